@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 to a built, tested or demonstrated Atoll.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly build=build/release
+readonly apt_log=build/apt.log
+readonly packages=(
+  g++ cmake ninja-build git
+  libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
+  doctest-dev
+  python3 python3-h5py python3-numpy python3-matplotlib
+)
+
+usage() {
+  cat <<'END'
+usage: ./bootstrap.sh COMMAND
+
+  demo    simulate a small workload on four chips in five processes and plot the result
+  test    build and run every test
+  build   build build/release/atoll
+  clean   remove build/release and what the demo wrote
+  --help  show this
+
+demo, test and build first install the Debian packages that are missing, as root or through sudo.
+END
+}
+
+step() { printf '== %s\n' "$*"; }
+
+fail() {
+  printf 'bootstrap.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+is_root() { [[ $(id -u) -eq 0 ]]; }
+
+as_root() { if is_root; then "$@"; else sudo "$@"; fi; }
+
+# Prints the packages of the list that dpkg does not know as installed.
+missing_packages() {
+  local package status
+  for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [[ $status == installed ]] || printf '%s\n' "$package"
+  done
+}
+
+# apt-get talks a lot: into the log, of which only a failure shows the end.
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >>"$apt_log" 2>&1 && return
+  tail -n 20 "$apt_log" >&2
+  fail "apt-get $1 failed; the whole log is in $apt_log"
+}
+
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    step "no apt-get here: assuming that the equivalents of these are installed: ${packages[*]}"
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages)
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if ! is_root && ! command -v sudo >/dev/null; then
+    fail "these packages are missing; have root run: apt-get update && apt-get install -y ${missing[*]}"
+  fi
+  step "installing ${missing[*]} (log: $apt_log)"
+  mkdir -p build
+  : >"$apt_log"
+  apt_get update
+  apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
+# Open MPI refuses to run as root unless told; in a container root is all there is.
+prepare_mpi() {
+  if is_root; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}
+
+build() {
+  step "building $build"
+  cmake --preset release >build/configure.log 2>&1 || {
+    cat build/configure.log >&2
+    fail "cmake could not configure the build"
+  }
+  ninja -C "$build" -j "$(nproc)" "$@"
+}
+
+# Debian's own Python has the packages installed above; another one that stands first on the PATH may not.
+python_with_plots() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import h5py, matplotlib, numpy' 2>/dev/null; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  fail "no python3 with h5py, numpy and matplotlib found"
+}
+
+demo() {
+  local python
+  build atoll
+  step "four chips and a controller, one process each"
+  mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/mixed.json -o build/demo.h5 --force
+  python=$(python_with_plots)
+  "$python" analysis/plot_result.py build/demo.h5 -o build/demo.png
+  step "result: $PWD/build/demo.h5"
+  step "figure: $PWD/build/demo.png"
+  step "more:   $build/atoll info build/demo.h5"
+}
+
+run_tests() {
+  build
+  step "testing"
+  ctest --preset release
+}
+
+[[ $# -eq 1 ]] || {
+  usage >&2
+  exit 2
+}
+case $1 in
+  demo | test | build)
+    install_missing
+    mkdir -p build
+    prepare_mpi
+    ;;&
+  demo) demo ;;
+  test) run_tests ;;
+  build) build ;;
+  clean) rm -rf "$build" "$apt_log" build/configure.log build/demo.h5 build/demo.png ;;
+  -h | --help | help) usage ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac

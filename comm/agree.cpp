@@ -1,0 +1,42 @@
+#include "comm/agree.hpp"
+
+#include <string>
+
+namespace atl {
+
+int exit_code_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerFailure& e) {
+    return e.exit_code();
+  } catch (const InputError&) {
+    return 2;
+  } catch (const SimulationError&) {
+    return 3;
+  } catch (const IoError&) {
+    return 4;
+  } catch (...) {
+    return 1;
+  }
+}
+
+void agree(Transport& transport, const std::exception_ptr& mine) {
+  const auto all = transport.all_gather(mine ? std::to_string(exit_code_of(mine)) : std::string{});
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].empty()) continue;
+    if (static_cast<int>(r) == transport.rank()) std::rethrow_exception(mine);
+    throw PeerFailure(std::stoi(all[r]));
+  }
+}
+
+void together(Transport& transport, const std::function<void()>& step) {
+  std::exception_ptr error;
+  try {
+    step();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  agree(transport, error);
+}
+
+}  // namespace atl

@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "comm/transport.hpp"
+
+namespace atl {
+
+/// MPI_Init to MPI_Finalize. Without mpirun there is one rank and MPI is not started at all.
+class MpiSession {
+ public:
+  /// Looks at the launcher's environment only. When ranks outnumber the processors of this process, Open MPI is told to
+  /// yield while it waits; that must happen before MPI_Init, which reads it once.
+  MpiSession(int& argc, char**& argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  Transport& transport() { return *transport_; }
+  /// Ends every rank with `code`. For errors that only this rank knows of.
+  [[noreturn]] void abort(int code);
+  std::string host() const;
+
+ private:
+  bool active_ = false;
+  std::unique_ptr<Transport> transport_;
+};
+
+}  // namespace atl

@@ -1,0 +1,62 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "comm/mailbox.hpp"
+#include "comm/transport.hpp"
+#include "core/engine/logical_process.hpp"
+
+namespace atl {
+
+/// Conservative time windows over logical processes that are spread over ranks.
+///
+/// With W the smallest latency of all edges, a process may run [kW, (k+1)W) once it holds what its neighbours sent
+/// before kW. Two ranks that share edges swap one batch every floor(smallest shared latency / W) windows, even an empty one
+/// (the null message); ranks that share none never wait for each other. Every `kSkipWindows` windows all ranks agree on
+/// the earliest pending event and jump to its window.
+class Synchroniser {
+ public:
+  /// `local`: the processes of this rank, in ascending id. `rank_of[lp]`: where each process lives. `edges`: of all
+  /// processes, so that every rank derives the same windows. Throws InputError for an edge without latency.
+  Synchroniser(Transport& transport, std::vector<LogicalProcess*> local, std::vector<int> rank_of,
+               const std::vector<std::vector<Edge>>& edges);
+
+  /// Runs until no process anywhere has anything to do. If a process throws, every rank ends: see agree().
+  void run();
+
+  Cycle window() const { return window_; }
+  std::uint64_t windows_run() const { return windows_run_; }
+
+ private:
+  static constexpr Cycle kSkipWindows = 32;
+  static constexpr Cycle kFailed = 0;  ///< no event is that early any more when ranks meet
+  struct Local {
+    LogicalProcess* process;
+    std::vector<Mailbox> boxes;  ///< one per incoming edge, ascending source
+  };
+  struct Neighbour {
+    Transport::Peer peer;
+    Cycle period;  ///< windows between batches
+  };
+
+  void step(Cycle index, Cycle end);
+  void deliver(Cycle index);
+  void collect(Cycle boundary);
+  void swap_batches(Cycle boundary, bool all);
+  Cycle earliest() const;
+  bool busy_soon(Cycle end) const;
+  Mailbox& box(LpId to, LpId from);
+
+  Transport& transport_;
+  std::vector<int> rank_of_;
+  std::vector<Local> local_;
+  std::vector<int> local_index_;  ///< [lp], -1 if elsewhere
+  std::vector<Neighbour> neighbours_;
+  std::vector<int> neighbour_of_rank_;
+  std::vector<Transport::Peer*> due_;
+  Mail scratch_;
+  Cycle window_ = 1;
+  std::uint64_t windows_run_ = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,116 @@
+#include "comm/thread_transport.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace atl {
+namespace {
+
+/// Thrown into ranks that wait for one that has failed; never leaves this file.
+struct PeerFailed {};
+
+/// Mailboxes between all pairs of ranks, and one place for collectives.
+class Hub {
+ public:
+  explicit Hub(int ranks) : ranks_(ranks), boxes_(static_cast<std::size_t>(ranks * ranks)), gathered_(ranks) {}
+
+  void post(int from, int to, std::string body) {
+    const std::lock_guard lock(mutex_);
+    box(from, to).push_back(std::move(body));
+    changed_.notify_all();
+  }
+  std::string take(int from, int to) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || !box(from, to).empty(); });
+    if (failed_) throw PeerFailed{};
+    std::string body = std::move(box(from, to).front());
+    box(from, to).pop_front();
+    return body;
+  }
+  /// All ranks enter with their body and leave with everybody's.
+  std::vector<std::string> gather(int rank, const std::string& body) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || !leaving_; });
+    if (failed_) throw PeerFailed{};
+    gathered_[static_cast<std::size_t>(rank)] = body;
+    if (++inside_ == ranks_) leaving_ = true, changed_.notify_all();
+    changed_.wait(lock, [&] { return failed_ || leaving_; });
+    if (failed_) throw PeerFailed{};
+    auto all = gathered_;
+    if (--inside_ == 0) leaving_ = false, changed_.notify_all();
+    return all;
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
+  }
+  int ranks() const { return ranks_; }
+
+ private:
+  std::deque<std::string>& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * ranks_ + to)]; }
+  int ranks_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::deque<std::string>> boxes_;
+  std::vector<std::string> gathered_;
+  int inside_ = 0;
+  bool leaving_ = false, failed_ = false;
+};
+
+class ThreadTransport final : public Transport {
+ public:
+  ThreadTransport(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return hub_.ranks(); }
+  void exchange(std::vector<Peer*>& peers) override {
+    for (Peer* p : peers) hub_.post(rank_, p->rank, p->send);
+    for (Peer* p : peers) p->receive = hub_.take(p->rank, rank_);
+  }
+  std::uint64_t all_min(std::uint64_t value) override {
+    for (const auto& s : hub_.gather(rank_, std::string(reinterpret_cast<const char*>(&value), sizeof value))) {
+      std::uint64_t other;
+      s.copy(reinterpret_cast<char*>(&other), sizeof other);
+      value = std::min(value, other);
+    }
+    return value;
+  }
+  void broadcast(std::string& body, int root) override {
+    body = hub_.gather(rank_, rank_ == root ? body : std::string{})[static_cast<std::size_t>(root)];
+  }
+  std::vector<std::string> all_gather(const std::string& body) override { return hub_.gather(rank_, body); }
+
+ private:
+  Hub& hub_;
+  int rank_;
+};
+
+}  // namespace
+
+void run_threads(int ranks, const std::function<void(Transport&)>& body) {
+  Hub hub(ranks);
+  std::exception_ptr first;
+  std::mutex first_mutex;
+  std::vector<std::jthread> threads;
+  for (int r = 0; r < ranks; ++r) {
+    threads.emplace_back([&, r] {
+      ThreadTransport transport(hub, r);
+      try {
+        body(transport);
+      } catch (const PeerFailed&) {
+      } catch (...) {
+        const std::lock_guard lock(first_mutex);
+        if (!first) first = std::current_exception();
+        hub.fail();
+      }
+    });
+  }
+  threads.clear();
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace atl

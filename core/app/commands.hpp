@@ -1,0 +1,22 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace atl {
+class MpiSession;
+
+/// One function per command: declares its options and what to run when it is chosen.
+struct Commands {
+  CLI::App& app;
+  MpiSession& mpi;
+  std::function<void()> chosen{};  ///< set by the command that the user gave
+  std::string line{};              ///< the whole command line, for results
+};
+
+void add_run(Commands& c);
+void add_import(Commands& c);
+void add_info(Commands& c);
+void add_config(Commands& c);
+void add_list(Commands& c);
+
+}  // namespace atl

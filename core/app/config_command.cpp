@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/app/commands.hpp"
+#include "inputs/config/dump.hpp"
+#include "inputs/config/presets.hpp"
+#include "inputs/config/reader.hpp"
+
+namespace atl {
+
+void add_config(Commands& c) {
+  struct Options {
+    std::string system;
+    std::vector<std::string> sets;
+    bool explain = false;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = c.app.add_subcommand("config", "Show a system's effective configuration");
+  cmd->add_option("SYSTEM", o->system, "preset or JSON file")->required();
+  cmd->add_option("-s,--set", o->sets, "override a configuration key; repeatable")->type_name("KEY=VALUE");
+  cmd->add_flag("--explain", o->explain, "every key with unit, range and meaning");
+  cmd->callback([&c, o] {
+    c.chosen = [o] {
+      const SystemConfig config = read_system(o->system, o->sets);
+      fmt::print("{}\n", o->explain ? explain(config) : effective_json(config));
+    };
+  });
+}
+
+void add_list(Commands& c) {
+  CLI::App* cmd = c.app.add_subcommand("list", "List the systems that come with Atoll");
+  cmd->callback([&c] {
+    c.chosen = [] {
+      fmt::print("Systems (atoll run SYSTEM ..., atoll config SYSTEM --explain):\n");
+      for (const PresetInfo& p : list_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
+      fmt::print("Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n");
+    };
+  });
+}
+
+}  // namespace atl

@@ -1,0 +1,54 @@
+#include <cstdio>
+#include <exception>
+
+#include "comm/agree.hpp"
+#include "comm/mpi_transport.hpp"
+#include "core/app/commands.hpp"
+#include "core/stats/version.hpp"
+
+namespace {
+
+/// What the user is told, once for the whole job.
+void report(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const atl::PeerFailure&) {
+    // The failing rank speaks.
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "atoll: %s\n", e.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  atl::MpiSession mpi(argc, argv);
+  CLI::App app{"Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
+               "  atoll list                                            what there is to run\n"
+               "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
+               "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
+               "  atoll info out.h5                                     what came out\n",
+               "atoll"};
+  app.set_version_flag("--version", std::string(atl::version()) + " (" + std::string(atl::git_commit()) + ")");
+  app.require_subcommand(1);
+  atl::Commands commands{app, mpi};
+  for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
+  atl::add_run(commands);
+  // import
+  atl::add_info(commands);
+  atl::add_config(commands);
+  atl::add_list(commands);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (mpi.transport().rank() != 0) return e.get_exit_code() == 0 ? 0 : 2;
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  try {
+    commands.chosen();
+  } catch (...) {
+    report(std::current_exception());
+    return atl::exit_code_of(std::current_exception());
+  }
+  return 0;
+}

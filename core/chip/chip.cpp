@@ -1,0 +1,245 @@
+#include "core/chip/chip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "comm/control_message.hpp"
+
+namespace atl {
+
+Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload)
+    : LogicalProcess(id, std::move(edges)),
+      c_{machine, static_cast<std::uint8_t>(id), {}, {}, machine.config.llc.organisation == LlcOrganisation::sm_side},
+      workload_(workload),
+      requests_(c_),
+      responses_(c_),
+      links_(c_, this->edges()),
+      dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
+                  machine.config.partition.bcs_block),
+      free_slots_(machine.config.sm.count) {
+  const SystemConfig& config = machine.config;
+  sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
+  for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
+  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i);
+  for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
+  requests_.connect(slices_, links_);
+  links_.connect(slices_, responses_);
+  for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_);
+}
+
+// ---- Events ----
+
+void Chip::run_until(Cycle end) {
+  if (phase_ == Phase::stopped) c_.queue.clear();
+  c_.queue.run_until(end, [this](Cycle at, const Event& e) {
+    digest_.add(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^ std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
+                e.packet.word1());
+    if (observer_ != nullptr) [[unlikely]] observer_->on_event(c_, e);
+    handle(e);
+    if (phase_ >= Phase::draining) [[unlikely]] advance_phase();
+  });
+}
+
+void Chip::handle(const Event& e) {
+  const Packet& p = e.packet;
+  switch (e.kind) {
+    case EventKind::warp_ready: return sms_[e.index].on_warp_ready(e.sub);
+    case EventKind::issue: return sms_[e.index].on_issue(e.sub);
+    case EventKind::access_done: return sms_[e.index].on_access_done(e.sub, p.token);
+    case EventKind::lsu: return sms_[e.index].on_load_store_unit();
+    case EventKind::l1_fill: return fill_l1(e);
+    case EventKind::request_port: return requests_.on_port(e.index);
+    case EventKind::response_port: return responses_.on_port(e.index);
+    case EventKind::response_arrive: return responses_.on_arrive(e.index, p);
+    case EventKind::slice_arrive: return slices_[e.index].on_arrive(e.sub, p);
+    case EventKind::slice: return slices_[e.index].on_look();
+    case EventKind::slice_out: return slices_[e.index].on_out();
+    case EventKind::slice_write: return slices_[e.index].on_write();
+    case EventKind::slice_flush: return slices_[e.index].on_flush();
+    case EventKind::dram_pick: return channels_[e.index].on_pick();
+    case EventKind::dram_done: return slices_[p.slice].on_memory(p);
+    case EventKind::egress_arrive: return links_.on_egress_arrive(e.index, p);
+    case EventKind::egress: return links_.on_egress(e.index);
+    case EventKind::ingress_arrive: return links_.on_ingress_arrive(e.index, p);
+    case EventKind::ingress: return links_.on_ingress(e.index);
+    case EventKind::credits_arrive: return links_.on_credits(e.index, p.token);
+    case EventKind::credits_send: return links_.on_send_credits();
+    case EventKind::resume: return resume(e);
+    case EventKind::dispatch: return dispatch();
+    case EventKind::touch_send: return send_touches();
+    case EventKind::control: return on_control(p.token);
+    case EventKind::sample: return send_sample();
+  }
+}
+
+void Chip::resume(const Event& e) {
+  switch (static_cast<WaiterKind>(e.packet.token)) {
+    case WaiterKind::sm: return sms_[e.index].on_credit();
+    case WaiterKind::mmu: return requests_.on_mmu_credit(e.index);
+    case WaiterKind::request_port: return requests_.on_credit(e.index);
+    case WaiterKind::slice_queue: return slices_[e.index].on_queue_credit(e.sub);
+    case WaiterKind::slice_out: return slices_[e.index].on_out_credit();
+    case WaiterKind::slice_write: return slices_[e.index].on_write_credit();
+    case WaiterKind::ingress: return links_.on_credit(e.index);
+  }
+}
+
+void Chip::fill_l1(const Event& e) {
+  const Packet& p = e.packet;
+  if (p.kind != PacketKind::write_ack) {
+    const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
+    const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory) : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+    const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
+    const auto bucket = std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
+    ++latency_[static_cast<std::size_t>(origin)][bucket];
+  }
+  sms_[e.index].on_response(p);
+}
+
+// ---- Kernels ----
+
+void Chip::begin_kernel(std::uint64_t kernel) {
+  const SystemConfig& config = c_.machine.config;
+  const KernelInfo& info = workload_.kernels()[kernel];
+  kernel_ = kernel;
+  const std::uint32_t warps = info.warps();
+  std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
+  if (info.registers_per_thread != 0) slots = std::min(slots, config.sm.registers / (info.registers_per_thread * warps * 32));
+  if (info.shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / info.shared_bytes);
+  if (slots == 0) {
+    throw InputError(fmt::format("kernel {} ({})", kernel + 1, info.name),
+                     fmt::format("a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
+                                 "sm.registers or sm.shared_kib",
+                                 warps, info.registers_per_thread, info.shared_bytes));
+  }
+  ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips);
+  dispatcher_.begin_kernel(ctas_->count(), slots);
+  std::fill(free_slots_.begin(), free_slots_.end(), slots);
+  for (Sm& sm : sms_) sm.begin_kernel(warps);
+  dispatched_ = finished_ = 0;
+  phase_ = Phase::running;
+  if (!sampling_) {
+    sampling_ = true;
+    c_.schedule((c_.now() / config.control.sample_cycles + 1) * config.control.sample_cycles, EventKind::sample, 0);
+  }
+  dispatch();
+}
+
+/// Places at most one CTA per cycle, and notices those that ended.
+void Chip::dispatch() {
+  if (phase_ != Phase::running) return;
+  for (std::size_t i = 0; i < sms_.size(); ++i) {
+    const std::uint32_t done = sms_[i].take_finished();
+    free_slots_[i] += done, finished_ += done;
+    c_.count[Counter::ctas] += done;
+  }
+  if (last_dispatch_ != c_.now() && dispatched_ < ctas_->count()) {
+    if (const auto sm = dispatcher_.next_sm(free_slots_)) {
+      workload_.load_cta(kernel_, ctas_->nth(dispatched_++), sms_[*sm].next_program());
+      --free_slots_[*sm];
+      sms_[*sm].start_cta();
+      last_dispatch_ = c_.now();
+      c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
+    }
+  }
+  if (finished_ == ctas_->count()) phase_ = Phase::draining;
+}
+
+/// After the last CTA: stores drain; under SM-side caching the LLC is written back and emptied (software coherence, SAC
+/// section 2.1); then the controller hears that this chip is done.
+void Chip::advance_phase() {
+  if (phase_ == Phase::draining) {
+    for (const Sm& sm : sms_) {
+      if (sm.unacknowledged() != 0) return;
+    }
+    phase_ = Phase::flushing;
+    if (c_.sm_side) {
+      for (LlcSlice& s : slices_) s.begin_flush();
+    }
+  }
+  if (phase_ == Phase::flushing) {
+    if (c_.sm_side) {
+      for (const LlcSlice& s : slices_) {
+        if (s.flushing() || s.writebacks() != 0) return;
+      }
+    }
+    phase_ = Phase::idle;
+    tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now()});
+  }
+}
+
+// ---- Controller ----
+
+template <class Body> void Chip::tell_controller(ControlKind kind, const Body& body) {
+  for (Edge& e : edges()) {
+    if (e.to != c_.machine.config.chips) continue;
+    e.outbox.control.push_back({c_.now() + e.latency, id(), static_cast<std::uint32_t>(kind), pack(body)});
+  }
+}
+
+void Chip::receive(const ControlMessage& message) {
+  if (phase_ == Phase::stopped) return;
+  if (free_parked_.empty()) free_parked_.push_back(static_cast<std::uint32_t>(parked_.size())), parked_.emplace_back();
+  Event e{{}, 0, EventKind::control};
+  e.packet.token = free_parked_.back();
+  free_parked_.pop_back();
+  parked_[e.packet.token] = message;
+  c_.schedule(message.arrival, e);
+}
+
+void Chip::on_control(std::uint32_t parked) {
+  const ControlMessage m = std::exchange(parked_[parked], {});
+  free_parked_.push_back(parked);
+  switch (static_cast<ControlKind>(m.kind)) {
+    case ControlKind::launch: return begin_kernel(unpack<LaunchBody>(m.body).kernel);
+    case ControlKind::page_homes:
+      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
+      return;
+    case ControlKind::status_request: return tell_controller(ControlKind::status_report, StatusBody{status()});
+    case ControlKind::finish:
+      tell_controller(ControlKind::chip_report, report());
+      phase_ = Phase::stopped;
+      return;
+    default: throw SimulationError(fmt::format("chip {} got a control message of kind {}", id(), m.kind));
+  }
+}
+
+void Chip::send_touches() {
+  PageTouchesBody body;
+  for (const auto& t : requests_.mmu().take_touches_before(c_.now())) body.touches.emplace_back(t.cycle, t.page.value);
+  tell_controller(ControlKind::page_touches, body);
+}
+
+void Chip::send_sample() {
+  if (phase_ == Phase::stopped) return;
+  const Counters d = c_.count - sampled_;
+  sampled_ = c_.count;
+  tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}});
+  c_.schedule(c_.now() + c_.machine.config.control.sample_cycles, EventKind::sample, 0);
+}
+
+ChipReportBody Chip::report() const {
+  ChipReportBody r;
+  r.counters.assign(c_.count.value.begin(), c_.count.value.end());
+  for (const LlcSlice& s : slices_) r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits());
+  for (const DramChannel& d : channels_) r.channel_reads.push_back(d.reads()), r.channel_writes.push_back(d.writes());
+  for (const auto& origin : latency_) r.latency.insert(r.latency.end(), origin.begin(), origin.end());
+  return r;
+}
+
+bool Chip::drained() const { return status().empty(); }
+
+std::string Chip::status() const {
+  std::string text;
+  for (const Sm& s : sms_) {
+    if (const std::string t = s.describe_stall(); !t.empty()) text += t + "\n";
+  }
+  text += requests_.describe_stall();
+  for (const LlcSlice& s : slices_) text += s.describe_stall();
+  for (const DramChannel& d : channels_) text += d.describe_stall();
+  return text + links_.describe_stall();
+}
+
+}  // namespace atl

@@ -1,0 +1,87 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "core/chip/context.hpp"
+#include "core/chip/control_protocol.hpp"
+#include "core/chip/dram_channel.hpp"
+#include "core/chip/links.hpp"
+#include "core/chip/llc_slice.hpp"
+#include "core/chip/request_network.hpp"
+#include "core/chip/response_network.hpp"
+#include "core/chip/sm.hpp"
+#include "core/engine/digest.hpp"
+#include "core/engine/logical_process.hpp"
+#include "core/stats/run_result.hpp"
+#include "inputs/workload/workload.hpp"
+#include "partition/cta_distribution.hpp"
+
+namespace atl {
+
+/// Sees what passes through a chip at a few named points, for validation. Costs nothing while absent.
+class ChipObserver {
+ public:
+  virtual ~ChipObserver() = default;
+  /// Before the event is handled.
+  virtual void on_event(const Context&, const Event&) {}
+};
+
+/// One GPU chip: wires its components, drives them by events, and runs the kernels that the controller launches.
+class Chip final : public LogicalProcess {
+ public:
+  Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload);
+
+  void receive(std::span<const Message> messages) override { links_.receive(messages); }
+  void receive(const ControlMessage& message) override;
+  void run_until(Cycle end) override;
+  Cycle next_event() const override { return c_.queue.next(); }
+  std::uint64_t digest() const override { return digest_.value(); }
+  std::uint64_t events() const override { return c_.queue.handled(); }
+
+  void observe(ChipObserver* observer) { observer_ = observer; }
+  const Context& context() const { return c_; }
+  /// No request, response, credit or line is under way.
+  bool drained() const;
+
+ private:
+  enum class Phase : std::uint8_t { idle, running, draining, flushing, stopped };
+
+  void handle(const Event& e);
+  void resume(const Event& e);
+  void on_control(std::uint32_t parked);
+  void begin_kernel(std::uint64_t kernel);
+  void dispatch();
+  void advance_phase();
+  void send_touches();
+  void send_sample();
+  void fill_l1(const Event& e);
+  ChipReportBody report() const;
+  std::string status() const;
+  template <class Body> void tell_controller(ControlKind kind, const Body& body);
+
+  Context c_;
+  Workload& workload_;
+  Digest digest_;
+  RequestNetwork requests_;
+  ResponseNetwork responses_;
+  Links links_;
+  std::vector<Sm> sms_;
+  std::vector<LlcSlice> slices_;
+  std::vector<DramChannel> channels_;
+  ChipObserver* observer_ = nullptr;
+
+  Phase phase_ = Phase::idle;
+  std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
+  std::optional<ChipCtas> ctas_;
+  CtaDispatcher dispatcher_;
+  std::vector<std::uint32_t> free_slots_;  ///< [SM]
+  Cycle last_dispatch_ = kNever;
+  bool sampling_ = false;
+  Counters sampled_;
+  std::vector<ControlMessage> parked_;  ///< control messages until the event of their arrival
+  std::vector<std::uint32_t> free_parked_;
+  std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency_{};
+};
+
+}  // namespace atl

@@ -1,0 +1,36 @@
+#pragma once
+#include "core/chip/event.hpp"
+#include "core/chip/gate.hpp"
+#include "core/chip/machine.hpp"
+#include "core/engine/event_queue.hpp"
+#include "core/stats/counters.hpp"
+
+namespace atl {
+
+/// What every component of a chip sees of it: the machine's constants, the clock and the counters.
+struct Context {
+  const Machine& machine;
+  std::uint8_t chip;
+  EventQueue<Event> queue;
+  Counters count;
+  bool sm_side = false;  ///< slices cache lines of any home for their own SMs (SAC section 2), instead of their chip's lines for all
+
+  Cycle now() const { return queue.now(); }
+  void schedule(Cycle at, const Event& e) { queue.push(at, e); }
+  void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub = 0) {
+    queue.push(at, {{}, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub)});
+  }
+  void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub, const Packet& p) {
+    queue.push(at, {p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub)});
+  }
+  /// Returns a credit. A waiter resumes as an event of this cycle, not inside the caller: no component is re-entered.
+  void release(Gate& gate) {
+    if (const auto w = gate.release()) {
+      Event e{{}, w->index, EventKind::resume, w->sub};
+      e.packet.token = static_cast<std::uint32_t>(w->kind);
+      queue.push(now(), e);
+    }
+  }
+};
+
+}  // namespace atl

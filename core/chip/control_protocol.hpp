@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine/types.hpp"
+
+/// What chips and the controller tell each other. Bodies of control messages.
+namespace atl {
+
+enum class ControlKind : std::uint32_t {
+  launch,          ///< controller to chips
+  page_touches,    ///< chip to controller
+  page_homes,      ///< controller to chip
+  kernel_done,     ///< chip to controller
+  sample,          ///< chip to controller
+  status_request,  ///< controller to chips: nothing moves, say why
+  status_report,   ///< chip to controller
+  finish,          ///< controller to chips: report and stop
+  chip_report,     ///< chip to controller
+};
+
+struct LaunchBody {
+  std::uint64_t kernel = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel; }
+};
+
+struct PageTouchesBody {
+  std::vector<std::pair<Cycle, std::uint64_t>> touches;  ///< cycle, page
+  template <class Archive> void serialize(Archive& a, unsigned) { a & touches; }
+};
+
+struct PageHomesBody {
+  std::vector<std::pair<std::uint64_t, std::uint8_t>> homes;  ///< page, chip
+  template <class Archive> void serialize(Archive& a, unsigned) { a & homes; }
+};
+
+struct KernelDoneBody {
+  std::uint64_t kernel = 0;
+  Cycle cycle = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel & cycle; }
+};
+
+struct SampleBody {
+  Cycle end = 0;
+  std::vector<std::uint64_t> counters;  ///< increments since the last sample
+  template <class Archive> void serialize(Archive& a, unsigned) { a & end & counters; }
+};
+
+struct StatusBody {
+  std::string text;
+  template <class Archive> void serialize(Archive& a, unsigned) { a & text; }
+};
+
+struct ChipReportBody {
+  std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
+  std::vector<std::uint64_t> latency;  ///< [origin][bucket], flattened
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    a & counters & slice_accesses & slice_hits & channel_reads & channel_writes & latency;
+  }
+};
+
+}  // namespace atl

@@ -1,0 +1,190 @@
+#include "core/chip/links.hpp"
+
+#include <fmt/format.h>
+
+#include "core/chip/llc_slice.hpp"
+#include "core/chip/response_network.hpp"
+
+namespace atl {
+
+Links::Links(Context& c, std::vector<Edge>& edges)
+    : c_(c),
+      topology_(c.machine.config.link.topology, c.machine.config.chips, c.chip),
+      edges_(edges),
+      edge_of_(c.machine.config.chips + 1),
+      state_(topology_.channels().size()),
+      port_(topology_.ports()) {
+  const SystemConfig& config = c.machine.config;
+  for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
+  const bool switched = config.link.topology == Topology::switched;
+  for (Port& p : port_) {
+    p.out = Server(c.machine.link_bpc);
+    // Behind a switch, a chip's port is also the bottleneck of what arrives from several others.
+    p.in = Server(switched ? c.machine.link_bpc : c.machine.link_port_bpc);
+  }
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
+    state_[i].credits = config.link.buffer_packets;
+    port_[topology_.channels()[i].port].channels.push_back(i);
+  }
+}
+
+// ---- Leaving ----
+
+void Links::send(std::uint32_t channel, const Packet& p) {
+  state_[channel].out.push(p);
+  pump_out(topology_.channels()[channel].port);
+}
+
+void Links::pump_out(std::uint32_t port) {
+  Port& p = port_[port];
+  const auto n = static_cast<std::uint32_t>(p.channels.size());
+  for (;;) {
+    std::uint32_t chosen = n;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t k = p.next + i < n ? p.next + i : p.next + i - n;
+      const ChannelState& s = state_[p.channels[k]];
+      if (!s.out.empty() && s.credits != 0) {
+        chosen = k;
+        break;
+      }
+    }
+    if (chosen == n) return;
+    if (!p.out.idle(c_.now())) {
+      if (!p.out_timed) {
+        p.out_timed = true;
+        c_.schedule(p.out.idle_from(), EventKind::egress, port);
+      }
+      return;
+    }
+    p.next = chosen + 1 < n ? chosen + 1 : 0;
+    const std::uint32_t id = p.channels[chosen];
+    const Channel& channel = topology_.channels()[id];
+    ChannelState& s = state_[id];
+    const Packet packet = s.out.take();
+    --s.credits;
+    const std::uint32_t bytes = c_.machine.bytes(packet);
+    const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
+    ++c_.count[Counter::link_packets];
+    c_.count[Counter::link_bytes] += bytes;
+    outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
+    c_.release(s.out_gate);
+  }
+}
+
+void Links::on_credits(std::uint32_t channel, std::uint32_t number) {
+  state_[channel].credits += number;
+  pump_out(topology_.channels()[channel].port);
+}
+
+// ---- Arriving ----
+
+void Links::receive(std::span<const Message> messages) {
+  for (const Message& m : messages) {
+    if ((m.port & kCreditPort) != 0) {
+      Event e{{}, static_cast<std::uint16_t>(m.port & ~kCreditPort), EventKind::credits_arrive};
+      e.packet.token = m.as<std::uint32_t>();
+      c_.schedule(m.arrival, e);
+    } else {
+      c_.schedule(m.arrival, EventKind::ingress_arrive, m.port, 0, m.as<Packet>());
+    }
+  }
+}
+
+void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
+  state_[channel].in.push(p);
+  pump_in(channel);
+}
+
+void Links::on_ingress(std::uint32_t port) {
+  Port& p = port_[port];
+  p.in_timed = false;
+  for (const std::uint32_t channel : p.channels) pump_in(channel);
+}
+
+void Links::on_credit(std::uint32_t channel) {
+  state_[channel].waiting = false, state_[channel].granted = true;
+  pump_in(channel);
+}
+
+/// Where the packet needs a credit; nullptr for data that a slice waits for, which is always taken in.
+Gate* Links::destination_gate(const Packet& p, std::uint32_t channel) {
+  if (p.destination() != c_.chip) return &out_gate(channel_for(p, channel));
+  if (to_slice(p)) return nullptr;
+  if (is_response(p.kind)) return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
+  return &(*slices_)[p.slice].gate(LlcSlice::kFromLinks);
+}
+
+void Links::pump_in(std::uint32_t channel) {
+  ChannelState& s = state_[channel];
+  Port& port = port_[topology_.channels()[channel].port];
+  while (!s.in.empty() && !s.waiting) {
+    const bool passes = s.in.front().destination() != c_.chip;
+    if (!passes && !port.in.idle(c_.now())) {
+      if (!port.in_timed) {
+        port.in_timed = true;
+        c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
+      }
+      return;
+    }
+    if (!s.granted) {
+      Gate* gate = destination_gate(s.in.front(), channel);
+      if (gate != nullptr && !gate->acquire()) {
+        gate->wait({WaiterKind::ingress, 0, static_cast<std::uint16_t>(channel)});
+        s.waiting = true;
+        return;
+      }
+    }
+    s.granted = false;
+    const Packet p = s.in.take();
+    if (++s.freed == 1 && !credits_timed_) {
+      credits_timed_ = true;
+      const Cycle step = c_.machine.config.link.credit_cycles;
+      c_.schedule((c_.now() / step + 1) * step, EventKind::credits_send, 0);
+    }
+    if (passes) {
+      ++c_.count[Counter::link_forwarded];
+      send(channel_for(p, channel), p);
+    } else {
+      hand_on(p, port.in.serve(c_.now(), c_.machine.bytes(p)));
+    }
+  }
+}
+
+void Links::hand_on(const Packet& p, Cycle depart) {
+  const auto& config = c_.machine.config;
+  if (to_slice(p)) {
+    c_.schedule(depart + config.noc.memory_latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFill, p);
+  } else if (is_response(p.kind)) {
+    c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
+  } else {
+    c_.schedule(depart + config.noc.request_latency_cycles + config.llc.latency_cycles, EventKind::slice_arrive, p.slice,
+                LlcSlice::kFromLinks, p);
+  }
+}
+
+void Links::on_send_credits() {
+  credits_timed_ = false;
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    const std::uint32_t freed = std::exchange(state_[i].freed, 0);
+    if (freed == 0) continue;
+    const Channel& channel = topology_.channels()[i];
+    outbox(channel.neighbour)
+        .data.push_back(Message::make(c_.now() + c_.machine.config.link.latency_cycles, c_.chip, channel.at_neighbour | kCreditPort, freed));
+  }
+}
+
+std::string Links::describe_stall() const {
+  std::string text;
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    const ChannelState& s = state_[i];
+    if (s.out.empty() && s.in.empty()) continue;
+    const Channel& ch = topology_.channels()[i];
+    text += fmt::format("link to chip {} ({}{}): {} packets to send, {} credits; {} packets received{}\n", ch.neighbour,
+                        ch.message_class == 0 ? "requests" : "responses", ch.past_dateline ? ", past the dateline" : "", s.out.size(),
+                        s.credits, s.in.size(), s.waiting ? ", the first waits for a credit" : "");
+  }
+  return text;
+}
+
+}  // namespace atl

@@ -1,0 +1,77 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "core/chip/out_port.hpp"
+#include "core/chip/topology.hpp"
+
+namespace atl {
+
+class LlcSlice;
+class ResponseNetwork;
+
+/// The inter-chip ports of one chip: what leaves, what arrives, what passes through.
+///
+/// Each virtual channel has a finite queue here and a finite buffer at the other end, whose credits travel back with the
+/// link's latency, gathered over `link.credit_cycles`. A port's bandwidth is shared by its channels in turn.
+class Links {
+ public:
+  Links(Context& c, std::vector<Edge>& edges);
+  void connect(std::vector<LlcSlice>& slices, ResponseNetwork& responses) { slices_ = &slices, responses_ = &responses; }
+
+  /// Channel by which a packet leaves this chip for its destination.
+  std::uint32_t channel_for(const Packet& p, std::uint32_t arrived_on = ChipTopology::kStart) const {
+    return topology_.route(p.destination(), p.line.value, is_response(p.kind), arrived_on);
+  }
+  Gate& out_gate(std::uint32_t channel) { return state_[channel].out_gate; }
+
+  /// Message ports: a channel, or a channel's credits.
+  static constexpr std::uint32_t kCreditPort = 0x80000000;
+  void receive(std::span<const Message> messages);
+
+  // Events.
+  void on_egress_arrive(std::uint32_t channel, const Packet& p) { send(channel, p); }
+  void on_egress(std::uint32_t port) { port_[port].out_timed = false, pump_out(port); }
+  void on_ingress_arrive(std::uint32_t channel, const Packet& p);
+  void on_ingress(std::uint32_t port);
+  void on_credits(std::uint32_t channel, std::uint32_t number);
+  void on_send_credits();
+  void on_credit(std::uint32_t channel);
+
+  std::string describe_stall() const;
+
+ private:
+  struct ChannelState {
+    Fifo<Packet> out, in;
+    Gate out_gate;
+    std::uint32_t credits = 0;  ///< free buffers at the other end
+    std::uint32_t freed = 0;    ///< buffers freed here, not yet reported
+    bool waiting = false, granted = false;
+  };
+  struct Port {
+    Server out, in;
+    std::uint32_t next = 0;  ///< channel to serve first
+    bool out_timed = false, in_timed = false;
+    std::vector<std::uint32_t> channels;
+  };
+
+  void send(std::uint32_t channel, const Packet& p);
+  void pump_out(std::uint32_t port);
+  void pump_in(std::uint32_t channel);
+  bool to_slice(const Packet& p) const { return is_response(p.kind) && p.has(kToSlice); }
+  Gate* destination_gate(const Packet& p, std::uint32_t channel);
+  void hand_on(const Packet& p, Cycle depart);
+  Mail& outbox(std::uint32_t neighbour) { return edges_[edge_of_[neighbour]].outbox; }
+
+  Context& c_;
+  ChipTopology topology_;
+  std::vector<Edge>& edges_;
+  std::vector<std::uint32_t> edge_of_;  ///< [chip]
+  std::vector<ChannelState> state_;
+  std::vector<Port> port_;
+  bool credits_timed_ = false;
+  std::vector<LlcSlice>* slices_ = nullptr;
+  ResponseNetwork* responses_ = nullptr;
+};
+
+}  // namespace atl

@@ -1,0 +1,374 @@
+#include "core/chip/llc_slice.hpp"
+
+#include <fmt/format.h>
+
+#include "core/chip/dram_channel.hpp"
+#include "core/chip/links.hpp"
+#include "core/chip/response_network.hpp"
+
+namespace atl {
+namespace {
+std::uint32_t slice_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways; }
+}  // namespace
+
+LlcSlice::LlcSlice(Context& c, std::uint16_t id)
+    : c_(c),
+      id_(id),
+      sectored_(c.machine.config.llc.sectored),
+      sets_(c.machine.config.llc.index, slice_sets(c.machine.config), "llc"),
+      tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
+      home_(tags_.entries()),
+      mshr_(c.machine.config.llc.mshrs, c.machine.config.llc.mshr_merges),
+      look_(c.machine.lookup_bpc) {
+  for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
+  out_.gate = Gate(c.machine.config.noc.queue_packets);
+  out_.server = Server(c.machine.slice_bpc);
+  write_.gate = Gate(~0u);  // its bound is llc.write_buffer plus one victim per MSHR
+  write_.server = Server(c.machine.slice_bpc);
+}
+
+DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.machine.map.channel(line)]; }
+
+// ---- Requests ----
+
+void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
+  if (queue == kFill) return fill(p);
+  in_[queue].fifo.push(p);
+  pump();
+}
+
+void LlcSlice::on_queue_credit(std::uint32_t queue) {
+  if (queue == kReplies) {
+    replies_wait_ = false, replies_granted_ = true;
+    return pump_replies();
+  }
+  in_[queue].granted = std::exchange(in_[queue].lined_up, nullptr);
+  pump();
+}
+
+/// Serves the two queues in turn, as fast as the tags can be looked up.
+void LlcSlice::pump() {
+  for (;;) {
+    std::uint32_t queue = turn_;
+    const auto ready = [&](const Input& in) { return !in.fifo.empty() && in.lined_up == nullptr && !in.stalled; };
+    if (!ready(in_[queue])) queue = 1 - queue;
+    if (!ready(in_[queue])) return;
+    if (!look_.idle(c_.now())) {
+      if (!look_timed_) {
+        look_timed_ = true;
+        c_.schedule(look_.idle_from(), EventKind::slice, id_);
+      }
+      return;
+    }
+    Input& in = in_[queue];
+    if (!process(in.fifo.front(), queue)) {
+      ++c_.count[Counter::llc_stalls];
+      continue;
+    }
+    in.fifo.pop();
+    if (in.granted != nullptr) c_.release(*std::exchange(in.granted, nullptr));  // needed it no more
+    c_.release(in.gate);
+    look_.serve(c_.now(), c_.machine.config.line_bytes);
+    turn_ = 1 - queue;
+  }
+}
+
+/// A credit of `gate` for the head of `queue`; if there is none, the queue lines up for it.
+bool LlcSlice::take(Gate& gate, std::uint32_t queue) {
+  Input& in = in_[queue];
+  if (in.granted == &gate) {
+    in.granted = nullptr;
+    return true;
+  }
+  if (gate.acquire()) return true;
+  gate.wait({WaiterKind::slice_queue, static_cast<std::uint8_t>(queue), id_});
+  in.lined_up = &gate;
+  return false;
+}
+
+bool LlcSlice::stall(std::uint32_t queue) {
+  in_[queue].stalled = true;
+  return false;
+}
+
+/// Something of this slice came free: let the stalled queues try again.
+void LlcSlice::unstall() {
+  if (!in_[0].stalled && !in_[1].stalled) return;
+  in_[0].stalled = in_[1].stalled = false;
+  c_.schedule(c_.now(), EventKind::slice, id_);
+}
+
+bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
+  switch (p.kind) {
+    case PacketKind::read: return c_.sm_side && queue == kFromLinks ? bypass(p, queue) : read(p, queue);
+    case PacketKind::write: return write(p, queue);
+    case PacketKind::atomic: return atomic(p, queue);
+    default: return bypass(p, queue);
+  }
+}
+
+void LlcSlice::count_access(const Packet& p) {
+  ++accesses_;
+  ++c_.count[Counter::llc_accesses];
+  c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
+}
+
+bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
+  if ((p.sectors & ~valid) == 0) {
+    if (!take(out_.gate, queue)) return false;
+    tags_.touch(i);
+    ++hits_, ++c_.count[Counter::llc_hits];
+    out_.fifo.push(response(p, p.source == c_.chip ? 0 : kLlcRemote));
+    pump_out();
+  } else if (!miss(p, queue, sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line)) {
+    return false;
+  }
+  count_access(p);
+  ++c_.count[Counter::llc_reads];
+  return true;
+}
+
+/// Opens or joins the line's MSHR and fetches what is neither here nor under way.
+bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t wanted) {
+  std::uint32_t e = mshr_.find(p.line);
+  if (e == mshr_.kNone ? mshr_.full() : !mshr_.can_merge(e)) return stall(queue);
+  const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
+  if (fetch == 0) {
+    ++c_.count[Counter::llc_merges];
+    mshr_.add_waiter(e, p);
+    return true;
+  }
+  const bool local = p.home == c_.chip;
+  Packet below{.line = p.line, .born = p.born, .source = c_.chip, .home = p.home, .kind = PacketKind::read, .sectors = fetch,
+               .flags = kToSlice, .slice = p.slice};
+  if (!take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue)) return false;
+  if (e == mshr_.kNone) e = mshr_.open(p.line);
+  mshr_[e].pending |= fetch;
+  mshr_.add_waiter(e, p);
+  below.entry = e;
+  ++c_.count[Counter::llc_misses];
+  c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
+  if (local) {
+    channel(p.line).push(below);
+  } else {
+    c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(below), 0, below);
+  }
+  return true;
+}
+
+/// Writes validate what they touch without fetching the rest of the line.
+bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t s = set(p.line);
+  std::uint32_t i = tags_.find(s, p.line);
+  const bool hit = i != TagArray::kMiss;
+  if (!hit && !write_room(i = tags_.victim(s))) return stall(queue);
+  if (!take(out_.gate, queue)) return false;
+  if (hit) {
+    tags_.touch(i);
+    ++hits_, ++c_.count[Counter::llc_hits];
+  } else {
+    make_room(i);
+    tags_.install(i, p.line);
+    home_[i] = p.home;
+    ++c_.count[Counter::llc_misses];
+  }
+  tags_.valid(i) |= sectored_ ? p.sectors : c_.machine.full_line;
+  tags_.dirty(i) |= p.sectors;
+  count_access(p);
+  ++c_.count[Counter::llc_writes];
+  out_.fifo.push(response(p, 0));
+  pump_out();
+  return true;
+}
+
+bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  if (i != TagArray::kMiss && (p.sectors & ~tags_.valid(i)) == 0) {
+    if (!take(out_.gate, queue)) return false;
+    tags_.touch(i);
+    tags_.dirty(i) |= p.sectors;
+    ++hits_, ++c_.count[Counter::llc_hits];
+    out_.fifo.push(response(p, p.source == c_.chip ? 0 : kLlcRemote));
+    pump_out();
+  } else if (!miss(p, queue, sectored_ ? p.sectors : c_.machine.full_line)) {
+    return false;
+  }
+  count_access(p);
+  ++c_.count[Counter::llc_atomics];
+  return true;
+}
+
+/// Reads of remote slices, and their write-backs, go past the tags to memory.
+bool LlcSlice::bypass(const Packet& p, std::uint32_t queue) {
+  if (bypassing_ == c_.machine.config.llc.bypass_reads) return stall(queue);
+  if (!take(channel(p.line).gate(), queue)) return false;
+  ++bypassing_;
+  if (p.kind == PacketKind::read) ++c_.count[Counter::llc_bypasses];
+  channel(p.line).push(p);
+  return true;
+}
+
+// ---- Answers ----
+
+Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
+  Packet r = request;
+  // An atomic whose result nobody wants is answered like a write.
+  const bool no_result = request.kind == PacketKind::atomic && (request.token & 0xFF) == kNoSlot;
+  r.kind = no_result ? PacketKind::write_ack : response_to(request.kind);
+  r.flags |= flags;
+  return r;
+}
+
+void LlcSlice::on_memory(const Packet& p) {
+  if (p.source != c_.chip) {
+    --bypassing_;
+    reply(p, kFromMemory);
+    return unstall();
+  }
+  if (p.kind == PacketKind::writeback) {
+    --writebacks_;
+    return;
+  }
+  Packet data = p;
+  data.kind = PacketKind::read_data;
+  data.flags |= kFromMemory;
+  fill(data);
+}
+
+void LlcSlice::fill(const Packet& p) {
+  if (p.kind == PacketKind::writeback_ack) {
+    --writebacks_;
+    return;
+  }
+  auto& e = mshr_[p.entry];
+  const LineAddr line = e.line;
+  const std::uint32_t s = set(line);
+  std::uint32_t i = tags_.find(s, line);
+  if (i == TagArray::kMiss) {
+    make_room(i = tags_.victim(s));
+    tags_.install(i, line);
+    home_[i] = p.home;
+  }
+  tags_.valid(i) |= p.sectors;
+  e.pending &= static_cast<std::uint8_t>(~p.sectors);
+  e.arrived |= p.sectors;
+  const std::uint8_t here = e.arrived | tags_.valid(i);
+  const std::uint8_t flags = p.flags & (kFromMemory | kLlcRemote);
+  mshr_.release_waiters(p.entry, [&](const Packet& w) {
+    if ((w.sectors & ~here) != 0) return false;
+    if (w.kind == PacketKind::atomic) tags_.dirty(i) |= w.sectors;
+    replies_.push(response(w, flags));
+    return true;
+  });
+  if (e.pending == 0) {
+    mshr_.close(p.entry);
+    unstall();
+  }
+  pump_replies();
+}
+
+void LlcSlice::reply(const Packet& request, std::uint8_t flags) {
+  replies_.push(response(request, flags));
+  pump_replies();
+}
+
+void LlcSlice::pump_replies() {
+  while (!replies_.empty() && !replies_wait_) {
+    if (!replies_granted_ && !out_.gate.acquire()) {
+      out_.gate.wait({WaiterKind::slice_queue, kReplies, id_});
+      replies_wait_ = true;
+      return;
+    }
+    replies_granted_ = false;
+    out_.fifo.push(replies_.take());
+    pump_out();
+  }
+}
+
+void LlcSlice::pump_out() {
+  out_.pump(
+      c_, {WaiterKind::slice_out, 0, id_}, {{}, id_, EventKind::slice_out},
+      [&](const Packet& p) -> Gate& {
+        return p.source == c_.chip ? responses_->gate(c_.machine.cluster_port(p.sm, p.slice)) : links_->out_gate(links_->channel_for(p));
+      },
+      [&](const Packet& p, Cycle depart) {
+        const Cycle at = depart + c_.machine.config.noc.response_latency_cycles;
+        if (p.source == c_.chip) {
+          c_.schedule(at, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
+        } else {
+          c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+        }
+      });
+}
+
+// ---- Write-back ----
+
+bool LlcSlice::write_room(std::uint32_t victim) {
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.fifo.size() < c_.machine.config.llc.write_buffer;
+}
+
+/// A dirty victim goes to the write-back port.
+void LlcSlice::make_room(std::uint32_t victim) {
+  if (!tags_.occupied(victim) || tags_.dirty(victim) == 0) return;
+  const Packet p{.line = tags_.line(victim), .source = c_.chip, .home = home_[victim], .kind = PacketKind::writeback,
+                 .sectors = tags_.dirty(victim), .flags = kToSlice, .slice = static_cast<std::uint8_t>(id_)};
+  ++writebacks_;
+  ++c_.count[Counter::llc_writebacks];
+  write_.gate.acquire();
+  write_.fifo.push(p);
+  pump_write();
+}
+
+void LlcSlice::pump_write() {
+  write_.pump(
+      c_, {WaiterKind::slice_write, 0, id_}, {{}, id_, EventKind::slice_write},
+      [&](const Packet& p) -> Gate& {
+        return p.home == c_.chip ? channel(p.line).gate() : links_->out_gate(links_->channel_for(p));
+      },
+      [&](const Packet& p, Cycle depart) {
+        if (p.home == c_.chip) {
+          channel(p.line).push(p);
+        } else {
+          c_.schedule(depart + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+        }
+        unstall();
+        if (flushing()) c_.schedule(c_.now(), EventKind::slice_flush, id_);
+      });
+}
+
+void LlcSlice::begin_flush() {
+  flush_next_ = 0;
+  c_.schedule(c_.now(), EventKind::slice_flush, id_);
+}
+
+void LlcSlice::on_flush() {
+  if (!flushing()) return;
+  for (; flush_next_ < tags_.entries(); ++flush_next_) {
+    if (!tags_.occupied(flush_next_)) continue;
+    if (!write_room(flush_next_)) return;  // goes on when a write-back has left
+    make_room(flush_next_);
+    tags_.invalidate(flush_next_);
+    ++c_.count[Counter::llc_flushed_lines];
+  }
+  flush_next_ = kNotFlushing;
+}
+
+std::string LlcSlice::describe_stall() const {
+  std::string text;
+  for (std::uint32_t q = 0; q < 2; ++q) {
+    const Input& in = in_[q];
+    if (in.fifo.empty()) continue;
+    text += fmt::format("slice {}: {} requests from {}{}\n", id_, in.fifo.size(), q == kFromSms ? "SMs" : "links",
+                        in.lined_up != nullptr ? ", the first waits for a credit of memory, link or response port"
+                        : in.stalled           ? ", the first waits for an MSHR, write buffer or bypass entry"
+                                               : "");
+  }
+  if (mshr_.in_use() != 0) text += fmt::format("slice {}: {} lines missing\n", id_, mshr_.in_use());
+  if (out_.waiting) text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, out_.fifo.size());
+  if (writebacks_ != 0) text += fmt::format("slice {}: {} write-backs under way\n", id_, writebacks_);
+  return text;
+}
+
+}  // namespace atl

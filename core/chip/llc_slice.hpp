@@ -1,0 +1,109 @@
+#pragma once
+#include <array>
+#include <vector>
+
+#include "core/chip/mshr.hpp"
+#include "core/chip/out_port.hpp"
+#include "core/chip/tag_array.hpp"
+#include "inputs/workload/workload.hpp"
+#include "partition/set_indexer.hpp"
+
+namespace atl {
+
+class DramChannel;
+class Links;
+class ResponseNetwork;
+
+/// One slice of the last-level cache: write-back, LRU, with MSHRs and a path past the tags (SAC section 3.1).
+///
+/// Requests of the chip's own SMs and those from the links queue separately, and the latter never wait for a link: a
+/// slice that waits for a remote chip still serves the remote chip's requests. That, and responses that are always taken
+/// in, keeps the system free of deadlock at any buffer size.
+class LlcSlice {
+ public:
+  enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
+
+  LlcSlice(Context& c, std::uint16_t id);
+  void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses) {
+    channels_ = &channels, links_ = &links, responses_ = &responses;
+  }
+  Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
+
+  // Events.
+  void on_arrive(std::uint32_t queue, const Packet& p);
+  void on_look() { look_timed_ = false, pump(); }
+  void on_out() { out_.timed = false, pump_out(); }
+  void on_write() { write_.timed = false, pump_write(); }
+  void on_queue_credit(std::uint32_t queue);
+  void on_out_credit() { out_.grant(), pump_out(); }
+  void on_write_credit() { write_.grant(), pump_write(); }
+  /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
+  void on_memory(const Packet& p);
+
+  /// Writes back all dirty lines and forgets all lines: software coherence at the end of a kernel under SM-side caching.
+  void begin_flush();
+  void on_flush();
+  bool flushing() const { return flush_next_ != kNotFlushing; }
+  /// Write-backs that have left the tags and are not yet in memory.
+  std::uint32_t writebacks() const { return writebacks_; }
+
+  std::uint64_t accesses() const { return accesses_; }
+  std::uint64_t hits() const { return hits_; }
+  std::string describe_stall() const;
+
+ private:
+  static constexpr std::uint32_t kReplies = 2;  ///< waiter number of the replies, beside the two queues
+  static constexpr std::uint32_t kNotFlushing = ~0u;
+  struct Input {
+    Fifo<Packet> fifo;
+    Gate gate;
+    Gate* lined_up = nullptr;  ///< waits for a credit of this gate
+    Gate* granted = nullptr;   ///< holds a credit of this gate
+    bool stalled = false;      ///< waits for something of this slice: MSHR, write buffer, bypass entry
+  };
+
+  void pump();
+  bool process(const Packet& p, std::uint32_t queue);
+  bool read(const Packet& p, std::uint32_t queue);
+  bool write(const Packet& p, std::uint32_t queue);
+  bool atomic(const Packet& p, std::uint32_t queue);
+  bool miss(const Packet& p, std::uint32_t queue, std::uint8_t wanted);
+  bool bypass(const Packet& p, std::uint32_t queue);
+  bool take(Gate& gate, std::uint32_t queue);
+  bool stall(std::uint32_t queue);
+  void unstall();
+  void fill(const Packet& p);
+  void reply(const Packet& request, std::uint8_t flags);
+  void pump_replies();
+  void pump_out();
+  void pump_write();
+  void make_room(std::uint32_t victim);
+  bool write_room(std::uint32_t victim);
+  std::uint32_t set(LineAddr line) const { return sets_(c_.machine.map.line_in_slice(line)); }
+  DramChannel& channel(LineAddr line) const;
+  static Packet response(const Packet& request, std::uint8_t flags);
+  void count_access(const Packet& p);
+
+  Context& c_;
+  const std::uint16_t id_;
+  const bool sectored_;
+  SetIndexer sets_;
+  TagArray tags_;
+  std::vector<std::uint8_t> home_;  ///< [entry] home chip of the line there
+  MshrFile<Packet> mshr_;
+  std::array<Input, 2> in_;
+  Server look_;
+  std::uint32_t turn_ = 0;
+  bool look_timed_ = false;
+  OutPort out_;            ///< responses
+  Fifo<Packet> replies_;   ///< answers to merged requests, before they get a place in out_
+  bool replies_wait_ = false, replies_granted_ = false;
+  OutPort write_;  ///< write-backs
+  std::uint32_t bypassing_ = 0, writebacks_ = 0, flush_next_ = kNotFlushing;
+  std::uint64_t accesses_ = 0, hits_ = 0;
+  std::vector<DramChannel>* channels_ = nullptr;
+  Links* links_ = nullptr;
+  ResponseNetwork* responses_ = nullptr;
+};
+
+}  // namespace atl

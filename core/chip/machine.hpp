@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <bit>
+
+#include "core/chip/packet.hpp"
+#include "inputs/config/system_config.hpp"
+#include "partition/address_map.hpp"
+
+namespace atl {
+
+/// The system's constants in the units of the simulation (cycles, bytes per cycle), computed once.
+struct Machine {
+  explicit Machine(const SystemConfig& config);
+
+  const SystemConfig config;
+  const AddressMap map;
+  std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
+  std::uint32_t line_sectors;             ///< 32-byte sectors per line
+  std::uint8_t full_line;                 ///< mask of all sectors of a line
+  std::uint32_t line_shift, page_shift;   ///< log2 of line bytes; log2 of lines per page
+  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
+  std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
+
+  /// Size on a crossbar or link: header, data sectors, rounded to flits.
+  std::uint32_t bytes(const Packet& p) const {
+    return bytes_[static_cast<std::size_t>(p.kind)][static_cast<std::size_t>(std::popcount(p.sectors))];
+  }
+  PageAddr page_of(LineAddr line) const { return {line.value >> page_shift}; }
+  std::uint32_t cluster_port(std::uint32_t sm, std::uint32_t slice) const {
+    return sm / config.noc.sms_per_cluster * config.noc.memory_routers + map.router_of_slice(slice);
+  }
+
+ private:
+  std::array<std::array<std::uint16_t, 9>, kPacketKinds> bytes_{};
+};
+
+}  // namespace atl

@@ -1,0 +1,123 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/types.hpp"
+
+namespace atl {
+
+/// Miss-status holding registers: the lines under way from below, each with a list of those who wait for it.
+/// A fixed pool with a hash index by line; `Waiter` is what the owner needs to answer one request.
+template <class Waiter> class MshrFile {
+ public:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Entry {
+    LineAddr line;
+    std::uint8_t pending = 0;  ///< sectors asked for and not yet here
+    std::uint8_t arrived = 0;  ///< sectors that came since the entry was opened
+    bool from_memory = false;  ///< the last fill came from DRAM
+    std::uint16_t waiting = 0;
+    std::uint32_t first = kNone, last = kNone;  ///< waiters, in order of coming
+  };
+
+  MshrFile() = default;
+  MshrFile(std::uint32_t entries, std::uint32_t merges)
+      : merges_(merges), entry_(entries), index_(std::bit_ceil(entries * 4u), kFree), mask_(index_.size() - 1) {
+    for (std::uint32_t i = entries; i-- > 0;) free_.push_back(i);
+  }
+
+  bool full() const { return free_.empty(); }
+  std::uint32_t in_use() const { return static_cast<std::uint32_t>(entry_.size() - free_.size()); }
+  bool can_merge(std::uint32_t e) const { return entry_[e].waiting < merges_; }
+  Entry& operator[](std::uint32_t e) { return entry_[e]; }
+  const Entry& operator[](std::uint32_t e) const { return entry_[e]; }
+
+  std::uint32_t find(LineAddr line) const {
+    for (std::size_t i = slot(line);; i = (i + 1) & mask_) {
+      if (index_[i] == kFree) return kNone;
+      if (entry_[index_[i]].line == line) return index_[i];
+    }
+  }
+  std::uint32_t open(LineAddr line) {
+    const std::uint32_t e = free_.back();
+    free_.pop_back();
+    entry_[e] = {};
+    entry_[e].line = line;
+    std::size_t i = slot(line);
+    while (index_[i] != kFree) i = (i + 1) & mask_;
+    index_[i] = e;
+    return e;
+  }
+  void add_waiter(std::uint32_t e, const Waiter& w) {
+    std::uint32_t n;
+    if (free_nodes_.empty()) {
+      n = static_cast<std::uint32_t>(node_.size());
+      node_.push_back({w, kNone});
+    } else {
+      n = free_nodes_.back();
+      free_nodes_.pop_back();
+      node_[n] = {w, kNone};
+    }
+    Entry& entry = entry_[e];
+    (entry.first == kNone ? entry.first : node_[entry.last].next) = n;
+    entry.last = n;
+    ++entry.waiting;
+  }
+  const Waiter& first_waiter(std::uint32_t e) const { return node_[entry_[e].first].waiter; }
+  void pop_waiter(std::uint32_t e) {
+    Entry& entry = entry_[e];
+    free_nodes_.push_back(entry.first);
+    entry.first = node_[entry.first].next;
+    --entry.waiting;
+  }
+  /// Takes those waiters for whom done(waiter) holds out of the list, in order.
+  template <class Done> void release_waiters(std::uint32_t e, Done&& done) {
+    Entry& entry = entry_[e];
+    std::uint32_t* link = &entry.first;
+    entry.last = kNone;
+    while (*link != kNone) {
+      const std::uint32_t n = *link;
+      if (done(node_[n].waiter)) {
+        *link = node_[n].next;
+        free_nodes_.push_back(n);
+        --entry.waiting;
+      } else {
+        entry.last = n;
+        link = &node_[n].next;
+      }
+    }
+  }
+  void close(std::uint32_t e) {
+    // Linear probing without tombstones: move later members of the run back into the hole.
+    std::size_t hole = slot(entry_[e].line);
+    while (index_[hole] != e) hole = (hole + 1) & mask_;
+    for (std::size_t i = (hole + 1) & mask_; index_[i] != kFree; i = (i + 1) & mask_) {
+      const std::size_t wanted = slot(entry_[index_[i]].line);
+      if (((i - wanted) & mask_) >= ((i - hole) & mask_)) {
+        index_[hole] = index_[i];
+        hole = i;
+      }
+    }
+    index_[hole] = kFree;
+    free_.push_back(e);
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  struct Node {
+    Waiter waiter;
+    std::uint32_t next;
+  };
+  std::size_t slot(LineAddr line) const { return (line.value * 0x9E3779B97F4A7C15ull >> 32) & mask_; }
+
+  std::uint32_t merges_ = 1;
+  std::vector<Entry> entry_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> index_;
+  std::size_t mask_ = 0;
+  std::vector<Node> node_;
+  std::vector<std::uint32_t> free_nodes_;
+};
+
+}  // namespace atl

@@ -1,0 +1,48 @@
+#pragma once
+#include <vector>
+
+#include "core/chip/out_port.hpp"
+
+namespace atl {
+
+/// The response crossbar's far side: one queue and port per cluster and memory-side router, towards the SMs. It never
+/// blocks, since an SM takes every response it asked for.
+class ResponseNetwork {
+ public:
+  explicit ResponseNetwork(Context& c) : c_(c), port_(c.machine.cluster_ports) {
+    for (OutPort& p : port_) {
+      p.gate = Gate(c.machine.config.noc.queue_packets + c.machine.response_flight);
+      p.server = Server(c.machine.cluster_bpc);
+    }
+  }
+  Gate& gate(std::uint32_t port) { return port_[port].gate; }
+  void on_arrive(std::uint32_t port, const Packet& p) {
+    port_[port].fifo.push(p);
+    pump(port);
+  }
+  void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
+
+ private:
+  void pump(std::uint32_t port) {
+    OutPort& out = port_[port];
+    while (!out.fifo.empty()) {
+      if (!out.server.idle(c_.now())) {
+        if (!out.timed) {
+          out.timed = true;
+          c_.schedule(out.server.idle_from(), EventKind::response_port, port);
+        }
+        return;
+      }
+      const Packet p = out.fifo.take();
+      const std::uint32_t bytes = c_.machine.bytes(p);
+      ++c_.count[Counter::noc_response_packets];
+      c_.count[Counter::noc_response_bytes] += bytes;
+      c_.schedule(out.server.serve(c_.now(), bytes), EventKind::l1_fill, p.sm, 0, p);
+      c_.release(out.gate);
+    }
+  }
+  Context& c_;
+  std::vector<OutPort> port_;
+};
+
+}  // namespace atl

@@ -1,0 +1,370 @@
+#include "core/chip/sm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/chip/request_network.hpp"
+
+namespace atl {
+
+Sm::Sm(Context& c, RequestNetwork& network, std::uint16_t id)
+    : c_(c), network_(network), id_(id), l1_(c.machine), warp_(c.machine.config.sm.warps), scheduler_(c.machine.config.sm.schedulers) {}
+
+// ---- CTAs ----
+
+void Sm::begin_kernel(std::uint32_t warps_per_cta) {
+  warps_per_cta_ = warps_per_cta;
+  const std::size_t slots = std::min<std::size_t>(c_.machine.config.sm.ctas, warp_.size() / warps_per_cta);
+  if (cta_.size() < slots) cta_.resize(slots);
+  l1_.invalidate_all();  // software coherence: an acquire at kernel start (SAC section 2.1)
+}
+
+CtaProgram& Sm::next_program() {
+  loading_ = 0;
+  while (cta_[loading_].live_warps != 0) ++loading_;
+  return cta_[loading_].program;
+}
+
+void Sm::start_cta() {
+  CtaSlot& cta = cta_[loading_];
+  cta.at_barrier = 0;
+  ++resident_;
+  for (std::uint32_t i = 0; i < cta.program.warps.size(); ++i) {
+    const WarpOps ops = cta.program.warps[i];
+    if (ops.count == 0) continue;
+    const std::uint32_t id = loading_ * warps_per_cta_ + i;
+    Warp& w = warp_[id];
+    w = {};
+    w.op = ops.first;
+    w.age = next_age_++;
+    w.cta = static_cast<std::uint8_t>(loading_);
+    w.live = true;
+    ++cta.live_warps;
+    c_.schedule(c_.now() + 1, EventKind::warp_ready, id_, id);
+  }
+  if (cta.live_warps == 0) --resident_, ++finished_;
+}
+
+// ---- Issue ----
+
+void Sm::on_warp_ready(std::uint32_t warp) {
+  const std::uint32_t s = scheduler_of(warp);
+  scheduler_[s].ready |= std::uint64_t{1} << warp;
+  try_issue(s);
+}
+
+void Sm::on_issue(std::uint32_t scheduler) {
+  scheduler_[scheduler].timed = false;
+  try_issue(scheduler);
+}
+
+void Sm::try_issue(std::uint32_t s) {
+  Scheduler& scheduler = scheduler_[s];
+  if (scheduler.ready == 0) return;
+  if (scheduler.free_at <= c_.now()) {
+    const std::uint32_t warp = pick(scheduler);
+    scheduler.ready &= ~(std::uint64_t{1} << warp);
+    scheduler.last = warp;
+    const Op& op = op_of(warp_[warp]);
+    const std::uint32_t slots = op.kind == OpKind::compute ? op.issue : 1;
+    scheduler.free_at = c_.now() + slots;
+    c_.count[Counter::warp_instructions] += slots;
+    c_.count[Counter::sm_issue_busy] += slots;
+    execute(warp);
+  }
+  if (scheduler.ready != 0 && !scheduler.timed) {
+    scheduler.timed = true;
+    c_.schedule(scheduler.free_at, EventKind::issue, id_, s);
+  }
+}
+
+std::uint32_t Sm::pick(const Scheduler& s) const {
+  if (c_.machine.config.sm.scheduler == WarpScheduler::lrr) {
+    const std::uint64_t after = s.last == 63 ? 0 : s.ready & (~std::uint64_t{0} << (s.last + 1));
+    return static_cast<std::uint32_t>(std::countr_zero(after != 0 ? after : s.ready));
+  }
+  // Greedy, then oldest.
+  if ((s.ready >> s.last & 1) != 0) return s.last;
+  std::uint32_t best = 0, best_age = ~0u;
+  for (std::uint64_t rest = s.ready; rest != 0; rest &= rest - 1) {
+    const auto w = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (warp_[w].age < best_age) best = w, best_age = warp_[w].age;
+  }
+  return best;
+}
+
+void Sm::execute(std::uint32_t warp) {
+  const Op& op = op_of(warp_[warp]);
+  switch (op.kind) {
+    case OpKind::compute: return advance(warp, c_.now() + std::max(op.issue, op.latency));
+    case OpKind::load:
+    case OpKind::store:
+    case OpKind::atomic:
+      lsu_.push(static_cast<std::uint8_t>(warp));
+      if (lsu_.size() == 1) run_load_store_unit();
+      return;
+    case OpKind::shared: return shared_access(warp, op);
+    case OpKind::barrier: return barrier(warp);
+    case OpKind::exit: return exit_warp(warp);
+  }
+}
+
+/// The warp's next op may issue at `at`, if nothing it waits for is still under way.
+void Sm::advance(std::uint32_t warp, Cycle at) {
+  Warp& w = warp_[warp];
+  ++w.op;
+  if ((wait_mask(op_of(w)) & w.busy) != 0) {
+    w.waiting = true;
+    w.ready_at = static_cast<std::uint32_t>(at);
+  } else {
+    c_.schedule(at, EventKind::warp_ready, id_, warp);
+  }
+}
+
+void Sm::wake(std::uint32_t warp) {
+  Warp& w = warp_[warp];
+  w.waiting = false;
+  const auto ahead = static_cast<std::int32_t>(w.ready_at - static_cast<std::uint32_t>(c_.now()));
+  if (ahead > 0) {
+    c_.schedule(c_.now() + static_cast<Cycle>(ahead), EventKind::warp_ready, id_, warp);
+  } else {
+    on_warp_ready(warp);
+  }
+}
+
+void Sm::part_done(std::uint32_t warp, std::uint32_t slot) {
+  if (slot == kNoSlot) return;
+  Warp& w = warp_[warp];
+  if (--w.outstanding[slot] != 0) return;
+  w.busy &= ~(1u << slot);
+  if (w.waiting && (wait_mask(op_of(w)) & w.busy) == 0) wake(warp);
+}
+
+/// Shared memory answers after its latency; an access with bank conflicts takes one pass each, and accesses of the SM
+/// queue for the one unit.
+void Sm::shared_access(std::uint32_t warp, const Op& op) {
+  const Cycle start = std::max(c_.now(), shared_free_);
+  shared_free_ = start + op.issue;
+  if (op.slot != kNoSlot) {
+    Warp& w = warp_[warp];
+    w.busy |= 1u << op.slot;
+    ++w.outstanding[op.slot];
+    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
+    e.packet.token = op.slot;
+    c_.schedule(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, e);
+  }
+  advance(warp, c_.now() + 1);
+}
+
+void Sm::barrier(std::uint32_t warp) {
+  Warp& w = warp_[warp];
+  CtaSlot& cta = cta_[w.cta];
+  w.at_barrier = true;
+  if (++cta.at_barrier == cta.live_warps) release_barrier(cta, w.cta);
+}
+
+void Sm::release_barrier(CtaSlot& cta, std::uint32_t slot) {
+  cta.at_barrier = 0;
+  for (std::uint32_t i = 0; i < warps_per_cta_; ++i) {
+    const std::uint32_t id = slot * warps_per_cta_ + i;
+    if (!warp_[id].live || !warp_[id].at_barrier) continue;
+    warp_[id].at_barrier = false;
+    advance(id, c_.now() + 1);
+  }
+}
+
+void Sm::exit_warp(std::uint32_t warp) {
+  Warp& w = warp_[warp];
+  CtaSlot& cta = cta_[w.cta];
+  w.live = false;
+  if (--cta.live_warps == 0) {
+    --resident_, ++finished_;
+    c_.schedule(c_.now(), EventKind::dispatch, 0);
+  } else if (cta.at_barrier == cta.live_warps) {
+    release_barrier(cta, w.cta);  // those who wait no longer wait for this one
+  }
+}
+
+// ---- Load-store unit ----
+
+void Sm::on_load_store_unit() {
+  lsu_timed_ = false;
+  run_load_store_unit();
+}
+
+void Sm::on_credit() {
+  credit_wanted_ = false, credit_held_ = true;
+  run_load_store_unit();
+}
+
+void Sm::run_load_store_unit() {
+  while (!lsu_.empty() && !lsu_stalled_ && !credit_wanted_) {
+    if (lsu_free_ > c_.now()) {
+      if (!lsu_timed_) {
+        lsu_timed_ = true;
+        c_.schedule(lsu_free_, EventKind::lsu, id_);
+      }
+      return;
+    }
+    const std::uint32_t warp = lsu_.front();
+    const Op& op = op_of(warp_[warp]);
+    if (lsu_access_ < op.accesses) {
+      const Access a = cta_[warp_[warp].cta].program.accesses[op.first_access + lsu_access_];
+      if (!present(warp, op, a)) return;
+    }
+    if (lsu_access_ >= op.accesses) {
+      lsu_.pop();
+      lsu_access_ = 0;
+      advance(warp, c_.now() + 1);
+    }
+  }
+}
+
+/// Presents the next line of access `a`. False: the unit has to wait, and is called again.
+bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
+  const Machine& m = c_.machine;
+  const std::uint32_t parts = Access::kSectors / m.line_sectors;
+  std::uint8_t sectors = 0;
+  for (; lsu_part_ < parts; ++lsu_part_) {
+    sectors = static_cast<std::uint8_t>(a.sectors() >> (lsu_part_ * m.line_sectors)) & m.full_line;
+    if (sectors != 0) break;
+  }
+  if (sectors != 0) {
+    const LineAddr line{a.block() * parts + lsu_part_};
+    const bool taken = op.kind == OpKind::load && l1_.enabled() && (op.flags & kBypassL1) == 0
+                           ? load(warp, op, line, sectors)
+                           : send_unacknowledged(warp, op,
+                                                 op.kind == OpKind::load    ? PacketKind::read
+                                                 : op.kind == OpKind::store ? PacketKind::write
+                                                                            : PacketKind::atomic,
+                                                 line, sectors);
+    if (!taken) return false;
+    if (credit_held_) {  // lined up for it, but the line came meanwhile
+      credit_held_ = false;
+      c_.release(network_.gate(credit_port_));
+    }
+    c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
+    lsu_free_ = c_.now() + 1;
+    ++lsu_part_;
+  }
+  const bool more = lsu_part_ < parts && (a.sectors() >> (lsu_part_ * m.line_sectors)) != 0;
+  if (!more) lsu_part_ = 0, ++lsu_access_;
+  return true;
+}
+
+bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
+  const auto l = l1_.lookup(line, sectors);
+  if (l.outcome == L1Cache::Outcome::stall) {
+    lsu_stalled_ = true;
+    ++c_.count[Counter::l1_stalls];
+    return false;
+  }
+  if (l.outcome == L1Cache::Outcome::fetch && !credit_for(line)) return false;
+  Warp& w = warp_[warp];
+  if (op.slot != kNoSlot) {
+    w.busy |= 1u << op.slot;
+    ++w.outstanding[op.slot];
+  }
+  ++c_.count[Counter::l1_accesses];
+  if (l.outcome == L1Cache::Outcome::hit) {
+    ++c_.count[Counter::l1_hits];
+    ++c_.count[Counter::loads_completed];
+    c_.count[Counter::load_latency_cycles] += c_.machine.config.l1.latency_cycles;
+    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
+    e.packet.token = op.slot;
+    c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
+    return true;
+  }
+  const auto now = static_cast<std::uint32_t>(c_.now());
+  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, now});
+  if (l.outcome == L1Cache::Outcome::merge) {
+    ++c_.count[Counter::l1_merges];
+    return true;
+  }
+  ++c_.count[Counter::l1_misses];
+  c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
+  Packet p{.line = line, .token = entry, .born = now, .kind = PacketKind::read, .sectors = l.fetch};
+  if ((op.flags & kReadOnly) != 0) p.flags |= kReadOnlyData;
+  request(p);
+  return true;
+}
+
+/// Stores, atomics, and loads that pass the L1 by: bounded by the SM's count of unacknowledged requests.
+bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors) {
+  if (unacknowledged_ >= c_.machine.config.l1.pending_stores) {
+    lsu_stalled_ = true;
+    ++c_.count[Counter::l1_stalls];
+    return false;
+  }
+  if (!credit_for(line)) return false;
+  ++unacknowledged_;
+  Packet p{.line = line, .token = warp << 8 | kNoSlot, .born = static_cast<std::uint32_t>(c_.now()), .kind = kind, .sectors = sectors};
+  p.flags = kDirect;
+  if (kind == PacketKind::write) {
+    ++c_.count[Counter::l1_stores];
+    c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
+    if (l1_.enabled()) l1_.store(line, sectors);
+  } else {
+    if (kind == PacketKind::atomic && l1_.enabled()) l1_.atomic(line);
+    p.token = warp << 8 | op.slot;
+    if (op.slot != kNoSlot) {
+      Warp& w = warp_[warp];
+      w.busy |= 1u << op.slot;
+      ++w.outstanding[op.slot];
+    }
+  }
+  request(p);
+  return true;
+}
+
+/// A credit of the cluster port towards the line's slice. A page without a home needs none: its requests wait in the MMU.
+bool Sm::credit_for(LineAddr line) {
+  if (!network_.home_known(line)) return true;
+  if (credit_held_) {
+    credit_held_ = false;
+    return true;
+  }
+  credit_port_ = c_.machine.cluster_port(id_, c_.machine.map.slice(line));
+  if (network_.gate(credit_port_).acquire()) return true;
+  network_.gate(credit_port_).wait({WaiterKind::sm, 0, id_});
+  credit_wanted_ = true;
+  return false;
+}
+
+void Sm::request(Packet p) {
+  p.sm = id_;
+  p.source = c_.chip;
+  p.slice = static_cast<std::uint8_t>(c_.machine.map.slice(p.line));
+  network_.request(p);
+}
+
+void Sm::on_response(const Packet& p) {
+  const Cycle now = c_.now();
+  if (p.has(kDirect)) {
+    --unacknowledged_;
+    if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
+  } else {
+    l1_.fill(p.token, p.sectors, [&](const L1Cache::Waiter& w) {
+      ++c_.count[Counter::loads_completed];
+      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
+      part_done(w.warp, w.slot);
+    });
+  }
+  if (lsu_stalled_) {
+    lsu_stalled_ = false;
+    run_load_store_unit();
+  }
+}
+
+std::string Sm::describe_stall() const {
+  if (resident_ == 0 && unacknowledged_ == 0 && l1_.outstanding() == 0) return {};
+  std::string text = fmt::format("SM {}: {} CTAs, {} lines missing in L1, {} stores and atomics unacknowledged", id_, resident_,
+                                 l1_.outstanding(), unacknowledged_);
+  if (credit_wanted_) text += fmt::format("; load-store unit waits for cluster port {}", credit_port_);
+  if (lsu_stalled_) text += "; load-store unit waits for an MSHR or a store credit";
+  return text;
+}
+
+}  // namespace atl

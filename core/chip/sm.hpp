@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/chip/context.hpp"
+#include "core/chip/fifo.hpp"
+#include "core/chip/l1_cache.hpp"
+#include "core/chip/warp.hpp"
+
+namespace atl {
+
+class RequestNetwork;
+
+/// Streaming multiprocessor: resident CTAs, warp schedulers, load-store unit and L1.
+///
+/// A warp is in order: its next op issues when its scoreboard slots are free and its scheduler picks it. Loads, stores
+/// and atomics pass through the load-store unit, which presents one coalesced access per cycle to the L1; a warp goes on
+/// once all accesses of its op are presented, so memory-level parallelism within a warp is what the program allows.
+class Sm {
+ public:
+  Sm(Context& c, RequestNetwork& network, std::uint16_t id);
+
+  // Kernel life: slots, placement, end.
+  void begin_kernel(std::uint32_t warps_per_cta);
+  /// Slot that the next CTA's program is to be loaded into.
+  CtaProgram& next_program();
+  /// Starts the CTA that was loaded there.
+  void start_cta();
+  std::uint32_t resident() const { return resident_; }
+  L1Cache& l1() { return l1_; }
+
+  // Events.
+  void on_warp_ready(std::uint32_t warp);
+  void on_issue(std::uint32_t scheduler);
+  void on_access_done(std::uint32_t warp, std::uint32_t slot) { part_done(warp, slot); }
+  void on_load_store_unit();
+  void on_response(const Packet& p);
+  /// A credit that the load-store unit lined up for.
+  void on_credit();
+
+  /// CTAs that ended since the last call.
+  std::uint32_t take_finished() { return std::exchange(finished_, 0); }
+  /// Stores and atomics not yet acknowledged.
+  std::uint32_t unacknowledged() const { return unacknowledged_; }
+  /// What stands still here, for the deadlock report; empty if nothing.
+  std::string describe_stall() const;
+
+ private:
+  struct Scheduler {
+    std::uint64_t ready = 0;  ///< warps that may issue
+    Cycle free_at = 0;
+    std::uint32_t last = 0;  ///< issued last (GTO: goes on first; LRR: goes last)
+    bool timed = false;
+  };
+
+  const Op& op_of(const Warp& w) const { return cta_[w.cta].program.ops[w.op]; }
+  std::uint32_t scheduler_of(std::uint32_t warp) const { return warp % static_cast<std::uint32_t>(scheduler_.size()); }
+  static std::uint32_t wait_mask(const Op& op) { return op.kind == OpKind::exit ? ~0u : op.wait; }
+
+  void try_issue(std::uint32_t s);
+  std::uint32_t pick(const Scheduler& s) const;
+  void execute(std::uint32_t warp);
+  void advance(std::uint32_t warp, Cycle at);
+  void wake(std::uint32_t warp);
+  void part_done(std::uint32_t warp, std::uint32_t slot);
+  void shared_access(std::uint32_t warp, const Op& op);
+  void barrier(std::uint32_t warp);
+  void release_barrier(CtaSlot& cta, std::uint32_t slot);
+  void exit_warp(std::uint32_t warp);
+
+  void run_load_store_unit();
+  bool present(std::uint32_t warp, const Op& op, Access a);
+  bool load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors);
+  bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
+  bool credit_for(LineAddr line);
+  void request(Packet p);
+
+  Context& c_;
+  RequestNetwork& network_;
+  const std::uint16_t id_;
+  L1Cache l1_;
+  std::vector<Warp> warp_;
+  std::vector<CtaSlot> cta_;
+  std::vector<Scheduler> scheduler_;
+  std::uint32_t warps_per_cta_ = 1, resident_ = 0, finished_ = 0, next_age_ = 0, loading_ = 0;
+
+  // Load-store unit.
+  Fifo<std::uint8_t> lsu_;        ///< warps whose memory op is being presented
+  std::uint32_t lsu_access_ = 0;  ///< next access of the head's op
+  std::uint32_t lsu_part_ = 0;    ///< next line of that access (lines smaller than 128 bytes)
+  Cycle lsu_free_ = 0;
+  bool lsu_timed_ = false;
+  bool lsu_stalled_ = false;    ///< the L1 has no MSHR, merge place or store credit for the head
+  bool credit_wanted_ = false;  ///< in line for a credit of cluster port `credit_port_`
+  bool credit_held_ = false;
+  std::uint32_t credit_port_ = 0;
+  std::uint32_t unacknowledged_ = 0;
+  Cycle shared_free_ = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/logical_process.hpp"
+#include "inputs/config/system_config.hpp"
+
+/// Who is linked to whom, and which way a packet goes. Pure functions of the configuration; every chip has the same view.
+namespace atl {
+
+/// Request and response classes never share a buffer: a response never waits behind a request.
+inline constexpr std::uint32_t kClasses = 2;
+
+/// One virtual channel of a chip: a buffer per neighbour, class and, on a ring, side of the dateline.
+struct Channel {
+  std::uint32_t port;           ///< physical port of this chip
+  std::uint32_t neighbour;      ///< chip at the other end
+  std::uint32_t at_neighbour;   ///< index of the matching channel there
+  std::uint32_t message_class;  ///< 0: requests, 1: responses
+  bool past_dateline;
+};
+
+/// Ports, channels and routes of one chip.
+///
+/// Ring: port 0 leads to the next higher chip, port 1 to the next lower (two chips: one link, port 0). Packets take the
+/// shorter way; at equal length the line address's parity decides (BASELINES h4). A ring of finite buffers can wait for
+/// itself in a circle; therefore packets change to a second set of buffers when they pass the dateline between the last
+/// chip and chip 0. Full: one port per neighbour. Switched: one port, and the switch is the wire between.
+class ChipTopology {
+ public:
+  ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self);
+
+  std::uint32_t ports() const { return ports_; }
+  const std::vector<Channel>& channels() const { return channels_; }
+  /// Chips that this one sends to directly, ascending.
+  std::vector<LpId> neighbours() const;
+
+  /// Channel for a packet that starts here (`arrived_on` = kStart) or passes through.
+  static constexpr std::uint32_t kStart = ~0u;
+  std::uint32_t route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class, std::uint32_t arrived_on) const;
+
+ private:
+  std::uint32_t index(std::uint32_t way, std::uint32_t message_class, bool past_dateline) const {
+    return kind_ == Topology::ring ? (way * kClasses + message_class) * 2 + past_dateline : way * kClasses + message_class;
+  }
+  bool crosses_dateline(std::uint32_t way) const { return way == 0 ? self_ == chips_ - 1 : self_ == 0; }
+
+  Topology kind_;
+  std::uint32_t chips_, self_, ports_;
+  std::vector<Channel> channels_;
+};
+
+/// All edges of the system: chips 0..N-1 by the links, and each to and from the controller N.
+std::vector<std::vector<Edge>> system_edges(const SystemConfig& config);
+
+}  // namespace atl

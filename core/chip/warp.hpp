@@ -1,0 +1,30 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+
+/// A resident warp. One cache line, since every event of an SM touches one.
+struct alignas(64) Warp {
+  std::uint32_t op = 0;        ///< next op, index into the CTA's program
+  std::uint32_t busy = 0;      ///< scoreboard slots with a result under way
+  std::uint32_t age = 0;       ///< order of assignment to the SM, for GTO
+  std::uint32_t ready_at = 0;  ///< low bits of the cycle from which the next op may issue
+  std::uint8_t cta = 0;        ///< CTA slot
+  bool live = false;
+  bool waiting = false;     ///< the next op waits for the scoreboard
+  bool at_barrier = false;  ///< stopped until the whole CTA is there
+  std::array<std::uint8_t, kScoreboardSlots> outstanding{};  ///< parts still under way, by scoreboard slot
+};
+static_assert(sizeof(Warp) == 64);
+
+/// A resident CTA with its decoded program. The buffers are reused by the next CTA in the same slot.
+struct CtaSlot {
+  CtaProgram program;
+  std::uint32_t live_warps = 0;  ///< 0: free
+  std::uint32_t at_barrier = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,161 @@
+#include "core/control/controller.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "comm/control_message.hpp"
+
+namespace atl {
+
+Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles)
+    : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels) {
+  result_.chips.resize(config.chips);
+  for (const KernelInfo& k : kernels_) {
+    result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
+    ctas_total_ += k.ctas();
+  }
+  queue_.push(0, {EventKind::launch, 0});
+  if (max_cycles != kNever) queue_.push(max_cycles, {EventKind::limit, 0});
+}
+
+void Controller::receive(const ControlMessage& message) {
+  parked_.push_back(message);
+  queue_.push(message.arrival, {EventKind::message, static_cast<std::uint32_t>(parked_.size() - 1)});
+}
+
+void Controller::run_until(Cycle end) {
+  queue_.run_until(end, [this](Cycle at, const Event& e) {
+    digest_.add(at, static_cast<std::uint64_t>(e.kind) << 32 | (e.kind == EventKind::message ? parked_[e.index].source : 0));
+    handle(e);
+  });
+  if (queue_.empty()) parked_.clear();
+}
+
+void Controller::handle(const Event& e) {
+  switch (e.kind) {
+    case EventKind::message: return on_message(std::exchange(parked_[e.index], {}));
+    case EventKind::settle: return settle();
+    case EventKind::launch: return kernels_.empty() ? finish() : launch(config_.control.launch_latency_cycles);
+    case EventKind::limit:
+      if (!finishing_) result_.complete = false, result_.cycles = queue_.now(), finish();
+      return;
+  }
+}
+
+void Controller::on_message(const ControlMessage& m) {
+  switch (static_cast<ControlKind>(m.kind)) {
+    case ControlKind::page_touches:
+      for (const auto& [cycle, page] : unpack<PageTouchesBody>(m.body).touches) first_touch_.add({cycle, {page}, m.source});
+      // All chips report in step; whoever else reports arrives in this same cycle, and before the settling.
+      if (settle_at_ != queue_.now()) queue_.push(settle_at_ = queue_.now(), {EventKind::settle, 0});
+      return;
+    case ControlKind::kernel_done: return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
+    case ControlKind::sample: {
+      const auto body = unpack<SampleBody>(m.body);
+      return on_sample(m.source, body.end, body.counters);
+    }
+    case ControlKind::status_report: return on_status(m.source, unpack<StatusBody>(m.body).text);
+    case ControlKind::chip_report: return on_report(m.source, unpack<ChipReportBody>(m.body));
+    default: throw SimulationError(fmt::format("the controller got a control message of kind {}", m.kind));
+  }
+}
+
+template <class Body> void Controller::tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
+  for (Edge& e : edges()) {
+    if (e.to == chip) e.outbox.control.push_back({std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
+  }
+}
+
+// ---- Kernels ----
+
+void Controller::launch(Cycle earliest_start) {
+  KernelResult& k = result_.kernels[kernel_];
+  k.launched = kernel_end_;
+  k.started = std::max(earliest_start, queue_.now() + config_.control.latency_cycles);
+  chips_done_ = 0;
+  running_ = true;
+  last_move_ = k.started;
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_});
+}
+
+void Controller::on_kernel_done(Cycle cycle) {
+  if (finishing_) return;
+  kernel_end_ = std::max(kernel_end_, cycle);
+  if (++chips_done_ < config_.chips) return;
+  running_ = false;
+  result_.kernels[kernel_].finished = kernel_end_;
+  result_.cycles = kernel_end_;
+  if (++kernel_ < kernels_.size()) return launch(kernel_end_ + config_.control.launch_latency_cycles);
+  finish();
+}
+
+void Controller::finish() {
+  finishing_ = true;
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::finish, LaunchBody{});
+}
+
+// ---- Page homes ----
+
+/// Reports of first touches are sent for all cycles before a common one and arrive one control latency later.
+void Controller::settle() {
+  answers_.clear();
+  first_touch_.settle(queue_.now() - config_.control.latency_cycles, answers_);
+  std::vector<PageHomesBody> to(config_.chips);
+  for (const auto& a : answers_) to[a.chip].homes.emplace_back(a.page.value, a.home);
+  for (LpId chip = 0; chip < config_.chips; ++chip) {
+    if (!to[chip].homes.empty()) tell(chip, 0, ControlKind::page_homes, to[chip]);
+  }
+}
+
+// ---- Counters ----
+
+void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters) {
+  auto& [count, sample] = open_samples_[end];
+  sample.end = end;
+  sample.chips.resize(config_.chips);
+  std::copy(counters.begin(), counters.end(), sample.chips[chip].value.begin());
+  ctas_done_ += sample.chips[chip][Counter::ctas];
+  requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
+  if (std::any_of(counters.begin(), counters.end(), [](std::uint64_t v) { return v != 0; })) last_move_ = std::max(last_move_, end);
+  if (++count < config_.chips) return;
+  result_.samples.push_back(std::move(sample));
+  open_samples_.erase(end);
+  if (progress_) progress_({kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_});
+  watch(end);
+}
+
+/// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
+void Controller::watch(Cycle end) {
+  if (!running_ || finishing_ || asked_status_ || end < last_move_ + config_.control.deadlock_cycles) return;
+  asked_status_ = true;
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, LaunchBody{});
+}
+
+void Controller::on_status(LpId chip, const std::string& text) {
+  status_[chip] = text;
+  if (status_.size() < config_.chips) return;
+  std::string report = fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({})\n", last_move_, kernel_ + 1, kernels_[kernel_].name);
+  for (const auto& [c, t] : status_) report += fmt::format("chip {}:\n{}", c, t.empty() ? "nothing outstanding\n" : t);
+  throw SimulationError(report);
+}
+
+void Controller::on_report(LpId chip, const ChipReportBody& r) {
+  ChipResult& c = result_.chips[chip];
+  std::copy(r.counters.begin(), r.counters.end(), c.totals.value.begin());
+  c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits;
+  c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;
+  for (std::size_t i = 0; i < r.latency.size(); ++i) c.latency[i / kLatencyBuckets][i % kLatencyBuckets] = r.latency[i];
+  if (++reports_ < config_.chips) return;
+  // What happened after the last complete sample forms the last one, so that the series add up to the totals.
+  Sample rest{result_.cycles, {}};
+  for (const ChipResult& chip_result : result_.chips) {
+    Counters left = chip_result.totals;
+    for (const Sample& s : result_.samples) left = left - s.chips[rest.chips.size()];
+    rest.chips.push_back(left);
+  }
+  if (!result_.samples.empty()) rest.end = std::max(rest.end, result_.samples.back().end + 1);
+  result_.samples.push_back(std::move(rest));
+}
+
+}  // namespace atl

@@ -1,0 +1,79 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/chip/control_protocol.hpp"
+#include "core/engine/digest.hpp"
+#include "core/engine/event_queue.hpp"
+#include "core/engine/logical_process.hpp"
+#include "core/stats/progress.hpp"
+#include "core/stats/run_result.hpp"
+#include "inputs/config/system_config.hpp"
+#include "inputs/workload/workload.hpp"
+#include "partition/page_placement.hpp"
+
+namespace atl {
+
+/// The logical process that launches kernels, settles first touches and gathers counters. It is not on any chip's
+/// critical path: chips only wait for it where the modelled machine waits.
+class Controller final : public LogicalProcess {
+ public:
+  /// `max_cycles`: ends the run there (kNever: runs to the end).
+  Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles);
+
+  void receive(std::span<const Message>) override {}
+  void receive(const ControlMessage& message) override;
+  void run_until(Cycle end) override;
+  Cycle next_event() const override { return queue_.next(); }
+  std::uint64_t digest() const override { return digest_.value(); }
+  std::uint64_t events() const override { return queue_.handled(); }
+
+  /// Called with every sample; for display only.
+  void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
+  /// Everything simulated. Valid when the run has ended.
+  const RunResult& result() const { return result_; }
+
+ private:
+  enum class EventKind : std::uint8_t { message, settle, launch, limit };
+  struct Event {
+    EventKind kind;
+    std::uint32_t index;
+  };
+
+  void handle(const Event& e);
+  void on_message(const ControlMessage& m);
+  void on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters);
+  void on_kernel_done(Cycle cycle);
+  void on_status(LpId chip, const std::string& text);
+  void on_report(LpId chip, const ChipReportBody& r);
+  void launch(Cycle earliest_start);
+  void settle();
+  void finish();
+  void watch(Cycle end);
+  template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body);
+
+  const SystemConfig config_;
+  const std::vector<KernelInfo> kernels_;
+  EventQueue<Event> queue_;
+  std::vector<ControlMessage> parked_;
+  Digest digest_;
+  FirstTouch first_touch_;
+  std::vector<FirstTouch::Answer> answers_;
+  Cycle settle_at_ = kNever;
+  std::size_t kernel_ = 0;
+  std::uint32_t chips_done_ = 0, reports_ = 0;
+  Cycle kernel_end_ = 0;
+  bool running_ = false, finishing_ = false;
+  // Samples in progress: a period is complete when every chip has sent it.
+  std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
+  Cycle last_move_ = 0;
+  bool asked_status_ = false;
+  std::map<LpId, std::string> status_;
+  std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
+  std::function<void(const ProgressState&)> progress_;
+  RunResult result_;
+};
+
+}  // namespace atl

@@ -1,0 +1,71 @@
+#include "core/control/simulation.hpp"
+
+#include <chrono>
+#include <memory>
+
+#include "comm/control_message.hpp"
+#include "comm/synchroniser.hpp"
+
+namespace atl {
+namespace {
+
+struct Fingerprint {
+  LpId lp = 0;
+  std::uint64_t digest = 0, events = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { a & lp & digest & events; }
+};
+
+/// Digest and events of all processes, merged in the order of their ids: the same for every layout.
+std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::vector<LogicalProcess*>& local, std::size_t processes) {
+  std::vector<Fingerprint> mine;
+  for (const LogicalProcess* p : local) mine.push_back({p->id(), p->digest(), p->events()});
+  std::vector<Fingerprint> all(processes);
+  for (const std::string& body : transport.all_gather(pack(mine))) {
+    for (const Fingerprint& f : unpack<std::vector<Fingerprint>>(body)) all[f.lp] = f;
+  }
+  Digest digest;
+  std::uint64_t events = 0;
+  for (const Fingerprint& f : all) digest.add(f.digest, f.events), events += f.events;
+  return {digest.value(), events};
+}
+
+}  // namespace
+
+std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
+                                  const SimulationOptions& options) {
+  const Machine machine(config);
+  const auto edges = system_edges(config);
+  std::vector<std::unique_ptr<Chip>> chips;
+  std::unique_ptr<Controller> controller;
+  std::vector<LogicalProcess*> local;
+  for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
+    if (lp < config.chips) {
+      chips.push_back(std::make_unique<Chip>(machine, lp, edges[lp], workload));
+      if (options.prepare_chip) options.prepare_chip(*chips.back());
+      local.push_back(chips.back().get());
+    } else {
+      controller = std::make_unique<Controller>(config, edges[lp], workload.kernels(), options.max_cycles);
+      controller->on_progress(options.progress);
+      local.push_back(controller.get());
+    }
+  }
+  std::vector<int> rank_of;
+  for (LpId lp = 0; lp <= config.chips; ++lp) rank_of.push_back(static_cast<int>(map.rank_of(lp)));
+
+  const auto start = std::chrono::steady_clock::now();
+  Synchroniser(transport, local, rank_of, edges).run();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+
+  const auto [digest, events] = merge(transport, local, config.chips + 1);
+  if (options.inspect_chip) {
+    for (const auto& chip : chips) options.inspect_chip(*chip);
+  }
+  if (!controller) return std::nullopt;
+  RunResult result = controller->result();
+  result.digest = digest;
+  result.provenance.events = events;
+  result.provenance.host_seconds = seconds.count();
+  return result;
+}
+
+}  // namespace atl

@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "comm/transport.hpp"
+#include "core/chip/chip.hpp"
+#include "core/control/controller.hpp"
+#include "partition/rank_map.hpp"
+
+namespace atl {
+
+struct SimulationOptions {
+  Cycle max_cycles = kNever;
+  std::function<void(const ProgressState&)> progress;
+  /// Called with each chip of this rank before the run, for tests and validation.
+  std::function<void(Chip&)> prepare_chip;
+  /// Called with each chip of this rank after the run.
+  std::function<void(Chip&)> inspect_chip;
+};
+
+/// Collective: runs `workload` on `config`, with the logical processes spread over the transport's ranks as `map` says.
+/// Every rank opens its own workload. The result is complete on the controller's rank, and empty on the others.
+std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
+                                  const SimulationOptions& options = {});
+
+}  // namespace atl

@@ -1,0 +1,147 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/engine/types.hpp"
+
+namespace atl {
+
+/// Pending events of one logical process, in the order (cycle, order of scheduling).
+///
+/// A wheel of one bucket per cycle holds the near future: pooled nodes in FIFO lists, so scheduling and taking cost a few
+/// nanoseconds and never allocate once the pool has grown. Later events wait in a heap. They move into the wheel when
+/// handled time comes near them, which depends on the handled events alone and never on how time is cut into windows:
+/// that keeps the order, and so every result, independent of the parallel layout.
+template <class Event> class EventQueue {
+  static_assert(std::is_trivially_copyable_v<Event>);
+
+ public:
+  static constexpr unsigned kWheelBits = 12;
+  static constexpr Cycle kWheel = Cycle{1} << kWheelBits;
+
+  EventQueue() { bucket_.fill({kNil, kNil}); }
+
+  /// Schedules `event` at `at`, which must not lie before now().
+  void push(Cycle at, const Event& event) {
+    if (at - now_ < kWheel) {
+      push_wheel(at, event);
+    } else {
+      far_.push_back({at, far_sequence_++, event});
+      std::push_heap(far_.begin(), far_.end(), Later{});
+    }
+  }
+
+  /// Cycle of the earliest pending event, kNever if there is none.
+  Cycle next() const {
+    const Cycle near = next_in_wheel();
+    return far_.empty() ? near : std::min(near, far_.front().at);
+  }
+
+  /// Cycle of the event being handled, or handled last.
+  Cycle now() const { return now_; }
+  bool empty() const { return pending_ == 0 && far_.empty(); }
+  std::uint64_t handled() const { return handled_; }
+
+  void clear() {
+    bucket_.fill({kNil, kNil});
+    occupied_.fill(0);
+    nodes_.clear(), far_.clear();
+    free_ = kNil, pending_ = 0;
+  }
+
+  /// Handles all events before `end`: calls handle(cycle, event); the handler may push.
+  template <class Handler> void run_until(Cycle end, Handler&& handle) {
+    for (;;) {
+      const Cycle at = next();
+      if (at >= end) return;
+      now_ = at;
+      while (!far_.empty() && far_.front().at - now_ < kWheel) {
+        std::pop_heap(far_.begin(), far_.end(), Later{});
+        push_wheel(far_.back().at, far_.back().event);
+        far_.pop_back();
+      }
+      auto& b = bucket_[at & kMask];
+      while (b.head != kNil) {
+        const std::uint32_t n = b.head;
+        const Event event = nodes_[n].event;
+        b.head = nodes_[n].next;
+        nodes_[n].next = free_;
+        free_ = n;
+        --pending_, ++handled_;
+        handle(at, event);
+      }
+      occupied_[(at & kMask) >> 6] &= ~(std::uint64_t{1} << (at & 63));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNil = ~std::uint32_t{0};
+  static constexpr Cycle kMask = kWheel - 1;
+  static constexpr std::size_t kWords = kWheel / 64;
+  struct Node {
+    Event event;
+    std::uint32_t next;
+  };
+  struct Bucket {
+    std::uint32_t head, tail;
+  };
+  struct Far {
+    Cycle at;
+    std::uint64_t sequence;
+    Event event;
+  };
+  struct Later {
+    bool operator()(const Far& a, const Far& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
+  };
+
+  void push_wheel(Cycle at, const Event& event) {
+    std::uint32_t n = free_;
+    if (n == kNil) {
+      n = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({event, kNil});
+    } else {
+      free_ = nodes_[n].next;
+      nodes_[n] = {event, kNil};
+    }
+    ++pending_;
+    auto& b = bucket_[at & kMask];
+    if (b.head == kNil) {
+      b.head = n;
+      occupied_[(at & kMask) >> 6] |= std::uint64_t{1} << (at & 63);
+    } else {
+      nodes_[b.tail].next = n;
+    }
+    b.tail = n;
+  }
+
+  /// The wheel covers [now, now + kWheel): the first occupied bucket going round from now.
+  Cycle next_in_wheel() const {
+    if (pending_ == 0) return kNever;
+    const Cycle start = now_ & kMask;
+    const std::size_t first = start >> 6;
+    std::uint64_t word = occupied_[first] & (~std::uint64_t{0} << (start & 63));
+    for (std::size_t i = 0; i <= kWords; ++i) {
+      if (word != 0) {
+        const Cycle slot = ((first + i) % kWords) * 64 + static_cast<Cycle>(std::countr_zero(word));
+        return now_ + ((slot - start) & kMask);
+      }
+      word = occupied_[(first + i + 1) % kWords];
+    }
+    return kNever;
+  }
+
+  std::array<Bucket, kWheel> bucket_;
+  std::array<std::uint64_t, kWords> occupied_{};
+  std::vector<Node> nodes_;
+  std::vector<Far> far_;
+  std::uint32_t free_ = kNil;
+  std::size_t pending_ = 0;
+  std::uint64_t handled_ = 0, far_sequence_ = 0;
+  Cycle now_ = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+/// Basic vocabulary of the simulated machine: time, identifiers and addresses.
+namespace atl {
+
+/// Simulated time in core-clock cycles.
+using Cycle = std::uint64_t;
+inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();
+
+/// A logical process: chips are 0..N-1, the controller is N.
+using LpId = std::uint32_t;
+
+/// Byte address in the simulated global address space (48 bits are used).
+using ByteAddr = std::uint64_t;
+
+/// A number of a given meaning, so that a line is never passed where a page is expected.
+template <class Tag> struct Address {
+  std::uint64_t value = 0;
+  auto operator<=>(const Address&) const = default;
+};
+using LineAddr = Address<struct LineTag>;  ///< byte address / line size
+using PageAddr = Address<struct PageTag>;  ///< byte address / page size
+
+}  // namespace atl
+
+template <class Tag> struct std::hash<atl::Address<Tag>> {
+  std::size_t operator()(atl::Address<Tag> a) const noexcept { return a.value * 0x9E3779B97F4A7C15ull >> 7; }
+};

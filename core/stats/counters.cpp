@@ -1,0 +1,69 @@
+#include "core/stats/counters.hpp"
+
+namespace atl {
+namespace {
+
+using enum Counter;
+
+constexpr std::array<CounterInfo, kCounters> kTable{{
+    {warp_instructions, "warp.instructions", "instructions", "warp instructions issued"},
+    {ctas, "sm.ctas", "CTAs", "CTAs completed"},
+    {l1_accesses, "l1.accesses", "lines", "line accesses of loads presented to the L1"},
+    {l1_sector_accesses, "l1.sector_accesses", "sectors", "sectors of loads, stores and atomics presented to the L1"},
+    {l1_hits, "l1.hits", "lines", "line accesses of loads that found all their data in the L1"},
+    {l1_merges, "l1.merges", "lines", "line accesses of loads that joined a pending miss of their line"},
+    {l1_misses, "l1.misses", "lines", "line accesses of loads that began a new miss"},
+    {l1_sector_misses, "l1.sector_misses", "sectors", "sectors that the L1 requested from below"},
+    {l1_stores, "l1.stores", "lines", "line accesses of stores, written through"},
+    {l1_store_sectors, "l1.store_sectors", "sectors", "sectors of stores, written through"},
+    {l1_stalls, "l1.stalls", "events", "times the L1 could not take an access"},
+    {llc_accesses, "llc.accesses", "requests", "requests looked up in a slice"},
+    {llc_sector_accesses, "llc.sector_accesses", "sectors", "sectors of the requests looked up in a slice"},
+    {llc_reads, "llc.reads", "requests", "reads looked up in a slice"},
+    {llc_writes, "llc.writes", "requests", "writes looked up in a slice"},
+    {llc_atomics, "llc.atomics", "requests", "atomics looked up in a slice"},
+    {llc_hits, "llc.hits", "requests", "requests that found all their data in the slice"},
+    {llc_merges, "llc.merges", "requests", "requests that joined a pending miss of their line"},
+    {llc_misses, "llc.misses", "requests", "requests that began a new miss"},
+    {llc_sector_misses, "llc.sector_misses", "sectors", "sectors that the slices requested from below"},
+    {llc_bypasses, "llc.bypasses", "requests", "reads of other chips that passed the slice by"},
+    {llc_writebacks, "llc.writebacks", "lines", "dirty lines written back"},
+    {llc_stalls, "llc.stalls", "events", "times a slice could not take a request"},
+    {llc_flushed_lines, "llc.flushed_lines", "lines", "lines invalidated at kernel boundaries"},
+    {dram_reads, "dram.reads", "requests", "reads served by this chip's memory"},
+    {dram_writes, "dram.writes", "requests", "writes served by this chip's memory"},
+    {dram_read_bytes, "dram.read_bytes", "bytes", "bytes read from this chip's memory"},
+    {dram_write_bytes, "dram.write_bytes", "bytes", "bytes written to this chip's memory"},
+    {dram_row_hits, "dram.row_hits", "requests", "requests whose row was open"},
+    {dram_row_misses, "dram.row_misses", "requests", "requests whose bank had no open row"},
+    {dram_row_conflicts, "dram.row_conflicts", "requests", "requests whose bank had another row open"},
+    {dram_bus_busy, "dram.bus_busy", "cycles", "core cycles in which a data bus moved data, summed over channels"},
+    {noc_request_packets, "noc.request_packets", "packets", "packets on the request crossbar"},
+    {noc_request_bytes, "noc.request_bytes", "bytes", "bytes on the request crossbar"},
+    {noc_response_packets, "noc.response_packets", "packets", "packets on the response crossbar"},
+    {noc_response_bytes, "noc.response_bytes", "bytes", "bytes on the response crossbar"},
+    {link_packets, "link.packets", "packets", "packets sent to other chips by this chip, forwarded ones included"},
+    {link_bytes, "link.bytes", "bytes", "bytes sent to other chips by this chip, forwarded ones included"},
+    {link_forwarded, "link.forwarded", "packets", "packets between two other chips that this chip passed on"},
+    {requests_local, "requests.local", "requests", "L1 misses whose home is this chip"},
+    {requests_remote, "requests.remote", "requests", "L1 misses whose home is another chip"},
+    {page_touches, "mmu.page_touches", "pages", "pages whose home this chip had to ask for"},
+    {sm_issue_busy, "sm.issue_busy", "cycles", "cycles in which a warp scheduler issued, summed over schedulers"},
+    {load_latency_cycles, "load.latency_cycles", "cycles", "issue of a load to its data, summed over completed loads"},
+    {loads_completed, "load.completed", "loads", "loads whose data arrived"},
+}};
+
+/// A row left out would leave the last one with id 0, so this also proves that the table is complete.
+constexpr bool rows_stand_at_their_ids() {
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    if (static_cast<std::size_t>(kTable[i].id) != i || kTable[i].name.empty()) return false;
+  }
+  return true;
+}
+static_assert(rows_stand_at_their_ids(), "the rows of the counter table must follow the order of enum Counter");
+
+}  // namespace
+
+std::span<const CounterInfo, kCounters> counter_table() { return kTable; }
+
+}  // namespace atl

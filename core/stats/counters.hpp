@@ -1,0 +1,87 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// Counters, declared once: the order here is the order of every counter array in memory, in messages and in results.
+namespace atl {
+
+enum class Counter : std::uint16_t {
+  warp_instructions,
+  ctas,
+  l1_accesses,
+  l1_sector_accesses,
+  l1_hits,
+  l1_merges,
+  l1_misses,
+  l1_sector_misses,
+  l1_stores,
+  l1_store_sectors,
+  l1_stalls,
+  llc_accesses,
+  llc_sector_accesses,
+  llc_reads,
+  llc_writes,
+  llc_atomics,
+  llc_hits,
+  llc_merges,
+  llc_misses,
+  llc_sector_misses,
+  llc_bypasses,
+  llc_writebacks,
+  llc_stalls,
+  llc_flushed_lines,
+  dram_reads,
+  dram_writes,
+  dram_read_bytes,
+  dram_write_bytes,
+  dram_row_hits,
+  dram_row_misses,
+  dram_row_conflicts,
+  dram_bus_busy,
+  noc_request_packets,
+  noc_request_bytes,
+  noc_response_packets,
+  noc_response_bytes,
+  link_packets,
+  link_bytes,
+  link_forwarded,
+  requests_local,
+  requests_remote,
+  page_touches,
+  sm_issue_busy,
+  load_latency_cycles,
+  loads_completed,
+  count_  ///< number of counters
+};
+
+inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
+
+struct CounterInfo {
+  Counter id;
+  std::string_view name;  ///< `group.quantity`, as in results and on the command line
+  std::string_view unit;
+  std::string_view doc;
+};
+
+/// All counters merge by summing over chips and over time; ratios are formed on output only.
+std::span<const CounterInfo, kCounters> counter_table();
+
+/// One chip's counters. Plain data: sampled by copying.
+struct Counters {
+  std::array<std::uint64_t, kCounters> value{};
+  std::uint64_t& operator[](Counter c) { return value[static_cast<std::size_t>(c)]; }
+  std::uint64_t operator[](Counter c) const { return value[static_cast<std::size_t>(c)]; }
+  Counters& operator+=(const Counters& other) {
+    for (std::size_t i = 0; i < kCounters; ++i) value[i] += other.value[i];
+    return *this;
+  }
+  Counters operator-(const Counters& other) const {
+    Counters d = *this;
+    for (std::size_t i = 0; i < kCounters; ++i) d.value[i] -= other.value[i];
+    return d;
+  }
+};
+
+}  // namespace atl

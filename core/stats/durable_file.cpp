@@ -1,0 +1,74 @@
+#include "core/stats/durable_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+/// An open descriptor; closing is explicit where its outcome matters.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// 0, or the errno of the step that failed. A full disk may show up at any of them.
+int write_file(const std::string& path, std::span<const char> bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return errno;
+  if (!write_all(file.get(), bytes)) return errno;
+  if (::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) return errno;
+  return file.close() == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+void check_directory_writable(const std::string& path) {
+  auto directory = std::filesystem::path(path).parent_path();
+  if (directory.empty()) directory = ".";
+  if (!std::filesystem::is_directory(directory)) throw IoError(path, "there is no directory " + directory.string());
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    throw IoError(path, "directory " + directory.string() + " is not writable: " + reason(errno));
+  }
+}
+
+void write_then_rename(const std::string& path, std::span<const char> bytes) {
+  const std::string part = path + ".part";
+  int error = write_file(part, bytes);
+  if (error == 0 && std::rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(part.c_str());
+  throw IoError(path, "not written: " + reason(error));
+}
+
+}  // namespace atl

@@ -1,0 +1,72 @@
+#pragma once
+#include <H5Cpp.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/stats/run_result.hpp"
+
+/// Names and small operations that the result writer and the result reader share.
+namespace atl::hdf5 {
+
+inline constexpr const char* kSchema = "atoll-result";
+/// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
+inline constexpr std::uint64_t kSchemaVersion = 1;
+
+/// Columns of /kernels, apart from the names.
+struct KernelColumn {
+  const char* name;
+  const char* unit;
+  const char* doc;
+  std::uint64_t KernelResult::*field;
+};
+inline constexpr KernelColumn kKernelColumns[] = {
+    {"ctas", "CTAs", "CTAs of the launch", &KernelResult::ctas},
+    {"launched", "cycles", "the controller sent the launch", &KernelResult::launched},
+    {"started", "cycles", "the first chip received it", &KernelResult::started},
+    {"finished", "cycles", "the last chip was done, flush included", &KernelResult::finished},
+};
+
+/// Text attributes of /provenance.
+struct ProvenanceText {
+  const char* name;
+  std::string Provenance::*field;
+};
+inline constexpr ProvenanceText kProvenanceTexts[] = {
+    {"version", &Provenance::version},
+    {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},
+    {"system", &Provenance::system},
+    {"workload", &Provenance::workload},
+    {"started_at", &Provenance::started_at},
+    {"effective_config", &Provenance::effective_config},
+};
+
+/// Per-chip arrays whose length is a property of the machine.
+struct PartArray {
+  const char* path;
+  const char* doc;
+  std::vector<std::uint64_t> ChipResult::*field;
+};
+inline constexpr PartArray kPartArrays[] = {
+    {"slices/accesses", "requests looked up in each slice", &ChipResult::slice_accesses},
+    {"slices/hits", "requests that hit in each slice", &ChipResult::slice_hits},
+    {"channels/reads", "reads served by each memory channel", &ChipResult::channel_reads},
+    {"channels/writes", "writes served by each memory channel", &ChipResult::channel_writes},
+};
+
+inline constexpr const char* kOriginNames[] = {"local_llc", "remote_llc", "local_memory", "remote_memory"};
+static_assert(std::size(kOriginNames) == kOrigins);
+
+/// Our own messages say what failed; the library's stack trace on stderr would only bury them.
+inline void silence() { H5::Exception::dontPrint(); }
+
+inline H5::StrType text_type() {
+  H5::StrType type(H5::PredType::C_S1, H5T_VARIABLE);
+  type.setCset(H5T_CSET_UTF8);
+  return type;
+}
+
+}  // namespace atl::hdf5

@@ -1,0 +1,233 @@
+#include "core/stats/hdf5_result_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/engine/error.hpp"
+#include "core/stats/hdf5_helpers.hpp"
+
+namespace atl {
+namespace {
+
+using Values = std::vector<std::uint64_t>;
+using Dims = std::vector<hsize_t>;
+
+constexpr hsize_t kAny = HSIZE_UNDEF;  ///< an extent that the file determines
+
+/// An open result file; every look-up that fails says what was looked for.
+class ResultFile {
+ public:
+  explicit ResultFile(const std::string& path) : path_(path), file_(open(path)) {}
+
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(path_, what); }
+
+  H5::Attribute attribute(const std::string& group, const char* name) const {
+    if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
+    const auto object = file_.openGroup(group);
+    if (!object.attrExists(name)) fail(fmt::format("attribute {} of {} is missing", name, group));
+    return object.openAttribute(name);
+  }
+
+  std::string text(const std::string& group, const char* name) const {
+    const auto a = attribute(group, name);
+    if (a.getTypeClass() != H5T_STRING || a.getSpace().getSimpleExtentNpoints() != 1) {
+      fail(fmt::format("attribute {} of {} is not a text", name, group));
+    }
+    return texts(a, 1)[0];
+  }
+
+  std::uint64_t number(const std::string& group, const char* name) const {
+    std::uint64_t value = 0;
+    scalar(group, name, H5T_INTEGER).read(H5::PredType::NATIVE_UINT64, &value);
+    return value;
+  }
+
+  double real(const std::string& group, const char* name) const {
+    double value = 0;
+    scalar(group, name, H5T_FLOAT).read(H5::PredType::NATIVE_DOUBLE, &value);
+    return value;
+  }
+
+  std::vector<std::string> text_list(const std::string& group, const char* name) const {
+    const auto a = attribute(group, name);
+    if (a.getTypeClass() != H5T_STRING) fail(fmt::format("attribute {} of {} is not a list of texts", name, group));
+    return texts(a, static_cast<std::size_t>(a.getSpace().getSimpleExtentNpoints()));
+  }
+
+  std::vector<std::string> text_column(const std::string& name) const {
+    const auto set = dataset(name, H5T_STRING, {kAny});
+    std::vector<char*> raw(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
+    if (!raw.empty()) set.read(static_cast<void*>(raw.data()), hdf5::text_type());
+    return take(raw);
+  }
+
+  /// Reads a whole dataset of counts; extents that are not kAny must match, the others are returned in `dims`.
+  Values counts(const std::string& name, Dims& dims) const {
+    const auto set = dataset(name, H5T_INTEGER, dims);
+    set.getSpace().getSimpleExtentDims(dims.data());
+    Values values(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
+    if (!values.empty()) set.read(values.data(), H5::PredType::NATIVE_UINT64);
+    return values;
+  }
+  Values counts(const std::string& name, Dims&& dims) const { return counts(name, dims); }
+
+ private:
+  static H5::H5File open(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+      throw InputError(path, std::filesystem::exists(path, error) ? "is not a file" : "there is no such file");
+    }
+    bool hdf5 = false;
+    try {
+      hdf5 = H5::H5File::isHdf5(path);
+    } catch (const H5::Exception&) {
+      throw InputError(path, "cannot be read");
+    }
+    if (!hdf5) throw InputError(path, "is not an HDF5 file, so it is no result of Atoll");
+    try {
+      return {path, H5F_ACC_RDONLY};
+    } catch (const H5::Exception&) {
+      throw InputError(path, "is an HDF5 file that cannot be opened: it is truncated or damaged, or still being written");
+    }
+  }
+
+  H5::Attribute scalar(const std::string& group, const char* name, H5T_class_t kind) const {
+    const auto a = attribute(group, name);
+    if (a.getTypeClass() != kind || a.getSpace().getSimpleExtentNpoints() != 1) {
+      fail(fmt::format("attribute {} of {} is not a number of the expected kind", name, group));
+    }
+    return a;
+  }
+
+  H5::DataSet dataset(const std::string& name, H5T_class_t kind, const Dims& expected) const {
+    const auto slash = name.rfind('/');
+    if (!file_.nameExists(name.substr(0, slash))) fail(fmt::format("group {} is missing", name.substr(0, slash)));
+    if (!file_.nameExists(name)) {
+      fail(fmt::format("dataset {} is missing; Atoll {} wrote this file", name, text("/provenance", "version")));
+    }
+    auto set = file_.openDataSet(name);
+    if (set.getTypeClass() != kind) fail(fmt::format("dataset {} holds another type of data than expected", name));
+    const auto space = set.getSpace();
+    Dims found(static_cast<std::size_t>(space.getSimpleExtentNdims()));
+    if (!found.empty()) space.getSimpleExtentDims(found.data());
+    const auto fits = [](hsize_t want, hsize_t have) { return want == kAny || want == have; };
+    if (!std::ranges::equal(expected, found, fits)) {
+      fail(fmt::format("dataset {} has extents [{}], which do not fit the rest of the file", name, fmt::join(found, ", ")));
+    }
+    return set;
+  }
+
+  static std::vector<std::string> texts(const H5::Attribute& a, std::size_t n) {
+    std::vector<char*> raw(n);
+    if (n != 0) a.read(hdf5::text_type(), static_cast<void*>(raw.data()));
+    return take(raw);
+  }
+
+  /// HDF5 allocates each text, and hands out a null pointer for an empty one.
+  static std::vector<std::string> take(const std::vector<char*>& raw) {
+    std::vector<std::string> out;
+    for (char* text : raw) {
+      out.emplace_back(text == nullptr ? "" : text);
+      H5free_memory(text);
+    }
+    return out;
+  }
+
+  std::string path_;
+  H5::H5File file_;
+};
+
+void check_schema(const ResultFile& file) {
+  const auto schema = file.text("/", "schema");
+  if (schema != hdf5::kSchema) file.fail(fmt::format("has schema \"{}\" instead of \"{}\"", schema, hdf5::kSchema));
+  const auto version = file.number("/", "schema_version");
+  if (version != hdf5::kSchemaVersion) {
+    file.fail(fmt::format("has schema version {}; this Atoll reads version {}", version, hdf5::kSchemaVersion));
+  }
+}
+
+Provenance read_provenance(const ResultFile& file) {
+  Provenance p;
+  for (const auto& [name, field] : hdf5::kProvenanceTexts) p.*field = file.text("/provenance", name);
+  p.hosts = file.text_list("/provenance", "hosts");
+  p.host_seconds = file.real("/provenance", "host_seconds");
+  p.events = file.number("/provenance", "events");
+  return p;
+}
+
+std::vector<KernelResult> read_kernels(const ResultFile& file) {
+  auto names = file.text_column("/kernels/name");
+  std::vector<KernelResult> kernels(names.size());
+  for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k].name = std::move(names[k]);
+  for (const auto& column : hdf5::kKernelColumns) {
+    const auto values = file.counts(fmt::format("/kernels/{}", column.name), {kernels.size()});
+    for (std::size_t k = 0; k < kernels.size(); ++k) kernels[k].*column.field = values[k];
+  }
+  return kernels;
+}
+
+std::vector<ChipResult> read_chips(const ResultFile& file) {
+  Dims dims{kAny};
+  file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
+  std::vector<ChipResult> chips(dims[0]);
+  for (const auto& counter : counter_table()) {
+    const auto values = file.counts(fmt::format("/totals/{}", counter.name), {chips.size()});
+    for (std::size_t c = 0; c < chips.size(); ++c) chips[c].totals[counter.id] = values[c];
+  }
+  for (const auto& array : hdf5::kPartArrays) {
+    Dims shape{chips.size(), kAny};
+    const auto values = file.counts(fmt::format("/{}", array.path), shape);
+    for (std::size_t c = 0; c < chips.size(); ++c) {
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(c * shape[1]);
+      (chips[c].*array.field).assign(first, first + static_cast<std::ptrdiff_t>(shape[1]));
+    }
+  }
+  for (std::size_t origin = 0; origin < kOrigins; ++origin) {
+    const auto values = file.counts(fmt::format("/latency/{}", hdf5::kOriginNames[origin]), {chips.size(), kLatencyBuckets});
+    for (std::size_t c = 0; c < chips.size(); ++c) {
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * kLatencyBuckets), kLatencyBuckets,
+                  chips[c].latency[origin].begin());
+    }
+  }
+  return chips;
+}
+
+std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
+  Dims dims{kAny};
+  const auto ends = file.counts("/series/end_cycle", dims);
+  std::vector<Sample> samples(ends.size());
+  for (std::size_t s = 0; s < samples.size(); ++s) samples[s] = {ends[s], std::vector<Counters>(chips)};
+  for (const auto& counter : counter_table()) {
+    const auto values = file.counts(fmt::format("/series/{}", counter.name), {samples.size(), chips});
+    auto value = values.begin();
+    for (auto& sample : samples) {
+      for (auto& chip : sample.chips) chip[counter.id] = *value++;
+    }
+  }
+  return samples;
+}
+
+}  // namespace
+
+RunResult read_result(const std::string& path) {
+  hdf5::silence();
+  try {
+    const ResultFile file(path);
+    check_schema(file);
+    RunResult result;
+    result.cycles = file.number("/", "cycles");
+    result.complete = file.number("/", "complete") != 0;
+    result.digest = file.number("/", "digest");
+    result.provenance = read_provenance(file);
+    result.kernels = read_kernels(file);
+    result.chips = read_chips(file);
+    result.samples = read_samples(file, result.chips.size());
+    return result;
+  } catch (const H5::Exception& e) {
+    throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));
+  }
+}
+
+}  // namespace atl

@@ -1,0 +1,194 @@
+#include "core/stats/hdf5_result_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "core/engine/error.hpp"
+#include "core/stats/durable_file.hpp"
+#include "core/stats/hdf5_helpers.hpp"
+
+namespace atl {
+namespace {
+
+using Dims = std::vector<hsize_t>;
+using Values = std::vector<std::uint64_t>;
+
+constexpr hsize_t kChunkRows = 4096;
+constexpr hsize_t kSmall = 512;  ///< values; below this a chunk index costs more than deflate saves
+constexpr int kDeflateLevel = 4;
+
+void set_text(const H5::H5Object& object, const char* name, const std::string& text) {
+  const auto type = hdf5::text_type();
+  object.createAttribute(name, type, H5::DataSpace(H5S_SCALAR)).write(type, text);
+}
+
+void set_number(const H5::H5Object& object, const char* name, std::uint64_t number) {
+  const auto attribute = object.createAttribute(name, H5::PredType::STD_U64LE, H5::DataSpace(H5S_SCALAR));
+  attribute.write(H5::PredType::NATIVE_UINT64, &number);
+}
+
+H5::DSetCreatPropList layout(const Dims& dims) {
+  H5::DSetCreatPropList list;
+  // The library would stamp every dataset with the time of day: files of equal content are to be equal.
+  H5Pset_obj_track_times(list.getId(), false);
+  hsize_t values = 1;
+  for (hsize_t d : dims) values *= d;
+  if (values < kSmall) return list;
+  Dims chunk = dims;
+  chunk[0] = std::min(chunk[0], kChunkRows);
+  list.setChunk(static_cast<int>(chunk.size()), chunk.data());
+  list.setShuffle();
+  list.setDeflate(kDeflateLevel);
+  return list;
+}
+
+void put(const H5::Group& group, std::string_view name, const Dims& dims, const Values& values, std::string_view unit,
+         std::string_view doc) {
+  const H5::DataSpace space(static_cast<int>(dims.size()), dims.data());
+  const auto set = group.createDataSet(std::string(name), H5::PredType::STD_U64LE, space, layout(dims));
+  if (!values.empty()) set.write(values.data(), H5::PredType::NATIVE_UINT64);
+  set_text(set, "unit", std::string(unit));
+  set_text(set, "doc", std::string(doc));
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> out;
+  for (const auto& text : texts) out.push_back(text.c_str());
+  return out;
+}
+
+void write_provenance(const H5::H5File& file, const Provenance& p) {
+  const auto group = file.createGroup("provenance");
+  for (const auto& [name, field] : hdf5::kProvenanceTexts) set_text(group, name, p.*field);
+  set_number(group, "events", p.events);
+  const auto seconds = group.createAttribute("host_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
+  seconds.write(H5::PredType::NATIVE_DOUBLE, &p.host_seconds);
+  const hsize_t ranks = p.hosts.size();
+  const auto hosts = group.createAttribute("hosts", hdf5::text_type(), H5::DataSpace(1, &ranks));
+  if (ranks != 0) hosts.write(hdf5::text_type(), static_cast<const void*>(pointers(p.hosts).data()));
+}
+
+void write_kernels(const H5::H5File& file, const std::vector<KernelResult>& kernels) {
+  const auto group = file.createGroup("kernels");
+  const hsize_t n = kernels.size();
+  std::vector<std::string> names;
+  for (const auto& kernel : kernels) names.push_back(kernel.name);
+  const auto set = group.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  if (n != 0) set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
+  for (const auto& column : hdf5::kKernelColumns) {
+    Values values;
+    for (const auto& kernel : kernels) values.push_back(kernel.*column.field);
+    put(group, column.name, {n}, values, column.unit, column.doc);
+  }
+}
+
+void write_series(const H5::H5File& file, const std::vector<Sample>& samples, std::size_t chips) {
+  const auto group = file.createGroup("series");
+  Values ends;
+  for (const auto& sample : samples) ends.push_back(sample.end);
+  put(group, "end_cycle", {samples.size()}, ends, "cycles", "end of each sampling period, exclusive");
+  Values values(samples.size() * chips);
+  for (const auto& counter : counter_table()) {
+    auto out = values.begin();
+    for (const auto& sample : samples) {
+      for (const auto& chip : sample.chips) *out++ = chip[counter.id];
+    }
+    put(group, counter.name, {samples.size(), chips}, values, counter.unit, counter.doc);
+  }
+}
+
+void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
+  const auto totals = file.createGroup("totals");
+  for (const auto& counter : counter_table()) {
+    Values values;
+    for (const auto& chip : chips) values.push_back(chip.totals[counter.id]);
+    put(totals, counter.name, {chips.size()}, values, counter.unit, counter.doc);
+  }
+  file.createGroup("slices");
+  file.createGroup("channels");
+  const auto root = file.openGroup("/");
+  for (const auto& array : hdf5::kPartArrays) {
+    Values values;
+    for (const auto& chip : chips) std::ranges::copy(chip.*array.field, std::back_inserter(values));
+    const std::size_t parts = chips.empty() ? 0 : (chips[0].*array.field).size();
+    put(root, array.path, {chips.size(), parts}, values, "requests", array.doc);
+  }
+  const auto latency = file.createGroup("latency");
+  for (std::size_t origin = 0; origin < kOrigins; ++origin) {
+    Values values;
+    for (const auto& chip : chips) std::ranges::copy(chip.latency[origin], std::back_inserter(values));
+    put(latency, hdf5::kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
+        "loads by L1-miss latency; bucket b holds latencies from 2^b to 2^(b+1)-1 cycles");
+  }
+}
+
+/// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
+void check_shape(const RunResult& result) {
+  for (const auto& sample : result.samples) {
+    if (sample.chips.size() == result.chips.size()) continue;
+    throw SimulationError(fmt::format("the sample that ends at cycle {} has counters of {} chips instead of {}", sample.end,
+                                      sample.chips.size(), result.chips.size()));
+  }
+  for (const auto& array : hdf5::kPartArrays) {
+    for (const auto& chip : result.chips) {
+      if ((chip.*array.field).size() == (result.chips[0].*array.field).size()) continue;
+      throw SimulationError(fmt::format("the chips differ in the length of {}", array.path));
+    }
+  }
+}
+
+/// The file is put together in memory: HDF5 cannot recover from a disk that fills up under an open file (it retries when
+/// the process ends), while a plain write can. It holds little more than the samples, which are in memory already.
+std::vector<char> file_image(const RunResult& result) {
+  H5::FileAccPropList access;
+  access.setCore(1 << 20, false);
+  const H5::H5File file("atoll-result", H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, access);
+  const auto root = file.openGroup("/");
+  set_text(root, "schema", hdf5::kSchema);
+  set_number(root, "schema_version", hdf5::kSchemaVersion);
+  set_number(root, "cycles", result.cycles);
+  set_number(root, "complete", result.complete ? 1 : 0);
+  set_number(root, "digest", result.digest);
+  write_provenance(file, result.provenance);
+  write_kernels(file, result.kernels);
+  write_series(file, result.samples, result.chips.size());
+  write_chips(file, result.chips);
+  file.flush(H5F_SCOPE_GLOBAL);
+  const auto size = H5Fget_file_image(file.getId(), nullptr, 0);
+  std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size <= 0 || H5Fget_file_image(file.getId(), image.data(), image.size()) != size) {
+    throw H5::FileIException("file_image", "HDF5 does not hand out the file that it holds in memory");
+  }
+  return image;
+}
+
+}  // namespace
+
+void check_output(const std::string& path, bool force) {
+  namespace fs = std::filesystem;
+  if (path.empty()) throw InputError("output", "the name of the result file is empty");
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::is_directory(status)) throw InputError(path, "is a directory; give the name of a result file");
+  if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
+  if (fs::exists(status) && !force) throw InputError(path, "exists already; use --force to replace it");
+  check_directory_writable(path);
+}
+
+void write_result(const RunResult& result, const std::string& path, bool force) {
+  check_output(path, force);
+  check_shape(result);
+  hdf5::silence();
+  std::vector<char> image;
+  try {
+    image = file_image(result);
+  } catch (const H5::Exception& e) {
+    throw IoError(path, "HDF5 could not encode the result: " + e.getDetailMsg());
+  }
+  write_then_rename(path, image);
+}
+
+}  // namespace atl

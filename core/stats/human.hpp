@@ -1,0 +1,14 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+/// Numbers for people: on terminals only, never in result files.
+namespace atl {
+
+std::string si(double value);                    ///< `950`, `12.3 k`, `4.56 M`
+std::string grouped(std::uint64_t value);        ///< `1,234,567`
+std::string percent(double part, double whole);  ///< `42.0 %`, or `-` when there is no whole
+std::string duration(double seconds);            ///< `8 s`, `3 min 20 s`, `2 h 05 min`, `4 d 03 h`
+std::string hex(std::uint64_t value);            ///< 16 digits
+
+}  // namespace atl

@@ -1,0 +1,49 @@
+#include "core/stats/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/stats/human.hpp"
+
+namespace atl {
+
+std::string format_progress(const ProgressState& s) {
+  std::string out = fmt::format("kernel {}/{} | cycle {} | CTAs {}/{}", s.kernel, s.kernels,
+                                si(static_cast<double>(s.cycle)), s.ctas_done, s.ctas_total);
+  if (s.seconds > 0) out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests) / s.seconds));
+  if (s.ctas_done > 0 && s.ctas_done <= s.ctas_total) {
+    // Assumes that the CTAs to come cost what those so far did; good enough to decide whether to wait.
+    const double left = static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done);
+    out += fmt::format(" | {} left", duration(s.seconds * left));
+  }
+  return out;
+}
+
+ProgressLine::Style ProgressLine::style_for(std::FILE* out, bool quiet) {
+  if (quiet) return Style::quiet;
+  return ::isatty(::fileno(out)) != 0 ? Style::terminal : Style::log;
+}
+
+void ProgressLine::update(ProgressState state, Clock::time_point now) {
+  if (style_ == Style::quiet || now < due_) return;
+  due_ = now + interval();
+  state.seconds = std::chrono::duration<double>(now - start_).count();
+  const std::string text = format_progress(state);
+  if (style_ == Style::terminal) {
+    // A line that wraps cannot be rewritten, and the last column already wraps on some terminals.
+    fmt::print(out_, "\r{}\033[K", text.substr(0, columns_ - 1));
+    shown_ = true;
+  } else {
+    fmt::print(out_, "{}\n", text);
+  }
+  std::fflush(out_);
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", out_);
+  std::fflush(out_);
+  shown_ = false;
+}
+
+}  // namespace atl

@@ -1,0 +1,56 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/engine/types.hpp"
+#include "core/stats/counters.hpp"
+
+/// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
+namespace atl {
+
+struct KernelResult {
+  std::string name;
+  std::uint64_t ctas = 0;
+  Cycle launched = 0;  ///< the controller sent the launch
+  Cycle started = 0;   ///< the first chip received it
+  Cycle finished = 0;  ///< the last chip was done, flush included
+};
+
+/// Counters of every chip over one sampling period that ends at `end` (exclusive).
+struct Sample {
+  Cycle end = 0;
+  std::vector<Counters> chips;
+};
+
+/// Where a chip's loads were served from.
+enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, count_ };
+inline constexpr std::size_t kOrigins = static_cast<std::size_t>(DataOrigin::count_);
+inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencies in [2^b, 2^(b+1)) cycles
+
+/// Per-chip detail that is not sampled over time.
+struct ChipResult {
+  Counters totals;
+  std::vector<std::uint64_t> slice_accesses, slice_hits;                       ///< [slice]
+  std::vector<std::uint64_t> channel_reads, channel_writes;                    ///< [channel]
+  std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency{};  ///< L1-miss latency by origin
+};
+
+struct Provenance {
+  std::string version, git_commit, command, system, workload, started_at;
+  std::string effective_config;    ///< JSON
+  std::vector<std::string> hosts;  ///< [rank]
+  double host_seconds = 0;         ///< wall clock of the simulation loop
+  std::uint64_t events = 0;        ///< events handled
+};
+
+struct RunResult {
+  Provenance provenance;
+  std::vector<KernelResult> kernels;
+  std::vector<Sample> samples;
+  std::vector<ChipResult> chips;
+  Cycle cycles = 0;          ///< end of the last kernel
+  bool complete = true;      ///< false: stopped by --max-cycles
+  std::uint64_t digest = 0;  ///< over everything simulated, independent of ranks and of host time
+};
+
+}  // namespace atl

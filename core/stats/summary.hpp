@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "core/stats/run_result.hpp"
+
+namespace atl {
+
+/// The machine's counters, summed over its chips.
+Counters sum_of_chips(const RunResult& result);
+
+/// What a user wants to see when a run ends: a table for the terminal, ended by a newline.
+std::string summary_table(const RunResult& result);
+
+/// `atoll info FILE`: the summary, every kernel and every counter by name.
+std::string info_text(const RunResult& result);
+
+/// `atoll info FILE --json`: the same for programs. Cycles of a kernel that did not finish are null; the digest is a text,
+/// because 64 bits do not fit the numbers of most JSON readers.
+std::string info_json(const RunResult& result);
+
+}  // namespace atl

@@ -1,0 +1,183 @@
+#pragma once
+#include <cstdint>
+
+#include "inputs/config/field.hpp"
+
+/// What one GPU chip is made of. All chips of a system are alike. Immutable once read.
+namespace atl {
+
+enum class WarpScheduler : std::uint8_t { gto, lrr };
+enum class SetIndex : std::uint8_t { linear, xor_fold };
+
+/// Streaming multiprocessors (BASELINES j5, j8).
+struct SmConfig {
+  std::uint32_t count = 64;
+  std::uint32_t warps = 64;
+  std::uint32_t ctas = 32;
+  std::uint32_t schedulers = 4;
+  WarpScheduler scheduler = WarpScheduler::gto;
+  std::uint32_t registers = 65536;
+  std::uint32_t shared_kib = 96;
+  std::uint32_t shared_latency_cycles = 29;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.count, {"count", "", 1, 1024, "SMs per chip"});
+    v(s.warps, {"warps", "", 1, 64, "warps an SM can hold"});
+    v(s.ctas, {"ctas", "", 1, 64, "CTAs an SM can hold"});
+    v(s.schedulers, {"schedulers", "", 1, 8, "warp schedulers per SM; each issues one instruction per cycle"});
+    v(s.scheduler, {"scheduler", "", 0, 0, "which ready warp issues next"});
+    v(s.registers, {"registers", "", 1024, 1 << 20, "32-bit registers per SM; limits resident CTAs"});
+    v(s.shared_kib, {"shared_kib", "KiB", 0, 1024, "shared memory per SM; limits resident CTAs"});
+    v(s.shared_latency_cycles, {"shared_latency_cycles", "cycles", 1, 1000, "shared-memory access to result"});
+  }
+};
+
+/// Per-SM data cache: write-through, no-write-allocate.
+struct L1Config {
+  bool enabled = true;
+  std::uint32_t size_kib = 128;
+  std::uint32_t ways = 4;
+  bool sectored = false;
+  SetIndex index = SetIndex::linear;
+  std::uint32_t latency_cycles = 28;
+  std::uint32_t mshrs = 256;
+  std::uint32_t mshr_merges = 8;
+  std::uint32_t pending_stores = 64;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC"});
+    v(s.size_kib, {"size_kib", "KiB", 1, 4096, "capacity per SM"});
+    v(s.ways, {"ways", "", 1, 512, "associativity"});
+    v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
+    v(s.index, {"index", "", 0, 0, "set index function"});
+    v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "issue of a load to its result on a hit"});
+    v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per SM"});
+    v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
+    v(s.pending_stores, {"pending_stores", "", 1, 4096, "stores and atomics an SM may have unacknowledged"});
+  }
+};
+
+/// Crossbars between SM clusters and LLC slices: one for requests, one for responses.
+/// A flat crossbar has one memory-side router; SelRep's H-Xbar has one per memory stack (SelRep section IV).
+struct NocConfig {
+  std::uint32_t sms_per_cluster = 2;
+  std::uint32_t memory_routers = 1;
+  double cluster_gbps = 125;
+  double slice_gbps = 250;
+  double link_port_gbps = 250;
+  std::uint32_t flit_bytes = 1;
+  std::uint32_t header_bytes = 8;
+  std::uint32_t request_latency_cycles = 16;
+  std::uint32_t response_latency_cycles = 16;
+  std::uint32_t memory_latency_cycles = 8;
+  std::uint32_t queue_packets = 16;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.sms_per_cluster, {"sms_per_cluster", "", 1, 64, "SMs that share one crossbar port"});
+    v(s.memory_routers, {"memory_routers", "", 1, 64, "memory-side routers; every cluster has one port to each"});
+    v(s.cluster_gbps, {"cluster_gbps", "GB/s", 0.1, 1e6, "bandwidth of a cluster's port, per direction"});
+    v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "bandwidth of an LLC slice's port, per direction"});
+    v(s.link_port_gbps, {"link_port_gbps", "GB/s", 0.1, 1e6, "bandwidth between the crossbar and an inter-chip port"});
+    v(s.flit_bytes, {"flit_bytes", "B", 1, 256, "packets occupy whole flits; 1: exact bytes"});
+    v(s.header_bytes, {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
+    v(s.request_latency_cycles, {"request_latency_cycles", "cycles", 1, 1000, "traversal of the request crossbar"});
+    v(s.response_latency_cycles, {"response_latency_cycles", "cycles", 1, 1000, "traversal of the response crossbar"});
+    v(s.memory_latency_cycles, {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
+    v(s.queue_packets, {"queue_packets", "", 1, 4096, "packets a crossbar queue holds"});
+  }
+};
+
+enum class LlcOrganisation : std::uint8_t { memory_side, sm_side };
+
+/// Last-level cache: sliced, write-back, LRU.
+struct LlcConfig {
+  LlcOrganisation organisation = LlcOrganisation::memory_side;
+  std::uint32_t slices = 16;
+  std::uint32_t size_kib = 4096;
+  std::uint32_t ways = 16;
+  bool sectored = false;
+  SetIndex index = SetIndex::xor_fold;
+  std::uint32_t latency_cycles = 100;
+  double slice_gbps = 250;
+  std::uint32_t mshrs = 64;
+  std::uint32_t mshr_merges = 16;
+  std::uint32_t bypass_reads = 64;
+  std::uint32_t write_buffer = 16;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
+    v(s.slices, {"slices", "", 1, 256, "slices per chip"});
+    v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});
+    v(s.ways, {"ways", "", 1, 64, "associativity"});
+    v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
+    v(s.index, {"index", "", 0, 0, "set index function"});
+    v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "arrival at the slice to hit data leaving it"});
+    v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines"});
+    v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per slice"});
+    v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
+    v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});
+    v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});
+  }
+};
+
+enum class DramPreset : std::uint8_t { gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep };
+
+/// DRAM timing in command clocks (BASELINES i; names as in the data sheets).
+struct DramTiming {
+  double clock_mhz = 3500;
+  std::uint32_t burst_bytes = 64;
+  std::uint32_t banks = 16, bank_groups = 4;
+  std::uint32_t ccd = 4, ccdl = 4, rrd = 10, rcd = 20, ras = 50, rp = 20, rc = 62;
+  std::uint32_t cl = 20, wl = 8, cdlr = 9, wr = 20, rtp = 4, faw = 0;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.clock_mhz, {"clock_mhz", "MHz", 1, 1e5, "command clock"});
+    v(s.burst_bytes, {"burst_bytes", "B", 8, 256, "data of one column access (bus width x burst length)"});
+    v(s.banks, {"banks", "", 1, 64, "banks per channel"});
+    v(s.bank_groups, {"bank_groups", "", 1, 64, "bank groups per channel"});
+    v(s.ccd, {"ccd", "clocks", 1, 1000, "column to column, different bank group: bursts follow each other at this distance"});
+    v(s.ccdl, {"ccdl", "clocks", 1, 1000, "column to column, same bank group"});
+    v(s.rrd, {"rrd", "clocks", 0, 1000, "activate to activate, different banks"});
+    v(s.rcd, {"rcd", "clocks", 0, 1000, "activate to column"});
+    v(s.ras, {"ras", "clocks", 0, 1000, "activate to precharge"});
+    v(s.rp, {"rp", "clocks", 0, 1000, "precharge to activate"});
+    v(s.rc, {"rc", "clocks", 0, 1000, "activate to activate, same bank"});
+    v(s.cl, {"cl", "clocks", 0, 1000, "read column to first data"});
+    v(s.wl, {"wl", "clocks", 0, 1000, "write column to first data"});
+    v(s.cdlr, {"cdlr", "clocks", 0, 1000, "end of write data to read column"});
+    v(s.wr, {"wr", "clocks", 0, 1000, "end of write data to precharge"});
+    v(s.rtp, {"rtp", "clocks", 0, 1000, "read column to precharge"});
+    v(s.faw, {"faw", "clocks", 0, 1000, "window that holds at most four activates; 0: none"});
+  }
+};
+
+/// Memory controllers and DRAM channels of one chip.
+struct DramConfig {
+  DramPreset preset = DramPreset::gddr6;
+  std::uint32_t channels = 8;
+  std::uint32_t row_bytes = 2048;
+  std::uint32_t queue = 64;
+  std::uint32_t row_hit_cap = 16;
+  std::uint32_t extra_latency_cycles = 100;
+  DramTiming timing;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.preset, {"preset", "", 0, 0, "timing set; keys of `timing` given beside it override single values"});
+    v(s.channels, {"channels", "", 1, 64, "channels per chip"});
+    v(s.row_bytes, {"row_bytes", "B", 256, 65536, "bytes of one row (page) of a bank"});
+    v(s.queue, {"queue", "", 1, 4096, "requests a channel's scheduler sees"});
+    v(s.row_hit_cap, {"row_hit_cap", "", 1, 1 << 20, "row hits served in a row before the bank's oldest request gets its turn"});
+    v(s.extra_latency_cycles, {"extra_latency_cycles", "cycles", 0, 10000, "controller and PHY latency added to each read"});
+    v(s.timing, {"timing", "", 0, 0, "DRAM timing"});
+  }
+};
+
+template <> std::span<const Word<WarpScheduler>> words();
+template <> std::span<const Word<SetIndex>> words();
+template <> std::span<const Word<LlcOrganisation>> words();
+template <> std::span<const Word<DramPreset>> words();
+
+/// The timing set that a preset stands for, with its source in the definition.
+DramTiming dram_timing(DramPreset preset);
+
+}  // namespace atl

@@ -1,0 +1,144 @@
+#include "inputs/config/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/engine/error.hpp"
+#include "inputs/config/assign.hpp"
+#include "inputs/config/json_text.hpp"
+#include "inputs/config/suggest.hpp"
+#include "inputs/config/validate.hpp"
+
+namespace atl {
+namespace {
+
+using nlohmann::json;
+
+template <class Section> void reject_unknown_keys(Section& section, const json& object, const Origin& origin) {
+  const std::string prefix = origin.key.empty() ? "" : origin.key + ".";
+  for (const auto& [key, value] : object.items()) {
+    bool known = false;
+    std::string keys;
+    Section::fields(section, [&](auto&, const Field& field) {
+      known |= field.key == key;
+      keys += (keys.empty() ? "" : ", ") + std::string(field.key);
+    });
+    if (known) continue;
+    const std::string close = closest_key(prefix + key, all_keys());
+    const std::string remedy =
+        close.empty() ? fmt::format("; known here: {}", keys) : fmt::format(", did you mean `{}`?", close);
+    throw InputError(origin.where, fmt::format("unknown key `{}`{}", prefix + key, remedy));
+  }
+}
+
+/// Applies one layer to a section and everything below it.
+template <class Section> void apply(Section& section, const json& object, const Origin& origin) {
+  if (!object.is_object()) {
+    const std::string what = origin.key.empty() ? "the configuration" : fmt::format("section `{}`", origin.key);
+    throw InputError(origin.where, fmt::format("{} must be an object of keys, not {}", what, object.dump()));
+  }
+  reject_unknown_keys(section, object, origin);
+  const auto origin_of = [&](std::string_view key) {
+    return Origin{origin.where, (origin.key.empty() ? "" : origin.key + ".") + std::string(key)};
+  };
+  if constexpr (std::is_same_v<Section, DramConfig>) {
+    if (const auto preset = object.find("preset"); preset != object.end()) {
+      assign(section.preset, {}, *preset, origin_of("preset"));
+      section.timing = dram_timing(section.preset);
+    }
+  }
+  Section::fields(section, [&]<class T>(T& value, const Field& field) {
+    const auto it = object.find(field.key);
+    if (it == object.end()) return;
+    if constexpr (ConfigSection<T>) {
+      apply(value, *it, origin_of(field.key));
+    } else {
+      assign(value, field, *it, origin_of(field.key));
+    }
+  });
+}
+
+/// A file's or preset's layer, on top of its "base".
+void apply_file(SystemConfig& config, json layer, const std::string& name, const std::string& where) {
+  if (!layer.is_object()) apply(config, layer, {where, ""});  // reports it
+  for (const char* key : {"doc", "base"}) {
+    if (const auto it = layer.find(key); it != layer.end() && !it->is_string()) wrong_type({where, key}, "a text", *it);
+  }
+  if (const auto it = layer.find("base"); it != layer.end()) {
+    const auto base = it->get<std::string>();
+    const EmbeddedFile* preset = find_preset(base);  // presets cannot form a loop: the tests read each of them
+    if (!preset) throw InputError(where, fmt::format("`base` = \"{}\" is not a preset{}", base, preset_hint(base)));
+    apply_file(config, parse_json(preset->text, base), base, base);
+  }
+  layer.erase("doc");
+  layer.erase("base");
+  config.name = name;
+  apply(config, layer, {where, ""});
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) throw InputError(path, "cannot read this file");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Joins objects key by key; any other value replaces. An override may not be both a value and a section.
+void merge(json& into, const json& from, const std::string& key) {
+  if (into.is_null()) {
+    into = from;
+  } else if (into.is_object() != from.is_object()) {
+    throw InputError("--set", fmt::format("`{}` is given both as a value and as a section", key));
+  } else if (from.is_object()) {
+    for (const auto& [name, value] : from.items()) merge(into[name], value, key.empty() ? name : key + "." + name);
+  } else {
+    into = from;
+  }
+}
+
+/// `llc.ways=8` as {"llc": {"ways": 8}}. What is not JSON is a text, so that words need no quotes.
+json override_layer(const std::string& set) {
+  const auto equals = set.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError("--set", fmt::format("`{}` is not of the form key.path=value", set));
+  }
+  const std::string text = set.substr(equals + 1);
+  json value = json::accept(text) ? parse_json(text, "--set") : json(text);
+  std::string path = set.substr(0, equals);
+  for (auto dot = path.rfind('.'); dot != std::string::npos; dot = path.rfind('.')) {
+    value = json{{path.substr(dot + 1), value}};
+    path.resize(dot);
+  }
+  return json{{path, value}};
+}
+
+}  // namespace
+
+SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
+  SystemConfig config;
+  if (const EmbeddedFile* preset = find_preset(name_or_path)) {
+    apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path);
+  } else if (std::filesystem::exists(name_or_path)) {
+    const std::string stem = std::filesystem::path(name_or_path).stem().string();
+    apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem, name_or_path);
+  } else {
+    throw InputError(name_or_path, "neither a preset nor a file" + preset_hint(name_or_path));
+  }
+  json overrides = json::object();
+  for (const std::string& set : sets) merge(overrides, override_layer(set), "");
+  apply(config, overrides, {"--set", ""});
+  validate(config);
+  return config;
+}
+
+SystemConfig parse_effective(const std::string& text) {
+  SystemConfig config;
+  apply_file(config, parse_json(text, "effective configuration"), config.name, "effective configuration");
+  validate(config);
+  return config;
+}
+
+}  // namespace atl

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "inputs/config/presets.hpp"
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// Reads a system: a preset's name or a JSON file, then overrides `key.path=value`.
+///
+/// Layers, later ones win: the structs' defaults, the preset named by the file's "base" (if any), the file, the overrides.
+/// Within a layer `dram.preset` loads its timing set before the layer's `dram.timing` keys are applied, so the order in
+/// which a user writes them does not matter. A file without "name" is named after the file.
+///
+/// Every fault is an InputError whose `where` is the file, the preset or `--set`, and whose text has the full dotted key.
+SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets = {});
+
+/// Reads back what effective_json() wrote: how the configuration travels from rank 0 to the others.
+SystemConfig parse_effective(const std::string& text);
+
+}  // namespace atl

@@ -1,0 +1,121 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "inputs/config/chip_config.hpp"
+
+/// A whole simulated system: chips, how they are linked, who owns what, and how it is controlled.
+namespace atl {
+
+enum class Topology : std::uint8_t { ring, full, switched };
+
+/// Inter-chip network. Default figures: SAC's ring, 96 GB/s per direction between neighbours (BASELINES h1-h2).
+struct LinkConfig {
+  Topology topology = Topology::ring;
+  double bandwidth_gbps = 96;
+  std::uint32_t latency_cycles = 32;
+  std::uint32_t buffer_packets = 256;
+  std::uint32_t credit_cycles = 8;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.topology, {"topology", "", 0, 0, "how the chips are linked"});
+    v(s.bandwidth_gbps, {"bandwidth_gbps", "GB/s", 0.01, 1e6, "per direction: of one edge (ring, full) or of a chip's port (switch)"});
+    v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one hop; also the lookahead of the parallel simulation"});
+    v(s.buffer_packets, {"buffer_packets", "", 1, 1 << 16, "packets a receiving port buffers per virtual channel"});
+    v(s.credit_cycles, {"credit_cycles", "cycles", 1, 1e6, "freed buffers are reported to the sender at multiples of this"});
+  }
+};
+
+enum class Mapping : std::uint8_t { pae, interleaved };
+enum class Placement : std::uint8_t { first_touch, interleaved, fixed };
+enum class CtaToChip : std::uint8_t { contiguous, round_robin };
+enum class CtaToSm : std::uint8_t { two_level, bcs, round_robin };
+
+/// Who owns what: address mapping, page placement, CTA distribution.
+struct PartitionConfig {
+  Mapping mapping = Mapping::pae;
+  std::uint32_t page_kib = 4;
+  Placement placement = Placement::first_touch;
+  std::uint32_t interleave_kib = 4;
+  std::uint32_t fixed_chip = 0;
+  CtaToChip cta_to_chip = CtaToChip::contiguous;
+  CtaToSm cta_to_sm = CtaToSm::round_robin;
+  std::uint32_t bcs_block = 2;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.mapping, {"mapping", "", 0, 0, "address bits to slice, channel and bank"});
+    v(s.page_kib, {"page_kib", "KiB", 4, 2048, "page size, a power of two"});
+    v(s.placement, {"placement", "", 0, 0, "which chip becomes the home of a page"});
+    v(s.interleave_kib, {"interleave_kib", "KiB", 4, 1 << 20, "chunk of placement = interleaved; a multiple of page_kib"});
+    v(s.fixed_chip, {"fixed_chip", "", 0, 255, "home of every page for placement = fixed"});
+    v(s.cta_to_chip, {"cta_to_chip", "", 0, 0, "how a kernel's CTAs are spread over the chips"});
+    v(s.cta_to_sm, {"cta_to_sm", "", 0, 0, "how a chip's CTAs are spread over its SMs"});
+    v(s.bcs_block, {"bcs_block", "", 1, 64, "consecutive CTAs that cta_to_sm = bcs keeps on one SM"});
+  }
+};
+
+/// The controller: kernel launches, page homes, counters.
+struct ControlConfig {
+  std::uint32_t latency_cycles = 200;
+  std::uint32_t launch_latency_cycles = 1000;
+  std::uint32_t sample_cycles = 10000;
+  std::uint64_t deadlock_cycles = 1000000;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one way between a chip and the controller"});
+    v(s.launch_latency_cycles, {"launch_latency_cycles", "cycles", 0, 1e9, "from the end of one kernel to the start of the next"});
+    v(s.sample_cycles, {"sample_cycles", "cycles", 100, 1e12, "sampling period of the counters"});
+    v(s.deadlock_cycles, {"deadlock_cycles", "cycles", 1000, 1e15, "without progress for so long while requests are outstanding, the run ends with a report"});
+  }
+};
+
+enum class CoherenceProtocol : std::uint8_t { software };
+
+struct CoherenceConfig {
+  CoherenceProtocol protocol = CoherenceProtocol::software;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
+  }
+};
+
+struct SystemConfig {
+  std::string name = "custom";
+  std::uint32_t chips = 4;
+  double core_clock_mhz = 1000;
+  std::uint32_t line_bytes = 128;
+  SmConfig sm;
+  L1Config l1;
+  NocConfig noc;
+  LlcConfig llc;
+  DramConfig dram;
+  LinkConfig link;
+  PartitionConfig partition;
+  CoherenceConfig coherence;
+  ControlConfig control;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.name, {"name", "", 0, 0, "shown in results"});
+    v(s.chips, {"chips", "", 1, 64, "GPU chips"});
+    v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
+    v(s.line_bytes, {"line_bytes", "B", 32, 128, "cache line, a power of two"});
+    v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
+    v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
+    v(s.noc, {"noc", "", 0, 0, "crossbars"});
+    v(s.llc, {"llc", "", 0, 0, "last-level cache"});
+    v(s.dram, {"dram", "", 0, 0, "memory controllers and DRAM"});
+    v(s.link, {"link", "", 0, 0, "inter-chip network"});
+    v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});
+    v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
+    v(s.control, {"control", "", 0, 0, "controller"});
+  }
+};
+
+template <> std::span<const Word<Topology>> words();
+template <> std::span<const Word<Mapping>> words();
+template <> std::span<const Word<Placement>> words();
+template <> std::span<const Word<CtaToChip>> words();
+template <> std::span<const Word<CtaToSm>> words();
+template <> std::span<const Word<CoherenceProtocol>> words();
+
+}  // namespace atl

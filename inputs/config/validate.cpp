@@ -1,0 +1,144 @@
+#include "inputs/config/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/engine/error.hpp"
+#include "inputs/config/walk.hpp"
+
+namespace atl {
+namespace {
+
+class Rules {
+ public:
+  explicit Rules(const SystemConfig& config) : c_(config) {}
+
+  void ranges() const {
+    for_each_leaf(c_, "", [&]<class T>(const T& value, const Field& field, const std::string& key) {
+      if constexpr (ConfigNumber<T>) {
+        const Range range = legal_range<T>(field);
+        require(range.holds(static_cast<double>(value)), "`{}` = {} is out of range: {}", key, value,
+                range_text(range, field.unit));
+      }
+    });
+  }
+
+  void sms() const {
+    require(c_.sm.warps >= c_.sm.schedulers, "`sm.schedulers` = {} exceeds `sm.warps` = {}: give each scheduler a warp",
+            c_.sm.schedulers, c_.sm.warps);
+    require(c_.sm.count % c_.noc.sms_per_cluster == 0,
+            "`sm.count` = {} is not a multiple of `noc.sms_per_cluster` = {}: clusters must be full", c_.sm.count,
+            c_.noc.sms_per_cluster);
+  }
+
+  void caches() const {
+    power_of_two("line_bytes", c_.line_bytes);
+    if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways);
+    sets("llc", c_.llc.size_kib, c_.llc.slices, c_.llc.ways);
+  }
+
+  void network() const {
+    require(c_.llc.slices % c_.noc.memory_routers == 0,
+            "`llc.slices` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many slices",
+            c_.llc.slices, c_.noc.memory_routers);
+    require(c_.dram.channels % c_.noc.memory_routers == 0,
+            "`dram.channels` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many channels",
+            c_.dram.channels, c_.noc.memory_routers);
+  }
+
+  void memory() const {
+    const auto& d = c_.dram;
+    const auto& t = d.timing;
+    require(d.channels % c_.llc.slices == 0 || c_.llc.slices % d.channels == 0,
+            "`dram.channels` = {} and `llc.slices` = {}: one must be a multiple of the other", d.channels, c_.llc.slices);
+    power_of_two("dram.row_bytes", d.row_bytes);
+    power_of_two("dram.timing.burst_bytes", t.burst_bytes);
+    require(t.burst_bytes <= c_.line_bytes,
+            "`dram.timing.burst_bytes` = {} exceeds `line_bytes` = {}: use shorter bursts (and a higher clock)",
+            t.burst_bytes, c_.line_bytes);
+    require(t.banks % t.bank_groups == 0,
+            "`dram.timing.banks` = {} is not a multiple of `dram.timing.bank_groups` = {}: groups must be equally large",
+            t.banks, t.bank_groups);
+    at_most("ccd", t.ccd, "ccdl", t.ccdl);
+    at_most("rcd", t.rcd, "ras", t.ras);
+    // Not RAS + RP <= RC: two of GPGPU-Sim's own timing sets break that by a few clocks.
+    at_most("ras", t.ras, "rc", t.rc);
+    if (t.faw != 0) at_most("rrd", t.rrd, "faw", t.faw);
+  }
+
+  void partition() const {
+    const auto& p = c_.partition;
+    power_of_two("partition.page_kib", p.page_kib);
+    require(std::uint64_t{p.page_kib} * 1024 >= c_.line_bytes,
+            "`partition.page_kib` = {} is smaller than `line_bytes` = {}: a page holds whole lines", p.page_kib,
+            c_.line_bytes);
+    require(p.interleave_kib % p.page_kib == 0,
+            "`partition.interleave_kib` = {} is not a multiple of `partition.page_kib` = {}: chunks are whole pages",
+            p.interleave_kib, p.page_kib);
+    require(p.fixed_chip < c_.chips, "`partition.fixed_chip` = {} does not exist: `chips` = {}, counted from 0",
+            p.fixed_chip, c_.chips);
+    if (p.cta_to_sm == CtaToSm::bcs) {
+      require(p.bcs_block <= c_.sm.ctas, "`partition.bcs_block` = {} exceeds `sm.ctas` = {}: a block must fit on an SM",
+              p.bcs_block, c_.sm.ctas);
+    }
+    if (p.mapping == Mapping::pae) {
+      hashable("dram.channels", c_.dram.channels);
+      hashable("llc.slices", c_.llc.slices);
+      hashable("dram.timing.banks", c_.dram.timing.banks);
+    }
+  }
+
+ private:
+  template <class... Args> void require(bool holds, fmt::format_string<Args...> text, Args&&... args) const {
+    if (!holds) throw InputError("system " + c_.name, fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  void power_of_two(std::string_view key, std::uint32_t value) const {
+    require(std::has_single_bit(value), "`{}` = {} must be a power of two: take {} or {}", key, value, std::bit_floor(value),
+            std::bit_ceil(value));
+  }
+
+  void hashable(std::string_view key, std::uint32_t value) const {
+    require(std::has_single_bit(value),
+            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = interleaved",
+            key, value);
+  }
+
+  void at_most(std::string_view small, std::uint32_t a, std::string_view large, std::uint32_t b) const {
+    require(a <= b, "`dram.timing.{}` = {} exceeds `dram.timing.{}` = {}: lower the first or raise the second", small, a,
+            large, b);
+  }
+
+  /// A cache array must come out as a whole, power-of-two number of sets, since sets are chosen by address bits.
+  void sets(std::string_view section, std::uint32_t size_kib, std::uint32_t slices, std::uint32_t ways) const {
+    const std::uint64_t bytes = std::uint64_t{size_kib} * 1024;
+    const std::uint64_t set_bytes = std::uint64_t{slices} * ways * c_.line_bytes;
+    const std::string parts = slices == 1 ? fmt::format("`{}.ways` = {} x `line_bytes` = {}", section, ways, c_.line_bytes)
+                                          : fmt::format("`{0}.slices` = {1} x `{0}.ways` = {2} x `line_bytes` = {3}",
+                                                        section, slices, ways, c_.line_bytes);
+    require(bytes % set_bytes == 0 && bytes > 0,
+            "`{}.size_kib` = {} cannot be divided into sets of {}: it must be a multiple of {} bytes, and the sets a power "
+            "of two",
+            section, size_kib, parts, set_bytes);
+    require(std::has_single_bit(bytes / set_bytes),
+            "`{}.size_kib` = {} over {} gives {} sets, which must be a power of two: change the size or the ways", section,
+            size_kib, parts, bytes / set_bytes);
+  }
+
+  const SystemConfig& c_;
+};
+
+}  // namespace
+
+void validate(const SystemConfig& config) {
+  const Rules rules(config);
+  rules.ranges();  // first: the other rules divide by what it proves non-zero
+  rules.sms();
+  rules.caches();
+  rules.network();
+  rules.memory();
+  rules.partition();
+}
+
+}  // namespace atl

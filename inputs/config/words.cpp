@@ -1,0 +1,94 @@
+#include <array>
+
+#include "inputs/config/system_config.hpp"
+
+/// The words that configuration files use for enum values, with the line that `atoll config --explain` prints.
+namespace atl {
+
+template <> std::span<const Word<WarpScheduler>> words() {
+  static constexpr std::array<Word<WarpScheduler>, 2> list{{
+      {WarpScheduler::gto, "gto", "greedy then oldest: stay with one warp while it is ready, then take the oldest"},
+      {WarpScheduler::lrr, "lrr", "loose round robin over the ready warps"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<SetIndex>> words() {
+  static constexpr std::array<Word<SetIndex>, 2> list{{
+      {SetIndex::linear, "linear", "the lowest line-address bits"},
+      {SetIndex::xor_fold, "xor_fold", "all line-address bits folded by XOR, so that power-of-two strides use every set"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<LlcOrganisation>> words() {
+  static constexpr std::array<Word<LlcOrganisation>, 2> list{{
+      {LlcOrganisation::memory_side, "memory_side", "lines of the chip's own memory, for the SMs of every chip"},
+      {LlcOrganisation::sm_side, "sm_side", "lines of any chip's memory, for the chip's own SMs"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<DramPreset>> words() {
+  static constexpr std::array<Word<DramPreset>, 6> list{{
+      {DramPreset::gddr5, "gddr5", "GDDR5 of the GTX 480 class"},
+      {DramPreset::gddr5_titanx, "gddr5_titanx", "GDDR5 of the TITAN X class, 2.5 GHz"},
+      {DramPreset::gddr6, "gddr6", "GDDR6 of the RTX 2060"},
+      {DramPreset::hbm2, "hbm2", "HBM2 of the Quadro GV100"},
+      {DramPreset::hbm, "hbm", "HBM of the Tesla P100"},
+      {DramPreset::hbm_selrep, "hbm_selrep", "HBM as in SelRep's table of parameters, with a four-activate window"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<Topology>> words() {
+  static constexpr std::array<Word<Topology>, 3> list{{
+      {Topology::ring, "ring", "each chip is linked with two neighbours; chips in between forward"},
+      {Topology::full, "full", "every pair of chips has a link of its own"},
+      {Topology::switched, "switch", "every chip has one port on a common switch"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<Mapping>> words() {
+  static constexpr std::array<Word<Mapping>, 2> list{{
+      {Mapping::pae, "pae", "slice, channel and bank bits are XOR trees over page-address bits"},
+      {Mapping::interleaved, "interleaved", "consecutive chunks rotate over the channels; any number of channels"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<Placement>> words() {
+  static constexpr std::array<Word<Placement>, 3> list{{
+      {Placement::first_touch, "first_touch", "the chip that accesses the page first"},
+      {Placement::interleaved, "interleaved", "chunks of interleave_kib rotate over the chips"},
+      {Placement::fixed, "fixed", "every page lives on fixed_chip"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<CtaToChip>> words() {
+  static constexpr std::array<Word<CtaToChip>, 2> list{{
+      {CtaToChip::contiguous, "contiguous", "each chip gets one range of consecutive CTAs"},
+      {CtaToChip::round_robin, "round_robin", "CTAs are dealt out to the chips one by one"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<CtaToSm>> words() {
+  static constexpr std::array<Word<CtaToSm>, 3> list{{
+      {CtaToSm::two_level, "two_level", "round robin over the clusters, then over the SMs of the cluster"},
+      {CtaToSm::bcs, "bcs", "blocks of bcs_block consecutive CTAs share an SM"},
+      {CtaToSm::round_robin, "round_robin", "round robin over all SMs of the chip"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<CoherenceProtocol>> words() {
+  static constexpr std::array<Word<CoherenceProtocol>, 1> list{{
+      {CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
+  }};
+  return list;
+}
+
+}  // namespace atl

@@ -1,0 +1,93 @@
+#include "inputs/trace/accelsim_instruction.hpp"
+
+#include <bit>
+
+namespace atl::accelsim {
+namespace {
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+std::uint16_t parse_register(Scanner& line) {
+  const std::string_view token = line.token();
+  const bool uniform = token.starts_with("UR");
+  const std::string_view digits = token.substr(uniform ? 2 : token.empty() ? 0 : 1);
+  if (token.empty() || digit(token[0]) || token[0] == '-' || token.starts_with("0x")) line.fail("a register", token);
+  if (!uniform && token[0] != 'R') return kNoRegister;  // P0, UP3, B1, SB0: not tracked
+  unsigned number = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || stop != digits.data() + digits.size() || number > 255) line.fail("a register", token);
+  if (uniform) return number >= 63 ? kNoRegister : static_cast<std::uint16_t>(256 + number);
+  return number == 255 ? kNoRegister : static_cast<std::uint16_t>(number);
+}
+
+void parse_strided(Scanner& line, SassInstruction& out) {
+  std::uint64_t address = line.hex("a base address");
+  const std::int64_t stride = line.difference("a stride");
+  if (out.mask == 0) return;
+  const std::uint32_t run = out.mask >> std::countr_zero(out.mask);
+  if (run & (run + 1)) line.lines().fail("expected consecutive active lanes with a base and a stride (mode 1)");
+  for (unsigned i = 0; i < out.lanes; ++i, address += static_cast<std::uint64_t>(stride)) out.address[i] = address;
+}
+
+void parse_addresses(Scanner& line, SassInstruction& out) {
+  out.lanes = static_cast<unsigned>(std::popcount(out.mask));
+  switch (line.count("an address mode (0, 1 or 2)", 4)) {
+    case 0:
+      for (unsigned i = 0; i < out.lanes; ++i) out.address[i] = line.hex("one address per active lane");
+      break;
+    case 1:
+      parse_strided(line, out);
+      break;
+    case 2: {
+      std::uint64_t address = line.hex("a base address");
+      for (unsigned i = 0; i < out.lanes; ++i) {
+        if (i > 0) address += static_cast<std::uint64_t>(line.difference("one address difference per further active lane"));
+        out.address[i] = address;
+      }
+      break;
+    }
+    default:
+      line.lines().fail("address modes 3 and 4 (TMA) are not supported");
+  }
+  std::uint64_t all = 0;
+  for (unsigned i = 0; i < out.lanes; ++i) all |= out.address[i];
+  if (all >> 63) line.lines().fail("an address above 2^63");
+}
+
+}  // namespace
+
+void parse_instruction(Scanner& line, const LineFormat& format, OpcodeTable& opcodes, SassInstruction& out) {
+  if (format.ids)
+    for (const char* what : {"the thread block's x", "the thread block's y", "the thread block's z", "the warp"})
+      line.decimal(what);
+  if (format.source_line) line.decimal("a source line number");
+  line.hex("a program counter");
+  const std::uint64_t mask = line.hex("an active mask");
+  if (mask >> 32) line.lines().fail("expected an active mask of 32 bits");
+  out.mask = static_cast<std::uint32_t>(mask);
+
+  out.destinations = line.count("the number of destination registers", SassInstruction::kMaxRegisters);
+  for (unsigned i = 0; i < out.destinations; ++i) out.destination[i] = parse_register(line);
+  const std::string_view name = line.token();
+  if (name.empty() || name[0] < 'A' || name[0] > 'Z') line.fail("an opcode", name);
+  out.opcode = &opcodes.find(name);
+  out.sources = line.count("the number of source registers", SassInstruction::kMaxRegisters);
+  for (unsigned i = 0; i < out.sources; ++i) out.source[i] = parse_register(line);
+
+  if (out.opcode->action == Action::tensor_memory)
+    line.refuse(name, "is a TMA instruction; these (address modes 3 and 4) are not supported");
+  out.lanes = 0;
+  if (line.decimal("a memory width") > 0) {
+    parse_addresses(line, out);
+  } else if (out.mask != 0 && out.opcode->action >= Action::load && out.opcode->action <= Action::async_copy) {
+    line.refuse(name, "accesses memory, but the line has no addresses");
+  }
+  // What follows (a second immediate, register values) has no use here; whether it is well-formed does not matter.
+  const std::string_view rest = line.token();
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  out.immediate.reset();
+  if (!rest.empty() && error == std::errc() && stop == rest.data() + rest.size()) out.immediate = value;
+}
+
+}  // namespace atl::accelsim

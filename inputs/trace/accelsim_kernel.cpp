@@ -1,0 +1,167 @@
+#include "inputs/trace/accelsim_kernel.hpp"
+
+#include <charconv>
+
+namespace atl::accelsim {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// Splits `key = value`. False if there is no `=`.
+bool split(std::string_view line, std::string_view& key, std::string_view& value) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return false;
+  key = trim(line.substr(0, equals));
+  value = trim(line.substr(equals + 1));
+  return true;
+}
+
+template <typename T> T number(const LineReader& lines, std::string_view text, const std::string& what, int base = 10) {
+  if (base == 16 && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || stop != text.data() + text.size())
+    lines.fail("expected " + what + ", found '" + std::string(text) + "'");
+  return value;
+}
+
+/// `x,y,z`, with or without parentheses.
+void triple(const LineReader& lines, std::string_view text, const std::string& what, std::uint32_t (&out)[3]) {
+  std::string_view rest = text;
+  if (rest.starts_with('(') && rest.ends_with(')')) rest = rest.substr(1, rest.size() - 2);
+  for (unsigned i = 0; i < 3; ++i) {
+    const std::size_t comma = rest.find(',');
+    if ((comma == std::string_view::npos) != (i == 2))
+      lines.fail("expected " + what + " as x,y,z, found '" + std::string(text) + "'");
+    out[i] = number<std::uint32_t>(lines, trim(rest.substr(0, comma)), what + " as x,y,z");
+    if (i < 2) rest.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+KernelFile::KernelFile(const std::string& path) : lines_(path) {
+  read_header();
+  const unsigned version = header_.tracer_version;
+  if (version < 1 || version > 6)
+    lines_.fail("tracer version " + std::to_string(version) + " is not supported (1 to 6 are)");
+  if (header_.info.ctas() == 0 || header_.info.threads() == 0)
+    lines_.fail("expected '-grid dim' and '-block dim' above 0 in the header");
+  if (header_.info.threads() > 1024)
+    lines_.fail("expected at most 1024 threads in a block, found " + std::to_string(header_.info.threads()));
+  format_ = {version < 3, header_.source_lines};
+  converter_ = WarpConverter(header_.shared_base);
+}
+
+void KernelFile::read_header() {
+  header_.info.grid[0] = header_.info.block[0] = 0;  // so that a header without them is noticed
+  std::string_view line;
+  while (lines_.next(line)) {
+    if (line.starts_with('#')) return;  // the format line: what follows is fixed by the tracer's version
+    if (trim(line).empty()) continue;
+    if (!line.starts_with('-'))
+      lines_.fail("expected a header line '-key = value', found '" + std::string(line.substr(0, 40)) + "'");
+    read_header_line(line.substr(1));
+  }
+  lines_.fail("the file ends within the header");
+}
+
+void KernelFile::read_header_line(std::string_view line) {
+  std::string_view key, value;
+  if (!split(line, key, value))
+    lines_.fail("expected a header line '-key = value', found '-" + std::string(line.substr(0, 40)) + "'");
+  if (key == "kernel name")
+    header_.info.name = std::string(value);
+  else if (key == "grid dim")
+    triple(lines_, value, "the grid dimensions", header_.info.grid);
+  else if (key == "block dim")
+    triple(lines_, value, "the block dimensions", header_.info.block);
+  else if (key == "shmem")
+    header_.info.shared_bytes = number<std::uint32_t>(lines_, value, "bytes of shared memory");
+  else if (key == "nregs")
+    header_.info.registers_per_thread = number<std::uint32_t>(lines_, value, "a number of registers");
+  else if (key == "shmem base_addr")
+    header_.shared_base = number<std::uint64_t>(lines_, value, "a hexadecimal address", 16);
+  else if (key == "enable lineinfo")
+    header_.source_lines = number<std::uint32_t>(lines_, value, "0 or 1") != 0;
+  else if (key == "accelsim tracer version")
+    header_.tracer_version = number<unsigned>(lines_, value.substr(0, value.find('.')), "a tracer version");
+  // Other keys (kernel id, stream, nvbit version, ...) say nothing about how the kernel runs.
+}
+
+bool KernelFile::next_text(std::string_view& line) {
+  while (lines_.next(line))
+    if (!trim(line).empty()) return true;
+  return false;
+}
+
+std::uint64_t KernelFile::read_block_id(std::string_view line) const {
+  std::string_view key, value;
+  std::uint32_t id[3];
+  if (!split(line, key, value) || key != "thread block")
+    lines_.fail("expected 'thread block = x,y,z', found '" + std::string(line.substr(0, 40)) + "'");
+  triple(lines_, value, "a thread block", id);
+  const std::uint32_t(&grid)[3] = header_.info.grid;
+  for (unsigned i = 0; i < 3; ++i)
+    if (id[i] >= grid[i]) lines_.fail("thread block " + std::string(value) + " is outside the grid");
+  return (std::uint64_t{id[2]} * grid[1] + id[1]) * grid[0] + id[0];
+}
+
+void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
+  std::string_view key, value;
+  split(line, key, value);
+  const auto warp = number<std::uint32_t>(lines_, value, "a warp number");
+  if (warp >= seen_warps_.size())
+    lines_.fail("warp " + std::to_string(warp) + " is outside the block, which has " + std::to_string(seen_warps_.size()));
+  if (seen_warps_[warp]) lines_.fail("warp " + std::to_string(warp) + " a second time in this thread block");
+  seen_warps_[warp] = true;
+  if (!next_text(line) || !split(line, key, value) || key != "insts")
+    lines_.fail("expected 'insts = <count>' after the warp's number");
+  const auto count = number<std::uint32_t>(lines_, value, "a number of instructions");
+  converter_.begin_warp(out);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto short_of = [&] {
+      return "expected " + std::to_string(count) + " instructions of warp " + std::to_string(warp) + ", found " +
+             std::to_string(i);
+    };
+    if (!next_text(line)) lines_.fail(short_of() + " and the end of the file");
+    if (line.front() == '#' || line.front() == 'w' || line.front() == 't') lines_.fail(short_of());
+    Scanner scanner(lines_, line);
+    parse_instruction(scanner, format_, opcodes_, instruction_);
+    converter_.add(instruction_, i + 1 == count);
+  }
+  out.warps[warp] = converter_.end_warp();
+}
+
+bool KernelFile::next_cta(std::uint64_t& cta, CtaProgram& out) {
+  out.clear();
+  std::string_view line;
+  do {
+    if (!next_text(line)) return false;
+  } while (line.starts_with('#') && !line.starts_with("#BEGIN_TB") && !line.starts_with("#END_TB"));  // further comments
+  if (!line.starts_with("#BEGIN_TB")) lines_.fail("expected #BEGIN_TB, found '" + std::string(line.substr(0, 40)) + "'");
+  if (!next_text(line)) lines_.fail("the file ends within a thread block");
+  cta = read_block_id(line);
+  seen_warps_.assign(header_.info.warps(), false);
+  out.warps.resize(header_.info.warps());
+  for (;;) {
+    if (!next_text(line)) lines_.fail("the file ends within a thread block; expected a warp or #END_TB");
+    if (line.starts_with("#END_TB")) break;
+    if (line.starts_with("cluster")) continue;  // Hopper's clusters of thread blocks: not modelled
+    if (!line.starts_with("warp"))
+      lines_.fail("expected 'warp = <number>' or #END_TB, found '" + std::string(line.substr(0, 40)) + "'");
+    read_warp(line, out);
+  }
+  for (std::size_t w = 0; w < seen_warps_.size(); ++w)
+    if (!seen_warps_[w]) {  // the tracer leaves out warps that execute nothing
+      converter_.begin_warp(out);
+      out.warps[w] = converter_.end_warp();
+    }
+  return true;
+}
+
+}  // namespace atl::accelsim

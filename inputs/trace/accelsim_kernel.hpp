@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inputs/trace/accelsim_converter.hpp"
+#include "inputs/trace/accelsim_source.hpp"
+#include "inputs/workload/workload.hpp"
+
+namespace atl::accelsim {
+
+struct KernelHeader {
+  KernelInfo info;
+  unsigned tracer_version = 0;  ///< major; 1 to 6
+  bool source_lines = false;    ///< "enable lineinfo"
+  std::uint64_t shared_base = 0;
+};
+
+/// One kernel file: the header at once, then one thread block after the other, in the order of the file.
+class KernelFile {
+ public:
+  explicit KernelFile(const std::string& path);
+  const KernelHeader& header() const { return header_; }
+  /// Replaces `out` by the next thread block and `cta` by its flattened id. False after the last one.
+  bool next_cta(std::uint64_t& cta, CtaProgram& out);
+  [[noreturn]] void fail(const std::string& what) const { lines_.fail(what); }
+
+ private:
+  void read_header();
+  void read_header_line(std::string_view line);
+  std::uint64_t read_block_id(std::string_view line) const;
+  void read_warp(std::string_view line, CtaProgram& out);
+  bool next_text(std::string_view& line);
+
+  LineReader lines_;
+  KernelHeader header_;
+  LineFormat format_;
+  OpcodeTable opcodes_;
+  WarpConverter converter_{0};
+  SassInstruction instruction_;
+  std::vector<bool> seen_warps_;
+};
+
+}  // namespace atl::accelsim

@@ -1,0 +1,61 @@
+#include "inputs/trace/accelsim_list.hpp"
+
+#include <charconv>
+#include <filesystem>
+#include <string_view>
+
+#include "core/engine/error.hpp"
+#include "inputs/trace/accelsim_source.hpp"
+
+namespace atl::accelsim {
+namespace {
+
+std::uint64_t number(const LineReader& lines, std::string_view text, int base) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || stop != text.data() + text.size()) lines.fail("expected 'MemcpyHtoD,0x<address>,<bytes>'");
+  return value;
+}
+
+TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::uint64_t ordinal) {
+  const std::size_t first = line.find(','), second = line.find(',', first + 1);
+  if (first == std::string_view::npos || second == std::string_view::npos)
+    lines.fail("expected 'MemcpyHtoD,0x<address>,<bytes>'");
+  return {number(lines, line.substr(first + 1, second - first - 1), 16),
+          number(lines, line.substr(second + 1), 10),
+          ordinal,
+          {}};
+}
+
+/// Lists keep the name that the tracer gave a file, also when the file has been compressed since.
+std::string find_kernel(const LineReader& lines, const std::filesystem::path& folder, std::string_view name) {
+  const std::string path = (folder / name).string();
+  if (path.ends_with(".tracez"))
+    lines.fail("'" + std::string(name) +
+               "': zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");
+  if (std::filesystem::exists(path)) return path;
+  if (std::filesystem::exists(path + ".xz")) return path + ".xz";
+  lines.fail("the kernel's file '" + path + "' does not exist");
+}
+
+}  // namespace
+
+KernelList read_kernel_list(const std::string& path) {
+  KernelList list;
+  LineReader lines(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::string_view line;
+  while (lines.next(line)) {
+    while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
+    if (line.starts_with("MemcpyHtoD"))
+      list.allocations.push_back(read_copy(lines, line, list.allocations.size()));
+    else if (line.starts_with("kernel"))
+      list.kernels.push_back(find_kernel(lines, folder, line));
+  }
+  if (list.kernels.empty())
+    throw InputError(path, "expected a list of kernels (kernelslist.g), but no line begins with 'kernel'");
+  return list;
+}
+
+}  // namespace atl::accelsim

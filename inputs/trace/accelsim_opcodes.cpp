@@ -1,0 +1,147 @@
+#include "inputs/trace/accelsim_opcodes.hpp"
+
+#include <array>
+
+namespace atl::accelsim {
+namespace {
+
+// Latencies are those that Accel-Sim publishes for its opcode classes (its -trace_opcode_latency_initiation_* options:
+// int 4, sp 4, dp 64, sfu 21, tensor 32, branch 4, uniform 4, texture 200). The initiation intervals that go with them
+// (2, 2, 64, 8, 32, 4, 2, 4) describe contention between warps for a unit: they are not modelled, every instruction
+// takes one issue slot.
+enum Unit : std::uint8_t { kInteger = 4, kFp32 = 4, kConstant = 8, kSfu = 21, kTensor = 32, kFp64 = 64, kTexture = 200 };
+
+struct Entry {
+  std::string_view name;
+  Action action;
+  std::uint8_t latency;
+};
+
+// Only what differs from a 4-cycle compute instruction (integer, fp32, fp16, moves, conversions, predicates, uniform
+// data path, branches, special registers) is listed; an opcode of a future architecture is taken for one of those.
+constexpr std::array kEntries = {
+    Entry{"LDG", Action::load, 0},
+    Entry{"LD", Action::load, 0},
+    Entry{"LDL", Action::load, 0},
+    Entry{"STG", Action::store, 0},
+    Entry{"ST", Action::store, 0},
+    Entry{"STL", Action::store, 0},
+    Entry{"ATOM", Action::atomic, 0},
+    Entry{"ATOMG", Action::atomic, 0},
+    Entry{"RED", Action::atomic, 0},
+    Entry{"REDG", Action::atomic, 0},
+    Entry{"LDS", Action::shared_load, 0},
+    Entry{"LDSM", Action::shared_load, 0},
+    Entry{"ATOMS", Action::shared_load, 0},
+    Entry{"STS", Action::shared_store, 0},
+    Entry{"STSM", Action::shared_store, 0},
+    Entry{"LDGSTS", Action::async_copy, 0},
+    Entry{"BAR", Action::barrier, 4},
+    Entry{"EXIT", Action::exit, 4},
+    Entry{"DEPBAR", Action::async_wait, 4},
+    Entry{"LDGDEPBAR", Action::async_commit, 4},
+    Entry{"LDC", Action::compute, kConstant},
+    Entry{"ULDC", Action::compute, kConstant},
+    Entry{"LDCU", Action::compute, kConstant},
+    Entry{"MUFU", Action::compute, kSfu},
+    Entry{"DADD", Action::compute, kFp64},
+    Entry{"DFMA", Action::compute, kFp64},
+    Entry{"DMUL", Action::compute, kFp64},
+    Entry{"DSETP", Action::compute, kFp64},
+    Entry{"DMNMX", Action::compute, kFp64},
+    Entry{"DSET", Action::compute, kFp64},
+    Entry{"HMMA", Action::compute, kTensor},
+    Entry{"IMMA", Action::compute, kTensor},
+    Entry{"BMMA", Action::compute, kTensor},
+    Entry{"DMMA", Action::compute, kTensor},
+    Entry{"QMMA", Action::compute, kTensor},
+    Entry{"HGMMA", Action::compute, kTensor},
+    Entry{"IGMMA", Action::compute, kTensor},
+    Entry{"QGMMA", Action::compute, kTensor},
+    Entry{"BGMMA", Action::compute, kTensor},
+    Entry{"TEX", Action::compute, kTexture},
+    Entry{"TLD", Action::compute, kTexture},
+    Entry{"TLD4", Action::compute, kTexture},
+    Entry{"TMML", Action::compute, kTexture},
+    Entry{"TXD", Action::compute, kTexture},
+    Entry{"TXQ", Action::compute, kTexture},
+    Entry{"UTMALDG", Action::tensor_memory, 0},
+    Entry{"UTMASTG", Action::tensor_memory, 0},
+    Entry{"UTMAPF", Action::tensor_memory, 0},
+    Entry{"UTMAREDG", Action::tensor_memory, 0},
+    Entry{"UBLKCP", Action::tensor_memory, 0},
+    Entry{"UBLKPF", Action::tensor_memory, 0},
+    Entry{"UBLKRED", Action::tensor_memory, 0},
+};
+
+/// Takes the part up to the next dot off the front.
+std::string_view take_part(std::string_view& rest) {
+  const std::size_t dot = rest.find('.');
+  const std::string_view part = rest.substr(0, dot);
+  rest = dot == std::string_view::npos ? std::string_view{} : rest.substr(dot + 1);
+  return part;
+}
+
+/// The bytes that a suffix such as 64, U8, S16 or F64 stands for; 0 for any other suffix.
+unsigned bytes_of(std::string_view part) {
+  if (part.starts_with('U') || part.starts_with('S') || part.starts_with('F')) part.remove_prefix(1);
+  if (part == "8") return 1;
+  if (part == "16") return 2;
+  if (part == "32") return 4;
+  if (part == "64") return 8;
+  if (part == "128") return 16;
+  if (part == "256") return 32;
+  return 0;
+}
+
+void decode_matrix(std::string_view rest, OpcodeInfo& info) {
+  // LDSM.16.M88.4: four 8x8 matrices of 16-bit elements; lanes 8 i .. 8 i + 7 carry the 16-byte rows of matrix i.
+  unsigned matrices = 1;
+  while (!rest.empty()) {
+    const std::string_view part = take_part(rest);
+    if (part == "2" || part == "4") matrices = static_cast<unsigned>(part[0] - '0');
+  }
+  info.width = 16;
+  info.lanes = static_cast<std::uint8_t>(8 * matrices);
+  info.result_registers = static_cast<std::uint8_t>(matrices);
+}
+
+}  // namespace
+
+OpcodeInfo decode_opcode(std::string_view opcode) {
+  std::string_view rest = opcode;
+  const std::string_view base = take_part(rest);
+  OpcodeInfo info;
+  for (const Entry& entry : kEntries)
+    if (entry.name == base) info.action = entry.action, info.latency = entry.latency;
+  info.generic = base == "LD" || base == "ST" || base == "ATOM";
+  if (base == "LDSM" || base == "STSM") {
+    decode_matrix(rest, info);
+    return info;
+  }
+  if (base == "BAR" && rest.starts_with("ARV")) info.action = Action::compute;  // arrives and goes on
+
+  bool strong = false, pair = info.latency == kFp64, sized = false;
+  while (!rest.empty()) {
+    const std::string_view part = take_part(rest);
+    if (const unsigned bytes = bytes_of(part); bytes && !sized) info.width = static_cast<std::uint8_t>(bytes), sized = true;
+    if (part == "E") info.wide_address = true;
+    if (part == "WIDE" || part == "64") pair = true;
+    if (part == "CONSTANT" || part == "CI") info.flags |= kReadOnly;
+    if (part == "STRONG") strong = true;
+    if ((strong && (part == "GPU" || part == "SYS")) || part == "BYPASS" || part == "CG" || part == "CV")
+      info.flags |= kBypassL1;
+  }
+  if (info.action == Action::compute)
+    info.result_registers = info.latency == kTensor ? 4 : pair ? 2 : 1;
+  else
+    info.result_registers = info.width > 4 ? info.width / 4 : 1;
+  return info;
+}
+
+const OpcodeInfo& OpcodeTable::find(std::string_view opcode) {
+  if (const auto known = known_.find(opcode); known != known_.end()) return known->second;
+  return known_.emplace(std::string(opcode), decode_opcode(opcode)).first->second;
+}
+
+}  // namespace atl::accelsim

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "inputs/workload/workload.hpp"
+
+namespace atl::accelsim {
+
+/// What an opcode does to the memory system.
+enum class Action : std::uint8_t {
+  compute,
+  load,          ///< LDG, LD, LDL
+  store,         ///< STG, ST, STL
+  atomic,        ///< ATOM, ATOMG, RED
+  shared_load,   ///< LDS, LDSM, ATOMS: result in a register
+  shared_store,  ///< STS
+  async_copy,    ///< LDGSTS: global to shared, no register
+  async_commit,  ///< LDGDEPBAR: closes a group of asynchronous copies
+  async_wait,    ///< DEPBAR: waits until at most N groups are outstanding
+  barrier,
+  exit,
+  tensor_memory,  ///< TMA: not supported
+};
+
+struct OpcodeInfo {
+  Action action = Action::compute;
+  std::uint8_t latency = 4;           ///< cycles until a dependent instruction may issue (compute)
+  std::uint8_t width = 4;             ///< bytes per lane (memory)
+  std::uint8_t result_registers = 1;  ///< consecutive registers written; a store reads as many
+  std::uint8_t flags = 0;             ///< OpFlags
+  std::uint8_t lanes = 32;            ///< LDSM: lanes that carry row addresses
+  bool generic = false;               ///< LD, ST, ATOM: may go to shared memory
+  bool wide_address = false;          ///< .E: the address is a register pair
+};
+
+/// Opcodes with their suffixes (`LDG.E.128.CONSTANT`), each decoded once.
+class OpcodeTable {
+ public:
+  const OpcodeInfo& find(std::string_view opcode);
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, OpcodeInfo, Hash, std::equal_to<>> known_;
+};
+
+OpcodeInfo decode_opcode(std::string_view opcode);
+
+}  // namespace atl::accelsim

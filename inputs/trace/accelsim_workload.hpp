@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "inputs/trace/accelsim_list.hpp"
+#include "inputs/trace/cta_block.hpp"
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+
+/// Reads the SASS traces of Accel-Sim's tracer directly. The headers are read at once; a kernel's instructions when its
+/// first CTA is asked for, and then the previous kernel's are given up. For traces that do not fit into the memory of
+/// every rank, import them: a container is read by CTA range.
+class AccelSimWorkload : public Workload {
+ public:
+  explicit AccelSimWorkload(const std::string& list_path);
+  const std::vector<KernelInfo>& kernels() const override { return kernels_; }
+  void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override;
+  const std::vector<TraceAllocation>& allocations() const { return list_.allocations; }
+
+ private:
+  void load_kernel(std::size_t kernel);
+
+  std::string path_;
+  accelsim::KernelList list_;
+  std::vector<KernelInfo> kernels_;
+  std::size_t loaded_ = ~std::size_t{0};
+  CtaBlock ctas_;                        // of the loaded kernel, in the order of its file
+  std::vector<std::uint64_t> position_;  // where in ctas_ a CTA is
+};
+
+struct ImportProgress {
+  std::size_t kernel = 0, kernels = 0;  ///< kernels finished, and in all
+  std::uint64_t ctas = 0, instructions = 0;
+};
+
+/// Writes the traces behind a kernelslist.g into an Atoll trace. `progress` is called after every kernel; it may be empty.
+void import_accel_sim(const std::string& list_path, const std::string& out_path,
+                      const std::function<void(const ImportProgress&)>& progress = {});
+
+}  // namespace atl

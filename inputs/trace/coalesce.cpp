@@ -1,0 +1,59 @@
+#include "inputs/trace/coalesce.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace atl {
+namespace {
+
+constexpr unsigned kMostWidth = 32, kMostLanes = 32, kBanks = 32, kBankBytes = 4;
+
+/// Sectors of a block from the one of byte `first` to the one of byte `last`.
+unsigned sector_mask(unsigned first, unsigned last) {
+  return (2u << last / Access::kSectorBytes) - (1u << first / Access::kSectorBytes);
+}
+
+}  // namespace
+
+unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, Access* out) {
+  unsigned count = 0;
+  const auto touch = [&](std::uint64_t block, unsigned sectors) {
+    for (unsigned i = count; i-- > 0;)  // backwards: neighbouring lanes mostly meet in the block found last
+      if (out[i].block() == block) {
+        out[i].packed |= sectors;
+        return;
+      }
+    out[count++] = Access::make(block * Access::kBlockBytes, sectors);
+  };
+  constexpr unsigned kLast = Access::kBlockBytes - 1;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t first = address[lane], last = first + width - 1;
+    const auto from = static_cast<unsigned>(first & kLast), to = static_cast<unsigned>(last & kLast);
+    const std::uint64_t block = first / Access::kBlockBytes;
+    if (last / Access::kBlockBytes == block) {
+      touch(block, sector_mask(from, to));
+    } else {
+      touch(block, sector_mask(from, kLast));
+      touch(block + 1, sector_mask(0, to));
+    }
+  }
+  return count;
+}
+
+unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
+  std::array<std::uint64_t, kMostLanes*(kMostWidth / kBankBytes + 1)> words;
+  unsigned count = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    for (std::uint64_t word = address[lane] / kBankBytes; word <= (address[lane] + width - 1) / kBankBytes; ++word)
+      words[count++] = word;
+  if (!std::is_sorted(words.begin(), words.begin() + count)) std::sort(words.begin(), words.begin() + count);
+  std::array<std::uint16_t, kBanks> used{};
+  unsigned passes = 1;
+  for (unsigned i = 0; i < count; ++i) {
+    if (i > 0 && words[i] == words[i - 1]) continue;  // one word for many lanes is a broadcast
+    passes = std::max<unsigned>(passes, ++used[words[i] % kBanks]);
+  }
+  return passes;
+}
+
+}  // namespace atl

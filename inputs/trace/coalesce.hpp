@@ -1,0 +1,15 @@
+#pragma once
+#include <cstdint>
+
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+
+/// Joins the byte ranges [address, address + width) of a warp's active lanes into 128-byte blocks with sector masks, in
+/// the order in which the lanes first touch them. Writes at most two accesses per lane to `out`; returns how many.
+unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, Access* out);
+
+/// Passes that a shared-memory access takes: the most distinct 4-byte words that fall into one of the 32 banks. At least 1.
+unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width);
+
+}  // namespace atl

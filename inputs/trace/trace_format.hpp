@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+/// Names and limits of the Atoll trace container, version 1. The schema is described in docs/traces.md.
+namespace atl {
+
+/// A device allocation or host-to-device copy that the traced program made.
+struct TraceAllocation {
+  std::uint64_t address = 0;  ///< device address, bytes
+  std::uint64_t size = 0;     ///< bytes
+  std::uint64_t ordinal = 0;  ///< n-th allocation of the program: its identity from run to run, where addresses differ
+  std::string name;           ///< empty: not known
+  bool operator==(const TraceAllocation&) const = default;
+};
+
+/// Where a trace comes from.
+struct TraceProvenance {
+  std::string source;    ///< what was traced: a path, a command line
+  std::string importer;  ///< which program made the container, with its version
+};
+
+namespace trace_format {
+inline constexpr char kFormat[] = "atoll-trace";
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint64_t kOpsPerBlock = 1u << 15;        ///< a block is closed by the CTA that reaches this many ops
+inline constexpr std::uint64_t kChunk = 1u << 15;              ///< elements per HDF5 chunk
+inline constexpr std::uint64_t kMaxBlockItems = 1u << 28;      ///< more ops or accesses in one block: the file is corrupt
+inline constexpr unsigned kMaxAccesses = 64;                   ///< per op: 32 lanes, each at most across one block boundary
+inline constexpr std::uint64_t kMaxBlockAddress = 1ull << 56;  ///< block addresses that Access can hold
+inline constexpr unsigned kIndexColumns = 5;                   ///< first CTA, warp, op, access, address byte
+
+inline std::string kernel_group(std::size_t kernel) {
+  const std::string digits = std::to_string(kernel);
+  return "/kernels/" + std::string(digits.size() < 6 ? 6 - digits.size() : 0, '0') + digits;
+}
+}  // namespace trace_format
+}  // namespace atl

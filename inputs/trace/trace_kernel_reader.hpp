@@ -1,0 +1,41 @@
+#pragma once
+#include <H5Cpp.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inputs/trace/cta_block.hpp"
+#include "inputs/trace/trace_columns.hpp"
+
+namespace atl {
+
+/// The columns of one kernel of a trace, and the decoder of its blocks.
+class TraceKernelReader {
+ public:
+  /// Checks the block index: later, a block can only be wrong inside.
+  TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel, std::uint64_t ctas);
+
+  std::size_t block_of(std::uint64_t cta) const;
+  std::uint64_t first_cta(std::size_t block) const { return row(block)[0]; }
+  void decode(std::size_t block, CtaBlock& out);
+
+ private:
+  const std::uint64_t* row(std::size_t block) const { return &index_[block * trace_format::kIndexColumns]; }
+  void check_index(std::uint64_t ctas);
+  void check_block(std::size_t block, std::uint64_t accesses) const;
+  [[noreturn]] static void fail(const std::string& where, std::size_t block, const std::string& what);
+
+  std::string where_;
+  std::vector<std::uint64_t> index_;
+  ColumnReader<std::uint64_t> block_index_;
+  ColumnReader<std::uint32_t> cta_warps_, warp_ops_, op_wait_;
+  ColumnReader<std::uint16_t> op_issue_, op_latency_;
+  ColumnReader<std::uint8_t> op_kind_, op_slot_, op_flags_, op_accesses_, access_sectors_, access_delta_;
+  // Buffers of the block being decoded.
+  std::vector<std::uint32_t> warps_, counts_, wait_;
+  std::vector<std::uint16_t> issue_, latency_;
+  std::vector<std::uint8_t> kind_, slot_, flags_, accesses_, sectors_, bytes_;
+};
+
+}  // namespace atl

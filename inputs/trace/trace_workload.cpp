@@ -1,0 +1,213 @@
+#include "inputs/trace/trace_workload.hpp"
+
+#include <H5Cpp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "core/engine/error.hpp"
+#include "inputs/trace/trace_kernel_reader.hpp"
+
+namespace atl {
+namespace {
+
+using namespace trace_format;
+
+std::string text(const H5::H5Object& object, const std::string& where, const char* name) {
+  try {
+    const H5::Attribute attribute = object.openAttribute(name);
+    if (attribute.getTypeClass() != H5T_STRING)
+      throw InputError(where, std::string("attribute '") + name + "' must be text");
+    if (attribute.getStrType().isVariableStr())
+      throw InputError(where, std::string("attribute '") + name + "' must be text of fixed length");
+    std::string value;
+    attribute.read(attribute.getStrType(), value);
+    return value;
+  } catch (const H5::Exception&) {
+    throw InputError(where, std::string("attribute '") + name + "' is missing; the file is not a complete trace");
+  }
+}
+
+template <typename T>
+void numbers(const H5::H5Object& object, const std::string& where, const char* name, T* values, hssize_t count) {
+  try {
+    const H5::Attribute attribute = object.openAttribute(name);
+    if (attribute.getTypeClass() != H5T_INTEGER || attribute.getSpace().getSimpleExtentNpoints() != count)
+      throw InputError(where, std::string("attribute '") + name + "' must be " + std::to_string(count) + " integer(s)");
+    attribute.read(memory_type<T>(), values);
+  } catch (const H5::Exception&) {
+    throw InputError(where, std::string("attribute '") + name + "' is missing; the file is not a complete trace");
+  }
+}
+
+H5::H5File open_file(const std::string& path) {
+  H5::Exception::dontPrint();
+  if (!has_hdf5_signature(path)) throw InputError(path, "not an HDF5 file, so not an Atoll trace");
+  H5::FileAccPropList properties;
+  H5Pset_file_locking(properties.getId(), 0, 1);  // many ranks read one file, often where locks are not supported
+  try {
+    return H5::H5File(path, H5F_ACC_RDONLY, H5::FileCreatPropList::DEFAULT, properties);
+  } catch (const H5::Exception&) {
+    throw InputError(path, "begins like an HDF5 file but cannot be opened: it is truncated or damaged");
+  }
+}
+
+}  // namespace
+
+struct TraceWorkload::Impl {
+  struct Slot {
+    std::size_t kernel = ~std::size_t{0}, block = 0;
+    std::uint64_t used = 0;
+    CtaBlock ctas;
+  };
+  std::string path;
+  H5::H5File file;
+  TraceProvenance provenance;
+  std::vector<KernelInfo> kernels;
+  std::vector<TraceAllocation> allocations;
+  std::unique_ptr<TraceKernelReader> reader;
+  std::size_t open_kernel = ~std::size_t{0};
+  std::array<Slot, 4> cache;
+  std::uint64_t clock = 0;
+
+  void read_root();
+  void read_kernels(std::uint64_t count);
+  void read_allocations();
+  TraceKernelReader& columns(std::size_t kernel);
+};
+
+TraceWorkload::TraceWorkload(const std::string& path) : impl_(new Impl) {
+  impl_->path = path;
+  impl_->file = open_file(path);
+  try {
+    impl_->read_root();
+  } catch (const H5::Exception&) {
+    throw InputError(path, "the file is damaged: it opens, but its contents cannot be listed");
+  }
+}
+
+TraceWorkload::~TraceWorkload() = default;
+const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->kernels; }
+const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
+const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
+
+void TraceWorkload::Impl::read_root() {
+  const H5::Group root = file.openGroup("/");
+  if (!root.attrExists("format")) throw InputError(path, "an HDF5 file, but without the attribute format = \"atoll-trace\"");
+  const std::string format = text(root, path, "format");
+  if (format != kFormat) throw InputError(path, "its format is '" + format + "', expected '" + kFormat + "'");
+  std::uint32_t version = 0;
+  numbers(root, path, "version", &version, 1);
+  if (version != kVersion)
+    throw InputError(
+        path, "trace version " + std::to_string(version) + ", but this program reads version " + std::to_string(kVersion));
+  provenance = {text(root, path, "source"), text(root, path, "importer")};
+  std::uint64_t count = 0;
+  numbers(root, path, "kernels", &count, 1);
+  read_kernels(count);
+  read_allocations();
+}
+
+void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
+  for (std::uint64_t k = 0; k < count; ++k) {
+    const std::string name = kernel_group(k), where = path + ":" + name;
+    H5::Group group;
+    try {
+      group = file.openGroup(name);
+    } catch (const H5::Exception&) {
+      throw InputError(where, "this group is missing, though the file announces " + std::to_string(count) + " kernels");
+    }
+    KernelInfo info;
+    info.name = text(group, where, "name");
+    numbers(group, where, "grid", info.grid, 3);
+    numbers(group, where, "block", info.block, 3);
+    numbers(group, where, "registers_per_thread", &info.registers_per_thread, 1);
+    numbers(group, where, "shared_bytes", &info.shared_bytes, 1);
+    if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
+    kernels.push_back(std::move(info));
+  }
+}
+
+void TraceWorkload::Impl::read_allocations() {
+  const std::string where = path + ":/allocations";
+  try {
+    const H5::Group table = file.openGroup("/allocations");
+    ColumnReader<std::uint64_t> column;
+    std::vector<std::uint64_t> address, size, ordinal;
+    for (auto [name, values] : {std::pair{"address", &address}, {"size", &size}, {"ordinal", &ordinal}}) {
+      column.open(table, where, name);
+      column.read(0, column.size(), *values);
+      if (values->size() != address.size()) throw InputError(column.where(), "the columns of this table differ in length");
+    }
+    ColumnReader<std::uint8_t> names;
+    std::vector<std::uint8_t> bytes;
+    names.open(table, where, "name");
+    names.read(0, names.size(), bytes);
+    if (std::count(bytes.begin(), bytes.end(), 0) != static_cast<std::ptrdiff_t>(address.size()) ||
+        (!bytes.empty() && bytes.back() != 0))
+      throw InputError(names.where(), "expected one zero-terminated name per allocation");
+    const std::uint8_t* name = bytes.data();
+    for (std::size_t i = 0; i < address.size(); ++i) {
+      allocations.push_back({address[i], size[i], ordinal[i], reinterpret_cast<const char*>(name)});
+      name += allocations.back().name.size() + 1;
+    }
+  } catch (const H5::Exception&) {
+    throw InputError(where, "this table cannot be read; the file is not a complete trace");
+  }
+}
+
+TraceKernelReader& TraceWorkload::Impl::columns(std::size_t kernel) {
+  if (open_kernel != kernel) {
+    reader.reset();  // first: the old kernel's chunk caches
+    open_kernel = ~std::size_t{0};
+    try {
+      reader = std::make_unique<TraceKernelReader>(file, path, kernel, kernels[kernel].ctas());
+    } catch (const H5::Exception&) {
+      throw InputError(path + ":" + kernel_group(kernel), "this group cannot be read; the file is damaged");
+    }
+    open_kernel = kernel;
+  }
+  return *reader;
+}
+
+void TraceWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) {
+  Impl& t = *impl_;
+  if (kernel >= t.kernels.size())
+    throw InputError(t.path,
+                     "kernel " + std::to_string(kernel) + " of " + std::to_string(t.kernels.size()) + " is asked for");
+  if (cta >= t.kernels[kernel].ctas())
+    throw InputError(t.path + ":" + kernel_group(kernel),
+                     "CTA " + std::to_string(cta) + " of " + std::to_string(t.kernels[kernel].ctas()) + " is asked for");
+  TraceKernelReader& columns = t.columns(kernel);
+  const std::size_t block = columns.block_of(cta);
+  Impl::Slot* slot = &t.cache[0];
+  for (Impl::Slot& candidate : t.cache) {
+    if (candidate.kernel == kernel && candidate.block == block) {
+      slot = &candidate;
+      break;
+    }
+    if (candidate.used < slot->used) slot = &candidate;
+  }
+  if (slot->kernel != kernel || slot->block != block) {
+    slot->kernel = ~std::size_t{0};  // holds nothing valid while decoding may throw
+    columns.decode(block, slot->ctas);
+    slot->kernel = kernel;
+    slot->block = block;
+  }
+  slot->used = ++t.clock;
+  slot->ctas.extract(cta - columns.first_cta(block), out);
+}
+
+bool has_hdf5_signature(const std::string& path) {
+  static constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+  unsigned char head[8] = {};
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (!file) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
+  const std::size_t count = std::fread(head, 1, sizeof head, file);
+  std::fclose(file);
+  return count == sizeof head && std::memcmp(head, kSignature, sizeof head) == 0;
+}
+
+}  // namespace atl

@@ -1,0 +1,243 @@
+#include "inputs/trace/trace_writer.hpp"
+
+#include <H5Cpp.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "core/engine/error.hpp"
+#include "inputs/trace/address_codec.hpp"
+#include "inputs/trace/trace_columns.hpp"
+
+namespace atl {
+namespace {
+
+using namespace trace_format;
+
+void put(H5::H5Object& object, const char* name, const std::string& text) {
+  const H5::StrType type(H5::PredType::C_S1, text.empty() ? 1 : text.size());
+  object.createAttribute(name, type, H5::DataSpace(H5S_SCALAR)).write(type, text);
+}
+
+template <typename T> void put(H5::H5Object& object, const char* name, const T* values, hsize_t count) {
+  const H5::DataSpace space = count == 1 ? H5::DataSpace(H5S_SCALAR) : H5::DataSpace(1, &count);
+  object.createAttribute(name, file_type<T>(), space).write(memory_type<T>(), values);
+}
+
+H5::FileAccPropList compact_metadata() {
+  H5::FileAccPropList properties;
+  properties.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110);  // small kernels would drown in version-1 headers
+  return properties;
+}
+
+const char* fault_of(const Op& op, const CtaProgram& cta) {
+  if (op.kind > OpKind::exit) return "an unknown kind";
+  if (op.issue == 0) return "no issue slot";
+  if (op.slot != kNoSlot && op.slot >= kScoreboardSlots) return "a scoreboard slot above 31";
+  if (op.flags & ~(kReadOnly | kBypassL1)) return "an unknown flag";
+  if (op.accesses > kMaxAccesses) return "more than 64 accesses";
+  if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > cta.accesses.size())
+    return "accesses outside its CTA's";
+  return nullptr;
+}
+
+}  // namespace
+
+struct TraceWriter::Impl {
+  std::string path, part;
+  H5::H5File file;
+  std::vector<TraceAllocation> allocations;
+  KernelInfo info;
+  H5::Group group;
+  bool in_kernel = false;
+  std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
+  std::uint64_t totals[kIndexColumns] = {};  // CTAs, warps, ops, accesses, address bytes of this kernel so far
+
+  ColumnWriter<std::uint64_t> block_index;
+  ColumnWriter<std::uint32_t> cta_warps, warp_ops, op_wait;
+  ColumnWriter<std::uint16_t> op_issue, op_latency;
+  ColumnWriter<std::uint8_t> op_kind, op_slot, op_flags, op_accesses, access_sectors, access_delta;
+
+  [[noreturn]] void refuse(const std::string& what) const { throw InputError(path, what); }
+  std::string here() const { return "kernel " + std::to_string(kernels - 1) + ", CTA " + std::to_string(ctas); }
+
+  void push_warp(const CtaProgram& cta, const WarpOps& warp);
+  void flush_block(bool last);
+  void end_kernel();
+  void write_allocations();
+};
+
+TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provenance) : impl_(new Impl) {
+  H5::Exception::dontPrint();
+  impl_->path = path;
+  impl_->part = path + ".part";
+  try {
+    impl_->file = H5::H5File(impl_->part, H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, compact_metadata());
+    H5::Group root = impl_->file.openGroup("/");
+    put(root, "format", kFormat);
+    put(root, "version", &kVersion, 1);
+    put(root, "source", provenance.source);
+    put(root, "importer", provenance.importer);
+    impl_->file.createGroup("/kernels");
+  } catch (const H5::Exception& e) {
+    throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
+  }
+}
+
+TraceWriter::~TraceWriter() {
+  if (!impl_ || impl_->part.empty()) return;
+  std::error_code ignored;
+  const std::string part = impl_->part;
+  try {
+    impl_.reset();  // closes the file
+  } catch (...) {   // a full disk was already reported by the call that met it
+  }
+  std::filesystem::remove(part, ignored);
+}
+
+void TraceWriter::add_allocation(const TraceAllocation& allocation) {
+  if (allocation.name.find('\0') != std::string::npos) impl_->refuse("the name of an allocation has a zero byte");
+  impl_->allocations.push_back(allocation);
+}
+
+void TraceWriter::begin_kernel(const KernelInfo& info) {
+  Impl& w = *impl_;
+  w.end_kernel();
+  if (info.ctas() == 0 || info.threads() == 0) w.refuse("kernel '" + info.name + "' has an empty grid or block");
+  try {
+    w.info = info;
+    w.group = w.file.createGroup(kernel_group(w.kernels));
+    put(w.group, "name", info.name);
+    put(w.group, "grid", info.grid, 3);
+    put(w.group, "block", info.block, 3);
+    put(w.group, "registers_per_thread", &info.registers_per_thread, 1);
+    put(w.group, "shared_bytes", &info.shared_bytes, 1);
+  } catch (const H5::Exception& e) {
+    throw IoError(w.part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
+  }
+  ++w.kernels;
+  w.in_kernel = true;
+  w.ctas = w.block_ops = w.previous_start = 0;
+  std::fill(std::begin(w.totals), std::end(w.totals), 0);
+}
+
+void TraceWriter::Impl::push_warp(const CtaProgram& cta, const WarpOps& warp) {
+  // The first access of a warp is a difference to the first one of the warp before: neighbours do the same elsewhere.
+  std::uint64_t previous = previous_start;
+  bool first = true;
+  for (const Op *op = cta.ops.data() + warp.first, *end = op + warp.count; op != end; ++op) {
+    if (const char* fault = fault_of(*op, cta))
+      refuse(here() + ", op " + std::to_string(op - cta.ops.data()) + " has " + fault);
+    op_kind.values.push_back(static_cast<std::uint8_t>(op->kind));
+    op_slot.values.push_back(op->slot);
+    op_flags.values.push_back(op->flags);
+    op_accesses.values.push_back(op->accesses);
+    op_issue.values.push_back(op->issue);
+    op_latency.values.push_back(op->latency);
+    op_wait.values.push_back(op->wait);
+    for (unsigned i = 0; i < op->accesses; ++i) {
+      const Access access = cta.accesses[op->first_access + i];
+      if (access.packed & 0xF0) refuse(here() + " has an access to sectors that do not exist");
+      access_sectors.values.push_back(static_cast<std::uint8_t>(access.sectors()));
+      put_delta(access_delta.values, previous, access.block());
+      previous = access.block();
+      if (first) previous_start = previous, first = false;
+    }
+  }
+}
+
+void TraceWriter::add_cta(const CtaProgram& cta) {
+  Impl& w = *impl_;
+  if (!w.in_kernel || w.ctas == w.info.ctas())
+    w.refuse("a CTA too many for " + (w.in_kernel ? "kernel '" + w.info.name + "'" : std::string("no kernel")));
+  if (w.block_ops == 0) {
+    std::uint64_t row[kIndexColumns] = {w.ctas, w.totals[1], w.totals[2], w.totals[3], w.totals[4]};
+    w.block_index.values.insert(w.block_index.values.end(), std::begin(row), std::end(row));
+    w.previous_start = 0;
+  }
+  for (const WarpOps& warp : cta.warps) {
+    if (std::uint64_t{warp.first} + warp.count > cta.ops.size())
+      w.refuse(w.here() + " has a warp with ops outside its CTA's");
+    w.push_warp(cta, warp);
+    w.warp_ops.values.push_back(warp.count);
+    w.block_ops += warp.count;
+  }
+  w.cta_warps.values.push_back(static_cast<std::uint32_t>(cta.warps.size()));
+  w.block_ops += 1;  // so that empty CTAs close a block in the end, too
+  ++w.ctas;
+  if (w.block_ops >= kOpsPerBlock) w.flush_block(false);
+}
+
+void TraceWriter::Impl::flush_block(bool last) {
+  totals[0] = ctas;
+  totals[1] += warp_ops.values.size();
+  totals[2] += op_kind.values.size();
+  totals[3] += access_sectors.values.size();
+  totals[4] += access_delta.values.size();
+  block_ops = 0;
+  for (const std::size_t size : {warp_ops.values.size(), op_kind.values.size(), access_delta.values.size()})
+    if (size > kMaxBlockItems) refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
+  if (last) block_index.values.insert(block_index.values.end(), std::begin(totals), std::end(totals));
+  try {
+    cta_warps.flush(group, "cta_warps", last);
+    warp_ops.flush(group, "warp_ops", last);
+    op_kind.flush(group, "op_kind", last);
+    op_slot.flush(group, "op_slot", last);
+    op_flags.flush(group, "op_flags", last);
+    op_accesses.flush(group, "op_accesses", last);
+    op_issue.flush(group, "op_issue", last);
+    op_latency.flush(group, "op_latency", last);
+    op_wait.flush(group, "op_wait", last);
+    access_sectors.flush(group, "access_sectors", last);
+    access_delta.flush(group, "access_delta", last);
+    if (last) block_index.flush(group, "block_index", true);
+  } catch (const H5::Exception& e) {
+    throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
+  }
+}
+
+void TraceWriter::Impl::end_kernel() {
+  if (!in_kernel) return;
+  if (ctas != info.ctas())
+    refuse("kernel '" + info.name + "' has a grid of " + std::to_string(info.ctas()) + " CTAs, but got " +
+           std::to_string(ctas));
+  flush_block(true);
+  group.close();
+  in_kernel = false;
+}
+
+void TraceWriter::Impl::write_allocations() {
+  H5::Group table = file.createGroup("/allocations");
+  ColumnWriter<std::uint64_t> address, size, ordinal;
+  ColumnWriter<std::uint8_t> name;  // not HDF5's variable-length text: the library crashes on a damaged one
+  for (const TraceAllocation& a : allocations) {
+    address.values.push_back(a.address);
+    size.values.push_back(a.size);
+    ordinal.values.push_back(a.ordinal);
+    name.values.insert(name.values.end(), a.name.c_str(), a.name.c_str() + a.name.size() + 1);
+  }
+  address.flush(table, "address", true);
+  size.flush(table, "size", true);
+  ordinal.flush(table, "ordinal", true);
+  name.flush(table, "name", true);
+}
+
+void TraceWriter::finish() {
+  Impl& w = *impl_;
+  w.end_kernel();
+  try {
+    w.write_allocations();
+    H5::Group root = w.file.openGroup("/");
+    put(root, "kernels", &w.kernels, 1);
+    root.close();
+    w.file.flush(H5F_SCOPE_GLOBAL);
+    w.file.close();
+  } catch (const H5::Exception& e) {
+    throw IoError(w.part, "writing failed (" + e.getDetailMsg() + ")");
+  }
+  if (std::rename(w.part.c_str(), w.path.c_str()) != 0) throw IoError(w.path, "cannot rename " + w.part + " to it");
+  w.part.clear();
+}
+
+}  // namespace atl

@@ -1,0 +1,95 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inputs/config/field.hpp"
+
+/// What a parametric workload's JSON file says (docs/workloads.md).
+namespace atl {
+
+/// Who touches a region. A group is the CTAs of one chip under contiguous distribution.
+enum class Sharing : std::uint8_t { private_, false_shared, true_shared };
+enum class Pattern : std::uint8_t { stream, strided, uniform, hot_set };
+
+/// One data structure, as one kernel uses it. Lines here are 128-byte blocks.
+struct RegionConfig {
+  std::string name;
+  Sharing kind = Sharing::true_shared;
+  std::uint64_t size_kib = 1024;
+  double weight = 1;
+  Pattern pattern = Pattern::uniform;
+  std::uint32_t stride_bytes = 128;
+  double hot_fraction = 0.1, hot_probability = 0.9;
+  double near_reuse = 0, far_reuse = 0;
+  std::uint32_t near_lines = 64, far_lines = 8192;
+  double write_fraction = 0, atomic_fraction = 0;
+  bool read_only = false;
+  std::uint32_t accesses = 1, sectors = 4;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.name, {"name", "", 0, 0, "the same name in several kernels is the same memory"});
+    v(s.kind, {"kind", "", 0, 0, "which CTAs touch which lines"});
+    v(s.size_kib, {"size_kib", "KiB", 1, 1 << 28, "memory of the region, over all chips"});
+    v(s.weight, {"weight", "", 0, 1e6, "share of the kernel's memory instructions, relative to the other regions"});
+    v(s.pattern, {"pattern", "", 0, 0, "order in which lines are touched"});
+    v(s.stride_bytes, {"stride_bytes", "B", 128, 1 << 24, "strided: distance of successive lines, a multiple of 128"});
+    v(s.hot_fraction, {"hot_fraction", "", 0, 1, "hot_set: part of the lines that is hot"});
+    v(s.hot_probability, {"hot_probability", "", 0, 1, "hot_set: accesses that go to the hot part"});
+    v(s.near_reuse,
+      {"near_reuse", "", 0, 1, "stream, strided: instructions that re-reference the near window instead of advancing"});
+    v(s.near_lines, {"near_lines", "", 1, 1 << 30, "near window, in lines behind the head"});
+    v(s.far_reuse, {"far_reuse", "", 0, 1, "as near_reuse, for the far window"});
+    v(s.far_lines, {"far_lines", "", 1, 1 << 30, "far window, in lines behind the head"});
+    v(s.write_fraction, {"write_fraction", "", 0, 1, "instructions that are stores"});
+    v(s.atomic_fraction, {"atomic_fraction", "", 0, 1, "instructions that are atomics without a result"});
+    v(s.read_only, {"read_only", "", 0, 1, "loads are marked as reads of data that the kernel never writes"});
+    v(s.accesses, {"accesses", "", 1, 32, "lines that one warp instruction touches (1: fully coalesced)"});
+    v(s.sectors, {"sectors", "", 1, 4, "32-byte sectors touched in each of these lines"});
+  }
+};
+
+struct KernelConfig {
+  std::string name = "kernel";
+  std::uint32_t repeat = 1, ctas = 256, warps_per_cta = 8;
+  std::uint32_t memory_instructions = 100, compute_instructions = 4, compute_latency_cycles = 4;
+  std::uint32_t loads_in_flight = 4, barrier_every = 0, concurrent_ctas = 0;
+  std::uint32_t registers_per_thread = 0, shared_kib = 0;
+  std::vector<RegionConfig> regions;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.name, {"name", "", 0, 0, "shown in results"});
+    v(s.repeat, {"repeat", "", 1, 10000, "launches, one after another, with other random numbers each"});
+    v(s.ctas, {"ctas", "", 1, 1 << 24, "CTAs of one launch"});
+    v(s.warps_per_cta, {"warps_per_cta", "", 1, 32, "warps of one CTA"});
+    v(s.memory_instructions, {"memory_instructions", "", 1, 1 << 20, "memory instructions of one warp"});
+    v(s.compute_instructions, {"compute_instructions", "", 0, 10000, "compute instructions before each memory instruction"});
+    v(s.compute_latency_cycles,
+      {"compute_latency_cycles", "cycles", 1, 60000, "latency of such a segment, at least one cycle per instruction"});
+    v(s.loads_in_flight, {"loads_in_flight", "", 1, 32, "loads a warp issues before it waits for all of them"});
+    v(s.barrier_every, {"barrier_every", "", 0, 1 << 20, "memory instructions between CTA-wide barriers; 0: none"});
+    v(s.concurrent_ctas,
+      {"concurrent_ctas", "", 0, 1 << 24, "CTAs of one chip that share a stream's head; 0: all of the kernel"});
+    v(s.registers_per_thread, {"registers_per_thread", "", 0, 255, "limits resident CTAs; 0: no limit"});
+    v(s.shared_kib, {"shared_kib", "KiB", 0, 1024, "shared memory per CTA; limits resident CTAs"});
+  }
+};
+
+struct ParametricConfig {
+  std::uint64_t seed = 1;
+  std::uint32_t chips = 4;
+  std::vector<KernelConfig> kernels;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.seed, {"seed", "", 0, 9007199254740992.0, "of all random numbers"});
+    v(s.chips, {"chips", "", 1, 64, "groups into which a kernel's CTAs are divided for the layout of sharing"});
+  }
+};
+
+template <> std::span<const Word<Sharing>> words();
+template <> std::span<const Word<Pattern>> words();
+
+/// Reads strictly: unknown keys, wrong types, values out of range and contradictions are InputErrors at file and key.
+ParametricConfig read_parametric(const std::string& path);
+
+}  // namespace atl

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/engine/error.hpp"
+#include "inputs/config/assign.hpp"
+#include "inputs/config/json_text.hpp"
+#include "inputs/config/suggest.hpp"
+#include "inputs/workload/parametric_config.hpp"
+
+namespace atl {
+
+template <> std::span<const Word<Sharing>> words() {
+  static constexpr std::array<Word<Sharing>, 3> list{{
+      {Sharing::private_, "private", "each group has a contiguous part of its own"},
+      {Sharing::false_shared, "false_shared", "the lines of a page belong to the groups in turn, one owner each"},
+      {Sharing::true_shared, "true_shared", "all groups touch all lines"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<Pattern>> words() {
+  static constexpr std::array<Word<Pattern>, 4> list{{
+      {Pattern::stream, "stream", "line after line; the group's warps share one moving head"},
+      {Pattern::strided, "strided", "as stream, with a distance between lines"},
+      {Pattern::uniform, "uniform", "every line alike"},
+      {Pattern::hot_set, "hot_set", "a hot part takes most accesses"},
+  }};
+  return list;
+}
+
+namespace {
+
+using nlohmann::json;
+using Keys = std::initializer_list<std::string_view>;
+
+/// Fills `section` from its own fields; `others` are legal keys that the caller reads.
+template <class Section> void read_fields(Section& section, const json& object, const Origin& origin, Keys others) {
+  if (!object.is_object()) wrong_type({origin.where, origin.key.empty() ? "the workload" : origin.key}, "an object", object);
+  const std::string prefix = origin.key.empty() ? "" : origin.key + ".";
+  std::vector<std::string> known;
+  for (const auto key : others) known.push_back(prefix + std::string(key));
+  Section::fields(section, [&](auto&, const Field& field) { known.push_back(prefix + std::string(field.key)); });
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), prefix + key) != known.end()) continue;
+    const std::string close = closest_key(prefix + key, known);
+    throw InputError(origin.where, fmt::format("unknown key `{}`{}", prefix + key,
+                                               close.empty() ? "" : fmt::format(", did you mean `{}`?", close)));
+  }
+  Section::fields(section, [&](auto& value, const Field& field) {
+    if (const auto it = object.find(field.key); it != object.end())
+      assign(value, field, *it, {origin.where, prefix + std::string(field.key)});
+  });
+}
+
+const json& list_of(const json& object, const char* name, const Origin& origin) {
+  const auto it = object.find(name);
+  if (it == object.end()) throw InputError(origin.where, fmt::format("`{}` is missing", origin.key));
+  if (!it->is_array() || it->empty()) wrong_type(origin, "a list with at least one entry", *it);
+  return *it;
+}
+
+void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& origin) {
+  const auto require = [&](bool fine, std::string_view key, std::string_view what) {
+    if (!fine) throw InputError(origin.where, fmt::format("`{}.{}` {}", origin.key, key, what));
+  };
+  require(!r.name.empty(), "name", "is missing");
+  require(r.size_kib * 8 >= chips, "size_kib", "gives some chip not even one line");
+  require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");
+  require(r.near_reuse + r.far_reuse <= 1, "far_reuse", "and near_reuse exceed 1 together");
+  require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");
+  require(!r.read_only || r.write_fraction + r.atomic_fraction == 0, "read_only",
+          "contradicts write_fraction or atomic_fraction");
+  const bool has_head = r.pattern == Pattern::stream || r.pattern == Pattern::strided;
+  require(has_head || r.near_reuse + r.far_reuse == 0, "near_reuse", "or far_reuse needs pattern stream or strided");
+}
+
+void check_kernel(const KernelConfig& kernel, const Origin& origin) {
+  double weights = 0;
+  std::uint64_t widest = 0;
+  for (const RegionConfig& r : kernel.regions) weights += r.weight, widest = std::max<std::uint64_t>(widest, r.accesses);
+  if (weights <= 0) throw InputError(origin.where, fmt::format("`{}.regions`: all weights are 0", origin.key));
+  if (std::uint64_t{kernel.memory_instructions} * kernel.warps_per_cta * widest > 1 << 26)
+    throw InputError(origin.where,
+                     fmt::format("`{}.memory_instructions` makes a CTA too large for memory: more than {} accesses; "
+                                 "use more CTAs",
+                                 origin.key, 1 << 26));
+}
+
+}  // namespace
+
+ParametricConfig read_parametric(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path, "cannot read this file");
+  const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  ParametricConfig config;
+  read_fields(config, root, {path, ""}, {"doc", "kernels"});
+  std::map<std::string, std::pair<std::uint64_t, std::string>> sizes;  // by region: KiB, and where it was given
+  for (const json& item : list_of(root, "kernels", {path, "kernels"})) {
+    const Origin origin{path, fmt::format("kernels[{}]", config.kernels.size())};
+    KernelConfig& kernel = config.kernels.emplace_back();
+    read_fields(kernel, item, origin, {"regions", "doc"});
+    for (const json& part : list_of(item, "regions", {path, origin.key + ".regions"})) {
+      const Origin at{path, fmt::format("{}.regions[{}]", origin.key, kernel.regions.size())};
+      RegionConfig& region = kernel.regions.emplace_back();
+      read_fields(region, part, at, {"doc"});
+      check_region(region, config.chips, at);
+      const auto [known, fresh] = sizes.try_emplace(region.name, region.size_kib, at.key);
+      if (!fresh && known->second.first != region.size_kib)
+        throw InputError(path, fmt::format("`{}.size_kib` = {}, but `{}` gives the same region {} KiB", at.key,
+                                           region.size_kib, known->second.second, known->second.first));
+    }
+    check_kernel(kernel, origin);
+  }
+  return config;
+}
+
+}  // namespace atl

@@ -1,0 +1,89 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// What a simulated GPU executes: kernels made of CTAs, CTAs made of warps, warps made of ops.
+/// Every source (recorded trace, imported SASS trace, parametric workload) delivers this form, one CTA at a time.
+namespace atl {
+
+/// A warp waits for earlier results by scoreboard slot; a load or atomic occupies one until its last sector is back.
+inline constexpr unsigned kScoreboardSlots = 32;
+inline constexpr std::uint8_t kNoSlot = 0xFF;
+
+enum class OpKind : std::uint8_t {
+  compute,  ///< `issue` issue slots; the warp goes on `latency` cycles after the first of them
+  load,     ///< global or local read through the L1
+  store,    ///< write; never blocks the warp
+  atomic,   ///< read-modify-write at the home LLC slice; blocks only those who wait for `slot`
+  shared,   ///< shared-memory access: `issue` passes (bank conflicts), result in `slot` after the SM's latency
+  barrier,  ///< CTA-wide barrier
+  exit,     ///< end of the warp
+};
+
+enum OpFlags : std::uint8_t {
+  kReadOnly = 1,   ///< the data structure is never written in this kernel (SelRep section III-A)
+  kBypassL1 = 2,   ///< volatile, .cg and the like: served by the LLC
+};
+
+/// One step of a warp program. 16 bytes.
+struct Op {
+  std::uint32_t wait = 0;          ///< scoreboard slots (bit mask) that must be free before this op issues
+  std::uint32_t first_access = 0;  ///< index into CtaProgram::accesses
+  std::uint16_t issue = 1;         ///< issue slots taken (>= 1)
+  std::uint16_t latency = 1;       ///< cycles from the first issue slot until the warp's next op may issue
+  OpKind kind = OpKind::compute;
+  std::uint8_t slot = kNoSlot;  ///< scoreboard slot that receives the result (load, atomic, shared)
+  std::uint8_t flags = 0;       ///< OpFlags
+  std::uint8_t accesses = 0;    ///< number of coalesced accesses (load, store, atomic): 0..64
+};
+static_assert(sizeof(Op) == 16);
+
+/// One coalesced access: the 32-byte sectors touched in one aligned 128-byte block.
+struct Access {
+  static constexpr unsigned kBlockBytes = 128, kSectorBytes = 32, kSectors = 4;
+  std::uint64_t packed = 0;
+  static Access make(std::uint64_t byte_addr, unsigned sectors) { return {(byte_addr / kBlockBytes) << 8 | sectors}; }
+  std::uint64_t block() const { return packed >> 8; }  ///< byte address / 128
+  unsigned sectors() const { return packed & 0xF; }    ///< bit i: bytes [32 i, 32 i + 32)
+  bool operator==(const Access&) const = default;
+};
+
+struct WarpOps {
+  std::uint32_t first = 0, count = 0;  ///< range in CtaProgram::ops; the last op is an exit
+};
+
+/// One CTA, decoded. Buffers keep their capacity when the object is reused.
+struct CtaProgram {
+  std::vector<Op> ops;
+  std::vector<Access> accesses;
+  std::vector<WarpOps> warps;
+  void clear() { ops.clear(), accesses.clear(), warps.clear(); }
+};
+
+struct KernelInfo {
+  std::string name;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {32, 1, 1};
+  std::uint32_t registers_per_thread = 0;  ///< 0: not known, no limit
+  std::uint32_t shared_bytes = 0;          ///< shared memory per CTA
+  std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
+  std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  std::uint32_t warps() const { return (threads() + 31) / 32; }
+};
+
+/// A sequence of kernels. Every rank opens its own and asks only for the CTAs of its chips.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  virtual const std::vector<KernelInfo>& kernels() const = 0;
+  /// Replaces `out` by CTA `cta` (flattened id, x fastest) of kernel `kernel`. The same on every rank.
+  virtual void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) = 0;
+};
+
+/// Opens an Atoll trace (.h5), an Accel-Sim list (kernelslist.g) or a parametric workload (.json), by content.
+/// Throws InputError naming the file, and the line, key or offset.
+std::unique_ptr<Workload> open_workload(const std::string& path);
+
+}  // namespace atl

@@ -1,0 +1,83 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "core/engine/types.hpp"
+#include "inputs/config/system_config.hpp"
+#include "partition/fast_div.hpp"
+
+namespace atl {
+
+/// Which slice, channel, bank and row of its chip a line belongs to. The chip itself is never hashed: it is the home that
+/// page placement decides, and the map is the same in every chip (BASELINES a2.1, a2.8).
+///
+/// A channel is a function of the address only. With more slices than channels, slice = channel * k + sub-slice; with
+/// fewer, a slice serves channels / slices neighbouring channels. So a slice always talks to the fewest channels, and
+/// the top bits of the slice are the memory stack (SelRep's MC, BASELINES a2.7 and e4).
+class AddressMap {
+ public:
+  /// Throws InputError when the shape cannot be mapped.
+  explicit AddressMap(const SystemConfig& config);
+
+  std::uint32_t slice(LineAddr line) const {
+    if (hashed_) return parities(line, slice_masks_.data(), slice_bits_);
+    const std::uint64_t chunk = line.value >> chunk_shift_;
+    const std::uint64_t in_channel = channels_.quotient(chunk);
+    const std::uint64_t channel = chunk - in_channel * channels_.divisor();
+    return static_cast<std::uint32_t>(
+        channels_per_slice_.quotient(channel * slices_per_channel_.divisor() + slices_per_channel_.remainder(in_channel)));
+  }
+
+  std::uint32_t channel(LineAddr line) const {
+    if (hashed_) return parities(line, channel_masks_.data(), channel_bits_);
+    return channels_.remainder(line.value >> chunk_shift_);
+  }
+
+  std::uint32_t bank(LineAddr line) const {
+    if (hashed_) return parities(line, bank_masks_.data(), bank_bits_);
+    const std::uint64_t in_channel = channels_.quotient(line.value >> chunk_shift_);
+    return bank_subs_.remainder(in_channel) + bank_subs_.divisor() * banks_per_sub_.remainder(column_run(in_channel));
+  }
+
+  std::uint32_t row(LineAddr line) const {
+    if (hashed_) return static_cast<std::uint32_t>(line.value >> row_shift_);
+    const std::uint64_t in_channel = channels_.quotient(line.value >> chunk_shift_);
+    return static_cast<std::uint32_t>(banks_per_sub_.quotient(column_run(in_channel)));
+  }
+
+  /// Numbers the lines of one slice densely, so that a SetIndexer sees no bits that are constant inside a slice.
+  std::uint64_t line_in_slice(LineAddr line) const {
+    const std::uint64_t low = line.value & ((1ull << chunk_shift_) - 1), chunk = line.value >> chunk_shift_;
+    if (hashed_) return chunk >> slice_bits_ << chunk_shift_ | low;  // bits 8.. are recoverable from slice and upper bits
+    const std::uint64_t in_channel = channels_.quotient(chunk);
+    const std::uint64_t channel = chunk - in_channel * channels_.divisor();
+    return (slices_per_channel_.quotient(in_channel) * channels_per_slice_.divisor() +
+            channels_per_slice_.remainder(channel))
+               << chunk_shift_ |
+           low;
+  }
+
+  /// Memory-side router (stack) in front of a slice; slices are dealt out in contiguous blocks.
+  std::uint32_t router_of_slice(std::uint32_t slice) const {
+    return static_cast<std::uint32_t>(slices_per_router_.quotient(slice));
+  }
+
+ private:
+  static std::uint32_t parities(LineAddr line, const std::uint64_t* masks, unsigned count) {
+    std::uint32_t out = 0;
+    for (unsigned i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(__builtin_parityll(line.value & masks[i])) << i;
+    return out;
+  }
+  std::uint64_t column_run(std::uint64_t in_channel) const { return columns_.quotient(bank_subs_.quotient(in_channel)); }
+
+  void set_up_hash(const SystemConfig& config);
+  void set_up_modulo(const SystemConfig& config);
+
+  bool hashed_ = true;
+  std::uint8_t slice_bits_ = 0, channel_bits_ = 0, bank_bits_ = 0, row_shift_ = 0, chunk_shift_ = 1;
+  std::array<std::uint64_t, 8> slice_masks_{};  ///< over line-address bits
+  std::array<std::uint64_t, 6> channel_masks_{}, bank_masks_{};
+  FastDiv channels_, slices_per_channel_, channels_per_slice_, columns_, bank_subs_, banks_per_sub_, slices_per_router_;
+};
+
+}  // namespace atl

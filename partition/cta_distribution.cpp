@@ -1,0 +1,71 @@
+#include "partition/cta_distribution.hpp"
+
+#include <algorithm>
+
+namespace atl {
+
+ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips) {
+  if (kind == CtaToChip::round_robin) {
+    first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;
+    return;
+  }
+  const auto start = [&](std::uint64_t c) {
+    return c * (ctas / chips) + c * (ctas % chips) / chips;
+  };  // c N / C, no overflow
+  first_ = start(chip), step_ = 1, count_ = start(chip + 1) - first_;
+}
+
+CtaDispatcher::CtaDispatcher(CtaToSm kind, std::uint32_t sms, std::uint32_t sms_per_router, std::uint32_t bcs_block)
+    : kind_(kind),
+      sms_(sms),
+      per_router_(std::max(1u, sms_per_router)),
+      bcs_block_(std::max(1u, bcs_block)),
+      in_router_((sms + per_router_ - 1) / per_router_) {}
+
+void CtaDispatcher::begin_kernel(std::uint64_t ctas, std::uint32_t slots_per_sm) {
+  left_ = ctas;
+  block_ = std::clamp(bcs_block_, 1u, std::max(1u, slots_per_sm));  // a larger block would wait for ever
+  next_ = block_left_ = 0;
+  std::fill(in_router_.begin(), in_router_.end(), 0);
+}
+
+std::optional<std::uint32_t> CtaDispatcher::next_sm(std::span<const std::uint32_t> free) {
+  if (left_ == 0) return std::nullopt;
+  const auto sm = kind_ == CtaToSm::two_level ? two_level(free) : kind_ == CtaToSm::bcs ? block(free) : round_robin(free, 1);
+  left_ -= sm.has_value();
+  return sm;
+}
+
+std::optional<std::uint32_t> CtaDispatcher::round_robin(std::span<const std::uint32_t> free, std::uint32_t wanted) {
+  for (std::uint32_t i = 0, sm = next_; i < sms_; ++i, sm = sm + 1 == sms_ ? 0 : sm + 1)
+    if (free[sm] >= wanted) return next_ = sm + 1 == sms_ ? 0 : sm + 1, sm;
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> CtaDispatcher::two_level(std::span<const std::uint32_t> free) {
+  const auto routers = static_cast<std::uint32_t>(in_router_.size());
+  for (std::uint32_t i = 0, router = next_; i < routers; ++i, router = router + 1 == routers ? 0 : router + 1) {
+    const std::uint32_t first = router * per_router_, size = std::min(per_router_, sms_ - first);
+    for (std::uint32_t j = 0; j < size; ++j) {
+      const std::uint32_t in = (in_router_[router] + j) % size;
+      if (free[first + in] == 0) continue;
+      in_router_[router] = (in + 1) % size;
+      next_ = router + 1 == routers ? 0 : router + 1;
+      return first + in;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> CtaDispatcher::block(std::span<const std::uint32_t> free) {
+  if (block_left_ == 0) {
+    const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(block_, left_));  // the last block may be short
+    const auto sm = round_robin(free, size);
+    if (!sm) return std::nullopt;
+    block_sm_ = *sm, block_left_ = size;
+  }
+  --block_left_;
+  return block_sm_;
+}
+
+}  // namespace atl

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/engine/types.hpp"
+#include "inputs/config/system_config.hpp"
+
+/// Which chip, and which SM in it, runs a CTA.
+namespace atl {
+
+/// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing (BASELINES
+/// b2.1).
+class ChipCtas {
+ public:
+  ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips);
+  std::uint64_t count() const { return count_; }
+  std::uint64_t nth(std::uint64_t i) const { return first_ + i * step_; }
+
+ private:
+  std::uint64_t first_, step_, count_;
+};
+
+/// Chooses the SM that receives a chip's next CTA (BASELINES j2-j4, j7). Asked whenever slots are free: at launch until it
+/// declines, then once or more per completed CTA.
+class CtaDispatcher {
+ public:
+  CtaDispatcher(CtaToSm kind, std::uint32_t sms, std::uint32_t sms_per_router, std::uint32_t bcs_block);
+
+  /// A new kernel with `ctas` CTAs on this chip, of which an SM holds `slots_per_sm`. Rotation starts at SM 0 again.
+  void begin_kernel(std::uint64_t ctas, std::uint32_t slots_per_sm);
+
+  /// The SM for the next CTA, given the free CTA slots of each SM; nothing when no SM can take it yet, or none is left.
+  /// The caller must place the CTA there.
+  std::optional<std::uint32_t> next_sm(std::span<const std::uint32_t> free);
+
+ private:
+  std::optional<std::uint32_t> round_robin(std::span<const std::uint32_t> free, std::uint32_t wanted);
+  std::optional<std::uint32_t> two_level(std::span<const std::uint32_t> free);
+  std::optional<std::uint32_t> block(std::span<const std::uint32_t> free);
+
+  CtaToSm kind_;
+  std::uint32_t sms_, per_router_, bcs_block_;
+  std::uint32_t block_ = 1;               ///< CTAs per block: bcs_block, unless an SM holds fewer
+  std::uint64_t left_ = 0;                ///< CTAs not yet dispatched
+  std::uint32_t next_ = 0;                ///< SM (round_robin, bcs) or router (two_level) to try first
+  std::vector<std::uint32_t> in_router_;  ///< two_level: SM of each router to try first
+  std::uint32_t block_sm_ = 0, block_left_ = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,85 @@
+#include "partition/page_placement.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+namespace {
+
+std::string describe(const FirstTouch::Touch& t) {
+  return "first touch of page " + std::to_string(t.page.value) + " by chip " + std::to_string(t.chip) + " at cycle " +
+         std::to_string(t.cycle);
+}
+
+}  // namespace
+
+StaticPlacement::StaticPlacement(const SystemConfig& config) : kind_(config.partition.placement), chips_(config.chips) {
+  const PartitionConfig& p = config.partition;
+  if (kind_ == Placement::fixed) {
+    if (p.fixed_chip >= config.chips)
+      throw InputError("partition.fixed_chip", std::to_string(p.fixed_chip) + ", but there are only " +
+                                                   std::to_string(config.chips) + " chips, counted from 0");
+    fixed_ = static_cast<std::uint8_t>(p.fixed_chip);
+  } else if (kind_ == Placement::interleaved) {
+    if (p.interleave_kib == 0 || p.interleave_kib % p.page_kib)
+      throw InputError("partition.interleave_kib",
+                       std::to_string(p.interleave_kib) + " is not a multiple of page_kib = " + std::to_string(p.page_kib));
+    chunk_ = FastDiv(p.interleave_kib / p.page_kib);
+  }
+}
+
+void PageHomeCache::insert(PageAddr page, std::uint8_t home) {
+  if (const std::uint8_t known = find(page); known != kUnknownHome) {
+    if (known == home) return;
+    throw SimulationError("page " + std::to_string(page.value) + " is bound to chip " + std::to_string(known) +
+                          " and cannot move to chip " + std::to_string(home));
+  }
+  if (2 * (size_ + 1) > slots_.size()) grow();
+  const std::uint64_t key = page.value + 1;
+  std::size_t i = start(key);
+  while (slots_[i]) i = (i + 1) & (slots_.size() - 1);
+  slots_[i] = key << 8 | home;
+  ++size_;
+}
+
+void PageHomeCache::grow() {
+  std::vector<std::uint64_t> old(2 * slots_.size());
+  old.swap(slots_);
+  --shift_;
+  for (const std::uint64_t slot : old) {
+    if (!slot) continue;
+    std::size_t i = start(slot >> 8);
+    while (slots_[i]) i = (i + 1) & (slots_.size() - 1);
+    slots_[i] = slot;
+  }
+}
+
+void FirstTouch::add(const Touch& touch) {
+  if (touch.cycle < settled_)
+    throw SimulationError(describe(touch) + " arrived after cycles up to " + std::to_string(settled_) + " were settled");
+  pending_.push_back(touch);
+}
+
+void FirstTouch::settle(Cycle end, std::vector<Answer>& answers) {
+  if (end <= settled_) return;
+  settled_ = end;
+  const auto due = std::partition(pending_.begin(), pending_.end(), [&](const Touch& t) { return t.cycle >= end; });
+  std::sort(due, pending_.end(), [](const Touch& a, const Touch& b) {
+    return std::tie(a.cycle, a.chip, a.page) < std::tie(b.cycle, b.chip, b.page);
+  });
+  for (auto t = due; t != pending_.end(); ++t) {
+    if (homes_.find(t->page) == kUnknownHome) homes_.insert(t->page, static_cast<std::uint8_t>(t->chip));
+    answers.push_back({t->page, t->chip, homes_.find(t->page)});
+  }
+  pending_.erase(due, pending_.end());
+}
+
+std::optional<Cycle> FirstTouch::earliest_pending() const {
+  if (pending_.empty()) return std::nullopt;
+  return std::min_element(pending_.begin(), pending_.end(), [](auto& a, auto& b) { return a.cycle < b.cycle; })->cycle;
+}
+
+}  // namespace atl

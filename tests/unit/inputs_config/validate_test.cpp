@@ -1,0 +1,119 @@
+#include "inputs/config/validate.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace atl;
+using namespace atl::test;
+
+namespace {
+/// The rule that an override of the SAC system breaks, without the system's name in front.
+std::string rule(const std::vector<std::string>& sets) {
+  const std::string front = "system sac-4chip: ";
+  const std::string message = set_error(sets);
+  return message.starts_with(front) ? message.substr(front.size()) : "not a rule: " + message;
+}
+}  // namespace
+
+TEST_CASE("a configuration made in code is checked for ranges, too") {
+  SystemConfig c;
+  CHECK_NOTHROW(validate(c));
+  c.link.latency_cycles = 0;
+  CHECK(error_of([&] { validate(c); }) == "system custom: `link.latency_cycles` = 0 is out of range: 1 to 1000000 cycles");
+  c = {};
+  c.chips = 65;
+  CHECK(error_of([&] { validate(c); }) == "system custom: `chips` = 65 is out of range: 1 to 64");
+}
+
+TEST_CASE("sizes that select address bits must be powers of two") {
+  CHECK(rule({"line_bytes=96"}) == "`line_bytes` = 96 must be a power of two: take 64 or 128");
+  CHECK(rule({"partition.page_kib=12"}) == "`partition.page_kib` = 12 must be a power of two: take 8 or 16");
+  CHECK(rule({"dram.row_bytes=3000"}) == "`dram.row_bytes` = 3000 must be a power of two: take 2048 or 4096");
+  CHECK(rule({"dram.timing.burst_bytes=48"}) == "`dram.timing.burst_bytes` = 48 must be a power of two: take 32 or 64");
+}
+
+TEST_CASE("lines are at least 32 bytes") {
+  CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 32 to 128 B");
+}
+
+TEST_CASE("a cache must divide into a power of two of sets") {
+  CHECK(rule({"l1.ways=3"}) ==
+        "`l1.size_kib` = 128 cannot be divided into sets of `l1.ways` = 3 x `line_bytes` = 128: "
+        "it must be a multiple of 384 bytes, and the sets a power of two");
+  CHECK(rule({"llc.ways=15"}) ==
+        "`llc.size_kib` = 4096 cannot be divided into sets of `llc.slices` = 16 x `llc.ways` = 15 x `line_bytes` = 128: "
+        "it must be a multiple of 30720 bytes, and the sets a power of two");
+  CHECK(rule({"llc.size_kib=3072"}) ==
+        "`llc.size_kib` = 3072 over `llc.slices` = 16 x `llc.ways` = 16 x `line_bytes` = 128 gives 96 sets, "
+        "which must be a power of two: change the size or the ways");
+}
+
+TEST_CASE("an L1 that is switched off need not divide into sets") {
+  CHECK(set_error({"l1.enabled=false", "l1.size_kib=127"}) == "");
+}
+
+TEST_CASE("clusters are full") {
+  CHECK(rule({"noc.sms_per_cluster=3"}) ==
+        "`sm.count` = 64 is not a multiple of `noc.sms_per_cluster` = 3: clusters must be full");
+}
+
+TEST_CASE("each scheduler has a warp") {
+  CHECK(rule({"sm.warps=2"}) == "`sm.schedulers` = 4 exceeds `sm.warps` = 2: give each scheduler a warp");
+}
+
+TEST_CASE("memory routers serve equal shares of slices and channels") {
+  CHECK(rule({"noc.memory_routers=3"}) ==
+        "`llc.slices` = 16 is not a multiple of `noc.memory_routers` = 3: every router serves equally many slices");
+  CHECK(rule({"noc.memory_routers=16"}) ==
+        "`dram.channels` = 8 is not a multiple of `noc.memory_routers` = 16: every router serves equally many channels");
+}
+
+TEST_CASE("channels and slices divide each other one way or the other") {
+  CHECK(rule({"dram.channels=6", "partition.mapping=interleaved"}) ==
+        "`dram.channels` = 6 and `llc.slices` = 16: one must be a multiple of the other");
+  CHECK(set_error({"dram.channels=32"}) == "");
+}
+
+TEST_CASE("the PAE hash needs powers of two and says what works without") {
+  const std::vector<std::string> odd{"dram.channels=11", "llc.slices=22", "llc.size_kib=2816"};
+  CHECK(rule(odd) ==
+        "`dram.channels` = 11 is not a power of two, which `partition.mapping` = pae needs: "
+        "use `partition.mapping` = interleaved");
+  auto interleaved = odd;
+  interleaved.emplace_back("partition.mapping=interleaved");
+  CHECK(set_error(interleaved) == "");
+  CHECK(rule({"dram.timing.banks=12"}) ==
+        "`dram.timing.banks` = 12 is not a power of two, which `partition.mapping` = pae needs: "
+        "use `partition.mapping` = interleaved");
+}
+
+TEST_CASE("interleaved chunks are whole pages") {
+  CHECK(rule({"partition.page_kib=8", "partition.interleave_kib=12"}) ==
+        "`partition.interleave_kib` = 12 is not a multiple of `partition.page_kib` = 8: chunks are whole pages");
+}
+
+TEST_CASE("the fixed home is a chip of the system") {
+  CHECK(rule({"partition.fixed_chip=4"}) == "`partition.fixed_chip` = 4 does not exist: `chips` = 4, counted from 0");
+}
+
+TEST_CASE("a block of CTAs fits on an SM where blocks are used") {
+  CHECK(rule({"partition.cta_to_sm=bcs", "partition.bcs_block=64"}) ==
+        "`partition.bcs_block` = 64 exceeds `sm.ctas` = 32: a block must fit on an SM");
+  CHECK(set_error({"partition.bcs_block=64"}) == "");
+}
+
+TEST_CASE("DRAM timings are consistent with each other") {
+  CHECK(rule({"dram.timing.bank_groups=3"}) ==
+        "`dram.timing.banks` = 16 is not a multiple of `dram.timing.bank_groups` = 3: groups must be equally large");
+  const std::string remedy = ": lower the first or raise the second";
+  CHECK(rule({"dram.timing.ccdl=3"}) == "`dram.timing.ccd` = 4 exceeds `dram.timing.ccdl` = 3" + remedy);
+  CHECK(rule({"dram.timing.ras=19"}) == "`dram.timing.rcd` = 20 exceeds `dram.timing.ras` = 19" + remedy);
+  CHECK(rule({"dram.timing.rc=49"}) == "`dram.timing.ras` = 50 exceeds `dram.timing.rc` = 49" + remedy);
+  CHECK(rule({"dram.timing.faw=9"}) == "`dram.timing.rrd` = 10 exceeds `dram.timing.faw` = 9" + remedy);
+}
+
+TEST_CASE("a burst is no longer than a line") {
+  CHECK(rule({"line_bytes=32", "l1.ways=16", "llc.ways=64"}) ==
+        "`dram.timing.burst_bytes` = 64 exceeds `line_bytes` = 32: use shorter bursts (and a higher clock)");
+}

@@ -1,0 +1,120 @@
+#include "inputs/trace/accelsim_opcodes.hpp"
+#include "inputs/trace/count.hpp"
+#include "support.hpp"
+
+namespace atl::test {
+namespace {
+
+const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
+const std::string kAddress = " 4 1 0x7fb0fc400000 4 0";
+
+Op first_op(const std::string& line) { return convert(one_warp({line, kExit})).ops[0]; }
+
+}  // namespace
+
+TEST_CASE("an atomic with a result takes a slot, RED and an atomic into R255 take none") {
+  CHECK(first_op("0010 ffffffff 1 R4 ATOMG.E.ADD 2 R2 R8" + kAddress).kind == OpKind::atomic);
+  CHECK(first_op("0010 ffffffff 1 R4 ATOMG.E.ADD 2 R2 R8" + kAddress).slot == 0);
+  CHECK(first_op("0010 ffffffff 1 R255 ATOMG.E.ADD 2 R2 R8" + kAddress).slot == kNoSlot);
+  CHECK(first_op("0010 ffffffff 0 RED.E.ADD 2 R2 R8" + kAddress).kind == OpKind::atomic);
+  CHECK(first_op("0010 ffffffff 0 RED.E.ADD 2 R2 R8" + kAddress).slot == kNoSlot);
+}
+
+TEST_CASE("local loads and stores are loads and stores at the trace's addresses") {
+  CHECK(first_op("0010 ffffffff 1 R4 LDL 1 R1" + kAddress).kind == OpKind::load);
+  CHECK(first_op("0010 ffffffff 0 STL 2 R1 R4" + kAddress).kind == OpKind::store);
+}
+
+TEST_CASE(
+    "a shared load takes a slot and as many issue passes as its bank conflicts ask for, and counts as one instruction") {
+  const CtaProgram p =
+      convert(one_warp({"0010 ffffffff 1 R4 LDS 1 R2 4 1 0x0 8 0", "0020 ffffffff 1 R5 FADD 1 R4 0 0", kExit}));
+  CHECK(p.ops[0].kind == OpKind::shared);
+  CHECK(p.ops[0].issue == 2);
+  CHECK(p.ops[0].slot == 0);
+  CHECK(p.ops[0].accesses == 0);
+  CHECK(p.ops[1].wait == 1u);
+  CHECK(count_instructions(p) == 3);
+}
+
+TEST_CASE("a shared store has no slot, an LDSM of four matrices takes 4 passes") {
+  CHECK(first_op("0010 ffffffff 0 STS 2 R2 R4 4 1 0x0 4 0").slot == kNoSlot);
+  const Op matrix = first_op("0010 ffffffff 1 R4 LDSM.16.M88.4 1 R2 4 1 0x0 16 0");
+  CHECK(matrix.kind == OpKind::shared);
+  CHECK(matrix.issue == 4);
+}
+
+TEST_CASE("a generic access inside the shared-memory window is shared, outside it is global") {
+  CHECK(first_op("0010 ffffffff 1 R4 LD.E 1 R2 4 1 0x7f0001000010 4 0").kind == OpKind::shared);
+  CHECK(first_op("0010 ffffffff 0 ST.E 2 R2 R4 4 1 0x7f0001ffff80 4 0").kind == OpKind::shared);
+  CHECK(first_op("0010 ffffffff 1 R4 LD.E 1 R2 4 1 0x7f0002000000 4 0").kind == OpKind::load);
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f0001000010 4 0").kind == OpKind::load);
+}
+
+TEST_CASE("read-only loads and loads of the whole GPU's scope are flagged") {
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E.CONSTANT 1 R2" + kAddress).flags == kReadOnly);
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E.STRONG.GPU 1 R2" + kAddress).flags == kBypassL1);
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E.STRONG.SYS 1 R2" + kAddress).flags == kBypassL1);
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E.STRONG.CTA 1 R2" + kAddress).flags == 0);
+  CHECK(first_op("0010 ffffffff 1 R4 LDG.E 1 R2" + kAddress).flags == 0);
+}
+
+TEST_CASE("EXIT ends a warp only as its last instruction; before, it is a compute instruction") {
+  const CtaProgram p = convert(one_warp({"0000 0000ffff 0 EXIT 0 0 0", "0010 ffff0000 0 NOP 0 0 0", kExit}));
+  REQUIRE(p.ops.size() == 2);
+  CHECK(p.ops[0].kind == OpKind::compute);
+  CHECK(p.ops[0].issue == 2);
+  CHECK(p.ops[1].kind == OpKind::exit);
+}
+
+TEST_CASE("a warp whose trace stops without EXIT gets one") {
+  const CtaProgram p = convert(one_warp({"0010 ffffffff 0 NOP 0 0 0"}));
+  REQUIRE(p.ops.size() == 2);
+  CHECK(p.ops[1].kind == OpKind::exit);
+}
+
+TEST_CASE("a memory instruction or barrier with no active lane is a compute instruction that writes nothing") {
+  const CtaProgram p = convert(one_warp({"0010 00000000 1 R4 LDG.E 1 R2 4 1 0x0 0 0", "0018 00000000 0 BAR.SYNC 0 0 0",
+                                         "0020 ffffffff 1 R5 MOV 1 R4 0 0", kExit}));
+  REQUIRE(p.ops.size() == 2);
+  CHECK(p.ops[0].kind == OpKind::compute);
+  CHECK(p.ops[0].issue == 3);
+  CHECK(p.ops[0].latency == 3);
+}
+
+TEST_CASE("BAR.SYNC is a barrier, BAR.ARV is not") {
+  CHECK(first_op("0010 ffffffff 0 BAR.SYNC 0 0 0").kind == OpKind::barrier);
+  CHECK(first_op("0010 ffffffff 0 BAR.ARV 0 0 0").kind == OpKind::compute);
+}
+
+TEST_CASE("DEPBAR waits for all groups of asynchronous copies but the newest N") {
+  const std::string copy = "0010 ffffffff 0 LDGSTS.E.BYPASS.128 2 R2 R4 16 1 0x7fb0fc400000 16 0",
+                    commit = "0020 ffffffff 0 LDGDEPBAR 0 0 0";
+  const CtaProgram p = convert(one_warp(
+      {copy, copy, commit, copy, commit, "0030 ffffffff 0 DEPBAR.LE 0 0 1", "0040 ffffffff 0 DEPBAR.LE 0 0 0", kExit}));
+  REQUIRE(p.ops.size() == 8);
+  CHECK(p.ops[0].kind == OpKind::load);
+  CHECK(p.ops[0].flags == kBypassL1);
+  CHECK(p.ops[0].accesses == 4);
+  CHECK(p.ops[5].wait == 0b011u);
+  CHECK(p.ops[6].wait == 0b100u);
+}
+
+TEST_CASE("a barrier waits for asynchronous copies that no LDGDEPBAR has committed") {
+  const CtaProgram p = convert(
+      one_warp({"0010 ffffffff 0 LDGSTS.E 2 R2 R4 4 1 0x7fb0fc400000 4 0", "0020 ffffffff 0 BAR.SYNC 0 0 0", kExit}));
+  CHECK(p.ops[1].kind == OpKind::barrier);
+  CHECK(p.ops[1].wait == 1u);
+}
+
+TEST_CASE("opcode suffixes give the width: U8 1, S16 2, none 4, 64 8, 128 16 bytes") {
+  using accelsim::decode_opcode;
+  CHECK(decode_opcode("LDG.E.U8").width == 1);
+  CHECK(decode_opcode("LDG.E.S16").width == 2);
+  CHECK(decode_opcode("LDG.E").width == 4);
+  CHECK(decode_opcode("LDG.E.64").width == 8);
+  CHECK(decode_opcode("LDGSTS.E.BYPASS.LTC128B.128").width == 16);
+  CHECK(decode_opcode("ATOMG.E.ADD.F64.RN").width == 8);
+}
+
+}  // namespace atl::test

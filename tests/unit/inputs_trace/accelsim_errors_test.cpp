@@ -1,0 +1,189 @@
+#include <lzma.h>
+
+#include "inputs/trace/accelsim_workload.hpp"
+#include "support.hpp"
+
+namespace atl::test {
+namespace {
+
+const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
+
+std::string failure(const std::string& text) {
+  return message_of([&] { convert(text); });
+}
+std::string failure_of_line(const std::string& line) { return failure(one_warp({line, kExit})); }
+
+std::string xz(const std::string& text) {
+  std::string out(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  REQUIRE(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                  text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()) == LZMA_OK);
+  out.resize(size);
+  return out;
+}
+
+std::string large_kernel() {
+  std::string text = header("5", "(200,1,1)");
+  for (unsigned i = 0; i < 200; ++i)
+    text +=
+        thread_block(std::to_string(i) + ",0,0",
+                     warp(0, {"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x" + std::to_string(7000000 + 128 * i) + " 4 0", kExit}));
+  return text;
+}
+
+}  // namespace
+
+// The header has 11 lines, so the first instruction of the first warp is line 16.
+TEST_CASE("malformed instructions are reported with file, line, what was expected and what was found") {
+  CHECK(contains(failure_of_line("zz ffffffff 0 NOP 0 0"), "kernel-1.traceg:16: expected a program counter, found 'zz'"));
+  CHECK(contains(failure_of_line("0010"), ":16: expected an active mask, found the end of the line"));
+  CHECK(contains(failure_of_line("0010 fffffffff 0 NOP 0 0"), ":16: expected an active mask of 32 bits"));
+  CHECK(contains(failure_of_line("0010 ffffffff 9 R1 NOP 0 0"),
+                 ":16: expected the number of destination registers (at most 8), found '9'"));
+  CHECK(contains(failure_of_line("0010 ffffffff 1 7 NOP 0 0"), ":16: expected a register, found '7'"));
+  CHECK(contains(failure_of_line("0010 ffffffff 1 R300 NOP 0 0"), ":16: expected a register, found 'R300'"));
+  CHECK(contains(failure_of_line("0010 ffffffff 0 0 0"), ":16: expected an opcode, found '0'"));
+  CHECK(contains(failure_of_line("0010 ffffffff 0 NOP 0"), ":16: expected a memory width, found the end of the line"));
+}
+
+TEST_CASE("missing addresses are reported, for each address mode") {
+  CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 0 0x100"),
+                 ":16: expected one address per active lane, found the end of the line"));
+  CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 1 0x100"),
+                 ":16: expected a stride, found the end of the line"));
+  CHECK(contains(failure_of_line("0010 00000007 1 R4 LDG.E 1 R2 4 2 0x100 4"),
+                 ":16: expected one address difference per further active lane"));
+  CHECK(contains(failure_of_line("0010 00000005 1 R4 LDG.E 1 R2 4 1 0x100 4 0"), ":16: expected consecutive active lanes"));
+  CHECK(contains(failure_of_line("0010 ffffffff 1 R4 LDG.E 1 R2 0 0"),
+                 ":16: 'LDG.E' accesses memory, but the line has no addresses"));
+}
+
+TEST_CASE("TMA instructions and address modes are refused by name") {
+  CHECK(contains(failure_of_line("0010 ffffffff 0 LDG.E 0 4 3 1 0x100"),
+                 ":16: address modes 3 and 4 (TMA) are not supported"));
+  CHECK(contains(failure_of_line("0010 ffffffff 0 UTMALDG.2D 0 4 4 0x100 1"), ":16: 'UTMALDG.2D' is a TMA instruction"));
+}
+
+TEST_CASE("a warp with fewer instructions than announced is reported where the next thing begins") {
+  CHECK(contains(failure(header() + "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 3\n" + kExit + "\n#END_TB\n"),
+                 ":17: expected 3 instructions of warp 0, found 1"));
+}
+
+TEST_CASE("a file that ends early is reported at its last line, wherever it ends") {
+  const std::string whole = one_warp({"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7fb0fc400000 4 0", kExit});
+  for (std::size_t size = 1; size + 1 < whole.size(); size += 7) {
+    CAPTURE(size);
+    const Scratch scratch;
+    scratch.write("kernel-1.traceg", whole.substr(0, size));
+    const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\n");
+    const std::string message = message_of([&] {
+      AccelSimWorkload workload(list);
+      CtaProgram program;
+      workload.load_cta(0, 0, program);
+    });
+    CHECK(contains(message, "kernel-1.traceg:"));
+  }
+}
+
+TEST_CASE("headers without grid, of an unknown version or with broken numbers are refused") {
+  CHECK(contains(failure("-kernel name = k\n-accelsim tracer version = 5\n#x\n"),
+                 ":3: expected '-grid dim' and '-block dim'"));
+  CHECK(contains(failure(header("7")), ":11: tracer version 7 is not supported (1 to 6 are)"));
+  CHECK(contains(failure(header("5", "(1,1)")), ":3: expected the grid dimensions as x,y,z, found '(1,1)'"));
+  CHECK(contains(failure(header("5", "(1,a,1)")), ":3: expected the grid dimensions as x,y,z, found 'a'"));
+}
+
+TEST_CASE("thread blocks outside the grid, twice or missing and warps outside the block are refused") {
+  const auto load = [](const std::string& text) {
+    const Scratch scratch;
+    scratch.write("kernel-1.traceg", text);
+    const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\n");
+    const auto direct = message_of([&] {
+      AccelSimWorkload workload(list);
+      CtaProgram program;
+      workload.load_cta(0, 0, program);
+    });
+    CHECK(message_of([&] { import_accel_sim(list, scratch.path("out.h5")); }) == direct);
+    CHECK_FALSE(std::filesystem::exists(scratch.path("out.h5")));
+    CHECK_FALSE(std::filesystem::exists(scratch.path("out.h5.part")));
+    return direct;
+  };
+  const std::string some = warp(0, {kExit});
+  CHECK(contains(load(header() + thread_block("1,0,0", some)), ":13: thread block 1,0,0 is outside the grid"));
+  CHECK(contains(load(header("5", "(2,1,1)") + thread_block("1,0,0", some) + thread_block("1,0,0", some)),
+                 ": thread block 1 a second time"));
+  CHECK(contains(load(header("5", "(2,1,1)") + thread_block("1,0,0", some)),
+                 "the file ends after 1 of 2 thread blocks; block 0 is missing"));
+  CHECK(contains(load(header() + thread_block("0,0,0", warp(1, {kExit}))), ":14: warp 1 is outside the block, which has 1"));
+  CHECK(contains(load(header() + thread_block("0,0,0", some + some)), ":17: warp 0 a second time"));
+}
+
+TEST_CASE("an .xz trace gives the same ops as the plain one, also when the list names the plain file") {
+  const Scratch scratch;
+  const std::string text = large_kernel();
+  scratch.write("kernel-1.traceg", text);
+  scratch.write("kernel-2.traceg.xz", xz(text));
+  AccelSimWorkload workload(scratch.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg.xz\nkernel-2.traceg\n"));
+  REQUIRE(workload.kernels().size() == 3);
+  CtaProgram plain, packed;
+  workload.load_cta(0, 137, plain);
+  for (std::size_t kernel : {1u, 2u}) {
+    workload.load_cta(kernel, 137, packed);
+    CHECK(same(plain, packed));
+  }
+}
+
+TEST_CASE("truncated, damaged and false .xz files are told apart") {
+  const Scratch scratch;
+  const std::string whole = xz(large_kernel());
+  const auto open = [&](const std::string& bytes) {
+    const std::string path = scratch.write("kernel-1.traceg.xz", bytes);
+    return message_of([&] {
+      accelsim::LineReader lines(path);
+      std::string_view line;
+      while (lines.next(line)) {
+      }
+    });
+  };
+  CHECK(open(whole) == "no error");
+  for (const std::size_t size : {std::size_t{14}, whole.size() / 2, whole.size() - 1})
+    CHECK(contains(open(whole.substr(0, size)), "xz data is truncated at byte"));
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 0x55;
+  CHECK(contains(open(damaged), "xz data is damaged at byte"));
+  CHECK(contains(open(header()), "is named .xz but is not xz data"));
+}
+
+TEST_CASE("a .tracez file is refused with the advice to use plain or xz") {
+  const Scratch scratch;
+  scratch.write("kernel-1.tracez", "x");
+  const std::string list = scratch.write("kernelslist.g", "\nkernel-1.tracez\n");
+  CHECK(contains(message_of([&] { AccelSimWorkload workload(list); }),
+                 "kernelslist.g:2: 'kernel-1.tracez': zstd-compressed .tracez files are not supported; post-process the "
+                 "trace to .traceg or .traceg.xz"));
+}
+
+TEST_CASE("a list keeps copies to the device as allocations, in order, and ignores lines it does not know") {
+  const Scratch scratch;
+  scratch.write("kernel-1.traceg", one_warp({kExit}));
+  const AccelSimWorkload workload(scratch.write(
+      "kernelslist.g",
+      "MemcpyHtoD,0x00007fc841500000,32768\n# note\nkernel-1.traceg\nMemcpyDtoH,0x1,2\nMemcpyHtoD,0x10,1\r\n"));
+  CHECK(workload.kernels().size() == 1);
+  REQUIRE(workload.allocations().size() == 2);
+  CHECK(workload.allocations()[0] == TraceAllocation{0x7fc841500000, 32768, 0, ""});
+  CHECK(workload.allocations()[1] == TraceAllocation{0x10, 1, 1, ""});
+}
+
+TEST_CASE("broken lists name the line") {
+  const Scratch scratch;
+  const auto open = [&](const std::string& text) {
+    const std::string list = scratch.write("kernelslist.g", text);
+    return message_of([&] { AccelSimWorkload workload(list); });
+  };
+  CHECK(contains(open("MemcpyHtoD,0xzz,1\n"), "kernelslist.g:1: expected 'MemcpyHtoD,0x<address>,<bytes>'"));
+  CHECK(contains(open("\nkernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
+  CHECK(contains(open("hello\n"), "no line begins with 'kernel'"));
+}
+
+}  // namespace atl::test

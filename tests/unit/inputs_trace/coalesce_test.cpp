@@ -1,0 +1,85 @@
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "inputs/trace/coalesce.hpp"
+
+namespace atl {
+namespace {
+
+constexpr std::uint64_t kBase = 0x7fb0fc400000;
+
+std::vector<std::uint64_t> strided(std::uint64_t base, std::int64_t stride, unsigned lanes = 32) {
+  std::vector<std::uint64_t> out;
+  for (unsigned i = 0; i < lanes; ++i) out.push_back(base + static_cast<std::uint64_t>(stride * i));
+  return out;
+}
+
+std::vector<Access> coalesced(const std::vector<std::uint64_t>& address, unsigned width) {
+  std::vector<Access> out(64);
+  out.resize(coalesce(address.data(), static_cast<unsigned>(address.size()), width, out.data()));
+  return out;
+}
+
+unsigned passes(const std::vector<std::uint64_t>& address, unsigned width) {
+  return shared_passes(address.data(), static_cast<unsigned>(address.size()), width);
+}
+
+}  // namespace
+
+TEST_CASE("32 lanes of 4 bytes at stride 4 are one access to all four sectors") {
+  CHECK(coalesced(strided(kBase, 4), 4) == std::vector{Access::make(kBase, 0xF)});
+}
+
+TEST_CASE("stride 4 from the middle of a sector touches four sectors of one block and the first of the next") {
+  CHECK(coalesced(strided(kBase + 16, 4), 4) == std::vector{Access::make(kBase, 0xF), Access::make(kBase + 128, 0x1)});
+}
+
+TEST_CASE("32 lanes at stride 128 are 32 accesses to one sector each") {
+  const auto found = coalesced(strided(kBase + 32, 128), 4);
+  REQUIRE(found.size() == 32);
+  for (unsigned i = 0; i < 32; ++i) CHECK(found[i] == Access::make(kBase + 128 * i, 0x2));
+}
+
+TEST_CASE("32 lanes of 8 bytes fill two blocks and of 16 bytes four") {
+  CHECK(coalesced(strided(kBase, 8), 8) == std::vector{Access::make(kBase, 0xF), Access::make(kBase + 128, 0xF)});
+  const auto found = coalesced(strided(kBase, 16), 16);
+  REQUIRE(found.size() == 4);
+  for (unsigned i = 0; i < 4; ++i) CHECK(found[i] == Access::make(kBase + 128 * i, 0xF));
+}
+
+TEST_CASE("one lane across a block boundary is two accesses, the lower block first") {
+  CHECK(coalesced({kBase + 120}, 16) == std::vector{Access::make(kBase, 0x8), Access::make(kBase + 128, 0x1)});
+}
+
+TEST_CASE("accesses stand in the order in which the lanes first touch their blocks") {
+  CHECK(coalesced({kBase + 256, kBase, kBase + 300, kBase + 128, kBase + 96}, 4) ==
+        std::vector{Access::make(kBase + 256, 0x3), Access::make(kBase, 0x9), Access::make(kBase + 128, 0x1)});
+}
+
+TEST_CASE("32 lanes that all straddle blocks of their own are 64 accesses, the most there can be") {
+  CHECK(coalesced(strided(kBase + 120, 4096), 16).size() == 64);
+}
+
+TEST_CASE("an access by no lane is no access and one pass") {
+  CHECK(coalesced({}, 4).empty());
+  CHECK(passes({}, 4) == 1);
+}
+
+TEST_CASE("shared memory serves 32 consecutive words in 1 pass, stride 8 in 2, stride 128 in 32") {
+  CHECK(passes(strided(0, 4), 4) == 1);
+  CHECK(passes(strided(0, 8), 4) == 2);
+  CHECK(passes(strided(0, 128), 4) == 32);
+}
+
+TEST_CASE("lanes that read the same word share a pass, in whatever order they come") {
+  CHECK(passes(strided(64, 0), 4) == 1);
+  CHECK(passes({128, 0, 128, 4, 0}, 4) == 2);
+}
+
+TEST_CASE("32 consecutive 8-byte words take 2 passes and 16-byte words 4") {
+  CHECK(passes(strided(0, 8), 8) == 2);
+  CHECK(passes(strided(0, 16), 16) == 4);
+}
+
+}  // namespace atl

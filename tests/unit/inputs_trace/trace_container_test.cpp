@@ -1,0 +1,176 @@
+#include <random>
+
+#include "inputs/trace/accelsim_workload.hpp"
+#include "inputs/trace/trace_workload.hpp"
+#include "inputs/trace/trace_writer.hpp"
+#include "support.hpp"
+
+namespace atl::test {
+namespace {
+
+/// A CTA in the order in which the container stores it, so that what comes back must be equal byte by byte.
+CtaProgram random_cta(std::mt19937_64& random, unsigned most_warps, unsigned most_ops) {
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  CtaProgram cta;
+  const auto warps = below(most_warps + 1);
+  for (std::uint64_t w = 0; w < warps; ++w) {
+    const auto first = static_cast<std::uint32_t>(cta.ops.size());
+    const auto count = below(4) == 0 ? 0 : static_cast<std::uint32_t>(below(most_ops + 1));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Op op;
+      op.kind = static_cast<OpKind>(below(7));
+      op.wait = static_cast<std::uint32_t>(random());
+      op.issue = static_cast<std::uint16_t>(1 + below(0xFFFF));
+      op.latency = static_cast<std::uint16_t>(random());
+      op.slot = below(2) ? kNoSlot : static_cast<std::uint8_t>(below(32));
+      op.flags = static_cast<std::uint8_t>(below(4));
+      op.first_access = static_cast<std::uint32_t>(cta.accesses.size());
+      op.accesses = static_cast<std::uint8_t>(below(3) ? 0 : below(65));
+      for (unsigned a = 0; a < op.accesses; ++a) {
+        const std::uint64_t block =
+            below(8) == 0 ? random() >> 8 : 0xffe0000000 + below(1 << 20);  // up to the largest there is
+        cta.accesses.push_back({block << 8 | below(16)});
+      }
+      cta.ops.push_back(op);
+    }
+    cta.warps.push_back({first, count});
+  }
+  return cta;
+}
+
+KernelInfo info_of(std::uint32_t ctas, const std::string& name) {
+  KernelInfo info;
+  info.name = name;
+  info.grid[0] = ctas;
+  info.block[0] = 96;
+  info.registers_per_thread = 33;
+  info.shared_bytes = 4096;
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("random programs with empty warps, empty CTAs and the largest addresses come back unchanged, in any order") {
+  const Scratch scratch;
+  std::mt19937_64 random(7);
+  std::vector<std::vector<CtaProgram>> kernels(3);
+  for (unsigned i = 0; i < 700; ++i) kernels[0].push_back(random_cta(random, 6, 60));  // several blocks and chunks
+  for (unsigned i = 0; i < 5; ++i) kernels[1].push_back({});
+  for (unsigned i = 0; i < 3; ++i) kernels[2].push_back(random_cta(random, 2, 30000));  // CTAs larger than a block
+  {
+    TraceWriter writer(scratch.path("t.h5"), {"unit test", "none"});
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      writer.begin_kernel(info_of(static_cast<std::uint32_t>(kernels[k].size()), "kernel<" + std::to_string(k) + ">"));
+      for (const CtaProgram& cta : kernels[k]) writer.add_cta(cta);
+    }
+    writer.add_allocation({0x7fc841500000, 32768, 0, "d_nodes"});
+    writer.add_allocation({~0ull, ~0ull, 1, ""});
+    CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));
+    writer.finish();
+  }
+  CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5.part")));
+  const std::unique_ptr<Workload> opened = open_workload(scratch.path("t.h5"));
+  auto* trace = dynamic_cast<TraceWorkload*>(opened.get());
+  REQUIRE(trace != nullptr);
+  REQUIRE(trace->kernels().size() == 3);
+  CHECK(trace->kernels()[1].name == "kernel<1>");
+  CHECK(trace->kernels()[0].ctas() == 700);
+  CHECK(trace->kernels()[0].block[0] == 96);
+  CHECK(trace->kernels()[0].registers_per_thread == 33);
+  CHECK(trace->kernels()[0].shared_bytes == 4096);
+  CHECK(trace->provenance().source == "unit test");
+  CHECK(trace->provenance().importer == "none");
+  CHECK(trace->allocations() == std::vector<TraceAllocation>{{0x7fc841500000, 32768, 0, "d_nodes"}, {~0ull, ~0ull, 1, ""}});
+  CtaProgram read;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    for (std::size_t c = 0; c < kernels[k].size(); ++c) {
+      trace->load_cta(k, c, read);
+      REQUIRE(same(read, kernels[k][c]));
+    }
+  for (unsigned i = 0; i < 300; ++i) {
+    const std::size_t k = random() % 3, c = random() % kernels[k].size();
+    trace->load_cta(k, c, read);
+    REQUIRE(same(read, kernels[k][c]));
+  }
+}
+
+TEST_CASE("ops that share accesses and warps that share ops are written out and mean the same") {
+  const Scratch scratch;
+  CtaProgram cta;
+  cta.accesses = {Access::make(0x1000, 1), Access::make(0x2000, 2)};
+  for (std::uint32_t first : {1u, 0u}) {
+    Op op;
+    op.kind = OpKind::load;
+    op.first_access = first;
+    op.accesses = 1;
+    cta.ops.push_back(op);
+  }
+  cta.warps = {{0, 2}, {1, 1}};
+  TraceWriter writer(scratch.path("t.h5"), {});
+  writer.begin_kernel(info_of(1, "k"));
+  writer.add_cta(cta);
+  writer.finish();
+  CtaProgram read;
+  TraceWorkload(scratch.path("t.h5")).load_cta(0, 0, read);
+  REQUIRE(read.ops.size() == 3);
+  CHECK(read.accesses == std::vector{Access::make(0x2000, 2), Access::make(0x1000, 1), Access::make(0x1000, 1)});
+  CHECK(read.warps[1].first == 2);
+}
+
+TEST_CASE("an imported trace delivers what the direct reader does, for thread blocks in any order in the file") {
+  const Scratch scratch;
+  std::string text = header("5", "(2,2,1)", "(64,1,1)");
+  for (const char* id : {"1,1,0", "0,0,0", "0,1,0", "1,0,0"})
+    text += thread_block(id, warp(1, {std::string("0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f") + id[0] + id[2] + "0000000 4 0",
+                                      "0010 ffffffff 0 EXIT 0 0 0"}));
+  scratch.write("kernel-1.traceg", text);
+  scratch.write("kernelslist.g", "MemcpyHtoD,0x7f000,64\nkernel-1.traceg\nkernel-1.traceg\n");
+  std::vector<std::size_t> progress;
+  import_accel_sim(scratch.path("kernelslist.g"), scratch.path("t.h5"),
+                   [&](const ImportProgress& p) { progress.push_back(p.kernel); });
+  CHECK(progress == std::vector<std::size_t>{1, 2});
+  const auto direct = open_workload(std::filesystem::path(scratch.path("x")).parent_path().string()),
+             imported = open_workload(scratch.path("t.h5"));
+  REQUIRE(imported->kernels().size() == 2);
+  CtaProgram a, b;
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::uint64_t c = 0; c < 4; ++c) {
+      direct->load_cta(k, c, a);
+      imported->load_cta(k, c, b);
+      CHECK(same_warps(a, b));
+      CHECK(a.accesses[0].block() == (0x7f000000000 + ((c & 1) << 32) + ((c >> 1) << 28)) / 128);
+    }
+}
+
+TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and op, and leaves no file") {
+  const Scratch scratch;
+  const auto write = [&](const CtaProgram& cta, std::uint32_t grid, unsigned count) {
+    return message_of([&] {
+      TraceWriter writer(scratch.path("t.h5"), {});
+      writer.begin_kernel(info_of(grid, "k"));
+      for (unsigned i = 0; i < count; ++i) writer.add_cta(cta);
+      writer.finish();
+    });
+  };
+  CtaProgram cta;
+  cta.ops.resize(1);
+  cta.warps = {{0, 1}};
+  CHECK(write(cta, 2, 2) == "no error");
+  std::filesystem::remove(scratch.path("t.h5"));
+  CHECK(contains(write(cta, 2, 1), "kernel 'k' has a grid of 2 CTAs, but got 1"));
+  CHECK(contains(write(cta, 2, 3), "a CTA too many for kernel 'k'"));
+  cta.ops[0].slot = 32;
+  CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0, op 0 has a scoreboard slot above 31"));
+  cta.ops[0] = {};
+  cta.ops[0].accesses = 1;
+  CHECK(contains(write(cta, 1, 1), "op 0 has accesses outside its CTA's"));
+  cta.ops[0] = {};
+  cta.ops[0].issue = 0;
+  CHECK(contains(write(cta, 1, 1), "op 0 has no issue slot"));
+  cta.warps = {{0, 2}};
+  CHECK(contains(write(cta, 1, 1), "CTA 0 has a warp with ops outside its CTA's"));
+  CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));
+  CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5.part")));
+}
+
+}  // namespace atl::test

@@ -1,0 +1,144 @@
+#include <H5Cpp.h>
+
+#include "inputs/trace/trace_workload.hpp"
+#include "inputs/trace/trace_writer.hpp"
+#include "support.hpp"
+
+namespace atl::test {
+namespace {
+
+/// Two CTAs, each of one warp: a load of two accesses and the exit.
+std::string small_trace(const Scratch& scratch) {
+  CtaProgram cta;
+  Op load, exit;
+  load.kind = OpKind::load;
+  load.slot = 0;
+  load.accesses = 2;
+  exit.kind = OpKind::exit;
+  cta.ops = {load, exit};
+  cta.accesses = {Access::make(0x7f0000000000, 0xF), Access::make(0x7f0000000080, 0x1)};
+  cta.warps = {{0, 2}};
+  KernelInfo info;
+  info.name = "k";
+  info.grid[0] = 2;
+  TraceWriter writer(scratch.path("t.h5"), {"s", "i"});
+  writer.begin_kernel(info);
+  writer.add_cta(cta);
+  writer.add_cta(cta);
+  writer.finish();
+  return scratch.path("t.h5");
+}
+
+std::string read_everything(const std::string& path) {
+  return message_of([&] {
+    TraceWorkload trace(path);
+    CtaProgram cta;
+    for (std::uint64_t c = 0; c < 2; ++c) trace.load_cta(0, c, cta);
+  });
+}
+
+template <typename F> std::string after(F change) {
+  const Scratch scratch;
+  const std::string path = small_trace(scratch);
+  {
+    H5::H5File file(path, H5F_ACC_RDWR);
+    change(file);
+  }
+  const std::string message = read_everything(path);
+  return message.substr(0, path.size()) == path ? message.substr(path.size()) : message;  // always names the file
+}
+
+/// Overwrites element `i` of a column of the first kernel.
+auto poke(const char* column, hsize_t i, std::uint64_t value) {
+  return [=](H5::H5File& file) {
+    H5::DataSet data = file.openDataSet(std::string("/kernels/000000/") + column);
+    const hsize_t one = 1;
+    H5::DataSpace space = data.getSpace(), memory(1, &one);
+    space.selectHyperslab(H5S_SELECT_SET, &one, &i);
+    data.write(&value, H5::PredType::NATIVE_UINT64, memory, space);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("an untouched trace reads without error") {
+  CHECK(after([](H5::H5File&) {}) == "no error");
+}
+
+TEST_CASE("a trace truncated anywhere is an InputError that names the file") {
+  const Scratch scratch;
+  const std::string path = small_trace(scratch), whole = read_all(path);
+  for (const std::size_t size : {std::size_t{8}, std::size_t{100}, whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
+    CAPTURE(size);
+    scratch.write("cut.h5", whole.substr(0, size));
+    CHECK(contains(read_everything(scratch.path("cut.h5")),
+                   "cut.h5: begins like an HDF5 file but cannot be opened: it is truncated or damaged"));
+  }
+  scratch.write("cut.h5", whole.substr(0, 5));
+  CHECK(contains(message_of([&] { open_workload(scratch.path("cut.h5")); }), "cut.h5: neither an Atoll trace (HDF5), nor"));
+  CHECK(contains(read_everything(scratch.write("text.h5", "hello, world")), "text.h5: not an HDF5 file"));
+  CHECK(contains(read_everything(scratch.path("absent.h5")), "absent.h5: cannot be opened: No such file"));
+}
+
+TEST_CASE("a byte flipped anywhere gives the right program or an error, never another program") {
+  const Scratch scratch;
+  const std::string path = small_trace(scratch), whole = read_all(path);
+  const auto load = [](const std::string& from, CtaProgram& cta) { TraceWorkload(from).load_cta(0, 1, cta); };
+  CtaProgram right, read;
+  load(path, right);
+  for (std::size_t i = 8; i < whole.size(); i += 61) {
+    CAPTURE(i);
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x41);
+    scratch.write("flip.h5", bytes);
+    if (message_of([&] { load(scratch.path("flip.h5"), read); }) == "no error") CHECK(same(read, right));
+  }
+}
+
+TEST_CASE("an HDF5 file of another kind or version is refused") {
+  CHECK(contains(after([](H5::H5File& f) { f.openGroup("/").removeAttr("format"); }),
+                 ": an HDF5 file, but without the attribute format"));
+  CHECK(contains(after([](H5::H5File& f) {
+                   const std::uint32_t version = 2;
+                   f.openGroup("/").openAttribute("version").write(H5::PredType::NATIVE_UINT32, &version);
+                 }),
+                 ": trace version 2, but this program reads version 1"));
+}
+
+TEST_CASE("missing groups, datasets and attributes are named") {
+  CHECK(contains(after([](H5::H5File& f) { f.unlink("/kernels/000000/op_wait"); }),
+                 ":/kernels/000000/op_wait: this dataset is missing"));
+  CHECK(contains(after([](H5::H5File& f) { f.unlink("/kernels/000000"); }), ":/kernels/000000: this group is missing"));
+  CHECK(contains(after([](H5::H5File& f) { f.openGroup("/kernels/000000").removeAttr("grid"); }),
+                 ":/kernels/000000: attribute 'grid' is missing"));
+  CHECK(
+      contains(after([](H5::H5File& f) { f.unlink("/allocations/size"); }), ":/allocations/size: this dataset is missing"));
+}
+
+TEST_CASE("values that no writer writes are found when their block is decoded") {
+  CHECK(contains(after(poke("op_kind", 1, 7)), ":/kernels/000000/op_kind: block 0 has an op of unknown kind"));
+  CHECK(contains(after(poke("op_slot", 0, 40)), "/op_slot: block 0 has a scoreboard slot above 31"));
+  CHECK(contains(after(poke("op_flags", 0, 4)), "/op_flags: block 0 has an unknown flag"));
+  CHECK(contains(after(poke("op_issue", 0, 0)), "/op_issue: block 0 has an op without issue slot"));
+  CHECK(contains(after(poke("op_accesses", 0, 3)), "/op_accesses: block 0 counts accesses that are not in it"));
+  CHECK(contains(after(poke("warp_ops", 0, 9)), "/warp_ops: block 0 counts ops that are not in it"));
+  CHECK(contains(after(poke("cta_warps", 1, 0)), "/cta_warps: block 0 counts warps that are not in it"));
+  CHECK(contains(after(poke("access_sectors", 0, 16)), "/access_sectors: block 0 has sectors that do not exist"));
+  CHECK(contains(after(poke("access_delta", 0, 0)), "/access_delta: block 0 holds more addresses than accesses"));
+}
+
+TEST_CASE("a block index that does not fit grid and columns is refused when the kernel is opened") {
+  CHECK(contains(after(poke("block_index", 5, 3)), "/block_index: ends at CTA 3, but the grid has 2"));
+  CHECK(contains(after(poke("block_index", 7, 5)), "/op_kind: has 4 elements, but block_index ends at 5"));
+  CHECK(contains(after(poke("block_index", 2, 9)), "/block_index: column 2 does not rise from 0"));
+}
+
+TEST_CASE("a kernel or CTA that the trace does not have is an InputError") {
+  const Scratch scratch;
+  TraceWorkload trace(small_trace(scratch));
+  CtaProgram cta;
+  CHECK(contains(message_of([&] { trace.load_cta(1, 0, cta); }), "t.h5: kernel 1 of 1 is asked for"));
+  CHECK(contains(message_of([&] { trace.load_cta(0, 2, cta); }), "t.h5:/kernels/000000: CTA 2 of 2 is asked for"));
+}
+
+}  // namespace atl::test

@@ -1,0 +1,71 @@
+#include "partition/set_indexer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "partition/address_map.hpp"
+
+namespace atl {
+namespace {
+
+/// Largest set population over the mean, for the lines of one slice among `lines` lines at `stride`.
+double unevenness(const AddressMap& map, const SetIndexer& index, std::uint32_t sets, std::uint64_t lines,
+                  std::uint64_t stride) {
+  std::vector<unsigned> use(sets);
+  double total = 0;
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    const LineAddr line{0x2000000 + i * stride};
+    if (map.slice(line) != 3) continue;
+    ++use[index(map.line_in_slice(line))];
+    ++total;
+  }
+  if (total == 0) return 0;  // modulo interleaving: a stride of 11 lines need not reach this slice
+  return *std::max_element(use.begin(), use.end()) / (total / sets);
+}
+
+TEST_CASE("linear takes the low bits, xor_fold folds all groups") {
+  const SetIndexer linear(SetIndex::linear, 128, "l1"), fold(SetIndex::xor_fold, 128, "llc");
+  CHECK(linear(0x12345) == 0x45);
+  CHECK(fold(0x7F) == 0x7F);
+  CHECK(fold(1ull << 42) == 1);
+  CHECK(fold(3ull << 7 | 5) == (3 ^ 5));
+  CHECK(SetIndexer(SetIndex::xor_fold, 1, "llc")(12345) == 0);
+}
+
+TEST_CASE("a number of sets that is no power of two is an error") {
+  CHECK_THROWS_WITH_AS(SetIndexer(SetIndex::linear, 96, "l1.size_kib"),
+                       "l1.size_kib: 96 sets, but their number must be a power of two; change size_kib or ways", InputError);
+}
+
+TEST_CASE("lines of one slice spread evenly over its sets: streams, strides and random") {
+  for (const auto& [mapping, slices, channels, line_bytes] :
+       {std::tuple{Mapping::pae, 16u, 8u, 128u}, std::tuple{Mapping::pae, 16u, 8u, 64u},
+        std::tuple{Mapping::pae, 64u, 32u, 128u}, std::tuple{Mapping::interleaved, 22u, 11u, 128u}}) {
+    SystemConfig config;
+    config.partition.mapping = mapping;
+    config.llc.slices = slices;
+    config.dram.channels = channels;
+    config.line_bytes = line_bytes;
+    const AddressMap map(config);
+    const SetIndexer index(SetIndex::xor_fold, 128, "llc");
+    CAPTURE(slices);
+    CAPTURE(line_bytes);
+    const std::uint64_t lines = std::uint64_t{slices} * 128 * 16;  // as many as the chip's LLC holds
+    CHECK(unevenness(map, index, 128, lines, 1) <= 1.07);
+    for (std::uint64_t stride = 2; stride <= 4096; stride *= 2) {
+      CAPTURE(stride);
+      CHECK(unevenness(map, index, 128, lines, stride) <= 2.0);
+    }
+    for (std::uint64_t stride : {3, 5, 7, 11, 33, 100, 1000, 1023, 1025}) {
+      CAPTURE(stride);
+      CHECK(unevenness(map, index, 128, lines, stride) <= 2.0);
+    }
+    // Random lines: about Poisson with mean 16 per set; the largest of 128 sets is below 16 + 5 sigma.
+    CHECK(unevenness(map, index, 128, lines, 0x9E3779B9) <= 36.0 / 16);
+  }
+}
+
+}  // namespace
+}  // namespace atl

@@ -1,0 +1,66 @@
+#include "core/stats/progress.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+using namespace atl;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What a ProgressLine wrote, updated every 100 ms for `seconds`.
+std::string output_of(ProgressLine::Style style, int seconds, std::size_t columns = 80) {
+  std::FILE* file = std::tmpfile();
+  {
+    const auto start = ProgressLine::Clock::now();
+    ProgressLine line(file, style, columns, start);
+    for (int tick = 1; tick <= 10 * seconds; ++tick) line.update({1, 2, 1000, 5, 10, 500, 0}, start + tick * 100ms);
+  }
+  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  CHECK(std::fread(text.data(), 1, text.size(), file) == text.size());
+  std::fclose(file);
+  return text;
+}
+
+auto count(const std::string& text, char c) { return std::count(text.begin(), text.end(), c); }
+
+}  // namespace
+
+TEST_CASE("progress names kernel, cycle, CTAs, speed and time left") {
+  const ProgressState state{2, 7, 1'200'000, 1024, 4096, 5'120'000, 10};
+  CHECK(format_progress(state) == "kernel 2/7 | cycle 1.20 M | CTAs 1024/4096 | 512 k requests/s | 30 s left");
+}
+
+TEST_CASE("progress promises no time left before the first CTA is done") {
+  CHECK(format_progress({1, 7, 10, 0, 4096, 50, 10}) == "kernel 1/7 | cycle 10 | CTAs 0/4096 | 5 requests/s");
+  CHECK(format_progress({}) == "kernel 0/0 | cycle 0 | CTAs 0/0");
+}
+
+TEST_CASE("a quiet progress line writes nothing") { CHECK(output_of(ProgressLine::Style::quiet, 100).empty()); }
+
+TEST_CASE("a terminal line is rewritten five times a second and removed at the end") {
+  const auto text = output_of(ProgressLine::Style::terminal, 2);
+  CHECK(count(text, '\r') == 10 + 1);
+  CHECK(count(text, '\n') == 0);
+  CHECK(text.ends_with("\r\033[K"));
+}
+
+TEST_CASE("a terminal line stays narrower than the terminal") {
+  CHECK(output_of(ProgressLine::Style::terminal, 1, 11).starts_with("\rkernel 1/2\033[K"));
+}
+
+TEST_CASE("a log gets a plain line every 30 seconds") {
+  const auto text = output_of(ProgressLine::Style::log, 100);
+  CHECK(count(text, '\n') == 3);
+  CHECK(count(text, '\r') == 0);
+}
+
+TEST_CASE("a file is no terminal, and quiet wins over both") {
+  std::FILE* file = std::tmpfile();
+  CHECK(ProgressLine::style_for(file, false) == ProgressLine::Style::log);
+  CHECK(ProgressLine::style_for(file, true) == ProgressLine::Style::quiet);
+  std::fclose(file);
+}

@@ -1,0 +1,214 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "core/engine/error.hpp"
+#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/hdf5_result_writer.hpp"
+#include "sample_result.hpp"
+
+using namespace atl;
+using test::sample_result;
+using test::TempDir;
+namespace fs = std::filesystem;
+
+namespace {
+
+void check_same(const RunResult& a, const RunResult& b) {
+  const auto &p = a.provenance, &q = b.provenance;
+  CHECK(p.version == q.version);
+  CHECK(p.git_commit == q.git_commit);
+  CHECK(p.command == q.command);
+  CHECK(p.system == q.system);
+  CHECK(p.workload == q.workload);
+  CHECK(p.started_at == q.started_at);
+  CHECK((p.effective_config == q.effective_config));
+  CHECK((p.hosts == q.hosts));
+  CHECK(p.host_seconds == q.host_seconds);
+  CHECK(p.events == q.events);
+  CHECK(a.cycles == b.cycles);
+  CHECK(a.complete == b.complete);
+  CHECK(a.digest == b.digest);
+  REQUIRE(a.kernels.size() == b.kernels.size());
+  for (std::size_t k = 0; k < a.kernels.size(); ++k) {
+    const auto &x = a.kernels[k], &y = b.kernels[k];
+    CHECK(x.name == y.name);
+    CHECK(x.ctas == y.ctas);
+    CHECK(x.launched == y.launched);
+    CHECK(x.started == y.started);
+    CHECK(x.finished == y.finished);
+  }
+  REQUIRE(a.samples.size() == b.samples.size());
+  for (std::size_t s = 0; s < a.samples.size(); ++s) {
+    CHECK(a.samples[s].end == b.samples[s].end);
+    REQUIRE(a.samples[s].chips.size() == b.samples[s].chips.size());
+    for (std::size_t c = 0; c < a.samples[s].chips.size(); ++c) {
+      CHECK((a.samples[s].chips[c].value == b.samples[s].chips[c].value));
+    }
+  }
+  REQUIRE(a.chips.size() == b.chips.size());
+  for (std::size_t c = 0; c < a.chips.size(); ++c) {
+    const auto &x = a.chips[c], &y = b.chips[c];
+    CHECK((x.totals.value == y.totals.value));
+    CHECK((x.slice_accesses == y.slice_accesses));
+    CHECK((x.slice_hits == y.slice_hits));
+    CHECK((x.channel_reads == y.channel_reads));
+    CHECK((x.channel_writes == y.channel_writes));
+    CHECK((x.latency == y.latency));
+  }
+}
+
+/// The message of the InputError that reading `path` ends in.
+std::string reading_fails_with(const std::string& path) {
+  try {
+    read_result(path);
+  } catch (const InputError& e) {
+    CHECK(e.where() == path);
+    return e.what();
+  }
+  return "(no error)";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Lets this process write files of at most `bytes` bytes: a disk that fills up, also for root.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("a result is read back exactly as it was written") {
+  const TempDir dir;
+  const auto result = sample_result();
+  write_result(result, dir / "r.h5", false);
+  check_same(result, read_result(dir / "r.h5"));
+  CHECK_FALSE(fs::exists(dir / "r.h5.part"));
+  // For looking at the figures: ATOLL_KEEP_RESULT=/some/file.h5 keeps the file of this test.
+  if (const char* keep = std::getenv("ATOLL_KEEP_RESULT")) {
+    fs::copy_file(dir / "r.h5", keep, fs::copy_options::overwrite_existing);
+  }
+}
+
+TEST_CASE("a result without kernels, samples or hosts is read back exactly") {
+  const TempDir dir;
+  auto result = sample_result(1, 0);
+  result.kernels.clear();
+  result.provenance.hosts.clear();
+  result.chips[0].channel_reads.clear();
+  write_result(result, dir / "r.h5", false);
+  check_same(result, read_result(dir / "r.h5"));
+}
+
+TEST_CASE("an empty result is read back as an empty result") {
+  const TempDir dir;
+  write_result({}, dir / "r.h5", false);
+  check_same({}, read_result(dir / "r.h5"));
+}
+
+TEST_CASE("the same result gives the same bytes every time") {
+  const TempDir dir;
+  const auto bytes = [](const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  write_result(sample_result(), dir / "a.h5", false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5 would stamp datasets with the second
+  write_result(sample_result(), dir / "b.h5", false);
+  CHECK((bytes(dir / "a.h5") == bytes(dir / "b.h5")));
+}
+
+TEST_CASE("an existing output is kept unless force is given") {
+  const TempDir dir;
+  std::ofstream(dir / "r.h5") << "precious";
+  CHECK_THROWS_WITH_AS(check_output(dir / "r.h5", false), doctest::Contains("--force"), InputError);
+  CHECK_THROWS_WITH_AS(write_result(sample_result(), dir / "r.h5", false), doctest::Contains("--force"), InputError);
+  CHECK(fs::file_size(dir / "r.h5") == 8);
+  CHECK_NOTHROW(check_output(dir / "r.h5", true));
+  write_result(sample_result(), dir / "r.h5", true);
+  check_same(sample_result(), read_result(dir / "r.h5"));
+}
+
+TEST_CASE("an output that can never be written is refused before the simulation") {
+  const TempDir dir;
+  CHECK_THROWS_WITH_AS(check_output(dir / "no/such/r.h5", false), doctest::Contains("no directory"), IoError);
+  CHECK_THROWS_WITH_AS(check_output(dir / "", true), doctest::Contains("is a directory"), InputError);
+  CHECK_THROWS_AS(check_output("", true), InputError);
+  CHECK_THROWS_WITH_AS(check_output("/dev/null", true), doctest::Contains("not a regular file"), InputError);
+  CHECK_NOTHROW(check_output("beside.h5", true));
+  CHECK(dir.empty());
+}
+
+TEST_CASE("a disk that fills up leaves neither the result nor its part") {
+  const TempDir dir;
+  {
+    const FileSizeLimit limit(4096);
+    CHECK_THROWS_AS(write_result(sample_result(), dir / "r.h5", false), IoError);
+  }
+  CHECK(dir.empty());
+  write_result(sample_result(), dir / "r.h5", false);
+  check_same(sample_result(), read_result(dir / "r.h5"));
+}
+
+TEST_CASE("a disk that fills up leaves the result that force would have replaced") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    const FileSizeLimit limit(4096);
+    CHECK_THROWS_AS(write_result(sample_result(), dir / "r.h5", true), IoError);
+  }
+  check_same(sample_result(2, 3), read_result(dir / "r.h5"));
+  CHECK_FALSE(fs::exists(dir / "r.h5.part"));
+}
+
+TEST_CASE("a ragged result is refused instead of being written shifted") {
+  const TempDir dir;
+  auto result = sample_result();
+  result.samples[1].chips.pop_back();
+  CHECK_THROWS_WITH_AS(write_result(result, dir / "r.h5", false), doctest::Contains("3 chips instead of 4"),
+                       SimulationError);
+  result = sample_result();
+  result.chips[2].slice_hits.pop_back();
+  CHECK_THROWS_WITH_AS(write_result(result, dir / "r.h5", false), doctest::Contains("slices/hits"), SimulationError);
+  CHECK(dir.empty());
+}
+
+TEST_CASE("reading what is not a result names the file and the fault") {
+  const TempDir dir;
+  CHECK(contains(reading_fails_with(dir / "absent.h5"), "no such file"));
+  CHECK(contains(reading_fails_with(dir / ""), "is not a file"));
+  std::ofstream(dir / "text.h5") << "hello";
+  CHECK(contains(reading_fails_with(dir / "text.h5"), "not an HDF5 file"));
+  std::ofstream(dir / "empty.h5").flush();
+  CHECK(contains(reading_fails_with(dir / "empty.h5"), "not an HDF5 file"));
+}
+
+TEST_CASE("a result truncated anywhere is refused") {
+  const TempDir dir;
+  write_result(sample_result(), dir / "r.h5", false);
+  for (auto size = fs::file_size(dir / "r.h5"); size > 100; size = size * 3 / 4 - 1) {
+    fs::resize_file(dir / "r.h5", size - 1);
+    CAPTURE(size);
+    CHECK(contains(reading_fails_with(dir / "r.h5"), "truncated"));
+  }
+}

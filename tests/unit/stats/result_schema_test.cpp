@@ -1,0 +1,88 @@
+#include <H5Cpp.h>
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "core/engine/error.hpp"
+#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/hdf5_result_writer.hpp"
+#include "sample_result.hpp"
+
+using namespace atl;
+using test::sample_result;
+using test::TempDir;
+
+namespace {
+
+/// Writes a good file, lets `change` spoil it, and gives the message with which it is refused.
+std::string refusal_after(const std::function<void(H5::H5File&)>& change) {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    change(file);
+  }
+  try {
+    read_result(dir / "r.h5");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "(no error)";
+}
+
+std::string refusal_without(const std::string& name) {
+  return refusal_after([&](H5::H5File& file) { file.unlink(name); });
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("an HDF5 file of another program is refused by its missing schema") {
+  const TempDir dir;
+  { const H5::H5File other(dir / "o.h5", H5F_ACC_TRUNC); }
+  CHECK_THROWS_WITH_AS(read_result(dir / "o.h5"), doctest::Contains("attribute schema of / is missing"), InputError);
+}
+
+TEST_CASE("a newer schema version is refused with both versions") {
+  const auto message = refusal_after([](H5::H5File& file) {
+    const std::uint64_t version = 99;
+    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+  });
+  CHECK(contains(message, "schema version 99"));
+  CHECK(contains(message, "reads version 1"));
+}
+
+TEST_CASE("a missing group or dataset is named") {
+  CHECK(contains(refusal_without("/provenance"), "group /provenance is missing"));
+  CHECK(contains(refusal_without("/latency"), "group /latency is missing"));
+  CHECK(contains(refusal_without("/series/llc.hits"), "dataset /series/llc.hits is missing; Atoll 0.1.0 wrote"));
+  CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
+  CHECK(contains(refusal_without("/kernels/ctas"), "dataset /kernels/ctas is missing"));
+}
+
+TEST_CASE("a dataset of other extents or of another type than the rest of the file is named") {
+  const auto replaced = [](const H5::PredType& type, hsize_t rows) {
+    return refusal_after([&](H5::H5File& file) {
+      file.unlink("/kernels/started");
+      file.createDataSet("/kernels/started", type, H5::DataSpace(1, &rows));
+    });
+  };
+  CHECK(contains(replaced(H5::PredType::STD_U64LE, 7), "dataset /kernels/started has extents [7]"));
+  CHECK(contains(replaced(H5::PredType::IEEE_F64LE, 2), "dataset /kernels/started holds another type"));
+}
+
+TEST_CASE("every counter is stored over time with its unit and doc") {
+  const TempDir dir;
+  write_result(sample_result(), dir / "r.h5", false);
+  const H5::H5File file(dir / "r.h5", H5F_ACC_RDONLY);
+  for (const auto& counter : counter_table()) {
+    const auto set = file.openDataSet("/series/" + std::string(counter.name));
+    for (const auto& [name, text] : {std::pair("unit", counter.unit), std::pair("doc", counter.doc)}) {
+      std::string stored;
+      const auto attribute = set.openAttribute(name);
+      attribute.read(attribute.getStrType(), stored);
+      CHECK(stored == text);
+    }
+  }
+}

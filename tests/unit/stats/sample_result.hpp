@@ -1,0 +1,67 @@
+#pragma once
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "core/stats/run_result.hpp"
+
+/// A made-up result in which no two values are alike by accident, and a place to write it.
+namespace atl::test {
+
+inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200) {
+  RunResult r;
+  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "", {}, 0, 0};
+  r.provenance.effective_config = "{\"text\": \"" + std::string(100'000, 'x') + "\"}";
+  r.provenance.hosts = {"node0", "", "node1"};
+  r.provenance.host_seconds = 0.1 + 0.2;
+  r.provenance.events = 123'456'789'012;
+  r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
+  r.cycles = 100'000;
+  r.complete = false;
+  r.digest = 0xFEDCBA9876543210;
+  r.chips.resize(chips);
+  for (std::size_t s = 0; s < samples; ++s) {
+    Sample sample{(s + 1) * 500, std::vector<Counters>(chips)};
+    for (std::size_t c = 0; c < chips; ++c) {
+      for (std::size_t i = 0; i < kCounters; ++i) {
+        const double wave = 1.5 + std::sin(0.05 * static_cast<double>(s) + static_cast<double>(i + c));
+        sample.chips[c].value[i] = static_cast<std::uint64_t>(1000 * wave) + 7 * i + c;
+      }
+      sample.chips[c][Counter::llc_hits] = sample.chips[c][Counter::llc_accesses] / 2;
+      r.chips[c].totals += sample.chips[c];
+    }
+    r.samples.push_back(std::move(sample));
+  }
+  for (std::size_t c = 0; c < chips; ++c) {
+    for (std::uint64_t part = 0; part < 16; ++part) {
+      r.chips[c].slice_accesses.push_back(1000 * c + part);
+      r.chips[c].slice_hits.push_back(500 * c + part);
+      if (part < 8) r.chips[c].channel_reads.push_back(~part);
+      if (part < 8) r.chips[c].channel_writes.push_back(part << 40);
+    }
+    for (std::size_t o = 0; o < kOrigins; ++o) {
+      for (std::size_t b = 0; b < kLatencyBuckets; ++b) r.chips[c].latency[o][b] = 100 * c + 10 * o + b;
+    }
+  }
+  return r;
+}
+
+class TempDir {
+ public:
+  TempDir() {
+    std::string name = (std::filesystem::temp_directory_path() / "atoll-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  ~TempDir() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace atl::test

@@ -1,0 +1,127 @@
+#include "core/stats/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/stats/human.hpp"
+#include "core/stats/version.hpp"
+#include "sample_result.hpp"
+
+using namespace atl;
+
+namespace {
+
+RunResult two_chips() {
+  RunResult r;
+  r.provenance.system = "toy";
+  r.provenance.workload = "stream";
+  r.provenance.host_seconds = 2;
+  r.provenance.events = 5'000'000;
+  r.provenance.hosts = {"a", "a", "a"};
+  r.cycles = 1000;
+  r.digest = 0xABC;
+  r.kernels = {{"first", 8, 0, 10, 400}, {"second", 8, 400, 410, 1000}};
+  r.chips.resize(2);
+  for (auto& chip : r.chips) {
+    chip.channel_reads = {1, 1};
+    chip.totals[Counter::warp_instructions] = 1500;
+    chip.totals[Counter::l1_accesses] = 200;
+    chip.totals[Counter::l1_hits] = 50;
+    chip.totals[Counter::llc_accesses] = 100;
+    chip.totals[Counter::llc_hits] = 90;
+    chip.totals[Counter::requests_local] = 60;
+    chip.totals[Counter::requests_remote] = 20;
+    chip.totals[Counter::dram_read_bytes] = 24'000;
+    chip.totals[Counter::dram_write_bytes] = 8000;
+    chip.totals[Counter::dram_bus_busy] = 500;
+    chip.totals[Counter::link_bytes] = 1250;
+    chip.totals[Counter::load_latency_cycles] = 30'000;
+    chip.totals[Counter::loads_completed] = 200;
+  }
+  return r;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the summary forms its ratios over all chips and all cycles") {
+  const auto text = summary_table(two_chips());
+  CAPTURE(text);
+  CHECK(contains(text, "toy (2 chips)"));
+  CHECK(contains(text, "3.00 warp instructions per cycle"));
+  CHECK(contains(text, "25.0 % hits of 400 loaded lines"));
+  CHECK(contains(text, "90.0 % hits of 200 requests"));
+  CHECK(contains(text, "25.0 % of 160 L1 misses"));
+  CHECK(contains(text, "64.00 bytes per cycle, 25.0 % busy"));
+  CHECK(contains(text, "2.50 bytes per cycle"));
+  CHECK(contains(text, "150.0 cycles on average"));
+  CHECK(contains(text, "2 s on 3 ranks; 2.50 M events/s, 80 requests/s, 500 cycles/s"));
+  CHECK(contains(text, "0000000000000abc"));
+  CHECK_FALSE(contains(text, "--max-cycles"));
+}
+
+TEST_CASE("the summary of an empty result has no numbers that would divide by zero") {
+  const auto text = summary_table({});
+  CHECK_FALSE(contains(text, "nan"));
+  CHECK_FALSE(contains(text, "inf"));
+}
+
+TEST_CASE("the summary shows the first five kernels and says how many follow") {
+  auto result = two_chips();
+  result.kernels.assign(12, {"same", 1, 0, 1, 2});
+  CHECK(contains(summary_table(result), "... and 7 more"));
+  CHECK_FALSE(contains(info_text(result), "more"));
+}
+
+TEST_CASE("a long kernel name is cut in the summary and whole in info") {
+  auto result = two_chips();
+  result.kernels[0].name = std::string(300, 'k');
+  CHECK_FALSE(contains(summary_table(result), std::string(29, 'k')));
+  CHECK(contains(info_text(result), std::string(300, 'k')));
+}
+
+TEST_CASE("a kernel that did not finish is shown as unfinished") {
+  auto result = two_chips();
+  result.complete = false;
+  result.kernels[1].finished = 0;
+  CHECK(contains(summary_table(result), "unfinished"));
+  CHECK(contains(summary_table(result), "stopped by --max-cycles"));
+  CHECK(nlohmann::json::parse(info_json(result))["kernels"][1]["cycles"].is_null());
+}
+
+TEST_CASE("the JSON of info has the digest, the cycles of each kernel and every counter by name") {
+  const auto json = nlohmann::json::parse(info_json(two_chips()));
+  CHECK(json["digest"] == "0000000000000abc");
+  CHECK(json["cycles"] == 1000);
+  CHECK(json["kernels"][1]["cycles"] == 600);
+  CHECK(json["totals"].size() == kCounters);
+  CHECK(json["totals"]["llc.hits"] == 180);
+}
+
+TEST_CASE("the text of info lists every counter") {
+  const auto text = info_text(two_chips());
+  for (const auto& counter : counter_table()) CHECK(contains(text, std::string(counter.name)));
+}
+
+TEST_CASE("numbers for people are short") {
+  CHECK(si(0) == "0");
+  CHECK(si(999) == "999");
+  CHECK(si(999.6) == "1.00 k");
+  CHECK(si(12'345) == "12.3 k");
+  CHECK(si(999'600) == "1.00 M");
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1'234'567) == "1,234,567");
+  CHECK(percent(1, 0) == "-");
+  CHECK(duration(59.4) == "59 s");
+  CHECK(duration(200) == "3 min 20 s");
+  CHECK(duration(7500) == "2 h 05 min");
+  CHECK(duration(100'000) == "1 d 03 h");
+}
+
+TEST_CASE("version and commit are known or say that they are not") {
+  CHECK(version().find('.') != std::string_view::npos);
+  CHECK_FALSE(git_commit().empty());
+}
