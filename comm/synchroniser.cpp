@@ -86,8 +86,8 @@ void Synchroniser::swap_batches(Cycle boundary, bool all) {
   }
   if (due_.empty()) return;
   transport_.exchange(due_);
+  for (Transport::Peer* p : due_) p->send.clear();  // before anything below can throw: a batch is never sent twice
   for (Transport::Peer* p : due_) {
-    p->send.clear();
     std::size_t offset = 0;
     LpId from = 0, to = 0;
     while (decode(p->receive, offset, from, to, scratch_)) box(to, from).put(scratch_, boundary);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "comm/agree.hpp"
+
 namespace atl {
 namespace {
 
@@ -26,7 +28,7 @@ class Hub {
   std::string take(int from, int to) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || !box(from, to).empty(); });
-    if (failed_) throw PeerFailed{};
+    if (box(from, to).empty()) throw PeerFailed{};
     std::string body = std::move(box(from, to).front());
     box(from, to).pop_front();
     return body;
@@ -39,7 +41,7 @@ class Hub {
     gathered_[static_cast<std::size_t>(rank)] = body;
     if (++inside_ == ranks_) leaving_ = true, changed_.notify_all();
     changed_.wait(lock, [&] { return failed_ || leaving_; });
-    if (failed_) throw PeerFailed{};
+    if (!leaving_) throw PeerFailed{};  // a round that is complete serves all, also if one of them failed right after it
     auto all = gathered_;
     if (--inside_ == 0) leaving_ = false, changed_.notify_all();
     return all;
@@ -93,7 +95,7 @@ class ThreadTransport final : public Transport {
 
 void run_threads(int ranks, const std::function<void(Transport&)>& body) {
   Hub hub(ranks);
-  std::exception_ptr first;
+  std::exception_ptr first, peers;
   std::mutex first_mutex;
   std::vector<std::jthread> threads;
   for (int r = 0; r < ranks; ++r) {
@@ -102,6 +104,10 @@ void run_threads(int ranks, const std::function<void(Transport&)>& body) {
       try {
         body(transport);
       } catch (const PeerFailed&) {
+      } catch (const PeerFailure&) {  // says less than the failing rank's own error, which may still be on its way here
+        const std::lock_guard lock(first_mutex);
+        peers = std::current_exception();
+        hub.fail();
       } catch (...) {
         const std::lock_guard lock(first_mutex);
         if (!first) first = std::current_exception();
@@ -111,6 +117,7 @@ void run_threads(int ranks, const std::function<void(Transport&)>& body) {
   }
   threads.clear();
   if (first) std::rethrow_exception(first);
+  if (peers) std::rethrow_exception(peers);
 }
 
 }  // namespace atl

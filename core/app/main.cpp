@@ -34,18 +34,28 @@ int main(int argc, char** argv) {
   atl::Commands commands{app, mpi};
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
-  // import
+  atl::add_import(commands);
   atl::add_info(commands);
   atl::add_config(commands);
   atl::add_list(commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (mpi.transport().rank() != 0) return e.get_exit_code() == 0 ? 0 : 2;
-    return app.exit(e) == 0 ? 0 : 2;
+    const bool fault = e.get_exit_code() != 0;  // --help is none
+    if (mpi.transport().rank() == 0) {
+      if (!fault) return app.exit(e);
+      std::fprintf(stderr, "atoll: %s\nRun with --help for more information.\n", e.what());
+    }
+    return fault ? 2 : 0;
   }
   try {
-    commands.chosen();
+    if (commands.on_all_ranks) {
+      commands.chosen();
+    } else {
+      atl::together(mpi.transport(), [&] {
+        if (mpi.transport().rank() == 0) commands.chosen();
+      });
+    }
   } catch (...) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());

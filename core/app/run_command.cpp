@@ -92,11 +92,14 @@ void add_run(Commands& c) {
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {
+    c.on_all_ranks = true;
     c.chosen = [&c, o] {
       Transport& t = c.mpi.transport();
       const std::string host = c.mpi.host();
       if (o->threads == 1) return run_on(t, *o, c.line, host);
-      if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
+      together(t, [&] {
+        if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
+      });
       run_threads(o->threads, [&](Transport& thread) { run_on(thread, *o, c.line, host); });
     };
   });

@@ -39,7 +39,19 @@ void Chip::run_until(Cycle end) {
     if (observer_ != nullptr) [[unlikely]] observer_->on_event(c_, e);
     handle(e);
     if (phase_ >= Phase::draining) [[unlikely]] advance_phase();
-  });
+  }, [this](const Event& next) { prefetch(next); });
+}
+
+/// A chip's state is larger than the host's caches, and an event touches it at random places.
+void Chip::prefetch(const Event& e) const {
+  switch (e.kind) {
+    case EventKind::warp_ready:
+    case EventKind::access_done: return sms_[e.index].prefetch(e.sub);
+    case EventKind::l1_fill: return sms_[e.index].prefetch(e.packet);
+    case EventKind::slice_arrive: return slices_[e.index].prefetch(e.packet);
+    case EventKind::dram_done: return slices_[e.packet.slice].prefetch(e.packet);
+    default: return;
+  }
 }
 
 void Chip::handle(const Event& e) {

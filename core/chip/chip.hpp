@@ -48,6 +48,7 @@ class Chip final : public LogicalProcess {
   enum class Phase : std::uint8_t { idle, running, draining, flushing, stopped };
 
   void handle(const Event& e);
+  void prefetch(const Event& e) const;
   void resume(const Event& e);
   void on_control(std::uint32_t parked);
   void begin_kernel(std::uint64_t kernel);

@@ -49,6 +49,11 @@ class L1Cache {
     });
     if (e.pending == 0) mshr_.close(entry);
   }
+  /// What a response for MSHR `entry` will touch.
+  void prefetch(std::uint32_t entry, LineAddr line) const {
+    mshr_.prefetch(entry);
+    tags_.prefetch(sets_(line.value));
+  }
   void invalidate_all() { tags_.invalidate_all(); }
   std::uint32_t outstanding() const { return mshr_.in_use(); }
 

@@ -40,6 +40,9 @@ class LlcSlice {
   /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
   void on_memory(const Packet& p);
 
+  /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
+  void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
+
   /// Writes back all dirty lines and forgets all lines: software coherence at the end of a kernel under SM-side caching.
   void begin_flush();
   void on_flush();

@@ -16,14 +16,15 @@ template <class Waiter> class MshrFile {
     LineAddr line;
     std::uint8_t pending = 0;  ///< sectors asked for and not yet here
     std::uint8_t arrived = 0;  ///< sectors that came since the entry was opened
-    bool from_memory = false;  ///< the last fill came from DRAM
+    bool has_front = false;    ///< `front` is a waiter
     std::uint16_t waiting = 0;
-    std::uint32_t first = kNone, last = kNone;  ///< waiters, in order of coming
+    std::uint32_t first = kNone, last = kNone;  ///< waiters after `front`, in order of coming
+    Waiter front{};                             ///< most lines have one waiter only: it needs no list node
   };
 
   MshrFile() = default;
   MshrFile(std::uint32_t entries, std::uint32_t merges)
-      : merges_(merges), entry_(entries), index_(std::bit_ceil(entries * 4u), kFree), mask_(index_.size() - 1) {
+      : merges_(merges), entry_(entries), index_(std::bit_ceil(entries * 2u), kFree), mask_(index_.size() - 1) {
     for (std::uint32_t i = entries; i-- > 0;) free_.push_back(i);
   }
 
@@ -33,6 +34,7 @@ template <class Waiter> class MshrFile {
   Entry& operator[](std::uint32_t e) { return entry_[e]; }
   const Entry& operator[](std::uint32_t e) const { return entry_[e]; }
 
+  void prefetch(std::uint32_t e) const { __builtin_prefetch(&entry_[e]); }
   std::uint32_t find(LineAddr line) const {
     for (std::size_t i = slot(line);; i = (i + 1) & mask_) {
       if (index_[i] == kFree) return kNone;
@@ -46,10 +48,15 @@ template <class Waiter> class MshrFile {
     entry_[e].line = line;
     std::size_t i = slot(line);
     while (index_[i] != kFree) i = (i + 1) & mask_;
-    index_[i] = e;
+    index_[i] = static_cast<std::uint16_t>(e);
     return e;
   }
   void add_waiter(std::uint32_t e, const Waiter& w) {
+    Entry& entry = entry_[e];
+    if (entry.waiting++ == 0) {
+      entry.front = w, entry.has_front = true;
+      return;
+    }
     std::uint32_t n;
     if (free_nodes_.empty()) {
       n = static_cast<std::uint32_t>(node_.size());
@@ -59,21 +66,17 @@ template <class Waiter> class MshrFile {
       free_nodes_.pop_back();
       node_[n] = {w, kNone};
     }
-    Entry& entry = entry_[e];
     (entry.first == kNone ? entry.first : node_[entry.last].next) = n;
     entry.last = n;
-    ++entry.waiting;
-  }
-  const Waiter& first_waiter(std::uint32_t e) const { return node_[entry_[e].first].waiter; }
-  void pop_waiter(std::uint32_t e) {
-    Entry& entry = entry_[e];
-    free_nodes_.push_back(entry.first);
-    entry.first = node_[entry.first].next;
-    --entry.waiting;
   }
   /// Takes those waiters for whom done(waiter) holds out of the list, in order.
   template <class Done> void release_waiters(std::uint32_t e, Done&& done) {
     Entry& entry = entry_[e];
+    if (entry.has_front && done(entry.front)) {
+      entry.has_front = false;
+      --entry.waiting;
+    }
+    if (entry.first == kNone) return;
     std::uint32_t* link = &entry.first;
     entry.last = kNone;
     while (*link != kNone) {
@@ -104,7 +107,7 @@ template <class Waiter> class MshrFile {
   }
 
  private:
-  static constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  static constexpr std::uint16_t kFree = 0xFFFF;
   struct Node {
     Waiter waiter;
     std::uint32_t next;
@@ -114,7 +117,7 @@ template <class Waiter> class MshrFile {
   std::uint32_t merges_ = 1;
   std::vector<Entry> entry_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> index_;
+  std::vector<std::uint16_t> index_;  ///< entry by hashed line; at most half full
   std::size_t mask_ = 0;
   std::vector<Node> node_;
   std::vector<std::uint32_t> free_nodes_;

@@ -114,8 +114,11 @@ void Sm::execute(std::uint32_t warp) {
 /// The warp's next op may issue at `at`, if nothing it waits for is still under way.
 void Sm::advance(std::uint32_t warp, Cycle at) {
   Warp& w = warp_[warp];
-  ++w.op;
-  if ((wait_mask(op_of(w)) & w.busy) != 0) {
+  const CtaProgram& program = cta_[w.cta].program;
+  const Op& op = program.ops[++w.op];
+  __builtin_prefetch(&op + 1);
+  if (op.accesses != 0) __builtin_prefetch(&program.accesses[op.first_access]);
+  if ((wait_mask(op) & w.busy) != 0) {
     w.waiting = true;
     w.ready_at = static_cast<std::uint32_t>(at);
   } else {
@@ -155,7 +158,7 @@ void Sm::shared_access(std::uint32_t warp, const Op& op) {
     e.packet.token = op.slot;
     c_.schedule(start + op.issue - 1 + c_.machine.config.sm.shared_latency_cycles, e);
   }
-  advance(warp, c_.now() + 1);
+  advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
 }
 
 void Sm::barrier(std::uint32_t warp) {
@@ -217,7 +220,7 @@ void Sm::run_load_store_unit() {
     if (lsu_access_ >= op.accesses) {
       lsu_.pop();
       lsu_access_ = 0;
-      advance(warp, c_.now() + 1);
+      advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
     }
   }
 }

@@ -39,6 +39,12 @@ class Sm {
   /// A credit that the load-store unit lined up for.
   void on_credit();
 
+  /// What the next event will touch: a response, a warp.
+  void prefetch(const Packet& p) const {
+    if (!p.has(kDirect)) l1_.prefetch(p.token, p.line);
+  }
+  void prefetch(std::uint32_t warp) const { __builtin_prefetch(&warp_[warp]); }
+
   /// CTAs that ended since the last call.
   std::uint32_t take_finished() { return std::exchange(finished_, 0); }
   /// Stores and atomics not yet acknowledged.

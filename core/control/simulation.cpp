@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "comm/agree.hpp"
 #include "comm/control_message.hpp"
 #include "comm/synchroniser.hpp"
 
@@ -33,27 +34,32 @@ std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::v
 
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                                   const SimulationOptions& options) {
-  const Machine machine(config);
-  const auto edges = system_edges(config);
+  std::optional<Machine> machine;
   std::vector<std::unique_ptr<Chip>> chips;
   std::unique_ptr<Controller> controller;
   std::vector<LogicalProcess*> local;
-  for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
-    if (lp < config.chips) {
-      chips.push_back(std::make_unique<Chip>(machine, lp, edges[lp], workload));
-      if (options.prepare_chip) options.prepare_chip(*chips.back());
-      local.push_back(chips.back().get());
-    } else {
-      controller = std::make_unique<Controller>(config, edges[lp], workload.kernels(), options.max_cycles);
-      controller->on_progress(options.progress);
-      local.push_back(controller.get());
+  std::optional<Synchroniser> synchroniser;
+  together(transport, [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
+    machine.emplace(config);
+    const auto edges = system_edges(config);
+    for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
+      if (lp < config.chips) {
+        chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload));
+        if (options.prepare_chip) options.prepare_chip(*chips.back());
+        local.push_back(chips.back().get());
+      } else {
+        controller = std::make_unique<Controller>(config, edges[lp], workload.kernels(), options.max_cycles);
+        controller->on_progress(options.progress);
+        local.push_back(controller.get());
+      }
     }
-  }
-  std::vector<int> rank_of;
-  for (LpId lp = 0; lp <= config.chips; ++lp) rank_of.push_back(static_cast<int>(map.rank_of(lp)));
+    std::vector<int> rank_of;
+    for (LpId lp = 0; lp <= config.chips; ++lp) rank_of.push_back(static_cast<int>(map.rank_of(lp)));
+    synchroniser.emplace(transport, local, rank_of, edges);
+  });
 
   const auto start = std::chrono::steady_clock::now();
-  Synchroniser(transport, local, rank_of, edges).run();
+  synchroniser->run();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   const auto [digest, events] = merge(transport, local, config.chips + 1);

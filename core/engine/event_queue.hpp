@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/engine/types.hpp"
@@ -53,8 +54,9 @@ template <class Event> class EventQueue {
     free_ = kNil, pending_ = 0;
   }
 
-  /// Handles all events before `end`: calls handle(cycle, event); the handler may push.
-  template <class Handler> void run_until(Cycle end, Handler&& handle) {
+  /// Handles all events before `end`: calls handle(cycle, event); the handler may push. `hint(event)` is called for the
+  /// event that comes next, so that the owner can prefetch what it will touch while the present one is handled.
+  template <class Handler, class Hint> void run_until(Cycle end, Handler&& handle, Hint&& hint) {
     for (;;) {
       const Cycle at = next();
       if (at >= end) return;
@@ -69,6 +71,7 @@ template <class Event> class EventQueue {
         const std::uint32_t n = b.head;
         const Event event = nodes_[n].event;
         b.head = nodes_[n].next;
+        if (b.head != kNil) hint(nodes_[b.head].event);
         nodes_[n].next = free_;
         free_ = n;
         --pending_, ++handled_;
@@ -76,6 +79,9 @@ template <class Event> class EventQueue {
       }
       occupied_[(at & kMask) >> 6] &= ~(std::uint64_t{1} << (at & 63));
     }
+  }
+  template <class Handler> void run_until(Cycle end, Handler&& handle) {
+    run_until(end, std::forward<Handler>(handle), [](const Event&) {});
   }
 
  private:

@@ -19,7 +19,7 @@ std::string small_trace(const Scratch& scratch) {
   cta.accesses = {Access::make(0x7f0000000000, 0xF), Access::make(0x7f0000000080, 0x1)};
   cta.warps = {{0, 2}};
   KernelInfo info;
-  info.name = "k";
+  info.name.push_back('k');
   info.grid[0] = 2;
   TraceWriter writer(scratch.path("t.h5"), {"s", "i"});
   writer.begin_kernel(info);

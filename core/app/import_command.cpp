@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/app/commands.hpp"
+#include "inputs/trace/accelsim_workload.hpp"
+
+namespace atl {
+
+void add_import(Commands& c) {
+  struct Options {
+    std::string list, output;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = c.app.add_subcommand("import", "Convert a foreign trace into an Atoll trace");
+  cmd->require_subcommand(1);
+  CLI::App* accel = cmd->add_subcommand("accel-sim", "SASS traces of Accel-Sim's tracer");
+  accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz)")->required();
+  accel->add_option("-o,--output", o->output, "trace to write (.h5)")->required();
+  accel->callback([&c, o] { c.chosen = [o] { import_accel_sim(o->list, o->output); }; });
+}
+
+}  // namespace atl

@@ -1,0 +1,28 @@
+#pragma once
+#include "core/chip/l1_cache.hpp"
+
+namespace atl {
+
+struct Context;
+struct Event;
+
+/// What a look-up met. A `bypass` passed the tags by.
+enum class LlcOutcome : std::uint8_t { hit, merge, fetch, bypass };
+
+/// Sees what passes through a chip at a few named points, for validation. Costs a predicted branch while absent.
+class ChipObserver {
+ public:
+  virtual ~ChipObserver() = default;
+  /// Before the event is handled.
+  virtual void on_event(const Context&, const Event&) {}
+  /// An access that the L1 took, stalls excepted.
+  virtual void on_l1_load(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/, L1Cache::Outcome) {}
+  virtual void on_l1_store(const Context&, std::uint32_t /*sm*/, LineAddr) {}
+  virtual void on_l1_atomic(const Context&, std::uint32_t /*sm*/, LineAddr) {}
+  virtual void on_l1_fill(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/) {}
+  /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.
+  virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
+  virtual void on_llc_fill(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*sectors*/) {}
+};
+
+}  // namespace atl

@@ -1,0 +1,14 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "comm/serial_transport.hpp"
+#include "comm/thread_transport.hpp"
+#include "tests/contract/transport_contract.hpp"
+
+namespace atl::test {
+
+void on_all_ranks(const std::function<void(Transport&)>& body) {
+  SerialTransport alone;
+  body(alone);
+  for (int ranks = 2; ranks <= 5; ++ranks) run_threads(ranks, body);
+}
+
+}  // namespace atl::test

@@ -1,0 +1,106 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "comm/serial_transport.hpp"
+#include "comm/thread_transport.hpp"
+#include "core/control/simulation.hpp"
+#include "core/stats/summary.hpp"
+#include "inputs/config/reader.hpp"
+
+namespace atl::test {
+namespace {
+
+/// SAC's system, shrunk so that a run takes well under a second.
+SystemConfig small_system(const std::string& organisation, const std::string& topology) {
+  return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+                                   "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology});
+}
+
+std::string workload_file(const std::string& name) { return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name); }
+
+RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "") {
+  RunResult result;
+  std::mutex mutex;
+  run_threads(ranks, [&](Transport& t) {
+    const auto opened = open_workload(workload_file(workload));
+    const auto n = static_cast<std::uint32_t>(ranks);
+    auto mine = simulate(t, config, *opened, map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n));
+    const std::lock_guard lock(mutex);
+    if (mine) result = std::move(*mine);
+  });
+  return result;
+}
+
+/// Not only the digest: everything that a user reads from a result.
+void check_same(const RunResult& got, const RunResult& wanted) {
+  CHECK(got.digest == wanted.digest);
+  CHECK(got.cycles == wanted.cycles);
+  CHECK(got.complete);
+  CHECK(got.provenance.events == wanted.provenance.events);
+  CHECK(sum_of_chips(got).value == sum_of_chips(wanted).value);
+  REQUIRE(got.kernels.size() == wanted.kernels.size());
+  for (std::size_t k = 0; k < got.kernels.size(); ++k) {
+    CHECK(got.kernels[k].started == wanted.kernels[k].started);
+    CHECK(got.kernels[k].finished == wanted.kernels[k].finished);
+  }
+  REQUIRE(got.samples.size() == wanted.samples.size());
+  for (std::size_t s = 0; s < got.samples.size(); ++s) {
+    CHECK(got.samples[s].end == wanted.samples[s].end);
+    for (std::size_t c = 0; c < got.chips.size(); ++c) CHECK(got.samples[s].chips[c].value == wanted.samples[s].chips[c].value);
+  }
+  for (std::size_t c = 0; c < got.chips.size(); ++c) CHECK(got.chips[c].latency == wanted.chips[c].latency);
+}
+
+TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
+  for (const std::string workload : {"stores", "hot"}) {
+    for (const std::string organisation : {"memory_side", "sm_side"}) {
+      for (const std::string topology : {"ring", "full"}) {
+        CAPTURE(workload), CAPTURE(organisation), CAPTURE(topology);
+        const SystemConfig config = small_system(organisation, topology);
+        const RunResult one = run_on(config, workload, 1);
+        const Counters sum = sum_of_chips(one);
+        REQUIRE(one.complete);
+        CHECK(sum[Counter::link_packets] > 0);  // else the ranks had nothing to disagree about
+        CHECK((workload == "hot" || sum[Counter::llc_atomics] > 0));
+        for (int ranks = 2; ranks <= 5; ++ranks) {
+          CAPTURE(ranks);
+          check_same(run_on(config, workload, ranks), one);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every result is the same for any map of chips and controller to ranks") {
+  const SystemConfig config = small_system("sm_side", "ring");
+  const RunResult one = run_on(config, "stores", 1);
+  for (const std::string map : {"4,3,2,1,0", "1,0,1,0,2", "0,1,0,1,0", "2,2,2,1,0", "0,0,0,0,1"}) {
+    CAPTURE(map);
+    const int ranks = 1 + *std::max_element(map.begin(), map.end()) - '0';
+    check_same(run_on(config, "stores", ranks, map), one);
+  }
+}
+
+TEST_CASE("the same run twice gives the same digest, another organisation, topology or workload another") {
+  const auto digest = [](const std::string& o, const std::string& t, const std::string& w) { return run_on(small_system(o, t), w, 1).digest; };
+  const auto base = digest("memory_side", "ring", "hot");
+  CHECK(digest("memory_side", "ring", "hot") == base);
+  CHECK(digest("sm_side", "ring", "hot") != base);
+  CHECK(digest("memory_side", "full", "hot") != base);
+  CHECK(digest("memory_side", "ring", "stores") != base);
+}
+
+TEST_CASE("link and control latencies that are no multiples of each other change nothing across ranks") {
+  SystemConfig config = small_system("memory_side", "ring");
+  config.link.latency_cycles = 23;
+  config.control.latency_cycles = 157;
+  config.link.credit_cycles = 5;
+  const RunResult one = run_on(config, "hot", 1);
+  for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "hot", ranks), one);
+}
+
+}  // namespace
+}  // namespace atl::test

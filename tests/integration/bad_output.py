@@ -1,0 +1,77 @@
+"""A result that cannot be written is an error of the whole job: nothing is left under its name or beside it."""
+
+import os
+import resource
+import subprocess
+import unittest
+
+import program
+from program import SMALL, sets, workload
+
+
+class BadOutput(program.ProgramTest):
+    def arguments(self, output, *more):
+        return ["run", "sac-4chip", "-w", workload("hot"), "-o", output, *more, *sets(*SMALL)]
+
+    def test_a_folder_that_does_not_exist_is_refused_before_the_run(self):
+        self.refused(self.arguments(self.path("no", "such", "out.h5")), 4, "out.h5: there is no directory", "no/such")
+
+    def test_a_path_below_a_file_is_refused(self):
+        self.write("file", "text")
+        self.refused(self.arguments(self.path("file", "out.h5")), 4, "out.h5: there is no directory")
+
+    def test_a_folder_as_output_is_refused(self):
+        self.refused(self.arguments(self.folder), 2, "is a directory")
+
+    def test_a_device_as_output_is_refused(self):
+        self.refused(self.arguments("/dev/full"), 2, "/dev/full: exists and is not a regular file")
+        self.assertTrue(os.path.exists("/dev/full"))
+
+    def test_an_existing_result_is_kept_unless_force_is_given(self):
+        output = self.write("out.h5", "precious")
+        self.refused(self.arguments(output), 2, "out.h5: exists already; use --force to replace it")
+        with open(output, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+        for ranks in (None, 5):
+            self.write("out.h5", "precious")
+            self.succeeds(self.arguments(output, "--force"), ranks=ranks)
+            self.succeeds(["info", output])
+            self.assertEqual(program.files_below(self.folder), [output])
+
+    def test_a_write_that_fails_at_the_end_of_the_run_leaves_nothing(self):
+        def no_large_files():  # SIGXFSZ stays ignored, as Python set it: write() fails with EFBIG
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        self.refused(self.arguments(self.path("out.h5")), 4, "out.h5: not written: File too large", layouts=[None],
+                     preexec_fn=no_large_files, restore_signals=False)
+
+    def test_a_folder_that_is_full_is_an_error_and_keeps_the_old_result(self):
+        mount = self.path("disk")
+        os.mkdir(mount)
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", mount], check=False,
+                                               capture_output=True).returncode != 0:
+            raise unittest.SkipTest("mounting a small file system is not allowed here")
+        try:
+            output = self.write("disk/out.h5", "precious")
+            self.refused(self.arguments(output, "--force"), 4, "out.h5: not written: No space left on device")
+            with open(output, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious")
+        finally:
+            subprocess.run(["umount", mount], check=True)
+
+
+class BadResult(program.ProgramTest):
+    def test_info_refuses_what_is_no_result_and_says_so_once(self):
+        self.refused(["info", self.path("none.h5")], 2, "none.h5: there is no such file")
+        self.refused(["info", self.write("text.h5", "no HDF5")], 2, "text.h5: is not an HDF5 file")
+
+    def test_info_refuses_a_truncated_result(self):
+        output = self.path("out.h5")
+        self.succeeds(["run", "sac-4chip", "-w", workload("hot"), "-q", "-o", output, *sets(*SMALL)])
+        with open(output, "r+b") as file:
+            file.truncate(os.path.getsize(output) // 2)
+        self.refused(["info", output], 2, "out.h5: ", "truncated", layouts=[None])
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,104 @@
+"""Every fault in a workload ends the whole job with one message that names the file and the place, also when it shows up
+only in the middle of a run and in some of the ranks."""
+
+import os
+import unittest
+
+import program
+from program import SMALL, sets, workload
+from sass_trace import kernel, replace_line
+
+
+class BadWorkload(program.ProgramTest):
+    def refused_workload(self, path, *fragments, overrides=(), **options):
+        self.refused(["run", "sac-4chip", "-w", path, "-o", self.path("out.h5"), *sets(*SMALL, *overrides)], 2, *fragments,
+                     **options)
+
+    def trace(self, *kernels):
+        names = [f"kernel-{i + 1}.traceg" for i in range(len(kernels))]
+        for name, text in zip(names, kernels):
+            self.write(name, text)
+        return self.write("kernelslist.g", "".join(name + "\n" for name in names))
+
+    def test_the_whole_traces_that_these_tests_damage_run_well(self):
+        out = self.succeeds(["run", "sac-4chip", "-w", self.trace(kernel(), kernel("k2", 12)), *sets(*SMALL)], ranks=5)
+        self.assertIn("12 CTAs", out.out)
+
+    def test_a_file_that_is_missing_is_refused(self):
+        self.refused_workload(self.path("nothing.json"), "nothing.json: cannot be opened", "No such file")
+
+    def test_a_folder_without_a_list_is_refused(self):
+        os.mkdir(self.path("folder"))
+        self.refused_workload(self.path("folder"), "folder: this folder has no kernelslist.g")
+
+    def test_an_empty_file_is_refused_with_what_a_workload_may_be(self):
+        self.refused_workload(self.write("empty", ""), "empty: neither an Atoll trace (HDF5)", "kernelslist.g")
+
+    def test_a_list_that_names_a_missing_kernel_is_refused_with_list_and_line(self):
+        self.write("kernel-1.traceg", kernel())
+        self.refused_workload(self.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n"), "kernelslist.g:2: ",
+                              "kernel-2.traceg' does not exist")
+
+    def test_a_text_named_h5_is_refused(self):
+        self.refused_workload(self.write("trace.h5", "This is not HDF5.\n"), "trace.h5", "expected a list of kernels")
+
+    def test_a_result_given_as_a_workload_is_refused(self):
+        self.succeeds(["run", "sac-4chip", "-w", workload("hot"), "-o", self.path("result.h5"), "-q", *sets(*SMALL)])
+        self.refused_workload(self.path("result.h5"), "result.h5: ", "trace")
+
+    def test_a_truncated_trace_is_refused_with_file_and_last_line(self):
+        text = kernel()
+        lines = text.split("\n")
+        self.refused_workload(self.trace("\n".join(lines[:40]) + "\n"), "kernel-1.traceg:40: ", "end")
+
+    def test_a_trace_without_its_last_thread_blocks_is_refused(self):
+        text = kernel()
+        self.refused_workload(self.trace(text[: text.index("#BEGIN_TB\nthread block = 5,")]), "kernel-1.traceg:",
+                              "the file ends after 5 of 8 thread blocks; block 5 is missing")
+
+    def test_a_malformed_instruction_is_refused_with_file_and_line(self):
+        self.refused_workload(self.trace(replace_line(kernel(), 18, "0010 fffffffff 0 NOP 0 0")),
+                              "kernel-1.traceg:18: expected an active mask of 32 bits")
+
+    def test_a_kernel_that_is_malformed_in_the_middle_of_the_run_ends_all_ranks(self):
+        bad = replace_line(kernel("k2", ctas=40, warps=2), 120, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 oops 4 0")
+        self.refused_workload(self.trace(kernel("k1", ctas=40, warps=2), bad, kernel("k3")), "kernel-2.traceg:120: ",
+                              layouts=(None, 2, 5))
+
+    def test_a_kernel_whose_warps_do_not_fit_an_sm_is_refused_with_the_keys_to_raise(self):
+        self.refused_workload(workload("hot"), "kernel 1 (lookup)", "does not fit an SM", "sm.warps",
+                              overrides=["sm.warps=3", "sm.schedulers=1"])
+
+    def test_a_later_kernel_whose_registers_do_not_fit_an_sm_is_refused(self):
+        self.refused_workload(self.trace(kernel("k1"), kernel("k2", warps=8, registers=255)), "kernel 2 (k2)",
+                              "255 registers per thread", "sm.registers", overrides=["sm.registers=2048"])
+
+    def test_shared_memory_that_does_not_fit_an_sm_is_refused(self):
+        self.refused_workload(self.trace(kernel("k1", shared=200 * 1024)), "kernel 1 (k1)", "204800 bytes of shared memory",
+                              "sm.shared_kib")
+
+    def test_an_unknown_key_of_a_parametric_workload_is_refused(self):
+        text = '{"kernels": [{"ctas": 4, "regions": [{"name": "a", "wieght": 2}]}]}'
+        self.refused_workload(self.write("w.json", text), "w.json: ", "`kernels[0].regions[0].wieght`")
+
+
+class BadAtollTrace(program.ProgramTest):
+    """Each rank reads its own part of such a trace, so damage shows up in one of them only."""
+
+    def test_a_damaged_atoll_trace_ends_all_ranks(self):
+        for i in (1, 2):
+            self.write(f"kernel-{i}.traceg", kernel(f"k{i}", ctas=400, warps=4, loads=12))
+        listed = self.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n")
+        imported = program.run(["import", "accel-sim", listed, "-o", self.path("trace.h5")])
+        if imported.code != 0:
+            raise unittest.SkipTest("no import")
+        self.succeeds(["run", "sac-4chip", "-w", self.path("trace.h5"), *sets(*SMALL)], ranks=5)
+        with open(self.path("trace.h5"), "r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.truncate(size * 3 // 4)
+        self.refused(["run", "sac-4chip", "-w", self.path("trace.h5"), "-o", self.path("out.h5"), *sets(*SMALL)], 2,
+                     "trace.h5: ")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,109 @@
+"""What a user sees of the commands: run, info, config, list."""
+
+import json
+import re
+
+import program
+from program import SMALL, sets, workload
+
+
+class Commands(program.ProgramTest):
+    def arguments(self, *more):
+        return ["run", "sac-4chip", "-w", workload("stores"), *sets(*SMALL), *more]
+
+    def info(self, path):
+        return json.loads(self.succeeds(["info", "--json", path]).out)
+
+    def test_info_json_repeats_the_printed_digest_kernels_and_totals(self):
+        output = self.path("out.h5")
+        printed = self.succeeds(self.arguments("-o", output))
+        info = self.info(output)
+        self.assertEqual(info["digest"], printed.digest())
+        self.assertTrue(info["complete"])
+        self.assertEqual(info["chips"], 4)
+        self.assertEqual([k["name"] for k in info["kernels"]], ["produce", "produce", "consume"])
+        self.assertEqual([k["ctas"] for k in info["kernels"]], [48, 48, 37])
+        for kernel in info["kernels"]:
+            self.assertGreater(kernel["cycles"], 0)
+        self.assertLessEqual(sum(k["cycles"] for k in info["kernels"]), info["cycles"])
+        self.assertEqual(f"{info['cycles']:,}", re.search(r"^ +cycles +([\d,']+)", printed.out, re.M).group(1).replace("'", ","))
+        totals = info["totals"]
+        for name in ("warp.instructions", "l1.misses", "llc.accesses", "llc.hits", "dram.reads", "link.bytes"):
+            self.assertGreater(totals[name], 0, name)
+        self.assertLessEqual(totals["llc.hits"], totals["llc.accesses"])
+        self.assertEqual(totals["sm.ctas"], 48 + 48 + 37)
+        self.assertEqual(program.files_below(self.folder), [output])
+
+    def test_without_output_only_the_summary_is_printed(self):
+        self.assertIn("LLC", self.succeeds(self.arguments(), cwd=self.folder).out)
+        self.assertEqual(program.files_below(self.folder), [])
+
+    def test_quiet_prints_nothing(self):
+        outcome = self.succeeds(self.arguments("-q", "-o", self.path("out.h5")))
+        self.assertEqual(outcome.out + outcome.err, "")
+
+    def test_two_threads_give_the_digest_and_totals_of_one(self):
+        self.succeeds(self.arguments("-o", self.path("one.h5")))
+        self.succeeds(self.arguments("-o", self.path("two.h5"), "--threads", "2"))
+        one, two = self.info(self.path("one.h5")), self.info(self.path("two.h5"))
+        for key in ("digest", "cycles", "kernels", "totals", "samples"):
+            self.assertEqual(one[key], two[key])
+        self.assertEqual(len(two["provenance"]["hosts"]), 2)
+
+    def test_max_cycles_ends_the_run_with_a_result_that_says_so(self):
+        whole = self.succeeds(self.arguments("-o", self.path("whole.h5")))
+        digests = set()
+        for ranks in (None, 2, 5):
+            output = self.path(f"part{ranks}.h5")
+            part = self.succeeds(self.arguments("-o", output, "--max-cycles", "2500"), ranks=ranks)
+            self.assertIn("stopped by --max-cycles", part.out)
+            info = self.info(output)
+            self.assertFalse(info["complete"])
+            self.assertEqual(info["cycles"], 2500)
+            self.assertIsNone(info["kernels"][-1]["cycles"])
+            digests.add(info["digest"])
+        self.assertEqual(len(digests), 1)
+        self.assertNotIn(whole.digest(), digests)
+
+    def test_max_cycles_beyond_the_end_changes_nothing_that_is_reported(self):
+        self.succeeds(self.arguments("-o", self.path("a.h5")))
+        self.succeeds(self.arguments("-o", self.path("b.h5"), "--max-cycles", "100000000"))
+        a, b = self.info(self.path("a.h5")), self.info(self.path("b.h5"))
+        for key in ("cycles", "complete", "kernels", "totals"):
+            self.assertEqual(a[key], b[key])
+
+    def test_a_result_names_its_system_workload_and_command(self):
+        output = self.path("out.h5")
+        self.succeeds(self.arguments("-o", output))
+        provenance = self.info(output)["provenance"]
+        self.assertEqual(provenance["system"], "sac-4chip")
+        self.assertEqual(provenance["workload"], workload("stores"))
+        self.assertIn("--set llc.slices=4", provenance["command"])
+        self.assertIn("sac-4chip", self.succeeds(["info", output]).out)
+
+    def test_config_prints_a_system_that_reads_back_to_the_same(self):
+        printed = self.succeeds(["config", "sac-4chip", *sets("llc.ways=8")]).out
+        self.assertEqual(json.loads(printed)["llc"]["ways"], 8)
+        self.assertEqual(self.succeeds(["config", self.write("sac-4chip.json", printed)]).out, printed)
+
+    def test_config_explain_gives_value_range_and_meaning_of_every_key(self):
+        explained = self.succeeds(["config", "sac-4chip", "--explain"]).out
+        for words in ("llc.ways", "link.latency_cycles", "one hop; also the lookahead of the parallel simulation", "GB/s"):
+            self.assertIn(words, explained)
+
+    def test_list_names_every_preset(self):
+        listed = self.succeeds(["list"]).out
+        for name in ("sac-4chip", "selrep-gpu", "rec-4gpu", "colab-gpu", "rtx3070"):
+            self.assertIn(name, listed)
+            json.loads(self.succeeds(["config", name]).out)
+
+    def test_help_and_version_end_well(self):
+        self.assertIn("mpirun", self.succeeds(["run", "--help"]).out)
+        self.assertRegex(self.succeeds(["--version"]).out, r"^\d+\.\d+\.\d+")
+
+    def test_commands_that_simulate_nothing_print_once_under_mpirun(self):
+        self.assertEqual(self.succeeds(["list"], ranks=5).out.count("Systems ("), 1)
+
+
+if __name__ == "__main__":
+    program.main()

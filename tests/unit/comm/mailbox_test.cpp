@@ -1,0 +1,179 @@
+#include "comm/mailbox.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "core/engine/error.hpp"
+
+namespace atl::test {
+namespace {
+
+constexpr Cycle kWindow = 10;
+
+Mail mail_of(std::initializer_list<Cycle> arrivals) {
+  Mail mail;
+  std::uint64_t order = 0;
+  for (const Cycle at : arrivals) mail.data.push_back(Message::make(at, 3, 7, order++));
+  return mail;
+}
+
+std::vector<Cycle> arrivals(const Mail& mail) {
+  std::vector<Cycle> out;
+  for (const Message& m : mail.data) out.push_back(m.arrival);
+  return out;
+}
+
+using Cycles = std::vector<Cycle>;
+
+TEST_CASE("messages are handed over at the window of their arrival, first and last cycle included, and only once") {
+  Mailbox box(3, kWindow);
+  Mail mail = mail_of({10, 19, 20, 39});
+  box.put(mail, 10);
+  CHECK(mail.empty());
+  CHECK(box.take(0).empty());
+  CHECK(arrivals(box.take(1)) == Cycles{10, 19});
+  CHECK(arrivals(box.take(2)) == Cycles{20});
+  CHECK(arrivals(box.take(3)) == Cycles{39});
+  CHECK(box.take(4).empty());
+}
+
+TEST_CASE("within a window the order is that of sending, not of arrival") {
+  Mailbox box(3, kWindow);
+  Mail mail = mail_of({18, 12, 15}), later = mail_of({11});
+  box.put(mail, 10);
+  box.put(later, 10);
+  CHECK(arrivals(box.take(1)) == Cycles{18, 12, 15, 11});
+}
+
+TEST_CASE("a message many windows ahead waits for its window and keeps its place before later ones") {
+  Mailbox box(3, kWindow);
+  Mail far = mail_of({1005, 500});
+  box.put(far, 10);
+  Mail near = mail_of({1001});
+  for (Cycle w = 1; w < 100; ++w) {
+    if (w == 95) box.put(near, 950);
+    CHECK(arrivals(box.take(w)) == (w == 50 ? Cycles{500} : Cycles{}));
+  }
+  CHECK(arrivals(box.take(100)) == Cycles{1005, 1001});
+}
+
+TEST_CASE("windows may be skipped over when nothing is due in them") {
+  Mailbox box(3, kWindow);
+  Mail mail = mail_of({123456});
+  box.put(mail, 10);
+  CHECK(box.earliest() == 123456);
+  CHECK(arrivals(box.take(12345)) == Cycles{123456});
+  CHECK(box.earliest() == kNever);
+  Mail next = mail_of({123470, 123460});
+  box.put(next, 123460);
+  CHECK(box.earliest() == 123460);
+  CHECK(arrivals(box.take(12346)) == Cycles{123460});
+  CHECK(arrivals(box.take(12347)) == Cycles{123470});
+}
+
+TEST_CASE("control messages are kept beside data and handed over in their own window") {
+  Mailbox box(3, kWindow);
+  Mail mail;
+  mail.control.push_back({25, 3, 1, "b"});
+  mail.control.push_back({905, 3, 2, "far"});
+  mail.control.push_back({21, 3, 1, "a"});
+  box.put(mail, 20);
+  CHECK(box.earliest() == 21);
+  const Mail& now = box.take(2);
+  REQUIRE(now.control.size() == 2);
+  CHECK(now.control[0].body == "b");
+  CHECK(now.control[1].body == "a");
+  const Mail& then = box.take(90);
+  REQUIRE(then.control.size() == 1);
+  CHECK(then.control[0].body == "far");
+}
+
+TEST_CASE("random messages come out by window, in the order of sending, whatever the distance") {
+  std::mt19937 random(11);
+  Mailbox box(3, kWindow);
+  std::vector<Message> sent;
+  std::size_t received = 0;
+  for (Cycle w = 0; w < 500; ++w) {
+    const Mail& mail = box.take(w);
+    std::vector<std::uint64_t> wanted, got;
+    for (const Message& m : sent) {
+      if (m.arrival / kWindow == w) wanted.push_back(m.as<std::uint64_t>());
+    }
+    for (const Message& m : mail.data) got.push_back(m.as<std::uint64_t>());
+    CHECK(got == wanted);
+    received += got.size();
+    if (w >= 400) continue;
+    Mail more;
+    for (unsigned i = random() % 5; i != 0; --i) {
+      const Cycle at = (w + 1) * kWindow + random() % (random() % 4 == 0 ? 900u : 60u);
+      sent.push_back(Message::make(at, 3, 0, std::uint64_t{sent.size()}));
+      more.data.push_back(sent.back());
+    }
+    box.put(more, (w + 1) * kWindow);
+  }
+  CHECK(received == sent.size());
+}
+
+TEST_CASE("a message in the past is an error that names its source, its cycle and the window's") {
+  Mailbox box(3, kWindow);
+  Mail mail = mail_of({49});
+  CHECK_THROWS_WITH_AS(box.put(mail, 50),
+                       "a message from process 3 arrives at cycle 49, before the window that starts at 50: its edge's latency is "
+                       "smaller than promised",
+                       SimulationError);
+  Mail control;
+  control.control.push_back({48, 3, 1, ""});
+  CHECK_THROWS_AS(box.put(control, 50), SimulationError);
+}
+
+TEST_CASE("a batch of several entries comes back as it was encoded") {
+  Mail first = mail_of({1, 2, 3}), second, empty;
+  second.control.push_back({77, 5, 9, std::string("\0binary\n", 8)});
+  second.control.push_back({78, 5, 10, ""});
+  second.data.push_back(Message::make(80, 5, 4, 2.5));
+  std::string batch;
+  encode(first, 3, 1, batch);
+  encode(empty, 4, 1, batch);
+  encode(second, 5, 2, batch);
+
+  std::size_t offset = 0;
+  LpId from = 0, to = 0;
+  Mail mail;
+  REQUIRE(decode(batch, offset, from, to, mail));
+  CHECK(from == 3);
+  CHECK(to == 1);
+  CHECK(arrivals(mail) == Cycles{1, 2, 3});
+  CHECK(mail.data[2].as<std::uint64_t>() == 2);
+  CHECK(mail.data[2].port == 7);
+  REQUIRE(decode(batch, offset, from, to, mail));
+  CHECK(from == 4);
+  CHECK(mail.empty());
+  REQUIRE(decode(batch, offset, from, to, mail));
+  CHECK(from == 5);
+  CHECK(to == 2);
+  CHECK(mail.data.at(0).as<double>() == 2.5);
+  REQUIRE(mail.control.size() == 2);
+  CHECK(mail.control[0].arrival == 77);
+  CHECK(mail.control[0].source == 5);
+  CHECK(mail.control[0].kind == 9);
+  CHECK(mail.control[0].body == std::string("\0binary\n", 8));
+  CHECK(mail.control[1].body.empty());
+  CHECK_FALSE(decode(batch, offset, from, to, mail));
+}
+
+TEST_CASE("a batch that is cut short anywhere but between entries is an error") {
+  Mail mail = mail_of({1, 2});
+  mail.control.push_back({3, 3, 1, "body"});
+  std::string batch;
+  encode(mail, 3, 1, batch);
+  for (std::size_t size = 1; size < batch.size(); ++size) {
+    std::size_t offset = 0;
+    LpId from = 0, to = 0;
+    Mail out;
+    CHECK_THROWS_AS(decode(batch.substr(0, size), offset, from, to, out), SimulationError);
+  }
+}
+
+}  // namespace
+}  // namespace atl::test
