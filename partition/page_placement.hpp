@@ -44,6 +44,8 @@ class PageHomeCache {
     }
   }
 
+  void prefetch(PageAddr page) const { __builtin_prefetch(&slots_[start(page.value + 1)]); }
+
   /// Learns a home; throws SimulationError when the page is already known to live elsewhere.
   void insert(PageAddr page, std::uint8_t home);
   std::size_t size() const { return size_; }

@@ -13,16 +13,16 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
     : LogicalProcess(id, std::move(edges)),
       c_{machine, static_cast<std::uint8_t>(id), {}, {}, machine.config.llc.organisation == LlcOrganisation::sm_side},
       workload_(workload),
-      requests_(c_),
-      responses_(c_),
       links_(c_, this->edges()),
+      requests_(c_, links_.ways()),
+      responses_(c_),
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
       free_slots_(machine.config.sm.count) {
   const SystemConfig& config = machine.config;
   sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
-  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i);
+  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.ways());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
@@ -36,7 +36,7 @@ void Chip::run_until(Cycle end) {
   c_.queue.run_until(end, [this](Cycle at, const Event& e) {
     digest_.add(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^ std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
                 e.packet.word1());
-    if (observer_ != nullptr) [[unlikely]] observer_->on_event(c_, e);
+    if (c_.observer != nullptr) [[unlikely]] c_.observer->on_event(c_, e);
     handle(e);
     if (phase_ >= Phase::draining) [[unlikely]] advance_phase();
   }, [this](const Event& next) { prefetch(next); });
@@ -89,10 +89,10 @@ void Chip::handle(const Event& e) {
 void Chip::resume(const Event& e) {
   switch (static_cast<WaiterKind>(e.packet.token)) {
     case WaiterKind::sm: return sms_[e.index].on_credit();
-    case WaiterKind::mmu: return requests_.on_mmu_credit(e.index);
-    case WaiterKind::request_port: return requests_.on_credit(e.index);
+    case WaiterKind::mmu: return requests_.on_mmu_credit(e.index, e.sub);
+    case WaiterKind::request_port: return requests_.on_credit(e.index, e.sub);
     case WaiterKind::slice_queue: return slices_[e.index].on_queue_credit(e.sub);
-    case WaiterKind::slice_out: return slices_[e.index].on_out_credit();
+    case WaiterKind::slice_out: return slices_[e.index].on_out_credit(e.sub);
     case WaiterKind::slice_write: return slices_[e.index].on_write_credit();
     case WaiterKind::ingress: return links_.on_credit(e.index);
   }
@@ -163,8 +163,8 @@ void Chip::dispatch() {
 /// section 2.1); then the controller hears that this chip is done.
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
-    for (const Sm& sm : sms_) {
-      if (sm.unacknowledged() != 0) return;
+    for (Sm& sm : sms_) {
+      if (sm.unacknowledged() != 0 || sm.l1().outstanding() != 0) return;  // a load that nobody waits for may still fill
     }
     phase_ = Phase::flushing;
     if (c_.sm_side) {
@@ -241,7 +241,11 @@ ChipReportBody Chip::report() const {
   return r;
 }
 
-bool Chip::drained() const { return status().empty(); }
+bool Chip::drained() const {
+  const auto home = [](const auto& part) { return part.credits_home(); };
+  return status().empty() && requests_.credits_home() && responses_.credits_home() && links_.credits_home() &&
+         std::all_of(slices_.begin(), slices_.end(), home) && std::all_of(channels_.begin(), channels_.end(), home);
+}
 
 std::string Chip::status() const {
   std::string text;

@@ -19,14 +19,6 @@
 
 namespace atl {
 
-/// Sees what passes through a chip at a few named points, for validation. Costs nothing while absent.
-class ChipObserver {
- public:
-  virtual ~ChipObserver() = default;
-  /// Before the event is handled.
-  virtual void on_event(const Context&, const Event&) {}
-};
-
 /// One GPU chip: wires its components, drives them by events, and runs the kernels that the controller launches.
 class Chip final : public LogicalProcess {
  public:
@@ -39,12 +31,13 @@ class Chip final : public LogicalProcess {
   std::uint64_t digest() const override { return digest_.value(); }
   std::uint64_t events() const override { return c_.queue.handled(); }
 
-  void observe(ChipObserver* observer) { observer_ = observer; }
+  void observe(ChipObserver* observer) { c_.observer = observer; }
   const Context& context() const { return c_; }
-  /// No request, response, credit or line is under way.
+  /// No request, response or line is under way, and all credits are where they belong.
   bool drained() const;
 
  private:
+  friend struct ChipTestAccess;  // seeds faults
   enum class Phase : std::uint8_t { idle, running, draining, flushing, stopped };
 
   void handle(const Event& e);
@@ -64,13 +57,12 @@ class Chip final : public LogicalProcess {
   Context c_;
   Workload& workload_;
   Digest digest_;
+  Links links_;
   RequestNetwork requests_;
   ResponseNetwork responses_;
-  Links links_;
   std::vector<Sm> sms_;
   std::vector<LlcSlice> slices_;
   std::vector<DramChannel> channels_;
-  ChipObserver* observer_ = nullptr;
 
   Phase phase_ = Phase::idle;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;

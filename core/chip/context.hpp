@@ -2,6 +2,7 @@
 #include "core/chip/event.hpp"
 #include "core/chip/gate.hpp"
 #include "core/chip/machine.hpp"
+#include "core/chip/observer.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
 
@@ -14,6 +15,7 @@ struct Context {
   EventQueue<Event> queue;
   Counters count;
   bool sm_side = false;  ///< slices cache lines of any home for their own SMs (SAC section 2), instead of their chip's lines for all
+  ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
   Cycle now() const { return queue.now(); }
   void schedule(Cycle at, const Event& e) { queue.push(at, e); }

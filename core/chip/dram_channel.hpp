@@ -32,6 +32,7 @@ class DramChannel {
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
   std::string describe_stall() const;
+  bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -37,6 +37,7 @@ class Gate {
   }
   std::uint32_t capacity() const { return capacity_; }
   std::uint32_t free() const { return free_; }
+  bool full() const { return free_ == capacity_ && line_.empty(); }  ///< all credits are back
   const Fifo<Waiter>& line() const { return line_; }
 
  private:

@@ -18,6 +18,7 @@ class L1Cache {
   struct Lookup {
     Outcome outcome;
     std::uint8_t fetch;   ///< fetch: sectors to ask for
+    std::uint8_t valid;   ///< those of its sectors that are here
     std::uint32_t entry;  ///< MSHR, for merge and fetch (kNone: one must be opened)
   };
 
@@ -53,6 +54,11 @@ class L1Cache {
   void prefetch(std::uint32_t entry, LineAddr line) const {
     mshr_.prefetch(entry);
     tags_.prefetch(sets_(line.value));
+  }
+  /// What a look-up of `line` will touch.
+  void prefetch(LineAddr line) const {
+    tags_.prefetch(sets_(line.value));
+    mshr_.prefetch(line);
   }
   void invalidate_all() { tags_.invalidate_all(); }
   std::uint32_t outstanding() const { return mshr_.in_use(); }

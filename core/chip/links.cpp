@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/chip/llc_slice.hpp"
 #include "core/chip/response_network.hpp"
 
@@ -25,7 +27,9 @@ Links::Links(Context& c, std::vector<Edge>& edges)
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
     state_[i].credits = config.link.buffer_packets;
-    port_[topology_.channels()[i].port].channels.push_back(i);
+    auto& channels = port_[topology_.channels()[i].port].channels;
+    channel_index_.push_back(static_cast<std::uint32_t>(channels.size()));
+    channels.push_back(i);
   }
 }
 
@@ -44,7 +48,7 @@ void Links::pump_out(std::uint32_t port) {
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint32_t k = p.next + i < n ? p.next + i : p.next + i - n;
       const ChannelState& s = state_[p.channels[k]];
-      if (!s.out.empty() && s.credits != 0) {
+      if ((!s.out.empty() || !s.through.empty()) && s.credits != 0) {
         chosen = k;
         break;
       }
@@ -61,14 +65,25 @@ void Links::pump_out(std::uint32_t port) {
     const std::uint32_t id = p.channels[chosen];
     const Channel& channel = topology_.channels()[id];
     ChannelState& s = state_[id];
-    const Packet packet = s.out.take();
+    // Through traffic and the chip's own in turn: lined up behind the chip's many queues, it would starve, fill the
+    // buffers behind it, and take the whole ring down.
+    const bool through = !s.through.empty() && (s.out.empty() || s.through_next);
+    s.through_next = !through;
+    Packet packet;
+    if (through) {
+      packet = s.through.front().packet;
+      free_buffer(s.through.take().arrived_on);
+      ++c_.count[Counter::link_forwarded];
+    } else {
+      packet = s.out.take();
+      c_.release(s.out_gate);
+    }
     --s.credits;
     const std::uint32_t bytes = c_.machine.bytes(packet);
     const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
     ++c_.count[Counter::link_packets];
     c_.count[Counter::link_bytes] += bytes;
     outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
-    c_.release(s.out_gate);
   }
 }
 
@@ -92,14 +107,29 @@ void Links::receive(std::span<const Message> messages) {
 }
 
 void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
-  state_[channel].in.push(p);
-  pump_in(channel);
+  if (p.destination() == c_.chip) {
+    state_[channel].in.push(p);
+    return pump_in(channel);
+  }
+  const std::uint32_t onward = channel_for(p, channel);
+  state_[onward].through.push({p, channel});
+  pump_out(topology_.channels()[onward].port);
+}
+
+void Links::free_buffer(std::uint32_t channel) {
+  ++state_[channel].freed;
+  if (credits_timed_) return;
+  credits_timed_ = true;
+  const Cycle step = c_.machine.config.link.credit_cycles;
+  c_.schedule((c_.now() / step + 1) * step, EventKind::credits_send, 0);
 }
 
 void Links::on_ingress(std::uint32_t port) {
   Port& p = port_[port];
   p.in_timed = false;
-  for (const std::uint32_t channel : p.channels) pump_in(channel);
+  // In turn: each call serves one packet, and with a fixed order the first channel would shut the others out.
+  const auto n = static_cast<std::uint32_t>(p.channels.size());
+  for (std::uint32_t i = 0, k = p.next_in; i < n; ++i, k = k + 1 < n ? k + 1 : 0) pump_in(p.channels[k]);
 }
 
 void Links::on_credit(std::uint32_t channel) {
@@ -108,8 +138,7 @@ void Links::on_credit(std::uint32_t channel) {
 }
 
 /// Where the packet needs a credit; nullptr for data that a slice waits for, which is always taken in.
-Gate* Links::destination_gate(const Packet& p, std::uint32_t channel) {
-  if (p.destination() != c_.chip) return &out_gate(channel_for(p, channel));
+Gate* Links::destination_gate(const Packet& p) {
   if (to_slice(p)) return nullptr;
   if (is_response(p.kind)) return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
   return &(*slices_)[p.slice].gate(LlcSlice::kFromLinks);
@@ -119,8 +148,7 @@ void Links::pump_in(std::uint32_t channel) {
   ChannelState& s = state_[channel];
   Port& port = port_[topology_.channels()[channel].port];
   while (!s.in.empty() && !s.waiting) {
-    const bool passes = s.in.front().destination() != c_.chip;
-    if (!passes && !port.in.idle(c_.now())) {
+    if (!port.in.idle(c_.now())) {
       if (!port.in_timed) {
         port.in_timed = true;
         c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
@@ -128,7 +156,7 @@ void Links::pump_in(std::uint32_t channel) {
       return;
     }
     if (!s.granted) {
-      Gate* gate = destination_gate(s.in.front(), channel);
+      Gate* gate = destination_gate(s.in.front());
       if (gate != nullptr && !gate->acquire()) {
         gate->wait({WaiterKind::ingress, 0, static_cast<std::uint16_t>(channel)});
         s.waiting = true;
@@ -137,17 +165,9 @@ void Links::pump_in(std::uint32_t channel) {
     }
     s.granted = false;
     const Packet p = s.in.take();
-    if (++s.freed == 1 && !credits_timed_) {
-      credits_timed_ = true;
-      const Cycle step = c_.machine.config.link.credit_cycles;
-      c_.schedule((c_.now() / step + 1) * step, EventKind::credits_send, 0);
-    }
-    if (passes) {
-      ++c_.count[Counter::link_forwarded];
-      send(channel_for(p, channel), p);
-    } else {
-      hand_on(p, port.in.serve(c_.now(), c_.machine.bytes(p)));
-    }
+    free_buffer(channel);
+    hand_on(p, port.in.serve(c_.now(), c_.machine.bytes(p)));
+    port.next_in = channel_index_[channel] + 1 < port.channels.size() ? channel_index_[channel] + 1 : 0;
   }
 }
 
@@ -174,15 +194,21 @@ void Links::on_send_credits() {
   }
 }
 
+bool Links::credits_home() const {
+  return std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
+    return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() && s.freed == 0 && s.credits == c_.machine.config.link.buffer_packets;
+  });
+}
+
 std::string Links::describe_stall() const {
   std::string text;
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     const ChannelState& s = state_[i];
-    if (s.out.empty() && s.in.empty()) continue;
+    if (s.out.empty() && s.through.empty() && s.in.empty()) continue;
     const Channel& ch = topology_.channels()[i];
-    text += fmt::format("link to chip {} ({}{}): {} packets to send, {} credits; {} packets received{}\n", ch.neighbour,
+    text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n", ch.neighbour,
                         ch.message_class == 0 ? "requests" : "responses", ch.past_dateline ? ", past the dateline" : "", s.out.size(),
-                        s.credits, s.in.size(), s.waiting ? ", the first waits for a credit" : "");
+                        s.through.size(), s.credits, s.in.size(), s.waiting ? ", the first waits for a credit" : "");
   }
   return text;
 }

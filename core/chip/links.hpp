@@ -23,6 +23,9 @@ class Links {
   std::uint32_t channel_for(const Packet& p, std::uint32_t arrived_on = ChipTopology::kStart) const {
     return topology_.route(p.destination(), p.line.value, is_response(p.kind), arrived_on);
   }
+  std::uint32_t ways() const { return topology_.ways(); }
+  /// Lane of a crossbar port for a packet that leaves the chip.
+  std::uint32_t lane_for(const Packet& p) const { return 1 + topology_.way_of(channel_for(p)); }
   Gate& out_gate(std::uint32_t channel) { return state_[channel].out_gate; }
 
   /// Message ports: a channel, or a channel's credits.
@@ -39,10 +42,19 @@ class Links {
   void on_credit(std::uint32_t channel);
 
   std::string describe_stall() const;
+  /// Nothing is queued, and every buffer at the other ends is known to be free.
+  bool credits_home() const;
 
  private:
+  struct Passing {
+    Packet packet;
+    std::uint32_t arrived_on;
+  };
   struct ChannelState {
-    Fifo<Packet> out, in;
+    Fifo<Packet> out;       ///< of this chip
+    Fifo<Passing> through;  ///< of others; each still occupies the buffer it arrived in
+    Fifo<Packet> in;        ///< for this chip
+    bool through_next = true;
     Gate out_gate;
     std::uint32_t credits = 0;  ///< free buffers at the other end
     std::uint32_t freed = 0;    ///< buffers freed here, not yet reported
@@ -50,7 +62,7 @@ class Links {
   };
   struct Port {
     Server out, in;
-    std::uint32_t next = 0;  ///< channel to serve first
+    std::uint32_t next = 0, next_in = 0;  ///< channel to serve first
     bool out_timed = false, in_timed = false;
     std::vector<std::uint32_t> channels;
   };
@@ -59,7 +71,8 @@ class Links {
   void pump_out(std::uint32_t port);
   void pump_in(std::uint32_t channel);
   bool to_slice(const Packet& p) const { return is_response(p.kind) && p.has(kToSlice); }
-  Gate* destination_gate(const Packet& p, std::uint32_t channel);
+  void free_buffer(std::uint32_t channel);
+  Gate* destination_gate(const Packet& p);
   void hand_on(const Packet& p, Cycle depart);
   Mail& outbox(std::uint32_t neighbour) { return edges_[edge_of_[neighbour]].outbox; }
 
@@ -68,6 +81,7 @@ class Links {
   std::vector<Edge>& edges_;
   std::vector<std::uint32_t> edge_of_;  ///< [chip]
   std::vector<ChannelState> state_;
+  std::vector<std::uint32_t> channel_index_;  ///< [channel] its place in its port
   std::vector<Port> port_;
   bool credits_timed_ = false;
   std::vector<LlcSlice>* slices_ = nullptr;

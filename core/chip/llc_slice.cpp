@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "core/chip/dram_channel.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/response_network.hpp"
@@ -11,20 +13,18 @@ namespace {
 std::uint32_t slice_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways; }
 }  // namespace
 
-LlcSlice::LlcSlice(Context& c, std::uint16_t id)
+LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
     : c_(c),
       id_(id),
       sectored_(c.machine.config.llc.sectored),
       sets_(c.machine.config.llc.index, slice_sets(c.machine.config), "llc"),
       tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
       home_(tags_.entries()),
-      mshr_(c.machine.config.llc.mshrs, c.machine.config.llc.mshr_merges),
-      look_(c.machine.lookup_bpc) {
+      mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
+      look_(c.machine.lookup_bpc),
+      out_(1 + ways, 1, c.machine.slice_bpc),
+      write_(1, 1, c.machine.slice_bpc) {
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
-  out_.gate = Gate(c.machine.config.noc.queue_packets);
-  out_.server = Server(c.machine.slice_bpc);
-  write_.gate = Gate(~0u);  // its bound is llc.write_buffer plus one victim per MSHR
-  write_.server = Server(c.machine.slice_bpc);
 }
 
 DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.machine.map.channel(line)]; }
@@ -38,10 +38,6 @@ void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
 }
 
 void LlcSlice::on_queue_credit(std::uint32_t queue) {
-  if (queue == kReplies) {
-    replies_wait_ = false, replies_granted_ = true;
-    return pump_replies();
-  }
   in_[queue].granted = std::exchange(in_[queue].lined_up, nullptr);
   pump();
 }
@@ -61,16 +57,22 @@ void LlcSlice::pump() {
       return;
     }
     Input& in = in_[queue];
+    const std::uint32_t bytes = look_up_bytes(in.fifo.front());
     if (!process(in.fifo.front(), queue)) {
       ++c_.count[Counter::llc_stalls];
       continue;
     }
     in.fifo.pop();
-    if (in.granted != nullptr) c_.release(*std::exchange(in.granted, nullptr));  // needed it no more
+    return_granted(in);
     c_.release(in.gate);
-    look_.serve(c_.now(), c_.machine.config.line_bytes);
+    look_.serve(c_.now(), bytes);
     turn_ = 1 - queue;
   }
+}
+
+/// What a look-up takes of the slice's bandwidth: a sectored slice reads only the sectors asked for, any other whole lines.
+std::uint32_t LlcSlice::look_up_bytes(const Packet& p) const {
+  return sectored_ ? 32 * static_cast<std::uint32_t>(std::popcount(p.sectors)) : c_.machine.config.line_bytes;
 }
 
 /// A credit of `gate` for the head of `queue`; if there is none, the queue lines up for it.
@@ -80,13 +82,20 @@ bool LlcSlice::take(Gate& gate, std::uint32_t queue) {
     in.granted = nullptr;
     return true;
   }
+  return_granted(in);
   if (gate.acquire()) return true;
   gate.wait({WaiterKind::slice_queue, static_cast<std::uint8_t>(queue), id_});
   in.lined_up = &gate;
   return false;
 }
 
+/// The head lined up for another credit than it needs by now: its line came or went meanwhile.
+void LlcSlice::return_granted(Input& in) {
+  if (in.granted != nullptr) c_.release(*std::exchange(in.granted, nullptr));
+}
+
 bool LlcSlice::stall(std::uint32_t queue) {
+  return_granted(in_[queue]);  // whoever waits for this slice's own resources must not keep others waiting
   in_[queue].stalled = true;
   return false;
 }
@@ -107,7 +116,8 @@ bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
   }
 }
 
-void LlcSlice::count_access(const Packet& p) {
+void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
+  if (c_.observer != nullptr) [[unlikely]] c_.observer->on_llc_lookup(c_, id_, p, outcome);
   ++accesses_;
   ++c_.count[Counter::llc_accesses];
   c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
@@ -116,27 +126,37 @@ void LlcSlice::count_access(const Packet& p) {
 bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
+  LlcOutcome outcome = LlcOutcome::hit;
   if ((p.sectors & ~valid) == 0) {
-    if (!take(out_.gate, queue)) return false;
+    if (!response_room(p)) return stall(queue);
     tags_.touch(i);
     ++hits_, ++c_.count[Counter::llc_hits];
-    out_.fifo.push(response(p, p.source == c_.chip ? 0 : kLlcRemote));
+    respond(p, p.source == c_.chip ? 0 : kLlcRemote);
     pump_out();
-  } else if (!miss(p, queue, sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line)) {
+  } else if (!miss(p, queue, valid, outcome)) {
     return false;
   }
-  count_access(p);
+  count_access(p, outcome);
   ++c_.count[Counter::llc_reads];
   return true;
 }
 
+/// One MSHR more for atomics of other chips under SM-side caching. Were all held by reads of remote lines, an atomic would
+/// wait for the other chip, in front of that chip's own reads, and the two chips for each other.
+std::uint32_t LlcSlice::mshr_limit(std::uint32_t queue) const {
+  return c_.machine.config.llc.mshrs + (c_.sm_side && queue == kFromLinks ? 1 : 0);
+}
+
 /// Opens or joins the line's MSHR and fetches what is neither here nor under way.
-bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t wanted) {
+bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome) {
+  const auto wanted = sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line;
   std::uint32_t e = mshr_.find(p.line);
-  if (e == mshr_.kNone ? mshr_.full() : !mshr_.can_merge(e)) return stall(queue);
+  if (e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(queue) : !mshr_.can_merge(e)) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
   if (fetch == 0) {
     ++c_.count[Counter::llc_merges];
+    outcome = LlcOutcome::merge;
+    mshr_[e].arrived |= p.sectors & valid;
     mshr_.add_waiter(e, p);
     return true;
   }
@@ -146,8 +166,10 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t wanted) {
   if (!take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue)) return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
   mshr_[e].pending |= fetch;
+  mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
   mshr_.add_waiter(e, p);
   below.entry = e;
+  outcome = LlcOutcome::fetch;
   ++c_.count[Counter::llc_misses];
   c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
   if (local) {
@@ -164,7 +186,7 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   std::uint32_t i = tags_.find(s, p.line);
   const bool hit = i != TagArray::kMiss;
   if (!hit && !write_room(i = tags_.victim(s))) return stall(queue);
-  if (!take(out_.gate, queue)) return false;
+  if (!response_room(p)) return stall(queue);
   if (hit) {
     tags_.touch(i);
     ++hits_, ++c_.count[Counter::llc_hits];
@@ -176,26 +198,28 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   }
   tags_.valid(i) |= sectored_ ? p.sectors : c_.machine.full_line;
   tags_.dirty(i) |= p.sectors;
-  count_access(p);
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
-  out_.fifo.push(response(p, 0));
+  respond(p, 0);
   pump_out();
   return true;
 }
 
 bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   const std::uint32_t i = tags_.find(set(p.line), p.line);
-  if (i != TagArray::kMiss && (p.sectors & ~tags_.valid(i)) == 0) {
-    if (!take(out_.gate, queue)) return false;
+  const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
+  LlcOutcome outcome = LlcOutcome::hit;
+  if ((p.sectors & ~valid) == 0) {
+    if (!response_room(p)) return stall(queue);
     tags_.touch(i);
     tags_.dirty(i) |= p.sectors;
     ++hits_, ++c_.count[Counter::llc_hits];
-    out_.fifo.push(response(p, p.source == c_.chip ? 0 : kLlcRemote));
+    respond(p, p.source == c_.chip ? 0 : kLlcRemote);
     pump_out();
-  } else if (!miss(p, queue, sectored_ ? p.sectors : c_.machine.full_line)) {
+  } else if (!miss(p, queue, valid, outcome)) {
     return false;
   }
-  count_access(p);
+  count_access(p, outcome);
   ++c_.count[Counter::llc_atomics];
   return true;
 }
@@ -205,12 +229,24 @@ bool LlcSlice::bypass(const Packet& p, std::uint32_t queue) {
   if (bypassing_ == c_.machine.config.llc.bypass_reads) return stall(queue);
   if (!take(channel(p.line).gate(), queue)) return false;
   ++bypassing_;
+  if (c_.observer != nullptr) [[unlikely]] c_.observer->on_llc_lookup(c_, id_, p, LlcOutcome::bypass);
   if (p.kind == PacketKind::read) ++c_.count[Counter::llc_bypasses];
   channel(p.line).push(p);
   return true;
 }
 
 // ---- Answers ----
+
+std::uint32_t LlcSlice::lane_of(const Packet& p) const { return p.source == c_.chip ? 0 : links_->lane_for(p); }
+
+bool LlcSlice::response_room(const Packet& request) const {
+  return out_.lanes[lane_of(response(request, 0))].fifo.size() < c_.machine.config.noc.queue_packets;
+}
+
+void LlcSlice::respond(const Packet& request, std::uint8_t flags) {
+  const Packet r = response(request, flags);
+  out_.lanes[lane_of(r)].fifo.push(r);
+}
 
 Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
   Packet r = request;
@@ -224,7 +260,8 @@ Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
 void LlcSlice::on_memory(const Packet& p) {
   if (p.source != c_.chip) {
     --bypassing_;
-    reply(p, kFromMemory);
+    respond(p, kFromMemory);
+    pump_out();
     return unstall();
   }
   if (p.kind == PacketKind::writeback) {
@@ -255,58 +292,42 @@ void LlcSlice::fill(const Packet& p) {
   e.pending &= static_cast<std::uint8_t>(~p.sectors);
   e.arrived |= p.sectors;
   const std::uint8_t here = e.arrived | tags_.valid(i);
+  if (c_.observer != nullptr) [[unlikely]] c_.observer->on_llc_fill(c_, id_, line, p.sectors);
   const std::uint8_t flags = p.flags & (kFromMemory | kLlcRemote);
   mshr_.release_waiters(p.entry, [&](const Packet& w) {
     if ((w.sectors & ~here) != 0) return false;
-    if (w.kind == PacketKind::atomic) tags_.dirty(i) |= w.sectors;
-    replies_.push(response(w, flags));
+    if (w.kind == PacketKind::atomic) tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    respond(w, flags);
     return true;
   });
   if (e.pending == 0) {
     mshr_.close(p.entry);
     unstall();
   }
-  pump_replies();
-}
-
-void LlcSlice::reply(const Packet& request, std::uint8_t flags) {
-  replies_.push(response(request, flags));
-  pump_replies();
-}
-
-void LlcSlice::pump_replies() {
-  while (!replies_.empty() && !replies_wait_) {
-    if (!replies_granted_ && !out_.gate.acquire()) {
-      out_.gate.wait({WaiterKind::slice_queue, kReplies, id_});
-      replies_wait_ = true;
-      return;
-    }
-    replies_granted_ = false;
-    out_.fifo.push(replies_.take());
-    pump_out();
-  }
+  pump_out();
 }
 
 void LlcSlice::pump_out() {
   out_.pump(
-      c_, {WaiterKind::slice_out, 0, id_}, {{}, id_, EventKind::slice_out},
+      c_, {WaiterKind::slice_out, 0, id_}, EventKind::slice_out,
       [&](const Packet& p) -> Gate& {
         return p.source == c_.chip ? responses_->gate(c_.machine.cluster_port(p.sm, p.slice)) : links_->out_gate(links_->channel_for(p));
       },
-      [&](const Packet& p, Cycle depart) {
+      [&](const Packet& p, std::uint32_t lane, Cycle depart) {
         const Cycle at = depart + c_.machine.config.noc.response_latency_cycles;
-        if (p.source == c_.chip) {
+        if (lane == 0) {
           c_.schedule(at, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
         } else {
           c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }
+        unstall();
       });
 }
 
 // ---- Write-back ----
 
 bool LlcSlice::write_room(std::uint32_t victim) {
-  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.fifo.size() < c_.machine.config.llc.write_buffer;
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.lanes[0].fifo.size() < c_.machine.config.llc.write_buffer;
 }
 
 /// A dirty victim goes to the write-back port.
@@ -316,18 +337,17 @@ void LlcSlice::make_room(std::uint32_t victim) {
                  .sectors = tags_.dirty(victim), .flags = kToSlice, .slice = static_cast<std::uint8_t>(id_)};
   ++writebacks_;
   ++c_.count[Counter::llc_writebacks];
-  write_.gate.acquire();
-  write_.fifo.push(p);
+  write_.lanes[0].fifo.push(p);
   pump_write();
 }
 
 void LlcSlice::pump_write() {
   write_.pump(
-      c_, {WaiterKind::slice_write, 0, id_}, {{}, id_, EventKind::slice_write},
+      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write,
       [&](const Packet& p) -> Gate& {
         return p.home == c_.chip ? channel(p.line).gate() : links_->out_gate(links_->channel_for(p));
       },
-      [&](const Packet& p, Cycle depart) {
+      [&](const Packet& p, std::uint32_t, Cycle depart) {
         if (p.home == c_.chip) {
           channel(p.line).push(p);
         } else {
@@ -366,7 +386,9 @@ std::string LlcSlice::describe_stall() const {
                                                : "");
   }
   if (mshr_.in_use() != 0) text += fmt::format("slice {}: {} lines missing\n", id_, mshr_.in_use());
-  if (out_.waiting) text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, out_.fifo.size());
+  for (const Lane& lane : out_.lanes) {
+    if (lane.waiting) text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, lane.fifo.size());
+  }
   if (writebacks_ != 0) text += fmt::format("slice {}: {} write-backs under way\n", id_, writebacks_);
   return text;
 }

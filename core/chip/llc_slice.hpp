@@ -23,7 +23,7 @@ class LlcSlice {
  public:
   enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
 
-  LlcSlice(Context& c, std::uint16_t id);
+  LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways);
   void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses) {
     channels_ = &channels, links_ = &links, responses_ = &responses;
   }
@@ -35,8 +35,8 @@ class LlcSlice {
   void on_out() { out_.timed = false, pump_out(); }
   void on_write() { write_.timed = false, pump_write(); }
   void on_queue_credit(std::uint32_t queue);
-  void on_out_credit() { out_.grant(), pump_out(); }
-  void on_write_credit() { write_.grant(), pump_write(); }
+  void on_out_credit(std::uint32_t lane) { out_.grant(lane), pump_out(); }
+  void on_write_credit() { write_.grant(0), pump_write(); }
   /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
   void on_memory(const Packet& p);
 
@@ -53,31 +53,38 @@ class LlcSlice {
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t hits() const { return hits_; }
   std::string describe_stall() const;
+  bool credits_home() const {
+    const auto idle = [](const Input& in) { return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled; };
+    return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0;
+  }
 
  private:
-  static constexpr std::uint32_t kReplies = 2;  ///< waiter number of the replies, beside the two queues
   static constexpr std::uint32_t kNotFlushing = ~0u;
   struct Input {
     Fifo<Packet> fifo;
     Gate gate;
     Gate* lined_up = nullptr;  ///< waits for a credit of this gate
     Gate* granted = nullptr;   ///< holds a credit of this gate
-    bool stalled = false;      ///< waits for something of this slice: MSHR, write buffer, bypass entry
+    bool stalled = false;      ///< waits for something of this slice: MSHR, response queue, write buffer, bypass entry
   };
 
   void pump();
+  std::uint32_t look_up_bytes(const Packet& p) const;
   bool process(const Packet& p, std::uint32_t queue);
   bool read(const Packet& p, std::uint32_t queue);
   bool write(const Packet& p, std::uint32_t queue);
   bool atomic(const Packet& p, std::uint32_t queue);
-  bool miss(const Packet& p, std::uint32_t queue, std::uint8_t wanted);
+  bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
+  std::uint32_t mshr_limit(std::uint32_t queue) const;
   bool bypass(const Packet& p, std::uint32_t queue);
   bool take(Gate& gate, std::uint32_t queue);
   bool stall(std::uint32_t queue);
+  void return_granted(Input& in);
   void unstall();
   void fill(const Packet& p);
-  void reply(const Packet& request, std::uint8_t flags);
-  void pump_replies();
+  std::uint32_t lane_of(const Packet& p) const;
+  bool response_room(const Packet& request) const;
+  void respond(const Packet& request, std::uint8_t flags);
   void pump_out();
   void pump_write();
   void make_room(std::uint32_t victim);
@@ -85,7 +92,7 @@ class LlcSlice {
   std::uint32_t set(LineAddr line) const { return sets_(c_.machine.map.line_in_slice(line)); }
   DramChannel& channel(LineAddr line) const;
   static Packet response(const Packet& request, std::uint8_t flags);
-  void count_access(const Packet& p);
+  void count_access(const Packet& p, LlcOutcome outcome);
 
   Context& c_;
   const std::uint16_t id_;
@@ -98,10 +105,10 @@ class LlcSlice {
   Server look_;
   std::uint32_t turn_ = 0;
   bool look_timed_ = false;
-  OutPort out_;            ///< responses
-  Fifo<Packet> replies_;   ///< answers to merged requests, before they get a place in out_
-  bool replies_wait_ = false, replies_granted_ = false;
-  OutPort write_;  ///< write-backs
+  /// Responses. New look-ups stall while their lane is full; the answers of a fill always enter, so that memory is never
+  /// blocked: their number is bounded by the MSHRs and their merges.
+  OutPort out_;
+  OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR
   std::uint32_t bypassing_ = 0, writebacks_ = 0, flush_next_ = kNotFlushing;
   std::uint64_t accesses_ = 0, hits_ = 0;
   std::vector<DramChannel>* channels_ = nullptr;

@@ -8,16 +8,24 @@ namespace {
 constexpr Cycle kTouchBatch = 16;
 }  // namespace
 
+Mmu::Mmu(Context& c) : c_(c), placement_(c.machine.config), single_(c.machine.config.chips == 1) {
+  const SystemConfig& config = c.machine.config;
+  // Every request that can be under way might want a page of its own.
+  const bool learns = !single_ && config.partition.placement == Placement::first_touch;
+  const std::uint32_t per_sm = config.l1.mshrs + config.l1.pending_stores;
+  parked_ = {learns ? config.sm.count * per_sm : 1, ~0u};
+}
+
 void Mmu::park(const Packet& p) {
   const PageAddr page = c_.machine.page_of(p.line);
-  for (Parked& known : pages_) {
-    if (known.page == page) return known.requests.push(p);
+  std::uint32_t e = parked_.find({page.value});
+  if (e == parked_.kNone) {
+    e = parked_.open({page.value});
+    ++c_.count[Counter::page_touches];
+    if (touches_.empty()) time_report();
+    touches_.push_back({c_.now(), page, c_.chip});
   }
-  pages_.push_back({page, {}});
-  pages_.back().requests.push(p);
-  ++c_.count[Counter::page_touches];
-  if (touches_.empty()) time_report();
-  touches_.push_back({c_.now(), page, c_.chip});
+  parked_.add_waiter(e, p);
 }
 
 void Mmu::time_report() { c_.schedule((c_.now() / kTouchBatch + 1) * kTouchBatch, EventKind::touch_send, 0); }

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/chip/context.hpp"
-#include "core/chip/fifo.hpp"
+#include "core/chip/mshr.hpp"
 #include "partition/page_placement.hpp"
 
 namespace atl {
@@ -12,7 +12,7 @@ namespace atl {
 /// credit, so their number is bounded).
 class Mmu {
  public:
-  explicit Mmu(Context& c) : c_(c), placement_(c.machine.config), single_(c.machine.config.chips == 1) {}
+  explicit Mmu(Context& c);
 
   /// Home chip of the line's page, or kUnknownHome.
   std::uint8_t home(LineAddr line) const {
@@ -27,36 +27,28 @@ class Mmu {
   /// The controller's answer: calls again(packet) for the requests that waited, in the order of coming.
   template <class Again> void learn(PageAddr page, std::uint8_t home, Again&& again) {
     cache_.insert(page, home);
-    for (std::size_t i = 0; i < pages_.size(); ++i) {
-      if (pages_[i].page != page) continue;
-      Fifo<Packet> requests;
-      std::swap(requests, pages_[i].requests);
-      if (i + 1 < pages_.size()) std::swap(pages_[i], pages_.back());
-      pages_.pop_back();
-      while (!requests.empty()) {
-        Packet p = requests.take();
-        p.home = home;
-        again(p);
-      }
-      return;
-    }
+    const std::uint32_t e = parked_.find({page.value});
+    if (e == parked_.kNone) return;
+    parked_.release_waiters(e, [&](Packet p) {
+      p.home = home;
+      again(p);
+      return true;
+    });
+    parked_.close(e);
   }
+  void prefetch(LineAddr line) const { cache_.prefetch(c_.machine.page_of(line)); }
 
   /// Touches from before `end` that were not taken yet, for the controller.
   std::vector<FirstTouch::Touch> take_touches_before(Cycle end);
-  std::size_t parked_pages() const { return pages_.size(); }
+  std::size_t parked_pages() const { return parked_.in_use(); }
 
  private:
-  struct Parked {
-    PageAddr page;
-    Fifo<Packet> requests;
-  };
   void time_report();
   Context& c_;
   StaticPlacement placement_;
   PageHomeCache cache_;
   bool single_;
-  std::vector<Parked> pages_;
+  MshrFile<Packet, std::uint32_t> parked_;  ///< requests by page, which takes the part of the line
   std::vector<FirstTouch::Touch> touches_;
 };
 

@@ -9,7 +9,7 @@ namespace atl {
 
 /// Miss-status holding registers: the lines under way from below, each with a list of those who wait for it.
 /// A fixed pool with a hash index by line; `Waiter` is what the owner needs to answer one request.
-template <class Waiter> class MshrFile {
+template <class Waiter, class Index = std::uint16_t> class MshrFile {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
@@ -34,6 +34,7 @@ template <class Waiter> class MshrFile {
   Entry& operator[](std::uint32_t e) { return entry_[e]; }
   const Entry& operator[](std::uint32_t e) const { return entry_[e]; }
 
+  void prefetch(LineAddr line) const { __builtin_prefetch(&index_[slot(line)]); }
   void prefetch(std::uint32_t e) const { __builtin_prefetch(&entry_[e]); }
   std::uint32_t find(LineAddr line) const {
     for (std::size_t i = slot(line);; i = (i + 1) & mask_) {
@@ -48,7 +49,7 @@ template <class Waiter> class MshrFile {
     entry_[e].line = line;
     std::size_t i = slot(line);
     while (index_[i] != kFree) i = (i + 1) & mask_;
-    index_[i] = static_cast<std::uint16_t>(e);
+    index_[i] = static_cast<Index>(e);
     return e;
   }
   void add_waiter(std::uint32_t e, const Waiter& w) {
@@ -107,7 +108,7 @@ template <class Waiter> class MshrFile {
   }
 
  private:
-  static constexpr std::uint16_t kFree = 0xFFFF;
+  static constexpr Index kFree = static_cast<Index>(~Index{0});
   struct Node {
     Waiter waiter;
     std::uint32_t next;
@@ -117,7 +118,7 @@ template <class Waiter> class MshrFile {
   std::uint32_t merges_ = 1;
   std::vector<Entry> entry_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint16_t> index_;  ///< entry by hashed line; at most half full
+  std::vector<Index> index_;  ///< entry by hashed line; at most half full
   std::size_t mask_ = 0;
   std::vector<Node> node_;
   std::vector<std::uint32_t> free_nodes_;

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <vector>
+
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
 #include "core/chip/gate.hpp"
@@ -6,42 +9,62 @@
 
 namespace atl {
 
-/// A queue in front of a bandwidth: the head leaves when the port is free and its destination has given a credit. While
-/// the head waits for that credit, those behind it wait too, as in an input-queued router.
-struct OutPort {
+/// One queue of a port. Packets of a lane leave in order; while the head waits for a credit, so do those behind it.
+struct Lane {
   Fifo<Packet> fifo;
-  Gate gate;  ///< credits of this queue, for those who send into it
-  Server server;
+  Gate gate;             ///< credits of this queue, for those who send into it
   bool waiting = false;  ///< lined up at the head's destination
   bool granted = false;  ///< holds the credit for the head
-  bool timed = false;    ///< an event is scheduled for when the port is free
+};
 
-  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, depart)` hands it on.
-  /// `self` is who to resume, `timer` the event that calls again.
-  template <class GateOf, class Send> void pump(Context& c, Waiter self, const Event& timer, GateOf&& gate_of, Send&& send) {
-    while (!fifo.empty() && !waiting) {
+/// Queues that share one bandwidth in turn. A crossbar port has a lane for its own chip and one for each way to others:
+/// with a single queue, a packet for a busy link would hold up all others and no link could be used beyond some 60 %
+/// (head-of-line blocking of input-queued switches).
+struct OutPort {
+  std::vector<Lane> lanes;
+  Server server;
+  std::uint32_t next = 0;  ///< lane to serve first
+  bool timed = false;      ///< an event is scheduled for when the port is free
+
+  OutPort(std::uint32_t lane_count, std::uint32_t capacity, double bytes_per_cycle) : lanes(lane_count), server(bytes_per_cycle) {
+    for (Lane& l : lanes) l.gate = Gate(capacity);
+  }
+
+  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, lane, depart)` hands it on.
+  /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
+  template <class GateOf, class Send> void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
+    const auto n = static_cast<std::uint32_t>(lanes.size());
+    for (;;) {
+      std::uint32_t k = next, seen = 0;
+      while (seen < n && (lanes[k].fifo.empty() || lanes[k].waiting)) ++seen, k = k + 1 < n ? k + 1 : 0;
+      if (seen == n) return;
       if (!server.idle(c.now())) {
         if (!timed) {
           timed = true;
-          c.schedule(server.idle_from(), timer);
+          c.schedule(server.idle_from(), timer, self.index);
         }
         return;
       }
-      if (!granted) {
-        Gate& g = gate_of(fifo.front());
+      Lane& lane = lanes[k];
+      if (!lane.granted) {
+        Gate& g = gate_of(lane.fifo.front());
         if (!g.acquire()) {
+          self.sub = static_cast<std::uint8_t>(k);
           g.wait(self);
-          waiting = true;
-          return;
+          lane.waiting = true;
+          continue;
         }
       }
-      granted = false;
-      const Packet p = fifo.take();
-      send(p, server.serve(c.now(), c.machine.bytes(p)));
-      c.release(gate);
+      lane.granted = false;
+      next = k + 1 < n ? k + 1 : 0;
+      const Packet p = lane.fifo.take();
+      send(p, k, server.serve(c.now(), c.machine.bytes(p)));
     }
   }
-  void grant() { waiting = false, granted = true; }
+  void grant(std::uint32_t lane) { lanes[lane].waiting = false, lanes[lane].granted = true; }
+  bool idle() const {
+    return std::all_of(lanes.begin(), lanes.end(), [](const Lane& l) { return l.fifo.empty() && l.gate.full(); });
+  }
 };
 
 }  // namespace atl

@@ -7,35 +7,45 @@
 
 namespace atl {
 
-RequestNetwork::RequestNetwork(Context& c) : c_(c), mmu_(c), port_(c.machine.cluster_ports), resumed_(port_.size()) {
-  for (OutPort& p : port_) p.gate = Gate(c.machine.config.noc.queue_packets), p.server = Server(c.machine.cluster_bpc);
-}
+RequestNetwork::RequestNetwork(Context& c, std::uint32_t ways)
+    : c_(c),
+      mmu_(c),
+      port_(c.machine.cluster_ports, OutPort(1 + ways, c.machine.config.noc.queue_packets, c.machine.cluster_bpc)),
+      lanes_(1 + ways),
+      resumed_(port_.size() * lanes_) {}
 
-void RequestNetwork::request(Packet p) {
+std::uint32_t RequestNetwork::lane_of(const Packet& p) const { return to_local_slice(p) ? 0 : links_->lane_for(p); }
+
+Gate* RequestNetwork::gate_for(Packet& p) {
   p.home = mmu_.home(p.line);
-  if (p.home == kUnknownHome) return mmu_.park(p);
-  enter(c_.machine.cluster_port(p.sm, p.slice), p);
+  return p.home == kUnknownHome ? nullptr : &port_[port_of(p)].lanes[lane_of(p)].gate;
 }
 
-void RequestNetwork::enter(std::uint32_t port, const Packet& p) {
+void RequestNetwork::request(const Packet& p) { p.home == kUnknownHome ? mmu_.park(p) : enter(p); }
+
+void RequestNetwork::enter(const Packet& p) {
   ++c_.count[p.home == c_.chip ? Counter::requests_local : Counter::requests_remote];
-  port_[port].fifo.push(p);
+  const std::uint32_t port = port_of(p);
+  port_[port].lanes[lane_of(p)].fifo.push(p);
   pump(port);
 }
 
 void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
   mmu_.learn(page, home, [&](const Packet& p) {
-    const std::uint32_t port = c_.machine.cluster_port(p.sm, p.slice);
-    if (resumed_[port].empty() && port_[port].gate.acquire()) return enter(port, p);
-    if (resumed_[port].empty()) port_[port].gate.wait({WaiterKind::mmu, 0, static_cast<std::uint16_t>(port)});
-    resumed_[port].push(p);
+    const std::uint32_t port = port_of(p), lane = lane_of(p);
+    Gate& gate = port_[port].lanes[lane].gate;
+    Fifo<Packet>& queue = resumed(port, lane);
+    if (queue.empty() && gate.acquire()) return enter(p);
+    if (queue.empty()) gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
+    queue.push(p);
   });
 }
 
-void RequestNetwork::on_mmu_credit(std::uint32_t port) {
-  const Packet p = resumed_[port].take();
-  if (!resumed_[port].empty()) port_[port].gate.wait({WaiterKind::mmu, 0, static_cast<std::uint16_t>(port)});
-  enter(port, p);
+void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
+  Fifo<Packet>& queue = resumed(port, lane);
+  const Packet p = queue.take();
+  if (!queue.empty()) port_[port].lanes[lane].gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
+  enter(p);
 }
 
 /// Memory-side: the home's slice. SM-side: the own chip's slice, whoever is the home; atomics execute at the home.
@@ -44,31 +54,32 @@ bool RequestNetwork::to_local_slice(const Packet& p) const {
 }
 
 void RequestNetwork::pump(std::uint32_t port) {
-  const auto index = static_cast<std::uint16_t>(port);
   port_[port].pump(
-      c_, {WaiterKind::request_port, 0, index}, {{}, index, EventKind::request_port},
+      c_, {WaiterKind::request_port, 0, static_cast<std::uint16_t>(port)}, EventKind::request_port,
       [&](const Packet& p) -> Gate& {
         return to_local_slice(p) ? (*slices_)[p.slice].gate(LlcSlice::kFromSms) : links_->out_gate(links_->channel_for(p));
       },
-      [&](const Packet& p, Cycle depart) {
+      [&](const Packet& p, std::uint32_t lane, Cycle depart) {
         const auto& config = c_.machine.config;
         ++c_.count[Counter::noc_request_packets];
         c_.count[Counter::noc_request_bytes] += c_.machine.bytes(p);
         const Cycle at = depart + config.l1.latency_cycles + config.noc.request_latency_cycles;
-        if (to_local_slice(p)) {
+        if (lane == 0) {
           c_.schedule(at + config.llc.latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFromSms, p);
         } else {
           c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }
+        c_.release(port_[port].lanes[lane].gate);
       });
 }
 
 std::string RequestNetwork::describe_stall() const {
   std::string text;
   for (std::size_t i = 0; i < port_.size(); ++i) {
-    if (port_[i].waiting) {
-      const Packet& p = port_[i].fifo.front();
-      text += fmt::format("request port {}: {} packets, the first waits for {}\n", i, port_[i].fifo.size(),
+    for (const Lane& lane : port_[i].lanes) {
+      if (!lane.waiting) continue;
+      const Packet& p = lane.fifo.front();
+      text += fmt::format("request port {}: {} packets, the first waits for {}\n", i, lane.fifo.size(),
                           to_local_slice(p) ? fmt::format("slice {}", p.slice) : fmt::format("the link towards chip {}", p.home));
     }
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "core/chip/mmu.hpp"
@@ -12,33 +13,41 @@ class LlcSlice;
 /// The request crossbar: one queue and port per cluster and memory-side router, towards LLC slices and inter-chip ports.
 class RequestNetwork {
  public:
-  explicit RequestNetwork(Context& c);
+  RequestNetwork(Context& c, std::uint32_t ways);
   void connect(std::vector<LlcSlice>& slices, Links& links) { slices_ = &slices, links_ = &links; }
 
-  bool home_known(LineAddr line) const { return mmu_.home(line) != kUnknownHome; }
-  Gate& gate(std::uint32_t port) { return port_[port].gate; }
-  /// A request of an SM, which holds a credit of the cluster port if the line's home is known.
-  void request(Packet p);
+  /// Fills in the packet's home. Returns the gate of the queue that it needs a credit of; nullptr if nobody knows the
+  /// home yet: then the request will wait in the MMU and needs none.
+  Gate* gate_for(Packet& p);
+  /// A request of an SM that holds the credit that gate_for() names.
+  void request(const Packet& p);
   /// Homes settled by the controller.
   void learn(PageAddr page, std::uint8_t home);
 
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
-  void on_credit(std::uint32_t port) { port_[port].grant(), pump(port); }
+  void on_credit(std::uint32_t port, std::uint32_t lane) { port_[port].grant(lane), pump(port); }
   /// A credit for the first of the requests that waited for their page.
-  void on_mmu_credit(std::uint32_t port);
+  void on_mmu_credit(std::uint32_t port, std::uint32_t lane);
 
   Mmu& mmu() { return mmu_; }
   std::string describe_stall() const;
+  bool credits_home() const {
+    return std::all_of(port_.begin(), port_.end(), [](const OutPort& p) { return p.idle(); });
+  }
 
  private:
-  void enter(std::uint32_t port, const Packet& p);
+  void enter(const Packet& p);
+  std::uint32_t port_of(const Packet& p) const { return c_.machine.cluster_port(p.sm, p.slice); }
+  std::uint32_t lane_of(const Packet& p) const;
+  Fifo<Packet>& resumed(std::uint32_t port, std::uint32_t lane) { return resumed_[port * lanes_ + lane]; }
   void pump(std::uint32_t port);
   bool to_local_slice(const Packet& p) const;
 
   Context& c_;
   Mmu mmu_;
   std::vector<OutPort> port_;
-  std::vector<Fifo<Packet>> resumed_;  ///< [port] requests whose page has its home now and that wait for a credit
+  std::uint32_t lanes_;
+  std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit
   std::vector<LlcSlice>* slices_ = nullptr;
   Links* links_ = nullptr;
 };

@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
-#include "core/chip/out_port.hpp"
+#include "core/chip/context.hpp"
+#include "core/chip/server.hpp"
 
 namespace atl {
 
@@ -9,22 +11,28 @@ namespace atl {
 /// blocks, since an SM takes every response it asked for.
 class ResponseNetwork {
  public:
-  explicit ResponseNetwork(Context& c) : c_(c), port_(c.machine.cluster_ports) {
-    for (OutPort& p : port_) {
-      p.gate = Gate(c.machine.config.noc.queue_packets + c.machine.response_flight);
-      p.server = Server(c.machine.cluster_bpc);
-    }
-  }
+  explicit ResponseNetwork(Context& c)
+      : c_(c), port_(c.machine.cluster_ports, Port{{}, Gate(c.machine.config.noc.queue_packets + c.machine.response_flight),
+                                                   Server(c.machine.cluster_bpc)}) {}
   Gate& gate(std::uint32_t port) { return port_[port].gate; }
   void on_arrive(std::uint32_t port, const Packet& p) {
     port_[port].fifo.push(p);
     pump(port);
   }
+  bool credits_home() const {
+    return std::all_of(port_.begin(), port_.end(), [](const Port& p) { return p.gate.full() && p.fifo.empty(); });
+  }
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
 
  private:
+  struct Port {
+    Fifo<Packet> fifo;
+    Gate gate;
+    Server server;
+    bool timed = false;
+  };
   void pump(std::uint32_t port) {
-    OutPort& out = port_[port];
+    Port& out = port_[port];
     while (!out.fifo.empty()) {
       if (!out.server.idle(c_.now())) {
         if (!out.timed) {
@@ -42,7 +50,7 @@ class ResponseNetwork {
     }
   }
   Context& c_;
-  std::vector<OutPort> port_;
+  std::vector<Port> port_;
 };
 
 }  // namespace atl

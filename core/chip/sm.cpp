@@ -38,8 +38,9 @@ void Sm::start_cta() {
     Warp& w = warp_[id];
     w = {};
     w.op = ops.first;
-    w.age = next_age_++;
     w.cta = static_cast<std::uint8_t>(loading_);
+    look_at_op(w);
+    w.age = next_age_++;
     w.live = true;
     ++cta.live_warps;
     c_.schedule(c_.now() + 1, EventKind::warp_ready, id_, id);
@@ -111,14 +112,18 @@ void Sm::execute(std::uint32_t warp) {
   }
 }
 
+void Sm::look_at_op(Warp& w) {
+  const Op& op = op_of(w);
+  w.wait = op.kind == OpKind::exit ? ~0u : op.wait;
+  w.access = op.first_access;
+}
+
 /// The warp's next op may issue at `at`, if nothing it waits for is still under way.
 void Sm::advance(std::uint32_t warp, Cycle at) {
   Warp& w = warp_[warp];
-  const CtaProgram& program = cta_[w.cta].program;
-  const Op& op = program.ops[++w.op];
-  __builtin_prefetch(&op + 1);
-  if (op.accesses != 0) __builtin_prefetch(&program.accesses[op.first_access]);
-  if ((wait_mask(op) & w.busy) != 0) {
+  ++w.op;
+  look_at_op(w);
+  if ((w.wait & w.busy) != 0) {
     w.waiting = true;
     w.ready_at = static_cast<std::uint32_t>(at);
   } else {
@@ -130,11 +135,11 @@ void Sm::wake(std::uint32_t warp) {
   Warp& w = warp_[warp];
   w.waiting = false;
   const auto ahead = static_cast<std::int32_t>(w.ready_at - static_cast<std::uint32_t>(c_.now()));
-  if (ahead > 0) {
-    c_.schedule(c_.now() + static_cast<Cycle>(ahead), EventKind::warp_ready, id_, warp);
-  } else {
-    on_warp_ready(warp);
-  }
+  // Not issued from here even if it could be: by the time the event is handled, its op and accesses are in the host's cache.
+  const CtaProgram& program = cta_[w.cta].program;
+  __builtin_prefetch(&program.ops[w.op]);
+  __builtin_prefetch(program.accesses.data() + w.access);
+  c_.schedule(c_.now() + static_cast<Cycle>(std::max(ahead, 0)), EventKind::warp_ready, id_, warp);
 }
 
 void Sm::part_done(std::uint32_t warp, std::uint32_t slot) {
@@ -142,7 +147,7 @@ void Sm::part_done(std::uint32_t warp, std::uint32_t slot) {
   Warp& w = warp_[warp];
   if (--w.outstanding[slot] != 0) return;
   w.busy &= ~(1u << slot);
-  if (w.waiting && (wait_mask(op_of(w)) & w.busy) == 0) wake(warp);
+  if (w.waiting && (w.wait & w.busy) == 0) wake(warp);
 }
 
 /// Shared memory answers after its latency; an access with bank conflicts takes one pass each, and accesses of the SM
@@ -190,6 +195,17 @@ void Sm::exit_warp(std::uint32_t warp) {
   }
 }
 
+void Sm::prefetch(std::uint32_t warp) const {
+  const Warp& w = warp_[warp];
+  const auto& accesses = cta_[w.cta].program.accesses;
+  if (w.access >= accesses.size()) return;
+  const Machine& m = c_.machine;
+  const std::uint32_t parts = Access::kSectors / m.line_sectors;
+  const LineAddr line{accesses[w.access].block() * parts};
+  l1_.prefetch(line);
+  network_.mmu().prefetch(line);
+}
+
 // ---- Load-store unit ----
 
 void Sm::on_load_store_unit() {
@@ -198,12 +214,12 @@ void Sm::on_load_store_unit() {
 }
 
 void Sm::on_credit() {
-  credit_wanted_ = false, credit_held_ = true;
+  credit_held_ = std::exchange(credit_wanted_, nullptr);
   run_load_store_unit();
 }
 
 void Sm::run_load_store_unit() {
-  while (!lsu_.empty() && !lsu_stalled_ && !credit_wanted_) {
+  while (!lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr) {
     if (lsu_free_ > c_.now()) {
       if (!lsu_timed_) {
         lsu_timed_ = true;
@@ -244,10 +260,7 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
                                                                             : PacketKind::atomic,
                                                  line, sectors);
     if (!taken) return false;
-    if (credit_held_) {  // lined up for it, but the line came meanwhile
-      credit_held_ = false;
-      c_.release(network_.gate(credit_port_));
-    }
+    if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));  // the line came meanwhile
     c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
     lsu_free_ = c_.now() + 1;
     ++lsu_part_;
@@ -264,7 +277,9 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
     ++c_.count[Counter::l1_stalls];
     return false;
   }
-  if (l.outcome == L1Cache::Outcome::fetch && !credit_for(line)) return false;
+  Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16);
+  if (l.outcome == L1Cache::Outcome::fetch && !credit_for(p)) return false;
+  if (c_.observer != nullptr) [[unlikely]] c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
   Warp& w = warp_[warp];
   if (op.slot != kNoSlot) {
     w.busy |= 1u << op.slot;
@@ -280,17 +295,16 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
     c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
     return true;
   }
-  const auto now = static_cast<std::uint32_t>(c_.now());
-  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, now});
+  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, p.born});
   if (l.outcome == L1Cache::Outcome::merge) {
     ++c_.count[Counter::l1_merges];
     return true;
   }
   ++c_.count[Counter::l1_misses];
   c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
-  Packet p{.line = line, .token = entry, .born = now, .kind = PacketKind::read, .sectors = l.fetch};
+  p.token |= entry;
   if ((op.flags & kReadOnly) != 0) p.flags |= kReadOnlyData;
-  request(p);
+  network_.request(p);
   return true;
 }
 
@@ -301,16 +315,20 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     ++c_.count[Counter::l1_stalls];
     return false;
   }
-  if (!credit_for(line)) return false;
-  ++unacknowledged_;
-  Packet p{.line = line, .token = warp << 8 | kNoSlot, .born = static_cast<std::uint32_t>(c_.now()), .kind = kind, .sectors = sectors};
+  Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot);
   p.flags = kDirect;
+  if (!credit_for(p)) return false;
+  ++unacknowledged_;
   if (kind == PacketKind::write) {
     ++c_.count[Counter::l1_stores];
     c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
     if (l1_.enabled()) l1_.store(line, sectors);
+    if (c_.observer != nullptr) [[unlikely]] c_.observer->on_l1_store(c_, id_, line);
   } else {
-    if (kind == PacketKind::atomic && l1_.enabled()) l1_.atomic(line);
+    if (kind == PacketKind::atomic) {
+      if (l1_.enabled()) l1_.atomic(line);
+      if (c_.observer != nullptr) [[unlikely]] c_.observer->on_l1_atomic(c_, id_, line);
+    }
     p.token = warp << 8 | op.slot;
     if (op.slot != kNoSlot) {
       Warp& w = warp_[warp];
@@ -318,29 +336,27 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
       ++w.outstanding[op.slot];
     }
   }
-  request(p);
+  network_.request(p);
   return true;
 }
 
-/// A credit of the cluster port towards the line's slice. A page without a home needs none: its requests wait in the MMU.
-bool Sm::credit_for(LineAddr line) {
-  if (!network_.home_known(line)) return true;
-  if (credit_held_) {
-    credit_held_ = false;
+/// The packet's home, and a credit of the cluster port's queue in its direction.
+bool Sm::credit_for(Packet& p) {
+  Gate* gate = network_.gate_for(p);
+  if (gate == nullptr) return true;
+  if (credit_held_ == gate) {
+    credit_held_ = nullptr;
     return true;
   }
-  credit_port_ = c_.machine.cluster_port(id_, c_.machine.map.slice(line));
-  if (network_.gate(credit_port_).acquire()) return true;
-  network_.gate(credit_port_).wait({WaiterKind::sm, 0, id_});
-  credit_wanted_ = true;
+  if (gate->acquire()) return true;
+  gate->wait({WaiterKind::sm, 0, id_});
+  credit_wanted_ = gate;
   return false;
 }
 
-void Sm::request(Packet p) {
-  p.sm = id_;
-  p.source = c_.chip;
-  p.slice = static_cast<std::uint8_t>(c_.machine.map.slice(p.line));
-  network_.request(p);
+Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token) const {
+  return {.line = line, .token = token, .born = static_cast<std::uint32_t>(c_.now()), .sm = id_, .source = c_.chip, .kind = kind,
+          .sectors = sectors, .slice = static_cast<std::uint8_t>(c_.machine.map.slice(line))};
 }
 
 void Sm::on_response(const Packet& p) {
@@ -349,7 +365,8 @@ void Sm::on_response(const Packet& p) {
     --unacknowledged_;
     if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
   } else {
-    l1_.fill(p.token, p.sectors, [&](const L1Cache::Waiter& w) {
+    if (c_.observer != nullptr) [[unlikely]] c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
+    l1_.fill(p.token & 0xFFFF, p.sectors, [&](const L1Cache::Waiter& w) {
       ++c_.count[Counter::loads_completed];
       c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
       part_done(w.warp, w.slot);
@@ -365,7 +382,7 @@ std::string Sm::describe_stall() const {
   if (resident_ == 0 && unacknowledged_ == 0 && l1_.outstanding() == 0) return {};
   std::string text = fmt::format("SM {}: {} CTAs, {} lines missing in L1, {} stores and atomics unacknowledged", id_, resident_,
                                  l1_.outstanding(), unacknowledged_);
-  if (credit_wanted_) text += fmt::format("; load-store unit waits for cluster port {}", credit_port_);
+  if (credit_wanted_ != nullptr) text += "; load-store unit waits for its cluster's request port";
   if (lsu_stalled_) text += "; load-store unit waits for an MSHR or a store credit";
   return text;
 }

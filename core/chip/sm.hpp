@@ -39,11 +39,13 @@ class Sm {
   /// A credit that the load-store unit lined up for.
   void on_credit();
 
-  /// What the next event will touch: a response, a warp.
+  /// What the next event will touch: a response, or a warp that issues.
   void prefetch(const Packet& p) const {
-    if (!p.has(kDirect)) l1_.prefetch(p.token, p.line);
+    if (p.has(kDirect)) return;
+    l1_.prefetch(p.token & 0xFFFF, p.line);
+    __builtin_prefetch(&warp_[p.token >> 16]);
   }
-  void prefetch(std::uint32_t warp) const { __builtin_prefetch(&warp_[warp]); }
+  void prefetch(std::uint32_t warp) const;
 
   /// CTAs that ended since the last call.
   std::uint32_t take_finished() { return std::exchange(finished_, 0); }
@@ -62,11 +64,11 @@ class Sm {
 
   const Op& op_of(const Warp& w) const { return cta_[w.cta].program.ops[w.op]; }
   std::uint32_t scheduler_of(std::uint32_t warp) const { return warp % static_cast<std::uint32_t>(scheduler_.size()); }
-  static std::uint32_t wait_mask(const Op& op) { return op.kind == OpKind::exit ? ~0u : op.wait; }
 
   void try_issue(std::uint32_t s);
   std::uint32_t pick(const Scheduler& s) const;
   void execute(std::uint32_t warp);
+  void look_at_op(Warp& w);
   void advance(std::uint32_t warp, Cycle at);
   void wake(std::uint32_t warp);
   void part_done(std::uint32_t warp, std::uint32_t slot);
@@ -79,8 +81,8 @@ class Sm {
   bool present(std::uint32_t warp, const Op& op, Access a);
   bool load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors);
   bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
-  bool credit_for(LineAddr line);
-  void request(Packet p);
+  bool credit_for(Packet& p);
+  Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token) const;
 
   Context& c_;
   RequestNetwork& network_;
@@ -98,9 +100,8 @@ class Sm {
   Cycle lsu_free_ = 0;
   bool lsu_timed_ = false;
   bool lsu_stalled_ = false;    ///< the L1 has no MSHR, merge place or store credit for the head
-  bool credit_wanted_ = false;  ///< in line for a credit of cluster port `credit_port_`
-  bool credit_held_ = false;
-  std::uint32_t credit_port_ = 0;
+  Gate* credit_wanted_ = nullptr;  ///< in line for a credit of this gate
+  Gate* credit_held_ = nullptr;    ///< holds a credit of this gate
   std::uint32_t unacknowledged_ = 0;
   Cycle shared_free_ = 0;
 };

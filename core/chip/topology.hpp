@@ -31,6 +31,9 @@ class ChipTopology {
   ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self);
 
   std::uint32_t ports() const { return ports_; }
+  /// Directions in which a packet can leave: the two of a ring, or one per neighbour.
+  std::uint32_t ways() const { return kind_ == Topology::ring ? ports_ : chips_ - 1; }
+  std::uint32_t way_of(std::uint32_t channel) const { return channel / (kind_ == Topology::ring ? 2 * kClasses : kClasses); }
   const std::vector<Channel>& channels() const { return channels_; }
   /// Chips that this one sends to directly, ascending.
   std::vector<LpId> neighbours() const;

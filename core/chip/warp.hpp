@@ -10,6 +10,8 @@ namespace atl {
 struct alignas(64) Warp {
   std::uint32_t op = 0;        ///< next op, index into the CTA's program
   std::uint32_t busy = 0;      ///< scoreboard slots with a result under way
+  std::uint32_t wait = 0;      ///< slots that the next op waits for; copied here so that a fill touches this line only
+  std::uint32_t access = 0;    ///< first access of the next op, to be prefetched
   std::uint32_t age = 0;       ///< order of assignment to the SM, for GTO
   std::uint32_t ready_at = 0;  ///< low bits of the cycle from which the next op may issue
   std::uint8_t cta = 0;        ///< CTA slot

@@ -112,7 +112,7 @@ struct LlcConfig {
     v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
     v(s.index, {"index", "", 0, 0, "set index function"});
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "arrival at the slice to hit data leaving it"});
-    v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines"});
+    v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines or, if sectored, in sectors"});
     v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per slice"});
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});

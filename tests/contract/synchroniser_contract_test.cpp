@@ -71,7 +71,9 @@ TEST_CASE("edges of very different latencies, one slow and none a multiple of an
 }
 
 TEST_CASE("a control edge 50 windows slow is served in time, in both directions") {
-  on_all_ranks([](Transport& t) { check_same_as_alone(t, ring_with_controller(4, 10, 509), dealt(5, t.size()), {4, 80, 30}); });
+  on_all_ranks([](Transport& t) {
+    check_same_as_alone(t, ring_with_controller(4, 10, 509), dealt(5, t.size()), {4, 80, 30});
+  });
 }
 
 TEST_CASE("pairs that share no edge do not disturb each other") {
@@ -128,7 +130,8 @@ TEST_CASE("an edge without latency is refused on every rank, naming its ends") {
   on_all_ranks([](Transport& t) {
     Edges edges = ring_with_controller(4, 32, 200);
     edges[1][0].latency = 0;
-    CHECK(ending(t, edges, dealt(5, t.size()), {}) == "link: the edge from process 1 to 2 has no latency: there is no lookahead");
+    CHECK(ending(t, edges, dealt(5, t.size()), {}) ==
+          "link: the edge from process 1 to 2 has no latency: there is no lookahead");
   });
 }
 

@@ -22,11 +22,11 @@ struct Ball {
 
 struct Rules {
   std::uint32_t balls = 8, bounces = 60;
-  Cycle longest_wait = 200;         ///< between a ball's arrival and its next throw
-  Cycle pause = 0;                  ///< every tenth bounce waits so long: idle gaps
-  LpId thief = ~0u;                 ///< process that throws an exception ...
-  Cycle theft = kNever;             ///< ... from this cycle on
-  LpId cheat = ~0u;                 ///< process that sends faster than its edges promise
+  Cycle longest_wait = 200;  ///< between a ball's arrival and its next throw
+  Cycle pause = 0;           ///< every tenth bounce waits so long: idle gaps
+  LpId thief = ~0u;          ///< process that throws an exception ...
+  Cycle theft = kNever;      ///< ... from this cycle on
+  LpId cheat = ~0u;          ///< process that sends faster than its edges promise
 };
 
 class Player final : public LogicalProcess {
@@ -50,7 +50,8 @@ class Player final : public LogicalProcess {
  private:
   void bounce(Cycle at, Ball ball) {
     digest_.add(at, ball.id * 1000 + ball.bounces);
-    if (id() == rules_.thief && at >= rules_.theft) throw SimulationError("process " + std::to_string(id()) + " lost its balls");
+    if (id() == rules_.thief && at >= rules_.theft)
+      throw SimulationError("process " + std::to_string(id()) + " lost its balls");
     if (ball.bounces == 0) return;
     // The state of the process enters every decision, so that any change of order changes everything that follows.
     std::minstd_rand random(static_cast<std::uint32_t>(digest_.value() % 2147483646u) + 1);
@@ -61,7 +62,8 @@ class Player final : public LogicalProcess {
     Edge& edge = edges()[choice];
     const Cycle arrival = id() == rules_.cheat ? at + 1 : at + edge.latency + wait;
     if (random() % 8 == 0) {
-      edge.outbox.control.push_back({arrival, id(), ball.bounces, std::to_string(ball.id) + std::string(random() % 300, ' ')});
+      edge.outbox.control.push_back(
+          {arrival, id(), ball.bounces, std::to_string(ball.id) + std::string(random() % 300, ' ')});
     } else {
       edge.outbox.data.push_back(Message::make(arrival, id(), 0, ball));
     }
@@ -89,7 +91,8 @@ inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& ra
   std::vector<std::uint64_t> digests(edges.size());
   Outcome out{0, 0, synchroniser.windows_run()};
   std::string mine;
-  for (const auto& p : players) mine += std::to_string(p->id()) + " " + std::to_string(p->digest()) + " " + std::to_string(p->events()) + "\n";
+  for (const auto& p : players)
+    mine += std::to_string(p->id()) + " " + std::to_string(p->digest()) + " " + std::to_string(p->events()) + "\n";
   for (const std::string& text : t.all_gather(mine)) {
     std::istringstream in(text);
     std::uint64_t id, digest, events;

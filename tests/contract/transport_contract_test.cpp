@@ -47,7 +47,8 @@ TEST_CASE("exchange without peers returns at once") {
 TEST_CASE("exchange delivers buffers of every size around the first part's, and of several megabytes") {
   on_all_ranks([](Transport& t) {
     int round = 0;
-    for (const std::size_t bytes : {0u, 1u, 7u, 8u, 4096u, 61431u, 61432u, 61433u, 61440u, 65535u, 65536u, 65537u, 3000001u}) {
+    for (const std::size_t bytes :
+         {0u, 1u, 7u, 8u, 4096u, 61431u, 61432u, 61433u, 61440u, 65535u, 65536u, 65537u, 3000001u}) {
       swap_with(t, ++round, everybody, [&](int, int) { return bytes; });
     }
   });
@@ -67,7 +68,8 @@ TEST_CASE("exchange delivers different sizes in the two directions") {
 TEST_CASE("2000 rounds of changing sizes arrive in order and complete") {
   on_all_ranks([](Transport& t) {
     for (int round = 0; round < 2000; ++round) {
-      swap_with(t, round, everybody, [&](int from, int to) { return static_cast<std::size_t>((round * 37 + from * 11 + to) % 300); });
+      swap_with(t, round, everybody,
+                [&](int from, int to) { return static_cast<std::size_t>((round * 37 + from * 11 + to) % 300); });
     }
   });
 }
@@ -79,7 +81,9 @@ TEST_CASE("neighbours on a ring exchange without the others' part, some of them 
     for (int round = 0; round < 200; ++round) {
       swap_with(t, round, ring, [](int from, int to) { return static_cast<std::size_t>(from * 10 + to); });
       // Pairs only: 0-1, 2-3, ...; the last of an odd number has nobody and goes on.
-      if (round % 3 == 0) swap_with(t, -round, [](int a, int b) { return a / 2 == b / 2; }, [](int, int) { return 50u; });
+      if (round % 3 == 0)
+        swap_with(
+            t, -round, [](int a, int b) { return a / 2 == b / 2; }, [](int, int) { return 50u; });
     }
   });
 }
@@ -90,7 +94,8 @@ TEST_CASE("all_min gives every rank the smallest value, whoever has it, up to th
       CHECK(t.all_min(t.rank() == smallest ? 3 : 1000 + static_cast<std::uint64_t>(t.rank())) == 3);
     }
     CHECK(t.all_min(UINT64_MAX) == UINT64_MAX);
-    CHECK(t.all_min(UINT64_MAX - static_cast<std::uint64_t>(t.rank())) == UINT64_MAX - static_cast<std::uint64_t>(t.size() - 1));
+    CHECK(t.all_min(UINT64_MAX - static_cast<std::uint64_t>(t.rank())) ==
+          UINT64_MAX - static_cast<std::uint64_t>(t.size() - 1));
     CHECK(t.all_min(0) == 0);
   });
 }

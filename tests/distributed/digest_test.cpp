@@ -15,11 +15,14 @@ namespace {
 
 /// SAC's system, shrunk so that a run takes well under a second.
 SystemConfig small_system(const std::string& organisation, const std::string& topology) {
-  return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
-                                   "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology});
+  return read_system("sac-4chip",
+                     {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology});
 }
 
-std::string workload_file(const std::string& name) { return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name); }
+std::string workload_file(const std::string& name) {
+  return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name);
+}
 
 RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "") {
   RunResult result;
@@ -27,7 +30,8 @@ RunResult run_on(const SystemConfig& config, const std::string& workload, int ra
   run_threads(ranks, [&](Transport& t) {
     const auto opened = open_workload(workload_file(workload));
     const auto n = static_cast<std::uint32_t>(ranks);
-    auto mine = simulate(t, config, *opened, map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n));
+    auto mine =
+        simulate(t, config, *opened, map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n));
     const std::lock_guard lock(mutex);
     if (mine) result = std::move(*mine);
   });
@@ -49,7 +53,8 @@ void check_same(const RunResult& got, const RunResult& wanted) {
   REQUIRE(got.samples.size() == wanted.samples.size());
   for (std::size_t s = 0; s < got.samples.size(); ++s) {
     CHECK(got.samples[s].end == wanted.samples[s].end);
-    for (std::size_t c = 0; c < got.chips.size(); ++c) CHECK(got.samples[s].chips[c].value == wanted.samples[s].chips[c].value);
+    for (std::size_t c = 0; c < got.chips.size(); ++c)
+      CHECK(got.samples[s].chips[c].value == wanted.samples[s].chips[c].value);
   }
   for (std::size_t c = 0; c < got.chips.size(); ++c) CHECK(got.chips[c].latency == wanted.chips[c].latency);
 }
@@ -58,7 +63,9 @@ TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisa
   for (const std::string workload : {"stores", "hot"}) {
     for (const std::string organisation : {"memory_side", "sm_side"}) {
       for (const std::string topology : {"ring", "full"}) {
-        CAPTURE(workload), CAPTURE(organisation), CAPTURE(topology);
+        CAPTURE(workload);
+        CAPTURE(organisation);
+        CAPTURE(topology);
         const SystemConfig config = small_system(organisation, topology);
         const RunResult one = run_on(config, workload, 1);
         const Counters sum = sum_of_chips(one);
@@ -85,7 +92,9 @@ TEST_CASE("every result is the same for any map of chips and controller to ranks
 }
 
 TEST_CASE("the same run twice gives the same digest, another organisation, topology or workload another") {
-  const auto digest = [](const std::string& o, const std::string& t, const std::string& w) { return run_on(small_system(o, t), w, 1).digest; };
+  const auto digest = [](const std::string& o, const std::string& t, const std::string& w) {
+    return run_on(small_system(o, t), w, 1).digest;
+  };
   const auto base = digest("memory_side", "ring", "hot");
   CHECK(digest("memory_side", "ring", "hot") == base);
   CHECK(digest("sm_side", "ring", "hot") != base);

@@ -2,7 +2,6 @@
 only in the middle of a run and in some of the ranks."""
 
 import os
-import unittest
 
 import program
 from program import SMALL, sets, workload
@@ -61,8 +60,8 @@ class BadWorkload(program.ProgramTest):
                               "kernel-1.traceg:18: expected an active mask of 32 bits")
 
     def test_a_kernel_that_is_malformed_in_the_middle_of_the_run_ends_all_ranks(self):
-        bad = replace_line(kernel("k2", ctas=40, warps=2), 120, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 oops 4 0")
-        self.refused_workload(self.trace(kernel("k1", ctas=40, warps=2), bad, kernel("k3")), "kernel-2.traceg:120: ",
+        bad = replace_line(kernel("k2", ctas=40, warps=2), 122, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 oops 4 0")
+        self.refused_workload(self.trace(kernel("k1", ctas=40, warps=2), bad, kernel("k3")), "kernel-2.traceg:122: expected", "oops",
                               layouts=(None, 2, 5))
 
     def test_a_kernel_whose_warps_do_not_fit_an_sm_is_refused_with_the_keys_to_raise(self):
@@ -82,22 +81,46 @@ class BadWorkload(program.ProgramTest):
         self.refused_workload(self.write("w.json", text), "w.json: ", "`kernels[0].regions[0].wieght`")
 
 
-class BadAtollTrace(program.ProgramTest):
-    """Each rank reads its own part of such a trace, so damage shows up in one of them only."""
+class DamageInSomeRanks(program.ProgramTest):
+    """Ranks read the workload on their own: some may meet a fault that the others never see."""
 
-    def test_a_damaged_atoll_trace_ends_all_ranks(self):
-        for i in (1, 2):
-            self.write(f"kernel-{i}.traceg", kernel(f"k{i}", ctas=400, warps=4, loads=12))
-        listed = self.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n")
-        imported = program.run(["import", "accel-sim", listed, "-o", self.path("trace.h5")])
-        if imported.code != 0:
-            raise unittest.SkipTest("no import")
-        self.succeeds(["run", "sac-4chip", "-w", self.path("trace.h5"), *sets(*SMALL)], ranks=5)
-        with open(self.path("trace.h5"), "r+b") as file:
+    def setUp(self):
+        super().setUp()
+        for node in ("first", "second"):
+            self.write(f"{node}/kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n")
+            for i in (1, 2):
+                self.write(f"{node}/kernel-{i}.traceg", kernel(f"k{i}", ctas=40, warps=2))
+
+    def arguments(self, trace):
+        return ["run", "sac-4chip", "-w", trace, "-o", self.path("out.h5"), *sets(*SMALL)]
+
+    def refused_where_ranks_3_and_4_run_in_another_folder(self, *fragments):
+        atoll = [program.ATOLL, *self.arguments("kernelslist.g")]
+        self.refused([*program.mpirun(3)[1:], "-wdir", self.path("first"), *atoll, ":", "-n", "2", "-wdir",
+                      self.path("second"), *atoll], 2, *fragments, layouts=[None], program=program.MPIRUN)
+
+    def test_a_trace_that_is_missing_on_one_node_ends_all_ranks(self):
+        os.remove(self.path("second", "kernelslist.g"))
+        self.refused_where_ranks_3_and_4_run_in_another_folder("kernelslist.g: cannot be opened")
+
+    def test_a_second_kernel_that_is_malformed_on_one_node_ends_all_ranks_in_the_middle_of_the_run(self):
+        self.write("second/kernel-2.traceg", replace_line(kernel("k2", ctas=40, warps=2), 122, "0010 nonsense"))
+        self.refused_where_ranks_3_and_4_run_in_another_folder("kernel-2.traceg:122: expected an active mask")
+
+    def test_an_atoll_trace_that_is_damaged_or_cut_short_ends_all_ranks(self):
+        trace = self.path("trace.h5")
+        self.succeeds(["import", "accel-sim", self.path("first", "kernelslist.g"), "-o", trace])
+        self.succeeds(["run", "sac-4chip", "-w", trace, *sets(*SMALL)], ranks=5)
+        with open(trace, "r+b") as file:
             size = file.seek(0, os.SEEK_END)
+            file.seek(size // 2)
+            whole = file.read(size // 4)
+            file.seek(size // 2)
+            file.write(bytes(255 - byte for byte in whole))
+        self.refused(self.arguments(trace), 2, "trace.h5:")
+        with open(trace, "r+b") as file:
             file.truncate(size * 3 // 4)
-        self.refused(["run", "sac-4chip", "-w", self.path("trace.h5"), "-o", self.path("out.h5"), *sets(*SMALL)], 2,
-                     "trace.h5: ")
+        self.refused(self.arguments(trace), 2, "trace.h5:")
 
 
 if __name__ == "__main__":

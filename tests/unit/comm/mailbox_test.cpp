@@ -118,10 +118,11 @@ TEST_CASE("random messages come out by window, in the order of sending, whatever
 TEST_CASE("a message in the past is an error that names its source, its cycle and the window's") {
   Mailbox box(3, kWindow);
   Mail mail = mail_of({49});
-  CHECK_THROWS_WITH_AS(box.put(mail, 50),
-                       "a message from process 3 arrives at cycle 49, before the window that starts at 50: its edge's latency is "
-                       "smaller than promised",
-                       SimulationError);
+  CHECK_THROWS_WITH_AS(
+      box.put(mail, 50),
+      "a message from process 3 arrives at cycle 49, before the window that starts at 50: its edge's latency is "
+      "smaller than promised",
+      SimulationError);
   Mail control;
   control.control.push_back({48, 3, 1, ""});
   CHECK_THROWS_AS(box.put(control, 50), SimulationError);

@@ -40,7 +40,8 @@ TEST_CASE("in a pair of words, the two do not stand for each other and every bit
   CHECK(pair(1, 2) != pair(2, 1));
   CHECK(pair(3, 3) != pair(4, 4));
   std::set<std::uint64_t> seen{pair(0, 0)};
-  for (unsigned bit = 0; bit < 64; ++bit) seen.insert(pair(std::uint64_t{1} << bit, 0)), seen.insert(pair(0, std::uint64_t{1} << bit));
+  for (unsigned bit = 0; bit < 64; ++bit)
+    seen.insert(pair(std::uint64_t{1} << bit, 0)), seen.insert(pair(0, std::uint64_t{1} << bit));
   CHECK(seen.size() == 129);
 }
 

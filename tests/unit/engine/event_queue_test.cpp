@@ -52,12 +52,18 @@ template <class Q> class Storm {
   static Cycle delay(std::mt19937& random) {
     constexpr Cycle wheel = Queue::kWheel;
     switch (random() % 8) {
-      case 0: return 0;
-      case 1: return wheel - 1 + random() % 3;
-      case 2: return wheel * 2 + random() % wheel;
-      case 3: return random() % 64 == 0 ? 10'000'000 + random() % 1000 : 4096;
-      case 4: return random() % 5000;
-      default: return random() % 20;
+      case 0:
+        return 0;
+      case 1:
+        return wheel - 1 + random() % 3;
+      case 2:
+        return wheel * 2 + random() % wheel;
+      case 3:
+        return random() % 64 == 0 ? 10'000'000 + random() % 1000 : 4096;
+      case 4:
+        return random() % 5000;
+      default:
+        return random() % 20;
     }
   }
   std::uint32_t created_ = 0, limit_, seed_;

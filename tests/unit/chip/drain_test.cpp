@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "random_programs.hpp"
+
+namespace atl {
+namespace {
+
+using namespace test;
+
+/// Requests that SMs have made and that are not answered, by chip, SM, line and kind of answer.
+struct Ledger : ChipObserver {
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, bool>;
+  std::map<Key, int> open;
+  std::uint64_t answered = 0;
+  bool unasked = false;
+
+  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t, L1Cache::Outcome outcome) override {
+    if (outcome == L1Cache::Outcome::fetch) ++open[{c.chip, sm, line.value, false}];
+  }
+  void on_l1_store(const Context& c, std::uint32_t sm, LineAddr line) override { ++open[{c.chip, sm, line.value, true}]; }
+  void on_l1_atomic(const Context& c, std::uint32_t sm, LineAddr line) override { ++open[{c.chip, sm, line.value, true}]; }
+  void on_event(const Context& c, const Event& e) override {
+    if (e.kind != EventKind::l1_fill) return;
+    const Packet& p = e.packet;
+    const bool direct = p.has(kDirect);
+    if (direct && p.kind == PacketKind::read_data) return;  // a load that passed the L1 by
+    ++answered;
+    if (--open[{c.chip, p.sm, p.line.value, direct}] < 0) unasked = true;
+  }
+  bool settled() const {
+    return !unasked && std::all_of(open.begin(), open.end(), [](const auto& entry) { return entry.second == 0; });
+  }
+};
+
+/// Least of everything: one place in every queue, one cycle on every wire.
+void minimise(SystemConfig& c) {
+  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs = c.llc.mshr_merges = 1;
+  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
+  c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
+  c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
+}
+
+/// Runs, and checks that everything asked for came, once, and that the machine is at rest (in run()).
+void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t seed) {
+  const std::string what =
+      fmt::format("{} chips, topology {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
+                  static_cast<int>(config.link.topology), config.llc.organisation == LlcOrganisation::sm_side ? "sm-side" : "memory-side",
+                  config.line_bytes, config.llc.sectored ? "sectored" : "whole lines", config.noc.queue_packets, seed);
+  CAPTURE(what);
+  ScriptedWorkload w = random_workload(config, shape, seed);
+  Ledger ledger;
+  RunResult r;
+  REQUIRE_NOTHROW(r = run(config, w, &ledger));
+  CHECK(r.complete);
+  CHECK(ledger.settled());
+  CHECK(ledger.answered > 0);
+  CHECK(total(r, Counter::ctas) == config.chips * shape.ctas_per_chip * shape.kernels);
+  CHECK(total(r, Counter::l1_accesses) ==
+        total(r, Counter::l1_hits) + total(r, Counter::l1_merges) + total(r, Counter::l1_misses));
+  CHECK(total(r, Counter::llc_accesses) ==
+        total(r, Counter::llc_hits) + total(r, Counter::llc_merges) + total(r, Counter::llc_misses));
+  CHECK(total(r, Counter::loads_completed) == total(r, Counter::l1_accesses));
+}
+
+/// Every organisation, topology, number of chips, line size and sectoring.
+void for_each_system(const std::function<void(SystemConfig, std::uint32_t)>& f) {
+  std::uint32_t seed = 1;
+  for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
+    for (const Topology topology : {Topology::ring, Topology::full, Topology::switched}) {
+      for (std::uint32_t chips = 2; chips <= 5; ++chips) {
+        for (const bool sectored : {false, true}) {
+          SystemConfig c = tiny(chips);
+          c.llc.organisation = organisation, c.link.topology = topology;
+          c.l1.sectored = c.llc.sectored = sectored;
+          c.line_bytes = seed % 3 == 0 ? 64 : 128;
+          c.dram.timing.burst_bytes = 32;
+          c.llc.size_kib = 16, c.l1.size_kib = 1;  // replacement and write-back all the time
+          c.partition.placement = seed % 2 == 0 ? Placement::first_touch : Placement::interleaved;
+          c.partition.mapping = seed % 5 == 0 ? Mapping::interleaved : Mapping::pae;
+          f(c, seed++);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every request is answered once and every credit returns, on all kinds of systems") {
+  for_each_system([](const SystemConfig& c, std::uint32_t seed) { check(c, {.kernels = 2, .lines = 300, .spread = 1280}, seed); });
+}
+
+TEST_CASE("with one place in every queue and one cycle on every wire nothing deadlocks or is lost") {
+  for_each_system([](SystemConfig c, std::uint32_t seed) {
+    minimise(c);
+    check(c, {.lines = 300, .spread = 1280}, 100 + seed);
+  });
+}
+
+TEST_CASE("a few lines that all chips write, add to and read at once do not deadlock at minimum buffers") {
+  for_each_system([](SystemConfig c, std::uint32_t seed) {
+    minimise(c);
+    check(c, {.lines = 12, .spread = 4096}, 200 + seed);
+  });
+}
+
+TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock") {
+  for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
+    for (std::uint32_t seed = 0; seed < 12; ++seed) {
+      SystemConfig c = tiny(4 + seed % 5);
+      minimise(c);
+      c.llc.organisation = organisation;
+      c.partition.placement = Placement::interleaved;
+      c.sm.count = 4, c.sm.warps = 16;
+      c.l1.mshrs = c.l1.pending_stores = 16;  // much traffic against single places
+      c.llc.size_kib = 16, c.l1.size_kib = 1;
+      c.llc.sectored = c.l1.sectored = seed % 2 == 1;
+      c.link.bandwidth_gbps = seed % 3 == 0 ? 1000 : 20;
+      check(c, {.ctas_per_chip = 16, .warps = 4, .ops = 12, .lines = 4000, .spread = 4096 + 128}, 300 + seed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace atl

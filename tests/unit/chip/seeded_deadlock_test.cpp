@@ -1,0 +1,63 @@
+#include "run.hpp"
+
+namespace atl {
+
+/// Reaches into a chip to break it.
+struct ChipTestAccess {
+  static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
+  static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
+};
+
+namespace {
+
+using namespace test;
+
+/// The report of a run in which `breaks` disturbs every chip before the start.
+std::string deadlock_report(const SystemConfig& config, Workload& workload, const std::function<void(Chip&)>& breaks) {
+  SerialTransport transport;
+  SimulationOptions options;
+  options.prepare_chip = breaks;
+  try {
+    simulate(transport, config, workload, RankMap::spread(config.chips, 1), options);
+  } catch (const SimulationError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void take_all(Gate& gate) {
+  while (gate.acquire()) {
+  }
+}
+
+TEST_CASE("a slice that lost its credits is named by those who wait for it") {
+  SystemConfig config = tiny(2);
+  config.control.deadlock_cycles = 20000;
+  ScriptedWorkload w;
+  w.kernel(2);
+  const std::uint32_t slice = AddressMap(config).slice(LineAddr{0x1000 / 128});
+  w.warp(0).load(0x1000, 0).after({0}).compute(1, 1);
+  const std::string report = deadlock_report(config, w, [&](Chip& c) { take_all(ChipTestAccess::slice_gate(c, slice)); });
+  CHECK(contains(report, "deadlock: nothing has moved since cycle 5000 in kernel 1 (kernel0)"));
+  CHECK(contains(report, "chip 0:\nSM 0: 1 CTAs, 1 lines missing in L1"));
+  CHECK(contains(report, "request port 0: 1 packets, the first waits for slice " + std::to_string(slice)));
+  CHECK(contains(report, "chip 1:\nnothing outstanding"));
+}
+
+TEST_CASE("a link that lost its credits is named by those who wait for it") {
+  SystemConfig config = tiny(2);
+  config.control.deadlock_cycles = 20000;
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(1).load(0x1000, 0).after({0}).compute(1, 1);
+  const std::string report = deadlock_report(config, w, [&](Chip& c) {
+    for (std::uint32_t channel = 0; channel < 4; ++channel) take_all(ChipTestAccess::link_gate(c, channel));
+  });
+  CHECK(contains(report, "chip 1:\nSM 0: 1 CTAs, 1 lines missing in L1"));
+  CHECK(contains(report, "request port 0: 1 packets, the first waits for the link towards chip 0"));
+}
+
+}  // namespace
+}  // namespace atl
