@@ -6,6 +6,7 @@
 #include "inputs/config/dump.hpp"
 #include "inputs/config/presets.hpp"
 #include "inputs/config/reader.hpp"
+#include "policies/registry.hpp"
 
 namespace atl {
 
@@ -29,11 +30,13 @@ void add_config(Commands& c) {
 }
 
 void add_list(Commands& c) {
-  CLI::App* cmd = c.app.add_subcommand("list", "List the systems that come with Atoll");
+  CLI::App* cmd = c.app.add_subcommand("list", "List the systems and organisations that come with Atoll");
   cmd->callback([&c] {
     c.chosen = [] {
       fmt::print("Systems (atoll run SYSTEM ..., atoll config SYSTEM --explain):\n");
       for (const PresetInfo& p : list_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
+      fmt::print("LLC organisations (--set llc.organisation=...):\n");
+      for (const PolicyInfo& p : policies()) fmt::print("  {:<12} {}\n", p.name, p.doc);
       fmt::print("Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n");
     };
   });

@@ -11,7 +11,7 @@ namespace atl {
 
 Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload)
     : LogicalProcess(id, std::move(edges)),
-      c_{machine, static_cast<std::uint8_t>(id), {}, {}, machine.config.llc.organisation == LlcOrganisation::sm_side},
+      c_{machine, static_cast<std::uint8_t>(id), {}, {}},
       workload_(workload),
       links_(c_, this->edges()),
       requests_(c_, links_.ways()),
@@ -112,7 +112,9 @@ void Chip::fill_l1(const Event& e) {
 
 // ---- Kernels ----
 
-void Chip::begin_kernel(std::uint64_t kernel) {
+void Chip::begin_kernel(const LaunchBody& launch) {
+  const std::uint64_t kernel = launch.kernel;
+  c_.sm_side = launch.modes.llc == LlcRole::sm_side;
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
@@ -205,7 +207,7 @@ void Chip::on_control(std::uint32_t parked) {
   const ControlMessage m = std::exchange(parked_[parked], {});
   free_parked_.push_back(parked);
   switch (static_cast<ControlKind>(m.kind)) {
-    case ControlKind::launch: return begin_kernel(unpack<LaunchBody>(m.body).kernel);
+    case ControlKind::launch: return begin_kernel(unpack<LaunchBody>(m.body));
     case ControlKind::page_homes:
       for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
       return;

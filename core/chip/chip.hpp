@@ -44,7 +44,7 @@ class Chip final : public LogicalProcess {
   void prefetch(const Event& e) const;
   void resume(const Event& e);
   void on_control(std::uint32_t parked);
-  void begin_kernel(std::uint64_t kernel);
+  void begin_kernel(const LaunchBody& launch);
   void dispatch();
   void advance_phase();
   void send_touches();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/engine/types.hpp"
+#include "policies/policy.hpp"
 
 /// What chips and the controller tell each other. Bodies of control messages.
 namespace atl {
@@ -23,7 +24,12 @@ enum class ControlKind : std::uint32_t {
 
 struct LaunchBody {
   std::uint64_t kernel = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel; }
+  Modes modes;
+  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel & modes; }
+};
+
+struct EmptyBody {
+  template <class Archive> void serialize(Archive&, unsigned) {}
 };
 
 struct PageTouchesBody {

@@ -9,7 +9,7 @@
 namespace atl {
 
 Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles)
-    : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels) {
+    : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
   result_.chips.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
@@ -76,7 +76,8 @@ void Controller::launch(Cycle earliest_start) {
   chips_done_ = 0;
   running_ = true;
   last_move_ = k.started;
-  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_});
+  const Modes modes = policy_->at_kernel_start(kernel_);
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes});
 }
 
 void Controller::on_kernel_done(Cycle cycle) {
@@ -92,7 +93,7 @@ void Controller::on_kernel_done(Cycle cycle) {
 
 void Controller::finish() {
   finishing_ = true;
-  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::finish, LaunchBody{});
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::finish, EmptyBody{});
 }
 
 // ---- Page homes ----
@@ -129,7 +130,7 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
 void Controller::watch(Cycle end) {
   if (!running_ || finishing_ || asked_status_ || end < last_move_ + config_.control.deadlock_cycles) return;
   asked_status_ = true;
-  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, LaunchBody{});
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, EmptyBody{});
 }
 
 void Controller::on_status(LpId chip, const std::string& text) {

@@ -13,6 +13,7 @@
 #include "inputs/config/system_config.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/page_placement.hpp"
+#include "policies/registry.hpp"
 
 namespace atl {
 
@@ -56,6 +57,7 @@ class Controller final : public LogicalProcess {
 
   const SystemConfig config_;
   const std::vector<KernelInfo> kernels_;
+  const std::unique_ptr<Policy> policy_;
   EventQueue<Event> queue_;
   std::vector<ControlMessage> parked_;
   Digest digest_;

@@ -1,0 +1,20 @@
+#include "policies/llc/fixed_role.hpp"
+
+namespace atl {
+namespace {
+
+class FixedRole final : public Policy {
+ public:
+  explicit FixedRole(LlcRole role) : role_(role) {}
+  Modes at_kernel_start(std::size_t) override { return {role_}; }
+
+ private:
+  LlcRole role_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_memory_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::memory_side); }
+std::unique_ptr<Policy> make_sm_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::sm_side); }
+
+}  // namespace atl
