@@ -119,7 +119,9 @@ void DramChannel::on_pick() {
     for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
       const Request& r = pool_[bank_[i].chosen];
-      const Time at = column_time(bank_[i], i), start = at + (r.write ? t_.wl : t_.cl);
+      const Time at = column_time(bank_[i], i);
+      // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
+      const Time start = at + (r.write ? t_.wl : t_.cl) + (r.write && !writing_ ? t_.cdlr + t_.cl : 0);
       if (best_order == ~std::uint64_t{0} || start < best_start || (start == best_start && r.order < best_order)) {
         best = i, best_start = start, best_at = at, best_order = r.order;
       }
@@ -142,6 +144,7 @@ void DramChannel::serve(std::uint32_t bank, Time at) {
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
   last_column_ = at + (bursts - 1) * t_.ccd;
   last_group_ = bank % bank_groups_;
+  writing_ = request.write;
   bus_free_ = end;
   if (request.write) {
     last_write_end_ = end;

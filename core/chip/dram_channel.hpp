@@ -77,6 +77,7 @@ class DramChannel {
   Time busy_ = 0;      ///< part of a cycle of bus use not yet counted
   Time last_column_ = -(Time{1} << 40), last_write_end_ = -(Time{1} << 40);
   std::uint32_t last_group_ = kNone;
+  bool writing_ = false;  ///< direction of the last column command
   std::uint64_t order_ = 0, reads_ = 0, writes_ = 0;
   Cycle pick_at_ = kNever;
 };

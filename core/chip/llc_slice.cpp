@@ -368,6 +368,7 @@ void LlcSlice::on_flush() {
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left
+    if (c_.observer != nullptr) [[unlikely]] c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
     make_room(flush_next_);
     tags_.invalidate(flush_next_);
     ++c_.count[Counter::llc_flushed_lines];

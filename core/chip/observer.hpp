@@ -22,6 +22,7 @@ class ChipObserver {
   virtual void on_l1_fill(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/) {}
   /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.
   virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
+  virtual void on_llc_flush(const Context&, std::uint32_t /*slice*/, LineAddr) {}
   virtual void on_llc_fill(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*sectors*/) {}
 };
 

@@ -8,7 +8,8 @@
 namespace atl {
 
 /// A shared resource with a bandwidth. Serves in the order of asking; several small packets may pass in one cycle.
-/// Time inside is kept in 2^-24 cycles, so that rates like 96/136 packets per cycle hold exactly over time.
+/// Time inside is kept in 2^-24 cycles, so that rates like 96/136 packets per cycle hold
+/// over time, to a few parts in a million.
 class Server {
  public:
   Server() = default;

@@ -42,6 +42,7 @@ void Sm::start_cta() {
     look_at_op(w);
     w.age = next_age_++;
     w.live = true;
+    w.ready_at = static_cast<std::uint32_t>(c_.now() + 1);
     ++cta.live_warps;
     c_.schedule(c_.now() + 1, EventKind::warp_ready, id_, id);
   }
@@ -65,6 +66,7 @@ void Sm::try_issue(std::uint32_t s) {
   Scheduler& scheduler = scheduler_[s];
   if (scheduler.ready == 0) return;
   if (scheduler.free_at <= c_.now()) {
+    if (greedy_comes(scheduler)) return;
     const std::uint32_t warp = pick(scheduler);
     scheduler.ready &= ~(std::uint64_t{1} << warp);
     scheduler.last = warp;
@@ -79,6 +81,13 @@ void Sm::try_issue(std::uint32_t s) {
     scheduler.timed = true;
     c_.schedule(scheduler.free_at, EventKind::issue, id_, s);
   }
+}
+
+/// GTO: the warp issued last becomes ready in this very cycle, but by an event that is still to come, and will issue then.
+bool Sm::greedy_comes(const Scheduler& s) const {
+  if (c_.machine.config.sm.scheduler != WarpScheduler::gto || (s.ready >> s.last & 1) != 0) return false;
+  const Warp& w = warp_[s.last];
+  return w.live && !w.waiting && w.ready_at == static_cast<std::uint32_t>(c_.now());
 }
 
 std::uint32_t Sm::pick(const Scheduler& s) const {
@@ -122,10 +131,10 @@ void Sm::look_at_op(Warp& w) {
 void Sm::advance(std::uint32_t warp, Cycle at) {
   Warp& w = warp_[warp];
   ++w.op;
+  w.ready_at = static_cast<std::uint32_t>(at);
   look_at_op(w);
   if ((w.wait & w.busy) != 0) {
     w.waiting = true;
-    w.ready_at = static_cast<std::uint32_t>(at);
   } else {
     c_.schedule(at, EventKind::warp_ready, id_, warp);
   }
@@ -136,9 +145,7 @@ void Sm::wake(std::uint32_t warp) {
   w.waiting = false;
   const auto ahead = static_cast<std::int32_t>(w.ready_at - static_cast<std::uint32_t>(c_.now()));
   // Not issued from here even if it could be: by the time the event is handled, its op and accesses are in the host's cache.
-  const CtaProgram& program = cta_[w.cta].program;
-  __builtin_prefetch(&program.ops[w.op]);
-  __builtin_prefetch(program.accesses.data() + w.access);
+  prefetch_op(w);
   c_.schedule(c_.now() + static_cast<Cycle>(std::max(ahead, 0)), EventKind::warp_ready, id_, warp);
 }
 
@@ -195,6 +202,12 @@ void Sm::exit_warp(std::uint32_t warp) {
   }
 }
 
+void Sm::prefetch_op(const Warp& w) const {
+  const CtaProgram& program = cta_[w.cta].program;
+  __builtin_prefetch(program.ops.data() + w.op);
+  __builtin_prefetch(program.accesses.data() + w.access);
+}
+
 void Sm::prefetch(std::uint32_t warp) const {
   const Warp& w = warp_[warp];
   const auto& accesses = cta_[w.cta].program.accesses;
@@ -236,6 +249,7 @@ void Sm::run_load_store_unit() {
     if (lsu_access_ >= op.accesses) {
       lsu_.pop();
       lsu_access_ = 0;
+      if (!lsu_.empty()) prefetch_op(warp_[lsu_.front()]);
       advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
     }
   }

@@ -66,9 +66,11 @@ class Sm {
   std::uint32_t scheduler_of(std::uint32_t warp) const { return warp % static_cast<std::uint32_t>(scheduler_.size()); }
 
   void try_issue(std::uint32_t s);
+  bool greedy_comes(const Scheduler& s) const;
   std::uint32_t pick(const Scheduler& s) const;
   void execute(std::uint32_t warp);
   void look_at_op(Warp& w);
+  void prefetch_op(const Warp& w) const;
   void advance(std::uint32_t warp, Cycle at);
   void wake(std::uint32_t warp);
   void part_done(std::uint32_t warp, std::uint32_t slot);

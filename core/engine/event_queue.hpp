@@ -54,8 +54,8 @@ template <class Event> class EventQueue {
     free_ = kNil, pending_ = 0;
   }
 
-  /// Handles all events before `end`: calls handle(cycle, event); the handler may push. `hint(event)` is called for the
-  /// event that comes next, so that the owner can prefetch what it will touch while the present one is handled.
+  /// Handles all events before `end`: calls handle(cycle, event); the handler may push. `hint(event)` is called for an
+  /// event two places ahead, so that the owner can prefetch what it will touch while others are handled.
   template <class Handler, class Hint> void run_until(Cycle end, Handler&& handle, Hint&& hint) {
     for (;;) {
       const Cycle at = next();
@@ -71,7 +71,12 @@ template <class Event> class EventQueue {
         const std::uint32_t n = b.head;
         const Event event = nodes_[n].event;
         b.head = nodes_[n].next;
-        if (b.head != kNil) hint(nodes_[b.head].event);
+        if (b.head != kNil) {
+          if (const std::uint32_t second = nodes_[b.head].next; second != kNil) {
+            if (const std::uint32_t third = nodes_[second].next; third != kNil) __builtin_prefetch(&nodes_[third]);
+            hint(nodes_[second].event);
+          }
+        }
         nodes_[n].next = free_;
         free_ = n;
         --pending_, ++handled_;

@@ -16,7 +16,8 @@ options = [*program.sets(*program.SMALL, f"llc.organisation={organisation}", f"l
 
 def check(workload, extra=()):
     arguments = ["run", "sac-4chip", "-w", workload, *options, *extra]
-    layouts = [(None, ()), (None, ("--threads", "3")), (1, ()), (2, ()), (3, ()), (4, ()), (5, ()), (3, ("--map", "2,0,1,0,1"))]
+    layouts = [(None, ()), (None, ("--threads", "3")), (1, ()), (2, ()), (3, ()), (4, ()), (5, ()),
+               (3, ("--map", "2,0,1,0,1"))]
     wanted = None
     for ranks, more in layouts:
         outcome = program.run([*arguments, *more], ranks, timeout=30)

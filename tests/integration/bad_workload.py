@@ -61,8 +61,8 @@ class BadWorkload(program.ProgramTest):
 
     def test_a_kernel_that_is_malformed_in_the_middle_of_the_run_ends_all_ranks(self):
         bad = replace_line(kernel("k2", ctas=40, warps=2), 122, "0010 ffffffff 1 R4 LDG.E 1 R2 4 1 oops 4 0")
-        self.refused_workload(self.trace(kernel("k1", ctas=40, warps=2), bad, kernel("k3")), "kernel-2.traceg:122: expected", "oops",
-                              layouts=(None, 2, 5))
+        trace = self.trace(kernel("k1", ctas=40, warps=2), bad, kernel("k3"))
+        self.refused_workload(trace, "kernel-2.traceg:122: expected", "oops", layouts=(None, 2, 5))
 
     def test_a_kernel_whose_warps_do_not_fit_an_sm_is_refused_with_the_keys_to_raise(self):
         self.refused_workload(workload("hot"), "kernel 1 (lookup)", "does not fit an SM", "sm.warps",

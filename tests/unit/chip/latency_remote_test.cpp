@@ -11,7 +11,7 @@ constexpr std::uint64_t kA = 0x10000;
 Cycle latency_after_warming(const SystemConfig& config, std::uint32_t chip, void (*act)(Program&)) {
   ScriptedWorkload w;
   w.kernel(config.chips);
-  w.warp(0).load(kA, 0);
+  w.warp(0).load(kA, 0).pause(6000);  // chip 0 goes on, and so does not flush its LLC
   act(w.warp(chip).pause(3000));
   ResponseLog log;
   run(config, w, &log);
