@@ -64,7 +64,9 @@ void Chip::handle(const Event& e) {
     case EventKind::l1_fill: return fill_l1(e);
     case EventKind::request_port: return requests_.on_port(e.index);
     case EventKind::response_port: return responses_.on_port(e.index);
-    case EventKind::response_arrive: return responses_.on_arrive(e.index, p);
+    case EventKind::response_arrive:
+      sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
+      return responses_.on_arrive(e.index, p);
     case EventKind::slice_arrive: return slices_[e.index].on_arrive(e.sub, p);
     case EventKind::slice: return slices_[e.index].on_look();
     case EventKind::slice_out: return slices_[e.index].on_out();

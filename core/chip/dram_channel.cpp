@@ -16,8 +16,8 @@ DramCycles::DramCycles(const Machine& m) {
   ccd = cycles(t.ccd), ccdl = cycles(t.ccdl), rrd = cycles(t.rrd), rcd = cycles(t.rcd), ras = cycles(t.ras), rp = cycles(t.rp);
   rc = cycles(t.rc), cl = cycles(t.cl), wl = cycles(t.wl), cdlr = cycles(t.cdlr), wr = cycles(t.wr), rtp = cycles(t.rtp);
   faw = cycles(t.faw);
-  // Long enough for a bank to serve its cap of row hits and turn to another row, for every bank of the channel.
-  starvation = (ccd * m.config.dram.row_hit_cap + rc) * t.banks;
+  // Longer than a full queue takes, were every request to open a row, and every bank to serve its cap of row hits first.
+  starvation = ccd * m.config.dram.row_hit_cap * t.banks + rc * m.config.dram.queue;
 }
 
 DramChannel::DramChannel(Context& c, std::uint16_t id)
@@ -49,26 +49,25 @@ void DramChannel::push(const Packet& p) {
   }
 }
 
-/// Picks the bank's next request: the oldest of the open row, unless its cap is reached; else the oldest of all.
+/// Picks the bank's next request: one in the direction in which the bus moves before one that turns it round, then one of
+/// the open row, then the oldest. `row_hit_cap` picks in a row may pass an older request by.
 void DramChannel::choose(Bank& b) {
   b.chosen = b.first;
   if (b.chosen == kNone) return;
-  if (b.open && b.hits < row_hit_cap_) {
-    for (std::uint32_t r = b.first; r != kNone; r = pool_[r].next) {
-      if (pool_[r].row == b.row) {
-        b.hits = r == b.first ? 0 : b.hits + 1;
-        b.chosen = r;
-        ++c_.count[Counter::dram_row_hits];
-        return;
-      }
+  const auto in_open_row = [&](std::uint32_t r) { return b.open && pool_[r].row == b.row; };
+  if (b.hits < row_hit_cap_) {
+    int best = 4;
+    for (std::uint32_t r = b.first; r != kNone && best != 0; r = pool_[r].next) {
+      const int rank = (pool_[r].write == writing_ ? 0 : 2) + (in_open_row(r) ? 0 : 1);
+      if (rank < best) best = rank, b.chosen = r;
     }
   }
-  b.hits = 0;
-  if (b.open && pool_[b.chosen].row == b.row) {
+  b.hits = b.chosen == b.first ? 0 : b.hits + 1;
+  if (in_open_row(b.chosen)) {
     ++c_.count[Counter::dram_row_hits];
-    return;
+  } else {
+    prepare(b);
   }
-  prepare(b);
 }
 
 /// Closes the open row if there is one and activates the chosen request's.

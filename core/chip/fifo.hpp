@@ -20,6 +20,13 @@ template <class T> class Fifo {
     head_ = (head_ + 1) & (slots_.size() - 1);
     --size_;
   }
+  /// Takes the i-th out of the middle; the others keep their order.
+  T take_at(std::size_t i) {
+    const T value = at(i);
+    for (; i > 0; --i) slots_[(head_ + i) & (slots_.size() - 1)] = at(i - 1);
+    pop();
+    return value;
+  }
   T take() {
     const T value = front();
     pop();

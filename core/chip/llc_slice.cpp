@@ -180,7 +180,8 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   return true;
 }
 
-/// Writes validate what they touch without fetching the rest of the line.
+/// Writes validate what they touch without fetching the rest of the line. A sector written in part becomes dirty and not
+/// valid: its first reader fetches it.
 bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   const std::uint32_t s = set(p.line);
   std::uint32_t i = tags_.find(s, p.line);
@@ -196,7 +197,11 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
     home_[i] = p.home;
     ++c_.count[Counter::llc_misses];
   }
-  tags_.valid(i) |= sectored_ ? p.sectors : c_.machine.full_line;
+  if (!sectored_) {
+    tags_.valid(i) = c_.machine.full_line;
+  } else if (!p.has(kPartialWrite)) {
+    tags_.valid(i) |= p.sectors;
+  }
   tags_.dirty(i) |= p.sectors;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
@@ -308,7 +313,7 @@ void LlcSlice::fill(const Packet& p) {
 }
 
 void LlcSlice::pump_out() {
-  out_.pump(
+  out_.pump<true>(
       c_, {WaiterKind::slice_out, 0, id_}, EventKind::slice_out,
       [&](const Packet& p) -> Gate& {
         return p.source == c_.chip ? responses_->gate(c_.machine.cluster_port(p.sm, p.slice)) : links_->out_gate(links_->channel_for(p));

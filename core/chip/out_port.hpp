@@ -9,7 +9,8 @@
 
 namespace atl {
 
-/// One queue of a port. Packets of a lane leave in order; while the head waits for a credit, so do those behind it.
+/// One queue of a port. Packets of a lane leave in order; while the head waits for a credit, so do those behind it, unless
+/// the port lets them pass.
 struct Lane {
   Fifo<Packet> fifo;
   Gate gate;             ///< credits of this queue, for those who send into it
@@ -32,12 +33,17 @@ struct OutPort {
 
   /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, lane, depart)` hands it on.
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
-  template <class GateOf, class Send> void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
+  /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
+  /// destination; packets to one destination stay in order.
+  template <bool kPassing = false, class GateOf, class Send> void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
     const auto n = static_cast<std::uint32_t>(lanes.size());
     for (;;) {
       std::uint32_t k = next, seen = 0;
       while (seen < n && (lanes[k].fifo.empty() || lanes[k].waiting)) ++seen, k = k + 1 < n ? k + 1 : 0;
-      if (seen == n) return;
+      if (seen == n) {
+        if (kPassing && pass(c, self, timer, gate_of, send)) continue;
+        return;
+      }
       if (!server.idle(c.now())) {
         if (!timed) {
           timed = true;
@@ -60,6 +66,26 @@ struct OutPort {
       const Packet p = lane.fifo.take();
       send(p, k, server.serve(c.now(), c.machine.bytes(p)));
     }
+  }
+  template <class GateOf, class Send> bool pass(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
+    for (std::uint32_t k = 0; k < lanes.size(); ++k) {
+      Fifo<Packet>& fifo = lanes[k].fifo;
+      if (fifo.size() < 2) continue;
+      if (!server.idle(c.now())) {
+        if (!timed) {
+          timed = true;
+          c.schedule(server.idle_from(), timer, self.index);
+        }
+        return false;
+      }
+      for (std::size_t i = 1; i < fifo.size(); ++i) {
+        if (!gate_of(fifo.at(i)).acquire()) continue;
+        const Packet p = fifo.take_at(i);
+        send(p, k, server.serve(c.now(), c.machine.bytes(p)));
+        return true;
+      }
+    }
+    return false;
   }
   void grant(std::uint32_t lane) { lanes[lane].waiting = false, lanes[lane].granted = true; }
   bool idle() const {

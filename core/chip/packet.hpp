@@ -18,6 +18,7 @@ enum PacketFlags : std::uint8_t {
   kFromMemory = 2,  ///< the data came from DRAM
   kDirect = 4,      ///< `token` is a warp and scoreboard slot: the request holds no L1 MSHR
   kReadOnlyData = 8,
+  kPartialWrite = 32,  ///< bytes of its sectors stay as they are
   kLlcRemote = 16,  ///< the data came out of a slice of another chip than the requester's
 };
 

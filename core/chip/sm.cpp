@@ -125,6 +125,8 @@ void Sm::look_at_op(Warp& w) {
   const Op& op = op_of(w);
   w.wait = op.kind == OpKind::exit ? ~0u : op.wait;
   w.access = op.first_access;
+  __builtin_prefetch(&op + 1);
+  __builtin_prefetch(cta_[w.cta].program.accesses.data() + w.access);
 }
 
 /// The warp's next op may issue at `at`, if nothing it waits for is still under way.
@@ -334,6 +336,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
   if (!credit_for(p)) return false;
   ++unacknowledged_;
   if (kind == PacketKind::write) {
+    if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
     ++c_.count[Counter::l1_stores];
     c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
     if (l1_.enabled()) l1_.store(line, sectors);

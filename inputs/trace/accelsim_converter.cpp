@@ -156,6 +156,8 @@ void WarpConverter::global(const SassInstruction& instruction, Action action, Ne
   Access found[64];
   op.accesses = static_cast<std::uint8_t>(coalesce(instruction.address, instruction.lanes, opcode.width, found));
   out_->accesses.insert(out_->accesses.end(), found, found + op.accesses);
+  if (kind == OpKind::store && touches_partly(instruction.address, instruction.lanes, opcode.width, found, op.accesses))
+    op.flags |= kPartial;
   if (!answers) return;
   if (action == Action::async_copy) {
     deliver(slot, kNoRegister, 0);

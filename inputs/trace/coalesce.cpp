@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace atl {
 namespace {
@@ -38,6 +39,22 @@ unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, 
     }
   }
   return count;
+}
+
+bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width, const Access* found, unsigned count) {
+  std::uint64_t sectors = 0;
+  for (unsigned i = 0; i < count; ++i) sectors += static_cast<unsigned>(std::popcount(found[i].sectors()));
+  if (std::uint64_t{lanes} * width < sectors * Access::kSectorBytes) return true;
+  std::array<std::uint32_t, kMostLanes * 2 * Access::kSectors> bytes{};  // by access and sector
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    for (std::uint64_t at = address[lane]; at < address[lane] + width; ++at) {
+      unsigned i = count - 1;
+      while (i > 0 && found[i].block() != at / Access::kBlockBytes) --i;
+      bytes[i * Access::kSectors + at % Access::kBlockBytes / Access::kSectorBytes] |= 1u << at % Access::kSectorBytes;
+    }
+  for (unsigned i = 0; i < count * Access::kSectors; ++i)
+    if ((found[i / Access::kSectors].sectors() >> i % Access::kSectors & 1) != 0 && ~bytes[i] != 0) return true;
+  return false;
 }
 
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {

@@ -9,6 +9,9 @@ namespace atl {
 /// the order in which the lanes first touch them. Writes at most two accesses per lane to `out`; returns how many.
 unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, Access* out);
 
+/// Whether the byte ranges leave bytes of the sectors in `found`, which coalesce() made of them, untouched.
+bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width, const Access* found, unsigned count);
+
 /// Passes that a shared-memory access takes: the most distinct 4-byte words that fall into one of the 32 banks. At least 1.
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width);
 

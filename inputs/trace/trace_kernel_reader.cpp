@@ -152,7 +152,7 @@ void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) c
     fail(op_kind_.where(), block, "has an op of unknown kind");
   if (!all(slot_, [](std::uint8_t s) { return (s < kScoreboardSlots) | (s == kNoSlot); }))
     fail(op_slot_.where(), block, "has a scoreboard slot above 31");
-  if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1); }))
+  if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial); }))
     fail(op_flags_.where(), block, "has an unknown flag");
   if (!all(issue_, [](std::uint16_t n) { return n > 0; })) fail(op_issue_.where(), block, "has an op without issue slot");
   if (!all(sectors_, [](std::uint8_t s) { return s <= 0xF; }))

@@ -35,7 +35,7 @@ const char* fault_of(const Op& op, const CtaProgram& cta) {
   if (op.kind > OpKind::exit) return "an unknown kind";
   if (op.issue == 0) return "no issue slot";
   if (op.slot != kNoSlot && op.slot >= kScoreboardSlots) return "a scoreboard slot above 31";
-  if (op.flags & ~(kReadOnly | kBypassL1)) return "an unknown flag";
+  if (op.flags & ~(kReadOnly | kBypassL1 | kPartial)) return "an unknown flag";
   if (op.accesses > kMaxAccesses) return "more than 64 accesses";
   if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > cta.accesses.size())
     return "accesses outside its CTA's";

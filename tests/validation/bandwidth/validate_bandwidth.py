@@ -24,13 +24,13 @@ class Case:
         self.name, self.goal, self.limit, self.measure, self.note = name, goal, limit, measure, note
         self.sets, self.chips = [f"chips={chips}"] + NO_L1 + sets, chips
         # Exactly as many CTAs as are resident at a time: 64 SMs of 64 warps.
-        self.kernel = {"name": "load", "ctas": 512 * chips, "warps_per_cta": 8, "compute_instructions": 0, "loads_in_flight": 4,
+        self.kernel = {"name": "load", "ctas": 512 * chips, "warps_per_cta": 8, "memory_instructions": 60, "compute_instructions": 0, "loads_in_flight": 4,
                        "regions": [region]}
 
-    def once(self, atoll, folder, launches):
+    def once(self, atoll, folder, size):
         workload, result = os.path.join(folder, "load.json"), os.path.join(folder, "result.h5")
         with open(workload, "w", encoding="utf-8") as f:
-            json.dump({"seed": 1, "chips": self.chips, "kernels": [{**self.kernel, "memory_instructions": launches * 60}]}, f)
+            json.dump({"seed": 1, "chips": self.chips, "kernels": [{**self.kernel, "ctas": size * self.kernel["ctas"]}]}, f)
         command = [atoll, "run", "sac-4chip", "--workload", workload, "-q", "-f", "-o", result]
         for s in self.sets:
             command += ["--set", s]
@@ -40,7 +40,7 @@ class Case:
 
     def run(self, atoll, folder):
         """A long run less a short one: start, cold caches and end, which both have, drop out."""
-        moved, cycles = self.once(atoll, folder, 4)
+        moved, cycles = self.once(atoll, folder, 3)
         moved_short, cycles_short = self.once(atoll, folder, 1)
         return (moved - moved_short) / (cycles - cycles_short)
 
@@ -89,7 +89,7 @@ def cases():
                    uniform(8192 if org == "memory_side" else 1 << 19), chips=4,
                    note="8 directed edges of 96 B/cycle; 1, 2 and 1 hops to the others")
     yield Case("full all-to-all", 0.85, 12 * 32, lambda t: t["link.bytes"],
-               RING + ["link.topology=full", "link.bandwidth_gbps=32"], {"memory_instructions": 60}, uniform(8192), chips=4,
+               RING + ["link.topology=full", "link.bandwidth_gbps=32"], uniform(8192), chips=4,
                note="12 directed links of 32 B/cycle")
     yield Case("switch all-to-all", 0.85, 4 * 96, lambda t: t["link.bytes"], RING + ["link.topology=switch"],
                uniform(8192), chips=4, note="4 ports of 96 B/cycle")
