@@ -163,27 +163,35 @@ void Chip::dispatch() {
   if (finished_ == ctas_->count()) phase_ = Phase::draining;
 }
 
-/// After the last CTA: stores drain; under SM-side caching the LLC is written back and emptied (software coherence, SAC
-/// section 2.1); then the controller hears that this chip is done.
+/// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
+/// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     for (Sm& sm : sms_) {
       if (sm.unacknowledged() != 0 || sm.l1().outstanding() != 0) return;  // a load that nobody waits for may still fill
     }
-    phase_ = Phase::flushing;
     if (c_.sm_side) {
-      for (LlcSlice& s : slices_) s.begin_flush();
+      phase_ = Phase::waiting;
+      tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+    } else {
+      end_kernel();
     }
-  }
-  if (phase_ == Phase::flushing) {
-    if (c_.sm_side) {
-      for (const LlcSlice& s : slices_) {
-        if (s.flushing() || s.writebacks() != 0) return;
-      }
+  } else if (phase_ == Phase::flushing) {
+    for (const LlcSlice& s : slices_) {
+      if (s.flushing() || s.writebacks() != 0) return;
     }
-    phase_ = Phase::idle;
-    tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now()});
+    end_kernel();
   }
+}
+
+void Chip::begin_flush() {
+  phase_ = Phase::flushing;
+  for (LlcSlice& s : slices_) s.begin_flush();
+}
+
+void Chip::end_kernel() {
+  phase_ = Phase::idle;
+  tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now()});
 }
 
 // ---- Controller ----
@@ -210,6 +218,7 @@ void Chip::on_control(std::uint32_t parked) {
   free_parked_.push_back(parked);
   switch (static_cast<ControlKind>(m.kind)) {
     case ControlKind::launch: return begin_kernel(unpack<LaunchBody>(m.body));
+    case ControlKind::flush: return begin_flush();
     case ControlKind::page_homes:
       for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
       return;

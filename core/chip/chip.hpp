@@ -38,7 +38,8 @@ class Chip final : public LogicalProcess {
 
  private:
   friend struct ChipTestAccess;  // seeds faults
-  enum class Phase : std::uint8_t { idle, running, draining, flushing, stopped };
+  /// `waiting`: drained, until all chips are.
+  enum class Phase : std::uint8_t { idle, running, waiting, draining, flushing, stopped };
 
   void handle(const Event& e);
   void prefetch(const Event& e) const;
@@ -47,6 +48,8 @@ class Chip final : public LogicalProcess {
   void begin_kernel(const LaunchBody& launch);
   void dispatch();
   void advance_phase();
+  void begin_flush();
+  void end_kernel();
   void send_touches();
   void send_sample();
   void fill_l1(const Event& e);

@@ -14,6 +14,8 @@ enum class ControlKind : std::uint32_t {
   launch,          ///< controller to chips
   page_touches,    ///< chip to controller
   page_homes,      ///< controller to chip
+  kernel_drained,  ///< chip to controller: its CTAs have ended, and it has lines to flush
+  flush,           ///< controller to chips: every chip is drained
   kernel_done,     ///< chip to controller
   sample,          ///< chip to controller
   status_request,  ///< controller to chips: nothing moves, say why

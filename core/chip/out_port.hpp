@@ -67,23 +67,22 @@ struct OutPort {
       send(p, k, server.serve(c.now(), c.machine.bytes(p)));
     }
   }
+  /// Only in the lane of the own chip: what waits for a link waits for one destination.
   template <class GateOf, class Send> bool pass(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
-    for (std::uint32_t k = 0; k < lanes.size(); ++k) {
-      Fifo<Packet>& fifo = lanes[k].fifo;
-      if (fifo.size() < 2) continue;
-      if (!server.idle(c.now())) {
-        if (!timed) {
-          timed = true;
-          c.schedule(server.idle_from(), timer, self.index);
-        }
-        return false;
+    Fifo<Packet>& fifo = lanes[0].fifo;
+    if (fifo.size() < 2) return false;
+    if (!server.idle(c.now())) {
+      if (!timed) {
+        timed = true;
+        c.schedule(server.idle_from(), timer, self.index);
       }
-      for (std::size_t i = 1; i < fifo.size(); ++i) {
-        if (!gate_of(fifo.at(i)).acquire()) continue;
-        const Packet p = fifo.take_at(i);
-        send(p, k, server.serve(c.now(), c.machine.bytes(p)));
-        return true;
-      }
+      return false;
+    }
+    for (std::size_t i = 1; i < fifo.size(); ++i) {
+      if (!gate_of(fifo.at(i)).acquire()) continue;
+      const Packet p = fifo.take_at(i);
+      send(p, 0, server.serve(c.now(), c.machine.bytes(p)));
+      return true;
     }
     return false;
   }

@@ -50,6 +50,10 @@ void Controller::on_message(const ControlMessage& m) {
       // All chips report in step; whoever else reports arrives in this same cycle, and before the settling.
       if (settle_at_ != queue_.now()) queue_.push(settle_at_ = queue_.now(), {EventKind::settle, 0});
       return;
+    case ControlKind::kernel_drained:
+      if (++chips_drained_ < config_.chips || finishing_) return;
+      for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::flush, EmptyBody{});
+      return;
     case ControlKind::kernel_done: return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
     case ControlKind::sample: {
       const auto body = unpack<SampleBody>(m.body);
@@ -73,7 +77,7 @@ void Controller::launch(Cycle earliest_start) {
   KernelResult& k = result_.kernels[kernel_];
   k.launched = kernel_end_;
   k.started = std::max(earliest_start, queue_.now() + config_.control.latency_cycles);
-  chips_done_ = 0;
+  chips_done_ = chips_drained_ = 0;
   running_ = true;
   last_move_ = k.started;
   const Modes modes = policy_->at_kernel_start(kernel_);

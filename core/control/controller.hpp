@@ -65,7 +65,7 @@ class Controller final : public LogicalProcess {
   std::vector<FirstTouch::Answer> answers_;
   Cycle settle_at_ = kNever;
   std::size_t kernel_ = 0;
-  std::uint32_t chips_done_ = 0, reports_ = 0;
+  std::uint32_t chips_done_ = 0, chips_drained_ = 0, reports_ = 0;
   Cycle kernel_end_ = 0;
   bool running_ = false, finishing_ = false;
   // Samples in progress: a period is complete when every chip has sent it.

@@ -76,7 +76,8 @@ void compare(SystemConfig config, std::uint32_t seed) {
   CAPTURE(seed);
   config.l1.index = config.llc.index = SetIndex::linear;
   config.partition.placement = Placement::interleaved;
-  ScriptedWorkload w = random_workload(config, {.ctas_per_chip = 16, .warps = 2, .ops = 60, .lines = 700, .spread = 1280}, seed);
+  ScriptedWorkload w =
+      random_workload(config, {.ctas_per_chip = 16, .warps = 2, .ops = 60, .lines = 700, .spread = 1280}, seed);
   Comparison reference(config);
   const RunResult r = run(config, w, &reference);
   CHECK(reference.wrong == 0);

@@ -36,7 +36,8 @@ struct Ledger : ChipObserver {
 
 /// Least of everything: one place in every queue, one cycle on every wire.
 void minimise(SystemConfig& c) {
-  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs = c.llc.mshr_merges = 1;
+  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
+      c.llc.mshr_merges = 1;
   c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
   c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
@@ -46,8 +47,9 @@ void minimise(SystemConfig& c) {
 void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t seed) {
   const std::string what =
       fmt::format("{} chips, topology {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
-                  static_cast<int>(config.link.topology), config.llc.organisation == LlcOrganisation::sm_side ? "sm-side" : "memory-side",
-                  config.line_bytes, config.llc.sectored ? "sectored" : "whole lines", config.noc.queue_packets, seed);
+                  static_cast<int>(config.link.topology),
+                  config.llc.organisation == LlcOrganisation::sm_side ? "sm-side" : "memory-side", config.line_bytes,
+                  config.llc.sectored ? "sectored" : "whole lines", config.noc.queue_packets, seed);
   CAPTURE(what);
   ScriptedWorkload w = random_workload(config, shape, seed);
   Ledger ledger;
@@ -87,7 +89,8 @@ void for_each_system(const std::function<void(SystemConfig, std::uint32_t)>& f) 
 }
 
 TEST_CASE("every request is answered once and every credit returns, on all kinds of systems") {
-  for_each_system([](const SystemConfig& c, std::uint32_t seed) { check(c, {.kernels = 2, .lines = 300, .spread = 1280}, seed); });
+  for_each_system(
+      [](const SystemConfig& c, std::uint32_t seed) { check(c, {.kernels = 2, .lines = 300, .spread = 1280}, seed); });
 }
 
 TEST_CASE("with one place in every queue and one cycle on every wire nothing deadlocks or is lost") {

@@ -52,7 +52,8 @@ TEST_CASE("a local LLC hit answers after request, look-up and response, and no m
   CHECK(total(r, Counter::load_latency_cycles) == log.responses[0].latency + log.responses[1].latency);
 }
 
-TEST_CASE("a DRAM read adds activate and column to an LLC hit; an open row saves the activate; another one costs a precharge") {
+TEST_CASE(
+    "a DRAM read adds activate and column to an LLC hit; an open row saves the activate; another one costs a precharge") {
   const SystemConfig config = tiny(1);
   const AddressMap map(config);
   const auto same_bank = [&](LineAddr line) {

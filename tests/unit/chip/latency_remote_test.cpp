@@ -27,7 +27,8 @@ TEST_CASE("a remote LLC hit answers after crossbar, hops and look-up there, and 
   CHECK(latency_after_warming(config, 1, load) == t.remote_llc_hit(t.header(), t.line(), 1));
   CHECK(latency_after_warming(config, 3, load) == t.remote_llc_hit(t.header(), t.line(), 1));
   CHECK(latency_after_warming(config, 2, load) == t.remote_llc_hit(t.header(), t.line(), 2));
-  CHECK(t.remote_llc_hit(t.header(), t.line(), 1) == (1 + 29 + 5) + (1 + 61) + (1 + 5 + 53) + (3 + 7) + (9 + 61) + (3 + 7) + 5);
+  CHECK(t.remote_llc_hit(t.header(), t.line(), 1) ==
+        (1 + 29 + 5) + (1 + 61) + (1 + 5 + 53) + (3 + 7) + (9 + 61) + (3 + 7) + 5);
 }
 
 TEST_CASE("in a fully connected system and behind a switch every chip is one hop away") {
@@ -69,11 +70,11 @@ TEST_CASE("under SM-side caching a remote line comes past the home's slice from 
     ResponseLog log;
     const RunResult r = run(config, w, &log);
     const Terms t(config);
-    const Cycle miss = t.to_crossbar_end(t.header()) + t.slice_lookup() +                                     // own slice
-                       config.noc.memory_latency_cycles + hops * t.hop(t.header()) +                          // to the home
-                       t.to_slice_from_link(t.header()) + t.activate() + t.column(128) +                      // its memory
-                       t.from_slice(t.line()) + hops * t.hop(t.line()) +                                      // back
-                       t.out_of_link(t.line()) + config.noc.memory_latency_cycles +                           // own slice
+    const Cycle miss = t.to_crossbar_end(t.header()) + t.slice_lookup() +                 // own slice
+                       config.noc.memory_latency_cycles + hops * t.hop(t.header()) +      // to the home
+                       t.to_slice_from_link(t.header()) + t.activate() + t.column(128) +  // its memory
+                       t.from_slice(t.line()) + hops * t.hop(t.line()) +                  // back
+                       t.out_of_link(t.line()) + config.noc.memory_latency_cycles +       // own slice
                        t.from_slice(t.line()) + t.into_sm(t.line());
     REQUIRE(log.responses.size() == 2);
     CHECK(log.responses[0].latency == miss);

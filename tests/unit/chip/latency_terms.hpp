@@ -18,7 +18,9 @@ struct Terms {
   }
   Cycle slice_lookup() const { return config.llc.latency_cycles; }
   /// A slice's response port to where the response crossbar ends.
-  Cycle from_slice(std::uint32_t bytes) const { return pass(bytes, config.noc.slice_gbps) + config.noc.response_latency_cycles; }
+  Cycle from_slice(std::uint32_t bytes) const {
+    return pass(bytes, config.noc.slice_gbps) + config.noc.response_latency_cycles;
+  }
   Cycle into_sm(std::uint32_t bytes) const { return pass(bytes, config.noc.cluster_gbps); }
   Cycle hop(std::uint32_t bytes) const { return pass(bytes, config.link.bandwidth_gbps) + config.link.latency_cycles; }
   Cycle out_of_link(std::uint32_t bytes) const { return pass(bytes, config.noc.link_port_gbps); }
@@ -39,8 +41,8 @@ struct Terms {
     return to_crossbar_end(request) + slice_lookup() + from_slice(response) + into_sm(response);
   }
   Cycle remote_llc_hit(std::uint32_t request, std::uint32_t response, std::uint32_t hops) const {
-    return to_crossbar_end(request) + hops * hop(request) + to_slice_from_link(request) +          // there
-           from_slice(response) + hops * hop(response) + out_of_link(response) +                   // and back
+    return to_crossbar_end(request) + hops * hop(request) + to_slice_from_link(request) +  // there
+           from_slice(response) + hops * hop(response) + out_of_link(response) +           // and back
            config.noc.response_latency_cycles + into_sm(response);
   }
 };

@@ -7,8 +7,8 @@ namespace atl::test {
 
 struct RandomShape {
   std::uint32_t kernels = 1, ctas_per_chip = 4, warps = 2, ops = 24;
-  std::uint64_t lines = 200;       ///< 128-byte blocks that are touched, in all
-  std::uint64_t spread = 4096;     ///< bytes from one to the next
+  std::uint64_t lines = 200;    ///< 128-byte blocks that are touched, in all
+  std::uint64_t spread = 4096;  ///< bytes from one to the next
   bool stores = true, atomics = true, bypasses = true, odd_sectors = true;
 };
 
@@ -36,7 +36,9 @@ inline ScriptedWorkload random_workload(const SystemConfig& config, const Random
             case 2:
               if (shape.atomics) p.after({slot}).atomic(address(), below(2) == 0 ? kNoSlot : slot, sectors());
               break;
-            case 3: p.compute(1 + static_cast<std::uint16_t>(below(3)), static_cast<std::uint16_t>(1 + below(9))); break;
+            case 3:
+              p.compute(1 + static_cast<std::uint16_t>(below(3)), static_cast<std::uint16_t>(1 + below(9)));
+              break;
             case 4:
               p.after({slot}).load(address(), slot, sectors());
               if (shape.bypasses) p.past_l1();

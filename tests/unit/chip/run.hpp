@@ -19,7 +19,8 @@ inline SystemConfig tiny(std::uint32_t chips) {
   c.name = "tiny", c.chips = chips, c.core_clock_mhz = 1000, c.line_bytes = 128;
   c.sm.count = 2, c.sm.warps = 8, c.sm.ctas = 8, c.sm.schedulers = 1, c.sm.shared_latency_cycles = 31;
   c.l1.size_kib = 4, c.l1.ways = 4, c.l1.latency_cycles = 29, c.l1.mshrs = 16;
-  c.noc.sms_per_cluster = 1, c.noc.cluster_gbps = 32, c.noc.slice_gbps = 64, c.noc.link_port_gbps = 48, c.noc.header_bytes = 8;
+  c.noc.sms_per_cluster = 1, c.noc.cluster_gbps = 32, c.noc.slice_gbps = 64, c.noc.link_port_gbps = 48,
+  c.noc.header_bytes = 8;
   c.noc.request_latency_cycles = 5, c.noc.response_latency_cycles = 7, c.noc.memory_latency_cycles = 3;
   c.llc.slices = 2, c.llc.size_kib = 64, c.llc.ways = 4, c.llc.latency_cycles = 53, c.llc.slice_gbps = 128;
   c.dram.channels = 2, c.dram.extra_latency_cycles = 41;
@@ -52,7 +53,9 @@ inline std::uint64_t total(const RunResult& r, Counter c) {
 }
 
 /// Cycles that a packet takes to pass an idle server.
-inline Cycle pass(std::uint32_t bytes, double bytes_per_cycle) { return static_cast<Cycle>(std::ceil(bytes / bytes_per_cycle)); }
+inline Cycle pass(std::uint32_t bytes, double bytes_per_cycle) {
+  return static_cast<Cycle>(std::ceil(bytes / bytes_per_cycle));
+}
 
 /// All responses that reach SMs, in order.
 struct ResponseLog : ChipObserver {

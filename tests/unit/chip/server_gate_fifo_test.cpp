@@ -28,7 +28,9 @@ TEST_CASE("a packet that takes exactly one cycle departs after exactly one cycle
   }
 }
 
-TEST_CASE("a packet of a third more than a cycle's bytes departs after two cycles") { CHECK(Server(96).serve(10, 128) == 12); }
+TEST_CASE("a packet of a third more than a cycle's bytes departs after two cycles") {
+  CHECK(Server(96).serve(10, 128) == 12);
+}
 
 TEST_CASE("9,600 packets of 136 bytes at 96 bytes per cycle take 13,600 cycles, to a few parts in a million") {
   Server s(96);

@@ -99,7 +99,8 @@ bool has_cycle(const std::map<Step, std::set<Step>>& graph) {
 }
 
 /// Without `dateline`, channels that differ in nothing else count as one.
-std::map<Step, std::set<Step>> dependencies(const std::vector<ChipTopology>& chips, std::uint32_t message_class, bool dateline) {
+std::map<Step, std::set<Step>> dependencies(const std::vector<ChipTopology>& chips, std::uint32_t message_class,
+                                            bool dateline) {
   const auto name = [&](const Step& s) {
     const Channel& c = chips[s.first].channels()[s.second];
     return Step{s.first, dateline ? s.second : c.neighbour};
