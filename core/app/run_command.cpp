@@ -37,6 +37,20 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
   return parse_effective(text);
 }
 
+/// A rank on another host may see another file under the same name. What the ranks must agree on is how much work there is.
+void check_same_workload(Transport& t, const Workload& workload, const std::string& path) {
+  Digest mine;
+  for (const KernelInfo& k : workload.kernels()) {
+    for (const char c : k.name) mine.add(static_cast<unsigned char>(c));
+    mine.add(k.ctas(), std::uint64_t{k.threads()} << 32 | k.shared_bytes);
+  }
+  const auto all = t.all_gather(std::to_string(mine.value()));
+  together(t, [&] {
+    if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
+    throw InputError(path, fmt::format("rank {} sees other kernels in it than rank 0; give all hosts the same file", t.rank()));
+  });
+}
+
 void run_on(Transport& t, const RunOptions& o, const std::string& command, const std::string& host) {
   const SystemConfig config = shared_config(t, o);
   std::optional<RankMap> map;
@@ -50,6 +64,7 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
     if (here && !o.output.empty()) check_output(o.output, o.force);
     workload = open_workload(o.workload);
   });
+  check_same_workload(t, *workload, o.workload);
 
   SimulationOptions options;
   options.max_cycles = o.max_cycles;
