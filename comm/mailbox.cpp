@@ -13,9 +13,10 @@ namespace atl {
 void Mailbox::put(Mail& mail, Cycle now) {
   const auto check = [&](Cycle arrival) {
     if (arrival < now) {
-      throw SimulationError(fmt::format("a message from process {} arrives at cycle {}, before the window that starts at {}: "
-                                        "its edge's latency is smaller than promised",
-                                        source_, arrival, now));
+      throw SimulationError(
+          fmt::format("a message from process {} arrives at cycle {}, before the window that starts at {}: "
+                      "its edge's latency is smaller than promised",
+                      source_, arrival, now));
     }
   };
   for (const Message& m : mail.data) check(m.arrival), place(m);
@@ -45,7 +46,10 @@ const Mail& Mailbox::take(Cycle index) {
     }
     for (ControlMessage& c : far_.control) {
       const Cycle w = c.arrival / window_;
-      (w == index ? taken_.control : w - current_ < kSlots ? slots_[w % kSlots].control : rest.control).push_back(std::move(c));
+      (w == index              ? taken_.control
+       : w - current_ < kSlots ? slots_[w % kSlots].control
+                               : rest.control)
+          .push_back(std::move(c));
     }
     std::swap(far_, rest);
   }
@@ -74,7 +78,7 @@ struct EntryHeader {
 
 namespace boost::serialization {
 template <class Archive> void serialize(Archive& a, atl::ControlMessage& c, unsigned) {
-  a & c.arrival & c.source & c.kind & c.body;
+  a& c.arrival& c.source& c.kind& c.body;
 }
 }  // namespace boost::serialization
 
@@ -82,7 +86,8 @@ namespace atl {
 
 void encode(const Mail& mail, LpId from, LpId to, std::string& out) {
   const std::string control = mail.control.empty() ? std::string{} : pack(mail.control);
-  const EntryHeader header{from, to, static_cast<std::uint32_t>(mail.data.size()), static_cast<std::uint32_t>(control.size())};
+  const EntryHeader header{from, to, static_cast<std::uint32_t>(mail.data.size()),
+                           static_cast<std::uint32_t>(control.size())};
   const std::size_t data_bytes = mail.data.size() * sizeof(Message), at = out.size();
   out.resize(at + sizeof header + data_bytes + control.size());
   char* p = out.data() + at;

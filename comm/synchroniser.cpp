@@ -20,13 +20,16 @@ Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> lo
   for (std::size_t from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {
       if (e.latency == 0) {
-        throw InputError("link", fmt::format("the edge from process {} to {} has no latency: there is no lookahead", from, e.to));
+        throw InputError("link",
+                         fmt::format("the edge from process {} to {} has no latency: there is no lookahead", from, e.to));
       }
       window_ = std::min(window_, e.latency);
       const int a = rank_of_[from], b = rank_of_[e.to];
       if (a == b) continue;
-      if (a == transport.rank()) shared[static_cast<std::size_t>(b)] = std::min(shared[static_cast<std::size_t>(b)], e.latency);
-      if (b == transport.rank()) shared[static_cast<std::size_t>(a)] = std::min(shared[static_cast<std::size_t>(a)], e.latency);
+      if (a == transport.rank())
+        shared[static_cast<std::size_t>(b)] = std::min(shared[static_cast<std::size_t>(b)], e.latency);
+      if (b == transport.rank())
+        shared[static_cast<std::size_t>(a)] = std::min(shared[static_cast<std::size_t>(a)], e.latency);
     }
   }
   if (window_ == kNever) window_ = 1024;  // nobody talks to anybody

@@ -11,7 +11,7 @@ enum class LlcRole : std::uint8_t { memory_side, sm_side };
 /// What chips obey. Plain values that travel with a kernel's launch; the chip's hot path reads them and asks nobody.
 struct Modes {
   LlcRole llc = LlcRole::memory_side;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & llc; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& llc; }
 };
 
 class Policy {

@@ -9,8 +9,10 @@ namespace atl {
 namespace {
 
 constexpr std::array kPolicies{
-    PolicyInfo{LlcOrganisation::memory_side, "memory_side", "slices hold their own chip's lines, for the SMs of every chip", make_memory_side},
-    PolicyInfo{LlcOrganisation::sm_side, "sm_side", "slices hold any chip's lines, for the SMs of their own chip", make_sm_side},
+    PolicyInfo{LlcOrganisation::memory_side, "memory_side", "slices hold their own chip's lines, for the SMs of every chip",
+               make_memory_side},
+    PolicyInfo{LlcOrganisation::sm_side, "sm_side", "slices hold any chip's lines, for the SMs of their own chip",
+               make_sm_side},
 };
 
 }  // namespace

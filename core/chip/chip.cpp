@@ -33,70 +33,113 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
 
 void Chip::run_until(Cycle end) {
   if (phase_ == Phase::stopped) c_.queue.clear();
-  c_.queue.run_until(end, [this](Cycle at, const Event& e) {
-    digest_.add(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^ std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
-                e.packet.word1());
-    if (c_.observer != nullptr) [[unlikely]] c_.observer->on_event(c_, e);
-    handle(e);
-    if (phase_ >= Phase::draining) [[unlikely]] advance_phase();
-  }, [this](const Event& next) { prefetch(next); });
+  c_.queue.run_until(
+      end,
+      [this](Cycle at, const Event& e) {
+        digest_.add(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^
+                        std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
+                    e.packet.word1());
+        if (c_.observer != nullptr) [[unlikely]]
+          c_.observer->on_event(c_, e);
+        handle(e);
+        if (phase_ >= Phase::draining) [[unlikely]]
+          advance_phase();
+      },
+      [this](const Event& next) { prefetch(next); });
 }
 
 /// A chip's state is larger than the host's caches, and an event touches it at random places.
 void Chip::prefetch(const Event& e) const {
   switch (e.kind) {
     case EventKind::warp_ready:
-    case EventKind::access_done: return sms_[e.index].prefetch(e.sub);
-    case EventKind::l1_fill: return sms_[e.index].prefetch(e.packet);
-    case EventKind::slice_arrive: return slices_[e.index].prefetch(e.packet);
-    case EventKind::dram_done: return slices_[e.packet.slice].prefetch(e.packet);
-    default: return;
+    case EventKind::access_done:
+      return sms_[e.index].prefetch(e.sub);
+    case EventKind::l1_fill:
+      return sms_[e.index].prefetch(e.packet);
+    case EventKind::slice_arrive:
+      return slices_[e.index].prefetch(e.packet);
+    case EventKind::dram_done:
+      return slices_[e.packet.slice].prefetch(e.packet);
+    default:
+      return;
   }
 }
 
 void Chip::handle(const Event& e) {
   const Packet& p = e.packet;
   switch (e.kind) {
-    case EventKind::warp_ready: return sms_[e.index].on_warp_ready(e.sub);
-    case EventKind::issue: return sms_[e.index].on_issue(e.sub);
-    case EventKind::access_done: return sms_[e.index].on_access_done(e.sub, p.token);
-    case EventKind::lsu: return sms_[e.index].on_load_store_unit();
-    case EventKind::l1_fill: return fill_l1(e);
-    case EventKind::request_port: return requests_.on_port(e.index);
-    case EventKind::response_port: return responses_.on_port(e.index);
+    case EventKind::warp_ready:
+      return sms_[e.index].on_warp_ready(e.sub);
+    case EventKind::issue:
+      return sms_[e.index].on_issue(e.sub);
+    case EventKind::access_done:
+      return sms_[e.index].on_access_done(e.sub, p.token);
+    case EventKind::lsu:
+      return sms_[e.index].on_load_store_unit();
+    case EventKind::l1_fill:
+      return fill_l1(e);
+    case EventKind::request_port:
+      return requests_.on_port(e.index);
+    case EventKind::response_port:
+      return responses_.on_port(e.index);
     case EventKind::response_arrive:
       sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
       return responses_.on_arrive(e.index, p);
-    case EventKind::slice_arrive: return slices_[e.index].on_arrive(e.sub, p);
-    case EventKind::slice: return slices_[e.index].on_look();
-    case EventKind::slice_out: return slices_[e.index].on_out();
-    case EventKind::slice_write: return slices_[e.index].on_write();
-    case EventKind::slice_flush: return slices_[e.index].on_flush();
-    case EventKind::dram_pick: return channels_[e.index].on_pick();
-    case EventKind::dram_done: return slices_[p.slice].on_memory(p);
-    case EventKind::egress_arrive: return links_.on_egress_arrive(e.index, p);
-    case EventKind::egress: return links_.on_egress(e.index);
-    case EventKind::ingress_arrive: return links_.on_ingress_arrive(e.index, p);
-    case EventKind::ingress: return links_.on_ingress(e.index);
-    case EventKind::credits_arrive: return links_.on_credits(e.index, p.token);
-    case EventKind::credits_send: return links_.on_send_credits();
-    case EventKind::resume: return resume(e);
-    case EventKind::dispatch: return dispatch();
-    case EventKind::touch_send: return send_touches();
-    case EventKind::control: return on_control(p.token);
-    case EventKind::sample: return send_sample();
+    case EventKind::slice_arrive:
+      return slices_[e.index].on_arrive(e.sub, p);
+    case EventKind::slice:
+      return slices_[e.index].on_look();
+    case EventKind::slice_out:
+      return slices_[e.index].on_out();
+    case EventKind::slice_write:
+      return slices_[e.index].on_write();
+    case EventKind::slice_flush:
+      return slices_[e.index].on_flush();
+    case EventKind::dram_pick:
+      return channels_[e.index].on_pick();
+    case EventKind::dram_done:
+      return slices_[p.slice].on_memory(p);
+    case EventKind::egress_arrive:
+      return links_.on_egress_arrive(e.index, p);
+    case EventKind::egress:
+      return links_.on_egress(e.index);
+    case EventKind::ingress_arrive:
+      return links_.on_ingress_arrive(e.index, p);
+    case EventKind::ingress:
+      return links_.on_ingress(e.index);
+    case EventKind::credits_arrive:
+      return links_.on_credits(e.index, p.token);
+    case EventKind::credits_send:
+      return links_.on_send_credits();
+    case EventKind::resume:
+      return resume(e);
+    case EventKind::dispatch:
+      return dispatch();
+    case EventKind::touch_send:
+      return send_touches();
+    case EventKind::control:
+      return on_control(p.token);
+    case EventKind::sample:
+      return send_sample();
   }
 }
 
 void Chip::resume(const Event& e) {
   switch (static_cast<WaiterKind>(e.packet.token)) {
-    case WaiterKind::sm: return sms_[e.index].on_credit();
-    case WaiterKind::mmu: return requests_.on_mmu_credit(e.index, e.sub);
-    case WaiterKind::request_port: return requests_.on_credit(e.index, e.sub);
-    case WaiterKind::slice_queue: return slices_[e.index].on_queue_credit(e.sub);
-    case WaiterKind::slice_out: return slices_[e.index].on_out_credit(e.sub);
-    case WaiterKind::slice_write: return slices_[e.index].on_write_credit();
-    case WaiterKind::ingress: return links_.on_credit(e.index);
+    case WaiterKind::sm:
+      return sms_[e.index].on_credit();
+    case WaiterKind::mmu:
+      return requests_.on_mmu_credit(e.index, e.sub);
+    case WaiterKind::request_port:
+      return requests_.on_credit(e.index, e.sub);
+    case WaiterKind::slice_queue:
+      return slices_[e.index].on_queue_credit(e.sub);
+    case WaiterKind::slice_out:
+      return slices_[e.index].on_out_credit(e.sub);
+    case WaiterKind::slice_write:
+      return slices_[e.index].on_write_credit();
+    case WaiterKind::ingress:
+      return links_.on_credit(e.index);
   }
 }
 
@@ -104,9 +147,11 @@ void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
   if (p.kind != PacketKind::write_ack) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
-    const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory) : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+    const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
+                                     : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
-    const auto bucket = std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
+    const auto bucket =
+        std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
     ++latency_[static_cast<std::size_t>(origin)][bucket];
   }
   sms_[e.index].on_response(p);
@@ -122,13 +167,16 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   kernel_ = kernel;
   const std::uint32_t warps = info.warps();
   std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
-  if (info.registers_per_thread != 0) slots = std::min(slots, config.sm.registers / (info.registers_per_thread * warps * 32));
+  if (info.registers_per_thread != 0)
+    slots = std::min(slots, config.sm.registers / (info.registers_per_thread * warps * 32));
   if (info.shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / info.shared_bytes);
   if (slots == 0) {
-    throw InputError(fmt::format("kernel {} ({})", kernel + 1, info.name),
-                     fmt::format("a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
-                                 "sm.registers or sm.shared_kib",
-                                 warps, info.registers_per_thread, info.shared_bytes));
+    throw InputError(
+        fmt::format("kernel {} ({})", kernel + 1, info.name),
+        fmt::format(
+            "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
+            "sm.registers or sm.shared_kib",
+            warps, info.registers_per_thread, info.shared_bytes));
   }
   ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips);
   dispatcher_.begin_kernel(ctas_->count(), slots);
@@ -217,17 +265,21 @@ void Chip::on_control(std::uint32_t parked) {
   const ControlMessage m = std::exchange(parked_[parked], {});
   free_parked_.push_back(parked);
   switch (static_cast<ControlKind>(m.kind)) {
-    case ControlKind::launch: return begin_kernel(unpack<LaunchBody>(m.body));
-    case ControlKind::flush: return begin_flush();
+    case ControlKind::launch:
+      return begin_kernel(unpack<LaunchBody>(m.body));
+    case ControlKind::flush:
+      return begin_flush();
     case ControlKind::page_homes:
       for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
       return;
-    case ControlKind::status_request: return tell_controller(ControlKind::status_report, StatusBody{status()});
+    case ControlKind::status_request:
+      return tell_controller(ControlKind::status_report, StatusBody{status()});
     case ControlKind::finish:
       tell_controller(ControlKind::chip_report, report());
       phase_ = Phase::stopped;
       return;
-    default: throw SimulationError(fmt::format("chip {} got a control message of kind {}", id(), m.kind));
+    default:
+      throw SimulationError(fmt::format("chip {} got a control message of kind {}", id(), m.kind));
   }
 }
 

@@ -14,7 +14,8 @@ struct Context {
   std::uint8_t chip;
   EventQueue<Event> queue;
   Counters count;
-  bool sm_side = false;  ///< slices cache lines of any home for their own SMs (SAC section 2), instead of their chip's lines for all
+  bool sm_side =
+      false;  ///< slices cache lines of any home for their own SMs (SAC section 2), instead of their chip's lines for all
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
   Cycle now() const { return queue.now(); }

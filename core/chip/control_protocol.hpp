@@ -27,7 +27,7 @@ enum class ControlKind : std::uint32_t {
 struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel & modes; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& modes; }
 };
 
 struct EmptyBody {
@@ -36,36 +36,36 @@ struct EmptyBody {
 
 struct PageTouchesBody {
   std::vector<std::pair<Cycle, std::uint64_t>> touches;  ///< cycle, page
-  template <class Archive> void serialize(Archive& a, unsigned) { a & touches; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& touches; }
 };
 
 struct PageHomesBody {
   std::vector<std::pair<std::uint64_t, std::uint8_t>> homes;  ///< page, chip
-  template <class Archive> void serialize(Archive& a, unsigned) { a & homes; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& homes; }
 };
 
 struct KernelDoneBody {
   std::uint64_t kernel = 0;
   Cycle cycle = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & kernel & cycle; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& cycle; }
 };
 
 struct SampleBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters;  ///< increments since the last sample
-  template <class Archive> void serialize(Archive& a, unsigned) { a & end & counters; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& end& counters; }
 };
 
 struct StatusBody {
   std::string text;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & text; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& text; }
 };
 
 struct ChipReportBody {
   std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
   std::vector<std::uint64_t> latency;  ///< [origin][bucket], flattened
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a & counters & slice_accesses & slice_hits & channel_reads & channel_writes & latency;
+    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes& latency;
   }
 };
 

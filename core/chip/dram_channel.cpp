@@ -13,7 +13,8 @@ DramCycles::DramCycles(const Machine& m) {
   const auto cycles = [&](double clocks) {
     return static_cast<std::int64_t>(std::llround(clocks * m.config.core_clock_mhz / t.clock_mhz * (1 << kBits)));
   };
-  ccd = cycles(t.ccd), ccdl = cycles(t.ccdl), rrd = cycles(t.rrd), rcd = cycles(t.rcd), ras = cycles(t.ras), rp = cycles(t.rp);
+  ccd = cycles(t.ccd), ccdl = cycles(t.ccdl), rrd = cycles(t.rrd), rcd = cycles(t.rcd), ras = cycles(t.ras),
+  rp = cycles(t.rp);
   rc = cycles(t.rc), cl = cycles(t.cl), wl = cycles(t.wl), cdlr = cycles(t.cdlr), wr = cycles(t.wr), rtp = cycles(t.rtp);
   faw = cycles(t.faw);
   // Longer than a full queue takes, were every request to open a row, and every bank to serve its cap of row hits first.

@@ -49,7 +49,7 @@ class DramChannel {
     std::uint32_t chosen = kNone;               ///< request the bank is prepared for
     std::uint32_t row = 0;
     bool open = false;
-    std::uint32_t hits = 0;   ///< picks in a row that passed an older request by
+    std::uint32_t hits = 0;  ///< picks in a row that passed an older request by
     Time activated = -(Time{1} << 40), ready = 0, precharge_from = 0;
   };
 

@@ -4,32 +4,32 @@
 namespace atl {
 
 enum class EventKind : std::uint8_t {
-  warp_ready,         ///< index: SM, sub: warp
-  issue,              ///< index: SM, sub: scheduler
-  access_done,        ///< index: SM, sub: warp, packet.token: slot; L1 hit or shared-memory result
-  lsu,                ///< index: SM; the load-store unit can take its next access
-  l1_fill,            ///< index: SM; packet: response at the SM
-  request_port,       ///< index: cluster port; its bandwidth is free again
-  response_port,      ///< index: cluster port of the response crossbar
-  response_arrive,    ///< index: cluster port of the response crossbar; packet
-  slice_arrive,       ///< index: slice, sub: queue; packet
-  slice,              ///< index: slice; look on
-  slice_out,          ///< index: slice; its response port is free again
-  slice_write,        ///< index: slice; its write-back port is free again
-  slice_flush,        ///< index: slice; write back and invalidate the next lines
-  dram_pick,          ///< index: channel
-  dram_done,          ///< index: channel; packet
-  egress_arrive,      ///< index: virtual channel; packet
-  egress,             ///< index: link port; its bandwidth is free again
-  ingress_arrive,     ///< index: virtual channel; packet
-  ingress,            ///< index: link port; its crossbar side is free again
-  credits_arrive,     ///< index: virtual channel, packet.token: number
-  credits_send,       ///< return the credits of freed buffers
-  resume,             ///< index and sub: a Waiter that was given its credit
-  dispatch,           ///< place the next CTA
-  touch_send,         ///< report first touches to the controller
-  control,            ///< index: which parked control message takes effect
-  sample,             ///< send the counters
+  warp_ready,       ///< index: SM, sub: warp
+  issue,            ///< index: SM, sub: scheduler
+  access_done,      ///< index: SM, sub: warp, packet.token: slot; L1 hit or shared-memory result
+  lsu,              ///< index: SM; the load-store unit can take its next access
+  l1_fill,          ///< index: SM; packet: response at the SM
+  request_port,     ///< index: cluster port; its bandwidth is free again
+  response_port,    ///< index: cluster port of the response crossbar
+  response_arrive,  ///< index: cluster port of the response crossbar; packet
+  slice_arrive,     ///< index: slice, sub: queue; packet
+  slice,            ///< index: slice; look on
+  slice_out,        ///< index: slice; its response port is free again
+  slice_write,      ///< index: slice; its write-back port is free again
+  slice_flush,      ///< index: slice; write back and invalidate the next lines
+  dram_pick,        ///< index: channel
+  dram_done,        ///< index: channel; packet
+  egress_arrive,    ///< index: virtual channel; packet
+  egress,           ///< index: link port; its bandwidth is free again
+  ingress_arrive,   ///< index: virtual channel; packet
+  ingress,          ///< index: link port; its crossbar side is free again
+  credits_arrive,   ///< index: virtual channel, packet.token: number
+  credits_send,     ///< return the credits of freed buffers
+  resume,           ///< index and sub: a Waiter that was given its credit
+  dispatch,         ///< place the next CTA
+  touch_send,       ///< report first touches to the controller
+  control,          ///< index: which parked control message takes effect
+  sample,           ///< send the counters
 };
 
 /// What a chip's event queue holds. 40 bytes.

@@ -176,7 +176,8 @@ void Links::hand_on(const Packet& p, Cycle depart) {
   if (to_slice(p)) {
     c_.schedule(depart + config.noc.memory_latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFill, p);
   } else if (is_response(p.kind)) {
-    c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
+    c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
+                c_.machine.cluster_port(p.sm, p.slice), 0, p);
   } else {
     c_.schedule(depart + config.noc.request_latency_cycles + config.llc.latency_cycles, EventKind::slice_arrive, p.slice,
                 LlcSlice::kFromLinks, p);
@@ -190,13 +191,15 @@ void Links::on_send_credits() {
     if (freed == 0) continue;
     const Channel& channel = topology_.channels()[i];
     outbox(channel.neighbour)
-        .data.push_back(Message::make(c_.now() + c_.machine.config.link.latency_cycles, c_.chip, channel.at_neighbour | kCreditPort, freed));
+        .data.push_back(Message::make(c_.now() + c_.machine.config.link.latency_cycles, c_.chip,
+                                      channel.at_neighbour | kCreditPort, freed));
   }
 }
 
 bool Links::credits_home() const {
   return std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
-    return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() && s.freed == 0 && s.credits == c_.machine.config.link.buffer_packets;
+    return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() && s.freed == 0 &&
+           s.credits == c_.machine.config.link.buffer_packets;
   });
 }
 
@@ -206,9 +209,10 @@ std::string Links::describe_stall() const {
     const ChannelState& s = state_[i];
     if (s.out.empty() && s.through.empty() && s.in.empty()) continue;
     const Channel& ch = topology_.channels()[i];
-    text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n", ch.neighbour,
-                        ch.message_class == 0 ? "requests" : "responses", ch.past_dateline ? ", past the dateline" : "", s.out.size(),
-                        s.through.size(), s.credits, s.in.size(), s.waiting ? ", the first waits for a credit" : "");
+    text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
+                        ch.neighbour, ch.message_class == 0 ? "requests" : "responses",
+                        ch.past_dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits,
+                        s.in.size(), s.waiting ? ", the first waits for a credit" : "");
   }
   return text;
 }

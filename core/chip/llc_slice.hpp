@@ -54,7 +54,9 @@ class LlcSlice {
   std::uint64_t hits() const { return hits_; }
   std::string describe_stall() const;
   bool credits_home() const {
-    const auto idle = [](const Input& in) { return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled; };
+    const auto idle = [](const Input& in) {
+      return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled;
+    };
     return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0;
   }
 

@@ -28,9 +28,11 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c) {
   }
   // A queue's credits also cover what is on the wire towards it, so that a small queue does not throttle a long wire.
   const double packet = flits(c.noc.header_bytes + c.line_bytes);
-  request_flight = static_cast<std::uint32_t>(
-      std::ceil((c.l1.latency_cycles + c.noc.request_latency_cycles + c.llc.latency_cycles + 2) * std::max(1.0, lookup_bpc / c.line_bytes)));
-  response_flight = static_cast<std::uint32_t>(std::ceil((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet)));
+  request_flight =
+      static_cast<std::uint32_t>(std::ceil((c.l1.latency_cycles + c.noc.request_latency_cycles + c.llc.latency_cycles + 2) *
+                                           std::max(1.0, lookup_bpc / c.line_bytes)));
+  response_flight =
+      static_cast<std::uint32_t>(std::ceil((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet)));
 }
 
 }  // namespace atl

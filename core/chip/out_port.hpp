@@ -27,7 +27,8 @@ struct OutPort {
   std::uint32_t next = 0;  ///< lane to serve first
   bool timed = false;      ///< an event is scheduled for when the port is free
 
-  OutPort(std::uint32_t lane_count, std::uint32_t capacity, double bytes_per_cycle) : lanes(lane_count), server(bytes_per_cycle) {
+  OutPort(std::uint32_t lane_count, std::uint32_t capacity, double bytes_per_cycle)
+      : lanes(lane_count), server(bytes_per_cycle) {
     for (Lane& l : lanes) l.gate = Gate(capacity);
   }
 
@@ -35,7 +36,8 @@ struct OutPort {
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
   /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
   /// destination; packets to one destination stay in order.
-  template <bool kPassing = false, class GateOf, class Send> void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
+  template <bool kPassing = false, class GateOf, class Send>
+  void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
     const auto n = static_cast<std::uint32_t>(lanes.size());
     for (;;) {
       std::uint32_t k = next, seen = 0;

@@ -19,7 +19,7 @@ enum PacketFlags : std::uint8_t {
   kDirect = 4,      ///< `token` is a warp and scoreboard slot: the request holds no L1 MSHR
   kReadOnlyData = 8,
   kPartialWrite = 32,  ///< bytes of its sectors stay as they are
-  kLlcRemote = 16,  ///< the data came out of a slice of another chip than the requester's
+  kLlcRemote = 16,     ///< the data came out of a slice of another chip than the requester's
 };
 
 /// One request or response. Trivially copyable; fits a Message.
@@ -41,8 +41,8 @@ struct Packet {
   /// For digests: all that tells this packet from another, in two words.
   std::uint64_t word0() const { return line.value ^ (std::uint64_t{token} << 40); }
   std::uint64_t word1() const {
-    return std::uint64_t{entry} | std::uint64_t{sm} << 32 | std::uint64_t{source} << 42 | std::uint64_t{static_cast<unsigned>(kind)} << 48 |
-           std::uint64_t{sectors} << 52 | std::uint64_t{flags} << 58;
+    return std::uint64_t{entry} | std::uint64_t{sm} << 32 | std::uint64_t{source} << 42 |
+           std::uint64_t{static_cast<unsigned>(kind)} << 48 | std::uint64_t{sectors} << 52 | std::uint64_t{flags} << 58;
   }
 };
 static_assert(sizeof(Packet) == 32);

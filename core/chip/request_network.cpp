@@ -44,7 +44,8 @@ void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
 void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
   Fifo<Packet>& queue = resumed(port, lane);
   const Packet p = queue.take();
-  if (!queue.empty()) port_[port].lanes[lane].gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
+  if (!queue.empty())
+    port_[port].lanes[lane].gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
   enter(p);
 }
 
@@ -79,8 +80,9 @@ std::string RequestNetwork::describe_stall() const {
     for (const Lane& lane : port_[i].lanes) {
       if (!lane.waiting) continue;
       const Packet& p = lane.fifo.front();
-      text += fmt::format("request port {}: {} packets, the first waits for {}\n", i, lane.fifo.size(),
-                          to_local_slice(p) ? fmt::format("slice {}", p.slice) : fmt::format("the link towards chip {}", p.home));
+      text += fmt::format(
+          "request port {}: {} packets, the first waits for {}\n", i, lane.fifo.size(),
+          to_local_slice(p) ? fmt::format("slice {}", p.slice) : fmt::format("the link towards chip {}", p.home));
     }
   }
   if (mmu_.parked_pages() != 0) text += fmt::format("MMU: {} pages wait for their home\n", mmu_.parked_pages());

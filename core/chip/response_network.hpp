@@ -12,8 +12,10 @@ namespace atl {
 class ResponseNetwork {
  public:
   explicit ResponseNetwork(Context& c)
-      : c_(c), port_(c.machine.cluster_ports, Port{{}, Gate(c.machine.config.noc.queue_packets + c.machine.response_flight),
-                                                   Server(c.machine.cluster_bpc)}) {}
+      : c_(c),
+        port_(
+            c.machine.cluster_ports,
+            Port{{}, Gate(c.machine.config.noc.queue_packets + c.machine.response_flight), Server(c.machine.cluster_bpc)}) {}
   Gate& gate(std::uint32_t port) { return port_[port].gate; }
   void on_arrive(std::uint32_t port, const Packet& p) {
     port_[port].fifo.push(p);

@@ -101,7 +101,7 @@ class Sm {
   std::uint32_t lsu_part_ = 0;    ///< next line of that access (lines smaller than 128 bytes)
   Cycle lsu_free_ = 0;
   bool lsu_timed_ = false;
-  bool lsu_stalled_ = false;    ///< the L1 has no MSHR, merge place or store credit for the head
+  bool lsu_stalled_ = false;       ///< the L1 has no MSHR, merge place or store credit for the head
   Gate* credit_wanted_ = nullptr;  ///< in line for a credit of this gate
   Gate* credit_held_ = nullptr;    ///< holds a credit of this gate
   std::uint32_t unacknowledged_ = 0;

@@ -36,9 +36,7 @@ class TagArray {
     return best;
   }
   /// Puts `line` into entry `i`, without valid sectors, as most recently used.
-  void install(std::uint32_t i, LineAddr line) {
-    line_[i] = {line.value, ++clock_, 0, 0};
-  }
+  void install(std::uint32_t i, LineAddr line) { line_[i] = {line.value, ++clock_, 0, 0}; }
   void invalidate(std::uint32_t i) { line_[i] = {}; }
   void invalidate_all() {
     std::fill(line_.begin(), line_.end(), Line{});

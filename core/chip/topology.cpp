@@ -4,7 +4,8 @@
 
 namespace atl {
 
-ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self) : kind_(kind), chips_(chips), self_(self) {
+ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self)
+    : kind_(kind), chips_(chips), self_(self) {
   if (chips == 1) {
     ports_ = 0;
   } else if (kind == Topology::ring) {
@@ -19,7 +20,7 @@ ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t sel
   } else {
     ports_ = kind == Topology::full ? chips - 1 : 1;
     for (std::uint32_t way = 0; way + 1 < chips; ++way) {
-      const std::uint32_t other = way < self ? way : way + 1;      // neighbours in ascending order, without self
+      const std::uint32_t other = way < self ? way : way + 1;  // neighbours in ascending order, without self
       const std::uint32_t way_back = self < other ? self : self - 1;
       for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
         channels_.push_back({kind == Topology::full ? way : 0, other, index(way_back, cls, false), cls, false});

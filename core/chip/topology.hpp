@@ -40,7 +40,8 @@ class ChipTopology {
 
   /// Channel for a packet that starts here (`arrived_on` = kStart) or passes through.
   static constexpr std::uint32_t kStart = ~0u;
-  std::uint32_t route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class, std::uint32_t arrived_on) const;
+  std::uint32_t route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class,
+                      std::uint32_t arrived_on) const;
 
  private:
   std::uint32_t index(std::uint32_t way, std::uint32_t message_class, bool past_dateline) const {

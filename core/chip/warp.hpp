@@ -16,8 +16,8 @@ struct alignas(64) Warp {
   std::uint32_t ready_at = 0;  ///< low bits of the cycle from which the next op may issue
   std::uint8_t cta = 0;        ///< CTA slot
   bool live = false;
-  bool waiting = false;     ///< the next op waits for the scoreboard
-  bool at_barrier = false;  ///< stopped until the whole CTA is there
+  bool waiting = false;                                      ///< the next op waits for the scoreboard
+  bool at_barrier = false;                                   ///< stopped until the whole CTA is there
   std::array<std::uint8_t, kScoreboardSlots> outstanding{};  ///< parts still under way, by scoreboard slot
 };
 static_assert(sizeof(Warp) == 64);

@@ -8,7 +8,8 @@
 
 namespace atl {
 
-Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles)
+Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
+                       Cycle max_cycles)
     : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
   result_.chips.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
@@ -34,9 +35,12 @@ void Controller::run_until(Cycle end) {
 
 void Controller::handle(const Event& e) {
   switch (e.kind) {
-    case EventKind::message: return on_message(std::exchange(parked_[e.index], {}));
-    case EventKind::settle: return settle();
-    case EventKind::launch: return kernels_.empty() ? finish() : launch(config_.control.launch_latency_cycles);
+    case EventKind::message:
+      return on_message(std::exchange(parked_[e.index], {}));
+    case EventKind::settle:
+      return settle();
+    case EventKind::launch:
+      return kernels_.empty() ? finish() : launch(config_.control.launch_latency_cycles);
     case EventKind::limit:
       if (!finishing_) result_.complete = false, result_.cycles = queue_.now(), finish();
       return;
@@ -54,20 +58,26 @@ void Controller::on_message(const ControlMessage& m) {
       if (++chips_drained_ < config_.chips || finishing_) return;
       for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::flush, EmptyBody{});
       return;
-    case ControlKind::kernel_done: return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
+    case ControlKind::kernel_done:
+      return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
     case ControlKind::sample: {
       const auto body = unpack<SampleBody>(m.body);
       return on_sample(m.source, body.end, body.counters);
     }
-    case ControlKind::status_report: return on_status(m.source, unpack<StatusBody>(m.body).text);
-    case ControlKind::chip_report: return on_report(m.source, unpack<ChipReportBody>(m.body));
-    default: throw SimulationError(fmt::format("the controller got a control message of kind {}", m.kind));
+    case ControlKind::status_report:
+      return on_status(m.source, unpack<StatusBody>(m.body).text);
+    case ControlKind::chip_report:
+      return on_report(m.source, unpack<ChipReportBody>(m.body));
+    default:
+      throw SimulationError(fmt::format("the controller got a control message of kind {}", m.kind));
   }
 }
 
 template <class Body> void Controller::tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
   for (Edge& e : edges()) {
-    if (e.to == chip) e.outbox.control.push_back({std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
+    if (e.to == chip)
+      e.outbox.control.push_back(
+          {std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
   }
 }
 
@@ -122,7 +132,8 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
   std::copy(counters.begin(), counters.end(), sample.chips[chip].value.begin());
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
-  if (std::any_of(counters.begin(), counters.end(), [](std::uint64_t v) { return v != 0; })) last_move_ = std::max(last_move_, end);
+  if (std::any_of(counters.begin(), counters.end(), [](std::uint64_t v) { return v != 0; }))
+    last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
   result_.samples.push_back(std::move(sample));
   open_samples_.erase(end);
@@ -140,7 +151,8 @@ void Controller::watch(Cycle end) {
 void Controller::on_status(LpId chip, const std::string& text) {
   status_[chip] = text;
   if (status_.size() < config_.chips) return;
-  std::string report = fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({})\n", last_move_, kernel_ + 1, kernels_[kernel_].name);
+  std::string report = fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({})\n", last_move_, kernel_ + 1,
+                                   kernels_[kernel_].name);
   for (const auto& [c, t] : status_) report += fmt::format("chip {}:\n{}", c, t.empty() ? "nothing outstanding\n" : t);
   throw SimulationError(report);
 }

@@ -13,11 +13,12 @@ namespace {
 struct Fingerprint {
   LpId lp = 0;
   std::uint64_t digest = 0, events = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a & lp & digest & events; }
+  template <class Archive> void serialize(Archive& a, unsigned) { a& lp& digest& events; }
 };
 
 /// Digest and events of all processes, merged in the order of their ids: the same for every layout.
-std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::vector<LogicalProcess*>& local, std::size_t processes) {
+std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::vector<LogicalProcess*>& local,
+                                              std::size_t processes) {
   std::vector<Fingerprint> mine;
   for (const LogicalProcess* p : local) mine.push_back({p->id(), p->digest(), p->events()});
   std::vector<Fingerprint> all(processes);

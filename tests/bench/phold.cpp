@@ -31,7 +31,11 @@ struct Event {
 class Process final : public LogicalProcess {
  public:
   Process(LpId id, std::vector<Edge> edges, std::uint32_t pending, std::uint32_t remote_percent, Cycle end)
-      : LogicalProcess(id, std::move(edges)), random_(id * 0x9E3779B97F4A7C15ull + 1), remote_(remote_percent), end_(end), state_(kComponents) {
+      : LogicalProcess(id, std::move(edges)),
+        random_(id * 0x9E3779B97F4A7C15ull + 1),
+        remote_(remote_percent),
+        end_(end),
+        state_(kComponents) {
     for (std::uint32_t i = 0; i < pending; ++i) queue_.push(draw() % kLookahead, {draw() % kComponents, 0, {}});
   }
   void receive(std::span<const Message> messages) override {
@@ -79,9 +83,12 @@ double cpu_seconds() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto argument = [&](int i, std::uint64_t otherwise) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise; };
+  const auto argument = [&](int i, std::uint64_t otherwise) {
+    return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
   const auto processes = static_cast<std::uint32_t>(argument(1, 4));
-  const auto pending = static_cast<std::uint32_t>(argument(2, 10000) / processes), remote = static_cast<std::uint32_t>(argument(3, 5));
+  const auto pending = static_cast<std::uint32_t>(argument(2, 10000) / processes),
+             remote = static_cast<std::uint32_t>(argument(3, 5));
   const std::uint64_t events = argument(4, 50'000'000);
   const auto threads = static_cast<int>(argument(5, 1));
   // A pending event fires about every lookahead + 1 cycles.
@@ -93,7 +100,8 @@ int main(int argc, char** argv) {
     }
   }
   std::vector<int> rank_of;
-  for (std::uint32_t p = 0; p < processes; ++p) rank_of.push_back(static_cast<int>(p) * threads / static_cast<int>(processes));
+  for (std::uint32_t p = 0; p < processes; ++p)
+    rank_of.push_back(static_cast<int>(p) * threads / static_cast<int>(processes));
   std::vector<std::unique_ptr<Process>> all(processes);
   const auto body = [&](Transport& t) {
     std::vector<LogicalProcess*> local;
@@ -115,7 +123,9 @@ int main(int argc, char** argv) {
   std::uint64_t handled = 0;
   Digest digest;
   for (const auto& p : all) handled += p->events(), digest.add(p->digest());
-  fmt::print("{} processes, {} pending, {} % remote, {} thread(s): {:.1f} M events/s per core ({:.1f} M events, {:.2f} CPU s), digest {:016x}\n",
-             processes, pending * processes, remote, threads, 1e-6 * static_cast<double>(handled) / seconds, 1e-6 * static_cast<double>(handled),
-             seconds, digest.value());
+  fmt::print(
+      "{} processes, {} pending, {} % remote, {} thread(s): {:.1f} M events/s per core ({:.1f} M events, {:.2f} CPU s), "
+      "digest {:016x}\n",
+      processes, pending * processes, remote, threads, 1e-6 * static_cast<double>(handled) / seconds,
+      1e-6 * static_cast<double>(handled), seconds, digest.value());
 }

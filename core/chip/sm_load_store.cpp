@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/chip/request_network.hpp"
+#include "core/chip/sm.hpp"
+
+// The load-store unit of an SM: presents accesses to the L1, sends what misses, takes responses.
+namespace atl {
+
+void Sm::on_load_store_unit() {
+  lsu_timed_ = false;
+  run_load_store_unit();
+}
+
+void Sm::on_credit() {
+  credit_held_ = std::exchange(credit_wanted_, nullptr);
+  run_load_store_unit();
+}
+
+void Sm::run_load_store_unit() {
+  while (!lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr) {
+    if (lsu_free_ > c_.now()) {
+      if (!lsu_timed_) {
+        lsu_timed_ = true;
+        c_.schedule(lsu_free_, EventKind::lsu, id_);
+      }
+      return;
+    }
+    const std::uint32_t warp = lsu_.front();
+    const Op& op = op_of(warp_[warp]);
+    if (lsu_access_ < op.accesses) {
+      const Access a = cta_[warp_[warp].cta].program.accesses[op.first_access + lsu_access_];
+      if (!present(warp, op, a)) return;
+    }
+    if (lsu_access_ >= op.accesses) {
+      lsu_.pop();
+      lsu_access_ = 0;
+      if (!lsu_.empty()) prefetch_op(warp_[lsu_.front()]);
+      advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
+    }
+  }
+}
+
+/// Presents the next line of access `a`. False: the unit has to wait, and is called again.
+bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
+  const Machine& m = c_.machine;
+  const std::uint32_t parts = Access::kSectors / m.line_sectors;
+  std::uint8_t sectors = 0;
+  for (; lsu_part_ < parts; ++lsu_part_) {
+    sectors = static_cast<std::uint8_t>(a.sectors() >> (lsu_part_ * m.line_sectors)) & m.full_line;
+    if (sectors != 0) break;
+  }
+  if (sectors != 0) {
+    const LineAddr line{a.block() * parts + lsu_part_};
+    const bool taken = op.kind == OpKind::load && l1_.enabled() && (op.flags & kBypassL1) == 0
+                           ? load(warp, op, line, sectors)
+                           : send_unacknowledged(warp, op,
+                                                 op.kind == OpKind::load    ? PacketKind::read
+                                                 : op.kind == OpKind::store ? PacketKind::write
+                                                                            : PacketKind::atomic,
+                                                 line, sectors);
+    if (!taken) return false;
+    if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));  // the line came meanwhile
+    c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
+    lsu_free_ = c_.now() + 1;
+    ++lsu_part_;
+  }
+  const bool more = lsu_part_ < parts && (a.sectors() >> (lsu_part_ * m.line_sectors)) != 0;
+  if (!more) lsu_part_ = 0, ++lsu_access_;
+  return true;
+}
+
+bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
+  const auto l = l1_.lookup(line, sectors);
+  if (l.outcome == L1Cache::Outcome::stall) {
+    lsu_stalled_ = true;
+    ++c_.count[Counter::l1_stalls];
+    return false;
+  }
+  Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16);
+  if (l.outcome == L1Cache::Outcome::fetch && !credit_for(p)) return false;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
+  Warp& w = warp_[warp];
+  if (op.slot != kNoSlot) {
+    w.busy |= 1u << op.slot;
+    ++w.outstanding[op.slot];
+  }
+  ++c_.count[Counter::l1_accesses];
+  if (l.outcome == L1Cache::Outcome::hit) {
+    ++c_.count[Counter::l1_hits];
+    ++c_.count[Counter::loads_completed];
+    c_.count[Counter::load_latency_cycles] += c_.machine.config.l1.latency_cycles;
+    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
+    e.packet.token = op.slot;
+    c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
+    return true;
+  }
+  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, p.born});
+  if (l.outcome == L1Cache::Outcome::merge) {
+    ++c_.count[Counter::l1_merges];
+    return true;
+  }
+  ++c_.count[Counter::l1_misses];
+  c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
+  p.token |= entry;
+  if ((op.flags & kReadOnly) != 0) p.flags |= kReadOnlyData;
+  network_.request(p);
+  return true;
+}
+
+/// Stores, atomics, and loads that pass the L1 by: bounded by the SM's count of unacknowledged requests.
+bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors) {
+  if (unacknowledged_ >= c_.machine.config.l1.pending_stores) {
+    lsu_stalled_ = true;
+    ++c_.count[Counter::l1_stalls];
+    return false;
+  }
+  Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot);
+  p.flags = kDirect;
+  if (!credit_for(p)) return false;
+  ++unacknowledged_;
+  if (kind == PacketKind::write) {
+    if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
+    ++c_.count[Counter::l1_stores];
+    c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
+    if (l1_.enabled()) l1_.store(line, sectors);
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_l1_store(c_, id_, line);
+  } else {
+    if (kind == PacketKind::atomic) {
+      if (l1_.enabled()) l1_.atomic(line);
+      if (c_.observer != nullptr) [[unlikely]]
+        c_.observer->on_l1_atomic(c_, id_, line);
+    }
+    p.token = warp << 8 | op.slot;
+    if (op.slot != kNoSlot) {
+      Warp& w = warp_[warp];
+      w.busy |= 1u << op.slot;
+      ++w.outstanding[op.slot];
+    }
+  }
+  network_.request(p);
+  return true;
+}
+
+/// The packet's home, and a credit of the cluster port's queue in its direction.
+bool Sm::credit_for(Packet& p) {
+  Gate* gate = network_.gate_for(p);
+  if (gate == nullptr) return true;
+  if (credit_held_ == gate) {
+    credit_held_ = nullptr;
+    return true;
+  }
+  if (gate->acquire()) return true;
+  gate->wait({WaiterKind::sm, 0, id_});
+  credit_wanted_ = gate;
+  return false;
+}
+
+Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token) const {
+  return {.line = line,
+          .token = token,
+          .born = static_cast<std::uint32_t>(c_.now()),
+          .sm = id_,
+          .source = c_.chip,
+          .kind = kind,
+          .sectors = sectors,
+          .slice = static_cast<std::uint8_t>(c_.machine.map.slice(line))};
+}
+
+void Sm::on_response(const Packet& p) {
+  const Cycle now = c_.now();
+  if (p.has(kDirect)) {
+    --unacknowledged_;
+    if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
+  } else {
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
+    l1_.fill(p.token & 0xFFFF, p.sectors, [&](const L1Cache::Waiter& w) {
+      ++c_.count[Counter::loads_completed];
+      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
+      part_done(w.warp, w.slot);
+    });
+  }
+  if (lsu_stalled_) {
+    lsu_stalled_ = false;
+    run_load_store_unit();
+  }
+}
+
+std::string Sm::describe_stall() const {
+  if (resident_ == 0 && unacknowledged_ == 0 && l1_.outstanding() == 0) return {};
+  std::string text = fmt::format("SM {}: {} CTAs, {} lines missing in L1, {} stores and atomics unacknowledged", id_,
+                                 resident_, l1_.outstanding(), unacknowledged_);
+  if (credit_wanted_ != nullptr) text += "; load-store unit waits for its cluster's request port";
+  if (lsu_stalled_) text += "; load-store unit waits for an MSHR or a store credit";
+  return text;
+}
+
+}  // namespace atl
