@@ -47,7 +47,8 @@ void check_same_workload(Transport& t, const Workload& workload, const std::stri
   const auto all = t.all_gather(std::to_string(mine.value()));
   together(t, [&] {
     if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
-    throw InputError(path, fmt::format("rank {} sees other kernels in it than rank 0; give all hosts the same file", t.rank()));
+    throw InputError(path,
+                     fmt::format("rank {} sees other kernels in it than rank 0; give all hosts the same file", t.rank()));
   });
 }
 
@@ -92,18 +93,22 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
 void add_run(Commands& c) {
   auto o = std::make_shared<RunOptions>();
   CLI::App* cmd = c.app.add_subcommand("run", "Simulate a workload on a system and write the result");
-  cmd->footer("Examples:\n"
-              "  atoll run sac-4chip --workload inputs/workloads/mixed.json\n"
-              "  atoll run sac-4chip --workload kernelslist.g --set llc.organisation=sm_side -o sm.h5\n"
-              "  mpirun --oversubscribe -n 5 atoll run sac-4chip --workload trace.h5 -o out.h5\n"
-              "The result, down to its digest, does not depend on the number of ranks or threads.");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll run sac-4chip --workload inputs/workloads/mixed.json\n"
+      "  atoll run sac-4chip --workload kernelslist.g --set llc.organisation=sm_side -o sm.h5\n"
+      "  mpirun --oversubscribe -n 5 atoll run sac-4chip --workload trace.h5 -o out.h5\n"
+      "The result, down to its digest, does not depend on the number of ranks or threads.");
   cmd->add_option("SYSTEM", o->system, "preset (`atoll list`) or JSON file")->required();
-  cmd->add_option("-w,--workload", o->workload, "Atoll trace (.h5), Accel-Sim list (kernelslist.g) or workload (.json)")->required();
+  cmd->add_option("-w,--workload", o->workload, "Atoll trace (.h5), Accel-Sim list (kernelslist.g) or workload (.json)")
+      ->required();
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("-o,--output", o->output, "result file (HDF5); without it only the summary is printed");
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
-  cmd->add_option("--max-cycles", o->max_cycles, "stop there; the result says that it is incomplete")->check(CLI::PositiveNumber);
-  cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")->check(CLI::Range(1, 65));
+  cmd->add_option("--max-cycles", o->max_cycles, "stop there; the result says that it is incomplete")
+      ->check(CLI::PositiveNumber);
+  cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
+      ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {

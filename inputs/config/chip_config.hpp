@@ -79,10 +79,12 @@ struct NocConfig {
     v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "bandwidth of an LLC slice's port, per direction"});
     v(s.link_port_gbps, {"link_port_gbps", "GB/s", 0.1, 1e6, "bandwidth between the crossbar and an inter-chip port"});
     v(s.flit_bytes, {"flit_bytes", "B", 1, 256, "packets occupy whole flits; 1: exact bytes"});
-    v(s.header_bytes, {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
+    v(s.header_bytes,
+      {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
     v(s.request_latency_cycles, {"request_latency_cycles", "cycles", 1, 1000, "traversal of the request crossbar"});
     v(s.response_latency_cycles, {"response_latency_cycles", "cycles", 1, 1000, "traversal of the response crossbar"});
-    v(s.memory_latency_cycles, {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
+    v(s.memory_latency_cycles,
+      {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
     v(s.queue_packets, {"queue_packets", "", 1, 4096, "packets a crossbar queue holds"});
   }
 };
@@ -112,7 +114,8 @@ struct LlcConfig {
     v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
     v(s.index, {"index", "", 0, 0, "set index function"});
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "arrival at the slice to hit data leaving it"});
-    v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines or, if sectored, in sectors"});
+    v(s.slice_gbps,
+      {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines or, if sectored, in sectors"});
     v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per slice"});
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});
@@ -135,7 +138,8 @@ struct DramTiming {
     v(s.burst_bytes, {"burst_bytes", "B", 8, 256, "data of one column access (bus width x burst length)"});
     v(s.banks, {"banks", "", 1, 64, "banks per channel"});
     v(s.bank_groups, {"bank_groups", "", 1, 64, "bank groups per channel"});
-    v(s.ccd, {"ccd", "clocks", 1, 1000, "column to column, different bank group: bursts follow each other at this distance"});
+    v(s.ccd,
+      {"ccd", "clocks", 1, 1000, "column to column, different bank group: bursts follow each other at this distance"});
     v(s.ccdl, {"ccdl", "clocks", 1, 1000, "column to column, same bank group"});
     v(s.rrd, {"rrd", "clocks", 0, 1000, "activate to activate, different banks"});
     v(s.rcd, {"rcd", "clocks", 0, 1000, "activate to column"});
@@ -166,7 +170,8 @@ struct DramConfig {
     v(s.channels, {"channels", "", 1, 64, "channels per chip"});
     v(s.row_bytes, {"row_bytes", "B", 256, 65536, "bytes of one row (page) of a bank"});
     v(s.queue, {"queue", "", 1, 4096, "requests a channel's scheduler sees"});
-    v(s.row_hit_cap, {"row_hit_cap", "", 1, 1 << 20, "row hits served in a row before the bank's oldest request gets its turn"});
+    v(s.row_hit_cap,
+      {"row_hit_cap", "", 1, 1 << 20, "row hits served in a row before the bank's oldest request gets its turn"});
     v(s.extra_latency_cycles, {"extra_latency_cycles", "cycles", 0, 10000, "controller and PHY latency added to each read"});
     v(s.timing, {"timing", "", 0, 0, "DRAM timing"});
   }

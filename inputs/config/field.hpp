@@ -5,7 +5,8 @@
 
 /// How a configuration struct tells its fields. Each struct has
 ///
-///     template <class Self, class V> static void fields(Self& s, V&& v) { v(s.ways, {"ways", "", 1, 64, "associativity"}); ... }
+///     template <class Self, class V> static void fields(Self& s, V&& v) { v(s.ways, {"ways", "", 1, 64, "associativity"});
+///     ... }
 ///
 /// From that one list come the JSON reader, the unknown-key suggestions, `atoll config --explain` and the effective
 /// configuration that is stored in every result. Nested structs are sections; enums list their words in `words()`.

@@ -19,7 +19,8 @@ struct LinkConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.topology, {"topology", "", 0, 0, "how the chips are linked"});
-    v(s.bandwidth_gbps, {"bandwidth_gbps", "GB/s", 0.01, 1e6, "per direction: of one edge (ring, full) or of a chip's port (switch)"});
+    v(s.bandwidth_gbps,
+      {"bandwidth_gbps", "GB/s", 0.01, 1e6, "per direction: of one edge (ring, full) or of a chip's port (switch)"});
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one hop; also the lookahead of the parallel simulation"});
     v(s.buffer_packets, {"buffer_packets", "", 1, 1 << 16, "packets a receiving port buffers per virtual channel"});
     v(s.credit_cycles, {"credit_cycles", "cycles", 1, 1e6, "freed buffers are reported to the sender at multiples of this"});
@@ -63,9 +64,11 @@ struct ControlConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one way between a chip and the controller"});
-    v(s.launch_latency_cycles, {"launch_latency_cycles", "cycles", 0, 1e9, "from the end of one kernel to the start of the next"});
+    v(s.launch_latency_cycles,
+      {"launch_latency_cycles", "cycles", 0, 1e9, "from the end of one kernel to the start of the next"});
     v(s.sample_cycles, {"sample_cycles", "cycles", 100, 1e12, "sampling period of the counters"});
-    v(s.deadlock_cycles, {"deadlock_cycles", "cycles", 1000, 1e15, "without progress for so long while requests are outstanding, the run ends with a report"});
+    v(s.deadlock_cycles, {"deadlock_cycles", "cycles", 1000, 1e15,
+                          "without progress for so long while requests are outstanding, the run ends with a report"});
   }
 };
 

@@ -23,9 +23,9 @@ enum class OpKind : std::uint8_t {
 };
 
 enum OpFlags : std::uint8_t {
-  kReadOnly = 1,   ///< the data structure is never written in this kernel (SelRep section III-A)
-  kBypassL1 = 2,   ///< volatile, .cg and the like: served by the LLC
-  kPartial = 4,    ///< a store that leaves some bytes of its sectors as they are
+  kReadOnly = 1,  ///< the data structure is never written in this kernel (SelRep section III-A)
+  kBypassL1 = 2,  ///< volatile, .cg and the like: served by the LLC
+  kPartial = 4,   ///< a store that leaves some bytes of its sectors as they are
 };
 
 /// One step of a warp program. 16 bytes.
