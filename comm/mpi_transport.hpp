@@ -17,8 +17,6 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 
   Transport& transport() { return *transport_; }
-  /// Ends every rank with `code`. For errors that only this rank knows of.
-  [[noreturn]] void abort(int code);
   std::string host() const;
 
  private:

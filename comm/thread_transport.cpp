@@ -5,6 +5,8 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "comm/agree.hpp"
@@ -98,22 +100,27 @@ void run_threads(int ranks, const std::function<void(Transport&)>& body) {
   std::exception_ptr first, peers;
   std::mutex first_mutex;
   std::vector<std::jthread> threads;
-  for (int r = 0; r < ranks; ++r) {
-    threads.emplace_back([&, r] {
-      ThreadTransport transport(hub, r);
-      try {
-        body(transport);
-      } catch (const PeerFailed&) {
-      } catch (const PeerFailure&) {  // says less than the failing rank's own error, which may still be on its way here
-        const std::lock_guard lock(first_mutex);
-        peers = std::current_exception();
-        hub.fail();
-      } catch (...) {
-        const std::lock_guard lock(first_mutex);
-        if (!first) first = std::current_exception();
-        hub.fail();
-      }
-    });
+  const auto run_rank = [&](int r) {
+    ThreadTransport transport(hub, r);
+    try {
+      body(transport);
+    } catch (const PeerFailed&) {
+    } catch (const PeerFailure&) {  // says less than the failing rank's own error, which may still be on its way here
+      const std::lock_guard lock(first_mutex);
+      peers = std::current_exception();
+      hub.fail();
+    } catch (...) {
+      const std::lock_guard lock(first_mutex);
+      if (!first) first = std::current_exception();
+      hub.fail();
+    }
+  };
+  try {
+    for (int r = 0; r < ranks; ++r) threads.emplace_back(run_rank, r);
+  } catch (const std::system_error& e) {
+    hub.fail();  // those that have started must not wait for one that never comes
+    threads.clear();
+    throw Error(std::string("cannot start a thread: ") + e.what() + "; use fewer --threads");
   }
   threads.clear();
   if (first) std::rethrow_exception(first);

@@ -10,7 +10,7 @@ namespace {
 
 void check_ranks(std::uint32_t chips, std::uint32_t ranks) {
   if (ranks >= 1 && ranks <= chips + 1) return;
-  throw InputError("mpirun -n " + std::to_string(ranks), "a system of " + std::to_string(chips) + " chips runs on 1 to " +
+  throw InputError(std::to_string(ranks) + " ranks", "a system of " + std::to_string(chips) + " chips runs on 1 to " +
                                                              std::to_string(chips + 1) +
                                                              " ranks, one per chip and one for the controller");
 }

@@ -12,12 +12,15 @@ struct Commands {
   std::function<void()> chosen{};  ///< set by the command that the user gave
   bool on_all_ranks = false;       ///< it simulates; other commands run on the first rank, and print once
   std::string line{};              ///< the whole command line, for results
+  int exit_code = 0;               ///< of a command that throws nothing
 };
 
 void add_run(Commands& c);
 void add_import(Commands& c);
+void add_record(Commands& c);
 void add_info(Commands& c);
 void add_config(Commands& c);
 void add_list(Commands& c);
+void add_ptx(Commands& c);
 
 }  // namespace atl

@@ -23,21 +23,24 @@ void report(const std::exception_ptr& error) {
 
 int main(int argc, char** argv) {
   atl::MpiSession mpi(argc, argv);
-  CLI::App app{"Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
-               "  atoll list                                            what there is to run\n"
-               "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
-               "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
-               "  atoll info out.h5                                     what came out\n",
-               "atoll"};
+  CLI::App app{
+      "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
+      "  atoll list                                            what there is to run\n"
+      "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
+      "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
+      "  atoll info out.h5                                     what came out\n",
+      "atoll"};
   app.set_version_flag("--version", std::string(atl::version()) + " (" + std::string(atl::git_commit()) + ")");
   app.require_subcommand(1);
   atl::Commands commands{app, mpi};
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
   atl::add_import(commands);
+  atl::add_record(commands);
   atl::add_info(commands);
   atl::add_config(commands);
   atl::add_list(commands);
+  atl::add_ptx(commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -60,5 +63,5 @@ int main(int argc, char** argv) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());
   }
-  return 0;
+  return commands.exit_code;
 }

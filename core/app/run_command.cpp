@@ -106,7 +106,7 @@ void add_run(Commands& c) {
   cmd->add_option("-o,--output", o->output, "result file (HDF5); without it only the summary is printed");
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
   cmd->add_option("--max-cycles", o->max_cycles, "stop there; the result says that it is incomplete")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(Cycle{1}, Cycle{1} << 50));
   cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");

@@ -145,7 +145,7 @@ void Chip::resume(const Event& e) {
 
 void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
-  if (p.kind != PacketKind::write_ack) {
+  if (p.kind == PacketKind::read_data) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
     const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
                                      : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
@@ -168,7 +168,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint32_t warps = info.warps();
   std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
   if (info.registers_per_thread != 0)
-    slots = std::min(slots, config.sm.registers / (info.registers_per_thread * warps * 32));
+    slots = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(slots, config.sm.registers / (std::uint64_t{info.registers_per_thread} * warps * 32)));
   if (info.shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / info.shared_bytes);
   if (slots == 0) {
     throw InputError(
@@ -253,17 +254,13 @@ template <class Body> void Chip::tell_controller(ControlKind kind, const Body& b
 
 void Chip::receive(const ControlMessage& message) {
   if (phase_ == Phase::stopped) return;
-  if (free_parked_.empty()) free_parked_.push_back(static_cast<std::uint32_t>(parked_.size())), parked_.emplace_back();
   Event e{{}, 0, EventKind::control};
-  e.packet.token = free_parked_.back();
-  free_parked_.pop_back();
-  parked_[e.packet.token] = message;
+  e.packet.token = parked_.put(message);
   c_.schedule(message.arrival, e);
 }
 
 void Chip::on_control(std::uint32_t parked) {
-  const ControlMessage m = std::exchange(parked_[parked], {});
-  free_parked_.push_back(parked);
+  const ControlMessage m = parked_.take(parked);
   switch (static_cast<ControlKind>(m.kind)) {
     case ControlKind::launch:
       return begin_kernel(unpack<LaunchBody>(m.body));

@@ -13,6 +13,7 @@
 #include "core/chip/sm.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/logical_process.hpp"
+#include "core/engine/parked_messages.hpp"
 #include "core/stats/run_result.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/cta_distribution.hpp"
@@ -75,8 +76,7 @@ class Chip final : public LogicalProcess {
   Cycle last_dispatch_ = kNever;
   bool sampling_ = false;
   Counters sampled_;
-  std::vector<ControlMessage> parked_;  ///< control messages until the event of their arrival
-  std::vector<std::uint32_t> free_parked_;
+  ParkedMessages parked_;
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency_{};
 };
 

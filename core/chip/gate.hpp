@@ -35,10 +35,8 @@ class Gate {
     }
     return line_.take();
   }
-  std::uint32_t capacity() const { return capacity_; }
   std::uint32_t free() const { return free_; }
   bool full() const { return free_ == capacity_ && line_.empty(); }  ///< all credits are back
-  const Fifo<Waiter>& line() const { return line_; }
 
  private:
   std::uint32_t capacity_, free_;

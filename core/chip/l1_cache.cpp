@@ -2,7 +2,10 @@
 
 namespace atl {
 namespace {
-std::uint32_t l1_sets(const SystemConfig& c) { return c.l1.size_kib * 1024 / c.line_bytes / c.l1.ways; }
+std::uint32_t l1_sets(const SystemConfig& c) {
+  if (!c.l1.enabled) return 1;
+  return c.l1.size_kib * 1024 / c.line_bytes / c.l1.ways;
+}
 }  // namespace
 
 L1Cache::L1Cache(const Machine& m)
@@ -40,7 +43,7 @@ std::uint32_t L1Cache::wait_for(const Lookup& l, LineAddr line, const Waiter& w)
   return e;
 }
 
-void L1Cache::store(LineAddr line, std::uint8_t) {
+void L1Cache::store(LineAddr line) {
   const std::uint32_t i = tags_.find(sets_(line.value), line);
   if (i != TagArray::kMiss) tags_.touch(i);
 }

@@ -30,7 +30,7 @@ class L1Cache {
   /// Carries out a merge or fetch; returns the MSHR.
   std::uint32_t wait_for(const Lookup& l, LineAddr line, const Waiter& w);
   /// A store passes: a present line stays (its data is updated); nothing is allocated.
-  void store(LineAddr line, std::uint8_t sectors);
+  void store(LineAddr line);
   /// An atomic passes: the copy is stale afterwards.
   void atomic(LineAddr line);
   /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now.

@@ -107,7 +107,7 @@ class LlcSlice {
   Server look_;
   std::uint32_t turn_ = 0;
   bool look_timed_ = false;
-  /// Responses. New look-ups stall while their lane is full; the answers of a fill always enter, so that memory is never
+  /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
   OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR

@@ -9,7 +9,6 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c) {
   cluster_ports = clusters * c.noc.memory_routers;
   line_sectors = c.line_bytes / 32;
   full_line = static_cast<std::uint8_t>((1u << line_sectors) - 1);
-  line_shift = static_cast<std::uint32_t>(std::countr_zero(c.line_bytes));
   page_shift = static_cast<std::uint32_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes));
   const double per_cycle = 1e3 / c.core_clock_mhz;  // GB/s to bytes per core cycle
   cluster_bpc = c.noc.cluster_gbps * per_cycle;
@@ -28,11 +27,10 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c) {
   }
   // A queue's credits also cover what is on the wire towards it, so that a small queue does not throttle a long wire.
   const double packet = flits(c.noc.header_bytes + c.line_bytes);
-  request_flight =
-      static_cast<std::uint32_t>(std::ceil((c.l1.latency_cycles + c.noc.request_latency_cycles + c.llc.latency_cycles + 2) *
-                                           std::max(1.0, lookup_bpc / c.line_bytes)));
-  response_flight =
-      static_cast<std::uint32_t>(std::ceil((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet)));
+  const auto slots = [](double packets) { return static_cast<std::uint32_t>(std::ceil(std::min(packets, 1e6))); };
+  request_flight = slots((c.l1.latency_cycles + c.noc.request_latency_cycles + c.llc.latency_cycles + 2) *
+                         std::max(1.0, lookup_bpc / c.line_bytes));
+  response_flight = slots((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet));
 }
 
 }  // namespace atl

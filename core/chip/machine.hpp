@@ -17,7 +17,7 @@ struct Machine {
   std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
   std::uint32_t line_sectors;             ///< 32-byte sectors per line
   std::uint8_t full_line;                 ///< mask of all sectors of a line
-  std::uint32_t line_shift, page_shift;   ///< log2 of line bytes; log2 of lines per page
+  std::uint32_t page_shift;               ///< log2 of lines per page
   double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
   std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
 

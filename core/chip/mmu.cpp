@@ -6,15 +6,12 @@ namespace atl {
 namespace {
 /// Touches of so many cycles are reported together: a streaming kernel touches a page every few cycles.
 constexpr Cycle kTouchBatch = 16;
+/// Pages that wait for their home; the table grows when more do.
+constexpr std::uint32_t kParkedPages = 256;
 }  // namespace
 
-Mmu::Mmu(Context& c) : c_(c), placement_(c.machine.config), single_(c.machine.config.chips == 1) {
-  const SystemConfig& config = c.machine.config;
-  // Every request that can be under way might want a page of its own.
-  const bool learns = !single_ && config.partition.placement == Placement::first_touch;
-  const std::uint32_t per_sm = config.l1.mshrs + config.l1.pending_stores;
-  parked_ = {learns ? config.sm.count * per_sm : 1, ~0u};
-}
+Mmu::Mmu(Context& c)
+    : c_(c), placement_(c.machine.config), single_(c.machine.config.chips == 1), parked_(kParkedPages, ~0u) {}
 
 void Mmu::park(const Packet& p) {
   const PageAddr page = c_.machine.page_of(p.line);

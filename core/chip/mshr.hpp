@@ -17,7 +17,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     std::uint8_t pending = 0;  ///< sectors asked for and not yet here
     std::uint8_t arrived = 0;  ///< sectors that came since the entry was opened
     bool has_front = false;    ///< `front` is a waiter
-    std::uint16_t waiting = 0;
+    std::uint32_t waiting = 0;
     std::uint32_t first = kNone, last = kNone;  ///< waiters after `front`, in order of coming
     Waiter front{};                             ///< most lines have one waiter only: it needs no list node
   };
@@ -42,14 +42,14 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
       if (entry_[index_[i]].line == line) return index_[i];
     }
   }
+  /// Opens an entry. Beyond the pool's size it grows; who models a finite file asks full() first.
   std::uint32_t open(LineAddr line) {
+    if (free_.empty()) grow();
     const std::uint32_t e = free_.back();
     free_.pop_back();
     entry_[e] = {};
     entry_[e].line = line;
-    std::size_t i = slot(line);
-    while (index_[i] != kFree) i = (i + 1) & mask_;
-    index_[i] = static_cast<Index>(e);
+    insert(e);
     return e;
   }
   void add_waiter(std::uint32_t e, const Waiter& w) {
@@ -113,6 +113,19 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     Waiter waiter;
     std::uint32_t next;
   };
+  void insert(std::uint32_t e) {
+    std::size_t i = slot(entry_[e].line);
+    while (index_[i] != kFree) i = (i + 1) & mask_;
+    index_[i] = static_cast<Index>(e);
+  }
+  void grow() {
+    const auto used = static_cast<std::uint32_t>(entry_.size());
+    entry_.resize(std::size_t{used} * 2);
+    index_.assign(index_.size() * 2, kFree);
+    mask_ = index_.size() - 1;
+    for (std::uint32_t e = 0; e < used; ++e) insert(e);
+    for (auto e = static_cast<std::uint32_t>(entry_.size()); e-- > used;) free_.push_back(e);
+  }
   std::size_t slot(LineAddr line) const { return (line.value * 0x9E3779B97F4A7C15ull >> 32) & mask_; }
 
   std::uint32_t merges_ = 1;

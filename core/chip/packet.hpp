@@ -38,7 +38,7 @@ struct Packet {
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
   LpId destination() const { return is_response(kind) ? source : home; }
-  /// For digests: all that tells this packet from another, in two words.
+  /// For digests: what tells this packet from another, in two words (home and slice follow from the line).
   std::uint64_t word0() const { return line.value ^ (std::uint64_t{token} << 40); }
   std::uint64_t word1() const {
     return std::uint64_t{entry} | std::uint64_t{sm} << 32 | std::uint64_t{source} << 42 |

@@ -15,7 +15,10 @@ Sm::Sm(Context& c, RequestNetwork& network, std::uint16_t id)
       id_(id),
       l1_(c.machine),
       warp_(c.machine.config.sm.warps),
-      scheduler_(c.machine.config.sm.schedulers) {}
+      scheduler_(c.machine.config.sm.schedulers) {
+  // A scheduler's greedy warp is one of its own, from the start.
+  for (std::uint32_t s = 0; s < scheduler_.size(); ++s) scheduler_[s].last = s;
+}
 
 // ---- CTAs ----
 

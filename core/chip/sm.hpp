@@ -27,7 +27,6 @@ class Sm {
   CtaProgram& next_program();
   /// Starts the CTA that was loaded there.
   void start_cta();
-  std::uint32_t resident() const { return resident_; }
   L1Cache& l1() { return l1_; }
 
   // Events.

@@ -125,7 +125,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
     ++c_.count[Counter::l1_stores];
     c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
-    if (l1_.enabled()) l1_.store(line, sectors);
+    if (l1_.enabled()) l1_.store(line);
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_l1_store(c_, id_, line);
   } else {
@@ -174,6 +174,10 @@ void Sm::on_response(const Packet& p) {
   const Cycle now = c_.now();
   if (p.has(kDirect)) {
     --unacknowledged_;
+    if (p.kind == PacketKind::read_data) {
+      ++c_.count[Counter::loads_completed];
+      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - p.born;
+    }
     if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
   } else {
     if (c_.observer != nullptr) [[unlikely]]

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/control_message.hpp"
 
@@ -21,22 +22,20 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
 }
 
 void Controller::receive(const ControlMessage& message) {
-  parked_.push_back(message);
-  queue_.push(message.arrival, {EventKind::message, static_cast<std::uint32_t>(parked_.size() - 1)});
+  queue_.push(message.arrival, {EventKind::message, parked_.put(message)});
 }
 
 void Controller::run_until(Cycle end) {
   queue_.run_until(end, [this](Cycle at, const Event& e) {
-    digest_.add(at, static_cast<std::uint64_t>(e.kind) << 32 | (e.kind == EventKind::message ? parked_[e.index].source : 0));
+    digest_.add(at, static_cast<std::uint64_t>(e.kind) << 32 | (e.kind == EventKind::message ? parked_.source(e.index) : 0));
     handle(e);
   });
-  if (queue_.empty()) parked_.clear();
 }
 
 void Controller::handle(const Event& e) {
   switch (e.kind) {
     case EventKind::message:
-      return on_message(std::exchange(parked_[e.index], {}));
+      return on_message(parked_.take(e.index));
     case EventKind::settle:
       return settle();
     case EventKind::launch:
@@ -143,17 +142,21 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
 
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
 void Controller::watch(Cycle end) {
-  if (!running_ || finishing_ || asked_status_ || end < last_move_ + config_.control.deadlock_cycles) return;
-  asked_status_ = true;
+  if (!running_ || finishing_ || asked_at_move_ != kNever || end < last_move_ + config_.control.deadlock_cycles) return;
+  asked_at_move_ = last_move_;
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, EmptyBody{});
 }
 
 void Controller::on_status(LpId chip, const std::string& text) {
   status_[chip] = text;
   if (status_.size() < config_.chips) return;
-  std::string report = fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({})\n", last_move_, kernel_ + 1,
-                                   kernels_[kernel_].name);
-  for (const auto& [c, t] : status_) report += fmt::format("chip {}:\n{}", c, t.empty() ? "nothing outstanding\n" : t);
+  const auto answers = std::exchange(status_, {});
+  const bool moved = last_move_ != std::exchange(asked_at_move_, kNever);
+  if (!running_ || finishing_ || moved) return;  // it was only slow
+  std::string report =
+      fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({}); control.deadlock_cycles = {}\n", last_move_,
+                  kernel_ + 1, kernels_[kernel_].name, config_.control.deadlock_cycles);
+  for (const auto& [c, t] : answers) report += fmt::format("chip {}:\n{}", c, t.empty() ? "nothing outstanding\n" : t);
   throw SimulationError(report);
 }
 

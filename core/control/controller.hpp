@@ -8,6 +8,7 @@
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/engine/logical_process.hpp"
+#include "core/engine/parked_messages.hpp"
 #include "core/stats/progress.hpp"
 #include "core/stats/run_result.hpp"
 #include "inputs/config/system_config.hpp"
@@ -59,7 +60,7 @@ class Controller final : public LogicalProcess {
   const std::vector<KernelInfo> kernels_;
   const std::unique_ptr<Policy> policy_;
   EventQueue<Event> queue_;
-  std::vector<ControlMessage> parked_;
+  ParkedMessages parked_;
   Digest digest_;
   FirstTouch first_touch_;
   std::vector<FirstTouch::Answer> answers_;
@@ -71,7 +72,7 @@ class Controller final : public LogicalProcess {
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
   Cycle last_move_ = 0;
-  bool asked_status_ = false;
+  Cycle asked_at_move_ = kNever;  ///< last_move_ when the chips were asked for their status
   std::map<LpId, std::string> status_;
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;

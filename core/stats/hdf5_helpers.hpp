@@ -24,7 +24,7 @@ struct KernelColumn {
 };
 inline constexpr KernelColumn kKernelColumns[] = {
     {"ctas", "CTAs", "CTAs of the launch", &KernelResult::ctas},
-    {"launched", "cycles", "the controller sent the launch", &KernelResult::launched},
+    {"launched", "cycles", "end of the kernel before, 0 for the first: its launch latency counts", &KernelResult::launched},
     {"started", "cycles", "the first chip received it", &KernelResult::started},
     {"finished", "cycles", "the last chip was done, flush included", &KernelResult::finished},
 };

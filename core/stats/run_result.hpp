@@ -11,7 +11,7 @@ namespace atl {
 struct KernelResult {
   std::string name;
   std::uint64_t ctas = 0;
-  Cycle launched = 0;  ///< the controller sent the launch
+  Cycle launched = 0;  ///< end of the kernel before, 0 for the first: its launch latency counts
   Cycle started = 0;   ///< the first chip received it
   Cycle finished = 0;  ///< the last chip was done, flush included
 };

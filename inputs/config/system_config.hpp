@@ -101,7 +101,7 @@ struct SystemConfig {
     v(s.name, {"name", "", 0, 0, "shown in results"});
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
-    v(s.line_bytes, {"line_bytes", "B", 32, 128, "cache line, a power of two"});
+    v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});

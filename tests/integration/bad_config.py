@@ -55,7 +55,7 @@ class BadConfiguration(program.ProgramTest):
 
 class BadLayout(program.ProgramTest):
     def test_more_ranks_than_chips_and_controller_are_refused(self):
-        self.refused(["run", "sac-4chip", "-w", workload("hot"), "-o", self.path("out.h5"), *sets(*SMALL)], 2, "mpirun -n 6",
+        self.refused(["run", "sac-4chip", "-w", workload("hot"), "-o", self.path("out.h5"), *sets(*SMALL)], 2, "6 ranks",
                      "4 chips", "1 to 5 ranks", layouts=[6])
 
     def test_more_threads_than_chips_and_controller_are_refused(self):

@@ -37,6 +37,21 @@ void three_stores_each(ScriptedWorkload& w) {
   for (std::uint32_t i = 0; i < 3; ++i) w.warp(0, i).store(mark(i, 0)).store(mark(i, 1)).store(mark(i, 2));
 }
 
+TEST_CASE("warps of every scheduler start, whatever their first op is") {
+  for (const WarpScheduler scheduler : {WarpScheduler::gto, WarpScheduler::lrr}) {
+    SystemConfig config = one_sm();
+    config.sm.schedulers = 4, config.sm.scheduler = scheduler;
+    ScriptedWorkload barrier, lines;
+    barrier.kernel(1, 4), lines.kernel(1, 4);
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      barrier.warp(0, i).barrier().store(mark(i));
+      lines.warp(0, i).store(mark(i, 0)).store(mark(i, 1));
+    }
+    CHECK(stores_of(config, barrier).size() == 4);
+    CHECK(stores_of(config, lines).size() == 8);
+  }
+}
+
 TEST_CASE("GTO stays with a warp while it is ready") {
   CHECK(order_of(WarpScheduler::gto, three_stores_each) == std::vector<std::uint64_t>{0, 0, 0, 1, 1, 1, 2, 2, 2});
 }

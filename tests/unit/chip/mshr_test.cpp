@@ -24,6 +24,18 @@ TEST_CASE("a file is full exactly when all entries are open, and a line takes so
   CHECK(file.in_use() == 1);
 }
 
+TEST_CASE("70,000 waiters of one line are all released, and a file that nobody bounds grows") {
+  MshrFile<int, std::uint32_t> file(1, ~0u);
+  const auto e = file.open(LineAddr{1});
+  for (int i = 0; i < 70'000; ++i) file.add_waiter(e, i);
+  for (std::uint64_t line = 2; line < 100; ++line) file.open(LineAddr{line});
+  for (std::uint64_t line = 1; line < 100; ++line) CHECK(file[file.find(LineAddr{line})].line == LineAddr{line});
+  int next = 0;
+  file.release_waiters(file.find(LineAddr{1}), [&](int i) { return i == next++; });
+  CHECK(next == 70'000);
+  CHECK(file[file.find(LineAddr{1})].waiting == 0);
+}
+
 TEST_CASE("waiters are released in the order of coming, and those refused stay in theirs") {
   MshrFile<int> file(1, 8);
   const auto e = file.open(LineAddr{1});

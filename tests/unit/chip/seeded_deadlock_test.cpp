@@ -46,6 +46,18 @@ TEST_CASE("a slice that lost its credits is named by those who wait for it") {
   CHECK(contains(report, "chip 1:\nnothing outstanding"));
 }
 
+TEST_CASE("a machine that was only slow when it was asked goes on") {
+  SystemConfig config = tiny(2);
+  config.partition.placement = Placement::first_touch;
+  config.control.latency_cycles = 15000;  // a first touch takes 30,000 cycles, and the chips are asked after 20,000
+  config.control.deadlock_cycles = 20000;
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(0).load(0x1000, 0).after({0}).compute(1, 1);
+  w.warp(1).load(0x9000, 0).after({0}).compute(1, 1);
+  CHECK(run(config, w).kernels[0].finished > 30000);
+}
+
 TEST_CASE("a link that lost its credits is named by those who wait for it") {
   SystemConfig config = tiny(2);
   config.control.deadlock_cycles = 20000;

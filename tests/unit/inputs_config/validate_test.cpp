@@ -34,7 +34,7 @@ TEST_CASE("sizes that select address bits must be powers of two") {
 }
 
 TEST_CASE("lines are at least 32 bytes") {
-  CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 32 to 128 B");
+  CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 64 to 128 B");
 }
 
 TEST_CASE("a cache must divide into a power of two of sets") {
@@ -114,6 +114,6 @@ TEST_CASE("DRAM timings are consistent with each other") {
 }
 
 TEST_CASE("a burst is no longer than a line") {
-  CHECK(rule({"line_bytes=32", "l1.ways=16", "llc.ways=64"}) ==
-        "`dram.timing.burst_bytes` = 64 exceeds `line_bytes` = 32: use shorter bursts (and a higher clock)");
+  CHECK(rule({"line_bytes=64", "l1.ways=8", "llc.ways=32", "dram.timing.burst_bytes=128"}) ==
+        "`dram.timing.burst_bytes` = 128 exceeds `line_bytes` = 64: use shorter bursts (and a higher clock)");
 }

@@ -43,7 +43,7 @@ TEST_CASE("every rank has work for all sizes") {
 
 TEST_CASE("more ranks than logical processes are refused with the largest number") {
   CHECK_THROWS_WITH_AS(RankMap::spread(4, 6),
-                       "mpirun -n 6: a system of 4 chips runs on 1 to 5 ranks, one per chip and one for the controller",
+                       "6 ranks: a system of 4 chips runs on 1 to 5 ranks, one per chip and one for the controller",
                        InputError);
 }
 

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "core/app/commands.hpp"
+#include "core/engine/error.hpp"
+#include "core/stats/version.hpp"
+#include "inputs/cuda/program_check.hpp"
+#include "inputs/cuda/record_options.hpp"
+
+namespace atl {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RecordCommand {
+  cuda::RecordOptions record;
+  std::string kernels;
+  std::vector<std::string> program;
+  bool force = false;
+};
+
+/// The stand-in for the CUDA runtime lies beside this program.
+std::string find_runtime() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path library = self.parent_path() / "cuda" / "libcudart.so.13";
+  if (error || !fs::exists(library))
+    throw InputError(library.string(),
+                     "the recorder's CUDA runtime is missing; build the target atoll_cudart, or install it there");
+  return library.string();
+}
+
+void check_output_file(const std::string& output, bool force) {
+  const fs::path path(output);
+  const fs::path folder = path.parent_path();
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) throw IoError(output, "there is no directory " + folder.string());
+  if (access(folder.c_str(), W_OK) != 0)
+    throw IoError(output, std::string("cannot be written (") + std::strerror(errno) + ")");
+  if (!fs::exists(path, ignored)) return;
+  if (fs::is_directory(path, ignored)) throw InputError(output, "is a directory");
+  if (!fs::is_regular_file(path, ignored)) throw InputError(output, "exists and is not a regular file");
+  if (!force) throw InputError(output, "exists already; use --force to replace it");
+}
+
+std::string quoted(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  return line;
+}
+
+/// The environment of the program: ours, the recorder in front, and without what MPI told this process about itself.
+std::vector<std::string> program_environment(const cuda::RecordOptions& options, const std::string& library) {
+  std::vector<std::string> out = cuda::to_environment(options);
+  std::string preload = "LD_PRELOAD=" + library;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string entry(*variable);
+    if (entry.starts_with("LD_PRELOAD=") && entry.size() > 11) {
+      preload += ":" + entry.substr(11);
+    } else if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("ATOLL_RECORD_") && !entry.starts_with("OMPI_") &&
+               !entry.starts_with("PMIX_")) {
+      out.push_back(entry);
+    }
+  }
+  out.push_back(preload);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+pid_t child = 0;
+void pass_on(int number) { kill(child, number); }
+
+/// Runs the program and returns what a shell would call its exit code. Signals are for the program: it ends with a
+/// complete trace, and then so do we.
+int run_program(const std::string& path, std::vector<std::string> arguments, std::vector<std::string> environment) {
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  child = fork();
+  if (child < 0) throw IoError(path, std::string("cannot be started (") + std::strerror(errno) + ")");
+  if (child == 0) {
+    execve(path.c_str(), argv.data(), envp.data());
+    const int error = errno;
+    fmt::print(stderr, "atoll: {}: cannot be started ({})\n", path, std::strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
+  }
+  signal(SIGINT, SIG_IGN);  // the terminal sends it to the program as well
+  signal(SIGQUIT, SIG_IGN);
+  signal(SIGTERM, pass_on);
+  signal(SIGHUP, pass_on);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int record(RecordCommand& c) {
+  if (!c.kernels.empty()) std::tie(c.record.first_kernel, c.record.last_kernel) = cuda::parse_kernel_range(c.kernels);
+  const std::string program = cuda::find_program(c.program.front());
+  cuda::check_recordable(program);
+  const std::string library = find_runtime();
+  if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
+  c.record.output = fs::absolute(c.record.output).lexically_normal().string();
+  check_output_file(c.record.output, c.force);
+  std::error_code ignored;
+  fs::remove(c.record.output, ignored);  // so that its presence tells whether something was recorded
+  c.record.source = quoted(c.program);
+  c.record.importer = fmt::format("atoll record {} ({})", version(), git_commit());
+  const int code = run_program(program, c.program, program_environment(c.record, library));
+  if (code == 0 && !fs::exists(c.record.output, ignored))
+    throw InputError(program, "launched no kernel that was to be recorded; no trace is written");
+  return code;
+}
+
+}  // namespace
+
+void add_record(Commands& c) {
+  auto o = std::make_shared<RecordCommand>();
+  CLI::App* cmd = c.app.add_subcommand("record", "Run a CUDA program without a GPU and record its kernels as a trace");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll record -o vadd.h5 -- ./vectorAdd 100000\n"
+      "  atoll record --kernels 3-10 --max-ctas 512 -- ./bfs graph.txt\n"
+      "The program must hold PTX for sm_70 to sm_90: nvcc's default, or -gencode arch=compute_75,code=compute_75.\n"
+      "Its exit code is passed on; 3: it did what no GPU survives or Atoll does not execute, 4: the disk is full.");
+  cmd->add_option("-o,--output", o->record.output, "trace to write (.h5); default: the program's name in this folder");
+  cmd->add_flag("-f,--force", o->force, "replace an existing trace");
+  cmd->add_option("--kernels", o->kernels, "record only these launches, counted from 0; all are executed")
+      ->type_name("FIRST-LAST");
+  cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel")
+      ->check(CLI::PositiveNumber);
+  cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: begin no further thread block after N ops")
+      ->check(CLI::PositiveNumber);
+  cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
+  cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
+  cmd->positionals_at_end();
+  cmd->callback([&c, o] { c.chosen = [&c, o] { c.exit_code = record(*o); }; });
+}
+
+}  // namespace atl

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/engine/message.hpp"
+
+namespace atl {
+
+/// Control messages between their hand-over and the event of their arrival, which carries the number they were parked under.
+class ParkedMessages {
+ public:
+  std::uint32_t put(const ControlMessage& message) {
+    if (free_.empty()) free_.push_back(static_cast<std::uint32_t>(parked_.size())), parked_.emplace_back();
+    const std::uint32_t number = free_.back();
+    free_.pop_back();
+    parked_[number] = message;
+    return number;
+  }
+  ControlMessage take(std::uint32_t number) {
+    free_.push_back(number);
+    return std::exchange(parked_[number], {});
+  }
+  LpId source(std::uint32_t number) const { return parked_[number].source; }
+
+ private:
+  std::vector<ControlMessage> parked_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace atl
