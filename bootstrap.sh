@@ -8,6 +8,7 @@ readonly apt_log=build/apt.log
 readonly packages=(
   g++ cmake ninja-build git
   libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
+  libzstd-dev liblz4-dev
   doctest-dev
   python3 python3-h5py python3-numpy python3-matplotlib
 )
@@ -16,7 +17,7 @@ usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
-  demo    simulate a small workload on four chips in five processes and plot the result
+  demo    simulate a small neural network on four chips in five processes and plot the result
   test    build and run every test
   build   build build/release/atoll
   clean   remove build/release and what the demo wrote
@@ -103,7 +104,7 @@ demo() {
   local python
   build atoll
   step "four chips and a controller, one process each"
-  mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/mixed.json -o build/demo.h5 --force
+  mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/traces/squeezenet.h5 -o build/demo.h5 --force
   python=$(python_with_plots)
   "$python" analysis/plot_result.py build/demo.h5 -o build/demo.png
   step "result: $PWD/build/demo.h5"

@@ -60,20 +60,28 @@ std::string quoted(const std::vector<std::string>& words) {
   return line;
 }
 
+// Some benchmarks read memory that they never wrote and count on the zeroes of a fresh heap, which the recorder's own use of
+// the heap spoils. So glibc is told to hand out zeroed memory (the complement of `perturb`), also from its caches: what a
+// program prints and what it accesses then repeats.
+constexpr char kZeroedHeap[] = "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0";
+
 /// The environment of the program: ours, the recorder in front, and without what MPI told this process about itself.
 std::vector<std::string> program_environment(const cuda::RecordOptions& options, const std::string& library) {
   std::vector<std::string> out = cuda::to_environment(options);
-  std::string preload = "LD_PRELOAD=" + library;
+  std::string preload = "LD_PRELOAD=" + library, tunables = std::string("GLIBC_TUNABLES=") + kZeroedHeap;
   for (char** variable = environ; *variable; ++variable) {
     const std::string entry(*variable);
     if (entry.starts_with("LD_PRELOAD=") && entry.size() > 11) {
       preload += ":" + entry.substr(11);
+    } else if (entry.starts_with("GLIBC_TUNABLES=")) {
+      tunables += ":" + entry.substr(15);
     } else if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("ATOLL_RECORD_") && !entry.starts_with("OMPI_") &&
                !entry.starts_with("PMIX_")) {
       out.push_back(entry);
     }
   }
   out.push_back(preload);
+  out.push_back(tunables);
   return out;
 }
 

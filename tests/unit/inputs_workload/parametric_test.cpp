@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -114,6 +113,7 @@ TEST_CASE("accesses and sectors per instruction are as asked") {
 
 TEST_CASE("every example opens, and its first and last CTA load") {
   for (const auto& file : std::filesystem::directory_iterator(ATOLL_SOURCE_DIR "/inputs/workloads")) {
+    if (file.path().extension() != ".json") continue;
     CAPTURE(file.path().string());
     const auto w = open_parametric(file.path().string());
     std::uint64_t accesses = 0;
@@ -126,18 +126,6 @@ TEST_CASE("every example opens, and its first and last CTA load") {
     CHECK(accesses > 1000000);
     CHECK(accesses < 3000000);
   }
-}
-
-TEST_CASE("generation is quick" * doctest::may_fail()) {
-  const auto w = open_parametric(kMixed);
-  CtaProgram cta;
-  std::uint64_t accesses = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint64_t id = 0; id < 1024; ++id) w->load_cta(0, id, cta), accesses += cta.accesses.size();
-  const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
-                    static_cast<double>(accesses);
-  MESSAGE(ns << " ns per access");
-  CHECK(ns < 50);
 }
 
 }  // namespace

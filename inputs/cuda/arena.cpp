@@ -1,0 +1,103 @@
+#include "inputs/cuda/arena.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "core/engine/error.hpp"
+
+namespace atl::cuda {
+namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+DeviceArena::DeviceArena(std::uint64_t capacity, std::uint64_t base, std::uint64_t reserved)
+    : base_(base), reserved_(reserved), capacity_(capacity) {
+  // Reserved without access rights: costs nothing, and works where the system does not overcommit memory.
+  void* got =
+      mmap(pointer(base), reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == pointer(base)) {
+    free_[base] = reserved;
+    return;
+  }
+  const int error = got == MAP_FAILED ? errno : EEXIST;
+  if (got != MAP_FAILED) munmap(got, reserved);  // a kernel before 4.17 takes the address for a hint
+  throw IoError("device memory", std::string("the addresses of the recorder's device memory cannot be reserved (") +
+                                     std::strerror(error) + "); is there a limit on address space (ulimit -v)?");
+}
+
+DeviceArena::~DeviceArena() { munmap(pointer(base_), reserved_); }
+
+std::uint64_t DeviceArena::allocate(std::uint64_t size, MemoryKind kind, std::uint64_t alignment) {
+  if (size == 0 || size > capacity_ - used_) return 0;
+  if (alignment < kAlignment) alignment = kAlignment;
+  const std::uint64_t span = round_up(size, kAlignment) + kGuard;
+  for (const auto& [at, room] : free_) {
+    const std::uint64_t start = round_up(at, alignment);
+    if (start - at > room || room - (start - at) < span) continue;
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const std::uint64_t first = start / page * page;
+    if (mprotect(pointer(first), round_up(start + size, page) - first, PROT_READ | PROT_WRITE) != 0) return 0;
+    take(start, span);
+    used_ += size;
+    blocks_[start] = {start, size, next_ordinal_++, kind};
+    return start;
+  }
+  return 0;
+}
+
+bool DeviceArena::release(std::uint64_t address) {
+  const auto found = blocks_.find(address);
+  if (found == blocks_.end()) return false;
+  const std::uint64_t size = found->second.size;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = round_up(address, page), last = (address + size) / page * page;
+  // Whole pages return to the system and read as zero afterwards; the ends may share theirs with neighbours.
+  if (first < last) {
+    madvise(pointer(first), last - first, MADV_DONTNEED);
+    std::memset(pointer(address), 0, first - address);
+    std::memset(pointer(last), 0, address + size - last);
+  } else {
+    std::memset(pointer(address), 0, size);
+  }
+  used_ -= size;
+  give_back(address, round_up(size, kAlignment) + kGuard);
+  blocks_.erase(found);
+  return true;
+}
+
+const Allocation* DeviceArena::find(std::uint64_t address) const {
+  auto after = blocks_.upper_bound(address);
+  if (after == blocks_.begin()) return nullptr;
+  const Allocation& block = std::prev(after)->second;
+  return block.contains(address) ? &block : nullptr;
+}
+
+void DeviceArena::take(std::uint64_t at, std::uint64_t size) {
+  auto hole = std::prev(free_.upper_bound(at));
+  const std::uint64_t begin = hole->first, end = begin + hole->second;
+  free_.erase(hole);
+  if (at > begin) free_[begin] = at - begin;
+  if (at + size < end) free_[at + size] = end - at - size;
+}
+
+void DeviceArena::give_back(std::uint64_t at, std::uint64_t size) {
+  auto next = free_.lower_bound(at);
+  if (next != free_.end() && next->first == at + size) size += next->second, next = free_.erase(next);
+  if (next != free_.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second == at) {
+      previous->second += size;
+      return;
+    }
+  }
+  free_[at] = size;
+}
+
+}  // namespace atl::cuda

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <map>
+
+namespace atl::cuda {
+
+enum class MemoryKind : std::uint8_t { device, managed, host };  ///< cudaMalloc, cudaMallocManaged, cudaMallocHost
+
+/// One block of device memory that the program holds.
+struct Allocation {
+  std::uint64_t address = 0, size = 0;  ///< bytes, as asked for
+  std::uint64_t ordinal = 0;            ///< n-th allocation of the program, from 0: its identity from run to run
+  MemoryKind kind = MemoryKind::device;
+  bool contains(std::uint64_t a) const { return a - address < size; }
+};
+
+/// Device memory at a fixed address: a program that allocates the same things gets the same addresses in every run, so its
+/// trace repeats. A device address is also the host address of its bytes. Between blocks lie guard gaps, so that an
+/// access past the end of a block belongs to none. Freed addresses are used again, lowest first, as a GPU driver does:
+/// a program that allocates and frees in a loop meets the same cache lines.
+class DeviceArena {
+ public:
+  static constexpr std::uint64_t kBase = 0x2000'0000'0000;  ///< far from where Linux puts programs, heaps and libraries
+  static constexpr std::uint64_t kReserved = 1ull << 40;    ///< addresses; memory is taken only where it is touched
+  static constexpr std::uint64_t kAlignment = 512;          ///< as cudaMalloc's
+  static constexpr std::uint64_t kGuard = 512;              ///< at least so many bytes after a block belong to none
+
+  /// `capacity`: bytes that may be allocated in all. Throws IoError when the addresses are taken.
+  explicit DeviceArena(std::uint64_t capacity, std::uint64_t base = kBase, std::uint64_t reserved = kReserved);
+  ~DeviceArena();
+  DeviceArena(const DeviceArena&) = delete;
+  DeviceArena& operator=(const DeviceArena&) = delete;
+
+  /// Zero-filled memory of `size` > 0 bytes, `alignment` a power of two. 0: more than is left.
+  std::uint64_t allocate(std::uint64_t size, MemoryKind kind = MemoryKind::device, std::uint64_t alignment = kAlignment);
+  /// False: no block begins at `address`. The block's pages go back to the system.
+  bool release(std::uint64_t address);
+  /// The block that holds `address`, or null.
+  const Allocation* find(std::uint64_t address) const;
+
+  bool in_arena(std::uint64_t address) const { return address - base_ < reserved_; }
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t free_bytes() const { return capacity_ - used_; }
+
+ private:
+  void take(std::uint64_t at, std::uint64_t size);
+  void give_back(std::uint64_t at, std::uint64_t size);
+
+  std::uint64_t base_, reserved_, capacity_, used_ = 0, next_ordinal_ = 0;
+  std::map<std::uint64_t, Allocation> blocks_;   // by address
+  std::map<std::uint64_t, std::uint64_t> free_;  // address -> size; neighbours are always joined
+};
+
+}  // namespace atl::cuda

@@ -1,0 +1,85 @@
+#include "inputs/cuda/program_check.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/elf_file.hpp"
+#include "inputs/cuda/fatbin.hpp"
+
+namespace atl::cuda {
+namespace {
+
+constexpr char kSoname[] = "libcudart.so.13";
+
+bool executable(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+void check_device_code(const ElfFile& elf, const std::string& path) {
+  std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
+  for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
+  if (entries.empty()) return;
+  unsigned arch = 0;
+  bool lto = false;
+  for (const FatbinEntry& e : entries) {
+    if (e.kind == FatbinEntry::Kind::ptx) return;
+    lto = lto || e.kind == FatbinEntry::Kind::lto;
+    if (arch == 0 || e.arch < arch) arch = e.arch;
+  }
+  const std::string number = std::to_string(std::clamp(arch, 75u, 90u));
+  throw InputError(path, std::string("its kernels are there only as ") + (lto ? "LTO code" : "machine code") + " for sm_" +
+                             std::to_string(arch) + ", without PTX; rebuild it with nvcc -gencode arch=compute_" + number +
+                             ",code=compute_" + number + (lto ? " and without -dlto" : ""));
+}
+
+void check_runtime(const ElfFile& elf, const std::string& path) {
+  for (const std::string& name : elf.needed()) {
+    if (name.rfind("libcudart.so", 0) != 0) continue;
+    if (name == kSoname) return;
+    throw InputError(path, "is linked with " + name + ", but the recorder stands in for " + kSoname +
+                               "; rebuild it with CUDA 13's nvcc (-cudart shared or the default)");
+  }
+  if (elf.section(".nv_fatbin").empty()) return;
+  const auto functions = elf.functions();
+  if (std::any_of(functions.begin(), functions.end(), [](const auto& f) { return f.name == "__cudaRegisterFatBinary"; }))
+    return;
+  throw InputError(path,
+                   functions.empty()
+                       ? "has the CUDA runtime linked into it and is stripped, so that its calls cannot be redirected; "
+                         "rebuild it with nvcc -cudart shared, or do not strip it"
+                       : "has device code but neither asks for libcudart.so.13 nor contains the CUDA runtime; rebuild "
+                         "it with nvcc -cudart shared");
+}
+
+}  // namespace
+
+std::string find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    if (access(program.c_str(), F_OK) != 0) throw InputError(program, "there is no such program");
+    if (!executable(program)) throw InputError(program, "is not an executable file");
+    return program;
+  }
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
+    if (executable(candidate)) return candidate;
+  }
+  throw InputError(program, "there is no such program on the PATH" +
+                                std::string(executable("./" + program) ? "; did you mean ./" + program + "?" : ""));
+}
+
+void check_recordable(const std::string& path) {
+  const auto elf = ElfFile::open(path);
+  if (!elf) return;
+  check_runtime(*elf, path);
+  check_device_code(*elf, path);
+}
+
+}  // namespace atl::cuda

@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+namespace atl::cuda {
+
+/// The file that a shell would run for `program`: with a slash itself, else the first on the PATH. Throws InputError.
+std::string find_program(const std::string& program);
+
+/// Throws InputError, with the remedy, for a program whose kernels cannot be recorded: no PTX in it, a CUDA runtime that
+/// cannot be replaced because the program is stripped, or one of another version. Scripts and programs without device
+/// code of their own pass: what they start may have some.
+void check_recordable(const std::string& path);
+
+}  // namespace atl::cuda

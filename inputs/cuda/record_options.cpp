@@ -1,0 +1,69 @@
+#include "inputs/cuda/record_options.hpp"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "core/engine/error.hpp"
+
+namespace atl::cuda {
+namespace {
+
+constexpr char kOutput[] = "ATOLL_RECORD_OUTPUT", kFirst[] = "ATOLL_RECORD_FIRST_KERNEL";
+constexpr char kLast[] = "ATOLL_RECORD_LAST_KERNEL", kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
+constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS";
+constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
+
+bool number(std::string_view text, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+std::string text_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+void number_of(const char* name, std::uint64_t& out) {
+  const std::string text = text_of(name);
+  if (!text.empty() && !number(text, out)) throw InputError(name, "'" + text + "' is not a number");
+}
+
+}  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> parse_kernel_range(const std::string& text) {
+  const auto dash = text.find('-');
+  std::uint64_t first = 0, last = ~0ull;
+  bool good = number(std::string_view(text).substr(0, dash), first);
+  if (dash == std::string::npos)
+    last = first;
+  else if (dash + 1 < text.size())
+    good = good && number(std::string_view(text).substr(dash + 1), last);
+  if (!good || first > last)
+    throw InputError("--kernels", "'" + text + "' is no range of launches; give for example 3-10, 3 or 3- (the first is 0)");
+  return {first, last};
+}
+
+std::vector<std::string> to_environment(const RecordOptions& o) {
+  const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
+  return {line(kOutput, o.output),
+          line(kFirst, std::to_string(o.first_kernel)),
+          line(kLast, std::to_string(o.last_kernel)),
+          line(kMaxCtas, std::to_string(o.max_ctas)),
+          line(kMaxOps, std::to_string(o.max_ops)),
+          line(kQuiet, o.quiet ? "1" : "0"),
+          line(kSource, o.source),
+          line(kImporter, o.importer)};
+}
+
+std::optional<RecordOptions> options_from_environment() {
+  RecordOptions o;
+  o.output = text_of(kOutput);
+  if (o.output.empty()) return std::nullopt;
+  number_of(kFirst, o.first_kernel), number_of(kLast, o.last_kernel);
+  number_of(kMaxCtas, o.max_ctas), number_of(kMaxOps, o.max_ops);
+  o.quiet = text_of(kQuiet) == "1";
+  o.source = text_of(kSource), o.importer = text_of(kImporter);
+  return o;
+}
+
+}  // namespace atl::cuda

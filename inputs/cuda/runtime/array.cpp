@@ -1,0 +1,158 @@
+#include "inputs/cuda/runtime/copy.hpp"
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// CUDA arrays: rows of texels without padding, in the arena. The opaque handle is the address of our Array.
+namespace atl::cudart {
+namespace {
+
+Array* known(Runtime& r, const void* handle) {
+  const auto found = r.arrays.find(reinterpret_cast<std::uintptr_t>(handle));
+  return found == r.arrays.end() ? nullptr : found->second.get();
+}
+
+int make(Runtime& r, void** out, const ChannelFormat* format, Extent extent) {
+  if (!out || !format || extent.width == 0) return kInvalidValue;
+  const unsigned bytes = format->bytes();
+  if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0) return kInvalidChannelDescriptor;
+  auto array = std::make_unique<Array>(Array{*format, extent.width, extent.height, extent.depth, 0});
+  array->address = r.code.allocate(array->bytes(), cuda::MemoryKind::device, "CUDA array");
+  if (array->address == 0) return kMemoryAllocation;
+  *out = array.get();
+  r.arrays[reinterpret_cast<std::uintptr_t>(array.get())] = std::move(array);
+  return kSuccess;
+}
+
+char* texel(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t z = 0) {
+  const std::size_t rows = z * (a.height ? a.height : 1) + y;
+  return reinterpret_cast<char*>(a.address) + rows * a.row_bytes() + x_bytes;
+}
+
+bool inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t width, std::size_t height) {
+  return x_bytes + width <= a.row_bytes() && y + height <= a.rows();
+}
+
+/// A run of bytes that may go on over the ends of rows.
+bool run_inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t count) {
+  return y * a.row_bytes() + x_bytes + count <= a.bytes();
+}
+
+}  // namespace
+
+extern "C" {
+
+ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
+
+int cudaMallocArray(void** out, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned) {
+  return call([&](Runtime& r) { return make(r, out, format, {width, height, 0}); });
+}
+
+int cudaMalloc3DArray(void** out, const ChannelFormat* format, Extent extent, unsigned) {
+  return call([&](Runtime& r) { return make(r, out, format, extent); });
+}
+
+int cudaFreeArray(void* handle) {
+  return call([&](Runtime& r) -> int {
+    if (!handle) return kSuccess;
+    const Array* a = known(r, handle);
+    if (!a) return kInvalidResourceHandle;
+    r.code.release(a->address);
+    r.arrays.erase(reinterpret_cast<std::uintptr_t>(handle));
+    return kSuccess;
+  });
+}
+
+int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, void* handle) {
+  return call([&](Runtime& r) -> int {
+    const Array* a = known(r, handle);
+    if (!a) return kInvalidResourceHandle;
+    if (format) *format = a->format;
+    if (extent) *extent = {a->width, a->height, a->depth};
+    if (flags) *flags = 0;
+    return kSuccess;
+  });
+}
+
+int cudaGetChannelDesc(ChannelFormat* out, const void* handle) {
+  return cudaArrayGetInfo(out, nullptr, nullptr, const_cast<void*>(handle));
+}
+
+int cudaMemcpyToArray(void* to, std::size_t x, std::size_t y, const void* from, std::size_t count, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array* a = known(r, to);
+    if (!a) return kInvalidResourceHandle;
+    return run_inside(*a, x, y, count) ? copy_bytes(r, texel(*a, x, y), from, count, kind) : int{kInvalidValue};
+  });
+}
+
+int cudaMemcpyToArrayAsync(void* to, std::size_t x, std::size_t y, const void* from, std::size_t count, int kind, void*) {
+  return cudaMemcpyToArray(to, x, y, from, count, kind);
+}
+
+int cudaMemcpyFromArray(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array* a = known(r, from);
+    if (!a) return kInvalidResourceHandle;
+    return run_inside(*a, x, y, count) ? copy_bytes(r, to, texel(*a, x, y), count, kind) : int{kInvalidValue};
+  });
+}
+
+int cudaMemcpyFromArrayAsync(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind, void*) {
+  return cudaMemcpyFromArray(to, from, x, y, count, kind);
+}
+
+int cudaMemcpy2DToArray(void* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+                        std::size_t height, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array* a = known(r, to);
+    if (!a) return kInvalidResourceHandle;
+    if (!inside(*a, x, y, width, height)) return kInvalidValue;
+    return copy_rows(r, Rows(texel(*a, x, y), a->row_bytes()), Rows(from, pitch), width, height, kind);
+  });
+}
+
+int cudaMemcpy2DToArrayAsync(void* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+                             std::size_t height, int kind, void*) {
+  return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+}
+
+int cudaMemcpy2DFromArray(void* to, std::size_t pitch, const void* from, std::size_t x, std::size_t y, std::size_t width,
+                          std::size_t height, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array* a = known(r, from);
+    if (!a) return kInvalidResourceHandle;
+    if (!inside(*a, x, y, width, height)) return kInvalidValue;
+    return copy_rows(r, Rows(to, pitch), Rows(texel(*a, x, y), a->row_bytes()), width, height, kind);
+  });
+}
+
+int cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, const void* from, std::size_t x, std::size_t y,
+                               std::size_t width, std::size_t height, int kind, void*) {
+  return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
+}
+
+/// Positions and the extent count texels as soon as one side is an array, else bytes.
+int cudaMemcpy3D(const Copy3D* p) {
+  return call([&](Runtime& r) -> int {
+    if (!p || p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0) return p ? kSuccess : kInvalidValue;
+    const Array* from = p->from_array ? known(r, p->from_array) : nullptr;
+    const Array* to = p->to_array ? known(r, p->to_array) : nullptr;
+    if ((p->from_array && !from) || (p->to_array && !to)) return kInvalidResourceHandle;
+    const std::size_t unit = from ? from->format.bytes() : to ? to->format.bytes() : 1;
+    const std::size_t width = p->extent.width * unit;
+    const auto rows = [&](const Array* a, Position at, const PitchedPointer& plain, std::size_t z) {
+      if (a) return Rows(texel(*a, at.x * unit, at.y, at.z + z), a->row_bytes());
+      const std::size_t line = (at.z + z) * plain.height + at.y;
+      return Rows(static_cast<char*>(plain.pointer) + line * plain.pitch + at.x, plain.pitch);
+    };
+    for (std::size_t z = 0; z < p->extent.depth; ++z) {
+      const Rows out = rows(to, p->to_position, p->to, z), in = rows(from, p->from_position, p->from, z);
+      if (const int status = copy_rows(r, out, in, width, p->extent.height, p->kind); status != kSuccess) return status;
+    }
+    return kSuccess;
+  });
+}
+
+int cudaMemcpy3DAsync(const Copy3D* p, void*) { return cudaMemcpy3D(p); }
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,106 @@
+#include <cstring>
+
+#include "inputs/cuda/runtime/copy.hpp"
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// A device address is the host address of its bytes, so the direction of a copy changes nothing but its check: a range
+// that begins inside the arena must lie in one block.
+namespace atl::cudart {
+
+bool in_one_block(const Runtime& r, const void* pointer, std::size_t size) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (!r.arena.in_arena(address)) return pointer != nullptr;
+  const cuda::Allocation* block = r.arena.find(address);
+  return block && size <= block->address + block->size - address;
+}
+
+int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, int kind) {
+  if (size == 0) return kSuccess;
+  if (kind < kHostToHost || kind > kDefaultCopy) return kInvalidMemcpyDirection;
+  const auto device = [&](const void* p) { return r.arena.in_arena(reinterpret_cast<std::uint64_t>(p)); };
+  const auto known = [&](const void* p) { return device(p) || r.code.in_host_range(reinterpret_cast<std::uint64_t>(p)); };
+  if ((kind == kHostToDevice || kind == kDeviceToDevice) && !known(to)) return kInvalidValue;
+  if ((kind == kDeviceToHost || kind == kDeviceToDevice) && !known(from)) return kInvalidValue;
+  if (!in_one_block(r, to, size) || !in_one_block(r, from, size)) return kInvalidValue;
+  std::memmove(to, from, size);
+  return kSuccess;
+}
+
+int copy_rows(const Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind) {
+  if (width == 0 || height == 0) return kSuccess;
+  if (width > to.pitch || width > from.pitch) return kInvalidPitchValue;
+  for (std::size_t y = 0; y < height; ++y) {
+    const int status = copy_bytes(r, to.begin + y * to.pitch, from.begin + y * from.pitch, width, kind);
+    if (status != kSuccess) return status;
+  }
+  return kSuccess;
+}
+
+int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
+  if (width == 0 || height == 0) return kSuccess;
+  if (width > to.pitch) return kInvalidPitchValue;
+  if (!in_one_block(r, to.begin, (height - 1) * to.pitch + width)) return kInvalidValue;
+  for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
+  return kSuccess;
+}
+
+extern "C" {
+
+int cudaMemcpy(void* to, const void* from, std::size_t size, int kind) {
+  return call([&](Runtime& r) { return copy_bytes(r, to, from, size, kind); });
+}
+
+int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void*) {
+  return cudaMemcpy(to, from, size, kind);
+}
+
+int cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
+  return cudaMemcpy(to, from, size, kDefaultCopy);
+}
+
+int cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size, void*) {
+  return cudaMemcpy(to, from, size, kDefaultCopy);
+}
+
+int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                 std::size_t height, int kind) {
+  return call([&](Runtime& r) { return copy_rows(r, Rows(to, to_pitch), Rows(from, from_pitch), width, height, kind); });
+}
+
+int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                      std::size_t height, int kind, void*) {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+int cudaMemset(void* to, int value, std::size_t size) {
+  return call([&](Runtime& r) -> int {
+    if (!in_one_block(r, to, size) && size > 0) return kInvalidValue;
+    if (size > 0) std::memset(to, value, size);
+    return kSuccess;
+  });
+}
+
+int cudaMemsetAsync(void* to, int value, std::size_t size, void*) { return cudaMemset(to, value, size); }
+
+int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return call([&](Runtime& r) { return set_rows(r, Rows(to, pitch), value, width, height); });
+}
+
+int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, void*) {
+  return cudaMemset2D(to, pitch, value, width, height);
+}
+
+int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
+  return call([&](Runtime& r) -> int {
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+      const Rows plane(static_cast<char*>(to.pointer) + z * to.pitch * to.height, to.pitch);
+      if (const int status = set_rows(r, plane, value, extent.width, extent.height); status != kSuccess) return status;
+    }
+    return kSuccess;
+  });
+}
+
+int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void*) { return cudaMemset3D(to, value, extent); }
+
+}  // extern "C"
+}  // namespace atl::cudart

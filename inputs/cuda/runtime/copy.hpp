@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+
+namespace atl::cudart {
+struct Runtime;
+
+/// Bytes in rows, `pitch` apart.
+struct Rows {
+  char* begin;
+  std::size_t pitch;
+  Rows(const void* at, std::size_t row_pitch) : begin(static_cast<char*>(const_cast<void*>(at))), pitch(row_pitch) {}
+};
+
+/// Whether the range is free of guard gaps and freed memory. Memory of the program itself always is.
+bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
+
+/// Copies and fills, with the checks of the runtime; they return its status.
+int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, int kind);
+int copy_rows(const Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind);
+int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height);
+
+}  // namespace atl::cudart

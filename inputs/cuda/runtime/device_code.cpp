@@ -1,0 +1,184 @@
+#include "inputs/cuda/runtime/device_code.hpp"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/runtime/device_model.hpp"
+#include "inputs/cuda/runtime/recording.hpp"
+#include "inputs/ptx/parser.hpp"
+
+namespace atl::cudart {
+namespace {
+
+constexpr std::uint64_t kContainerHeader = 16;
+
+/// A container in memory says itself how long it is.
+cuda::Bytes container_at(const std::uint8_t* at, const std::string& where) {
+  std::uint64_t body = 0;
+  std::memcpy(&body, at + 8, sizeof body);
+  const cuda::Bytes whole(at, kContainerHeader + body);
+  return whole.first(cuda::container_size(whole, where));
+}
+
+bool needs_memory(const ptx::Variable& v) { return v.space != ptx::Space::shared && v.size > 0 && !v.external; }
+
+}  // namespace
+
+DeviceCode::DeviceCode(cuda::DeviceArena& arena, Recording& recording) : arena_(arena), recording_(recording) {
+  // malloc in kernels: from the arena too, because a heap of the process would give other addresses in every run.
+  device_.allocate = [this](std::uint64_t size) { return allocate(size, cuda::MemoryKind::device, "malloc in a kernel"); };
+  device_.release = [this](std::uint64_t address) { release(address); };
+}
+
+Binary* DeviceCode::add_binary(const cuda::FatbinWrapper& wrapper) {
+  auto binary = std::make_unique<Binary>();
+  binary->name = std::string(program_invocation_short_name) + "." + std::to_string(binaries_.size()) + ".ptx";
+  if (wrapper.magic == cuda::kWrapperMagic) {
+    if (wrapper.container) binary->containers.push_back(wrapper.container);
+    for (auto more = wrapper.version >= 2 ? wrapper.more : nullptr; more && *more; ++more)
+      binary->containers.push_back(*more);
+  }
+  binaries_.push_back(std::move(binary));
+  return binaries_.back().get();
+}
+
+void DeviceCode::add_kernel(Binary& binary, const void* host, const std::string& name) {
+  auto kernel = std::make_unique<Kernel>();
+  kernel->binary = &binary, kernel->name = name;
+  handles_[kernel.get()] = kernel.get();
+  binary.kernels.push_back(kernel.get());
+  kernels_[host] = std::move(kernel);
+}
+
+void DeviceCode::add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow) {
+  auto symbol = std::make_unique<Symbol>();
+  symbol->binary = &binary, symbol->name = name, symbol->size = size, symbol->shadow = shadow;
+  binary.symbols.push_back(symbol.get());
+  symbols_[host] = std::move(symbol);
+}
+
+void DeviceCode::remove(Binary* binary) {
+  const auto found = std::find_if(binaries_.begin(), binaries_.end(), [&](const auto& b) { return b.get() == binary; });
+  if (found == binaries_.end()) return;
+  std::erase_if(handles_, [&](const auto& entry) { return entry.second->binary == binary; });
+  std::erase_if(kernels_, [&](const auto& entry) { return entry.second->binary == binary; });
+  std::erase_if(symbols_, [&](const auto& entry) { return entry.second->binary == binary; });
+  // The module and its variables stay: at the end of the program other destructors may still read managed memory.
+  binary->kernels.clear(), binary->symbols.clear();
+}
+
+Kernel* DeviceCode::find_kernel(const void* key) {
+  if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second.get();
+  const auto handle = handles_.find(key);
+  return handle == handles_.end() ? nullptr : handle->second;
+}
+
+Symbol* DeviceCode::find_symbol(const void* host) {
+  const auto found = symbols_.find(host);
+  return found == symbols_.end() ? nullptr : found->second.get();
+}
+
+const ptx::Function& DeviceCode::function(Kernel& kernel) {
+  load(*kernel.binary);
+  const ptx::Module& module = *kernel.binary->module;
+  if (kernel.function == ptx::kNone) kernel.function = module.find_function(kernel.name);
+  if (kernel.function == ptx::kNone) throw InputError(kernel.binary->name, "has no kernel " + kernel.name);
+  return module.functions[kernel.function];
+}
+
+std::uint64_t DeviceCode::address(Symbol& symbol) {
+  load(*symbol.binary);
+  return symbol.address;
+}
+
+std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
+  std::vector<ptx::Module> modules;
+  bool other_code = false;
+  unsigned arch = 75;
+  for (const std::uint8_t* at : binary.containers) {
+    const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
+    const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, device_model::kArch);
+    if (!chosen) {
+      other_code = other_code || !entries.empty();
+      if (!entries.empty()) arch = entries.front().arch;
+      continue;
+    }
+    // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
+    if (binary.containers.size() > 1 && chosen->arch > device_model::kArch) continue;
+    std::string name = binary.name;
+    if (binary.containers.size() > 1) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
+    modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
+  }
+  if (modules.empty()) {
+    const std::string number = std::to_string(std::clamp(arch, 75u, device_model::kArch));
+    throw InputError(binary.name,
+                     std::string(other_code ? "the kernels are there only as machine code" : "holds no kernels") +
+                         ", without PTX; rebuild with nvcc -gencode arch=compute_" + number + ",code=compute_" + number);
+  }
+  if (modules.size() == 1) return std::make_unique<ptx::Module>(std::move(modules.front()));
+  return std::make_unique<ptx::Module>(ptx::link(std::move(modules)));
+}
+
+void DeviceCode::load(Binary& binary) {
+  if (binary.module) return;
+  auto module = parse(binary);
+  binary.variables.assign(module->variables.size(), 0);
+  for (std::size_t i = 0; i < module->variables.size(); ++i) {
+    const ptx::Variable& v = module->variables[i];
+    if (!needs_memory(v)) continue;
+    const auto kind = v.managed ? cuda::MemoryKind::managed : cuda::MemoryKind::device;
+    binary.variables[i] = allocate(v.size, kind, v.name);
+    if (binary.variables[i] == 0) throw InputError(binary.name, "variable " + v.name + " does not fit into device memory");
+  }
+  // Only when all have an address: an initialiser may hold that of a later variable.
+  for (std::size_t i = 0; i < module->variables.size(); ++i) {
+    const ptx::Variable& v = module->variables[i];
+    if (!needs_memory(v)) continue;
+    const auto bytes = ptx::initial_bytes(*module, v, binary.variables);
+    std::memcpy(reinterpret_cast<void*>(binary.variables[i]), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
+  }
+  for (Symbol* symbol : binary.symbols) {
+    const std::uint32_t index = module->find_variable(symbol->name);
+    // nvcc leaves out what no kernel uses; the program may copy to it all the same.
+    symbol->address =
+        index != ptx::kNone ? binary.variables[index] : allocate(symbol->size, cuda::MemoryKind::device, symbol->name);
+    if (symbol->shadow) *symbol->shadow = reinterpret_cast<void*>(symbol->address);
+  }
+  device_.load(*module, binary.variables);
+  binary.module = std::move(module);
+}
+
+std::uint64_t DeviceCode::allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name) {
+  const std::uint64_t address = arena_.allocate(size, kind);
+  if (address == 0) return 0;
+  const cuda::Allocation& block = *arena_.find(address);
+  device_.memory.add({address, size, name.empty() ? "allocation " + std::to_string(block.ordinal) : name});
+  recording_.note_allocation(block, name);
+  return address;
+}
+
+bool DeviceCode::release(std::uint64_t address) {
+  if (!arena_.release(address)) return false;
+  device_.memory.remove(address);
+  return true;
+}
+
+void DeviceCode::add_host_range(std::uint64_t address, std::uint64_t size) {
+  if (arena_.in_arena(address)) return;  // kernels may use it anyhow
+  host_ranges_[address] = size;
+  device_.memory.add({address, size, "registered host memory"});
+}
+
+void DeviceCode::remove_host_range(std::uint64_t address) {
+  if (host_ranges_.erase(address) != 0) device_.memory.remove(address);
+}
+
+bool DeviceCode::in_host_range(std::uint64_t address) const {
+  const auto after = host_ranges_.upper_bound(address);
+  return after != host_ranges_.begin() && address - std::prev(after)->first < std::prev(after)->second;
+}
+
+}  // namespace atl::cudart

@@ -1,0 +1,88 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/fatbin.hpp"
+#include "inputs/ptx/exec_device.hpp"
+#include "inputs/ptx/ir.hpp"
+
+namespace atl::cudart {
+
+class Recording;
+struct Binary;
+
+/// A kernel that the program registered. Its address is the handle that __cudaGetKernel gives out.
+struct Kernel {
+  Binary* binary = nullptr;
+  std::string name;                     ///< mangled, as in the PTX
+  std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
+  std::size_t max_dynamic_shared = 48 * 1024;
+};
+
+/// A `__device__`, `__constant__` or `__managed__` variable that the program registered.
+struct Symbol {
+  Binary* binary = nullptr;
+  std::string name;
+  std::uint64_t size = 0, address = 0;
+  void** shadow = nullptr;  ///< managed: the program's pointer to it, which the runtime fills in
+};
+
+/// One __cudaRegisterFatBinary: an ordinary translation unit, or all that -rdc=true linked together.
+struct Binary {
+  std::string name;
+  std::vector<const std::uint8_t*> containers;
+  std::vector<Kernel*> kernels;
+  std::vector<Symbol*> symbols;
+  std::unique_ptr<ptx::Module> module;   ///< null: not loaded yet
+  std::vector<std::uint64_t> variables;  ///< addresses, by index
+};
+
+/// The device code of the program and the memory that it may touch. Modules are unpacked, parsed and given memory when
+/// something of theirs is first used: most programs use few of their kernels.
+class DeviceCode {
+ public:
+  DeviceCode(cuda::DeviceArena& arena, Recording& recording);
+
+  Binary* add_binary(const cuda::FatbinWrapper& wrapper);
+  void add_kernel(Binary& binary, const void* host, const std::string& name);
+  void add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow);
+  /// The program unloads a library: its kernels and variables are gone.
+  void remove(Binary* binary);
+
+  /// By the address of the host function or by handle; null: not registered. The module need not be loaded.
+  Kernel* find_kernel(const void* host_or_handle);
+  Symbol* find_symbol(const void* host);
+  /// Loads the module if necessary. Throws InputError: no PTX, PTX that cannot be parsed, a kernel that is not in it.
+  const ptx::Function& function(Kernel& kernel);
+  std::uint64_t address(Symbol& symbol);
+  void load(Binary& binary);
+
+  /// Device memory, as kernels may touch it: kept in step with the arena.
+  std::uint64_t allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name = {});
+  bool release(std::uint64_t address);
+  /// Memory of the program itself that it lets kernels use (cudaHostRegister).
+  void add_host_range(std::uint64_t address, std::uint64_t size);
+  void remove_host_range(std::uint64_t address);
+  bool in_host_range(std::uint64_t address) const;
+
+  ptx::Device& device() { return device_; }
+
+ private:
+  std::unique_ptr<ptx::Module> parse(const Binary& binary) const;
+
+  cuda::DeviceArena& arena_;
+  Recording& recording_;
+  ptx::Device device_;
+  std::vector<std::unique_ptr<Binary>> binaries_;
+  std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;  // by host function
+  std::unordered_map<const void*, Kernel*> handles_;
+  std::unordered_map<const void*, std::unique_ptr<Symbol>> symbols_;  // by host variable
+  std::map<std::uint64_t, std::uint64_t> host_ranges_;                // address -> bytes
+};
+
+}  // namespace atl::cudart

@@ -1,0 +1,151 @@
+#include "inputs/cuda/runtime/ending.hpp"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <thread>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// A signal may arrive anywhere, inside malloc or inside HDF5, so its handler does nothing but wake a thread that waits for
+// it. That thread completes the trace: at once for an interrupt, whose handler returns, and while the handler waits for a
+// crash, whose thread cannot go on.
+namespace atl::cudart {
+namespace {
+
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM};
+constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int kPatienceSeconds = 20;  // a crash inside malloc leaves it locked; then there is no trace
+constexpr int kExecutionFailed = 3, kFileFailed = 4;
+
+sem_t wake, saved;
+std::atomic<int> signal_seen{0};
+std::atomic<pid_t> owner{0};
+pthread_t saver;
+
+bool mine() { return owner.load() == getpid(); }
+
+void save(const std::string& why) {
+  try {
+    runtime().recording.finish(why);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "atoll: %s\n", e.what());
+  }
+}
+
+void die_of(int number) {
+  signal(number, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  kill(getpid(), number);
+}
+
+void wait_for_signals() {
+  saver = pthread_self();
+  while (sem_wait(&wake) != 0) {
+  }
+  const int number = signal_seen.load();
+  save(std::string("the program was ended by ") + strsignal(number));
+  sem_post(&saved);
+  for (const int interrupt : kInterrupts)
+    if (interrupt == number) die_of(number);
+}
+
+void on_interrupt(int number) {
+  int none = 0;
+  if (!mine()) return die_of(number);
+  if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
+}
+
+void on_crash(int number) {
+  int none = 0;
+  if (mine() && !pthread_equal(pthread_self(), saver) && signal_seen.compare_exchange_strong(none, number)) {
+    sem_post(&wake);
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += kPatienceSeconds;
+    while (sem_timedwait(&saved, &until) != 0 && errno == EINTR) {
+    }
+  }
+  die_of(number);
+}
+
+/// Takes a signal that the program leaves to the system; what it handles or ignores stays as it is.
+void take(int number, void (*handler)(int)) {
+  struct sigaction old {};
+  if (sigaction(number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL || (old.sa_flags & SA_SIGINFO) != 0) return;
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  sigaction(number, &action, nullptr);
+}
+
+/// A stack overflow leaves no room for a handler on the stack.
+void give_other_stack() {
+  stack_t stack{};
+  stack.ss_size = 64 * 1024;
+  stack.ss_sp = std::malloc(stack.ss_size);
+  if (stack.ss_sp) sigaltstack(&stack, nullptr);
+}
+
+void at_exit() {
+  if (mine()) save({});
+}
+
+void in_child() { runtime().recording.disown(); }
+
+}  // namespace
+
+void save_trace_at_end() {
+  owner = getpid();
+  std::atexit(at_exit);
+  pthread_atfork(nullptr, nullptr, in_child);
+  sem_init(&wake, 0, 0), sem_init(&saved, 0, 0);
+  std::thread(wait_for_signals).detach();
+  give_other_stack();
+  for (const int number : kInterrupts) take(number, on_interrupt);
+  for (const int number : kCrashes) take(number, on_crash);
+}
+
+void end_program(const std::exception_ptr& error) {
+  std::fflush(stdout);
+  int code = kExecutionFailed;
+  std::string said = "the recorder failed";
+  try {
+    std::rethrow_exception(error);
+  } catch (const IoError& e) {
+    said = e.what(), code = kFileFailed;
+  } catch (const std::exception& e) {
+    said = e.what();
+  } catch (...) {
+  }
+  std::fprintf(stderr, "atoll: %s\n", said.c_str());
+  if (mine() && code != kFileFailed) save("the program was ended");
+  if (mine() && code == kFileFailed) runtime().recording.abandon();
+  syscall(SYS_exit_group, code);
+  std::abort();
+}
+
+// A program that leaves without cleaning up would leave an unreadable trace.
+extern "C" [[noreturn]] void _exit(int code) {
+  if (mine()) save({});
+  syscall(SYS_exit_group, code);
+  std::abort();
+}
+
+extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }
+
+}  // namespace atl::cudart

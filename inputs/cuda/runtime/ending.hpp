@@ -1,0 +1,11 @@
+#pragma once
+#include <exception>
+
+namespace atl::cudart {
+
+/// From now on the trace is completed however the program ends: by exit, _exit, a signal, or a crash of its own.
+/// (Not by SIGKILL, against which nothing helps.) Called when the trace is opened, and not earlier: what is registered
+/// later with atexit runs earlier, and HDF5, which the trace needs, registers its own end when it is first used.
+void save_trace_at_end();
+
+}  // namespace atl::cudart

@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "inputs/cuda/runtime/device_model.hpp"
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// What programs ask about their kernels: attributes and occupancy.
+namespace atl::cudart {
+namespace {
+
+using namespace device_model;
+
+enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9 };
+
+std::size_t static_shared(const ptx::Function& f) { return f.shared_bytes; }
+
+int max_threads(const ptx::Function& f) {
+  const auto limit = std::uint64_t{f.max_threads[0]} * std::max(f.max_threads[1], 1u) * std::max(f.max_threads[2], 1u);
+  return limit == 0 ? kMaxThreadsPerBlock : static_cast<int>(limit);
+}
+
+/// CTAs of the kernel that fit on one SM at a time.
+int active_blocks(std::size_t shared, int threads) {
+  const int rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+  int blocks = std::min(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / rounded);
+  blocks = std::min(blocks, kRegisters / (kAssumedRegisters * rounded));
+  return static_cast<int>(
+      std::min<std::size_t>(static_cast<std::size_t>(blocks), kSharedPerMultiprocessor / (shared + kReservedShared)));
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
+  return call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    const ptx::Function& f = r.code.function(*kernel);
+    *out = {};
+    out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame, out->max_threads = max_threads(f);
+    out->registers = kAssumedRegisters, out->ptx_version = static_cast<int>(kernel->binary->module->target);
+    out->binary_version = static_cast<int>(kArch);
+    out->max_dynamic_shared = static_cast<int>(kernel->max_dynamic_shared), out->carveout = -1;
+    return kSuccess;
+  });
+}
+
+int cudaFuncSetAttribute(const void* host, int attribute, int value) {
+  return call([&](Runtime& r) -> int {
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    if (attribute != kMaxDynamicShared) return attribute >= kSharedCarveout ? kSuccess : kInvalidValue;
+    if (value < 0 || value > kSharedPerBlockOptin) return kInvalidValue;
+    kernel->max_dynamic_shared = static_cast<std::size_t>(value);
+    return kSuccess;
+  });
+}
+
+int cudaKernelSetAttributeForDevice(void* kernel, int attribute, int value, int) {
+  return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
+int cudaFuncSetCacheConfig(const void*, int) { return kSuccess; }
+int cudaFuncSetSharedMemConfig(const void*, int) { return kSuccess; }
+
+int cudaFuncGetName(const char** name, const void* host) {
+  return call([&](Runtime& r) -> int {
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!name) return kInvalidValue;
+    if (!kernel) return kInvalidDeviceFunction;
+    *name = kernel->name.c_str();
+    return kSuccess;
+  });
+}
+
+int cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset, std::size_t* size) {
+  return call([&](Runtime& r) -> int {
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    const ptx::Function& f = r.code.function(*kernel);
+    if (index >= f.params.size()) return kInvalidValue;
+    if (offset) *offset = f.params[index].offset;
+    if (size) *size = f.params[index].size;
+    return kSuccess;
+  });
+}
+
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads, std::size_t dynamic) {
+  return call([&](Runtime& r) -> int {
+    if (!blocks || threads <= 0) return kInvalidValue;
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    const ptx::Function& f = r.code.function(*kernel);
+    *blocks = threads > max_threads(f) ? 0 : active_blocks(static_shared(f) + dynamic, threads);
+    return kSuccess;
+  });
+}
+
+int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* host, int threads, std::size_t dynamic,
+                                                           unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, host, threads, dynamic);
+}
+
+int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* host, int blocks, int) {
+  return call([&](Runtime& r) -> int {
+    if (!bytes || blocks <= 0) return kInvalidValue;
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    const std::size_t used = static_shared(r.code.function(*kernel)) + kReservedShared;
+    const std::size_t each = kSharedPerMultiprocessor / static_cast<std::size_t>(blocks);
+    *bytes = each > used ? std::min(each - used, kernel->max_dynamic_shared) : 0;
+    return kSuccess;
+  });
+}
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,132 @@
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// Device, managed and page-locked host memory all come from the arena: a kernel may use any of them, and all addresses
+// repeat from run to run.
+namespace atl::cudart {
+namespace {
+
+constexpr std::size_t kPitchAlignment = 512;
+
+int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
+  if (!out) return kInvalidValue;
+  *out = nullptr;
+  if (size == 0) return kSuccess;
+  const std::uint64_t address = r.code.allocate(size, kind);
+  if (address == 0) return kMemoryAllocation;
+  *out = reinterpret_cast<void*>(address);
+  return kSuccess;
+}
+
+int release(Runtime& r, void* pointer) {
+  if (!pointer || r.code.release(reinterpret_cast<std::uint64_t>(pointer))) return kSuccess;
+  return kInvalidValue;
+}
+
+int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t width, std::size_t rows) {
+  if (!out || !pitch) return kInvalidValue;
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  return allocate(r, out, *pitch * rows, cuda::MemoryKind::device);
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaMalloc(void** out, std::size_t size) {
+  return call([&](Runtime& r) { return allocate(r, out, size, cuda::MemoryKind::device); });
+}
+
+int cudaMallocAsync(void** out, std::size_t size, void*) { return cudaMalloc(out, size); }
+
+int cudaMallocManaged(void** out, std::size_t size, unsigned) {
+  return call([&](Runtime& r) { return size ? allocate(r, out, size, cuda::MemoryKind::managed) : int{kInvalidValue}; });
+}
+
+int cudaMallocHost(void** out, std::size_t size) {
+  return call([&](Runtime& r) { return allocate(r, out, size, cuda::MemoryKind::host); });
+}
+
+int cudaHostAlloc(void** out, std::size_t size, unsigned) { return cudaMallocHost(out, size); }
+
+int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return call([&](Runtime& r) { return allocate_pitched(r, out, pitch, width, height); });
+}
+
+int cudaMalloc3D(PitchedPointer* out, Extent extent) {
+  return call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    out->width = extent.width, out->height = extent.height;
+    return allocate_pitched(r, &out->pointer, &out->pitch, extent.width, extent.height * extent.depth);
+  });
+}
+
+int cudaFree(void* pointer) {
+  return call([&](Runtime& r) { return release(r, pointer); });
+}
+
+int cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
+
+int cudaFreeHost(void* pointer) { return cudaFree(pointer); }
+
+int cudaHostRegister(void* pointer, std::size_t size, unsigned) {
+  return call([&](Runtime& r) -> int {
+    if (!pointer || size == 0) return kInvalidValue;
+    if (!r.registered_host.emplace(pointer, size).second) return kHostMemoryAlreadyRegistered;
+    r.code.add_host_range(reinterpret_cast<std::uint64_t>(pointer), size);
+    return kSuccess;
+  });
+}
+
+int cudaHostUnregister(void* pointer) {
+  return call([&](Runtime& r) -> int {
+    if (r.registered_host.erase(pointer) == 0) return kHostMemoryNotRegistered;
+    r.code.remove_host_range(reinterpret_cast<std::uint64_t>(pointer));
+    return kSuccess;
+  });
+}
+
+int cudaHostGetDevicePointer(void** out, void* pointer, unsigned) {
+  return call([&](Runtime&) -> int {
+    if (!out) return kInvalidValue;
+    *out = pointer;
+    return kSuccess;
+  });
+}
+
+int cudaHostGetFlags(unsigned* flags, void*) {
+  return call([&](Runtime&) -> int { return flags ? (*flags = 0, kSuccess) : kInvalidValue; });
+}
+
+int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return call([&](Runtime& r) -> int {
+    if (free) *free = r.arena.free_bytes();
+    if (total) *total = r.arena.capacity();
+    return kSuccess;
+  });
+}
+
+int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer) {
+  return call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    *out = {};
+    const cuda::Allocation* block = r.arena.find(reinterpret_cast<std::uint64_t>(pointer));
+    if (!block) {  // ordinary memory of the program, which is no error since CUDA 11
+      out->device = -2;
+      out->host_pointer = const_cast<void*>(pointer);
+      return kSuccess;
+    }
+    const bool host = block->kind != cuda::MemoryKind::device;
+    out->type = block->kind == cuda::MemoryKind::device ? 2 : block->kind == cuda::MemoryKind::managed ? 3 : 1;
+    out->device_pointer = const_cast<void*>(pointer);
+    out->host_pointer = host ? const_cast<void*>(pointer) : nullptr;
+    return kSuccess;
+  });
+}
+
+// Hints about where managed memory should be: there is one memory here.
+int cudaMemAdvise(const void*, std::size_t, int, std::uint64_t) { return kSuccess; }
+int cudaMemPrefetchAsync(const void*, std::size_t, std::uint64_t, unsigned, void*) { return kSuccess; }
+int cudaStreamAttachMemAsync(void*, void*, std::size_t, unsigned) { return kSuccess; }
+
+}  // extern "C"
+}  // namespace atl::cudart

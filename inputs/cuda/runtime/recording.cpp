@@ -1,0 +1,124 @@
+#include "inputs/cuda/runtime/recording.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/runtime/ending.hpp"
+#include "inputs/cuda/runtime/trace_sink.hpp"
+
+namespace atl::cudart {
+namespace {
+
+constexpr char kClaim[] = "ATOLL_RECORD_BY";
+constexpr auto kBetweenProgress = std::chrono::milliseconds(500);
+
+/// 12345678 -> "12.3 M"
+std::string short_number(double n) {
+  char text[32];
+  constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
+  unsigned unit = 0;
+  for (; n >= 1000 && unit < 4; ++unit) n /= 1000;
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f%s" : "%.1f%s", n, kUnits[unit]);
+  return text;
+}
+
+}  // namespace
+
+Recording::Recording() : options_(cuda::options_from_environment()) {}
+Recording::~Recording() = default;
+
+void Recording::note_allocation(const cuda::Allocation& block, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  TraceAllocation allocation{block.address, block.size, block.ordinal, name};
+  if (trace_) return trace_->add_allocation(allocation);
+  if (!closed_) early_.push_back(std::move(allocation));
+}
+
+/// One trace is one process. Of several that one command starts, the first to launch a kernel gets it.
+bool Recording::claim() {
+  if (!options_ || closed_) return false;
+  if (trace_) return true;
+  const char* other = std::getenv(kClaim);
+  if (other || std::filesystem::exists(options_->output)) {
+    std::fprintf(stderr, "atoll: another process of this command records already; process %d runs unrecorded\n", getpid());
+    closed_ = true;
+    return false;
+  }
+  setenv(kClaim, std::to_string(getpid()).c_str(), 1);
+  trace_ = std::make_unique<TraceSink>(*options_, mutex_);
+  for (const TraceAllocation& allocation : early_) trace_->add_allocation(allocation);
+  early_.clear();
+  save_trace_at_end();
+  return true;
+}
+
+void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
+  const std::uint64_t launch = launches_++;
+  TraceSink* sink = nullptr;
+  if (options_ && options_->wants(launch)) {
+    const std::lock_guard lock(mutex_);
+    if (claim()) sink = trace_.get();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  progress(spec.module->functions[spec.kernel].name);
+  try {
+    const ptx::LaunchStats stats = ptx::execute(spec, device, sink);
+    executed_.warp_instructions += stats.warp_instructions;
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    clear_progress();
+    if (sink && trace_) trace_->abandon_kernel();
+    throw;
+  }
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Recording::progress(const std::string& kernel) {
+  if (!options_ || options_->quiet || !isatty(STDERR_FILENO)) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - shown_ < kBetweenProgress) return;
+  shown_ = now, progress_shown_ = true;
+  std::fprintf(stderr, "\r\033[Klaunch %llu %s, %s warp instructions, %s/s", static_cast<unsigned long long>(launches_),
+               kernel.c_str(), short_number(static_cast<double>(executed_.warp_instructions)).c_str(),
+               short_number(static_cast<double>(executed_.warp_instructions) / (seconds_ > 0 ? seconds_ : 1)).c_str());
+}
+
+void Recording::clear_progress() {
+  if (progress_shown_) std::fputs("\r\033[K", stderr);
+  progress_shown_ = false;
+}
+
+void Recording::finish(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !trace_) return;
+  closed_ = true;
+  clear_progress();
+  trace_->finish();
+  if (options_->quiet) return;
+  std::error_code ignored;
+  const auto bytes = std::filesystem::file_size(options_->output, ignored);
+  const TraceCounts& n = trace_->counts();
+  std::fprintf(stderr,
+               "recorded %llu of %llu launches: %s ops, %s accesses, %sB in %s; %s warp instructions in %.1f s%s%s%s\n",
+               static_cast<unsigned long long>(n.kernels), static_cast<unsigned long long>(launches_),
+               short_number(static_cast<double>(n.ops)).c_str(), short_number(static_cast<double>(n.accesses)).c_str(),
+               short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
+               short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
+               why.c_str(), why.empty() ? "" : ")");
+}
+
+void Recording::abandon() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  clear_progress();
+  trace_.reset();
+}
+
+void Recording::disown() { closed_ = true; }
+
+}  // namespace atl::cudart

@@ -1,0 +1,51 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/record_options.hpp"
+#include "inputs/cuda/runtime/trace_sink.hpp"
+#include "inputs/ptx/exec.hpp"
+#include "inputs/trace/trace_format.hpp"
+
+namespace atl::cudart {
+
+/// The trace of this process: which launches go into it, and how it ends. All may be called from any thread.
+class Recording {
+ public:
+  Recording();
+  ~Recording();
+
+  void note_allocation(const cuda::Allocation& block, const std::string& name);
+  /// Executes the kernel; the trace hears of it if the options ask for this launch.
+  void run(const ptx::LaunchSpec& spec, ptx::Device& device);
+  /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
+  /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
+  void finish(const std::string& why = {});
+  /// Gives the trace up, when it cannot be written; nothing is left of it.
+  void abandon();
+  /// In a child made by fork: the trace is the parent's.
+  void disown();
+
+ private:
+  bool claim();
+  void progress(const std::string& kernel);
+  void clear_progress();
+
+  std::mutex mutex_;  // of the trace; the thread that finishes after a signal is another than the one that executes
+  std::optional<cuda::RecordOptions> options_;
+  std::vector<TraceAllocation> early_;  // made before the trace was opened
+  std::unique_ptr<TraceSink> trace_;
+  std::uint64_t launches_ = 0;
+  ptx::LaunchStats executed_;
+  bool closed_ = false, progress_shown_ = false;
+  double seconds_ = 0;  // of executing and recording
+  std::chrono::steady_clock::time_point shown_{};
+};
+
+}  // namespace atl::cudart

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/runtime/abi.hpp"
+#include "inputs/cuda/runtime/device_code.hpp"
+#include "inputs/cuda/runtime/recording.hpp"
+
+namespace atl::cudart {
+
+/// Elements in rows, for texture objects. The bytes lie in the device arena.
+struct Array {
+  ChannelFormat format;
+  std::size_t width = 0, height = 0, depth = 0;  ///< elements; height and depth 0: fewer dimensions
+  std::uint64_t address = 0;
+  std::size_t row_bytes() const { return width * format.bytes(); }
+  std::size_t rows() const { return (height ? height : 1) * (depth ? depth : 1); }
+  std::size_t bytes() const { return row_bytes() * rows(); }
+};
+
+/// The state behind the program's CUDA calls. There is one, because the calls carry no handle to it; it is never destroyed,
+/// because programs call from destructors of their own statics.
+struct Runtime {
+  std::recursive_mutex mutex;  ///< held during every call: calls of several threads run one after the other
+  cuda::DeviceArena arena;
+  DeviceCode code;
+  Recording recording;
+
+  int sticky = kSuccess;  ///< after a failed assertion in a kernel, every call fails
+  int device_flags = 0;
+  std::size_t limits[8];  ///< cudaLimit -> bytes
+  std::set<void*> streams, events;
+  std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
+  std::set<std::string> complained_about;
+  std::uint64_t last_texture = 0;                      ///< handles of texture objects count up
+  std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
+
+  Runtime();
+};
+
+Runtime& runtime();
+
+/// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
+int remember(int status);
+
+/// Says what went wrong, saves the trace of the finished kernels and ends the program: exit code 4 if a file could not be
+/// written, else 3. For what would otherwise go on with wrong results.
+[[noreturn]] void end_program(const std::exception_ptr& error);
+
+/// The frame of every call: one at a time, no exception leaves it, a failure is remembered.
+template <typename Body> int call(Body&& body) noexcept {
+  try {
+    Runtime& r = runtime();
+    const std::lock_guard lock(r.mutex);
+    return remember(r.sticky != kSuccess ? r.sticky : static_cast<int>(body(r)));
+  } catch (...) {
+    end_program(std::current_exception());
+  }
+}
+
+}  // namespace atl::cudart

@@ -1,0 +1,87 @@
+#include "inputs/cuda/runtime/runtime.hpp"
+
+namespace atl::cudart {
+namespace {
+
+enum ResourceType : int { kArrayResource = 0, kLinearResource = 2, kPitchedResource = 3 };
+enum ChannelKind : int { kSigned, kUnsigned, kFloat };
+
+/// Texel type; ptx::Type::none: one that the interpreter has no texture for.
+ptx::Type type_of(const ChannelFormat& f) {
+  using ptx::Type;
+  switch (f.x) {
+    case 8:
+      return f.kind == kSigned ? Type::s8 : f.kind == kUnsigned ? Type::u8 : Type::none;
+    case 16:
+      return f.kind == kSigned ? Type::s16 : f.kind == kUnsigned ? Type::u16 : Type::f16;
+    case 32:
+      return f.kind == kSigned ? Type::s32 : f.kind == kUnsigned ? Type::u32 : Type::f32;
+    default:
+      return Type::none;
+  }
+}
+
+ptx::Texture::Address address_mode(int mode) {
+  using Address = ptx::Texture::Address;
+  constexpr Address kModes[] = {Address::wrap, Address::clamp, Address::mirror, Address::border};
+  return mode >= 0 && mode < 4 ? kModes[mode] : Address::clamp;
+}
+
+/// Where the texels lie. False: a resource of a kind that is not supported.
+bool describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat& format) {
+  if (resource.type == kArrayResource) {
+    const auto found = r.arrays.find(reinterpret_cast<std::uintptr_t>(resource.array));
+    if (found == r.arrays.end()) return false;
+    const Array& a = *found->second;
+    format = a.format;
+    t.address = a.address, t.width = a.width, t.height = a.height ? a.height : 1, t.depth = a.depth ? a.depth : 1;
+    t.pitch = a.row_bytes(), t.slice = t.pitch * t.height;
+    return true;
+  }
+  if (resource.type == kLinearResource) {
+    format = resource.linear.format;
+    if (format.bytes() == 0) return false;
+    t.address = reinterpret_cast<std::uint64_t>(resource.linear.pointer);
+    t.width = resource.linear.bytes / format.bytes();
+    t.pitch = t.slice = resource.linear.bytes;
+    return true;
+  }
+  if (resource.type != kPitchedResource) return false;
+  format = resource.pitched.format;
+  t.address = reinterpret_cast<std::uint64_t>(resource.pitched.pointer);
+  t.width = resource.pitched.width, t.height = resource.pitched.height, t.pitch = resource.pitched.pitch;
+  t.slice = t.pitch * t.height;
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, const TextureDescription* d,
+                            const void* view) {
+  return call([&](Runtime& r) -> int {
+    if (!out || !resource || !d) return kInvalidValue;
+    if (view) return kNotSupported;
+    ptx::Texture t;
+    ChannelFormat format;
+    if (!describe(r, *resource, t, format)) return kInvalidValue;
+    t.type = type_of(format);
+    if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
+    t.channels = static_cast<std::uint8_t>((format.x > 0) + (format.y > 0) + (format.z > 0) + (format.w > 0));
+    for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i]);
+    for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
+    t.linear = d->filter == 1, t.normalized = d->normalised_coordinates != 0;
+    t.read_as_normalized = d->read_mode == 1 && format.kind != kFloat;
+    *out = ++r.last_texture;
+    r.code.device().textures[*out] = t;
+    return kSuccess;
+  });
+}
+
+int cudaDestroyTextureObject(unsigned long long handle) {
+  return call([&](Runtime& r) -> int { return r.code.device().textures.erase(handle) ? kSuccess : kInvalidValue; });
+}
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,43 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "inputs/ptx/exec_device.hpp"
+#include "inputs/ptx/ir.hpp"
+
+/// Executes kernels on the host, 32 lanes at a time, as a GPU's warps would.
+namespace atl::ptx {
+
+struct LaunchSpec {
+  const Module* module = nullptr;  ///< loaded into the device
+  std::uint32_t kernel = kNone;    ///< Module::functions
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{32, 1, 1};
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> params;       ///< Function::param_block bytes
+  bool cooperative = false;            ///< blocks may wait for each other: all of them are interleaved
+  unsigned threads = 1;                ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
+};
+
+class RecordSink;
+
+struct LaunchStats {
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+};
+
+/// Runs a kernel to its end. CTAs run one after the other; those that seem to wait for others take turns; on several
+/// threads only without a sink. Throws ExecutionError; what the kernel had done until then stays done.
+LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = nullptr);
+
+/// Whether no instruction of the kernel lets a CTA see or order itself with another one: no atomics, volatile or
+/// synchronising accesses, clocks or calls of the runtime. Then the result does not depend on the order of the CTAs,
+/// unless the program races.
+bool independent_ctas(const LaunchSpec& spec, Device& device);
+
+/// Bytes of shared memory per CTA.
+std::uint32_t shared_bytes(const LaunchSpec& spec);
+
+}  // namespace atl::ptx

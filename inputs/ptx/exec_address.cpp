@@ -1,0 +1,204 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "inputs/ptx/exec_memory.hpp"
+
+namespace atl::ptx::exec {
+namespace {
+
+[[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  std::string nearby = "the program has no allocation";
+  if (const Allocation* near = w.launch->device->memory.nearest(address)) {
+    const std::uint64_t end = near->address + near->size;
+    const bool behind = address >= near->address;
+    const std::uint64_t last = address + bytes;
+    nearby = fmt::format("{} bytes {} {} ({} bytes at {:#x})", behind ? last - std::min(last, end) : near->address - address,
+                         behind ? "behind" : "before", near->name.empty() ? "the nearest allocation" : near->name,
+                         near->size, near->address);
+    if (behind && address < end)
+      nearby = fmt::format("it crosses the end of {} ({} bytes at {:#x})", near->name, near->size, near->address);
+  }
+  throw Fault{ExecutionError::Kind::illegal_address, lane,
+              fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, nearby)};
+}
+
+[[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  throw Fault{
+      ExecutionError::Kind::illegal_address, lane,
+      fmt::format("access of {} bytes at offset {:#x} of {} memory, which has {} bytes", bytes, offset, window, size)};
+}
+
+[[noreturn]] void misaligned(unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  throw Fault{ExecutionError::Kind::misaligned, lane,
+              fmt::format("access of {} bytes at {:#x} is misaligned", bytes, address)};
+}
+
+std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
+
+struct Extent {
+  std::uint64_t low = ~std::uint64_t{0}, high = 0, bits = 0;
+};
+Extent extent(const std::uint64_t* address) {
+  Extent e;
+#pragma GCC ivdep
+  for (unsigned l = 0; l < kLanes; ++l) {
+    e.low = std::min(e.low, address[l]);
+    e.high = std::max(e.high, address[l]);
+    e.bits |= address[l];
+  }
+  return e;
+}
+
+void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t bits, unsigned bytes) {
+  if ((bits & (bytes - 1)) == 0) return;
+  for_active(w.active, [&](unsigned l) {
+    if ((address[l] & (bytes - 1)) != 0) misaligned(l, address[l], bytes);
+  });
+}
+
+void check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
+  Range& seen = w.seen[w.pc % w.seen.size()];
+  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) return;
+  const auto& params = w.launch->params;
+  const auto param_begin = reinterpret_cast<std::uint64_t>(params.data());
+  const DeviceMemory& memory = w.launch->device->memory;
+  for_active(w.active, [&](unsigned l) {
+    if (address[l] >= seen.low && address[l] + bytes <= seen.high) return;
+    if (const Allocation* found = memory.find(address[l], bytes)) {
+      seen = {found->address, found->address + found->size};
+      return;
+    }
+    if (address[l] >= param_begin && address[l] + bytes <= param_begin + params.size()) return;
+    const auto& grid = w.launch->grid_barrier;
+    const auto grid_begin = reinterpret_cast<std::uint64_t>(grid.data());
+    if (address[l] >= grid_begin && address[l] + bytes <= grid_begin + grid.size()) return;
+    illegal(w, l, address[l], bytes);
+  });
+}
+
+}  // namespace
+
+void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t* out) {
+  const auto add = static_cast<std::uint64_t>(offset);
+  if (narrow) {
+    const auto* a = w.at<std::uint32_t>(base);
+#pragma GCC ivdep
+    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + add;
+  } else {
+    const auto* a = w.at<std::uint64_t>(base);
+#pragma GCC ivdep
+    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + add;
+  }
+  if (w.active == kFullMask) return;
+  const std::uint32_t active = w.active;
+  const std::uint64_t first = out[std::countr_zero(active)];
+#pragma GCC ivdep
+  for (unsigned l = 0; l < kLanes; ++l) out[l] = (active >> l & 1) != 0 ? out[l] : first;
+}
+
+void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window) {
+  if (w.recorder == nullptr) return;
+  const std::size_t begin = w.addresses.size();
+  if (w.active == kFullMask) {
+    w.addresses.insert(w.addresses.end(), address, address + kLanes);
+  } else {
+    for_active(w.active, [&](unsigned l) { w.addresses.push_back(address[l]); });
+  }
+  if (window != 0)
+    for (std::size_t at = begin; at < w.addresses.size(); ++at) w.addresses[at] |= window;
+}
+
+void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
+  const Extent e = extent(out.host);
+  check_alignment(w, out.host, e.bits, bytes);
+  check_global(w, out.host, e, bytes);
+  record_addresses(w, out.host, 0);
+}
+
+void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
+  const Extent e = extent(out.host);
+  check_alignment(w, out.host, e.bits, bytes);
+  const auto& shared = w.cta->shared;
+  const std::uint64_t size = w.launch->shared_bytes;
+  if (e.high + bytes > size || e.high + bytes < e.high)
+    for_active(w.active, [&](unsigned l) {
+      if (out.host[l] + bytes > size || out.host[l] + bytes < out.host[l]) outside(l, "shared", out.host[l], bytes, size);
+    });
+  record_addresses(w, out.host, kSharedWindow);
+  const auto begin = reinterpret_cast<std::uint64_t>(shared.data());
+#pragma GCC ivdep
+  for (unsigned l = 0; l < kLanes; ++l) out.host[l] += begin;
+}
+
+void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out) {
+  const Extent e = extent(address);
+  record_addresses(w, address, 0);
+  if ((e.bits & kWindowMask) == 0) {
+    check_alignment(w, address, e.bits, bytes);
+    check_global(w, address, e, bytes);
+    std::copy(address, address + kLanes, out.host);
+    return;
+  }
+  for_active(w.active,
+             [&](unsigned l) { out.host[l] = reinterpret_cast<std::uint64_t>(translate(w, l, address[l], bytes, bytes)); });
+  const std::uint64_t first = out.host[std::countr_zero(w.active)];
+  for_active(~w.active, [&](unsigned l) { out.host[l] = first; });
+}
+
+void resolve_generic(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
+  std::uint64_t address[kLanes];
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, address);
+  resolve_given(w, address, bytes, out);
+}
+
+std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment) {
+  if ((address & (alignment - 1)) != 0) misaligned(lane, address, bytes);
+  const std::uint64_t offset = address & ~kWindowMask;
+  switch (address & kWindowMask) {
+    case 0: {
+      std::uint64_t one[kLanes];
+      std::fill(one, one + kLanes, address);
+      const std::uint32_t active = w.active;
+      w.active = 1u << lane;
+      check_global(w, one, {address, address, address}, static_cast<unsigned>(bytes));
+      w.active = active;
+      return reinterpret_cast<std::byte*>(address);
+    }
+    case kSharedWindow:
+      if (offset + bytes > w.launch->shared_bytes) outside(lane, "shared", offset, bytes, w.launch->shared_bytes);
+      return w.cta->shared.data() + offset;
+    case kLocalWindow:
+      if (offset + bytes > local_size(w)) outside(lane, "local", offset, bytes, local_size(w));
+      return w.local.data() + Warp::local_index(offset, lane);
+    default:
+      illegal(w, lane, address, bytes);
+  }
+}
+
+std::string read_string(Warp& w, unsigned lane, std::uint64_t address) {
+  std::string text;
+  for (char c = 0;; text += c) {
+    c = static_cast<char>(*translate(w, lane, address + text.size(), 1, 1));
+    if (c == 0 || text.size() > 65536) return text;
+  }
+}
+
+void take_address(Decoder& d, const Operand& operand, unsigned slot) {
+  Operand base = operand;
+  base.memory = false;
+  if (operand.is(Operand::reg)) {
+    const bool narrow = d.width(operand, 8) == 4;
+    if (narrow) d.out->option |= kNarrowBase;
+    base.value = 0;
+    d.out->src[slot] = d.source(base, narrow ? Type::u32 : Type::u64);
+    d.out->value = operand.value;
+  } else {
+    d.out->src[slot] = d.source(base, Type::u64);
+    d.out->value = 0;
+  }
+}
+
+}  // namespace atl::ptx::exec

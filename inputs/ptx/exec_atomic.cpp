@@ -1,0 +1,177 @@
+#include "inputs/ptx/exec_float.hpp"
+#include "inputs/ptx/exec_memory.hpp"
+
+/// atom and red: the lanes one after the other, in the order of their numbers.
+namespace atl::ptx::exec {
+namespace {
+
+struct AddOf {
+  template <class T> static T of(T old, T b, T) {
+    if constexpr (std::is_floating_point_v<T>)
+      return old + b;
+    else
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
+  }
+};
+struct MinOf {
+  template <class T> static T of(T old, T b, T) { return b < old ? b : old; }
+};
+struct MaxOf {
+  template <class T> static T of(T old, T b, T) { return old < b ? b : old; }
+};
+struct AndOf {
+  template <class T> static T of(T old, T b, T) { return old & b; }
+};
+struct OrOf {
+  template <class T> static T of(T old, T b, T) { return old | b; }
+};
+struct XorOf {
+  template <class T> static T of(T old, T b, T) { return old ^ b; }
+};
+struct IncOf {
+  template <class T> static T of(T old, T b, T) { return old >= b ? T{0} : static_cast<T>(old + 1); }
+};
+struct DecOf {
+  template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : static_cast<T>(old - 1); }
+};
+struct ExchOf {
+  template <class T> static T of(T, T b, T) { return b; }
+};
+struct CasOf {
+  template <class T> static T of(T old, T b, T c) { return old == b ? c : old; }
+};
+
+/// Sums and extrema of 16-bit floats, one or two in a word.
+template <class N, unsigned kOp> struct HalfOf {
+  template <class T> static T of(T old, T b, T) {
+    T r = 0;
+    for (unsigned part = 0; part < sizeof(T) * 8; part += 16) {
+      const double x = N::widen(static_cast<std::uint32_t>(old) >> part & 0xFFFF);
+      const double y = N::widen(static_cast<std::uint32_t>(b) >> part & 0xFFFF);
+      const double v = kOp == 0 ? x + y : kOp == 1 ? lane::min<false>(x, y) : lane::max<false>(x, y);
+      r = static_cast<T>(r | static_cast<T>(N::round(v, lane::Round::rn)) << part);
+    }
+    return r;
+  }
+};
+
+template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
+  Addresses at;
+  resolve<kSpace>(w, i, sizeof(T), at);
+  w.suspicious = true;
+  const T *b = w.at<T>(i.src[1]), *c = w.at<T>(i.src[2]);
+  T* d = w.at<T>(i.dst[0]);
+  for_active(w.active, [&](unsigned l) {
+    T old;
+    std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
+    const T next = F::of(old, b[l], c[l]);
+    std::memcpy(reinterpret_cast<void*>(at.host[l]), &next, sizeof next);
+    w.changed |= std::memcmp(&old, &next, sizeof old) != 0;
+    d[l] = old;
+  });
+}
+
+template <class T, class F> Handler in_space(Space space) {
+  switch (space) {
+    case Space::shared:
+      return &atomic<Space::shared, T, F>;
+    case Space::global:
+      return &atomic<Space::global, T, F>;
+    default:
+      return &atomic<Space::generic, T, F>;
+  }
+}
+
+template <class T> Handler integer_atomic(Mode mode, Space space) {
+  using U = std::make_unsigned_t<T>;
+  switch (mode) {
+    case Mode::add:
+      return in_space<U, AddOf>(space);
+    case Mode::min:
+      return in_space<T, MinOf>(space);
+    case Mode::max:
+      return in_space<T, MaxOf>(space);
+    case Mode::and_:
+      return in_space<U, AndOf>(space);
+    case Mode::or_:
+      return in_space<U, OrOf>(space);
+    case Mode::xor_:
+      return in_space<U, XorOf>(space);
+    case Mode::inc:
+      return in_space<U, IncOf>(space);
+    case Mode::dec:
+      return in_space<U, DecOf>(space);
+    case Mode::exch:
+      return in_space<U, ExchOf>(space);
+    case Mode::cas:
+      return in_space<U, CasOf>(space);
+    default:
+      return nullptr;
+  }
+}
+template <class T> Handler real_atomic(Mode mode, Space space) {
+  switch (mode) {
+    case Mode::add:
+      return in_space<T, AddOf>(space);
+    case Mode::min:
+      return in_space<T, MinOf>(space);
+    case Mode::max:
+      return in_space<T, MaxOf>(space);
+    case Mode::exch:
+      return in_space<T, ExchOf>(space);
+    default:
+      return nullptr;
+  }
+}
+template <class N, class T> Handler half_atomic(Mode mode, Space space) {
+  switch (mode) {
+    case Mode::add:
+      return in_space<T, HalfOf<N, 0>>(space);
+    case Mode::min:
+      return in_space<T, HalfOf<N, 1>>(space);
+    case Mode::max:
+      return in_space<T, HalfOf<N, 2>>(space);
+    default:
+      return nullptr;
+  }
+}
+
+Handler handler_of(Type type, Mode mode, Space space) {
+  Handler found = nullptr;
+  switch (type) {
+    case Type::f32:
+      return real_atomic<float>(mode, space);
+    case Type::f64:
+      return real_atomic<double>(mode, space);
+    case Type::f16:
+      return half_atomic<lane::F16, std::uint16_t>(mode, space);
+    case Type::bf16:
+      return half_atomic<lane::Bf16, std::uint16_t>(mode, space);
+    case Type::f16x2:
+      return half_atomic<lane::F16, std::uint32_t>(mode, space);
+    case Type::bf16x2:
+      return half_atomic<lane::Bf16, std::uint32_t>(mode, space);
+    default:
+      with_integer(type, [&]<class T>() { found = integer_atomic<T>(mode, space); });
+      return found;
+  }
+}
+
+}  // namespace
+
+bool decode_atomic(Decoder& d) {
+  const Instruction& in = *d.in;
+  if ((in.op != Op::atom && in.op != Op::red) || in.vector != 1) return false;
+  Inst& out = *d.out;
+  out.run = handler_of(in.type, in.mode, in.space);
+  if (out.run == nullptr) return false;
+  take_address(d, in.src[0]);
+  d.take(1, in.type);
+  out.src[2] = out.src[1];
+  if (in.mode == Mode::cas) d.take(2, in.type);
+  if (in.op == Op::atom) d.give(0, in.type);
+  out.count = 1, out.bytes = static_cast<std::uint8_t>(size_of(in.type)), out.traced = 1;
+  return true;
+}
+
+}  // namespace atl::ptx::exec

@@ -1,0 +1,86 @@
+#include "inputs/ptx/exec_decoder.hpp"
+
+/// Barriers of a CTA count threads, as GPUs since Volta do. A warp that arrives with a part of its lanes is split: the
+/// others run on and may arrive elsewhere.
+namespace atl::ptx::exec {
+namespace {
+
+void vote_at(Warp& w, const Inst& i, Barrier& b) {
+  const std::uint32_t p = i.count ? ~predicate(w, i.src[2]) : predicate(w, i.src[2]);
+  b.ones += static_cast<std::uint32_t>(std::popcount(p & w.active));
+  b.voters += static_cast<std::uint32_t>(std::popcount(w.active));
+}
+
+bool reduces(Mode mode) { return mode == Mode::and_ || mode == Mode::or_ || mode == Mode::popc; }
+
+void arrive(Warp& w, const Inst& i) {
+  Cta& cta = *w.cta;
+  const auto lane = static_cast<unsigned>(std::countr_zero(w.active));
+  const std::uint32_t number = w.at<std::uint32_t>(i.src[0])[lane];
+  const std::uint32_t threads = w.at<std::uint32_t>(i.src[1])[lane];
+  if (number >= cta.barriers.size())
+    throw Fault{ExecutionError::Kind::unsupported, lane,
+                "barrier " + std::to_string(number) + " does not exist: there are 16"};
+  const auto mode = static_cast<Mode>(i.option);
+  if (mode != Mode::arrive && w.active != w.alive) split_off(w, w.active);
+  Barrier& b = cta.barriers[number];
+  b.expected = threads;
+  // A counted barrier counts whole warps, even if some of their threads never existed or have exited.
+  const bool whole = threads != 0 && w.whole && w.active == w.alive;
+  b.arrived += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(w.active));
+  if (mode != Mode::arrive) {
+    if (reduces(mode)) vote_at(w, i, b);
+    b.waiters.push_back({w.slot, &i, w.active});
+    w.state = WarpState::at_barrier;
+    w.budget = 0;
+  }
+  check_barrier(cta, b);
+}
+
+void nothing(Warp&, const Inst&) {}
+
+}  // namespace
+
+void check_barrier(Cta& cta, Barrier& b) {
+  if (b.waiters.empty() || b.arrived < (b.expected != 0 ? b.expected : cta.alive)) return;
+  for (const Barrier::Waiter& waiter : b.waiters) {
+    Warp& w = *cta.warps[waiter.warp];
+    w.state = WarpState::ready;
+    const auto mode = static_cast<Mode>(waiter.instruction->option);
+    if (!reduces(mode)) continue;
+    w.active = waiter.mask;
+    const std::uint32_t ones = b.ones;
+    const bool holds = mode == Mode::and_ ? b.ones == b.voters : b.ones != 0;
+    if (mode == Mode::popc)
+      each_lane<std::uint32_t>(w, waiter.instruction->dst[0], [=](unsigned) { return ones; });
+    else
+      set_predicate(w, waiter.instruction->dst[0], holds ? kFullMask : 0);
+  }
+  b.waiters.clear();
+  b.arrived = b.expected = b.ones = b.voters = 0;
+}
+
+bool decode_barrier(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  if (in.op != Op::bar) return false;
+  if (in.mode == Mode::warp_sync) {
+    out.run = &nothing;
+    return true;
+  }
+  out.run = &arrive;
+  out.option = static_cast<std::uint8_t>(in.mode);
+  d.take(0, Type::u32);
+  // The thread count may be left out before the predicate.
+  const bool counted = !in.src[1].is(Operand::none) && (!reduces(in.mode) || !in.src[2].is(Operand::none));
+  out.src[1] = counted ? d.source(in.src[1], Type::u32) : d.constant(0, 4);
+  if (reduces(in.mode)) {
+    const Operand& vote = in.src[2].is(Operand::none) ? in.src[1] : in.src[2];
+    out.src[2] = d.source(vote, Type::pred);
+    out.count = vote.negated;
+    d.give(0, in.mode == Mode::popc ? Type::u32 : Type::pred);
+  }
+  return true;
+}
+
+}  // namespace atl::ptx::exec

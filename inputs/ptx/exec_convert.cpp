@@ -1,0 +1,220 @@
+#include "inputs/ptx/exec_convert.hpp"
+
+#include "inputs/ptx/exec_decoder.hpp"
+
+/// cvt: templates for what kernels do all the time, one general routine for the other combinations.
+namespace atl::ptx::exec {
+namespace {
+
+enum Option : std::uint8_t { kFlush = 1, kSaturate = 2, kIntegral = 4, kRectify = 8, kRoundShift = 4 };
+
+/// One value of any type, widened.
+struct Wide {
+  enum { integer, unsigned_integer, real } kind = integer;
+  std::int64_t i = 0;
+  double d = 0;
+};
+
+template <class T> T read(const std::byte* at) {
+  T v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
+
+Wide widen(Type type, const std::byte* at) {
+  switch (type) {
+    case Type::s8:
+      return {Wide::integer, read<std::int8_t>(at), 0};
+    case Type::s16:
+      return {Wide::integer, read<std::int16_t>(at), 0};
+    case Type::s32:
+      return {Wide::integer, read<std::int32_t>(at), 0};
+    case Type::s64:
+      return {Wide::integer, read<std::int64_t>(at), 0};
+    case Type::u8:
+    case Type::b8:
+      return {Wide::integer, read<std::uint8_t>(at), 0};
+    case Type::u16:
+    case Type::b16:
+      return {Wide::integer, read<std::uint16_t>(at), 0};
+    case Type::u32:
+    case Type::b32:
+      return {Wide::integer, read<std::uint32_t>(at), 0};
+    case Type::f16:
+      return {Wide::real, 0, lane::F16::widen(read<std::uint16_t>(at))};
+    case Type::bf16:
+      return {Wide::real, 0, lane::Bf16::widen(read<std::uint16_t>(at))};
+    case Type::f32:
+      return {Wide::real, 0, read<float>(at)};
+    case Type::f64:
+      return {Wide::real, 0, read<double>(at)};
+    default:
+      return {Wide::unsigned_integer, read<std::int64_t>(at), 0};
+  }
+}
+
+template <class I> I integer_of(const Wide& v, lane::Round mode, bool saturating) {
+  if (v.kind == Wide::real) return lane::to_integer<I>(v.d, mode);
+  if (v.kind == Wide::unsigned_integer) return lane::to_integer_from<I>(static_cast<std::uint64_t>(v.i), saturating);
+  return lane::to_integer_from<I>(v.i, saturating);
+}
+/// Sign- or zero-extended to the register.
+template <class I> std::uint64_t extended(I v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(v)); }
+
+template <class F> F real_of(const Wide& v, lane::Round mode) {
+  if (v.kind == Wide::unsigned_integer) return lane::from_integer<F>(static_cast<std::uint64_t>(v.i), mode);
+  if (v.kind == Wide::integer) return lane::from_integer<F>(v.i, mode);
+  if constexpr (sizeof(F) == 4)
+    return lane::to_float(v.d, mode);
+  else
+    return v.d;
+}
+
+std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
+  const bool saturating = (option & kSaturate) != 0;
+  if (v.kind == Wide::real && is_float(type)) {
+    if (option & kIntegral) v.d = lane::integral(v.d, mode), mode = lane::Round::rn;
+    if (saturating) v.d = lane::saturate(v.d);
+    if ((option & kRectify) != 0 && v.d < 0) v.d = 0;
+  }
+  switch (type) {
+    case Type::s8:
+      return extended(integer_of<std::int8_t>(v, mode, saturating));
+    case Type::s16:
+      return extended(integer_of<std::int16_t>(v, mode, saturating));
+    case Type::s32:
+      return extended(integer_of<std::int32_t>(v, mode, saturating));
+    case Type::s64:
+      return extended(integer_of<std::int64_t>(v, mode, saturating));
+    case Type::u8:
+    case Type::b8:
+      return integer_of<std::uint8_t>(v, mode, saturating);
+    case Type::u16:
+    case Type::b16:
+      return integer_of<std::uint16_t>(v, mode, saturating);
+    case Type::u32:
+    case Type::b32:
+      return integer_of<std::uint32_t>(v, mode, saturating);
+    case Type::f16:
+      return lane::F16::round(real_of<double>(v, lane::Round::rn), mode);
+    case Type::bf16:
+      return lane::Bf16::round(real_of<double>(v, lane::Round::rn), mode);
+    case Type::f32: {
+      float f = real_of<float>(v, mode);
+      if (option & kFlush) f = lane::flush(f);
+      return std::bit_cast<std::uint32_t>(f);
+    }
+    case Type::f64:
+      return std::bit_cast<std::uint64_t>(real_of<double>(v, mode));
+    default:
+      return integer_of<std::uint64_t>(v, mode, saturating);
+  }
+}
+
+/// Inst: count and bytes are those of the registers, extra has the types, value the second source of a packing form.
+void general(Warp& w, const Inst& i) {
+  const auto from = static_cast<Type>(i.extra & 0xFF), to = static_cast<Type>(i.extra >> 8 & 0xFF);
+  const auto mode = static_cast<lane::Round>(i.option >> kRoundShift);
+  const std::byte* source = w.at<std::byte>(i.src[0]);
+  std::byte* result = w.at<std::byte>(i.dst[0]);
+  for_active(w.active, [&](unsigned l) {
+    Wide v = widen(from, source + l * i.count);
+    if ((i.option & kFlush) != 0 && from == Type::f32) v.d = lane::flush(static_cast<float>(v.d));
+    const std::uint64_t bits = narrow(to, v, mode, i.option);
+    std::memcpy(result + l * i.bytes, &bits, i.bytes);
+  });
+}
+
+/// cvt.f16x2.f32 d, a, b: a becomes the upper half.
+template <class N> void pack_halves(Warp& w, const Inst& i) {
+  const auto mode = static_cast<lane::Round>(i.option >> kRoundShift);
+  const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
+  each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
+    const auto half = [&](float v) { return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0F : v, mode); };
+    return half(a[l]) << 16 | half(b[l]);
+  });
+}
+
+template <class D, class S> void plain(Warp& w, const Inst& i) {
+  const S* a = w.at<S>(i.src[0]);
+  each_lane<D>(w, i.dst[0], [=](unsigned l) { return static_cast<D>(a[l]); });
+}
+void float_of_double(Warp& w, const Inst& i) {
+  const double* a = w.at<double>(i.src[0]);
+  each_lane<float>(w, i.dst[0], [=](unsigned l) { return lane::canonical(static_cast<float>(a[l])); });
+}
+template <class I> void truncated(Warp& w, const Inst& i) {
+  const float* a = w.at<float>(i.src[0]);
+  each_lane<I>(w, i.dst[0], [=](unsigned l) { return lane::to_integer<I>(a[l], lane::Round::rz); });
+}
+
+Handler common_form(Type to, Type from, const Instruction& in) {
+  if (in.has(kSat) || in.has(kFtz)) return nullptr;
+  const bool nearest = in.round == Round::rn || in.round == Round::none;
+  if (from == Type::s32 && to == Type::s64) return &plain<std::int64_t, std::int32_t>;
+  if (from == Type::u32 && (to == Type::u64 || to == Type::s64)) return &plain<std::uint64_t, std::uint32_t>;
+  if ((from == Type::u64 || from == Type::s64) && (to == Type::u32 || to == Type::s32))
+    return &plain<std::uint32_t, std::uint64_t>;
+  if (from == Type::u16 && (to == Type::u32 || to == Type::s32)) return &plain<std::uint32_t, std::uint16_t>;
+  if (from == Type::s16 && (to == Type::u32 || to == Type::s32)) return &plain<std::int32_t, std::int16_t>;
+  if ((from == Type::u32 || from == Type::s32) && (to == Type::u16 || to == Type::s16))
+    return &plain<std::uint16_t, std::uint32_t>;
+  if (from == Type::f32 && to == Type::f64) return &plain<double, float>;
+  if (from == Type::f64 && to == Type::f32 && nearest) return &float_of_double;
+  if (from == Type::s32 && to == Type::f32 && nearest) return &plain<float, std::int32_t>;
+  if (from == Type::u32 && to == Type::f32 && nearest) return &plain<float, std::uint32_t>;
+  if (from == Type::s32 && to == Type::f64) return &plain<double, std::int32_t>;
+  if (from == Type::f32 && to == Type::s32 && in.round == Round::rzi) return &truncated<std::int32_t>;
+  if (from == Type::f32 && to == Type::u32 && in.round == Round::rzi) return &truncated<std::uint32_t>;
+  return nullptr;
+}
+
+lane::Round rounding(Round r) {
+  switch (r) {
+    case Round::rz:
+    case Round::rzi:
+      return lane::Round::rz;
+    case Round::rm:
+    case Round::rmi:
+      return lane::Round::rm;
+    case Round::rp:
+    case Round::rpi:
+      return lane::Round::rp;
+    case Round::rna:
+      return lane::Round::rna;
+    default:
+      return lane::Round::rn;
+  }
+}
+Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
+
+}  // namespace
+
+bool decode_convert(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  if (in.op != Op::cvt) return false;
+  const bool integral = in.round >= Round::rni && in.round <= Round::rpi;
+  out.option =
+      static_cast<std::uint8_t>((in.has(kFtz) ? kFlush : 0) | (in.has(kSat) ? kSaturate : 0) | (integral ? kIntegral : 0) |
+                                (in.has(kRelu) ? kRectify : 0) | static_cast<unsigned>(rounding(in.round)) << kRoundShift);
+  if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
+    if (in.source_type != Type::f32 || in.sources != 2) return false;
+    out.run = in.type == Type::f16x2 ? &pack_halves<lane::F16> : &pack_halves<lane::Bf16>;
+    d.take(0, Type::f32), d.take(1, Type::f32), d.give(0, Type::b32);
+    return true;
+  }
+  if (in.sources != 1) return false;
+  // Operands may be wider than the types: low bits are read, results are extended.
+  const unsigned source = d.width(in.src[0], size_of(in.source_type)), result = d.width(in.dst[0], size_of(in.type));
+  if (source < size_of(in.source_type) || result < size_of(in.type)) return false;
+  if (source == size_of(in.source_type) && result == size_of(in.type)) out.run = common_form(in.type, in.source_type, in);
+  if (out.run == nullptr) out.run = &general;
+  out.count = static_cast<std::uint8_t>(source), out.bytes = static_cast<std::uint8_t>(result);
+  out.extra = static_cast<std::uint32_t>(in.source_type) | static_cast<std::uint32_t>(in.type) << 8;
+  out.src[0] = d.source(in.src[0], bits_of(source));
+  out.dst[0] = d.result(in.dst[0], bits_of(result));
+  return true;
+}
+
+}  // namespace atl::ptx::exec

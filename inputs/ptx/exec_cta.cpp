@@ -1,0 +1,204 @@
+#include "inputs/ptx/exec_cta.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace atl::ptx::exec {
+namespace {
+
+constexpr std::int64_t kTurn = 8192;      // instructions of a warp before the next one has its turn
+constexpr unsigned kIdleRounds = 4;       // of all warps, in which nothing changed
+constexpr std::uint32_t kStuckTurns = 8;  // of a warp, in which a part of its lanes spun alone
+
+std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lane) {
+  const LaunchSpec& spec = *w.launch->spec;
+  const Cta& cta = *w.cta;
+  const std::uint32_t thread = w.number * kLanes + lane;
+  const std::uint32_t warps = (spec.block[0] * spec.block[1] * spec.block[2] + kLanes - 1) / kLanes;
+  if (slot.param) return reinterpret_cast<std::uint64_t>(w.launch->params.data()) + slot.number;
+  switch (slot.special) {
+    case Special::tid_x:
+      return thread % spec.block[0];
+    case Special::tid_y:
+      return thread / spec.block[0] % spec.block[1];
+    case Special::tid_z:
+      return thread / spec.block[0] / spec.block[1];
+    case Special::ntid_x:
+      return spec.block[0];
+    case Special::ntid_y:
+      return spec.block[1];
+    case Special::ntid_z:
+      return spec.block[2];
+    case Special::ctaid_x:
+    case Special::clusterid_x:
+      return cta.id[0];
+    case Special::ctaid_y:
+    case Special::clusterid_y:
+      return cta.id[1];
+    case Special::ctaid_z:
+    case Special::clusterid_z:
+      return cta.id[2];
+    case Special::nctaid_x:
+    case Special::nclusterid_x:
+      return spec.grid[0];
+    case Special::nctaid_y:
+    case Special::nclusterid_y:
+      return spec.grid[1];
+    case Special::nctaid_z:
+    case Special::nclusterid_z:
+      return spec.grid[2];
+    case Special::cluster_nctaid_x:
+    case Special::cluster_nctaid_y:
+    case Special::cluster_nctaid_z:
+    case Special::cluster_nctarank:
+      return 1;
+    case Special::laneid:
+      return lane;
+    case Special::warpid:
+      return w.number;
+    case Special::nwarpid:
+      return warps;
+    case Special::nsmid:
+      return 1;
+    case Special::warp_size:
+      return kLanes;
+    case Special::lanemask_eq:
+      return 1u << lane;
+    case Special::lanemask_lt:
+      return (1u << lane) - 1;
+    case Special::lanemask_le:
+      return (2u << lane) - 1;
+    case Special::lanemask_ge:
+      return ~((1u << lane) - 1);
+    case Special::lanemask_gt:
+      return ~((2u << lane) - 1);
+    case Special::dynamic_smem_size:
+      return spec.dynamic_shared;
+    case Special::total_smem_size:
+      return w.launch->shared_bytes;
+    case Special::envreg: {  // 1 and 2: the workspace of cooperative grid barriers
+      const auto workspace = reinterpret_cast<std::uint64_t>(w.launch->grid_barrier.data());
+      if (!spec.cooperative) return 0;
+      return slot.number == 1 ? workspace >> 32 : slot.number == 2 ? workspace & 0xFFFFFFFFu : 0;
+    }
+    default:
+      return 0;  // smid, gridid, ranks in a cluster of one
+  }
+}
+
+void fill_specials(Warp& w) {
+  for (const SpecialSlot& slot : w.launch->image->specials)
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t value = special_value(w, slot, lane);
+      std::memcpy(w.specials.data() + (slot.ref & kOffsetMask) + lane * slot.bytes, &value, slot.bytes);
+    }
+}
+
+[[noreturn]] void raise(const Warp& w, const Fault& fault) {
+  const LaunchSpec& spec = *w.launch->spec;
+  const std::uint32_t thread = w.number * kLanes + fault.lane;
+  const Code& code = *w.frames.back().code;
+  const std::uint32_t line = w.pc > 0 && w.pc <= code.code.size() ? code.function->code[w.pc - 1].line : 0;
+  const std::string inside = w.frames.size() > 1 ? " in " + code.function->name : "";
+  throw ExecutionError(
+      fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}:{}: {}",
+                              w.launch->image->module->functions[w.launch->image->kernel].name, w.cta->id[0], w.cta->id[1],
+                              w.cta->id[2], thread % spec.block[0], thread / spec.block[0] % spec.block[1],
+                              thread / spec.block[0] / spec.block[1], inside, spec.module->name, line, fault.what));
+}
+
+void turn(Warp& w, std::int64_t instructions) {
+  w.budget = instructions;
+  w.suspicious = w.changed = false;
+  try {
+    run_warp(w);
+  } catch (const Fault& fault) {
+    flush_events(w);
+    raise(w, fault);
+  }
+  const std::uint64_t limit = w.launch->spec->max_instructions;
+  if (limit != 0 && w.executed > limit && w.state != WarpState::done)
+    raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
+              fmt::format("the warp has not ended after {} instructions", w.executed)});
+}
+
+/// Lanes that wait for others of their own warp: on hardware each thread makes progress.
+void look_for_spinning(Warp& w) {
+  const bool spins = w.state == WarpState::ready && w.budget <= 0 && w.suspicious && !w.changed && w.mask != w.alive;
+  w.stuck = spins ? w.stuck + 1 : 0;
+  if (w.stuck < kStuckTurns) return;
+  w.stuck = 0;
+  split_off(w, w.mask);
+}
+
+}  // namespace
+
+void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
+  const LaunchSpec& spec = *launch.spec;
+  cta.number = number;
+  cta.id[0] = static_cast<std::uint32_t>(number % spec.grid[0]);
+  cta.id[1] = static_cast<std::uint32_t>(number / spec.grid[0] % spec.grid[1]);
+  cta.id[2] = static_cast<std::uint32_t>(number / spec.grid[0] / spec.grid[1]);
+  cta.shared.assign(launch.shared_bytes + 16, std::byte{0});
+  cta.barriers = {};
+  cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
+  cta.recorded = launch.sink != nullptr && launch.sink->wants(number);
+  const std::uint32_t warps = (cta.alive + kLanes - 1) / kLanes;
+  cta.warps.resize(warps);
+  for (std::uint32_t n = 0; n < warps; ++n) {
+    if (cta.warps[n] == nullptr) cta.warps[n] = std::make_unique<Warp>();
+    Warp& w = *cta.warps[n];
+    w.number = w.slot = n;
+    w.cta = &cta, w.launch = &launch;
+    w.recorder = cta.recorded ? launch.sink : nullptr;
+    w.executed = w.thread_executed = 0;
+    w.seen.fill({});
+    w.specials.resize(launch.image->special_bytes);
+    w.bank[kConstants] = const_cast<std::byte*>(launch.image->constants.data());  // never a destination
+    w.bank[kSpecials] = w.specials.data();
+    w.bank[kSink] = cta.nowhere.data();
+    fill_specials(w);
+    const std::uint32_t threads = std::min(kLanes, cta.alive - n * kLanes);
+    start_warp(w, threads == kLanes ? kFullMask : (1u << threads) - 1);
+  }
+}
+
+CtaState run_cta(Cta& cta, bool patient) {
+  const std::int64_t budget = patient ? kTurn / 4 : kTurn;
+  for (unsigned idle = 0; idle < (patient ? 1 : kIdleRounds);) {
+    bool any = false, all_done = true, changed = false, suspicious = false;
+    for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
+      Warp& w = *cta.warps[n];
+      if (w.state == WarpState::ready) {
+        turn(w, budget);
+        any = true;
+        changed |= w.changed || w.state != WarpState::ready;
+        suspicious |= w.suspicious;
+        look_for_spinning(w);
+        if (w.state != WarpState::ready) flush_events(w);
+      }
+      all_done &= w.state == WarpState::done;
+    }
+    if (all_done) return CtaState::done;
+    if (!any) {
+      const auto stuck =
+          std::find_if(cta.warps.begin(), cta.warps.end(), [](const auto& w) { return w->state == WarpState::at_barrier; });
+      raise(**stuck, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero((*stuck)->alive)),
+                      "waits at a barrier at which the other threads never arrive"});
+    }
+    idle = suspicious && !changed ? idle + 1 : 0;
+    if (patient && (changed || !suspicious)) return CtaState::moved;
+  }
+  return CtaState::waiting;
+}
+
+std::size_t footprint(const Launch& launch) {
+  const LaunchSpec& spec = *launch.spec;
+  const std::size_t warps = (spec.block[0] * spec.block[1] * spec.block[2] + kLanes - 1) / kLanes;
+  const Code& kernel = launch.image->functions[launch.image->kernel];
+  return launch.shared_bytes +
+         warps * (sizeof(Warp) + kernel.register_bytes + kernel.frame_bytes * kLanes + launch.image->special_bytes);
+}
+
+}  // namespace atl::ptx::exec

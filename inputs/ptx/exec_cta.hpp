@@ -1,0 +1,18 @@
+#pragma once
+#include "inputs/ptx/exec_warp.hpp"
+
+namespace atl::ptx::exec {
+
+/// Sets a CTA up for its first instruction; the object may have run another one before.
+void start_cta(Cta& cta, Launch& launch, std::uint64_t number);
+
+enum class CtaState { done, moved, waiting };  ///< moved: it changed memory, but has not ended
+
+/// Runs a CTA until its end, or until all that its warps do is look at memory that nobody in it changes. `patient`: CTAs
+/// that wait for each other are expected, so it stops after one round.
+CtaState run_cta(Cta& cta, bool patient);
+
+/// Bytes that a live CTA occupies, about.
+std::size_t footprint(const Launch& launch);
+
+}  // namespace atl::ptx::exec

@@ -1,0 +1,117 @@
+#include "inputs/ptx/exec_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "inputs/ptx/exec_code.hpp"
+
+namespace atl::ptx {
+
+void DeviceMemory::add(Allocation allocation) {
+  const std::uint64_t address = allocation.address;
+  by_address_[address] = std::move(allocation);
+}
+
+bool DeviceMemory::remove(std::uint64_t address) { return by_address_.erase(address) != 0; }
+
+const Allocation* DeviceMemory::find(std::uint64_t address, std::uint64_t size) const {
+  auto after = by_address_.upper_bound(address);
+  if (after == by_address_.begin()) return nullptr;
+  const Allocation& a = std::prev(after)->second;
+  const std::uint64_t offset = address - a.address;
+  return offset <= a.size && size <= a.size - offset ? &a : nullptr;
+}
+
+const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
+  const auto after = by_address_.upper_bound(address);
+  if (after == by_address_.begin()) return after == by_address_.end() ? nullptr : &after->second;
+  const Allocation& before = std::prev(after)->second;
+  if (after == by_address_.end() || address < before.address + before.size) return &before;
+  return address - (before.address + before.size) <= after->second.address - address ? &before : &after->second;
+}
+
+struct Device::Loaded {
+  std::vector<std::uint64_t> addresses;
+  std::vector<std::unique_ptr<std::byte[]>> owned;
+  std::vector<std::uint64_t> allocations;  ///< of `owned`
+  std::unordered_map<std::uint32_t, std::unique_ptr<exec::Image>> images;
+};
+
+Device::Device() = default;
+Device::~Device() = default;
+
+void Device::load(const Module& module, std::vector<std::uint64_t> addresses) {
+  addresses.resize(module.variables.size());
+  auto loaded = std::make_unique<Loaded>();
+  loaded->addresses = std::move(addresses);
+  modules_[&module] = std::move(loaded);
+}
+
+void Device::load(const Module& module) {
+  constexpr std::uint64_t kAlign = 256;
+  std::vector<std::uint64_t> addresses(module.variables.size());
+  auto loaded = std::make_unique<Loaded>();
+  for (std::size_t v = 0; v < module.variables.size(); ++v) {
+    const Variable& variable = module.variables[v];
+    if (variable.space == Space::shared) continue;
+    loaded->owned.push_back(std::make_unique<std::byte[]>(variable.size + 2 * kAlign));
+    const auto base = reinterpret_cast<std::uint64_t>(loaded->owned.back().get());
+    addresses[v] = (base + kAlign - 1) / kAlign * kAlign;
+    loaded->allocations.push_back(addresses[v]);
+    memory.add({addresses[v], variable.size, "variable " + variable.name});
+  }
+  for (std::size_t v = 0; v < module.variables.size(); ++v) {
+    if (addresses[v] == 0) continue;
+    const std::vector<std::uint8_t> bytes = initial_bytes(module, module.variables[v], addresses);
+    std::memcpy(reinterpret_cast<void*>(addresses[v]), bytes.data(), bytes.size());
+  }
+  loaded->addresses = std::move(addresses);
+  modules_[&module] = std::move(loaded);
+}
+
+void Device::unload(const Module& module) {
+  const auto found = modules_.find(&module);
+  if (found == modules_.end()) return;
+  for (const std::uint64_t address : found->second->allocations) memory.remove(address);
+  modules_.erase(found);
+}
+
+const std::vector<std::uint64_t>& Device::variables(const Module& module) const { return modules_.at(&module)->addresses; }
+
+const exec::Image& Device::image(const Module& module, std::uint32_t kernel) {
+  Loaded& loaded = *modules_.at(&module);
+  std::unique_ptr<exec::Image>& image = loaded.images[kernel];
+  if (image == nullptr) image = exec::decode(module, kernel, loaded.addresses);
+  return *image;
+}
+
+std::uint64_t Device::default_allocate(std::uint64_t size) {
+  auto block = std::make_unique<std::byte[]>(size + 16);
+  const auto address = (reinterpret_cast<std::uint64_t>(block.get()) + 15) / 16 * 16;
+  memory.add({address, size, "malloc of a kernel"});
+  heap_[address] = std::move(block);
+  return address;
+}
+
+void Device::default_release(std::uint64_t address) {
+  memory.remove(address);
+  heap_.erase(address);
+}
+
+std::vector<std::uint8_t> initial_bytes(const Module& module, const Variable& variable,
+                                        const std::vector<std::uint64_t>& addresses) {
+  std::vector<std::uint8_t> bytes(variable.size);
+  std::copy_n(variable.init.begin(), std::min<std::size_t>(variable.init.size(), variable.size), bytes.begin());
+  for (const Relocation& r : variable.relocations) {
+    std::uint64_t value = exec::kCodeWindow | std::uint64_t{r.index} << exec::kCodeShift;
+    if (!r.function) {
+      value = addresses[r.index] + static_cast<std::uint64_t>(r.addend);
+      if (r.generic && module.variables[r.index].space == Space::shared) value |= exec::kSharedWindow;
+    }
+    if (std::uint64_t{r.offset} + r.size <= bytes.size() && r.size <= sizeof value)
+      std::memcpy(&bytes[r.offset], &value, r.size);
+  }
+  return bytes;
+}
+
+}  // namespace atl::ptx

@@ -1,0 +1,107 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/engine/error.hpp"
+#include "inputs/ptx/ir.hpp"
+
+namespace atl::ptx {
+
+/// The program did something that no GPU would survive: an illegal address, trap, a failed assertion. Exit code 3.
+class ExecutionError : public SimulationError {
+ public:
+  enum class Kind { illegal_address, misaligned, trap, assertion, deadlock, unsupported, bad_launch };
+  ExecutionError(Kind kind, const std::string& what) : SimulationError(what), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+struct Allocation {
+  std::uint64_t address = 0, size = 0;
+  std::string name;  ///< for messages: "allocation 3", "variable x"
+};
+
+/// What a program may touch: allocations that do not overlap, in order of their address. Addresses are host addresses.
+class DeviceMemory {
+ public:
+  void add(Allocation allocation);
+  bool remove(std::uint64_t address);  ///< false: no allocation begins there
+  /// The allocation that holds all of [address, address + size), or null.
+  const Allocation* find(std::uint64_t address, std::uint64_t size = 1) const;
+  bool contains(std::uint64_t address, std::uint64_t size) const { return find(address, size) != nullptr; }
+  /// The allocation nearest to an address; null if there is none at all.
+  const Allocation* nearest(std::uint64_t address) const;
+  const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
+
+ private:
+  std::map<std::uint64_t, Allocation> by_address_;
+};
+
+/// A texture object over linear memory or an array; texels are `channels` elements of `type`.
+struct Texture {
+  enum class Address : std::uint8_t { wrap, clamp, mirror, border };
+  std::uint64_t address = 0;
+  std::uint64_t width = 0, height = 1, depth = 1;  ///< texels
+  std::uint64_t pitch = 0, slice = 0;              ///< bytes from row to row, from layer to layer
+  Type type = Type::f32;                           ///< u8 s8 u16 s16 u32 s32 f16 f32
+  std::uint8_t channels = 1;
+  Address mode[3] = {Address::clamp, Address::clamp, Address::clamp};
+  bool linear = false;              ///< bilinear filter instead of the nearest texel
+  bool normalized = false;          ///< coordinates in [0, 1)
+  bool read_as_normalized = false;  ///< integers are delivered as [0, 1] or [-1, 1]
+  float border[4] = {0, 0, 0, 0};
+};
+
+namespace exec {
+struct Image;
+}
+
+/// Everything that outlives a launch.
+class Device {
+ public:
+  Device();
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  /// Announces a module whose variables lie at `addresses` (by index; unused for .shared). The memory must be known to
+  /// `memory` and initialised (initial_bytes()).
+  void load(const Module& module, std::vector<std::uint64_t> addresses);
+  /// The same with memory of the device's own.
+  void load(const Module& module);
+  void unload(const Module& module);
+  bool loaded(const Module& module) const { return modules_.count(&module) != 0; }
+  const std::vector<std::uint64_t>& variables(const Module& module) const;
+  /// The decoded kernel, made at its first launch.
+  const exec::Image& image(const Module& module, std::uint32_t kernel);
+
+  DeviceMemory memory;
+  std::unordered_map<std::uint64_t, Texture> textures;   ///< by handle
+  std::unordered_map<std::uint64_t, Texture> surfaces;   ///< by handle
+  std::function<void(std::string_view)> print;           ///< printf of kernels; empty: standard output
+  std::function<std::uint64_t(std::uint64_t)> allocate;  ///< malloc of kernels; must add to `memory`. Empty: own heap
+  std::function<void(std::uint64_t)> release;
+  std::uint64_t time = 0;  ///< %globaltimer, advanced by launches: deterministic
+
+  std::uint64_t default_allocate(std::uint64_t size);
+  void default_release(std::uint64_t address);
+
+ private:
+  struct Loaded;
+  std::unordered_map<const Module*, std::unique_ptr<Loaded>> modules_;
+  std::map<std::uint64_t, std::unique_ptr<std::byte[]>> heap_;
+};
+
+/// The initial contents of a variable with its addresses filled in: `variable.size` bytes.
+std::vector<std::uint8_t> initial_bytes(const Module& module, const Variable& variable,
+                                        const std::vector<std::uint64_t>& addresses);
+
+}  // namespace atl::ptx

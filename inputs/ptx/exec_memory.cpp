@@ -1,0 +1,242 @@
+#include "inputs/ptx/exec_memory.hpp"
+
+/// ld, st, cp.async and instructions that only order or hint.
+namespace atl::ptx::exec {
+namespace {
+
+template <class M> M read(std::uint64_t host) {
+  M v;
+  std::memcpy(&v, reinterpret_cast<const void*>(host), sizeof v);
+  return v;
+}
+
+/// Memory type M into registers of type R: sign- or zero-extended.
+template <Space kSpace, class M, class R> void load(Warp& w, const Inst& i) {
+  Addresses at;
+  resolve<kSpace>(w, i, sizeof(M) * i.count, at);
+  if (i.option & kWaits) w.suspicious = true;
+  if (i.count == 1) {
+    each_lane<R>(w, i.dst[0], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l])); });
+    return;
+  }
+  const Ref* refs = w.frame().code->refs.data() + i.extra;
+  for (unsigned e = 0; e < i.count; ++e)
+    each_lane<R>(w, refs[e], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l] + e * sizeof(M))); });
+}
+template <Space kSpace, class M, class R> void store(Warp& w, const Inst& i) {
+  Addresses at;
+  resolve<kSpace>(w, i, sizeof(M) * i.count, at);
+  w.changed = true;
+  const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
+  for (unsigned e = 0; e < i.count; ++e) {
+    const R* from = w.at<R>(refs[e]);
+    for_active(w.active, [&](unsigned l) {
+      const M v = static_cast<M>(from[l]);
+      std::memcpy(reinterpret_cast<void*>(at.host[l] + e * sizeof(M)), &v, sizeof v);
+    });
+  }
+}
+
+/// Local memory, and parameters of device functions, which lie in it (Inst::option kNoTrace: those are registers on a GPU).
+constexpr std::uint8_t kNoTrace = 0x80;
+
+template <class F> void each_local(Warp& w, const Inst& i, unsigned bytes, F f) {
+  std::uint64_t at[kLanes];
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, at);
+  if ((i.option & kNoTrace) == 0) record_addresses(w, at, kLocalWindow);
+  const unsigned element = bytes / i.count;
+  for_active(w.active, [&](unsigned l) {
+    translate(w, l, at[l] | kLocalWindow, bytes, (i.option & kNoTrace) != 0 ? element : bytes);
+    for (unsigned e = 0; e < i.count; ++e) f(l, e, w.local.data() + Warp::local_index(at[l] + e * element, l));
+  });
+}
+template <class M, class R> void load_local(Warp& w, const Inst& i) {
+  const Ref* refs = i.count == 1 ? &i.dst[0] : w.frame().code->refs.data() + i.extra;
+  each_local(w, i, sizeof(M) * i.count, [&](unsigned l, unsigned e, const std::byte* from) {
+    M v;
+    std::memcpy(&v, from, sizeof v);
+    w.at<R>(refs[e])[l] = static_cast<R>(v);
+  });
+}
+template <class M, class R> void store_local(Warp& w, const Inst& i) {
+  const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
+  each_local(w, i, sizeof(M) * i.count, [&](unsigned l, unsigned e, std::byte* to) {
+    const M v = static_cast<M>(w.at<R>(refs[e])[l]);
+    std::memcpy(to, &v, sizeof v);
+  });
+}
+
+/// A parameter of the kernel: the same for all lanes.
+template <class M, class R> void load_param(Warp& w, const Inst& i) {
+  const Ref* refs = i.count == 1 ? &i.dst[0] : w.frame().code->refs.data() + i.extra;
+  for (unsigned e = 0; e < i.count; ++e) {
+    M v;
+    std::memcpy(&v, w.launch->params.data() + i.value + e * sizeof(M), sizeof v);
+    const R r = static_cast<R>(v);
+    each_lane<R>(w, refs[e], [=](unsigned) { return r; });
+  }
+}
+
+enum class Kind { global, shared, generic, local, param };
+
+template <class M, class R> Handler access(Kind kind, bool loads) {
+  switch (kind) {
+    case Kind::shared:
+      return loads ? &load<Space::shared, M, R> : &store<Space::shared, M, R>;
+    case Kind::generic:
+      return loads ? &load<Space::generic, M, R> : &store<Space::generic, M, R>;
+    case Kind::local:
+      return loads ? &load_local<M, R> : &store_local<M, R>;
+    case Kind::param:
+      return loads ? &load_param<M, R> : nullptr;
+    default:
+      return loads ? &load<Space::global, M, R> : &store<Space::global, M, R>;
+  }
+}
+
+/// Registers of `width` bytes; signed memory types extend the sign.
+template <class M> Handler wide_access(Kind kind, bool loads, unsigned width) {
+  constexpr bool kSigned = std::is_signed_v<M>;
+  if (width == sizeof(M)) return access<M, M>(kind, loads);
+  if constexpr (sizeof(M) < 2)
+    if (width == 2) return access<M, std::conditional_t<kSigned, std::int16_t, std::uint16_t>>(kind, loads);
+  if constexpr (sizeof(M) < 4)
+    if (width == 4) return access<M, std::conditional_t<kSigned, std::int32_t, std::uint32_t>>(kind, loads);
+  if constexpr (sizeof(M) < 8)
+    if (width == 8) return access<M, std::conditional_t<kSigned, std::int64_t, std::uint64_t>>(kind, loads);
+  return nullptr;
+}
+
+Handler handler_of(Kind kind, bool loads, Type type, unsigned width) {
+  const bool extends = loads && is_signed(type);
+  switch (size_of(type)) {
+    case 1:
+      return extends ? wide_access<std::int8_t>(kind, loads, width) : wide_access<std::uint8_t>(kind, loads, width);
+    case 2:
+      return extends ? wide_access<std::int16_t>(kind, loads, width) : wide_access<std::uint16_t>(kind, loads, width);
+    case 4:
+      return extends ? wide_access<std::int32_t>(kind, loads, width) : wide_access<std::uint32_t>(kind, loads, width);
+    case 8:
+      return wide_access<std::uint64_t>(kind, loads, width);
+    default:
+      return nullptr;
+  }
+}
+
+Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
+
+bool decode_access(Decoder& d, bool loads) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  const Operand& address = in.src[0];
+  Kind kind = in.space == Space::shared    ? Kind::shared
+              : in.space == Space::local   ? Kind::local
+              : in.space == Space::generic ? Kind::generic
+                                           : Kind::global;
+  out.option = in.has(kVolatile) || in.order == Order::acquire || in.order == Order::relaxed || in.order == Order::mmio ||
+                       in.cache == Cache::cv
+                   ? kWaits
+                   : 0;
+  out.traced = 1;
+  if (in.space == Space::param) {
+    out.traced = 0;
+    const bool kernels = d.function().entry && (!address.is(Operand::param) || address.value < d.function().param_block);
+    if (kernels && address.is(Operand::param)) {
+      kind = Kind::param;
+      out.value = address.value;
+    } else if (kernels) {  // [%rd], with the address of a parameter
+      kind = Kind::global;
+      out.traced = 1;
+      take_address(d, address);
+    } else {
+      kind = Kind::local;
+      out.option |= kNoTrace;
+      take_address(d, address);
+    }
+  } else {
+    take_address(d, address);
+  }
+  const std::vector<Operand> values = d.elements(loads ? in.dst[0] : in.src[1]);
+  const unsigned size = size_of(in.type);
+  unsigned width = size;
+  for (const Operand& v : values) width = std::max(width, d.width(v, size));
+  out.run = handler_of(kind, loads, in.type, width);
+  if (out.run == nullptr) return false;
+  out.count = static_cast<std::uint8_t>(values.size());
+  out.bytes = static_cast<std::uint8_t>(size);
+  std::vector<Ref> refs;
+  for (const Operand& v : values) refs.push_back(loads ? d.result(v, bits_of(width)) : d.source(v, bits_of(width)));
+  if (refs.size() == 1) {
+    (loads ? out.dst[0] : out.src[1]) = refs[0];
+  } else {
+    out.extra = static_cast<std::uint32_t>(d.code().refs.size());
+    d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
+  }
+  return true;
+}
+
+void nothing(Warp&, const Inst&) {}
+void pause(Warp& w, const Inst&) { w.suspicious = true; }
+
+/// cp.async: the copy is made at once; bytes beyond src[3] become zero.
+void copy_to_shared(Warp& w, const Inst& i) {
+  std::uint64_t to[kLanes], from[kLanes];
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, to);
+  offsets(w, i.src[1], i.target, false, from);
+  Addresses shared, global;
+  for (std::uint64_t& a : to) a |= kSharedWindow;
+  resolve_given(w, to, i.bytes, shared);
+  const auto* limit = w.at<std::uint32_t>(i.src[2]);
+  resolve_given(w, from, i.bytes, global);
+  for_active(w.active, [&](unsigned l) {
+    const unsigned n = std::min<unsigned>(limit[l], i.bytes);
+    auto* d = reinterpret_cast<std::byte*>(shared.host[l]);
+    std::memcpy(d, reinterpret_cast<const void*>(global.host[l]), n);
+    std::memset(d + n, 0, i.bytes - n);
+  });
+}
+
+bool decode_copy(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  if (in.mode != Mode::copy) {
+    out.run = &nothing;
+    return in.mode == Mode::commit_group || in.mode == Mode::wait_group || in.mode == Mode::wait_all;
+  }
+  if (!in.src[2].is(Operand::imm)) return false;
+  take_address(d, in.src[1], 1);
+  out.target = static_cast<std::uint32_t>(out.value), out.option = 0;
+  take_address(d, in.src[0], 0);
+  out.bytes = static_cast<std::uint8_t>(in.src[2].value);
+  out.src[2] = in.src[3].is(Operand::none) ? d.constant(out.bytes, 4) : d.source(in.src[3], Type::u32);
+  out.count = 1, out.traced = 2;
+  out.run = &copy_to_shared;
+  return true;
+}
+
+}  // namespace
+
+bool decode_memory(Decoder& d) {
+  switch (d.in->op) {
+    case Op::ld:
+    case Op::ldu:
+      return decode_access(d, true);
+    case Op::st:
+      return decode_access(d, false);
+    case Op::cp:
+      return decode_copy(d);
+    case Op::prefetch:
+    case Op::discard:
+    case Op::membar:
+    case Op::fence:
+      d.out->run = &nothing;
+      return true;
+    case Op::nanosleep:
+      d.out->run = &pause;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace atl::ptx::exec

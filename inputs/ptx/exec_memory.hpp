@@ -1,0 +1,37 @@
+#pragma once
+#include "inputs/ptx/exec_decoder.hpp"
+
+/// How the lanes' addresses of a memory instruction become host addresses.
+namespace atl::ptx::exec {
+
+struct Addresses {
+  std::uint64_t host[kLanes];  ///< lanes that do not execute have that of one that does, so that all can be read
+};
+
+/// Inst::option of memory instructions.
+enum MemoryOption : std::uint8_t { kNarrowBase = 1, kWaits = 2 };  ///< 32-bit base register; what spin loops are made of
+
+/// Fills in Inst::src[0], value and option from an address operand.
+void take_address(Decoder& d, const Operand& operand, unsigned slot = 0);
+
+/// base + offset of all lanes, inactive ones set to that of the first active lane.
+void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t* out);
+
+void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out);
+void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out);
+void resolve_generic(Warp& w, const Inst& i, unsigned bytes, Addresses& out);
+/// Checked, and heard of by the recorder; what is given are generic addresses.
+void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out);
+
+template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
+  if constexpr (kSpace == Space::shared)
+    resolve_shared(w, i, bytes, out);
+  else if constexpr (kSpace == Space::generic)
+    resolve_generic(w, i, bytes, out);
+  else
+    resolve_global(w, i, bytes, out);
+}
+
+void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window);
+
+}  // namespace atl::ptx::exec

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "inputs/ptx/exec_memory.hpp"
+
+/// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
+/// otherwise give zero or the nearest element (.clamp), and stores do nothing.
+namespace atl::ptx::exec {
+namespace {
+
+enum Option : std::uint8_t { kClamps = 1, kTraps = 2, kLoads = 4 };
+
+/// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] elements of `bytes`, value their number, count dimensions.
+void access(Warp& w, const Inst& i) {
+  const auto* handle = w.at<std::uint64_t>(i.src[0]);
+  const Ref* refs = w.frame().code->refs.data() + i.extra;
+  const auto elements = static_cast<unsigned>(i.value);
+  w.changed |= (i.option & kLoads) == 0;
+  for_active(w.active, [&](unsigned l) {
+    const auto found = w.launch->device->surfaces.find(handle[l]);
+    if (found == w.launch->device->surfaces.end())
+      throw Fault{ExecutionError::Kind::illegal_address, l,
+                  "surface handle " + std::to_string(handle[l]) + " names no object"};
+    const Texture& s = found->second;
+    const auto row = static_cast<std::int64_t>(s.width * s.channels * size_of(s.type)),
+               width = std::int64_t{i.bytes} * elements;
+    const std::int64_t limit[3] = {row - width, static_cast<std::int64_t>(s.height) - 1,
+                                   static_cast<std::int64_t>(s.depth) - 1};
+    std::int64_t at[3] = {0, 0, 0};
+    bool inside = true;
+    for (unsigned n = 0; n < i.count; ++n) {
+      at[n] = w.at<std::int32_t>(i.src[1 + n])[l];
+      inside &= at[n] >= 0 && at[n] <= limit[n];
+      at[n] = std::clamp<std::int64_t>(at[n], 0, std::max<std::int64_t>(limit[n], 0));
+    }
+    if (!inside && (i.option & kTraps) != 0)
+      throw Fault{ExecutionError::Kind::illegal_address, l, "surface access out of bounds"};
+    auto* place =
+        reinterpret_cast<std::byte*>(s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
+                                     static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]));
+    if (w.recorder != nullptr) w.addresses.push_back(reinterpret_cast<std::uint64_t>(place));
+    for (unsigned e = 0; e < elements; ++e) {
+      std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * i.bytes;
+      if ((i.option & kLoads) == 0) {
+        if (inside) std::memcpy(place + e * i.bytes, reg, i.bytes);
+      } else if (inside || (i.option & kClamps) != 0) {
+        std::memcpy(reg, place + e * i.bytes, i.bytes);
+      } else {
+        std::memset(reg, 0, i.bytes);
+      }
+    }
+  });
+}
+
+Type bits_of(unsigned bytes) { return bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
+
+}  // namespace
+
+bool decode_surface(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  if ((in.op != Op::suld && in.op != Op::sust) || in.has(kFormatted) || size_of(in.type) < 2) return false;
+  const unsigned dimensions = in.geometry == Geometry::d1   ? 1
+                              : in.geometry == Geometry::d2 ? 2
+                              : in.geometry == Geometry::d3 ? 3
+                                                            : 0;
+  const bool loads = in.op == Op::suld;
+  const std::vector<Operand> coordinates = d.elements(in.src[1]), values = d.elements(loads ? in.dst[0] : in.src[2]);
+  if (dimensions == 0 || coordinates.size() < dimensions) return false;
+  d.take(0, Type::u64);
+  for (unsigned n = 0; n < dimensions; ++n) out.src[1 + n] = d.source(coordinates[n], Type::b32);
+  const Type type = bits_of(size_of(in.type));
+  std::vector<Ref> refs;
+  for (const Operand& v : values) refs.push_back(loads ? d.result(v, type) : d.source(v, type));
+  out.extra = static_cast<std::uint32_t>(d.code().refs.size());
+  d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
+  out.value = static_cast<std::int64_t>(refs.size());
+  out.count = static_cast<std::uint8_t>(dimensions), out.bytes = static_cast<std::uint8_t>(size_of(in.type)), out.traced = 1;
+  out.option =
+      static_cast<std::uint8_t>((in.has(kClamp) ? kClamps : 0) | (in.has(kTrap) ? kTraps : 0) | (loads ? kLoads : 0));
+  out.run = &access;
+  return true;
+}
+
+}  // namespace atl::ptx::exec

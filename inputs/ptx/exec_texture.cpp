@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "inputs/ptx/exec_float.hpp"
+#include "inputs/ptx/exec_memory.hpp"
+
+/// tex.1d, tex.2d and tex.3d on texture objects.
+namespace atl::ptx::exec {
+namespace {
+
+/// One channel of a texel as tex delivers it, but for the type.
+double element(const Texture& t, const std::byte* at) {
+  const auto get = [&]<class T>(T v) {
+    std::memcpy(&v, at, sizeof v);
+    return v;
+  };
+  const double scale = t.read_as_normalized ? 1 : 0;
+  switch (t.type) {
+    case Type::u8:
+      return scale != 0 ? get(std::uint8_t{}) / 255.0 : get(std::uint8_t{});
+    case Type::s8:
+      return scale != 0 ? std::max(get(std::int8_t{}) / 127.0, -1.0) : get(std::int8_t{});
+    case Type::u16:
+      return scale != 0 ? get(std::uint16_t{}) / 65535.0 : get(std::uint16_t{});
+    case Type::s16:
+      return scale != 0 ? std::max(get(std::int16_t{}) / 32767.0, -1.0) : get(std::int16_t{});
+    case Type::u32:
+      return get(std::uint32_t{});
+    case Type::s32:
+      return get(std::int32_t{});
+    case Type::f16:
+      return lane::F16::widen(get(std::uint16_t{}));
+    default:
+      return get(float{});
+  }
+}
+
+/// The texel that an index means after the address mode; false: the border.
+bool wrap(std::int64_t& at, std::uint64_t size, Texture::Address mode) {
+  const auto n = static_cast<std::int64_t>(size);
+  if (at >= 0 && at < n) return true;
+  switch (mode) {
+    case Texture::Address::clamp:
+      at = std::clamp<std::int64_t>(at, 0, n - 1);
+      return true;
+    case Texture::Address::wrap:
+      at = ((at % n) + n) % n;
+      return true;
+    case Texture::Address::mirror: {
+      const std::int64_t r = ((at % (2 * n)) + 2 * n) % (2 * n);
+      at = r < n ? r : 2 * n - 1 - r;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+struct Texel {
+  double v[4] = {0, 0, 0, 0};
+};
+
+std::uint64_t address_of(const Texture& t, const std::int64_t at[3]) {
+  return t.address + static_cast<std::uint64_t>(at[2]) * t.slice + static_cast<std::uint64_t>(at[1]) * t.pitch +
+         static_cast<std::uint64_t>(at[0]) * size_of(t.type) * t.channels;
+}
+
+Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, unsigned dimensions) {
+  std::int64_t at[3] = {x, y, z};
+  const std::uint64_t size[3] = {t.width, t.height, t.depth};
+  Texel texel;
+  for (unsigned n = 0; n < dimensions; ++n)
+    if (!wrap(at[n], size[n], t.mode[n])) {
+      std::copy(t.border, t.border + 4, texel.v);
+      return texel;
+    }
+  const auto* from = reinterpret_cast<const std::byte*>(address_of(t, at));
+  for (unsigned c = 0; c < t.channels; ++c) texel.v[c] = element(t, from + c * size_of(t.type));
+  return texel;
+}
+
+/// Fixed-point weights with 8 fractional bits, as the CUDA programming guide gives them.
+double weight(double v) { return std::floor(v * 256 + 0.5) / 256; }
+
+Texel sample(const Texture& t, const double* coordinate, unsigned dimensions) {
+  std::int64_t low[3] = {0, 0, 0};
+  double part[3] = {0, 0, 0};
+  for (unsigned n = 0; n < dimensions; ++n) {
+    const double at = t.linear ? coordinate[n] - 0.5 : coordinate[n];
+    low[n] = static_cast<std::int64_t>(std::floor(std::clamp(at, -1e15, 1e15)));
+    part[n] = t.linear ? weight(at - std::floor(at)) : 0;
+  }
+  if (!t.linear) return fetch(t, low[0], low[1], low[2], dimensions);
+  Texel sum;
+  for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
+    double factor = 1;
+    for (unsigned n = 0; n < dimensions; ++n) factor *= (corner >> n & 1) != 0 ? part[n] : 1 - part[n];
+    if (factor == 0) continue;
+    const Texel texel = fetch(t, low[0] + (corner & 1), low[1] + (corner >> 1 & 1), low[2] + (corner >> 2 & 1), dimensions);
+    for (unsigned c = 0; c < 4; ++c) sum.v[c] += factor * texel.v[c];
+  }
+  return sum;
+}
+
+std::uint32_t result_bits(double v, Type type) {
+  if (type == Type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(v));
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(v));
+}
+
+const Texture& object(Warp& w, unsigned lane, std::uint64_t handle) {
+  const auto& table = w.launch->device->textures;
+  const auto found = table.find(handle);
+  if (found == table.end())
+    throw Fault{ExecutionError::Kind::illegal_address, lane,
+                "texture handle " + std::to_string(handle) + " names no object"};
+  return found->second;
+}
+
+/// The texel nearest to the coordinate stands for the access in the trace.
+void record(Warp& w, const Texture& t, const double* coordinate, unsigned dimensions) {
+  if (w.recorder == nullptr) return;
+  std::int64_t at[3] = {0, 0, 0};
+  const std::uint64_t size[3] = {t.width, t.height, t.depth};
+  for (unsigned n = 0; n < dimensions; ++n) {
+    at[n] = static_cast<std::int64_t>(std::floor(std::clamp(coordinate[n], -1e15, 1e15)));
+    if (!wrap(at[n], size[n], t.mode[n])) at[n] = 0;
+  }
+  w.addresses.push_back(address_of(t, at));
+}
+
+/// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] the four results, option: coordinates are integers.
+void texture(Warp& w, const Inst& i) {
+  const auto* handle = w.at<std::uint64_t>(i.src[0]);
+  const auto type = static_cast<Type>(i.value);
+  const Ref* refs = w.frame().code->refs.data() + i.extra;
+  std::uint32_t out[4][kLanes];
+  for_active(w.active, [&](unsigned l) {
+    const Texture& t = object(w, l, handle[l]);
+    double at[3] = {0, 0, 0};
+    const std::uint64_t size[3] = {t.width, t.height, t.depth};
+    for (unsigned n = 0; n < i.count; ++n) {
+      if (i.option) {
+        at[n] = w.at<std::int32_t>(i.src[1 + n])[l];
+      } else {
+        at[n] = w.at<float>(i.src[1 + n])[l];
+        if (t.normalized) at[n] *= static_cast<double>(size[n]);
+      }
+    }
+    record(w, t, at, i.count);
+    const Texel texel = i.option ? fetch(t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
+                                         static_cast<std::int64_t>(at[2]), i.count)
+                                 : sample(t, at, i.count);
+    for (unsigned c = 0; c < 4; ++c) out[c][l] = result_bits(texel.v[c], type);
+  });
+  for (unsigned c = 0; c < 4; ++c) each_lane<std::uint32_t>(w, refs[c], [&](unsigned l) { return out[c][l]; });
+}
+
+unsigned dimensions_of(Geometry g) { return g == Geometry::d1 ? 1 : g == Geometry::d2 ? 2 : g == Geometry::d3 ? 3 : 0; }
+
+}  // namespace
+
+bool decode_texture(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  if (in.op != Op::tex || in.has(kGrad)) return false;
+  const unsigned dimensions = dimensions_of(in.geometry);
+  const std::vector<Operand> results = d.elements(in.dst[0]), coordinates = d.elements(in.src[1]);
+  if (dimensions == 0 || results.size() != 4 || coordinates.size() < dimensions || size_of(in.type) != 4) return false;
+  d.take(0, Type::u64);
+  for (unsigned n = 0; n < dimensions; ++n) out.src[1 + n] = d.source(coordinates[n], Type::b32);
+  std::vector<Ref> refs;
+  for (const Operand& r : results) refs.push_back(d.result(r, Type::b32));
+  out.extra = static_cast<std::uint32_t>(d.code().refs.size());
+  d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
+  out.count = static_cast<std::uint8_t>(dimensions), out.bytes = 4, out.traced = 1;
+  out.option = in.source_type == Type::s32;
+  out.value = static_cast<std::int64_t>(in.type);
+  out.run = &texture;
+  return true;
+}
+
+}  // namespace atl::ptx::exec

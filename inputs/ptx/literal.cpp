@@ -1,0 +1,43 @@
+#include "inputs/ptx/literal.hpp"
+
+#include <bit>
+#include <charconv>
+
+namespace atl::ptx {
+namespace {
+
+bool parse_unsigned(std::string_view digits, int base, std::uint64_t& value) {
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  return error == std::errc() && stop == digits.data() + digits.size();
+}
+
+}  // namespace
+
+bool integer_literal(std::string_view text, std::int64_t& value) {
+  if (!text.empty() && (text.back() == 'U' || text.back() == 'u')) text.remove_suffix(1);
+  int base = 10;
+  if (text.size() > 1 && text[0] == '0') {
+    const char kind = static_cast<char>(text[1] | 0x20);
+    base = kind == 'x' ? 16 : kind == 'b' ? 2 : 8;
+    text.remove_prefix(base == 8 ? 1 : 2);
+  }
+  std::uint64_t bits = 0;
+  if (!parse_unsigned(text, base, bits)) return false;
+  value = static_cast<std::int64_t>(bits);
+  return true;
+}
+
+bool literal_bits(std::string_view text, Type type, std::int64_t& bits) {
+  const char kind = text.size() > 2 && text[0] == '0' ? static_cast<char>(text[1] | 0x20) : '\0';
+  if (kind != 'f' && kind != 'd') return integer_literal(text, bits);
+  std::uint64_t raw = 0;
+  if (!parse_unsigned(text.substr(2), 16, raw)) return false;
+  if (kind == 'f' && type == Type::f64)
+    raw = std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
+  else if (kind == 'd' && type == Type::f32)
+    raw = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(raw)));
+  bits = static_cast<std::int64_t>(raw);
+  return true;
+}
+
+}  // namespace atl::ptx

@@ -1,0 +1,216 @@
+#include "inputs/ptx/modifiers.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "inputs/ptx/opcode_table.hpp"
+
+namespace atl::ptx {
+namespace {
+
+template <typename T> using Named = std::pair<std::string_view, T>;
+
+template <typename T, std::size_t N> bool set_from(const Named<T> (&table)[N], std::string_view word, T& value) {
+  const auto at = std::find_if(std::begin(table), std::end(table), [&](const Named<T>& e) { return e.first == word; });
+  if (at == std::end(table)) return false;
+  value = at->second;
+  return true;
+}
+
+bool one_of(Op op, std::initializer_list<Op> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+
+constexpr Named<Flag> kFlags[] = {
+    {"ftz", kFtz},          {"sat", kSat},           {"satfinite", kSat},
+    {"approx", kApprox},    {"full", kFull},         {"cc", kCarryOut},
+    {"aligned", kAligned},  {"volatile", kVolatile}, {"nc", kNonCoherent},
+    {"wrap", kWrap},        {"clamp", kClamp},       {"shiftamt", kShiftAmount},
+    {"NaN", kNan},          {"xorsign", kXorSign},   {"relu", kRelu},
+    {"noftz", kNoFtz},      {"level", kLevel},       {"grad", kGrad},
+    {"trap", kTrap},        {"zero", kZero},         {"noComplete", kNoComplete},
+    {"noinc", kNoComplete}, {"parity", kParity},     {"uni", kUni},
+    {"sync", kSync},
+};
+
+constexpr Named<Compare> kCompares[] = {
+    {"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},   {"le", Compare::le},   {"gt", Compare::gt},
+    {"ge", Compare::ge},   {"lo", Compare::lo},   {"ls", Compare::ls},   {"hi", Compare::hi},   {"hs", Compare::hs},
+    {"equ", Compare::equ}, {"neu", Compare::neu}, {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu},
+    {"geu", Compare::geu}, {"num", Compare::num}, {"nan", Compare::nan},
+};
+constexpr Named<BoolOp> kBoolOps[] = {{"and", BoolOp::and_}, {"or", BoolOp::or_}, {"xor", BoolOp::xor_}};
+constexpr Named<Part> kParts[] = {{"lo", Part::lo}, {"hi", Part::hi}, {"wide", Part::wide}};
+constexpr Named<Round> kRounds[] = {
+    {"rn", Round::rn},   {"rz", Round::rz},   {"rm", Round::rm},   {"rp", Round::rp},   {"rni", Round::rni},
+    {"rzi", Round::rzi}, {"rmi", Round::rmi}, {"rpi", Round::rpi}, {"rna", Round::rna},
+};
+constexpr Named<Scope> kScopes[] = {
+    {"cta", Scope::cta}, {"cluster", Scope::cluster}, {"gpu", Scope::gpu}, {"gl", Scope::gpu}, {"sys", Scope::sys}};
+constexpr Named<Order> kOrders[] = {
+    {"weak", Order::weak},       {"relaxed", Order::relaxed}, {"acquire", Order::acquire}, {"release", Order::release},
+    {"acq_rel", Order::acq_rel}, {"sc", Order::sc},           {"mmio", Order::mmio},
+};
+constexpr Named<Cache> kCaches[] = {{"ca", Cache::ca}, {"cg", Cache::cg}, {"cs", Cache::cs}, {"lu", Cache::lu},
+                                    {"cv", Cache::cv}, {"wb", Cache::wb}, {"wt", Cache::wt}};
+constexpr Named<Geometry> kGeometries[] = {
+    {"1d", Geometry::d1},       {"2d", Geometry::d2},     {"3d", Geometry::d3},
+    {"a1d", Geometry::a1d},     {"a2d", Geometry::a2d},   {"cube", Geometry::cube},
+    {"acube", Geometry::acube}, {"2dms", Geometry::d2ms}, {"a2dms", Geometry::a2dms},
+};
+
+constexpr Named<Mode> kAtomics[] = {
+    {"add", Mode::add},   {"min", Mode::min},  {"max", Mode::max},   {"and", Mode::and_},
+    {"or", Mode::or_},    {"xor", Mode::xor_}, {"inc", Mode::inc},   {"dec", Mode::dec},
+    {"exch", Mode::exch}, {"cas", Mode::cas},  {"popc", Mode::popc},
+};
+constexpr Named<Mode> kShuffles[] = {{"up", Mode::up}, {"down", Mode::down}, {"bfly", Mode::bfly}, {"idx", Mode::idx}};
+constexpr Named<Mode> kVotes[] = {{"all", Mode::all}, {"any", Mode::any}, {"uni", Mode::uni}, {"ballot", Mode::ballot}};
+constexpr Named<Mode> kPermutes[] = {{"f4e", Mode::f4e}, {"b4e", Mode::b4e}, {"rc8", Mode::rc8},
+                                     {"ecl", Mode::ecl}, {"ecr", Mode::ecr}, {"rc16", Mode::rc16}};
+constexpr Named<Mode> kTests[] = {{"finite", Mode::finite}, {"infinite", Mode::infinite},
+                                  {"number", Mode::number}, {"notanumber", Mode::notanumber},
+                                  {"normal", Mode::normal}, {"subnormal", Mode::subnormal}};
+constexpr Named<Mode> kShifts[] = {{"l", Mode::left}, {"r", Mode::right}};
+constexpr Named<Mode> kCopies[] = {{"async", Mode::copy},
+                                   {"commit_group", Mode::commit_group},
+                                   {"wait_group", Mode::wait_group},
+                                   {"wait_all", Mode::wait_all}};
+constexpr Named<Mode> kMbarriers[] = {
+    {"init", Mode::init},
+    {"inval", Mode::inval},
+    {"arrive", Mode::arrive},
+    {"arrive_drop", Mode::arrive_drop},
+    {"test_wait", Mode::test_wait},
+    {"try_wait", Mode::try_wait},
+    {"pending_count", Mode::pending_count},
+};
+constexpr Named<Mode> kQueries[] = {{"width", Mode::width},
+                                    {"height", Mode::height},
+                                    {"depth", Mode::depth},
+                                    {"channel_data_type", Mode::channel_data_type},
+                                    {"channel_order", Mode::channel_order}};
+
+/// What only means something, or something else, with this opcode.
+bool own_modifier(std::string_view word, Instruction& i) {
+  switch (i.op) {
+    case Op::setp:
+    case Op::set:
+      return set_from(kBoolOps, word, i.bool_op) || set_from(kCompares, word, i.compare);
+    case Op::lop3:
+      return set_from(kBoolOps, word, i.bool_op);
+    case Op::mul:
+    case Op::mul24:
+    case Op::mad:
+    case Op::mad24:
+    case Op::madc:
+      return set_from(kParts, word, i.part);
+    case Op::atom:
+    case Op::red:
+    case Op::redux:
+      return set_from(kAtomics, word, i.mode);
+    case Op::shfl:
+      return set_from(kShuffles, word, i.mode);
+    case Op::vote:
+    case Op::match:
+      return set_from(kVotes, word, i.mode);
+    case Op::prmt:
+      return set_from(kPermutes, word, i.mode);
+    case Op::testp:
+      return set_from(kTests, word, i.mode);
+    case Op::shf:
+      return set_from(kShifts, word, i.mode);
+    case Op::mbarrier:
+      return set_from(kMbarriers, word, i.mode);
+    case Op::txq:
+      return set_from(kQueries, word, i.mode);
+    case Op::brx:
+      return word == "idx";
+    case Op::prefetch:
+      return word == "L1" || word == "L2";
+    case Op::tld4:
+      return word == "r";
+    case Op::fence:
+      return word == "proxy" || word == "alias";
+    case Op::suld:
+      return word == "b";
+    case Op::sust:
+      return word == "b" || (word == "p" && (i.flags |= kFormatted, true));
+    case Op::cvta:
+      return word == "to" && (i.mode = Mode::from_generic, true);
+    case Op::bar:
+      if (word == "warp") return i.mode = Mode::warp_sync, true;
+      if (word == "sync") return i.mode = i.mode == Mode::warp_sync ? Mode::warp_sync : Mode::sync, true;
+      if (word == "arrive") return i.mode = Mode::arrive, true;
+      return word == "red" || word == "cta" || set_from(kAtomics, word, i.mode);
+    case Op::cp:
+      if (word == "mbarrier") return true;
+      if (word == "arrive") return i.mode = Mode::mbarrier_arrive, true;
+      return set_from(kCopies, word, i.mode);
+    default:
+      return false;
+  }
+}
+
+bool type_modifier(std::string_view word, Instruction& i) {
+  Type type = Type::none;
+  if (!type_of(word, type)) return false;
+  if (i.type == Type::none)
+    i.type = type;
+  else if (i.source_type == Type::none)
+    i.source_type = type;
+  else
+    return false;
+  return true;
+}
+
+bool memory_modifier(std::string_view word, Instruction& i, bool& space_seen) {
+  Space space = Space::generic;
+  if (space_of(word, space)) {
+    // cp.async names both ends; the destination comes first.
+    if (!space_seen) i.space = space;
+    space_seen = true;
+    return true;
+  }
+  if (word == "v2" || word == "v4" || word == "v8") return i.vector = static_cast<std::uint8_t>(word[1] - '0'), true;
+  // Hints of where to keep a line change nothing that a program sees.
+  if (word.starts_with("L1::") || word.starts_with("L2::evict") || word == "L2::64B" || word == "L2::128B" ||
+      word == "L2::256B")
+    return true;
+  return set_from(kScopes, word, i.scope) || set_from(kOrders, word, i.order) || set_from(kCaches, word, i.cache);
+}
+
+bool has_memory_modifiers(Op op) {
+  return one_of(op, {Op::ld, Op::ldu, Op::st, Op::atom, Op::red, Op::cvta, Op::isspacep, Op::prefetch, Op::discard, Op::cp,
+                     Op::fence, Op::membar, Op::mbarrier, Op::tex, Op::tld4, Op::suld, Op::sust});
+}
+
+}  // namespace
+
+std::string_view decode_opcode(std::string_view spelled, Instruction& i) {
+  const auto word = [&spelled] {
+    const std::size_t dot = std::min(spelled.find('.'), spelled.size());
+    const std::string_view w = spelled.substr(0, dot);
+    spelled.remove_prefix(std::min(dot + 1, spelled.size()));
+    return w;
+  };
+  const std::string_view base = word();
+  i.op = op_of(base);
+  if (i.op == Op::unsupported) return base;
+  if (i.op == Op::cvta) i.mode = Mode::to_generic;
+  bool space_seen = false;
+  while (!spelled.empty()) {
+    const std::string_view w = word();
+    Flag flag{};
+    if (own_modifier(w, i) || type_modifier(w, i)) continue;
+    if (has_memory_modifiers(i.op) && memory_modifier(w, i, space_seen)) continue;
+    if (set_from(kRounds, w, i.round) || set_from(kGeometries, w, i.geometry)) continue;
+    if (w == "abs" && i.has(kXorSign)) continue;
+    if (w == "base" && i.op == Op::tex) continue;
+    if (!set_from(kFlags, w, flag)) return w;
+    i.flags |= flag;
+  }
+  if (i.op == Op::bar && i.mode == Mode::none) i.mode = Mode::sync;
+  return {};
+}
+
+}  // namespace atl::ptx

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "inputs/ptx/exec.hpp"
+
+namespace atl::ptx {
+
+namespace exec {
+struct Image;
+}
+
+/// One executed warp instruction.
+struct WarpEvent {
+  std::uint32_t id = 0;    ///< of the instruction in its image
+  std::uint32_t mask = 0;  ///< lanes that executed it; 0: all were predicated off
+};
+
+/// Hears what warps execute, in batches: a virtual call per some thousand instructions.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void begin_kernel(const LaunchSpec& spec, const exec::Image& image, const Device& device) = 0;
+  /// Whether the events of a CTA are wanted.
+  virtual bool wants(std::uint64_t cta) = 0;
+  /// The next instructions of a warp. Each event with an access (Inst::traced) has popcount(mask) generic addresses in
+  /// `addresses`, in the order of the lanes; asynchronous copies have the shared and then the global ones.
+  virtual void events(std::uint64_t cta, std::uint32_t warp, std::span<const WarpEvent> events,
+                      std::span<const std::uint64_t> addresses) = 0;
+  virtual void end_cta(std::uint64_t cta) = 0;
+  virtual void end_kernel() = 0;
+};
+
+}  // namespace atl::ptx

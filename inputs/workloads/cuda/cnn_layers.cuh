@@ -1,0 +1,208 @@
+// The layers of cnn: kernels, and a network that runs each layer on the device and on the CPU.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+
+#include "common.cuh"
+
+using workload::block_sum, workload::ceil_div, workload::Check, workload::DeviceArray, workload::fail,
+    workload::finish_kernel, workload::random_floats;
+
+struct Shape {  // of one layer: square masks and images
+  int in_channels, in_size, out_channels, out_size, mask, stride, pad;
+};
+
+__global__ void convolution(float* out, const float* in, const float* weights, const float* bias, Shape s, bool relu) {
+  const int pixel = blockIdx.x * blockDim.x + threadIdx.x, channel = blockIdx.y;
+  if (pixel >= s.out_size * s.out_size) return;
+  const int top = pixel / s.out_size * s.stride - s.pad, left = pixel % s.out_size * s.stride - s.pad;
+  float sum = bias[channel];
+  for (int c = 0; c < s.in_channels; ++c) {
+    const float* w = weights + (channel * s.in_channels + c) * s.mask * s.mask;
+    for (int y = max(0, -top); y < min(s.mask, s.in_size - top); ++y) {
+      const float* row = in + (c * s.in_size + top + y) * s.in_size + left;
+      for (int x = max(0, -left); x < min(s.mask, s.in_size - left); ++x) sum += w[y * s.mask + x] * row[x];
+    }
+  }
+  out[channel * s.out_size * s.out_size + pixel] = relu ? fmaxf(sum, 0) : sum;
+}
+
+__global__ void max_pool(float* out, const float* in, Shape s) {
+  const int pixel = blockIdx.x * blockDim.x + threadIdx.x, channel = blockIdx.y;
+  if (pixel >= s.out_size * s.out_size) return;
+  const int top = pixel / s.out_size * s.stride - s.pad, left = pixel % s.out_size * s.stride - s.pad;
+  float best = -INFINITY;
+  for (int y = max(0, top); y < min(top + s.mask, s.in_size); ++y) {
+    for (int x = max(0, left); x < min(left + s.mask, s.in_size); ++x) {
+      best = fmaxf(best, in[(channel * s.in_size + y) * s.in_size + x]);
+    }
+  }
+  out[channel * s.out_size * s.out_size + pixel] = best;
+}
+
+__global__ void mean_pool(float* out, const float* in, int pixels) {  // one CTA per channel
+  __shared__ float scratch[64];
+  float sum = 0;
+  for (int i = threadIdx.x; i < pixels; i += blockDim.x) sum += in[blockIdx.x * pixels + i];
+  sum = block_sum(scratch, sum);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum / float(pixels);
+}
+
+__global__ void fully_connected(float* out, const float* in, const float* weights, const float* bias, int inputs,
+                                bool relu) {
+  __shared__ float scratch[128];  // one CTA per output
+  float sum = 0;
+  for (int i = threadIdx.x; i < inputs; i += blockDim.x) sum += weights[blockIdx.x * inputs + i] * in[i];
+  sum = block_sum(scratch, sum) + bias[blockIdx.x];
+  if (threadIdx.x == 0) out[blockIdx.x] = relu ? fmaxf(sum, 0) : sum;
+}
+
+__global__ void add_relu(float* out, const float* a, const float* b, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) out[i] = fmaxf(a[i] + b[i], 0);
+}
+
+struct Tensor {
+  int channels, size;
+  DeviceArray<float> device;
+  std::vector<float> host;  // what the CPU computed
+
+  Tensor(int depth, int edge)
+      : channels(depth), size(edge), device(std::size_t(depth) * edge * edge), host(std::size_t(depth) * edge * edge) {}
+  std::size_t count() const { return host.size(); }
+};
+
+// Runs each layer on the device and on the CPU, and compares the results. Keeps all tensors, so that no address is reused.
+class Network {
+ public:
+  explicit Network(int divide) : divide_(divide) {}
+
+  const Tensor& image(int size) {
+    Tensor& t = make(3, size);
+    t.device.upload(t.host = random_floats(t.count(), 1, -1));
+    return t;
+  }
+
+  const Tensor& convolve(const Tensor& in, int channels, int mask, int stride, int pad, bool relu = true) {
+    Tensor& out = make(narrow(channels), out_size(in, mask, stride, pad));
+    convolve_into(out, 0, out.channels, in, mask, stride, pad, relu);
+    return verified(out);
+  }
+
+  // Squeeze to few channels, then expand by masks of one and of nine elements, side by side in one tensor.
+  const Tensor& fire(const Tensor& in, int squeeze, int expand) {
+    const Tensor& few = convolve(in, squeeze, 1, 1, 0);
+    const int half = narrow(expand);
+    Tensor& out = make(2 * half, in.size);
+    convolve_into(out, 0, half, few, 1, 1, 0, true);
+    convolve_into(out, half, half, few, 3, 1, 1, true);
+    return verified(out);
+  }
+
+  // Two convolutions and a shortcut around them.
+  const Tensor& residual(const Tensor& in, int channels, int stride) {
+    const Tensor& a = convolve(convolve(in, channels, 3, stride, 1), channels, 3, 1, 1, false);
+    const Tensor& b = stride == 1 && in.channels == a.channels ? in : convolve(in, channels, 1, stride, 0, false);
+    Tensor& out = make(a.channels, a.size);
+    add_relu<<<ceil_div(int(out.count()), 256), 256>>>(out.device, a.device, b.device, int(out.count()));
+    finish_kernel();
+    for (std::size_t i = 0; i < out.count(); ++i) out.host[i] = std::max(a.host[i] + b.host[i], 0.0f);
+    return verified(out);
+  }
+
+  const Tensor& pool(const Tensor& in, int mask, int stride, int pad = 0) {
+    const Shape s = {in.channels, in.size, in.channels, out_size(in, mask, stride, pad), mask, stride, pad};
+    Tensor& out = make(in.channels, s.out_size);
+    max_pool<<<dim3(ceil_div(s.out_size * s.out_size, 256), in.channels), 256>>>(out.device, in.device, s);
+    finish_kernel();
+    std::fill(out.host.begin(), out.host.end(), -INFINITY);
+    for_each_tap(s, [&](int c, std::size_t to, int, std::size_t from) {
+      const std::size_t in_plane = std::size_t(s.in_size) * s.in_size, out_plane = std::size_t(s.out_size) * s.out_size;
+      out.host[c * out_plane + to] = std::max(out.host[c * out_plane + to], in.host[c * in_plane + from]);
+    });
+    return verified(out);
+  }
+
+  const Tensor& mean(const Tensor& in) {
+    Tensor& out = make(in.channels, 1);
+    const int pixels = in.size * in.size;
+    mean_pool<<<in.channels, 64>>>(out.device, in.device, pixels);
+    finish_kernel();
+    for (std::size_t i = 0; i < in.count(); ++i) out.host[i / pixels] += in.host[i] / float(pixels);
+    return verified(out);
+  }
+
+  const Tensor& connect(const Tensor& in, int outputs, bool relu) {
+    Tensor& out = make(outputs, 1);
+    const std::size_t inputs = in.count();
+    const auto weights = layer_weights(inputs * outputs, inputs), bias = layer_weights(outputs, inputs);
+    const float *device_weights = keep(weights), *device_bias = keep(bias);
+    fully_connected<<<outputs, 128>>>(out.device, in.device, device_weights, device_bias, int(inputs), relu);
+    finish_kernel();
+    for (int o = 0; o < outputs; ++o) {
+      double sum = bias[o];
+      for (std::size_t i = 0; i < inputs; ++i) sum += double(weights[o * inputs + i]) * in.host[i];
+      out.host[o] = relu && sum < 0 ? 0 : float(sum);
+    }
+    return verified(out);
+  }
+
+  int narrow(int channels) const { return std::max(1, channels / divide_); }
+  int report() const { return check_.report(); }
+
+ private:
+  static int out_size(const Tensor& in, int mask, int stride, int pad) {
+    if (in.size + 2 * pad < mask) fail("the image is too small for this network");
+    return (in.size + 2 * pad - mask) / stride + 1;
+  }
+
+  // Calls f(channel, output pixel, element of the mask, input pixel) for all input channels.
+  template <class F> static void for_each_tap(const Shape& s, F f) {
+    for (int c = 0; c < s.in_channels; ++c) {
+      for (int to = 0; to < s.out_size * s.out_size; ++to) {
+        for (int tap = 0; tap < s.mask * s.mask; ++tap) {
+          const int y = to / s.out_size * s.stride - s.pad + tap / s.mask,
+                    x = to % s.out_size * s.stride - s.pad + tap % s.mask;
+          if (y >= 0 && y < s.in_size && x >= 0 && x < s.in_size) f(c, to, tap, std::size_t(y) * s.in_size + x);
+        }
+      }
+    }
+  }
+
+  void convolve_into(Tensor& out, int first, int channels, const Tensor& in, int mask, int stride, int pad, bool relu) {
+    const Shape s = {in.channels, in.size, channels, out.size, mask, stride, pad};
+    const std::size_t taps = std::size_t(mask) * mask, in_plane = std::size_t(s.in_size) * s.in_size;
+    const std::size_t out_plane = std::size_t(s.out_size) * s.out_size, inputs = in.channels * taps;
+    const auto weights = layer_weights(inputs * channels, inputs), bias = layer_weights(channels, inputs);
+    const dim3 grid(ceil_div(int(out_plane), 256), channels);
+    const float *device_weights = keep(weights), *device_bias = keep(bias);
+    convolution<<<grid, 256>>>(out.device + first * out_plane, in.device, device_weights, device_bias, s, relu);
+    finish_kernel();
+    for (int channel = 0; channel < channels; ++channel) {
+      float* result = &out.host[(first + channel) * out_plane];
+      std::fill(result, result + out_plane, bias[channel]);
+      for_each_tap(s, [&](int c, std::size_t to, int tap, std::size_t from) {
+        result[to] += weights[channel * inputs + c * taps + tap] * in.host[c * in_plane + from];
+      });
+      for (std::size_t i = 0; i < out_plane && relu; ++i) result[i] = std::max(result[i], 0.0f);
+    }
+  }
+
+  Tensor& make(int channels, int size) { return tensors_.emplace_back(channels, size); }
+  float* keep(const std::vector<float>& values) { return constants_.emplace_back(values); }
+  std::vector<float> layer_weights(std::size_t count, std::size_t inputs) {  // keep activations at about 1
+    const float bound = std::sqrt(6 / float(inputs));
+    return random_floats(count, ++seed_, -bound, bound);
+  }
+  const Tensor& verified(const Tensor& out) {
+    check_.close(("layer " + std::to_string(++layers_)).c_str(), out.device.download(), out.host, 1e-3);
+    return out;
+  }
+
+  int divide_, layers_ = 0;
+  std::uint64_t seed_ = 1;
+  std::deque<Tensor> tensors_;
+  std::deque<DeviceArray<float>> constants_;
+  Check check_;
+};

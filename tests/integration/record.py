@@ -1,0 +1,254 @@
+"""`atoll record` runs CUDA programs without a GPU: what they print is right, and what they leave can be simulated."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import program
+from program import SMALL, sets
+
+NVCC = shutil.which("nvcc")
+RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")  # not in sanitizer builds
+COMPAT = os.path.join(program.SOURCE, "inputs", "cuda", "atoll_cuda_compat.h")
+
+VECTOR_ADD = r"""
+#include <cstdio>
+#include <cstdlib>
+__constant__ float scale = 2.0f;
+__device__ int launches;
+__managed__ int managed = 7;
+__global__ void vadd(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = scale * (a[i] + b[i]);
+  if (i == 0) { printf("kernel for %d\n", n); atomicAdd(&launches, 5); managed += 1; }
+}
+int main(int argc, char** argv) {
+  int n = atoi(argv[1]), times = atoi(argv[2]);
+  float *a, *b, *c, *h = new float[n];
+  cudaMalloc(&a, n * 4); cudaMalloc(&b, n * 4); cudaMalloc(&c, n * 4);
+  for (int i = 0; i < n; i++) h[i] = i;
+  cudaMemcpy(a, h, n * 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(b, a, n * 4, cudaMemcpyDeviceToDevice);
+  for (int i = 0; i < times; i++) vadd<<<(n + 255) / 256, 256>>>(a, b, c, n);
+  cudaMemcpy(h, c, n * 4, cudaMemcpyDeviceToHost);
+  int bad = 0, count = 0;
+  for (int i = 0; i < n; i++) bad += h[i] != 4.0f * i;
+  cudaMemcpyFromSymbol(&count, launches, 4);
+  printf("bad %d launches %d managed %d at %p: %s\n", bad, count, managed, (void*)a, cudaGetErrorString(cudaGetLastError()));
+  return 0;
+}
+"""
+
+# One good kernel, then what the first argument says.
+ENDINGS = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cassert>
+#include <unistd.h>
+#include <cuda_runtime.h>
+__global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
+__global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
+__global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
+__global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
+int main(int, char** argv) {
+  int* p;
+  cudaMalloc(&p, 128);
+  good<<<1, 32>>>(p);
+  cudaDeviceSynchronize();
+  printf("ready\n"); fflush(stdout);
+  if (!strcmp(argv[1], "crash")) *(volatile int*)8 = 1;
+  if (!strcmp(argv[1], "abort")) abort();
+  if (!strcmp(argv[1], "_exit")) _exit(7);
+  if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
+  if (!strcmp(argv[1], "heap")) {
+    int sum = 0;
+    for (int size = 64; size < 100000; size *= 2) {
+      int* never_written = (int*)malloc(size);
+      for (int i = 0; i < size / 4; ++i) sum |= never_written[i];
+    }
+    printf("%d\n", sum);
+  }
+  if (!strcmp(argv[1], "unsupported")) { cudaGraph_t g; printf("%d\n", (int)cudaGraphCreate(&g, 0)); }
+  return 0;
+}
+"""
+
+TEXTURE = r"""
+#include <cstdio>
+texture<float, 1, cudaReadModeElementType> line;
+texture<unsigned char, 2, cudaReadModeNormalizedFloat> image;
+__global__ void fetch(float* out) { int i = threadIdx.x; out[i] = tex1Dfetch(line, i) + tex2D(image, float(i), 1.f); }
+int main() {
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, 0);
+  float h[32], *d, *out;
+  unsigned char bytes[128];
+  for (int i = 0; i < 32; i++) h[i] = i;
+  for (int i = 0; i < 128; i++) bytes[i] = i / 32 == 1 ? 255 : 0;
+  cudaMalloc(&d, 128); cudaMalloc(&out, 128);
+  cudaMemcpy(d, h, 128, cudaMemcpyHostToDevice);
+  cudaBindTexture(0, line, d, 128);
+  cudaArray* array;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<unsigned char>();
+  cudaMallocArray(&array, &format, 32, 4);
+  cudaMemcpy2DToArray(array, 0, 0, bytes, 32, 32, 4, cudaMemcpyHostToDevice);
+  cudaBindTextureToArray(image, array, format);
+  fetch<<<1, 32>>>(out);
+  cudaThreadSynchronize();
+  cudaMemcpy(h, out, 128, cudaMemcpyDeviceToHost);
+  printf("%g %g %d\n", h[0], h[31], properties.clockRate > 0);
+}
+"""
+
+RELOCATABLE = {
+    "main.cu": "#include <cstdio>\nextern __device__ int twice(int);\nextern __constant__ int offset;\n"
+               "__global__ void k(int* p) { p[threadIdx.x] = twice(threadIdx.x) + offset; }\n"
+               "int main() { int h[32], *p; cudaMalloc(&p, 128); k<<<1, 32>>>(p);\n"
+               "cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); printf(\"%d %d\\n\", h[0], h[31]); }\n",
+    "other.cu": "__device__ int twice(int x) { return 2 * x; }\n__constant__ int offset = 100;\n",
+}
+
+
+class RecordTest(program.ProgramTest):
+    def compiled(self, source, *flags, name="program"):
+        path = self.write(name + ".cu", source)
+        return self.nvcc(["-o", self.path(name), *flags, path], self.path(name))
+
+    def nvcc(self, arguments, output):
+        done = subprocess.run([NVCC, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return output
+
+    def record(self, binary, *arguments, options=(), **more):
+        more.setdefault("timeout", 60)
+        return program.run(["record", "-o", self.path("T.h5"), *options, "--", binary, *arguments], **more)
+
+    def simulated(self):
+        """The digest of a simulation of the trace."""
+        return self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), *sets(*SMALL)], timeout=60).digest()
+
+    def kernels_in_trace(self, outcome):
+        """What the recorder said at the end."""
+        said = [line for line in outcome.err.splitlines() if line.startswith("recorded ")]
+        self.assertEqual(len(said), 1, outcome)
+        return int(said[0].split()[1])
+
+
+class GoodPrograms(RecordTest):
+    def check_vector_add(self, binary):
+        outcome = self.record(binary, 1000, 2)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.out.splitlines(), ["kernel for 1000"] * 2 + [
+            "bad 0 launches 10 managed 9 at 0x200000000000: no error"])
+        self.assertEqual(self.kernels_in_trace(outcome), 2)
+        return self.simulated()
+
+    def test_a_program_with_the_shared_and_with_the_static_runtime_give_the_same_trace(self):
+        shared = self.check_vector_add(self.compiled(VECTOR_ADD, "-cudart", "shared", name="shared"))
+        os.remove(self.path("T.h5"))
+        static = self.check_vector_add(self.compiled(VECTOR_ADD, name="static"))
+        self.assertEqual(shared, static)
+
+    def test_every_way_to_compress_device_code_is_read(self):
+        for mode in ("none", "size", "speed"):
+            with self.subTest(mode=mode):
+                binary = self.compiled(VECTOR_ADD, f"--compress-mode={mode}", name=mode)
+                outcome = self.record(binary, 100, 1, options=["--force"])
+                self.assertIn("bad 0 launches 5", outcome.out, outcome)
+
+    def test_relocatable_device_code_is_linked_by_name(self):
+        paths = [self.write(name, text) for name, text in RELOCATABLE.items()]
+        binary = self.nvcc(["-rdc=true", "-o", self.path("rdc"), *paths], self.path("rdc"))
+        outcome = self.record(binary)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.out, "100 162\n")
+
+    def test_the_compatibility_header_gives_old_programs_what_they_miss(self):
+        outcome = self.record(self.compiled(TEXTURE, "-include", COMPAT))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.out, "1 32 1\n")
+
+    def test_only_the_launches_asked_for_are_recorded_and_all_are_executed(self):
+        outcome = self.record(self.compiled(VECTOR_ADD), 1000, 5, options=["--kernels", "1-2", "--max-ctas", "2"])
+        self.assertIn("launches 25", outcome.out, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 2)
+        self.simulated()
+
+    def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
+        outcome = self.record(self.compiled(ENDINGS), "unsupported")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.out, "ready\n801\n")
+        self.assertIn("cudaGraphCreate", outcome.err)
+
+    def test_host_memory_that_was_never_written_reads_as_zero_as_in_a_fresh_heap(self):
+        outcome = self.record(self.compiled(ENDINGS), "heap")
+        self.assertEqual(outcome.out, "ready\n0\n", outcome)
+
+    def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
+        outcome = self.record(self.compiled(ENDINGS), "assert")
+        self.assertEqual(outcome.out, "ready\ndevice-side assert triggered\n", outcome)
+        self.assertIn("p[threadIdx.x] < 0", outcome.err)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+
+
+class BadEndings(RecordTest):
+    """However a program ends, the trace holds the kernels that were finished."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder_of_class = program.tempfile.TemporaryDirectory(prefix="atoll-test-")
+        cls.addClassCleanup(cls.folder_of_class.cleanup)
+        source = os.path.join(cls.folder_of_class.name, "endings.cu")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(ENDINGS)
+        cls.binary = os.path.join(cls.folder_of_class.name, "endings")
+        subprocess.run([NVCC, "-o", cls.binary, source], check=True, capture_output=True)
+
+    def ended(self, ending, code):
+        outcome = self.record(self.binary, ending)
+        self.assertEqual(outcome.code, code, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        self.simulated()
+        return outcome
+
+    def test_a_crash(self):
+        self.ended("crash", 128 + signal.SIGSEGV)
+
+    def test_abort(self):
+        self.ended("abort", 128 + signal.SIGABRT)
+
+    def test_leaving_without_cleaning_up(self):
+        self.ended("_exit", 7)
+
+    def test_an_access_outside_of_all_allocations_names_address_allocation_kernel_and_thread(self):
+        outcome = self.ended("outside", 3)
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
+        self.assertEqual(len(said), 1, outcome)
+        for fragment in ("0x200000000190", "allocation 0", "outside", "thread"):
+            self.assertIn(fragment, said[0])
+
+    def test_an_interrupt_in_the_middle_of_a_kernel(self):
+        command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--", self.binary, "endless"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=program.environment(), start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        out, err = process.communicate(timeout=30)
+        outcome = program.Outcome(command, process.returncode, out, err, 0)
+        self.assertEqual(outcome.code, 128 + signal.SIGINT, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        self.simulated()
+
+
+if __name__ == "__main__":
+    if not NVCC or not os.path.exists(RUNTIME):
+        sys.exit(program.SKIPPED)
+    program.main()

@@ -1,0 +1,249 @@
+"""What real programs ask of the CUDA runtime, asked by one program that checks every answer."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import program
+
+NVCC = shutil.which("nvcc")
+RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")
+
+SOURCE = r"""
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+static int failures = 0;
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); ++failures; } } while (0)
+#define OK(x) EXPECT((x) == cudaSuccess)
+
+__device__ int table[64];
+__device__ int* third = table + 3;
+__constant__ int constants[4] = {1, 2, 3, 4};
+struct Big { double d; char c; int v[20]; };
+
+template <typename T> __global__ void fill(T* p, T value, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = value;
+}
+__global__ void reverse(int* p) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = p[threadIdx.x];
+  __syncthreads();
+  p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+__global__ void write_third() { *third = constants[0]; }
+__global__ void grid_sum(int* data, int* sum) {
+  atomicAdd(sum, data[blockIdx.x]);
+  cooperative_groups::this_grid().sync();
+  data[blockIdx.x] = *sum;
+}
+__global__ void structs(char c, Big b, short s, double* out) { *out = c + b.d + b.c + b.v[19] + s; }
+__global__ void heap(int** out) { *(out[threadIdx.x] = (int*)malloc(64)) = threadIdx.x; }
+
+void devices() {
+  int count = 0;
+  OK(cudaGetDeviceCount(&count));
+  EXPECT(count == 1);
+  OK(cudaSetDevice(0));
+  EXPECT(cudaSetDevice(1) == cudaErrorInvalidDevice);
+  EXPECT(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
+  EXPECT(cudaGetLastError() == cudaSuccess);
+  cudaDeviceProp p;
+  OK(cudaGetDeviceProperties(&p, 0));
+  int threads = 0;
+  OK(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, 0));
+  EXPECT(p.warpSize == 32 && p.maxThreadsPerBlock == 1024 && threads == 1024 && p.managedMemory && p.cooperativeLaunch);
+  EXPECT(p.totalGlobalMem > 0 && p.multiProcessorCount > 0 && p.hostRegisterSupported == 1);
+}
+
+void streams() {
+  int *p, h[256];
+  cudaStream_t s;
+  cudaEvent_t a, b;
+  OK(cudaMalloc(&p, sizeof h));
+  OK(cudaStreamCreate(&s));
+  OK(cudaEventCreate(&a));
+  OK(cudaEventCreate(&b));
+  OK(cudaEventRecord(a, s));
+  fill<<<1, 256, 0, s>>>(p, 42, 256);
+  OK(cudaEventRecord(b, s));
+  OK(cudaStreamWaitEvent(s, b, 0));
+  OK(cudaStreamSynchronize(s));
+  float ms = 0;
+  OK(cudaEventElapsedTime(&ms, a, b));
+  EXPECT(ms > 0);
+  OK(cudaMemcpyAsync(h, p, sizeof h, cudaMemcpyDeviceToHost, s));
+  EXPECT(h[255] == 42);
+  OK(cudaEventDestroy(a));
+  OK(cudaStreamDestroy(s));
+  EXPECT(cudaStreamDestroy(s) == cudaErrorInvalidResourceHandle);
+  OK(cudaFree(p));
+}
+
+void copies() {
+  char *image, rows[1000], back[1000];
+  size_t pitch;
+  OK(cudaMallocPitch(&image, &pitch, 100, 10));
+  for (int i = 0; i < 1000; i++) rows[i] = i;
+  OK(cudaMemcpy2D(image, pitch, rows, 100, 100, 10, cudaMemcpyHostToDevice));
+  OK(cudaMemcpy2D(back, 100, image, pitch, 100, 10, cudaMemcpyDeviceToHost));
+  EXPECT(!memcmp(rows, back, 1000));
+  OK(cudaMemset2D(image, pitch, 7, 50, 10));
+  OK(cudaMemcpy2D(back, 100, image, pitch, 100, 10, cudaMemcpyDeviceToHost));
+  EXPECT(back[49] == 7 && back[50] == rows[50]);
+  cudaExtent e = make_cudaExtent(64, 4, 3);
+  cudaPitchedPtr box;
+  OK(cudaMalloc3D(&box, e));
+  std::vector<char> from(768, 5), to(768);
+  cudaMemcpy3DParms c = {};
+  c.srcPtr = make_cudaPitchedPtr(from.data(), 64, 64, 4), c.dstPtr = box, c.extent = e, c.kind = cudaMemcpyHostToDevice;
+  OK(cudaMemcpy3D(&c));
+  c.srcPtr = box, c.dstPtr = make_cudaPitchedPtr(to.data(), 64, 64, 4), c.kind = cudaMemcpyDeviceToHost;
+  OK(cudaMemcpy3D(&c));
+  EXPECT(from == to);
+  EXPECT(cudaMemcpy(image, rows, 10 * pitch + 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  EXPECT(cudaFree(image + 1) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+void symbols() {
+  int t[64], nines[4] = {9, 9, 9, 9};
+  write_third<<<1, 1>>>();
+  OK(cudaMemcpyFromSymbol(t, table, sizeof t));
+  EXPECT(t[2] == 0 && t[3] == 1);
+  OK(cudaMemcpyToSymbol(constants, nines, sizeof nines));
+  write_third<<<1, 1>>>();
+  OK(cudaMemcpyFromSymbol(t, table, 4, 12));
+  EXPECT(t[0] == 9);
+  void* address;
+  size_t size;
+  OK(cudaGetSymbolAddress(&address, table));
+  OK(cudaGetSymbolSize(&size, table));
+  EXPECT(size == 256);
+}
+
+void memory() {
+  int *managed, *pinned, *device, host[256];
+  OK(cudaMallocManaged(&managed, 400));
+  OK(cudaMallocHost(&pinned, 400));
+  OK(cudaMalloc(&device, 400));
+  cudaPointerAttributes at;
+  OK(cudaPointerGetAttributes(&at, device));
+  EXPECT(at.type == cudaMemoryTypeDevice);
+  OK(cudaPointerGetAttributes(&at, managed));
+  EXPECT(at.type == cudaMemoryTypeManaged);
+  OK(cudaPointerGetAttributes(&at, host));
+  EXPECT(at.type == cudaMemoryTypeUnregistered);
+  fill<<<1, 128>>>(pinned, 3, 100);
+  OK(cudaDeviceSynchronize());
+  EXPECT(pinned[99] == 3);
+  OK(cudaHostRegister(host, sizeof host, 0));
+  fill<<<1, 256>>>(host, 77, 256);
+  OK(cudaDeviceSynchronize());
+  EXPECT(host[255] == 77);
+  OK(cudaHostUnregister(host));
+  void* huge;
+  EXPECT(cudaMalloc(&huge, size_t{1} << 45) == cudaErrorMemoryAllocation);
+  EXPECT(!strcmp(cudaGetErrorString(cudaGetLastError()), "out of memory"));
+  int** blocks;
+  OK(cudaMallocManaged(&blocks, 32 * sizeof(int*)));
+  heap<<<1, 32>>>(blocks);
+  OK(cudaDeviceSynchronize());
+  EXPECT(*blocks[31] == 31);
+}
+
+void launches() {
+  int *data, *sum, n = 100;
+  double* out;
+  OK(cudaMallocManaged(&data, n * sizeof(int)));
+  OK(cudaMallocManaged(&sum, sizeof(int)));
+  OK(cudaMallocManaged(&out, sizeof(double)));
+  *sum = 0;
+  fill<<<1, 128>>>(data, 1, n);
+  void* arguments[] = {&data, &sum};
+  OK(cudaLaunchCooperativeKernel((void*)grid_sum, dim3(n), dim3(1), arguments, 0, 0));
+  OK(cudaDeviceSynchronize());
+  EXPECT(data[0] == 100 && data[99] == 100);
+  Big big{};
+  big.d = 0.5, big.c = 2, big.v[19] = 100;
+  structs<<<1, 1>>>(1, big, 1000, out);
+  OK(cudaDeviceSynchronize());
+  EXPECT(*out == 1103.5);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1, config.blockDim = 32;
+  OK(cudaLaunchKernelEx(&config, fill<double>, out, 2.0, 1));
+  EXPECT(*out == 2.0);
+  fill<<<1, 2048>>>(data, 1, 1);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  for (int i = 0; i < n; i++) data[i] = i;
+  reverse<<<1, 100, 400>>>(data);
+  OK(cudaDeviceSynchronize());
+  EXPECT(data[0] == 99 && data[99] == 0);
+  reverse<<<1, 100, 90000>>>(data);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
+  reverse<<<1, 100, 90000>>>(data);
+  OK(cudaGetLastError());
+  int blocks, least, best;
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reverse, 256, 1024));
+  EXPECT(blocks == 8);
+  OK(cudaOccupancyMaxPotentialBlockSize(&least, &best, reverse, 0, 0));
+  EXPECT(best == 1024);
+  cudaFuncAttributes a;
+  OK(cudaFuncGetAttributes(&a, reverse));
+  EXPECT(a.maxThreadsPerBlock == 1024 && a.maxDynamicSharedSizeBytes == 100000);
+}
+
+void threads() {
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; i++)
+    all.emplace_back([i] {
+      int* mine;
+      OK(cudaMallocManaged(&mine, 4096));
+      fill<<<4, 256>>>(mine, i, 1024);
+      OK(cudaDeviceSynchronize());
+      EXPECT(mine[1023] == i);
+    });
+  for (std::thread& t : all) t.join();
+}
+
+int main() {
+  devices(), streams(), copies(), symbols(), memory(), launches(), threads();
+  OK(cudaDeviceReset());
+  printf("failures %d\n", failures);
+}
+"""
+
+
+class RuntimeCalls(program.ProgramTest):
+    def check(self, *flags):
+        source = self.write("api.cu", SOURCE)
+        done = subprocess.run([NVCC, "-std=c++17", "-o", self.path("api"), *flags, source], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("api")], timeout=60)
+        self.assertEqual(outcome.out, "failures 0\n", outcome)
+
+    def test_every_answer_is_right_with_the_static_runtime(self):
+        self.check()
+
+    def test_every_answer_is_right_with_the_shared_runtime_and_optimised_host_code(self):
+        self.check("-cudart", "shared", "-O3")
+
+    def test_every_answer_is_right_when_each_thread_has_its_own_default_stream(self):
+        self.check("-default-stream", "per-thread")
+
+    def test_every_answer_is_right_with_debug_code_and_for_a_newer_gpu(self):
+        self.check("-G", "-gencode", "arch=compute_90,code=compute_90")
+
+
+if __name__ == "__main__":
+    if not NVCC or not os.path.exists(RUNTIME):
+        sys.exit(program.SKIPPED)
+    program.main()

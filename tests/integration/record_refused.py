@@ -1,0 +1,66 @@
+"""Programs that cannot be recorded, and traces that cannot be written, are refused with one line that names the remedy."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+
+import program
+
+NVCC = shutil.which("nvcc")
+RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")  # not in sanitizer builds
+KERNEL = "__global__ void k(int* p) { p[threadIdx.x] = 1; }\nint main() { int* p; cudaMalloc(&p, 1 << 20);\n" \
+         "for (int i = 0; i < 20; ++i) k<<<2048, 128>>>(p + 7 * i); return cudaDeviceSynchronize(); }\n"
+
+
+class Refused(program.ProgramTest):
+    def compiled(self, *flags, name="program"):
+        source = self.write(name + ".cu", KERNEL)
+        subprocess.run([NVCC, "-o", self.path(name), *flags, source], check=True, capture_output=True)
+        return self.path(name)
+
+    def record(self, binary, *options):
+        return ["record", "-o", self.path("T.h5"), *options, "--", binary]
+
+    def test_machine_code_without_ptx(self):
+        binary = self.compiled("-gencode", "arch=compute_80,code=sm_80")
+        self.refused(self.record(binary), 2, "without PTX", "nvcc -gencode arch=compute_80,code=compute_80", layouts=[None])
+
+    def test_a_stripped_program_with_the_runtime_inside(self):
+        binary = self.compiled()
+        subprocess.run(["strip", binary], check=True)
+        self.refused(self.record(binary), 2, "stripped", "-cudart shared", layouts=[None])
+
+    def test_a_runtime_of_another_version(self):
+        library = self.path("libcudart.so.12")
+        source = self.write("old.c", "int cudaOld(void) { return 0; }\n")
+        subprocess.run(["gcc", "-shared", "-Wl,-soname,libcudart.so.12", "-o", library, source], check=True)
+        main = self.write("main.c", "int cudaOld(void);\nint main(void) { return cudaOld(); }\n")
+        subprocess.run(["gcc", "-o", self.path("old"), main, library], check=True)
+        self.refused(self.record(self.path("old")), 2, "libcudart.so.12", "CUDA 13", layouts=[None])
+
+    def test_a_program_that_does_not_exist_or_launches_nothing(self):
+        self.refused(self.record(self.path("none")), 2, "there is no such program", layouts=[None])
+        self.refused(self.record("/bin/true"), 2, "launched no kernel", layouts=[None])
+
+    def test_outputs_that_cannot_be_written(self):
+        binary = self.compiled()
+        self.refused(["record", "-o", self.path("no", "T.h5"), "--", binary], 4, "there is no directory", layouts=[None])
+        self.refused(["record", "-o", self.folder, "--", binary], 2, "is a directory", layouts=[None])
+        self.write("T.h5", "precious")
+        self.refused(self.record(binary), 2, "exists already; use --force", layouts=[None])
+        self.refused(self.record(binary, "--kernels", "5-3", "--force"), 2, "--kernels", layouts=[None])
+
+    def test_a_disk_that_is_full_leaves_nothing(self):
+        def no_large_files():  # SIGXFSZ stays ignored, as Python set it: write() fails with EFBIG
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        self.refused(self.record(self.compiled()), 4, "T.h5", layouts=[None], timeout=60, preexec_fn=no_large_files,
+                     restore_signals=False)
+
+
+if __name__ == "__main__":
+    if not NVCC or not os.path.exists(RUNTIME):
+        sys.exit(program.SKIPPED)
+    program.main()

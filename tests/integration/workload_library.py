@@ -1,0 +1,40 @@
+"""Every program of the workload library passes its own check under `atoll record`, and its trace runs on sac-4chip."""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+
+import program
+
+FOLDER = os.path.join(os.path.dirname(program.ATOLL), "workloads")
+RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")
+VARIANTS = {"cnn": [["--network", net] for net in ("alexnet", "resnet", "squeezenet")]}
+
+
+def check(name, arguments, folder):
+    """None, or what went wrong."""
+    trace = os.path.join(folder, "-".join([name, *arguments]) + ".h5")
+    recorded = subprocess.run([program.ATOLL, "record", "-q", "-o", trace, "--", os.path.join(FOLDER, name), *arguments],
+                              capture_output=True, text=True, timeout=300)
+    if recorded.returncode != 0 or "PASS" not in recorded.stdout:
+        return f"record: exit code {recorded.returncode}\n{recorded.stdout}{recorded.stderr}"
+    ran = subprocess.run([program.ATOLL, "run", "sac-4chip", "-w", trace], capture_output=True, text=True, timeout=300)
+    if ran.returncode != 0 or "digest" not in ran.stdout:
+        return f"run: exit code {ran.returncode}\n{ran.stdout}{ran.stderr}"
+    size = os.path.getsize(trace)
+    os.remove(trace)
+    print(f"{name} {' '.join(arguments)}: passes, {size:,} bytes", flush=True)
+    return None
+
+
+if not os.path.isdir(FOLDER) or not os.listdir(FOLDER) or not os.path.exists(RUNTIME):
+    print("skipped: the programs are built where nvcc is")
+    sys.exit(program.SKIPPED)
+with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    cases = [(name, more) for name in sorted(os.listdir(FOLDER)) for more in VARIANTS.get(name, [[]])]
+    outcomes = list(pool.map(lambda case: check(*case, folder), cases))
+failed = [f"{name} {' '.join(more)}: {why}" for (name, more), why in zip(cases, outcomes) if why]
+print("\n".join(failed))
+sys.exit(1 if failed else 0)

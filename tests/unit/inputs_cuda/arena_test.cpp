@@ -1,0 +1,98 @@
+#include "inputs/cuda/arena.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "core/engine/error.hpp"
+
+using namespace atl;
+using namespace atl::cuda;
+
+namespace {
+
+constexpr std::uint64_t kBase = 0x2100'0000'0000, kReserved = 1 << 24, kCapacity = 1 << 20;
+
+char* bytes(std::uint64_t address) { return reinterpret_cast<char*>(address); }
+
+}  // namespace
+
+TEST_CASE("the same allocations get the same addresses in every run, from the fixed base up") {
+  for (int run = 0; run < 2; ++run) {
+    DeviceArena arena(kCapacity, kBase, kReserved);
+    CHECK(arena.allocate(1000) == kBase);
+    CHECK(arena.allocate(1) == kBase + 1024 + 512);
+    CHECK(arena.allocate(512) == kBase + 1024 + 512 + 512 + 512);
+  }
+}
+
+TEST_CASE("blocks are aligned to 512 bytes and at least 512 bytes apart") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  std::uint64_t end = 0;
+  for (std::uint64_t size = 1; size < 3000; size += 77) {
+    const std::uint64_t at = arena.allocate(size);
+    CHECK(at % 512 == 0);
+    if (end != 0) CHECK(at - end >= 512);
+    CHECK(arena.find(at + size) == nullptr);
+    end = at + size;
+  }
+}
+
+TEST_CASE("a block knows its size, its kind and its place in the order of allocations") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  arena.allocate(100);
+  const std::uint64_t at = arena.allocate(200, MemoryKind::managed);
+  const Allocation* block = arena.find(at + 199);
+  REQUIRE(block);
+  CHECK(block->address == at);
+  CHECK(block->size == 200);
+  CHECK(block->ordinal == 1);
+  CHECK(block->kind == MemoryKind::managed);
+}
+
+TEST_CASE("freed addresses are used again, lowest first, and read as zero") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  const std::uint64_t a = arena.allocate(10000), b = arena.allocate(10000);
+  std::memset(bytes(a), 1, 10000);
+  std::memset(bytes(b), 1, 10000);
+  CHECK(arena.release(a));
+  CHECK(arena.find(a) == nullptr);
+  CHECK(arena.allocate(9000) == a);
+  for (int i = 0; i < 9000; ++i) REQUIRE(bytes(a)[i] == 0);
+  for (int i = 0; i < 10000; ++i) REQUIRE(bytes(b)[i] == 1);
+  CHECK(arena.allocate(1 << 18) > b);
+}
+
+TEST_CASE("neighbouring free blocks join") {
+  DeviceArena arena(kCapacity, kBase, 3 * 65536);
+  const std::uint64_t a = arena.allocate(65536 - 512), b = arena.allocate(65536 - 512), c = arena.allocate(65536 - 512);
+  CHECK(arena.allocate(1) == 0);
+  CHECK(arena.release(a));
+  CHECK(arena.release(c));
+  CHECK(arena.release(b));
+  CHECK(arena.allocate(3 * 65536 - 512) == a);
+}
+
+TEST_CASE("more than the capacity is refused, and freeing gives it back") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  CHECK(arena.allocate(kCapacity + 1) == 0);
+  CHECK(arena.allocate(0) == 0);
+  const std::uint64_t a = arena.allocate(kCapacity);
+  CHECK(arena.free_bytes() == 0);
+  CHECK(arena.allocate(1) == 0);
+  CHECK(arena.release(a));
+  CHECK(arena.free_bytes() == kCapacity);
+}
+
+TEST_CASE("only the address where a block begins frees it, and only once") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  const std::uint64_t a = arena.allocate(1000);
+  CHECK_FALSE(arena.release(a + 512));
+  CHECK(arena.release(a));
+  CHECK_FALSE(arena.release(a));
+}
+
+TEST_CASE("addresses that are taken are an error that says so") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  CHECK_THROWS_WITH_AS(DeviceArena(kCapacity, kBase, kReserved), doctest::Contains("cannot be reserved"), IoError);
+}

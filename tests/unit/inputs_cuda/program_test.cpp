@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/elf_file.hpp"
+#include "inputs/cuda/program_check.hpp"
+#include "inputs/cuda/record_options.hpp"
+
+using namespace atl;
+using namespace atl::cuda;
+
+extern "C" void a_function_to_be_found() {}
+
+TEST_CASE("a program's functions and libraries are read from its file") {
+  const auto self = ElfFile::open("/proc/self/exe");
+  REQUIRE(self);
+  const auto functions = self->functions();
+  CHECK(std::any_of(functions.begin(), functions.end(), [](const auto& f) { return f.name == "a_function_to_be_found"; }));
+  const auto needed = self->needed();
+  CHECK(std::find(needed.begin(), needed.end(), "libc.so.6") != needed.end());
+  CHECK(self->section(".nv_fatbin").empty());
+  CHECK_FALSE(self->section(".text").empty());
+}
+
+TEST_CASE("a script is no ELF file and passes, as does a program without device code") {
+  const char* path = "program_test.sh";
+  std::ofstream(path) << "#!/bin/sh\n";
+  CHECK_FALSE(ElfFile::open(path));
+  CHECK_NOTHROW(check_recordable(path));
+  std::remove(path);
+  CHECK_NOTHROW(check_recordable("/proc/self/exe"));
+}
+
+TEST_CASE("a program that does not exist or cannot be run is refused") {
+  CHECK_THROWS_WITH_AS(find_program("./no-such-program"), "./no-such-program: there is no such program", InputError);
+  CHECK_THROWS_WITH_AS(find_program("no-such-program"), doctest::Contains("on the PATH"), InputError);
+  CHECK_THROWS_WITH_AS(find_program("/etc/passwd"), "/etc/passwd: is not an executable file", InputError);
+  CHECK(find_program("sh").find("/sh") != std::string::npos);
+}
+
+TEST_CASE("a range of launches is first-last, one launch, or open at its end") {
+  CHECK(parse_kernel_range("3-10") == std::pair<std::uint64_t, std::uint64_t>{3, 10});
+  CHECK(parse_kernel_range("3") == std::pair<std::uint64_t, std::uint64_t>{3, 3});
+  CHECK(parse_kernel_range("3-") == std::pair<std::uint64_t, std::uint64_t>{3, ~0ull});
+  for (const char* bad : {"", "-", "x", "10-3", "3-x", "-3", "3-4-5"})
+    CHECK_THROWS_WITH_AS(parse_kernel_range(bad), doctest::Contains("3-10"), InputError);
+}
+
+TEST_CASE("options reach the program through its environment unchanged") {
+  RecordOptions out;
+  out.output = "/tmp/a b.h5", out.first_kernel = 3, out.last_kernel = 10, out.max_ctas = 7;
+  out.quiet = true, out.source = "./a 'b'", out.importer = "atoll";
+  for (const std::string& line : to_environment(out)) {
+    const auto equals = line.find('=');
+    setenv(line.substr(0, equals).c_str(), line.substr(equals + 1).c_str(), 1);
+  }
+  const auto in = options_from_environment();
+  REQUIRE(in);
+  CHECK(in->output == out.output);
+  CHECK(in->wants(3));
+  CHECK_FALSE(in->wants(11));
+  CHECK(in->max_ctas == 7);
+  CHECK(in->max_ops == 0);
+  CHECK(in->quiet);
+  CHECK(in->source == out.source);
+  unsetenv("ATOLL_RECORD_OUTPUT");
+  CHECK_FALSE(options_from_environment());
+}

@@ -1,0 +1,168 @@
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "harness.hpp"
+#include "inputs/ptx/exec_narrow.hpp"
+
+using namespace atl::ptx;
+using F32 = std::vector<float>;
+using F64 = std::vector<double>;
+using U32 = std::vector<std::uint32_t>;
+using U16 = std::vector<std::uint16_t>;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+constexpr float kTiny = 1e-40F;  // subnormal
+
+static U32 bits(const F32& v) {
+  U32 r;
+  for (const float f : v) r.push_back(std::bit_cast<std::uint32_t>(f));
+  return r;
+}
+static F32 f32(const std::string& body, F32 a, F32 b = {}, F32 c = {}) {
+  return evaluate<float>("f32", "f32", body, a, b, c);
+}
+static F64 f64(const std::string& body, F64 a, F64 b = {}, F64 c = {}) {
+  return evaluate<double>("f64", "f64", body, a, b, c);
+}
+
+TEST_CASE("additions round to nearest even, towards zero, down and up") {
+  const F32 a{1, -1}, b{0x1p-25F, -0x1p-25F};
+  const float above = std::nextafter(1.0F, 2.0F);
+  CHECK(f32("add.rn.f32 %d,%a,%b;", a, b) == F32{1, -1});
+  CHECK(f32("add.rz.f32 %d,%a,%b;", a, b) == F32{1, -1});
+  CHECK(f32("add.rm.f32 %d,%a,%b;", a, b) == F32{1, -above});
+  CHECK(f32("add.rp.f32 %d,%a,%b;", a, b) == F32{above, -1});
+  CHECK(f64("add.rp.f64 %d,%a,%b;", {1}, {0x1p-60}) == F64{std::nextafter(1.0, 2.0)});
+}
+
+TEST_CASE("fma rounds once, in the direction it names") {
+  const float x = 1 + 0x1p-12F;
+  CHECK(f32("fma.rn.f32 %d,%a,%b,%c;", {x}, {x}, {-1}) == F32{std::fma(x, x, -1.0F)});
+  for (const float y : {1.1F, 1.3F, 1.7F}) {
+    const double exact = double{y} * y;
+    const auto nearest = static_cast<float>(exact);
+    CHECK(f32("fma.rz.f32 %d,%a,%b,%c;", {y}, {y}, {0}) == F32{nearest > exact ? std::nextafter(nearest, 0.0F) : nearest});
+  }
+  CHECK(f32("fma.rm.f32 %d,%a,%b,%c;", {1}, {1}, {-0x1p-30F})[0] < 1);
+}
+
+TEST_CASE(".sat clamps to [0, 1] and turns NaN into 0") {
+  CHECK(f32("add.sat.f32 %d,%a,%b;", {2, -2, 0.25F, kNaN}, {0, 0, 0, 0}) == F32{1, 0, 0.25F, 0});
+  CHECK(f32("cvt.sat.f32.f32 %d,%a;", {2, -2, 0.25F, kNaN}) == F32{1, 0, 0.25F, 0});
+}
+
+TEST_CASE(".ftz flushes subnormal operands and results to zero of the same sign") {
+  CHECK(f32("add.f32 %d,%a,%b;", {kTiny}, {0}) == F32{kTiny});
+  CHECK(bits(f32("add.ftz.f32 %d,%a,%b;", {kTiny, -kTiny}, {0, -0.0F})) == bits({0, -0.0F}));
+  CHECK(f32("mul.ftz.f32 %d,%a,%b;", {1e-30F}, {1e-10F}) == F32{0});
+  CHECK(evaluate<std::uint32_t>("u32", "f32", "setp.eq.ftz.f32 %p1,%a,0f00000000; selp.u32 %d,1,0,%p1;", F32{kTiny}) ==
+        U32{1});
+}
+
+TEST_CASE("arithmetic gives the canonical NaN, min and max prefer numbers") {
+  CHECK(bits(f32("add.f32 %d,%a,%b;", {kInf, kNaN}, {-kInf, 1})) == U32{0x7FFFFFFF, 0x7FFFFFFF});
+  CHECK(f32("min.f32 %d,%a,%b;", {kNaN, 1, 3}, {2, kNaN, 2}) == F32{2, 1, 2});
+  CHECK(bits(f32("min.f32 %d,%a,%b;", {0.0F}, {-0.0F})) == bits({-0.0F}));
+  CHECK(bits(f32("max.f32 %d,%a,%b;", {-0.0F}, {0.0F})) == bits({0.0F}));
+  CHECK(bits(f32("max.NaN.f32 %d,%a,%b;", {kNaN}, {1})) == U32{0x7FFFFFFF});
+}
+
+TEST_CASE("division, reciprocal and square root are exact to the last bit") {
+  CHECK(f32("div.rn.f32 %d,%a,%b;", {1, 1, 0}, {3, 0, 5}) == F32{1.0F / 3, kInf, 0});
+  CHECK(f32("sqrt.rn.f32 %d,%a;", {2}) == F32{std::sqrt(2.0F)});
+  CHECK(f64("div.rn.f64 %d,%a,%b;", {1}, {3}) == F64{1.0 / 3});
+  CHECK(f64("rcp.rn.f64 %d,%a;", {7}) == F64{1.0 / 7});
+  const auto word = std::bit_cast<std::uint64_t>(f64("rcp.approx.ftz.f64 %d,%a;", {3})[0]);
+  CHECK((word & 0xFFFFFFFF) == 0);
+  CHECK(std::bit_cast<double>(word) == doctest::Approx(1.0 / 3).epsilon(1e-6));
+}
+
+TEST_CASE("approximate functions are right to a few units in the last place, special cases exactly") {
+  CHECK(f32("ex2.approx.f32 %d,%a;", {3, -1})[0] == 8);
+  CHECK(f32("lg2.approx.f32 %d,%a;", {8})[0] == 3);
+  CHECK(f32("sin.approx.f32 %d,%a;", {1})[0] == doctest::Approx(std::sin(1.0)));
+  CHECK(f32("cos.approx.f32 %d,%a;", {1})[0] == doctest::Approx(std::cos(1.0)));
+  CHECK(f32("rsqrt.approx.f32 %d,%a;", {4, 0}) == F32{0.5F, kInf});
+  CHECK(f32("tanh.approx.f32 %d,%a;", {0.5F})[0] == doctest::Approx(std::tanh(0.5)));
+  CHECK(f32("div.approx.f32 %d,%a,%b;", {4, 1}, {2, 0x1.8p127F}) == F32{2, 0});
+  CHECK(f32("copysign.f32 %d,%a,%b;", {-1}, {3}) == F32{-3});
+}
+
+TEST_CASE("testp tells the kinds of numbers apart") {
+  const F32 v{1, kInf, kNaN, kTiny};
+  const auto test = [&](const std::string& kind) {
+    return evaluate<std::uint32_t>("u32", "f32", "testp." + kind + ".f32 %p1,%a; selp.u32 %d,1,0,%p1;", v);
+  };
+  CHECK(test("finite") == U32{1, 0, 0, 1});
+  CHECK(test("infinite") == U32{0, 1, 0, 0});
+  CHECK(test("notanumber") == U32{0, 0, 1, 0});
+  CHECK(test("subnormal") == U32{0, 0, 0, 1});
+}
+
+TEST_CASE("conversions to integers clamp, round as they say, and turn NaN into 0") {
+  const F32 v{1.5F, -1.5F, 2.5F, 1e20F, -1e20F, kNaN};
+  using I = std::vector<std::int32_t>;
+  constexpr std::int32_t kMin = std::numeric_limits<std::int32_t>::min(), kMax = std::numeric_limits<std::int32_t>::max();
+  CHECK(evaluate<std::int32_t>("s32", "f32", "cvt.rni.s32.f32 %d,%a;", v) == I{2, -2, 2, kMax, kMin, 0});
+  CHECK(evaluate<std::int32_t>("s32", "f32", "cvt.rzi.s32.f32 %d,%a;", v) == I{1, -1, 2, kMax, kMin, 0});
+  CHECK(evaluate<std::int32_t>("s32", "f32", "cvt.rmi.s32.f32 %d,%a;", v) == I{1, -2, 2, kMax, kMin, 0});
+  CHECK(evaluate<std::int32_t>("s32", "f32", "cvt.rpi.s32.f32 %d,%a;", v) == I{2, -1, 3, kMax, kMin, 0});
+  CHECK(evaluate<std::uint32_t>("u32", "f32", "cvt.rzi.u32.f32 %d,%a;", F32{-1, 5e9F, 3.9F}) == U32{0, ~0u, 3});
+  CHECK(evaluate<std::int64_t>("s64", "f64", "cvt.rzi.s64.f64 %d,%a;", F64{1e30, -2.7}) ==
+        std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), -2});
+}
+
+TEST_CASE("conversions between integers extend, cut or saturate") {
+  CHECK(evaluate<std::int32_t>("s32", "s32", "cvt.s32.s8 %d,%a;", std::vector<std::int32_t>{0x1FF, 0x7F}) ==
+        std::vector<std::int32_t>{-1, 127});
+  CHECK(evaluate<std::int64_t>("s64", "s32", "cvt.s64.s32 %d,%a;", std::vector<std::int32_t>{-2}) ==
+        std::vector<std::int64_t>{-2});
+  CHECK(evaluate<std::uint64_t>("u64", "u32", "cvt.u64.u32 %d,%a;", U32{~0u}) == std::vector<std::uint64_t>{0xFFFFFFFF});
+  CHECK(evaluate<std::uint32_t>("u32", "s32", "cvt.sat.u8.s32 %d,%a;", std::vector<std::int32_t>{300, -5, 7}) ==
+        U32{255, 0, 7});
+}
+
+TEST_CASE("conversions between float formats and from integers round in every direction") {
+  CHECK(evaluate<float>("f32", "f64", "cvt.rn.f32.f64 %d,%a;", F64{0.1}) == F32{0.1F});
+  CHECK(evaluate<float>("f32", "f64", "cvt.rz.f32.f64 %d,%a;", F64{0.1})[0] < 0.1F);
+  CHECK(evaluate<float>("f32", "s32", "cvt.rn.f32.s32 %d,%a;", std::vector<std::int32_t>{16777217}) == F32{16777216});
+  CHECK(evaluate<float>("f32", "s32", "cvt.rp.f32.s32 %d,%a;", std::vector<std::int32_t>{16777217}) == F32{16777218});
+  CHECK(f32("cvt.rmi.f32.f32 %d,%a;", {-1.5F, 1.5F}) == F32{-2, 1});
+  CHECK(f32("cvt.rni.f32.f32 %d,%a;", {2.5F, 3.5F}) == F32{2, 4});
+}
+
+TEST_CASE("half precision rounds to nearest even, overflows to infinity and keeps subnormals") {
+  CHECK(
+      evaluate<std::uint16_t>("b16", "f32", "cvt.rn.f16.f32 %d,%a;", F32{1, 65504, 65520, 0x1p-24F, 0x1p-25F, 2049, kNaN}) ==
+      U16{0x3C00, 0x7BFF, 0x7C00, 1, 0, 0x6800, 0x7FFF});
+  CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.bf16.f32 %d,%a;", F32{1, 1.00390625F, 1.01171875F}) ==
+        U16{0x3F80, 0x3F80, 0x3F82});
+  CHECK(evaluate<float>("f32", "b16", "cvt.f32.f16 %d,%a;", U16{0x3C00, 1, 0xC000}) == F32{1, 0x1p-24F, -2});
+  CHECK(evaluate<std::uint16_t>("b16", "b16", "fma.rn.f16 %d,%a,%b,%c;", U16{0x4000}, U16{0x4200}, U16{0x3C00}) ==
+        U16{0x4700});
+  CHECK(evaluate<std::uint32_t>("b32", "b32", "add.f16x2 %d,%a,%b;", U32{0x3C004000}, U32{0x3C003C00}) == U32{0x40004200});
+  CHECK(evaluate<std::uint32_t>("b32", "f32", "cvt.rn.f16x2.f32 %d,%a,%b;", F32{1}, F32{2}) == U32{0x3C004000});
+}
+
+TEST_CASE("every half value survives widening and rounding") {
+  for (std::uint32_t h = 0; h < 0x7C01; ++h) {
+    CHECK(lane::F16::round(lane::F16::widen(h), lane::Round::rn) == h);
+    CHECK(lane::F16::round(lane::F16::widen(h | 0x8000), lane::Round::rz) == (h | 0x8000));
+  }
+}
+
+TEST_CASE("unordered comparisons are true for NaN") {
+  const F32 a{1, kNaN}, b{2, 2};
+  const auto compare = [&](const std::string& c) {
+    return evaluate<std::uint32_t>("u32", "f32", "setp." + c + ".f32 %p1,%a,%b; selp.u32 %d,1,0,%p1;", a, b);
+  };
+  CHECK(compare("lt") == U32{1, 0});
+  CHECK(compare("ltu") == U32{1, 1});
+  CHECK(compare("ne") == U32{1, 0});
+  CHECK(compare("neu") == U32{1, 1});
+  CHECK(compare("num") == U32{1, 0});
+  CHECK(compare("nan") == U32{0, 1});
+}

@@ -1,0 +1,113 @@
+#include <doctest/doctest.h>
+
+#include "harness.hpp"
+
+using namespace atl::ptx;
+using U32 = std::vector<std::uint32_t>;
+
+namespace {
+
+const std::string kSquares = kHeader + R"(.visible .entry squares(.param .u64 p)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x; mov.u32 %r3,%tid.x; mad.lo.s32 %r4,%r1,%r2,%r3;
+  mul.wide.u32 %rd2,%r4,4; add.s64 %rd3,%rd1,%rd2; mul.lo.s32 %r5,%r4,%r4; st.global.u32 [%rd3],%r5; ret;
+})";
+
+std::string message(const LaunchSpec& spec, Device& device) {
+  try {
+    execute(spec, device);
+  } catch (const ExecutionError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("blocks that cannot learn of each other give the same result on several threads") {
+  U32 results[2];
+  for (const unsigned threads : {1u, 4u}) {
+    Harness h(kSquares);
+    U32& out = results[threads / 4];
+    out.resize(64 * 50);
+    LaunchSpec s = h.spec("squares", 50, 64);
+    s.threads = threads;
+    h.set(s, h.buffer(out));
+    CHECK(independent_ctas(s, h.device));
+    CHECK(execute(s, h.device).warp_instructions == 50 * 2 * 10);
+  }
+  CHECK(results[0] == results[1]);
+  CHECK(results[0][100] == 10000);
+}
+
+TEST_CASE("on several threads the error of the first failing block is reported") {
+  for (const unsigned threads : {1u, 3u}) {
+    Harness h(kSquares);
+    U32 out(64 * 20);
+    LaunchSpec s = h.spec("squares", 40, 64);
+    s.threads = threads;
+    h.set(s, h.buffer(out));
+    CHECK(message(s, h.device).find("block (20, 0, 0), thread (0, 0, 0)") != std::string::npos);
+  }
+}
+
+TEST_CASE("kernels with atomics are not run on several threads") {
+  Harness h(
+      kHeader +
+      ".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1,[p]; red.global.add.u32 [%rd1],1; ret; }");
+  CHECK_FALSE(independent_ctas(h.spec("k", 1, 1), h.device));
+}
+
+TEST_CASE("dynamic shared memory lies behind the static one and has the size of the launch") {
+  const std::string text = kHeader + R"(
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry k(.param .u64 p)
+{
+  .shared .align 4 .b8 fixed[20]; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,dynamic; mov.u32 %r2,fixed; sub.s32 %r3,%r1,%r2; mov.u32 %r4,%dynamic_smem_size;
+  st.shared.u32 [%r1+60],%r4; st.global.u32 [%rd1],%r3; st.global.u32 [%rd1+4],%r4; ret;
+})";
+  Harness h(text);
+  U32 out(2);
+  LaunchSpec s = h.spec("k", 1, 1);
+  h.set(s, h.buffer(out));
+  s.dynamic_shared = 64;
+  CHECK(shared_bytes(s) == 32 + 64);
+  execute(s, h.device);
+  CHECK(out == U32{32, 64});
+  s.dynamic_shared = 60;
+  CHECK(message(s, h.device).find("of shared memory, which has 92 bytes") != std::string::npos);
+}
+
+TEST_CASE("impossible launches are refused") {
+  Harness h(kSquares);
+  U32 out(64);
+  LaunchSpec s = h.spec("squares", 1, 2048);
+  h.set(s, h.buffer(out));
+  CHECK(message(s, h.device).find("2048 threads per block") != std::string::npos);
+  s.block = {32, 0, 1};
+  CHECK(message(s, h.device).find("is 0") != std::string::npos);
+  s.block = {32, 1, 1};
+  s.params.resize(4);
+  CHECK(message(s, h.device).find("4 bytes of parameters, 8 expected") != std::string::npos);
+}
+
+TEST_CASE("threads know their place in blocks and grids of three dimensions") {
+  const std::string text = kHeader + R"(.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<20>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ctaid.y; mov.u32 %r3,%ctaid.z; mov.u32 %r4,%nctaid.x; mov.u32 %r5,%nctaid.y;
+  mad.lo.s32 %r6,%r3,%r5,%r2; mad.lo.s32 %r6,%r6,%r4,%r1;
+  mov.u32 %r7,%tid.x; mov.u32 %r8,%tid.y; mov.u32 %r9,%tid.z; mov.u32 %r10,%ntid.x; mov.u32 %r11,%ntid.y; mov.u32 %r12,%ntid.z;
+  mad.lo.s32 %r13,%r9,%r11,%r8; mad.lo.s32 %r13,%r13,%r10,%r7; mul.lo.s32 %r14,%r10,%r11; mul.lo.s32 %r14,%r14,%r12;
+  mad.lo.s32 %r15,%r6,%r14,%r13; mul.wide.u32 %rd2,%r15,4; add.s64 %rd3,%rd1,%rd2; st.global.u32 [%rd3],%r15; ret;
+})";
+  Harness h(text);
+  U32 out(2 * 3 * 2 * 5 * 3 * 2);
+  LaunchSpec s = h.spec("k", 1, 1);
+  s.grid = {2, 3, 2}, s.block = {5, 3, 2};
+  h.set(s, h.buffer(out));
+  execute(s, h.device);
+  for (std::uint32_t n = 0; n < out.size(); ++n) CHECK(out[n] == n);
+}

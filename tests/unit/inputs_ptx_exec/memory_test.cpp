@@ -1,0 +1,148 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "harness.hpp"
+
+using namespace atl::ptx;
+using U32 = std::vector<std::uint32_t>;
+
+static std::string message(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const ExecutionError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("an access out of bounds names address, allocation, kernel, thread and line") {
+  const std::string text = kHeader + R"(.visible .entry scale(.param .u64 p)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%tid.x; mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2;
+  st.global.u32 [%rd3],%r1; ret;
+})";
+  Harness h(text, "scale.ptx");
+  U32 v(64);
+  const auto address = reinterpret_cast<std::uint64_t>(v.data());
+  h.device.memory.add({address, 40 * 4, "allocation 3"});
+  const std::string m = message([&] { h.run("scale", 1, 64, address); });
+  CHECK(has(m, "kernel scale"));
+  CHECK(has(m, "thread (40, 0, 0)"));
+  CHECK(has(m, "scale.ptx:8"));
+  CHECK(has(m, "4 bytes behind allocation 3 (160 bytes at"));
+  CHECK(v[39] == 0);  // the instruction of this warp did nothing
+  CHECK(v[31] == 31);
+}
+
+TEST_CASE("misaligned accesses, traps and barriers that nobody completes are errors") {
+  const auto fails = [](const std::string& body, std::uint32_t threads = 32) {
+    Harness h(
+        kHeader +
+        ".visible .entry k(.param .u64 p) { .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<4>; ld.param.u64 %rd1,[p];\n" +
+        body + " ret; }");
+    U32 v(64);
+    return message([&] { h.run("k", 1, threads, h.buffer(v)); });
+  };
+  CHECK(has(fails("ld.global.u32 %r1,[%rd1+2];"), "misaligned"));
+  CHECK(has(fails("trap;"), "trap"));
+  CHECK(has(fails("mov.u32 %r1,0; ld.shared.u32 %r2,[%r1];"), "offset 0x0 of shared memory, which has 0 bytes"));
+  CHECK(has(fails("bar.sync 1, 64;"), "barrier"));
+  CHECK(has(fails("mov.u64 %rd2,0; ld.u32 %r1,[%rd2];"), "at 0x0 out of bounds"));
+}
+
+TEST_CASE("vectors, narrow types and generic addresses reach all windows") {
+  const std::string text = kHeader + R"(
+.const .align 4 .u32 factor = 3;
+.global .align 4 .b8 counter[4];
+.visible .entry k(.param .u64 po, .param .u64 pi)
+{
+  .local .align 16 .b8 depot[32]; .shared .align 16 .b8 s[128];
+  .reg .b16 %h<8>; .reg .b32 %r<20>; .reg .b64 %rd<20>;
+  ld.param.u64 %rd1,[po]; ld.param.u64 %rd2,[pi]; mov.u32 %r1,%tid.x;
+  ld.global.v4.u8 {%h1,%h2,%h3,%h4},[%rd2]; cvt.u32.u16 %r2,%h4;
+  ld.global.s8 %r3,[%rd2+1];
+  mov.u64 %rd3,depot; cvta.local.u64 %rd4,%rd3; or.b64 %rd5,%rd4,16; st.v2.u32 [%rd5],{%r1,%r2}; ld.local.u32 %r4,[depot+20];
+  mov.u64 %rd6,s; cvta.shared.u64 %rd7,%rd6; mul.wide.u32 %rd8,%r1,4; add.s64 %rd9,%rd7,%rd8; st.u32 [%rd9],%r3; ld.shared.u32 %r5,[s];
+  ld.const.u32 %r6,[factor]; mov.u64 %rd10,counter; cvta.global.u64 %rd11,%rd10; atom.add.u32 %r7,[%rd11],%r6; ld.global.u32 %r8,[counter];
+  isspacep.shared %p1,%rd9; selp.u32 %r9,1,0,%p1;
+  mov.b64 %rd12,{%r4,%r9}; mov.b64 {%r10,%r11},%rd12;
+  mul.wide.u32 %rd13,%r1,16; add.s64 %rd14,%rd1,%rd13; st.global.v4.u32 [%rd14],{%r10,%r5,%r8,%r11}; ret;
+})";
+  std::string with_predicate = text;
+  with_predicate.replace(with_predicate.find(".reg .b16"), 0, ".reg .pred %p<3>; ");
+  Harness h(with_predicate);
+  U32 out(128);
+  std::vector<std::uint8_t> in{1, 0xFE, 3, 200};
+  h.run("k", 1, 32, h.buffer(out), h.buffer(in));
+  for (unsigned t = 0; t < 32; ++t) {
+    CHECK(out[4 * t] == 200);
+    CHECK(out[4 * t + 1] == 0xFFFFFFFE);
+    CHECK(out[4 * t + 2] == 96);
+    CHECK(out[4 * t + 3] == 1);
+  }
+}
+
+TEST_CASE("kernels print what printf would, and assertions name file, line and function") {
+  const std::string text = kHeader + R"(
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 format[16] = {37,100,32,37,53,46,49,102,32,37,115,37,37,10,0};
+.global .align 1 .b8 word[4] = {111,107,33,0};
+.visible .entry k()
+{
+  .local .align 8 .b8 depot[24]; .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f64 %fd<2>;
+  mov.u32 %r1,%tid.x; st.local.u32 [depot],%r1; mov.f64 %fd1,0d3FF8000000000000; st.local.f64 [depot+8],%fd1;
+  mov.u64 %rd1,word; cvta.global.u64 %rd2,%rd1; st.local.u64 [depot+16],%rd2;
+  mov.u64 %rd3,depot; cvta.local.u64 %rd4,%rd3; mov.u64 %rd5,format; cvta.global.u64 %rd6,%rd5;
+  { .param .b64 p0; st.param.b64 [p0],%rd6; .param .b64 p1; st.param.b64 [p1],%rd4; .param .b32 q; call.uni (q), vprintf, (p0, p1); ld.param.b32 %r2,[q]; }
+  setp.ne.s32 %p,%r1,1; @%p ret;
+  { .param .b64 a0; st.param.b64 [a0],%rd2; .param .b64 a1; st.param.b64 [a1],%rd2; .param .b32 a2; st.param.b32 [a2],77;
+    .param .b64 a3; st.param.b64 [a3],%rd2; .param .b64 a4; st.param.b64 [a4],1; call.uni __assertfail, (a0,a1,a2,a3,a4); }
+  ret;
+})";
+  Harness h(text);
+  std::string printed;
+  h.device.print = [&](std::string_view t) { printed += t; };
+  CHECK(has(message([&] { h.run("k", 1, 2); }), "ok!:77: ok!: assertion `ok!' failed"));
+  CHECK(printed == "0   1.5 ok!%\n1   1.5 ok!%\n");
+}
+
+TEST_CASE("textures are read by texel or by place, with clamped and filtered coordinates") {
+  const std::string text = kHeader + R"(
+.visible .entry k(.param .u64 po, .param .u64 pt)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<6>; .reg .f32 %f<12>;
+  ld.param.u64 %rd1,[po]; ld.param.u64 %rd2,[pt]; mov.u32 %r1,%tid.x;
+  tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4},[%rd2,{%r1}];
+  cvt.rn.f32.u32 %f5,%r1; mov.f32 %f6,0f3F000000; tex.2d.v4.f32.f32 {%f7,%f8,%f9,%f10},[%rd2,{%f5,%f6}]; add.f32 %f11,%f1,%f7;
+  mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd1,%rd3; st.global.f32 [%rd4],%f11; ret;
+})";
+  Harness h(text);
+  std::vector<float> texels{10, 20, 30, 40}, out(6);
+  Texture t;
+  t.address = h.buffer(texels), t.width = 4, t.pitch = 16, t.linear = true;
+  h.device.textures[5] = t;
+  h.run("k", 1, 6, h.buffer(out), std::uint64_t{5});
+  CHECK(out == std::vector<float>{10 + 10, 20 + 15, 30 + 25, 40 + 35, 40 + 40, 40 + 40});
+}
+
+TEST_CASE("surfaces are read and written by byte, and trap beyond their edge") {
+  const std::string text = kHeader + R"(
+.visible .entry k(.param .u64 ps)
+{
+  .reg .b32 %r<6>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1,[ps]; mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,2; mov.u32 %r3,1; mov.u32 %r5,0;
+  suld.b.2d.b32.trap {%r4},[%rd1,{%r2,%r5}]; add.s32 %r4,%r4,1; sust.b.2d.b32.trap [%rd1,{%r2,%r3}],{%r4}; ret;
+})";
+  Harness h(text);
+  U32 data{1, 2, 3, 4, 0, 0, 0, 0};
+  Texture s;
+  s.address = h.buffer(data), s.width = 4, s.height = 2, s.pitch = 16, s.type = Type::u32;
+  h.device.surfaces[9] = s;
+  h.run("k", 1, 4, std::uint64_t{9});
+  CHECK(data == U32{1, 2, 3, 4, 2, 3, 4, 5});
+  CHECK(has(message([&] { h.run("k", 1, 5, std::uint64_t{9}); }), "thread (4, 0, 0)"));
+}

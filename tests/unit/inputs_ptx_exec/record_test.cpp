@@ -1,0 +1,215 @@
+#include <doctest/doctest.h>
+
+#include "harness.hpp"
+#include "inputs/ptx/record.hpp"
+
+using namespace atl;
+using namespace atl::ptx;
+
+namespace {
+
+/// Memory aligned to 4 KiB, so that accesses can be worked out by hand.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes) : data_(bytes + 4096) {}
+  std::uint64_t address() const { return (reinterpret_cast<std::uint64_t>(data_.data()) + 4095) / 4096 * 4096; }
+
+ private:
+  std::vector<std::byte> data_;
+};
+
+struct Kept final : RecordOutput {
+  void begin_kernel(const KernelInfo& k) override { kernels.push_back(k); }
+  void add_cta(const CtaProgram& c) override { ctas.push_back(c); }
+  std::vector<KernelInfo> kernels;
+  std::vector<CtaProgram> ctas;
+};
+
+std::vector<atl::Op> memory_ops(const CtaProgram& cta, std::size_t warp) {
+  std::vector<atl::Op> found;
+  for (std::uint32_t n = 0; n < cta.warps[warp].count; ++n) {
+    const atl::Op& op = cta.ops[cta.warps[warp].first + n];
+    if (op.kind != OpKind::compute && op.kind != OpKind::exit) found.push_back(op);
+  }
+  return found;
+}
+std::vector<Access> accesses(const CtaProgram& cta, const atl::Op& op) {
+  return {cta.accesses.begin() + op.first_access, cta.accesses.begin() + op.first_access + op.accesses};
+}
+
+const std::string kVectorAdd = kHeader + R"(
+.visible .entry vadd(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u32 pn)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<12>; .reg .f32 %f<4>;
+  ld.param.u64 %rd1,[pa]; ld.param.u64 %rd2,[pb]; ld.param.u64 %rd3,[pc]; ld.param.u32 %r1,[pn];
+  mov.u32 %r2,%ctaid.x; mov.u32 %r3,%ntid.x; mov.u32 %r4,%tid.x; mad.lo.s32 %r5,%r2,%r3,%r4;
+  setp.ge.s32 %p,%r5,%r1; @%p bra END;
+  mul.wide.s32 %rd4,%r5,4; add.s64 %rd5,%rd1,%rd4; add.s64 %rd6,%rd2,%rd4; add.s64 %rd7,%rd3,%rd4;
+  ld.global.nc.f32 %f1,[%rd5]; ld.global.f32 %f2,[%rd6]; add.f32 %f3,%f1,%f2; st.global.f32 [%rd7],%f3;
+  END: ret;
+})";
+
+struct VectorAdd {
+  VectorAdd() : h(kVectorAdd), a(4096), b(4096), c(4096) {
+    for (const Aligned* m : {&a, &b, &c}) h.device.memory.add({m->address(), 4096, "vector"});
+    spec = h.spec("vadd", 3, 64);
+    h.set(spec, a.address(), b.address(), c.address(), 150);
+  }
+  Harness h;
+  Aligned a, b, c;
+  LaunchSpec spec;
+};
+
+}  // namespace
+
+TEST_CASE("vectorAdd of 150 elements has exactly the accesses worked out by hand") {
+  VectorAdd v;
+  Kept kept;
+  Recorder recorder(kept);
+  execute(v.spec, v.h.device, &recorder);
+  REQUIRE(kept.ctas.size() == 3);
+  CHECK(kept.kernels[0].name == "vadd");
+  CHECK(kept.kernels[0].grid[0] == 3);
+  for (unsigned cta = 0; cta < 3; ++cta)
+    for (unsigned warp = 0; warp < 2; ++warp) {
+      const unsigned first = cta * 64 + warp * 32;
+      const auto ops = memory_ops(kept.ctas[cta], warp);
+      if (first >= 150) {  // all its threads are beyond the end
+        CHECK(ops.empty());
+        continue;
+      }
+      REQUIRE(ops.size() == 3);
+      const unsigned sectors = first + 32 <= 150 ? 0xF : 0x7;  // the last warp has 22 elements: 88 bytes, 3 sectors
+      const std::uint64_t offset = first * 4;
+      CHECK(ops[0].kind == OpKind::load);
+      CHECK(ops[0].flags == kReadOnly);
+      CHECK(accesses(kept.ctas[cta], ops[0]) == std::vector{Access::make(v.a.address() + offset, sectors)});
+      CHECK(ops[1].kind == OpKind::load);
+      CHECK(ops[1].flags == 0);
+      CHECK(accesses(kept.ctas[cta], ops[1]) == std::vector{Access::make(v.b.address() + offset, sectors)});
+      CHECK(ops[2].kind == OpKind::store);
+      CHECK(ops[2].flags == (sectors == 0xF ? 0 : kPartial));
+      CHECK(accesses(kept.ctas[cta], ops[2]) == std::vector{Access::make(v.c.address() + offset, sectors)});
+      // The add waits for both loads, the store for the add, by its latency.
+      const CtaProgram& program = kept.ctas[cta];
+      const WarpOps range = program.warps[warp];
+      REQUIRE(range.count == 6);
+      const atl::Op* op = &program.ops[range.first];
+      CHECK(op[0].kind == OpKind::compute);
+      CHECK(op[0].issue == 10);  // 3 moves, mad, setp, bra, mul, 3 adds
+      CHECK(op[3].kind == OpKind::compute);
+      CHECK(op[3].wait == (1u << op[1].slot | 1u << op[2].slot));
+      CHECK(op[3].latency == 4);
+      CHECK(op[5].kind == OpKind::exit);
+    }
+}
+
+TEST_CASE("a three-point stencil touches the halo's blocks, and its shared tile without conflicts") {
+  const std::string text = kHeader + R"(
+.visible .entry stencil(.param .u64 pi, .param .u64 po)
+{
+  .shared .align 4 .b8 tile[128]; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>;
+  ld.param.u64 %rd1,[pi]; ld.param.u64 %rd2,[po]; mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,2;
+  mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd1,%rd3; add.s64 %rd5,%rd2,%rd3;
+  ld.global.f32 %f1,[%rd4+124]; ld.global.f32 %f2,[%rd4+128]; ld.global.f32 %f3,[%rd4+132];
+  add.f32 %f4,%f1,%f2; add.f32 %f5,%f4,%f3; mov.u32 %r3,tile; add.s32 %r4,%r3,%r2; st.shared.f32 [%r4],%f5;
+  bar.sync 0; sub.s32 %r5,124,%r2; add.s32 %r6,%r3,%r5; ld.shared.f32 %f6,[%r6];
+  st.global.f32 [%rd5+128],%f6; ret;
+})";
+  Harness h(text);
+  const Aligned in(4096), out(4096);
+  for (const Aligned* m : {&in, &out}) h.device.memory.add({m->address(), 4096, "field"});
+  LaunchSpec spec = h.spec("stencil", 1, 32);
+  h.set(spec, in.address(), out.address());
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  const CtaProgram& cta = kept.ctas.at(0);
+  const auto ops = memory_ops(cta, 0);
+  REQUIRE(ops.size() == 7);
+  const std::uint64_t a = in.address();
+  CHECK(accesses(cta, ops[0]) == std::vector{Access::make(a, 0x8), Access::make(a + 128, 0xF)});
+  CHECK(accesses(cta, ops[1]) == std::vector{Access::make(a + 128, 0xF)});
+  CHECK(accesses(cta, ops[2]) == std::vector{Access::make(a + 128, 0xF), Access::make(a + 256, 0x1)});
+  CHECK(ops[3].kind == OpKind::shared);
+  CHECK(ops[3].issue == 1);
+  CHECK(ops[4].kind == OpKind::barrier);
+  CHECK(ops[5].kind == OpKind::shared);
+  CHECK(ops[5].slot != kNoSlot);
+  CHECK(ops[6].kind == OpKind::store);
+  CHECK(ops[6].wait == 1u << ops[5].slot);
+  CHECK(accesses(cta, ops[6]) == std::vector{Access::make(out.address() + 128, 0xF)});
+}
+
+TEST_CASE("a sample is a kernel of its first CTAs, by number or by ops") {
+  for (const bool by_ops : {false, true}) {
+    VectorAdd v;
+    Kept kept;
+    RecordOptions options;
+    if (by_ops)
+      options.max_ops = 20;  // a CTA has 12 ops
+    else
+      options.max_ctas = 2;
+    Recorder recorder(kept, options);
+    execute(v.spec, v.h.device, &recorder);
+    CHECK(kept.ctas.size() == 2);
+    REQUIRE(kept.kernels.size() == 1);
+    CHECK(kept.kernels[0].grid[0] == 2);
+    CHECK(recorder.counts().ctas == 2);
+  }
+}
+
+TEST_CASE("shared-memory accesses take as many passes as their worst bank has words") {
+  const std::string text = kHeader + R"(
+.visible .entry k()
+{
+  .shared .align 4 .b8 s[8192]; .reg .b32 %r<6>;
+  mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,8; mov.u32 %r3,s; add.s32 %r4,%r3,%r2; ld.shared.u32 %r5,[%r4]; ld.shared.u32 %r5,[%r3]; ret;
+})";
+  Harness h(text);
+  Kept kept;
+  Recorder recorder(kept);
+  execute(h.spec("k", 1, 32), h.device, &recorder);
+  const auto ops = memory_ops(kept.ctas.at(0), 0);
+  REQUIRE(ops.size() == 2);
+  CHECK(ops[0].issue == 32);
+  CHECK(ops[1].issue == 1);
+}
+
+TEST_CASE("asynchronous copies are loads that the wait for their group waits for") {
+  const std::string text = kHeader + R"(
+.visible .entry k(.param .u64 pi, .param .u64 po)
+{
+  .shared .align 16 .b8 s[1024]; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1,[pi]; ld.param.u64 %rd2,[po]; mov.u32 %r1,%tid.x; mul.wide.u32 %rd3,%r1,16; add.s64 %rd4,%rd1,%rd3;
+  shl.b32 %r2,%r1,4; mov.u32 %r3,s; add.s32 %r4,%r3,%r2;
+  cp.async.cg.shared.global [%r4], [%rd4], 16; cp.async.commit_group;
+  cp.async.ca.shared.global [%r4+512], [%rd4+512], 16; cp.async.commit_group;
+  cp.async.wait_group 1; ld.shared.u32 %r5,[%r4+4]; cp.async.wait_group 0; ld.shared.u32 %r6,[%r4+516];
+  add.s32 %r5,%r5,%r6; mul.wide.u32 %rd5,%r1,4; add.s64 %rd6,%rd2,%rd5; st.global.u32 [%rd6],%r5; ret;
+})";
+  Harness h(text);
+  const Aligned in(4096), out(4096);
+  for (const Aligned* m : {&in, &out}) h.device.memory.add({m->address(), 1024, "buffer"});
+  auto* words = reinterpret_cast<std::uint32_t*>(in.address());
+  for (std::uint32_t n = 0; n < 256; ++n) words[n] = n;
+  LaunchSpec spec = h.spec("k", 1, 32);
+  h.set(spec, in.address(), out.address());
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  for (std::uint32_t t = 0; t < 32; ++t)
+    CHECK(reinterpret_cast<std::uint32_t*>(out.address())[t] == 4 * t + 1 + 128 + 4 * t + 1);
+  const auto ops = memory_ops(kept.ctas.at(0), 0);
+  REQUIRE(ops.size() == 5);
+  CHECK(ops[0].kind == OpKind::load);
+  CHECK(ops[0].accesses == 4);
+  CHECK(ops[0].flags == kBypassL1);
+  const CtaProgram& cta = kept.ctas[0];
+  std::vector<std::uint32_t> waits;
+  for (std::uint32_t n = 0; n < cta.warps[0].count; ++n)
+    if (cta.ops[n].wait != 0) waits.push_back(cta.ops[n].wait);
+  REQUIRE(waits.size() >= 2);
+  CHECK(waits[0] == 1u << ops[0].slot);
+  CHECK(waits[1] == 1u << ops[1].slot);
+}
