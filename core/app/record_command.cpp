@@ -154,6 +154,10 @@ void add_record(Commands& c) {
       ->check(CLI::PositiveNumber);
   cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: begin no further thread block after N ops")
       ->check(CLI::PositiveNumber);
+  cmd->add_option("--compression", o->record.compression, "of the trace: 1, fast, to 9, small; 0: none")
+      ->type_name("LEVEL")
+      ->check(CLI::Range(0, 9))
+      ->capture_default_str();
   cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
   cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
   cmd->positionals_at_end();

@@ -5,15 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "inputs/trace/trace_format.hpp"
+
 namespace atl::cuda {
 
 /// What `atoll record` was asked for. It reaches the recorder inside the program through the environment.
 struct RecordOptions {
-  std::string output;                 ///< the trace, an absolute path
-  std::uint64_t first_kernel = 0;     ///< launches, counted from 0
-  std::uint64_t last_kernel = ~0ull;  ///< inclusive
-  std::uint64_t max_ctas = ~0ull;     ///< of each kernel: the first so many are recorded
-  std::uint64_t max_ops = 0;          ///< of each kernel: then no further CTA is begun; 0: no limit
+  std::string output;                                      ///< the trace, an absolute path
+  std::uint64_t first_kernel = 0;                          ///< launches, counted from 0
+  std::uint64_t last_kernel = ~0ull;                       ///< inclusive
+  std::uint64_t max_ctas = ~0ull;                          ///< of each kernel: the first so many are recorded
+  std::uint64_t max_ops = 0;                               ///< of each kernel: then no further CTA is begun; 0: no limit
+  std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
   bool quiet = false;
   std::string source;    ///< the recorded command line
   std::string importer;  ///< program and version that records

@@ -18,6 +18,7 @@ struct LaunchSpec {
   std::uint32_t dynamic_shared = 0;
   std::vector<std::byte> params;       ///< Function::param_block bytes
   bool cooperative = false;            ///< blocks may wait for each other: all of them are interleaved
+  bool read_only_marks = true;         ///< false: arguments overlap, so that Instruction::read_only does not hold here
   unsigned threads = 1;                ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
   std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };

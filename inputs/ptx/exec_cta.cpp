@@ -114,8 +114,7 @@ void turn(Warp& w, std::int64_t instructions) {
   try {
     run_warp(w);
   } catch (const Fault& fault) {
-    flush_events(w);
-    raise(w, fault);
+    raise(w, fault);  // without the last events: the one that failed may lack addresses, and no CTA will end
   }
   const std::uint64_t limit = w.launch->spec->max_instructions;
   if (limit != 0 && w.executed > limit && w.state != WarpState::done)

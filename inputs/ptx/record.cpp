@@ -26,6 +26,9 @@ Recorder::~Recorder() = default;
 
 void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, const Device&) {
   table_ = make_record_table(image);
+  if (!spec.read_only_marks) {
+    for (RecordInfo& i : table_.infos) i.flags &= static_cast<std::uint8_t>(~kReadOnly);
+  }
   info_ = {};
   info_.name = spec.module->functions[spec.kernel].name;
   std::copy(spec.grid.begin(), spec.grid.end(), info_.grid);

@@ -31,6 +31,9 @@ template <typename T> class ColumnWriter {
  public:
   std::vector<T> values;
 
+  /// Of the datasets that are begun from now on: deflate 1 to 9, or 0 for none.
+  void set_compression(unsigned level) { compression_ = level; }
+
   /// `last`: no more will follow, so a short column gets a chunk of its own size and not a padded one.
   void flush(H5::Group& group, const char* name, bool last) {
     const hsize_t count = values.size();
@@ -45,7 +48,14 @@ template <typename T> class ColumnWriter {
       written_ = extent;
     }
     values.clear();
-    if (last) data_.close(), created_ = false, written_ = 0;
+    if (last) reset();
+  }
+
+  /// Forgets the values that are not in the file yet; the next flush() begins another dataset.
+  void reset() {
+    values.clear();
+    data_.close();
+    created_ = false, written_ = 0;
   }
 
  private:
@@ -53,8 +63,10 @@ template <typename T> class ColumnWriter {
     const hsize_t none = 0, unlimited = H5S_UNLIMITED;
     H5::DSetCreatPropList properties;
     properties.setChunk(1, &chunk);
-    properties.setShuffle();
-    properties.setDeflate(6);
+    if (compression_ != 0) {
+      properties.setShuffle();
+      properties.setDeflate(static_cast<int>(compression_));
+    }
     properties.setFletcher32();  // a flipped bit is an error, never another address
     data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &none, &unlimited), properties);
     created_ = true;
@@ -62,6 +74,7 @@ template <typename T> class ColumnWriter {
   H5::DataSet data_;
   hsize_t written_ = 0;
   bool created_ = false;
+  unsigned compression_ = trace_format::kCompression;
 };
 
 template <typename T> class ColumnReader {

@@ -63,14 +63,34 @@ struct TraceWriter::Impl {
   std::string here() const { return "kernel " + std::to_string(kernels - 1) + ", CTA " + std::to_string(ctas); }
 
   void push_warp(const CtaProgram& cta, const WarpOps& warp);
+  /// Calls `f` with each column of a kernel and its name.
+  template <typename F> void each_column(F f);
   void flush_block(bool last);
   void end_kernel();
   void write_allocations();
 };
 
-TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provenance) : impl_(new Impl) {
+template <typename F> void TraceWriter::Impl::each_column(F f) {
+  f(cta_warps, "cta_warps");
+  f(warp_ops, "warp_ops");
+  f(op_kind, "op_kind");
+  f(op_slot, "op_slot");
+  f(op_flags, "op_flags");
+  f(op_accesses, "op_accesses");
+  f(op_issue, "op_issue");
+  f(op_latency, "op_latency");
+  f(op_wait, "op_wait");
+  f(access_sectors, "access_sectors");
+  f(access_delta, "access_delta");
+  f(block_index, "block_index");
+}
+
+TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provenance, unsigned compression)
+    : impl_(new Impl) {
   H5::Exception::dontPrint();
   impl_->path = path;
+  if (compression > 9) impl_->refuse("compression level " + std::to_string(compression) + " is not in 0 to 9");
+  impl_->each_column([&](auto& column, const char*) { column.set_compression(compression); });
   impl_->part = path + ".part";
   try {
     impl_->file = H5::H5File(impl_->part, H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, compact_metadata());
@@ -180,18 +200,9 @@ void TraceWriter::Impl::flush_block(bool last) {
     if (size > kMaxBlockItems) refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
   if (last) block_index.values.insert(block_index.values.end(), std::begin(totals), std::end(totals));
   try {
-    cta_warps.flush(group, "cta_warps", last);
-    warp_ops.flush(group, "warp_ops", last);
-    op_kind.flush(group, "op_kind", last);
-    op_slot.flush(group, "op_slot", last);
-    op_flags.flush(group, "op_flags", last);
-    op_accesses.flush(group, "op_accesses", last);
-    op_issue.flush(group, "op_issue", last);
-    op_latency.flush(group, "op_latency", last);
-    op_wait.flush(group, "op_wait", last);
-    access_sectors.flush(group, "access_sectors", last);
-    access_delta.flush(group, "access_delta", last);
-    if (last) block_index.flush(group, "block_index", true);
+    each_column([&](auto& column, const char* name) {
+      if (last || static_cast<const void*>(&column) != &block_index) column.flush(group, name, last);
+    });
   } catch (const H5::Exception& e) {
     throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
   }
@@ -205,6 +216,20 @@ void TraceWriter::Impl::end_kernel() {
   flush_block(true);
   group.close();
   in_kernel = false;
+}
+
+void TraceWriter::abandon_kernel() {
+  Impl& w = *impl_;
+  if (!w.in_kernel) return;
+  w.in_kernel = false;
+  --w.kernels;
+  try {
+    w.each_column([](auto& column, const char*) { column.reset(); });
+    w.group.close();
+    w.file.unlink(kernel_group(w.kernels));  // later kernels reuse the space
+  } catch (const H5::Exception& e) {
+    throw IoError(w.part, "dropping kernel '" + w.info.name + "' failed (" + e.getDetailMsg() + ")");
+  }
 }
 
 void TraceWriter::Impl::write_allocations() {

@@ -11,16 +11,20 @@ namespace atl {
 /// `<path>.part` and gets its name in finish(); without finish() nothing is left behind.
 class TraceWriter {
  public:
-  TraceWriter(const std::string& path, const TraceProvenance& provenance);
+  /// `compression`: deflate 1 to 9, or 0 for none.
+  TraceWriter(const std::string& path, const TraceProvenance& provenance, unsigned compression = trace_format::kCompression);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void add_allocation(const TraceAllocation& allocation);
-  /// Ends the previous kernel, which must have got all its CTAs.
+  /// Ends the previous kernel, which must have got all its CTAs or be abandoned.
   void begin_kernel(const KernelInfo& info);
   /// Throws InputError for an op that the format or the simulator cannot represent.
   void add_cta(const CtaProgram& cta);
+  /// Takes the kernel that was begun last back, also a whole one or one that add_cta() refused a CTA of. Does nothing
+  /// if there is none, or it was taken back already.
+  void abandon_kernel();
   void finish();
 
  private:

@@ -53,6 +53,7 @@ ENDINGS = r"""
 #include <cuda_runtime.h>
 __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
 __global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
+__global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
 __global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
 __global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
 int main(int, char** argv) {
@@ -65,6 +66,7 @@ int main(int, char** argv) {
   if (!strcmp(argv[1], "abort")) abort();
   if (!strcmp(argv[1], "_exit")) _exit(7);
   if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "late")) late<<<20000, 32>>>(p);
   if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
   if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
   if (!strcmp(argv[1], "heap")) {
@@ -181,6 +183,18 @@ class GoodPrograms(RecordTest):
         self.assertEqual(self.kernels_in_trace(outcome), 2)
         self.simulated()
 
+    def test_the_compression_level_changes_the_size_of_the_trace_and_nothing_else(self):
+        binary, size, digest = self.compiled(VECTOR_ADD), {}, {}
+        for level in ("0", "9"):
+            outcome = self.record(binary, 100000, 1, options=["--force", "--compression", level])
+            self.assertEqual(outcome.code, 0, outcome)
+            size[level], digest[level] = os.path.getsize(self.path("T.h5")), self.simulated()
+        self.assertLess(size["9"], size["0"] / 2)
+        self.assertEqual(digest["9"], digest["0"])
+        outcome = self.record(binary, 100, 1, options=["--force", "--compression", "10"])
+        self.assertNotEqual(outcome.code, 0, outcome)
+        self.assertIn("--compression", outcome.err)
+
     def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
         outcome = self.record(self.compiled(ENDINGS), "unsupported")
         self.assertEqual(outcome.code, 0, outcome)
@@ -233,6 +247,13 @@ class BadEndings(RecordTest):
         self.assertEqual(len(said), 1, outcome)
         for fragment in ("0x200000000190", "allocation 0", "outside", "thread"):
             self.assertIn(fragment, said[0])
+
+    def test_a_large_kernel_that_fails_in_its_last_block_leaves_nothing_in_the_trace(self):
+        self.ended("_exit", 7)
+        without = self.simulated()
+        os.remove(self.path("T.h5"))
+        self.ended("late", 3)
+        self.assertEqual(self.simulated(), without)
 
     def test_an_interrupt_in_the_middle_of_a_kernel(self):
         command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--", self.binary, "endless"]

@@ -147,6 +147,7 @@ void DeviceCode::load(Binary& binary) {
         index != ptx::kNone ? binary.variables[index] : allocate(symbol->size, cuda::MemoryKind::device, symbol->name);
     if (symbol->shadow) *symbol->shadow = reinterpret_cast<void*>(symbol->address);
   }
+  binary.accesses = ptx::analyse(*module);  // marks the loads of what a kernel never writes
   device_.load(*module, binary.variables);
   binary.module = std::move(module);
 }

@@ -8,6 +8,7 @@
 
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/fatbin.hpp"
+#include "inputs/ptx/access_analysis.hpp"
 #include "inputs/ptx/exec_device.hpp"
 #include "inputs/ptx/ir.hpp"
 
@@ -38,8 +39,9 @@ struct Binary {
   std::vector<const std::uint8_t*> containers;
   std::vector<Kernel*> kernels;
   std::vector<Symbol*> symbols;
-  std::unique_ptr<ptx::Module> module;   ///< null: not loaded yet
-  std::vector<std::uint64_t> variables;  ///< addresses, by index
+  std::unique_ptr<ptx::Module> module;      ///< null: not loaded yet
+  std::vector<std::uint64_t> variables;     ///< addresses, by index
+  std::vector<ptx::KernelAccess> accesses;  ///< what each kernel of the module reads and writes
 };
 
 /// The device code of the program and the memory that it may touch. Modules are unpacked, parsed and given memory when

@@ -1,7 +1,5 @@
 #include "inputs/cuda/runtime/trace_sink.hpp"
 
-#include <cstdio>
-
 #include "inputs/cuda/runtime/kernel_output.hpp"
 #include "inputs/ptx/record.hpp"
 #include "inputs/trace/trace_writer.hpp"
@@ -10,7 +8,9 @@ namespace atl::cudart {
 
 struct TraceSink::Impl {
   explicit Impl(const cuda::RecordOptions& o)
-      : writer(o.output, {o.source, o.importer}), output(writer), recorder(output, {o.max_ctas, o.max_ops}) {}
+      : writer(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression)),
+        output(writer),
+        recorder(output, {o.max_ctas, o.max_ops}) {}
   TraceWriter writer;
   KernelOutput output;
   ptx::Recorder recorder;
@@ -26,8 +26,7 @@ void TraceSink::add_allocation(const TraceAllocation& allocation) {
 }
 
 void TraceSink::abandon_kernel() {
-  if (open_ && impl_->output.abandon())
-    std::fprintf(stderr, "recorded the last kernel only in part: its later thread blocks are empty in the trace\n");
+  if (open_) impl_->output.abandon();
 }
 
 void TraceSink::finish() {
@@ -38,7 +37,6 @@ void TraceSink::finish() {
 
 void TraceSink::begin_kernel(const ptx::LaunchSpec& spec, const ptx::exec::Image& image, const ptx::Device& device) {
   const std::lock_guard lock(mutex_);
-  already_handled_ = std::current_exception();
   if (open_) impl_->recorder.begin_kernel(spec, image, device);
 }
 
@@ -50,8 +48,6 @@ bool TraceSink::wants(std::uint64_t cta) {
 void TraceSink::events(std::uint64_t cta, std::uint32_t warp, std::span<const ptx::WarpEvent> events,
                        std::span<const std::uint64_t> addresses) {
   const std::lock_guard lock(mutex_);
-  // While a fault is being reported: the event that failed has no addresses, and the kernel will be abandoned.
-  if (std::current_exception() != already_handled_) return;
   if (open_) impl_->recorder.events(cta, warp, events, addresses);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <mutex>
 
@@ -42,7 +41,6 @@ class TraceSink : public ptx::RecordSink {
   std::unique_ptr<Impl> impl_;
   std::mutex& mutex_;
   TraceCounts counts_;
-  std::exception_ptr already_handled_;  ///< when the kernel began: a program may launch from a catch block
   bool open_ = true;
 };
 

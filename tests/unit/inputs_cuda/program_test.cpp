@@ -53,6 +53,7 @@ TEST_CASE("a range of launches is first-last, one launch, or open at its end") {
 TEST_CASE("options reach the program through its environment unchanged") {
   RecordOptions out;
   out.output = "/tmp/a b.h5", out.first_kernel = 3, out.last_kernel = 10, out.max_ctas = 7;
+  out.compression = 2;
   out.quiet = true, out.source = "./a 'b'", out.importer = "atoll";
   for (const std::string& line : to_environment(out)) {
     const auto equals = line.find('=');
@@ -65,8 +66,11 @@ TEST_CASE("options reach the program through its environment unchanged") {
   CHECK_FALSE(in->wants(11));
   CHECK(in->max_ctas == 7);
   CHECK(in->max_ops == 0);
+  CHECK(in->compression == 2);
   CHECK(in->quiet);
   CHECK(in->source == out.source);
+  setenv("ATOLL_RECORD_COMPRESSION", "10", 1);
+  CHECK_THROWS_WITH_AS(options_from_environment(), doctest::Contains("'10' is not in 0 to 9"), InputError);
   unsetenv("ATOLL_RECORD_OUTPUT");
   CHECK_FALSE(options_from_environment());
 }

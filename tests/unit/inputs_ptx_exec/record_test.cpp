@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "harness.hpp"
 #include "inputs/ptx/record.hpp"
 
@@ -62,6 +64,24 @@ struct VectorAdd {
 
 }  // namespace
 
+TEST_CASE("a recorder gets no events of a warp that fails, since the failing one has no addresses") {
+  struct Counted final : RecordSink {
+    void begin_kernel(const LaunchSpec&, const exec::Image&, const Device&) override {}
+    bool wants(std::uint64_t) override { return true; }
+    void events(std::uint64_t, std::uint32_t warp, std::span<const WarpEvent>, std::span<const std::uint64_t> a) override {
+      addresses[warp] += a.size();
+    }
+    void end_cta(std::uint64_t) override { FAIL("no CTA ends"); }
+    void end_kernel() override { FAIL("the kernel does not end"); }
+    std::map<std::uint32_t, std::size_t> addresses;
+  } sink;
+  VectorAdd v;
+  LaunchSpec spec = v.h.spec("vadd", 1, 64);
+  v.h.set(spec, v.a.address(), v.b.address(), v.c.address() + 4096 - 32 * 4, 64);  // the second warp stores outside
+  CHECK_THROWS_AS(execute(spec, v.h.device, &sink), ExecutionError);
+  CHECK(sink.addresses == std::map<std::uint32_t, std::size_t>{{0, 3 * 32}});
+}
+
 TEST_CASE("vectorAdd of 150 elements has exactly the accesses worked out by hand") {
   VectorAdd v;
   Kept kept;
@@ -102,6 +122,15 @@ TEST_CASE("vectorAdd of 150 elements has exactly the accesses worked out by hand
       CHECK(op[3].latency == 4);
       CHECK(op[5].kind == OpKind::exit);
     }
+}
+
+TEST_CASE("no load is marked read-only where arguments overlap") {
+  VectorAdd v;
+  v.spec.read_only_marks = false;
+  Kept kept;
+  Recorder recorder(kept);
+  execute(v.spec, v.h.device, &recorder);
+  for (const auto& op : memory_ops(kept.ctas[0], 0)) CHECK(op.flags == 0);
 }
 
 TEST_CASE("a three-point stencil touches the halo's blocks, and its shared tile without conflicts") {

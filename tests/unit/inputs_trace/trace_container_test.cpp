@@ -142,6 +142,71 @@ TEST_CASE("an imported trace delivers what the direct reader does, for thread bl
     }
 }
 
+TEST_CASE("an abandoned kernel leaves nothing, whether it has no CTA, some blocks, all CTAs or a refused one") {
+  const Scratch scratch;
+  std::mt19937_64 random(8);
+  std::vector<CtaProgram> ctas;
+  for (unsigned i = 0; i < 200; ++i) ctas.push_back(random_cta(random, 6, 200));  // several blocks
+  CtaProgram refused = ctas[0];
+  refused.ops.emplace_back().issue = 0;
+  refused.warps.push_back({static_cast<std::uint32_t>(refused.ops.size() - 1), 1});
+  TraceWriter writer(scratch.path("t.h5"), {});
+  writer.abandon_kernel();
+  const auto lose = [&](std::size_t count) {
+    writer.begin_kernel(info_of(200, "lost"));
+    for (std::size_t i = 0; i < count; ++i) writer.add_cta(ctas[i]);
+  };
+  const auto keep = [&](const std::string& name) {
+    writer.begin_kernel(info_of(200, name));
+    for (const CtaProgram& cta : ctas) writer.add_cta(cta);
+  };
+  for (const std::size_t count : {0u, 1u, 150u, 200u}) {
+    lose(count);
+    writer.abandon_kernel();
+    writer.abandon_kernel();
+    CHECK(contains(message_of([&] { writer.add_cta(ctas[0]); }), "a CTA too many for no kernel"));
+    keep("before " + std::to_string(count));
+  }
+  lose(150);
+  CHECK(contains(message_of([&] { writer.add_cta(refused); }), "has no issue slot"));
+  writer.abandon_kernel();
+  writer.finish();
+  TraceWorkload trace(scratch.path("t.h5"));
+  REQUIRE(trace.kernels().size() == 4);
+  CtaProgram read;
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(trace.kernels()[k].name.substr(0, 7) == "before ");
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(k, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+  }
+}
+
+TEST_CASE("every compression level from 0 to 9 gives the same trace, 9 a smaller file than 0, and 10 is refused") {
+  const Scratch scratch;
+  std::mt19937_64 random(9);
+  std::vector<CtaProgram> ctas(300, random_cta(random, 6, 60));
+  while (ctas[0].ops.empty()) ctas.assign(300, random_cta(random, 6, 60));
+  std::vector<std::uintmax_t> sizes;
+  for (unsigned level = 0; level <= 9; ++level) {
+    const std::string path = scratch.path("t" + std::to_string(level) + ".h5");
+    TraceWriter writer(path, {}, level);
+    writer.begin_kernel(info_of(300, "k"));
+    for (const CtaProgram& cta : ctas) writer.add_cta(cta);
+    writer.finish();
+    sizes.push_back(std::filesystem::file_size(path));
+    CtaProgram read;
+    TraceWorkload trace(path);
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(0, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+  }
+  CHECK(sizes[9] < sizes[0] / 2);
+  CHECK(contains(message_of([&] { TraceWriter(scratch.path("t.h5"), {}, 10); }), "compression level 10 is not in 0 to 9"));
+}
+
 TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and op, and leaves no file") {
   const Scratch scratch;
   const auto write = [&](const CtaProgram& cta, std::uint32_t grid, unsigned count) {
