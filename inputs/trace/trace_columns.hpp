@@ -67,6 +67,7 @@ template <typename T> class ColumnWriter {
       properties.setShuffle();
       properties.setDeflate(static_cast<int>(compression_));
     }
+    H5Pset_obj_track_times(properties.getId(), false);  // recording twice gives the same bytes
     properties.setFletcher32();  // a flipped bit is an error, never another address
     data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &none, &unlimited), properties);
     created_ = true;

@@ -25,6 +25,24 @@ template <typename T> void put(H5::H5Object& object, const char* name, const T* 
   object.createAttribute(name, file_type<T>(), space).write(memory_type<T>(), values);
 }
 
+/// Without time stamps, so that recording twice gives the same bytes.
+H5::Group create_group(H5::H5File& file, const std::string& path) {
+  const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
+  H5Pset_obj_track_times(properties, false);
+  const hid_t id = H5Gcreate2(file.getId(), path.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT);
+  H5Pclose(properties);
+  if (id < 0) throw H5::FileIException("H5Gcreate2", "cannot create " + path);
+  H5::Group group(id);
+  H5Idec_ref(id);  // `group` holds its own reference
+  return group;
+}
+
+H5::FileCreatPropList no_times() {
+  H5::FileCreatPropList properties;
+  H5Pset_obj_track_times(properties.getId(), false);
+  return properties;
+}
+
 H5::FileAccPropList compact_metadata() {
   H5::FileAccPropList properties;
   properties.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110);  // small kernels would drown in version-1 headers
@@ -93,13 +111,13 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
   impl_->each_column([&](auto& column, const char*) { column.set_compression(compression); });
   impl_->part = path + ".part";
   try {
-    impl_->file = H5::H5File(impl_->part, H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, compact_metadata());
+    impl_->file = H5::H5File(impl_->part, H5F_ACC_TRUNC, no_times(), compact_metadata());
     H5::Group root = impl_->file.openGroup("/");
     put(root, "format", kFormat);
     put(root, "version", &kVersion, 1);
     put(root, "source", provenance.source);
     put(root, "importer", provenance.importer);
-    impl_->file.createGroup("/kernels");
+    create_group(impl_->file, "/kernels");
   } catch (const H5::Exception& e) {
     throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
   }
@@ -127,7 +145,7 @@ void TraceWriter::begin_kernel(const KernelInfo& info) {
   if (info.ctas() == 0 || info.threads() == 0) w.refuse("kernel '" + info.name + "' has an empty grid or block");
   try {
     w.info = info;
-    w.group = w.file.createGroup(kernel_group(w.kernels));
+    w.group = create_group(w.file, kernel_group(w.kernels));
     put(w.group, "name", info.name);
     put(w.group, "grid", info.grid, 3);
     put(w.group, "block", info.block, 3);
@@ -233,7 +251,7 @@ void TraceWriter::abandon_kernel() {
 }
 
 void TraceWriter::Impl::write_allocations() {
-  H5::Group table = file.createGroup("/allocations");
+  H5::Group table = create_group(file, "/allocations");
   ColumnWriter<std::uint64_t> address, size, ordinal;
   ColumnWriter<std::uint8_t> name;  // not HDF5's variable-length text: the library crashes on a damaged one
   for (const TraceAllocation& a : allocations) {

@@ -1,4 +1,8 @@
+#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <thread>
 
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
@@ -205,6 +209,24 @@ TEST_CASE("every compression level from 0 to 9 gives the same trace, 9 a smaller
   }
   CHECK(sizes[9] < sizes[0] / 2);
   CHECK(contains(message_of([&] { TraceWriter(scratch.path("t.h5"), {}, 10); }), "compression level 10 is not in 0 to 9"));
+}
+
+TEST_CASE("the same kernels give the same bytes, whenever they are written") {
+  const Scratch scratch;
+  std::string files[2];
+  for (int i : {0, 1}) {
+    if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5's time stamps are in seconds
+    std::mt19937_64 random(3);
+    const std::string path = scratch.path("same" + std::to_string(i) + ".h5");
+    TraceWriter writer(path, {"source", "importer"});
+    writer.begin_kernel(info_of(20, "k"));
+    for (int c = 0; c < 20; ++c) writer.add_cta(random_cta(random, 4, 30));
+    writer.finish();
+    std::ifstream in(path, std::ios::binary);
+    files[i].assign(std::istreambuf_iterator<char>(in), {});
+  }
+  CHECK(files[0].size() > 1000);
+  CHECK(files[0] == files[1]);
 }
 
 TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and op, and leaves no file") {
