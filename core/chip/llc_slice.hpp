@@ -43,8 +43,10 @@ class LlcSlice {
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
-  /// Writes back all dirty lines and forgets all lines: software coherence at the end of a kernel under SM-side caching.
-  void begin_flush();
+  /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
+  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under split.
+  enum class Flush : std::uint8_t { all, dirty, remote };
+  void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
   /// Write-backs that have left the tags and are not yet in memory.
@@ -52,6 +54,8 @@ class LlcSlice {
 
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t hits() const { return hits_; }
+  /// Lines of this chip and of others, as they are now.
+  std::pair<std::uint32_t, std::uint32_t> occupancy() const;
   std::string describe_stall() const;
   bool credits_home() const {
     const auto idle = [](const Input& in) {
@@ -75,9 +79,13 @@ class LlcSlice {
   bool process(const Packet& p, std::uint32_t queue);
   bool read(const Packet& p, std::uint32_t queue);
   bool write(const Packet& p, std::uint32_t queue);
+  bool write_through(const Packet& p, std::uint32_t queue);
+  bool writes_through(const Packet& p) const;
+  void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
   bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
-  std::uint32_t mshr_limit(std::uint32_t queue) const;
+  std::uint32_t mshr_limit(const Packet& p, std::uint32_t queue) const;
+  std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
   bool bypass(const Packet& p, std::uint32_t queue);
   bool take(Gate& gate, std::uint32_t queue);
   bool stall(std::uint32_t queue);
@@ -112,6 +120,7 @@ class LlcSlice {
   OutPort out_;
   OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR
   std::uint32_t bypassing_ = 0, writebacks_ = 0, flush_next_ = kNotFlushing;
+  Flush flush_{};
   std::uint64_t accesses_ = 0, hits_ = 0;
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;

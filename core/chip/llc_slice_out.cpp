@@ -57,7 +57,7 @@ void LlcSlice::fill(const Packet& p) {
   const std::uint32_t s = set(line);
   std::uint32_t i = tags_.find(s, line);
   if (i == TagArray::kMiss) {
-    make_room(i = tags_.victim(s));
+    make_room(i = victim(s, p.home));
     tags_.install(i, line);
     home_[i] = p.home;
   }
@@ -140,7 +140,8 @@ void LlcSlice::pump_write() {
       });
 }
 
-void LlcSlice::begin_flush() {
+void LlcSlice::begin_flush(Flush scope) {
+  flush_ = scope;
   flush_next_ = 0;
   c_.schedule(c_.now(), EventKind::slice_flush, id_);
 }
@@ -149,6 +150,8 @@ void LlcSlice::on_flush() {
   if (!flushing()) return;
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
+    if (flush_ == Flush::dirty && tags_.dirty(flush_next_) == 0) continue;
+    if (flush_ == Flush::remote && home_[flush_next_] == c_.chip) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
@@ -157,6 +160,16 @@ void LlcSlice::on_flush() {
     ++c_.count[Counter::llc_flushed_lines];
   }
   flush_next_ = kNotFlushing;
+}
+
+std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
+  std::uint32_t local = 0, remote = 0;
+  for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
+    const bool held = tags_.occupied(i);
+    local += held && home_[i] == c_.chip;
+    remote += held && home_[i] != c_.chip;
+  }
+  return {local, remote};
 }
 
 std::string LlcSlice::describe_stall() const {

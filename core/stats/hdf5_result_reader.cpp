@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "core/engine/error.hpp"
@@ -72,6 +73,21 @@ class ResultFile {
     return values;
   }
   Values counts(const std::string& name, Dims&& dims) const { return counts(name, dims); }
+
+  std::vector<double> reals(const std::string& name, Dims dims) const {
+    const auto set = dataset(name, H5T_FLOAT, dims);
+    std::vector<double> values(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
+    if (!values.empty()) set.read(values.data(), H5::PredType::NATIVE_DOUBLE);
+    return values;
+  }
+
+  std::vector<std::string> names_in(const std::string& group) const {
+    if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
+    const auto g = file_.openGroup(group);
+    std::vector<std::string> names;
+    for (hsize_t i = 0; i < g.getNumObjs(); ++i) names.push_back(g.getObjnameByIdx(i));
+    return names;
+  }
 
  private:
   static H5::H5File open(const std::string& path) {
@@ -168,6 +184,21 @@ std::vector<KernelResult> read_kernels(const ResultFile& file) {
   return kernels;
 }
 
+std::vector<Decision> read_decisions(const ResultFile& file) {
+  auto choices = file.text_column("/decisions/choice");
+  std::vector<Decision> decisions(choices.size());
+  const auto kernels = file.counts("/decisions/kernel", {decisions.size()});
+  const auto cycles = file.counts("/decisions/cycle", {decisions.size()});
+  for (std::size_t i = 0; i < decisions.size(); ++i) decisions[i] = {kernels[i], cycles[i], std::move(choices[i]), {}};
+  for (const std::string& name : file.names_in("/decisions/values")) {
+    const auto column = file.reals("/decisions/values/" + name, {decisions.size()});
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+      if (!std::isnan(column[i])) decisions[i].values.emplace_back(name, column[i]);
+    }
+  }
+  return decisions;
+}
+
 std::vector<ChipResult> read_chips(const ResultFile& file) {
   Dims dims{kAny};
   file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
@@ -222,6 +253,7 @@ RunResult read_result(const std::string& path) {
     result.digest = file.number("/", "digest");
     result.provenance = read_provenance(file);
     result.kernels = read_kernels(file);
+    result.decisions = read_decisions(file);
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
     return result;

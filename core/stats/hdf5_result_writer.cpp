@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <span>
 
 #include "core/engine/error.hpp"
@@ -125,6 +126,35 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   }
 }
 
+/// Which values a decision rests on depends on the policy: one column each, NaN where a decision has no such value.
+void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisions) {
+  const auto group = file.createGroup("decisions");
+  const hsize_t n = decisions.size();
+  Values kernels, cycles;
+  std::vector<std::string> choices, names;
+  for (const Decision& d : decisions) {
+    kernels.push_back(d.kernel), cycles.push_back(d.cycle), choices.push_back(d.choice);
+    for (const auto& [name, value] : d.values) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  put(group, "kernel", {n}, kernels, "index", "kernel that the decision was taken in, an index into /kernels");
+  put(group, "cycle", {n}, cycles, "cycles", "end of the epoch that the decision rests on");
+  const auto set = group.createDataSet("choice", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  if (n != 0) set.write(static_cast<const void*>(pointers(choices).data()), hdf5::text_type());
+  const auto columns = group.createGroup("values");
+  for (const std::string& name : names) {
+    std::vector<double> column(n, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < n; ++i) {
+      for (const auto& [key, value] : decisions[i].values) {
+        if (key == name) column[i] = value;
+      }
+    }
+    columns.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}))
+        .write(column.data(), H5::PredType::NATIVE_DOUBLE);
+  }
+}
+
 /// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
 void check_shape(const RunResult& result) {
   for (const auto& sample : result.samples) {
@@ -154,6 +184,7 @@ std::vector<char> file_image(const RunResult& result) {
   set_number(root, "digest", result.digest);
   write_provenance(file, result.provenance);
   write_kernels(file, result.kernels);
+  write_decisions(file, result.decisions);
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
   file.flush(H5F_SCOPE_GLOBAL);

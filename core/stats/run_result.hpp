@@ -4,6 +4,7 @@
 
 #include "core/engine/types.hpp"
 #include "core/stats/counters.hpp"
+#include "core/stats/decision.hpp"
 
 /// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
 namespace atl {
@@ -47,6 +48,7 @@ struct RunResult {
   Provenance provenance;
   std::vector<KernelResult> kernels;
   std::vector<Sample> samples;
+  std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
   Cycle cycles = 0;          ///< end of the last kernel
   bool complete = true;      ///< false: stopped by --max-cycles

@@ -25,6 +25,19 @@ std::optional<Cycle> cycles_of(const KernelResult& kernel) {
 
 std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<12} {}\n", label, value); }
 
+/// How often each choice was made, in order of first appearance: "sm_side 3, memory_side 1".
+std::string decisions_summary(const RunResult& result) {
+  std::vector<std::pair<std::string, std::size_t>> times;
+  for (const Decision& d : result.decisions) {
+    const auto known = std::ranges::find(times, d.choice, &std::pair<std::string, std::size_t>::first);
+    known == times.end() ? void(times.emplace_back(d.choice, 1)) : void(++known->second);
+  }
+  if (times.size() > 4) return fmt::format("{} of {} kinds", result.decisions.size(), times.size());
+  std::string out;
+  for (const auto& [choice, n] : times) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", choice, n);
+  return out;
+}
+
 std::string per(double amount, double of, int digits = 2) {
   return of > 0 ? fmt::format("{:.{}f}", amount / of, digits) : "-";
 }
@@ -69,6 +82,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");
   out += row("links", per(count(link_bytes), cycles) + " bytes per cycle");
+  if (!result.decisions.empty()) out += row("decisions", decisions_summary(result));
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
   out += row("host",
              fmt::format("{} on {} rank{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
@@ -88,9 +102,20 @@ Counters sum_of_chips(const RunResult& result) {
 
 std::string summary_table(const RunResult& result) { return table(result, kKernelsShown); }
 
+/// Every decision with its values.
+static std::string decisions_text(const RunResult& result) {
+  std::string out;
+  for (const Decision& d : result.decisions) {
+    out += fmt::format("    kernel {:<4} cycle {:>14}  {}\n", d.kernel, grouped(d.cycle), d.choice);
+    for (const auto& [name, value] : d.values) out += fmt::format("      {:<32} {:>14.4g}\n", name, value);
+  }
+  return out;
+}
+
 std::string info_text(const RunResult& result) {
   const auto& p = result.provenance;
   std::string out = table(result, kAllKernels);
+  if (!result.decisions.empty()) out += row("decisions", "with what the model saw and predicted") + decisions_text(result);
   out += row("started", p.started_at);
   out += row("written by", fmt::format("Atoll {} ({})", p.version, p.git_commit));
   out += row("command", p.command);

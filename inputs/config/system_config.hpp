@@ -91,6 +91,8 @@ struct SystemConfig {
   L1Config l1;
   NocConfig noc;
   LlcConfig llc;
+  DynamicConfig dynamic;
+  SacConfig sac;
   DramConfig dram;
   LinkConfig link;
   PartitionConfig partition;
@@ -106,6 +108,8 @@ struct SystemConfig {
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
+    v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
+    v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});
     v(s.dram, {"dram", "", 0, 0, "memory controllers and DRAM"});
     v(s.link, {"link", "", 0, 0, "inter-chip network"});
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});

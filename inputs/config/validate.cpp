@@ -38,6 +38,21 @@ class Rules {
     sets("llc", c_.llc.size_kib, c_.llc.slices, c_.llc.ways);
   }
 
+  void organisation() const {
+    if (c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split) {
+      require(c_.llc.local_ways < c_.llc.ways, "`llc.local_ways` = {} leaves none of `llc.ways` = {} for remote lines",
+              c_.llc.local_ways, c_.llc.ways);
+    }
+    if (c_.llc.organisation == LlcOrganisation::dynamic_split) {
+      require(2 * c_.dynamic.min_ways <= c_.llc.ways, "`dynamic.min_ways` = {} for either kind exceeds `llc.ways` = {}",
+              c_.dynamic.min_ways, c_.llc.ways);
+    }
+    if (c_.llc.organisation == LlcOrganisation::sac) {
+      const std::uint32_t sets = c_.llc.size_kib * 1024 / c_.line_bytes / c_.llc.ways;
+      require(c_.sac.crd_sets <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", c_.sac.crd_sets, sets);
+    }
+  }
+
   void network() const {
     require(c_.llc.slices % c_.noc.memory_routers == 0,
             "`llc.slices` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many slices",
@@ -136,6 +151,7 @@ void validate(const SystemConfig& config) {
   rules.ranges();  // first: the other rules divide by what it proves non-zero
   rules.sms();
   rules.caches();
+  rules.organisation();
   rules.network();
   rules.memory();
   rules.partition();

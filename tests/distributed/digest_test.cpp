@@ -17,7 +17,8 @@ namespace {
 SystemConfig small_system(const std::string& organisation, const std::string& topology) {
   return read_system("sac-4chip",
                      {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
-                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology});
+                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology,
+                      "dynamic.period_cycles=500", "dynamic.saturation=0.5", "sac.window_cycles=500"});
 }
 
 std::string workload_file(const std::string& name) {
@@ -61,7 +62,7 @@ void check_same(const RunResult& got, const RunResult& wanted) {
 
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
   for (const std::string workload : {"stores", "hot"}) {
-    for (const std::string organisation : {"memory_side", "sm_side"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
       for (const std::string topology : {"ring", "full"}) {
         CAPTURE(workload);
         CAPTURE(organisation);

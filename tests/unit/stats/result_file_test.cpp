@@ -43,6 +43,13 @@ void check_same(const RunResult& a, const RunResult& b) {
     CHECK(x.started == y.started);
     CHECK(x.finished == y.finished);
   }
+  REQUIRE(a.decisions.size() == b.decisions.size());
+  for (std::size_t d = 0; d < a.decisions.size(); ++d) {
+    CHECK(a.decisions[d].kernel == b.decisions[d].kernel);
+    CHECK(a.decisions[d].cycle == b.decisions[d].cycle);
+    CHECK(a.decisions[d].choice == b.decisions[d].choice);
+    CHECK((a.decisions[d].values == b.decisions[d].values));  // the sample's are in alphabetic order, as files list them
+  }
   REQUIRE(a.samples.size() == b.samples.size());
   for (std::size_t s = 0; s < a.samples.size(); ++s) {
     CHECK(a.samples[s].end == b.samples[s].end);

@@ -18,6 +18,9 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
   r.provenance.host_seconds = 0.1 + 0.2;
   r.provenance.events = 123'456'789'012;
   r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
+  r.decisions = {{0, 2040, "sm_side", {{"eab", 1.25}, {"hit", 0.1 + 0.2}}},
+                 {1, 3040, "", {}},
+                 {1, 5000, "memory_side", {{"hit", -0.0}}}};
   r.cycles = 100'000;
   r.complete = false;
   r.digest = 0xFEDCBA9876543210;
