@@ -21,7 +21,11 @@ Gate* RequestNetwork::gate_for(Packet& p) {
   return p.home == kUnknownHome ? nullptr : &port_[port_of(p)].lanes[lane_of(p)].gate;
 }
 
-void RequestNetwork::request(const Packet& p) { p.home == kUnknownHome ? mmu_.park(p) : enter(p); }
+void RequestNetwork::request(const Packet& p) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_request(c_, p);
+  p.home == kUnknownHome ? mmu_.park(p) : enter(p);
+}
 
 void RequestNetwork::enter(const Packet& p) {
   ++c_.count[p.home == c_.chip ? Counter::requests_local : Counter::requests_remote];

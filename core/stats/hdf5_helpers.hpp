@@ -57,8 +57,18 @@ inline constexpr PartArray kPartArrays[] = {
     {"channels/writes", "writes served by each memory channel", &ChipResult::channel_writes},
 };
 
-inline constexpr const char* kOriginNames[] = {"local_llc", "remote_llc", "local_memory", "remote_memory"};
-static_assert(std::size(kOriginNames) == kOrigins);
+/// Sizes below /sharing, which is absent unless the run looked at them.
+struct SharedBytesColumn {
+  const char* name;
+  const char* doc;
+  std::uint64_t SharedBytes::*field;
+};
+inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
+    {"true_shared", "lines that several chips accessed", &SharedBytes::truly},
+    {"true_shared_copies", "such a line once for each chip that accessed it", &SharedBytes::truly_copies},
+    {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
+    {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
+};
 
 /// Our own messages say what failed; the library's stack trace on stderr would only bury them.
 inline void silence() { H5::Exception::dontPrint(); }

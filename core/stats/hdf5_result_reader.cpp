@@ -24,6 +24,8 @@ class ResultFile {
 
   [[noreturn]] void fail(const std::string& what) const { throw InputError(path_, what); }
 
+  bool has(const std::string& name) const { return file_.nameExists(name); }
+
   H5::Attribute attribute(const std::string& group, const char* name) const {
     if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
     const auto object = file_.openGroup(group);
@@ -216,7 +218,7 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
     }
   }
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
-    const auto values = file.counts(fmt::format("/latency/{}", hdf5::kOriginNames[origin]), {chips.size(), kLatencyBuckets});
+    const auto values = file.counts(fmt::format("/latency/{}", kOriginNames[origin]), {chips.size(), kLatencyBuckets});
     for (std::size_t c = 0; c < chips.size(); ++c) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * kLatencyBuckets), kLatencyBuckets,
                   chips[c].latency[origin].begin());
@@ -240,6 +242,23 @@ std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
   return samples;
 }
 
+SharingResult read_sharing(const ResultFile& file) {
+  SharingResult sharing;
+  sharing.epoch_cycles = file.counts("/sharing/window_cycles", {kSharingWindows}).back();
+  Dims dims{kAny, kSharingWindows};
+  file.counts(fmt::format("/sharing/windows/{}", hdf5::kSharedBytesColumns[0].name), dims);
+  sharing.epochs.resize(dims[0]);
+  for (const auto& column : hdf5::kSharedBytesColumns) {
+    sharing.footprint.*column.field = file.counts(fmt::format("/sharing/footprint/{}", column.name), {1})[0];
+    const auto values = file.counts(fmt::format("/sharing/windows/{}", column.name), {dims[0], kSharingWindows});
+    auto value = values.begin();
+    for (auto& epoch : sharing.epochs) {
+      for (auto& window : epoch) window.*column.field = *value++;
+    }
+  }
+  return sharing;
+}
+
 }  // namespace
 
 RunResult read_result(const std::string& path) {
@@ -256,6 +275,7 @@ RunResult read_result(const std::string& path) {
     result.decisions = read_decisions(file);
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
+    if (file.has("/sharing")) result.sharing = read_sharing(file);
     return result;
   } catch (const H5::Exception& e) {
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));

@@ -121,7 +121,7 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
     Values values;
     for (const auto& chip : chips) std::ranges::copy(chip.latency[origin], std::back_inserter(values));
-    put(latency, hdf5::kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
+    put(latency, kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
         "loads by L1-miss latency; bucket b holds latencies from 2^b to 2^(b+1)-1 cycles");
   }
 }
@@ -152,6 +152,22 @@ void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisi
     }
     columns.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}))
         .write(column.data(), H5::PredType::NATIVE_DOUBLE);
+  }
+}
+
+void write_sharing(const H5::H5File& file, const SharingResult& sharing) {
+  const auto group = file.createGroup("sharing");
+  Values windows;
+  for (std::size_t w = 0; w < kSharingWindows; ++w) windows.push_back(sharing_window(sharing.epoch_cycles, w));
+  put(group, "window_cycles", {windows.size()}, windows, "cycles", "lengths of the windows; the last one is an epoch");
+  const auto footprint = group.createGroup("footprint"), working_set = group.createGroup("windows");
+  for (const auto& column : hdf5::kSharedBytesColumns) {
+    put(footprint, column.name, {1}, {sharing.footprint.*column.field}, "bytes", column.doc);
+    Values values;
+    for (const auto& epoch : sharing.epochs) {
+      for (const auto& window : epoch) values.push_back(window.*column.field);
+    }
+    put(working_set, column.name, {sharing.epochs.size(), kSharingWindows}, values, "bytes", column.doc);
   }
 }
 
@@ -187,6 +203,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_decisions(file, result.decisions);
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
+  if (result.sharing) write_sharing(file, *result.sharing);
   file.flush(H5F_SCOPE_GLOBAL);
   const auto size = H5Fget_file_image(file.getId(), nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -82,6 +82,18 @@ struct CoherenceConfig {
   }
 };
 
+/// What is looked at besides the counters. Nothing simulated depends on it.
+struct ObserveConfig {
+  bool sharing = false;
+  std::uint64_t sharing_window_cycles = 100000;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.sharing, {"sharing", "", 0, 0, "which data the chips share: footprint and working sets (docs/results.md)"});
+    v(s.sharing_window_cycles, {"sharing_window_cycles", "cycles", 100, 1e12,
+                                "an epoch of these working sets; shorter windows begin with it (SAC figure 11)"});
+  }
+};
+
 struct SystemConfig {
   std::string name = "custom";
   std::uint32_t chips = 4;
@@ -98,6 +110,7 @@ struct SystemConfig {
   PartitionConfig partition;
   CoherenceConfig coherence;
   ControlConfig control;
+  ObserveConfig observe;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "shown in results"});
@@ -115,6 +128,7 @@ struct SystemConfig {
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});
     v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
     v(s.control, {"control", "", 0, 0, "controller"});
+    v(s.observe, {"observe", "", 0, 0, "statistics that cost host time, off by default"});
   }
 };
 

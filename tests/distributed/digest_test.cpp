@@ -45,6 +45,7 @@ void check_same(const RunResult& got, const RunResult& wanted) {
   CHECK(got.cycles == wanted.cycles);
   CHECK(got.complete);
   CHECK(got.provenance.events == wanted.provenance.events);
+  CHECK(got.sharing == wanted.sharing);
   CHECK(sum_of_chips(got).value == sum_of_chips(wanted).value);
   REQUIRE(got.kernels.size() == wanted.kernels.size());
   for (std::size_t k = 0; k < got.kernels.size(); ++k) {
@@ -90,6 +91,23 @@ TEST_CASE("every result is the same for any map of chips and controller to ranks
     const int ranks = 1 + *std::max_element(map.begin(), map.end()) - '0';
     check_same(run_on(config, "stores", ranks, map), one);
   }
+}
+
+TEST_CASE("sharing statistics are the same on 1 to 5 ranks and any map, and the digest is that of a run without them") {
+  SystemConfig config = small_system("sm_side", "ring");
+  const std::uint64_t digest = run_on(config, "stores", 1).digest;
+  config.observe.sharing = true;
+  config.observe.sharing_window_cycles = 1000;
+  const RunResult one = run_on(config, "stores", 1);
+  CHECK(one.digest == digest);
+  REQUIRE(one.sharing);
+  CHECK(one.sharing->footprint.truly > 0);
+  CHECK(one.sharing->footprint.falsely > 0);
+  CHECK(one.sharing->footprint.unshared > 0);
+  CHECK(one.sharing->epochs.size() > 3);
+  for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  check_same(run_on(config, "stores", 3, "2,0,1,0,1"), one);
+  check_same(run_on(config, "stores", 3, "2,2,2,1,0"), one);
 }
 
 TEST_CASE("the same run twice gives the same digest, another organisation, topology or workload another") {

@@ -34,6 +34,8 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(a.cycles == b.cycles);
   CHECK(a.complete == b.complete);
   CHECK(a.digest == b.digest);
+  CHECK(a.sharing.has_value() == b.sharing.has_value());
+  CHECK((a.sharing == b.sharing));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
     const auto &x = a.kernels[k], &y = b.kernels[k];
@@ -115,6 +117,17 @@ TEST_CASE("a result is read back exactly as it was written") {
   if (const char* keep = std::getenv("ATOLL_KEEP_RESULT")) {
     fs::copy_file(dir / "r.h5", keep, fs::copy_options::overwrite_existing);
   }
+}
+
+TEST_CASE("a result of a run that did not watch the sharing, or watched and saw nothing, is read back as such") {
+  const TempDir dir;
+  auto result = sample_result();
+  result.sharing->epochs.clear();
+  write_result(result, dir / "r.h5", false);
+  check_same(result, read_result(dir / "r.h5"));
+  result.sharing.reset();
+  write_result(result, dir / "r.h5", true);
+  check_same(result, read_result(dir / "r.h5"));
 }
 
 TEST_CASE("a result without kernels, samples or hosts is read back exactly") {

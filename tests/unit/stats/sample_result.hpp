@@ -48,6 +48,13 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
       for (std::size_t b = 0; b < kLatencyBuckets; ++b) r.chips[c].latency[o][b] = 100 * c + 10 * o + b;
     }
   }
+  r.sharing.emplace();
+  r.sharing->epoch_cycles = 20'000;
+  r.sharing->footprint = {1 << 20, 3 << 20, 2 << 20, 5 << 20};
+  for (std::uint64_t e = 0; e < 5; ++e) {
+    auto& epoch = r.sharing->epochs.emplace_back();
+    for (std::uint64_t w = 0; w < kSharingWindows; ++w) epoch[w] = {1000 * e + w, 2000 * e + w, 3000 * e + w, 4000 * e + w};
+  }
   return r;
 }
 
