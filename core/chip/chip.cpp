@@ -225,13 +225,14 @@ void Chip::advance_phase() {
       case LlcRole::memory_side:
         return end_kernel();
       case LlcRole::sm_side:
+        if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
         phase_ = Phase::waiting;
         return tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
       case LlcRole::split:
         return begin_flush(LlcSlice::Flush::remote);
     }
   } else if (phase_ == Phase::flushing) {
-    if (flushed()) end_kernel();
+    if (flushed() && invalidated()) end_kernel();
   }
 }
 
@@ -244,9 +245,21 @@ bool Chip::flushed() const {
   return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.flushing() || s.writebacks() != 0; });
 }
 
+bool Chip::invalidated() const {
+  return std::all_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.invalidations() == 0; });
+}
+
 void Chip::begin_flush(LlcSlice::Flush scope) {
   phase_ = Phase::flushing;
   for (LlcSlice& s : slices_) s.begin_flush(scope);
+}
+
+/// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
+/// kernel starts memory-side, where nobody would find remote lines.
+void Chip::flush_after_kernel() {
+  if (!c_.machine.full_map) return begin_flush(LlcSlice::Flush::all);
+  phase_ = Phase::flushing;
+  if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
 }
 
 void Chip::end_kernel() {
@@ -269,7 +282,7 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::launch:
       return begin_kernel(unpack<LaunchBody>(m.body));
     case ControlKind::flush:
-      return begin_flush(LlcSlice::Flush::all);
+      return flush_after_kernel();
     case ControlKind::adjust:
       return obey(unpack<ModesBody>(m.body).modes);
     case ControlKind::pause:

@@ -53,6 +53,8 @@ class Chip final : public LogicalProcess {
   void begin_flush(LlcSlice::Flush scope);
   bool quiet() const;
   bool flushed() const;
+  bool invalidated() const;
+  void flush_after_kernel();
   void end_kernel();
   void send_touches();
   void send_sample();
@@ -61,6 +63,7 @@ class Chip final : public LogicalProcess {
   void send_epoch(std::uint32_t of_modes);
   void pause();
   void empty();
+  void leave_sm_side();
   void advance_change();
   void resume_with(const Modes& modes);
   void fill_l1(const Event& e);

@@ -42,18 +42,26 @@ void Chip::pause() {
 }
 
 /// Before SM-side caching begins, dirty lines go to memory, where other chips' reads will find them; clean ones may stay.
-/// Before it ends all lines go: any of them may have been written by another chip.
+/// Before it ends all lines go: any of them may have been written by another chip. With directories only remote lines go,
+/// and only when it ends: the home's dirty lines are looked up, and its stale ones are gone already.
 void Chip::empty() {
   change_ = Change::emptying;
-  const auto scope = c_.role == LlcRole::memory_side ? LlcSlice::Flush::dirty : LlcSlice::Flush::all;
-  for (LlcSlice& s : slices_) s.begin_flush(scope);
+  if (c_.machine.full_map) {
+    if (c_.role == LlcRole::sm_side) leave_sm_side();
+    return;
+  }
+  for (LlcSlice& s : slices_) s.begin_flush(c_.role == LlcRole::memory_side ? LlcSlice::Flush::dirty : LlcSlice::Flush::all);
+}
+
+void Chip::leave_sm_side() {
+  for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(LlcSlice::Flush::remote);
 }
 
 void Chip::advance_change() {
-  if (change_ == Change::draining && quiet()) {
+  if (change_ == Change::draining && quiet() && (!c_.machine.full_map || flushed())) {
     change_ = Change::waiting;
     tell_controller(ControlKind::paused, EmptyBody{});
-  } else if (change_ == Change::emptying && flushed()) {
+  } else if (change_ == Change::emptying && flushed() && invalidated()) {
     change_ = Change::waiting;
     tell_controller(ControlKind::emptied, EmptyBody{});
   }

@@ -113,15 +113,26 @@ void LlcSlice::unstall() {
 bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
   switch (p.kind) {
     case PacketKind::read:
-      return c_.sm_side() && queue == kFromLinks ? bypass(p, queue) : read(p, queue);
+      if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
+      if (!c_.machine.full_map) return bypass(p, queue);
+      return p.has(kFromOwner) ? read_at_owner(p, queue) : read_at_home(p, queue);
     case PacketKind::write:
       return writes_through(p) ? write_through(p, queue) : write(p, queue);
     case PacketKind::atomic:
       return atomic(p, queue);
+    case PacketKind::own:
+      return take_notice(p, queue);
+    case PacketKind::invalidate:
+      return invalidate(p, queue);
     default:  // a write-back of another chip: under split this slice may hold the line too
-      return c_.role == LlcRole::split ? write(p, queue) : bypass(p, queue);
+      if (c_.role == LlcRole::split) return write(p, queue);
+      if (!bypass(p, queue)) return false;
+      if (c_.machine.full_map) directory_.written_back(p.line, p.source);
+      return true;
   }
 }
+
+bool LlcSlice::hardware_coherent() const { return c_.machine.full_map && c_.sm_side(); }
 
 bool LlcSlice::writes_through(const Packet& p) const {
   return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
@@ -209,7 +220,9 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .sectors = fetch,
                .flags = kToSlice,
                .slice = p.slice};
-  if (!take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue)) return false;
+  const bool elsewhere = local && hardware_coherent() && directory_.owner(p.line) != FullMapDirectory::kNobody;
+  if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
+    return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
   mshr_[e].pending |= fetch;
   mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
@@ -218,7 +231,9 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   outcome = LlcOutcome::fetch;
   ++c_.count[Counter::llc_misses];
   c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
-  if (local) {
+  if (elsewhere) {
+    ask(e, fetch, c_.chip, c_.chip);
+  } else if (local) {
     channel(p.line).push(below);
   } else {
     if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(below));
@@ -237,11 +252,14 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   const bool never_waits = queue == kFromLinks && c_.role == LlcRole::split;
   if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
+  const bool announce = hardware_coherent() && (!hit || tags_.dirty(i) == 0);
+  if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
   if (!hit) {
     make_room(i);
     tags_.install(i, p.line);
     home_[i] = p.home;
   }
+  if (announce) announce_write(p);
   put_written(i, p);
   tags_.dirty(i) |= p.sectors;
   ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
@@ -286,6 +304,7 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   LlcOutcome outcome = LlcOutcome::hit;
   if ((p.sectors & ~valid) == 0) {
     if (!response_room(p)) return stall(queue);
+    if (hardware_coherent()) announce_write(p);  // at the home: other chips' copies end
     tags_.touch(i);
     tags_.dirty(i) |= p.sectors;
     ++hits_, ++c_.count[Counter::llc_hits];

@@ -48,18 +48,27 @@ void LlcSlice::on_memory(const Packet& p) {
 }
 
 void LlcSlice::fill(const Packet& p) {
-  if (p.kind == PacketKind::writeback_ack) {
-    --writebacks_;
-    return;
+  const std::uint8_t home = p.has(kFromOwner) ? static_cast<std::uint8_t>(p.token & 0xFF) : p.home;
+  switch (p.kind) {
+    case PacketKind::writeback_ack:
+    case PacketKind::own_ack:
+      --writebacks_;
+      return;
+    case PacketKind::invalidate_ack:
+      --invalidations_;
+      return;
+    default:
+      if (p.sectors == 0)  // a referral
+        return ask(p.entry, static_cast<std::uint8_t>(p.token >> 8), home, static_cast<std::uint8_t>(p.token & 0xFF));
   }
   auto& e = mshr_[p.entry];
   const LineAddr line = e.line;
   const std::uint32_t s = set(line);
   std::uint32_t i = tags_.find(s, line);
   if (i == TagArray::kMiss) {
-    make_room(i = victim(s, p.home));
+    make_room(i = victim(s, home));
     tags_.install(i, line);
-    home_[i] = p.home;
+    home_[i] = home;
   }
   tags_.valid(i) |= p.sectors;
   e.pending &= static_cast<std::uint8_t>(~p.sectors);
@@ -70,11 +79,15 @@ void LlcSlice::fill(const Packet& p) {
   const std::uint8_t flags = p.flags & (kFromMemory | kLlcRemote);
   mshr_.release_waiters(p.entry, [&](const Packet& w) {
     if ((w.sectors & ~here) != 0) return false;
-    if (w.kind == PacketKind::atomic) tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    if (w.kind == PacketKind::atomic) {
+      if (hardware_coherent()) announce_write(w);
+      tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    }
     respond(w, flags);
     return true;
   });
   if (e.pending == 0) {
+    if (e.void_on_arrival) drop_copy(line);
     mshr_.close(p.entry);
     unstall();
   }

@@ -72,7 +72,7 @@ struct ControlConfig {
   }
 };
 
-enum class CoherenceProtocol : std::uint8_t { software };
+enum class CoherenceProtocol : std::uint8_t { software, full_map };
 
 struct CoherenceConfig {
   CoherenceProtocol protocol = CoherenceProtocol::software;

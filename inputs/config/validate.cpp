@@ -53,6 +53,14 @@ class Rules {
     }
   }
 
+  void coherence() const {
+    const bool split =
+        c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split;
+    require(c_.coherence.protocol != CoherenceProtocol::full_map || !split,
+            "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
+            "sm_side or sac), not for static and dynamic: use software");
+  }
+
   void network() const {
     require(c_.llc.slices % c_.noc.memory_routers == 0,
             "`llc.slices` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many slices",
@@ -152,6 +160,7 @@ void validate(const SystemConfig& config) {
   rules.sms();
   rules.caches();
   rules.organisation();
+  rules.coherence();
   rules.network();
   rules.memory();
   rules.partition();

@@ -106,8 +106,10 @@ template <> std::span<const Word<CtaToSm>> words() {
 }
 
 template <> std::span<const Word<CoherenceProtocol>> words() {
-  static constexpr std::array<Word<CoherenceProtocol>, 1> list{{
+  static constexpr std::array<Word<CoherenceProtocol>, 2> list{{
       {CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
+      {CoherenceProtocol::full_map, "full_map",
+       "SM-side slices: a directory at the home invalidates copies when one is written"},
   }};
   return list;
 }

@@ -14,11 +14,12 @@ namespace atl::test {
 namespace {
 
 /// SAC's system, shrunk so that a run takes well under a second.
-SystemConfig small_system(const std::string& organisation, const std::string& topology) {
-  return read_system("sac-4chip",
-                     {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
-                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology,
-                      "dynamic.period_cycles=500", "dynamic.saturation=0.5", "sac.window_cycles=500"});
+SystemConfig small_system(const std::string& organisation, const std::string& topology,
+                          const std::string& protocol = "software") {
+  return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+                                   "control.sample_cycles=1000", "llc.organisation=" + organisation,
+                                   "link.topology=" + topology, "dynamic.period_cycles=500", "dynamic.saturation=0.5",
+                                   "sac.window_cycles=500", "sac.crd_sets=32", "coherence.protocol=" + protocol});
 }
 
 std::string workload_file(const std::string& name) {
@@ -80,6 +81,17 @@ TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisa
         }
       }
     }
+  }
+}
+
+TEST_CASE("every result is the same on 1 to 5 ranks under hardware coherence") {
+  for (const std::string organisation : {"sm_side", "sac"}) {
+    CAPTURE(organisation);
+    const SystemConfig config = small_system(organisation, "ring", "full_map");
+    const RunResult one = run_on(config, "stores", 1);
+    if (organisation == "sm_side") CHECK(sum_of_chips(one)[Counter::coherence_invalidations] > 0);
+    if (organisation == "sac") CHECK(one.decisions.size() == one.kernels.size());
+    for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
   }
 }
 

@@ -53,6 +53,10 @@ std::vector<SystemConfig> organisations(const SystemConfig& base) {
     c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
     c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
     list.push_back(c);
+    if (word.value == LlcOrganisation::sm_side || word.value == LlcOrganisation::sac) {
+      list.back().coherence.protocol = CoherenceProtocol::full_map;
+      list.push_back(c);
+    }
     if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
       list.back().llc.remote_writes = RemoteWrites::back;
       list.push_back(c);
@@ -64,9 +68,10 @@ std::vector<SystemConfig> organisations(const SystemConfig& base) {
 /// Runs, and checks that everything asked for came, once, and that the machine is at rest (in run()).
 void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t seed) {
   const std::string what =
-      fmt::format("{} chips, topology {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
+      fmt::format("{} chips, topology {}, {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
                   static_cast<int>(config.link.topology),
-                  words<LlcOrganisation>()[static_cast<std::size_t>(config.llc.organisation)].word, config.line_bytes,
+                  words<LlcOrganisation>()[static_cast<std::size_t>(config.llc.organisation)].word,
+                  words<CoherenceProtocol>()[static_cast<std::size_t>(config.coherence.protocol)].word, config.line_bytes,
                   config.llc.sectored ? "sectored" : "whole lines", config.noc.queue_packets, seed);
   CAPTURE(what);
   ScriptedWorkload w = random_workload(config, shape, seed);
