@@ -22,5 +22,6 @@ void add_info(Commands& c);
 void add_config(Commands& c);
 void add_list(Commands& c);
 void add_ptx(Commands& c);
+void add_sweep(Commands& c);
 
 }  // namespace atl

@@ -13,7 +13,7 @@ namespace atl::hdf5 {
 
 inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
-inline constexpr std::uint64_t kSchemaVersion = 1;
+inline constexpr std::uint64_t kSchemaVersion = 2;
 
 /// Columns of /kernels, apart from the names.
 struct KernelColumn {
@@ -40,6 +40,7 @@ inline constexpr ProvenanceText kProvenanceTexts[] = {
     {"command", &Provenance::command},
     {"system", &Provenance::system},
     {"workload", &Provenance::workload},
+    {"workload_digest", &Provenance::workload_digest},
     {"started_at", &Provenance::started_at},
     {"effective_config", &Provenance::effective_config},
 };

@@ -119,9 +119,11 @@ std::string info_json(const RunResult& result) {
   }
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
-  out["provenance"] = {{"version", p.version}, {"git_commit", p.git_commit},     {"command", p.command},
-                       {"system", p.system},   {"workload", p.workload},         {"started_at", p.started_at},
-                       {"hosts", p.hosts},     {"host_seconds", p.host_seconds}, {"events", p.events}};
+  out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
+                       {"command", p.command},   {"system", p.system},
+                       {"workload", p.workload}, {"started_at", p.started_at},
+                       {"hosts", p.hosts},       {"host_seconds", p.host_seconds},
+                       {"events", p.events},     {"workload_digest", p.workload_digest}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -50,7 +50,7 @@ TEST_CASE("a newer schema version is refused with both versions") {
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
   });
   CHECK(contains(message, "schema version 99"));
-  CHECK(contains(message, "reads version 1"));
+  CHECK(contains(message, "reads version 2"));
 }
 
 TEST_CASE("a missing group or dataset is named") {
