@@ -187,7 +187,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
                signal);
     return 128 + signal;
   }
-  if (failures.empty() && elsewhere == 0) fmt::print("all done\n");
+  if (failures.empty() && elsewhere == 0) fmt::print("all done; `atoll table {}` compares\n", folder);
   return failures.empty() ? 0 : 1;
 }
 

@@ -1,6 +1,8 @@
-"""An experiment from its file to its results: what is run, what is left alone, what is told of failures."""
+"""An experiment from its file to its table: what is run, what is left alone, what is told of failures."""
 
+import csv
 import json
+import math
 import os
 import signal
 import subprocess
@@ -28,6 +30,10 @@ class Sweep(program.ProgramTest):
     def results(self):
         folder = self.path("out")
         return {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder) if name.endswith(".h5")}
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
 
     def experiment(self, **changes):
         """A tiny one of parametric workloads, with system and settings of the tests."""
@@ -106,10 +112,6 @@ class Sweep(program.ProgramTest):
         self.assertEqual({state for state, _ in self.states(experiment=file).values()}, {"done"})
         self.assertFalse(os.path.exists(self.path("out", "b__sm.log")))
 
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
     def test_a_result_of_other_settings_is_replaced_only_with_force(self):
         file = self.experiment()
         self.sweep(experiment=file)
@@ -170,6 +172,65 @@ class Sweep(program.ProgramTest):
         outcome = self.sweep(experiment=file, code=2)
         self.assertRegex(outcome.err, r"^atoll: b__mem: there is no workload .*w/b.json, did you mean `\w+.json`\?")
         self.assertFalse(os.path.exists(self.path("out")))
+
+    def table(self, *more):
+        """The rows of `atoll table --csv` by their first cell, and what is said of missing points."""
+        outcome = self.succeeds(["table", self.path("out"), "--csv", *more])
+        header, *rows = csv.reader(outcome.out.splitlines())
+        return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}, outcome.err
+
+    def test_a_table_shows_the_ratio_of_cycles_and_the_distance_to_the_paper(self):
+        file = self.experiment(reference={"source": "Fig. 0", "speedup": {"sm": {"a": 0.5, "b": 2}}, "mean": {"sm": {"ALL": 3}}})
+        self.write("w/b.json", self.read("w/b.json").replace("20", "60"))
+        self.sweep(experiment=file)
+        table, said = self.table()
+        self.assertEqual(said, "")
+        info = {p: json.loads(self.succeeds(["info", "--json", self.path("out", p + ".h5")]).out)
+                for p in ("a__mem", "a__sm", "b__mem", "b__sm")}
+        cycles = {p: i["cycles"] for p, i in info.items()}
+        ipc = {p: i["totals"]["warp.instructions"] / i["cycles"] for p, i in info.items()}
+        a, b = cycles["a__mem"] / cycles["a__sm"], cycles["b__mem"] / cycles["b__sm"]
+        self.assertGreater(abs(a - b), 0.01)
+
+        def shows(row, column, value):
+            self.assertAlmostEqual(float(table[row][column]), value, places=6)
+
+        shows("a", "mem", 1)
+        shows("a", "sm", a)
+        shows("a", "sm paper", 0.5)
+        shows("a", "sm |ln|", abs(math.log(a / 0.5)))
+        shows("b", "sm |ln|", abs(math.log(b / 2)))
+        shows("mean |ln(ours/paper)|", "sm |ln|", (abs(math.log(a / 0.5)) + abs(math.log(b / 2))) / 2)
+        shows("ALL harmonic mean", "sm", 2 / (1 / a + 1 / b))
+        shows("ALL harmonic mean", "sm paper", 0.8)  # 2 / (1 / 0.5 + 1 / 2)
+        shows("ALL IPC-first mean", "sm",
+              (1 / ipc["a__mem"] + 1 / ipc["b__mem"]) / (1 / ipc["a__sm"] + 1 / ipc["b__sm"]))
+        shows("ALL IPC-first mean", "sm paper", 3)
+        table, _ = self.table("--metric", "llc.accesses")
+        shows("b", "sm", info["b__sm"]["totals"]["llc.accesses"])
+        self.assertEqual(list(table), ["a", "b"])
+        text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
+        self.assertIn("beside Fig. 0", text)
+        self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)
+
+    def test_a_table_shows_what_is_missing_and_leaves_it_out_of_the_means(self):
+        file = self.experiment()
+        self.sweep(experiment=file)
+        os.remove(self.path("out/a__sm.h5"))
+        self.write("out/b__mem.h5", "damaged")
+        speedup, said = self.table()
+        self.assertEqual((speedup["a"]["mem"], speedup["a"]["sm"], speedup["b"]["sm"]), ("1", "-", "-"))
+        self.assertEqual(speedup["ALL harmonic mean"], {"mem": "1", "sm": "-"})
+        self.assertIn("2 of 4 points have no result", said)
+        self.assertRegex(said, r"(?m)^  a__sm$")
+        self.assertRegex(said, r"(?m)^  b__mem \(.*not an HDF5 file")
+
+    def test_a_table_of_something_else_is_refused(self):
+        self.refused(["table", self.folder], 2, "is not the folder of a sweep", layouts=[None])
+        file = self.experiment()
+        self.sweep("--only", "a__mem", experiment=file)
+        self.refused(["table", self.path("out"), "-m", "llc.mises"], 2, "there is no `llc.mises`, did you mean `llc.misses`?",
+                     layouts=[None])
 
     def test_under_mpirun_it_is_refused(self):
         self.refused(["sweep", QUICK], 2, "run it without mpirun", layouts=[2])
