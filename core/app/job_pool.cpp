@@ -1,9 +1,11 @@
 #include "core/app/job_pool.hpp"
 
-#include <signal.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <chrono>
+#include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -64,7 +66,7 @@ class Children {
     while (!list_.empty()) {
       if (Clock::now() > deadline)
         for (const Running& r : list_) kill(-r.pid, SIGKILL);
-      reap([](const Running& r, int) { remove_quietly(r.job->log); });
+      reap([](const Running& r, int) { remove_quietly(r.job->log), remove_quietly(r.job->scrap); });
       if (!list_.empty()) nanosleep(&moment, nullptr);
     }
   }
@@ -108,7 +110,7 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
       std::string error = describe_end(status);
       if (!error.empty()) {
         const std::string said = first_error(r.job->log);
-        error = said.empty() ? error + ", see " + r.job->log : said;
+        error = said.empty() ? fmt::format("{}, see {}", error, r.job->log) : said;
       }
       ++state.ended, state.failed += !error.empty();
       if (error.empty()) remove_quietly(r.job->log);

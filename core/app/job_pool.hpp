@@ -10,6 +10,7 @@ struct Job {
   std::string name;
   std::vector<std::string> command;
   std::string log;
+  std::string scrap;  ///< what may be left half written if it is stopped
 };
 
 struct JobEnd {
@@ -25,7 +26,8 @@ struct PoolState {
 };
 
 /// Runs the jobs in order, `at_once` of them at a time. `ended` is told of every end, `tick` every now and then. A signal
-/// that asks this process to end stops the jobs that run, removes their logs, and is returned; else the answer is 0.
+/// that asks this process to end stops the jobs that run, removes their logs and scraps, and is returned; else the answer is
+/// 0.
 int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::function<void(const JobEnd&)>& ended,
              const std::function<void(const PoolState&)>& tick);
 

@@ -48,7 +48,7 @@ std::string first_difference(const std::string& stored, const std::string& wante
 
 std::string PointInspector::difference(const Point& point, const std::string& stored_config,
                                        const std::string& stored_digest) {
-  const std::string key = first_difference(stored_config, effective_config(experiment_, point));
+  std::string key = first_difference(stored_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);

@@ -65,8 +65,8 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
   std::string digest;
   together(t, [&] {
     if (here && !o.output.empty()) check_output(o.output, o.force);
-    if (here) digest = workload_digest(o.workload);  // of what is opened, even if the file changes during the run
     workload = open_workload(o.workload, config.scale);
+    if (here) digest = workload_digest(o.workload);  // now: the file may change during the run
   });
   check_same_workload(t, *workload, o.workload);
 

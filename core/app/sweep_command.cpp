@@ -97,13 +97,13 @@ void refuse_to_replace(const std::vector<Selected>& points, const std::string& f
 }
 
 Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
-  Job job{point.name, {}, log_path(folder, point)};
+  const std::string result = result_path(folder, point);
+  Job job{point.name, {}, log_path(folder, point), result + ".part"};
   // Several runs share the processors here: bound ones would all sit on the first of them.
   if (e.ranks > 0) job.command = {"mpirun", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(e.ranks)};
-  const std::string result = result_path(folder, point);
-  for (const std::string& word : {this_program(), std::string("run"), e.system, std::string("--workload"),
-                                  point.workload->path, std::string("--output"), result, std::string("--force")})
-    job.command.push_back(word);
+  const auto& workload = point.workload->path;
+  job.command.insert(job.command.end(),
+                     {this_program(), "run", e.system, "--workload", workload, "--output", result, "--force"});
   for (const std::string& set : overrides(e, point)) job.command.insert(job.command.end(), {"--set", set});
   return job;
 }

@@ -89,11 +89,11 @@ Reference::Figures read_figures(const json& reference, const char* key, const st
   if (!it->is_object()) wrong_type({where, path}, "an object of variants", *it);
   for (const auto& [variant, figures] : it->items()) {
     require_known(variant, variants, {where, path});
-    const Origin at{where, path + "." + variant};
+    const Origin at{where, fmt::format("{}.{}", path, variant)};
     if (!figures.is_object()) wrong_type(at, "an object of figures", figures);
     for (const auto& [row, figure] : figures.items()) {
       require_known(row, rows, at);
-      assign(out[variant][row], {"", "", 1e-6, 1e6, ""}, figure, {where, at.key + "." + row});
+      assign(out[variant][row], {"", "", 1e-6, 1e6, ""}, figure, {where, fmt::format("{}.{}", at.key, row)});
     }
   }
   return out;
