@@ -40,6 +40,7 @@ inline constexpr ProvenanceText kProvenanceTexts[] = {
     {"command", &Provenance::command},
     {"system", &Provenance::system},
     {"workload", &Provenance::workload},
+    {"workload_digest", &Provenance::workload_digest},
     {"started_at", &Provenance::started_at},
     {"effective_config", &Provenance::effective_config},
 };

@@ -215,9 +215,11 @@ std::string info_json(const RunResult& result) {
   const auto by_origin = responses_by_origin(result);
   for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
   if (result.sharing) out["sharing"] = to_json(*result.sharing);
-  out["provenance"] = {{"version", p.version}, {"git_commit", p.git_commit},     {"command", p.command},
-                       {"system", p.system},   {"workload", p.workload},         {"started_at", p.started_at},
-                       {"hosts", p.hosts},     {"host_seconds", p.host_seconds}, {"events", p.events}};
+  out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
+                       {"command", p.command},   {"system", p.system},
+                       {"workload", p.workload}, {"started_at", p.started_at},
+                       {"hosts", p.hosts},       {"host_seconds", p.host_seconds},
+                       {"events", p.events},     {"workload_digest", p.workload_digest}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -99,6 +99,7 @@ struct SystemConfig {
   std::uint32_t chips = 4;
   double core_clock_mhz = 1000;
   std::uint32_t line_bytes = 128;
+  std::uint32_t scale = 1;
   SmConfig sm;
   L1Config l1;
   NocConfig noc;
@@ -117,6 +118,7 @@ struct SystemConfig {
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
+    v(s.scale, {"scale", "", 1, 1024, "divides llc.size_kib and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
@@ -131,6 +133,9 @@ struct SystemConfig {
     v(s.observe, {"observe", "", 0, 0, "statistics that cost host time, off by default"});
   }
 };
+
+/// The machine to build: `llc.size_kib` divided by `scale`. Where it is, `scale` is 1.
+SystemConfig scaled(SystemConfig config);
 
 template <> std::span<const Word<Topology>> words();
 template <> std::span<const Word<Mapping>> words();

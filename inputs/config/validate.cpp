@@ -35,7 +35,9 @@ class Rules {
   void caches() const {
     power_of_two("line_bytes", c_.line_bytes);
     if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways);
-    sets("llc", c_.llc.size_kib, c_.llc.slices, c_.llc.ways);
+    require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
+            c_.scale, c_.llc.size_kib);
+    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways);
   }
 
   void organisation() const {
@@ -153,6 +155,12 @@ class Rules {
 };
 
 }  // namespace
+
+SystemConfig scaled(SystemConfig config) {
+  config.llc.size_kib /= config.scale;
+  config.scale = 1;
+  return config;
+}
 
 void validate(const SystemConfig& config) {
   const Rules rules(config);

@@ -144,8 +144,10 @@ class ParametricWorkload final : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> open_parametric(const std::string& path) {
-  return std::make_unique<ParametricWorkload>(read_parametric(path));
+std::unique_ptr<Workload> open_parametric(const std::string& path, unsigned scale_by) {
+  ParametricConfig config = read_parametric(path);
+  scale(config, scale_by);
+  return std::make_unique<ParametricWorkload>(config);
 }
 
 }  // namespace atl

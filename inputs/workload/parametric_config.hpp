@@ -92,4 +92,7 @@ template <> std::span<const Word<Pattern>> words();
 /// Reads strictly: unknown keys, wrong types, values out of range and contradictions are InputErrors at file and key.
 ParametricConfig read_parametric(const std::string& path);
 
+/// Divides the footprint by `n`, and the accesses with it: each line is touched as often as before (docs/workloads.md).
+void scale(ParametricConfig& config, unsigned n);
+
 }  // namespace atl

@@ -26,6 +26,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(p.command == q.command);
   CHECK(p.system == q.system);
   CHECK(p.workload == q.workload);
+  CHECK(p.workload_digest == q.workload_digest);
   CHECK(p.started_at == q.started_at);
   CHECK((p.effective_config == q.effective_config));
   CHECK((p.hosts == q.hosts));

@@ -12,7 +12,8 @@ namespace atl::test {
 
 inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200) {
   RunResult r;
-  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "", {}, 0, 0};
+  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "00d1", "", {},
+                  0,       0};
   r.provenance.effective_config = "{\"text\": \"" + std::string(100'000, 'x') + "\"}";
   r.provenance.hosts = {"node0", "", "node1"};
   r.provenance.host_seconds = 0.1 + 0.2;
