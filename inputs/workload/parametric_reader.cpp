@@ -72,7 +72,8 @@ void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& orig
   };
   require(!r.name.empty(), "name", "is missing");
   require(r.size_kib * 8 >= chips, "size_kib", "gives some chip not even one line");
-  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * chips, "size_kib", "gives some chip not even one page");
+  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * chips, "size_kib",
+          "gives some chip not even one page");
   require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");
   require(r.near_reuse + r.far_reuse <= 1, "far_reuse", "and near_reuse exceed 1 together");
   require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");

@@ -54,9 +54,10 @@ void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
     hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(hot_fraction_ * static_cast<double>(count_)), 1, count_);
   if (hot_ == count_ && hot_below_) hot_below_ = 1u << kDrawBits;  // there is no cold part
 
-  // A real launch spreads the homes of shared pages. If all groups passed a page at the same time, the chip that is ahead would
-  // win every first touch, and local homes would keep it ahead.
-  stretch_ = stretch, turn_ = kind_ == Sharing::true_shared || kind_ == Sharing::false_shared ? g * stretch / groups_ : 0;
+  // A real launch spreads the homes of shared pages. If all groups passed a page at the same time, the chip that is ahead
+  // would win every first touch, and local homes would keep it ahead.
+  places_ = std::max<std::uint64_t>(1, count_ / accesses_), stretch_ = stretch;
+  turn_ = kind_ == Sharing::true_shared || kind_ == Sharing::false_shared ? g * stretch / groups_ : 0;
 }
 
 }  // namespace atl

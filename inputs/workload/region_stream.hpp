@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "inputs/workload/parametric_config.hpp"
@@ -38,12 +39,12 @@ inline std::uint32_t draw_part(std::uint64_t draw, unsigned part) {
   return static_cast<std::uint32_t>(draw >> part * kDrawBits) & ((1u << kDrawBits) - 1);
 }
 
-/// A share of a sequence's members, spread as evenly as integers allow (as Bresenham's line is): which ones are taken, and how
-/// many before any of them, follows from the position alone.
+/// A share of a sequence's members, spread as evenly as integers allow (as Bresenham's line is): which ones are taken, and
+/// how many before any of them, follows from the position alone.
 class EvenShare {
  public:
   EvenShare() = default;
-  explicit EvenShare(double share) : share_(static_cast<std::uint64_t>(share * kOne + 0.5)) {}
+  explicit EvenShare(double share) : share_(static_cast<std::uint64_t>(std::ceil(share * kOne))) {}  // a third of 48 is 16
   std::uint64_t before(std::uint64_t n) const { return static_cast<std::uint64_t>(Wide{n} * share_ >> kBits); }
 
  private:
@@ -84,11 +85,13 @@ class RegionStream {
   }
 
  private:
-  /// The n-th advance's place: stretches come one after another, each begun at the group's point.
+  /// The n-th advance's place: stretches come one after another, each begun at the group's point. The last is shorter.
   std::uint64_t turned(std::uint64_t n) const {
     if (turn_ == 0) return n;
-    const std::uint64_t at = n % stretch_;
-    return n - at + (at + turn_ < stretch_ ? at + turn_ : at + turn_ - stretch_);
+    const std::uint64_t in_round = n < places_ ? n : n % places_, at = in_round % stretch_, begin = in_round - at;
+    const std::uint64_t left = places_ - begin, length = std::min(stretch_, left);
+    const std::uint64_t turned_at = at + (left < stretch_ ? turn_ * length / stretch_ : turn_);
+    return n - at + (turned_at < length ? turned_at : turned_at - length);
   }
   std::uint64_t line_at(std::uint64_t position) const {
     if (stride_ == 1) return position < count_ ? position : position % count_;  // mostly no division
@@ -111,7 +114,7 @@ class RegionStream {
   double hot_fraction_;
   // Of the present group: units of 2^unit_bits_ lines that are step_ lines apart.
   unsigned unit_bits_ = 0;
-  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0, stretch_ = 1, turn_ = 0;
+  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0;
 };
 
 }  // namespace atl

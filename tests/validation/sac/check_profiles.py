@@ -3,12 +3,14 @@
 
     check_profiles.py --atoll build/release/atoll             memory-side: achieved against target, as a Markdown table
     check_profiles.py --atoll ... --solve                     also the corrections to be entered in make_profiles.py
-    check_profiles.py --atoll ... --set llc.organisation=...  further settings for every run
+    check_profiles.py --atoll ... --predict MEASURED.json     SM-side: speed-up over the memory-side runs of an earlier --json
+    check_profiles.py --atoll ... --set KEY=VALUE             a further setting for every run
 Needs h5py. A run takes seconds to half a minute.
 """
 
 import argparse
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -21,6 +23,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import make_profiles as profiles  # noqa: E402
 
 MB = 1 << 20
+
+# Fig. 8, SM-side over memory-side (+-0.02): to compare predictions with, never to derive a profile from.
+SPEEDUP = {"RN": 2.01, "AN": 1.70, "SN": 2.60, "CFD": 1.67, "BFS": 1.31, "3DC": 1.07, "BS": 1.12, "BT": 1.51, "SRAD": 0.66,
+           "GEMM": 0.73, "LUD": 0.74, "STEN": 0.75, "3MM": 0.82, "BP": 0.92, "DWT": 0.92, "NN": 0.83}
+LINK_PEAK, DRAM_PEAK = 768, 1750  # B/cycle of the system at 1 GHz, SAC Table 3
 
 
 def simulate(atoll, name, settings=()):
@@ -88,14 +95,41 @@ def footprint(name):
     return sum(mb for mb, _ in reach.values()), of("true_shared"), of("false_shared")
 
 
+def predict(arguments):
+    """Prints the speed-up of the SM-side LLC, and how busy links and memory were on both sides."""
+    memory_side = json.loads(pathlib.Path(arguments.predict).read_text())
+    print("| | SM-side / memory-side | SAC Fig. 8 | links busy | DRAM busy | LLC hit | requests per cycle | s |")
+    print("|---|---|---|---|---|---|---|---|")
+    measured, errors = {}, []
+    for name in arguments.names or profiles.PUBLISHED:
+        before = memory_side[name]
+        after = measured[name] = simulate(arguments.atoll, name, arguments.settings + ["llc.organisation=sm_side"])
+        speedup = before["cycles"] / after["cycles"]
+        errors.append(abs(math.log(speedup / SPEEDUP[name])))
+        pair = lambda of, digits=2: f"{of(before):.{digits}f} -> {of(after):.{digits}f}"
+        print(f"| {name} | {speedup:.2f} | {SPEEDUP[name]:.2f} | {pair(lambda m: m['link_bytes'] / LINK_PEAK)} |"
+              f" {pair(lambda m: m['dram_bytes'] / DRAM_PEAK)} | {pair(lambda m: m['hit'])} |"
+              f" {pair(lambda m: m['rate'], 1)} | {after['wall']:.0f} |", flush=True)
+    print(f"\nmean |ln(predicted / published)| {sum(errors) / len(errors):.3f}")
+    return measured
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--atoll", default="build/release/atoll")
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE")
     parser.add_argument("--solve", action="store_true", help="print corrections for SOLVED")
+    parser.add_argument("--predict", metavar="FILE", help="run SM-side, and compare with memory-side runs written by --json")
     parser.add_argument("--json", help="also write everything measured to this file")
     parser.add_argument("names", nargs="*", help="benchmarks; default: all")
     arguments = parser.parse_args()
+    measured = predict(arguments) if arguments.predict else compare(arguments)
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(measured, indent=1))
+
+
+def compare(arguments):
+    """Prints achieved / target of the memory-side runs."""
     print("| | footprint MB | true MB | false MB | R_local | LLC hit | merged | requests M | per cycle | L1 hit"
           " | most/mean: homes, slices, DRAM | DRAM, links B/cycle | s |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
@@ -123,8 +157,7 @@ def main():
                 instructions = old.instructions
             solved.append(f'    "{name}": Solved({instructions:.3f}, {windows:.3f}, {shared:.3f}),  # misses / footprint {excess:.2f}')
     print("\n".join(solved))
-    if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(measured, indent=1))
+    return measured
 
 
 if __name__ == "__main__":
