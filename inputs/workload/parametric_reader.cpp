@@ -14,10 +14,11 @@
 namespace atl {
 
 template <> std::span<const Word<Sharing>> words() {
-  static constexpr std::array<Word<Sharing>, 3> list{{
+  static constexpr std::array<Word<Sharing>, 4> list{{
       {Sharing::private_, "private", "each group has a contiguous part of its own"},
       {Sharing::false_shared, "false_shared", "the lines of a page belong to the groups in turn, one owner each"},
       {Sharing::true_shared, "true_shared", "all groups touch all lines"},
+      {Sharing::page_interleaved, "page_interleaved", "4 KB pages belong to the groups in turn"},
   }};
   return list;
 }
@@ -42,6 +43,8 @@ void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& orig
   };
   require(!r.name.empty(), "name", "is missing");
   require(r.size_kib * 8 >= chips, "size_kib", "gives some chip not even one line");
+  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * chips, "size_kib",
+          "gives some chip not even one page");
   require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");
   require(r.near_reuse + r.far_reuse <= 1, "far_reuse", "and near_reuse exceed 1 together");
   require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");
