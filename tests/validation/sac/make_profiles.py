@@ -75,8 +75,8 @@ BARRIER_EVERY = 16
 # 256 threads: the median of the applications' CTA sizes. 8 such CTAs fill the 64 warps of an SM (Table 3).
 WARPS_PER_CTA = 8
 RESIDENT_CTAS = 64 * 8
-# Reuse at short distance, which SAC's profile of 2,000 cycles sees: Fig. 11's working set of 1 K cycles is about an eighth of
-# that of 100 K cycles (median of the eight benchmarks for which both can be read). Half of the reuse goes there.
+# Reuse at short distance, which SAC's profile of 2,000 cycles sees: Fig. 11's working set of 1 K cycles is 0.02 to 0.16 of that
+# of 100 K cycles (eight benchmarks; median 0.09). Chosen within that; half of the reuse goes there.
 NEAR_WINDOW, NEAR_SHARE = 1 / 8, 0.5
 
 
