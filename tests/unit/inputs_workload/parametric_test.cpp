@@ -111,6 +111,22 @@ TEST_CASE("accesses and sectors per instruction are as asked") {
   }
 }
 
+TEST_CASE("the profiles of SAC open, and the first and last CTA of each kernel load") {
+  unsigned profiles = 0;
+  for (const auto& file : std::filesystem::directory_iterator(ATOLL_SOURCE_DIR "/inputs/workloads/sac")) {
+    CAPTURE(file.path().string());
+    const auto w = open_parametric(file.path().string());
+    CtaProgram cta;
+    for (std::size_t k = 0; k < w->kernels().size(); ++k)
+      for (const std::uint64_t id : {std::uint64_t{0}, w->kernels()[k].ctas() - 1}) {
+        w->load_cta(k, id, cta);
+        CHECK(cta.warps.size() == 8);
+      }
+    ++profiles;
+  }
+  CHECK(profiles == 16);
+}
+
 TEST_CASE("every example opens, and its first and last CTA load") {
   for (const auto& file : std::filesystem::directory_iterator(ATOLL_SOURCE_DIR "/inputs/workloads")) {
     if (file.path().extension() != ".json") continue;

@@ -138,7 +138,7 @@ def compare(arguments):
         p, run = profiles.PUBLISHED[name], profiles.LAUNCHES[name]
         m = measured[name] = simulate(arguments.atoll, name, arguments.settings)
         touched = footprint(name)
-        sizes = [f"{got:.0f} / {mb * run.portion:.0f}" for got, mb in zip(touched, (p.footprint, p.true, p.false))]
+        sizes = [f"{got:.3g} / {mb * run.portion:.3g}" for got, mb in zip(touched, (p.footprint, p.true, p.false))]
         print(f"| {name} | {sizes[0]} | {sizes[1]} | {sizes[2]} | {m['local']:.2f} / {p.local:.2f} | {m['hit']:.2f} /"
               f" {p.hit:.2f} | {m['merged']:.2f} | {m['requests'] / 1e6:.2f} | {m['rate']:.1f} | {m['l1_hit']:.2f} |"
               f" {m['home_skew']:.2f} {m['slice_skew']:.2f} {m['dram_skew']:.2f} |"
