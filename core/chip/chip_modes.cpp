@@ -23,6 +23,7 @@ void Chip::send_epoch(std::uint32_t of_modes) {
   if (of_modes != modes_taken_ || phase_ == Phase::stopped) return;
   const Counters d = c_.count - std::exchange(at_epoch_start_, c_.count);
   EpochBody body;
+  body.modes = of_modes;
   body.end = c_.now();
   body.counters.assign(d.value.begin(), d.value.end());
   const LlcProfiler& p = c_.profiler;

@@ -43,11 +43,12 @@ struct ModesBody {
 };
 
 struct EpochBody {
+  std::uint32_t modes = 0;  ///< how many modes the chip had obeyed: tells reports of old ones
   Cycle end = 0;
   std::vector<std::uint64_t> counters, at_home, at_requester;
   std::uint64_t crd_requests = 0, crd_hits = 0;
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& end& counters& at_home& at_requester& crd_requests& crd_hits;
+    a& modes& end& counters& at_home& at_requester& crd_requests& crd_hits;
   }
 };
 

@@ -88,8 +88,7 @@ void Controller::launch(Cycle earliest_start) {
   last_move_ = k.started;
   const Modes modes = policy_->at_kernel_start(kernel_);
   modes_.assign(config_.chips, modes);
-  epoch_reports_ = 0;
-  epoch_begin_ = k.started;
+  expect_epochs(k.started);
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes});
 }
 

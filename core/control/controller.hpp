@@ -61,6 +61,7 @@ class Controller final : public LogicalProcess {
   void decide(Cycle end);
   void take_up(const std::vector<Modes>& modes);
   void send_modes(ControlKind kind);
+  void expect_epochs(Cycle begin);
   void on_paused();
   void on_emptied();
   template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
@@ -87,6 +88,7 @@ class Controller final : public LogicalProcess {
   // Modes, epochs and changes of organisation.
   std::vector<Modes> modes_;  ///< [chip] sent last
   std::vector<ChipEpoch> epoch_;
+  std::uint32_t modes_sent_ = 0;  ///< number of modes sent so far
   std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_emptied_ = 0;
   Cycle epoch_begin_ = 0;
   bool changing_ = false;  ///< chips are paused, or about to be; modes_ are those to come

@@ -5,7 +5,7 @@
 namespace atl {
 
 void Controller::on_epoch(LpId chip, const EpochBody& body) {
-  if (!running_ || finishing_ || changing_) return;
+  if (!running_ || finishing_ || changing_ || body.modes != modes_sent_) return;
   epoch_.resize(config_.chips);
   ChipEpoch& e = epoch_[chip];
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
@@ -39,8 +39,13 @@ void Controller::take_up(const std::vector<Modes>& modes) {
 /// To all chips, even to those that nothing changes for: their epochs begin together.
 void Controller::send_modes(ControlKind kind) {
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, kind, ModesBody{modes_[chip]});
+  expect_epochs(queue_.now() + config_.control.latency_cycles);
+}
+
+void Controller::expect_epochs(Cycle begin) {
+  ++modes_sent_;
   epoch_reports_ = 0;
-  epoch_begin_ = queue_.now() + config_.control.latency_cycles;
+  epoch_begin_ = begin;
 }
 
 void Controller::on_paused() {

@@ -76,6 +76,18 @@ TEST_CASE("a change takes three messages to the controller and back besides drai
   CHECK(log.resumed <= log.paused + 4 * control + 2000);    // at most 17 requests were under way
 }
 
+TEST_CASE("reports of the profile that come while the chips drain or resume decide nothing") {
+  for (std::uint32_t window = 100; window < 1000; window += 75) {
+    CAPTURE(window);
+    SystemConfig config = switching(2);
+    config.sac.window_cycles = window;  // shorter than draining takes, at any phase to it
+    config.sac.threshold = 0;
+    ScriptedWorkload w = write_then_read_on(8, 60);
+    const RunResult r = run(config, w);
+    CHECK(r.decisions.size() == 1);
+  }
+}
+
 TEST_CASE("after the kernel SAC is memory-side again: nothing is left in the LLC, and the next kernel profiles anew") {
   ScriptedWorkload w = write_then_read_on(8, 40);
   w.kernel(2);
