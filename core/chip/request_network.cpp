@@ -32,6 +32,8 @@ bool RequestNetwork::behind_resumed(const Packet& p) {
 }
 
 void RequestNetwork::request(const Packet& p) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_request(c_, p);
   if (p.home == kUnknownHome) return mmu_.park(p);
   if (behind_resumed(p)) return resume_later(p);
   enter(p);
