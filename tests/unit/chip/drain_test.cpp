@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "extreme_machines.hpp"
 #include "random_programs.hpp"
 
 namespace atl {
@@ -33,33 +34,6 @@ struct Ledger : ChipObserver {
     return !unasked && std::all_of(open.begin(), open.end(), [](const auto& entry) { return entry.second == 0; });
   }
 };
-
-/// Least of everything: one place in every queue, one cycle on every wire.
-void minimise(SystemConfig& c) {
-  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
-      c.llc.mshr_merges = 1;
-  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
-  c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
-  c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
-}
-
-/// Every organisation; those that change by themselves do it all the time.
-std::vector<SystemConfig> organisations(const SystemConfig& base) {
-  std::vector<SystemConfig> list;
-  for (const auto& word : words<LlcOrganisation>()) {
-    SystemConfig c = base;
-    c.llc.organisation = word.value;
-    c.llc.local_ways = 2;
-    c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
-    c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
-    list.push_back(c);
-    if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
-      list.back().llc.remote_writes = RemoteWrites::back;
-      list.push_back(c);
-    }
-  }
-  return list;
-}
 
 /// Runs, and checks that everything asked for came, once, and that the machine is at rest (in run()).
 void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t seed) {
