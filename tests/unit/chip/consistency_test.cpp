@@ -44,7 +44,7 @@ Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t s
   return o;
 }
 
-/// Every organisation and number of chips, sectored or not, with caches so small that lines are replaced all the time.
+/// Every organisation and number of chips, sectored or not, with an LLC so small that lines are replaced all the time.
 void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t)>& f) {
   std::uint32_t seed = 1;
   for (const SystemConfig& base : organisations(tiny(1))) {
@@ -56,7 +56,7 @@ void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t
           c.l1.sectored = c.llc.sectored = sectored;
           c.line_bytes = seed % 3 == 0 ? 64 : 128;
           c.dram.timing.burst_bytes = 32;
-          c.llc.size_kib = 16, c.l1.size_kib = 1;
+          c.llc.size_kib = 16, c.l1.size_kib = repeat == 0 ? 1 : 16;  // lines come and go, or outlast a kernel
           c.partition.placement = seed % 2 == 0 ? Placement::first_touch : Placement::interleaved;
           c.sac.threshold = 0, c.sac.crd_sets = 32;
           f(c, seed++);
