@@ -53,6 +53,7 @@ void ConsistencyChecker::on_request(const Context& c, const Packet& p) {
   Request& r = l.requests[id_of(p)] = {};
   if (p.kind == PacketKind::read) {
     r.floor = floors(c, l, p.sm, p.sectors);
+    r.fills_l1 = !p.has(kDirect);
     return note(c, l, What::send_read, p.sm, p.sectors, r.floor);
   }
   const bool atomic = p.kind == PacketKind::atomic;
@@ -60,6 +61,9 @@ void ConsistencyChecker::on_request(const Context& c, const Packet& p) {
   each(p.sectors, [&](unsigned s) {
     store(l.sector[s], agent(c.chip, p.sm), kernel_[c.chip], atomic);
     r.data[s] = l1[s] = l.sector[s].latest;
+    for (auto& [id, other] : l.requests) {
+      if (id >> 32 == agent(c.chip, p.sm) && other.fills_l1) other.newer[s] = r.data[s];
+    }
   });
   note(c, l, atomic ? What::atomic : What::store, p.sm, p.sectors, r.data);
 }
@@ -70,6 +74,14 @@ void ConsistencyChecker::check_read(const Context& c, std::uint32_t sm, LineAddr
   each(sectors, [&](unsigned s) {
     const bool known = data[s] != kUnknown && !l.sector[s].racy;
     ++(known ? counts_.checked : counts_.unchecked);
+  });
+  expect(c, sm, line, sectors, data, floor);
+}
+
+void ConsistencyChecker::expect(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors,
+                                const Versions& data, const Versions& floor) const {
+  const Line& l = lines_.at(line.value);
+  each(sectors, [&](unsigned s) {
     if (data[s] >= floor[s]) return;
     const Sector& w = l.sector[s];
     fail(fmt::format("cycle {}: SM {} of chip {} read version {} of sector {}, but version {} was visible to it; the last "
@@ -83,8 +95,11 @@ void ConsistencyChecker::check_read(const Context& c, std::uint32_t sm, LineAddr
 
 void ConsistencyChecker::on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors,
                                     L1Cache::Outcome outcome) {
-  if (outcome != L1Cache::Outcome::hit) return;
   Line& l = lines_[line.value];
+  if (outcome != L1Cache::Outcome::hit) {
+    l.loads.push_back({agent(c.chip, sm), sectors, floors(c, l, sm, sectors)});
+    return;
+  }
   const Versions& data = l.l1[agent(c.chip, sm)];
   note(c, l, What::l1_hit, sm, sectors, data);
   check_read(c, sm, line, sectors, data, floors(c, l, sm, sectors));
@@ -97,14 +112,29 @@ void ConsistencyChecker::response(const Context& c, const Packet& p) {
   l.requests.erase(id_of(p));
   if (p.kind != PacketKind::read_data) return;
   note(c, l, What::answer, p.sm, p.sectors, r.data);
-  check_read(c, p.sm, p.line, p.sectors, r.data, r.floor);
-  if (p.has(kDirect)) return;
-  const Versions own = floors(c, l, p.sm, p.sectors);
+  if (p.has(kDirect)) return check_read(c, p.sm, p.line, p.sectors, r.data, r.floor);
+  expect(c, p.sm, p.line, p.sectors, r.data, r.floor);
   Versions& l1 = l.l1[agent(c.chip, p.sm)];
   each(p.sectors, [&](unsigned s) {
-    counts_.l1_merged += own[s] > r.data[s];
-    l1[s] = std::max(own[s], r.data[s]);
+    counts_.l1_merged += r.newer[s] > r.data[s];
+    l1[s] = r.newer[s] != 0 ? r.newer[s] : r.data[s];
   });
+  serve_loads(c, l, p);
+}
+
+/// The loads that waited for this answer. Sectors that they found in the L1 are looked at when all the others have come.
+void ConsistencyChecker::serve_loads(const Context& c, Line& l, const Packet& p) {
+  const Agent reader = agent(c.chip, p.sm);
+  const Versions& l1 = l.l1[reader];
+  const bool all = std::ranges::none_of(
+      l.requests, [&](const auto& entry) { return entry.first >> 32 == reader && entry.second.fills_l1; });
+  for (Load& load : l.loads) {
+    if (load.reader != reader) continue;
+    const auto now = static_cast<std::uint8_t>(load.sectors & (all ? 0xFF : p.sectors));
+    load.sectors &= static_cast<std::uint8_t>(~now);
+    check_read(c, p.sm, p.line, now, l1, load.floor);
+  }
+  std::erase_if(l.loads, [](const Load& load) { return load.sectors == 0; });
 }
 
 // ---- Slices ----
@@ -242,7 +272,9 @@ void ConsistencyChecker::check_final_image() const {
     Versions image = l.memory;
     std::uint8_t known = 0;
     for (unsigned s = 0; s < kSectors; ++s) known |= static_cast<std::uint8_t>(!l.sector[s].racy << s);
-    for (const auto& [chip, copy] : l.llc) {
+    for (const auto& entry : l.llc) {
+      const auto chip = entry.first;
+      const Copy& copy = entry.second;
       if (chip != l.home && ((copy.dirty & known) != 0 || !copy.leaving.empty()))
         fail(fmt::format("after the run chip {} still holds dirty sectors of a line of chip {}", chip, l.home), {line});
       for (const WriteBack& w : copy.leaving) each(w.sectors, [&](unsigned s) { image[s] = w.data[s]; });

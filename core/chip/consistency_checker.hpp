@@ -64,6 +64,14 @@ class ConsistencyChecker : public ChipObserver {
   struct Request {
     Versions floor{};  ///< read: what it may expect
     Versions data{};   ///< write: what it carries; read: what it is answered with
+    Versions newer{};  ///< read: what the SM stored since
+    bool fills_l1 = false;
+  };
+  /// A load that waits in an L1.
+  struct Load {
+    Agent reader;
+    std::uint8_t sectors;
+    Versions floor;
   };
   /// What a slice has asked for below.
   struct Fetch {
@@ -112,6 +120,7 @@ class ConsistencyChecker : public ChipObserver {
     std::map<Agent, Versions> l1;
     std::map<std::uint8_t, Copy> llc;  ///< by chip: a line has the same slice in all
     std::map<std::uint64_t, Request> requests;
+    std::vector<Load> loads;
     std::vector<Fetch> fetches;
     std::deque<Note> notes;
   };
@@ -120,6 +129,9 @@ class ConsistencyChecker : public ChipObserver {
   Versions floors(const Context& c, const Line& l, std::uint32_t sm, std::uint8_t sectors) const;
   void check_read(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, const Versions& data,
                   const Versions& floor);
+  void expect(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, const Versions& data,
+              const Versions& floor) const;
+  void serve_loads(const Context& c, Line& l, const Packet& p);
   void response(const Context& c, const Packet& p);
   void fill(const Context& c, const Packet& p);
   void put(const Context& c, Line& l, const Packet& p, const Versions& data, bool allocates, bool hit);
