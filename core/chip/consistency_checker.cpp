@@ -235,6 +235,10 @@ void ConsistencyChecker::on_llc_leave(const Context& c, std::uint32_t slice, Lin
   copy.dirty = 0;
   if (dirty == 0) return;
   copy.leaving.push_back({dirty, false, copy.data});
+  // Sectors written in part, the rest of which is under way: what comes finds them in the write buffer.
+  for (Fetch& f : l.fetches) {
+    if (f.chip == c.chip) each(dirty & f.sectors, [&](unsigned s) { f.newer[s] = copy.data[s]; });
+  }
   note(c, l, What::write_back, slice, dirty, copy.data);
 }
 

@@ -58,6 +58,7 @@ inline ScriptedWorkload race_free_workload(const SystemConfig& config, const Rac
           const auto [block, sectors] = from[below(from.size())];
           if (writes) {
             p.store(address(block), some(sectors));
+            if (below(4) == 0) p.ops.back().flags |= kPartial;
           } else {
             if (below(2) == 0) p.after({slot});
             p.load(address(block), slot, some(sectors));
