@@ -186,6 +186,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   dispatcher_.begin_kernel(ctas_->count(), slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_kernel_start(c_, kernel);
   dispatched_ = finished_ = 0;
   phase_ = Phase::running;
   if (!sampling_) {

@@ -64,6 +64,7 @@ class L1Cache {
   std::uint32_t outstanding() const { return mshr_.in_use(); }
 
  private:
+  friend struct ChipTestAccess;  // seeds faults
   bool enabled_;
   std::uint8_t full_line_;
   bool sectored_;

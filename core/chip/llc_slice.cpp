@@ -231,6 +231,8 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   outcome = LlcOutcome::fetch;
   ++c_.count[Counter::llc_misses];
   c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_fetch(c_, id_, below);
   if (elsewhere) {
     ask(e, fetch, c_.chip, c_.chip);
   } else if (local) {

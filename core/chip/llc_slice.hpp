@@ -70,6 +70,7 @@ class LlcSlice {
   }
 
  private:
+  friend struct ChipTestAccess;  // seeds faults
   static constexpr std::uint32_t kNotFlushing = ~0u;
   struct Input {
     Fifo<Packet> fifo;

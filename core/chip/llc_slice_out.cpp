@@ -17,6 +17,8 @@ bool LlcSlice::response_room(const Packet& request) const {
 }
 
 void LlcSlice::respond(const Packet& request, std::uint8_t flags) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_answer(c_, id_, request);
   const Packet r = response(request, flags);
   out_.lanes[lane_of(r)].fifo.push(r);
 }
@@ -121,7 +123,10 @@ bool LlcSlice::write_room(std::uint32_t victim) {
 
 /// A dirty victim goes to the write-back port.
 void LlcSlice::make_room(std::uint32_t victim) {
-  if (!tags_.occupied(victim) || tags_.dirty(victim) == 0) return;
+  if (!tags_.occupied(victim)) return;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
+  if (tags_.dirty(victim) == 0) return;
   const Packet p{.line = tags_.line(victim),
                  .source = c_.chip,
                  .home = home_[victim],

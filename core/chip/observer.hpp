@@ -16,6 +16,8 @@ class ChipObserver {
   virtual ~ChipObserver() = default;
   /// Before the event is handled.
   virtual void on_event(const Context&, const Event&) {}
+  /// The chip has emptied its L1s and is about to start CTAs of this kernel.
+  virtual void on_kernel_start(const Context&, std::uint64_t /*kernel*/) {}
   /// An access that the L1 took, stalls excepted.
   virtual void on_l1_load(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/, L1Cache::Outcome) {}
   virtual void on_l1_store(const Context&, std::uint32_t /*sm*/, LineAddr) {}
@@ -27,6 +29,14 @@ class ChipObserver {
   virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
   virtual void on_llc_flush(const Context&, std::uint32_t /*slice*/, LineAddr) {}
   virtual void on_llc_fill(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*sectors*/) {}
+  /// What a slice asks for below because of a miss.
+  virtual void on_llc_fetch(const Context&, std::uint32_t /*slice*/, const Packet&) {}
+  /// A slice answers this request, out of its line or, for one that passed by, out of memory.
+  virtual void on_llc_answer(const Context&, std::uint32_t /*slice*/, const Packet&) {}
+  /// A line leaves the tags; its dirty sectors, if any, are written back.
+  virtual void on_llc_leave(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*dirty*/) {}
+  /// A request enters a memory controller.
+  virtual void on_memory(const Context&, std::uint32_t /*channel*/, const Packet&) {}
 };
 
 }  // namespace atl

@@ -18,13 +18,30 @@ std::uint32_t RequestNetwork::lane_of(const Packet& p) const { return to_local_s
 
 Gate* RequestNetwork::gate_for(Packet& p) {
   p.home = mmu_.home(p.line);
-  return p.home == kUnknownHome ? nullptr : &port_[port_of(p)].lanes[lane_of(p)].gate;
+  return p.home == kUnknownHome || behind_resumed(p) ? nullptr : &port_[port_of(p)].lanes[lane_of(p)].gate;
+}
+
+/// An earlier request for the line waited for the page's home and still waits for a credit: this one must not pass it.
+bool RequestNetwork::behind_resumed(const Packet& p) {
+  if (resuming_ == 0) return false;
+  const Fifo<Packet>& queue = resumed(port_of(p), lane_of(p));
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (queue.at(i).line == p.line) return true;
+  }
+  return false;
 }
 
 void RequestNetwork::request(const Packet& p) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_request(c_, p);
-  p.home == kUnknownHome ? mmu_.park(p) : enter(p);
+  if (p.home == kUnknownHome) return mmu_.park(p);
+  if (behind_resumed(p)) return resume_later(p);
+  enter(p);
+}
+
+void RequestNetwork::resume_later(const Packet& p) {
+  ++resuming_;
+  resumed(port_of(p), lane_of(p)).push(p);
 }
 
 void RequestNetwork::enter(const Packet& p) {
@@ -42,13 +59,14 @@ void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
     Fifo<Packet>& queue = resumed(port, lane);
     if (queue.empty() && gate.acquire()) return enter(p);
     if (queue.empty()) gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
-    queue.push(p);
+    resume_later(p);
   });
 }
 
 void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
   Fifo<Packet>& queue = resumed(port, lane);
   const Packet p = queue.take();
+  --resuming_;
   if (!queue.empty())
     port_[port].lanes[lane].gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
   enter(p);

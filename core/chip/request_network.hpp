@@ -17,7 +17,7 @@ class RequestNetwork {
   void connect(std::vector<LlcSlice>& slices, Links& links) { slices_ = &slices, links_ = &links; }
 
   /// Fills in the packet's home. Returns the gate of the queue that it needs a credit of; nullptr if nobody knows the
-  /// home yet: then the request will wait in the MMU and needs none.
+  /// home yet, or if it has to stay behind a request that waited for it: then it will wait here and needs none.
   Gate* gate_for(Packet& p);
   /// A request of an SM that holds the credit that gate_for() names.
   void request(const Packet& p);
@@ -37,6 +37,8 @@ class RequestNetwork {
 
  private:
   void enter(const Packet& p);
+  bool behind_resumed(const Packet& p);
+  void resume_later(const Packet& p);
   std::uint32_t port_of(const Packet& p) const { return c_.machine.cluster_port(p.sm, p.slice); }
   std::uint32_t lane_of(const Packet& p) const;
   Fifo<Packet>& resumed(std::uint32_t port, std::uint32_t lane) { return resumed_[port * lanes_ + lane]; }
@@ -48,6 +50,7 @@ class RequestNetwork {
   std::vector<OutPort> port_;
   std::uint32_t lanes_;
   std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit
+  std::uint32_t resuming_ = 0;         ///< requests in these queues
   std::vector<LlcSlice>* slices_ = nullptr;
   Links* links_ = nullptr;
 };

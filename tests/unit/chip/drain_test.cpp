@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "extreme_machines.hpp"
 #include "random_programs.hpp"
 
 namespace atl {
@@ -33,15 +34,6 @@ struct Ledger : ChipObserver {
     return !unasked && std::all_of(open.begin(), open.end(), [](const auto& entry) { return entry.second == 0; });
   }
 };
-
-/// Least of everything: one place in every queue, one cycle on every wire.
-void minimise(SystemConfig& c) {
-  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
-      c.llc.mshr_merges = 1;
-  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
-  c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
-  c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
-}
 
 /// Every organisation; those that change by themselves do it all the time.
 std::vector<SystemConfig> organisations(const SystemConfig& base) {

@@ -1,12 +1,7 @@
+#include "chip_test_access.hpp"
 #include "run.hpp"
 
 namespace atl {
-
-/// Reaches into a chip to break it.
-struct ChipTestAccess {
-  static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
-  static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
-};
 
 namespace {
 

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include "core/chip/consistency_checker.hpp"
+#include "extreme_machines.hpp"
+#include "race_free_programs.hpp"
+#include "random_programs.hpp"
+
+namespace atl {
+namespace {
+
+using namespace test;
+
+/// Counts besides what there was to lose while organisations changed.
+struct Watch : ConsistencyChecker {
+  std::uint64_t dirty_at_changes = 0;
+  void on_llc_leave(const Context& c, std::uint32_t slice, LineAddr line, std::uint8_t dirty) override {
+    ConsistencyChecker::on_llc_leave(c, slice, line, dirty);
+    dirty_at_changes += c.paused && dirty != 0;
+  }
+};
+
+struct Outcome {
+  RunResult result;
+  std::uint64_t dirty_at_changes = 0;
+};
+
+/// Runs a program without races and looks for stale data, in reads and at the end.
+Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t seed) {
+  const std::string what = fmt::format("{}{}, {} chips, topology {}, {} B lines, {}, {} queue places, seed {}",
+                                       words<LlcOrganisation>()[static_cast<std::size_t>(c.llc.organisation)].word,
+                                       c.llc.remote_writes == RemoteWrites::back ? " with write-back" : "", c.chips,
+                                       static_cast<int>(c.link.topology), c.line_bytes,
+                                       c.llc.sectored ? "sectored" : "whole lines", c.noc.queue_packets, seed);
+  CAPTURE(what);
+  ScriptedWorkload w = race_free_workload(c, shape, seed);
+  Watch checker;
+  Outcome o;
+  REQUIRE_NOTHROW(o.result = run(c, w, &checker));
+  CHECK_NOTHROW(checker.check_final_image());
+  CHECK(o.result.complete);
+  CHECK(checker.counts().checked > 0);
+  CHECK(checker.counts().unchecked == 0);
+  o.dirty_at_changes = checker.dirty_at_changes;
+  return o;
+}
+
+/// Every organisation and number of chips, sectored or not, with an LLC so small that lines are replaced all the time.
+void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t)>& f) {
+  std::uint32_t seed = 1;
+  for (const SystemConfig& base : organisations(tiny(1))) {
+    for (std::uint32_t chips = 2; chips <= 5; ++chips) {
+      for (const bool sectored : {false, true}) {
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          SystemConfig c = base;
+          c.chips = chips, c.link.topology = static_cast<Topology>(seed % 3);
+          c.l1.sectored = c.llc.sectored = sectored;
+          c.line_bytes = seed % 3 == 0 ? 64 : 128;
+          c.dram.timing.burst_bytes = 32;
+          c.llc.size_kib = 16, c.l1.size_kib = repeat == 0 ? 1 : 16;  // lines come and go, or outlast a kernel
+          c.partition.placement = seed % 2 == 0 ? Placement::first_touch : Placement::interleaved;
+          c.sac.threshold = 0, c.sac.crd_sets = 32;
+          f(c, seed++);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("no read is stale and no store is lost, whatever the organisation") {
+  std::uint64_t replaced = 0;
+  for_each_system([&](const SystemConfig& c, std::uint32_t seed) {
+    const Outcome o = check(c, {.odd_sectors = c.llc.sectored}, seed);
+    replaced += total(o.result, Counter::llc_writebacks);
+  });
+  CHECK(replaced > 10000);
+}
+
+TEST_CASE("no read is stale and no store is lost with one place in every queue") {
+  for_each_system([](SystemConfig c, std::uint32_t seed) {
+    minimise(c);
+    check(c, {.odd_sectors = c.llc.sectored}, 1000 + seed);
+  });
+}
+
+TEST_CASE("chips that write different sectors of a line in one kernel do not overwrite each other's") {
+  for_each_system([](const SystemConfig& c, std::uint32_t seed) {
+    if (c.llc.sectored) check(c, {.lines = 200, .by_sector = true}, 2000 + seed);
+  });
+}
+
+TEST_CASE("no read is stale and no store is lost when SAC changes the organisation in the middle of writing, to and fro") {
+  std::size_t to_sm_side = 0, back = 0, dirty = 0;
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    SystemConfig c = tiny(2 + seed % 4);
+    c.llc.organisation = LlcOrganisation::sac;
+    c.control.latency_cycles = 100;
+    c.partition.placement = Placement::interleaved;
+    c.sac.window_cycles = 200 + 37 * (seed % 30), c.sac.reprofile_cycles = 300 + 61 * (seed % 30), c.sac.threshold = 0;
+    c.sac.crd_ways = 4, c.sac.crd_sets = 32;
+    c.link.bandwidth_gbps = 4;
+    c.llc.size_kib = 16;
+    c.llc.sectored = c.l1.sectored = seed % 2 == 1;
+    const Outcome o = check(c,
+                            {.kernels = 2,
+                             .ctas_per_chip = 8,
+                             .ops = 60,
+                             .by_sector = seed % 3 == 0 && c.llc.sectored,
+                             .odd_sectors = c.llc.sectored},
+                            3000 + seed);
+    dirty += o.dirty_at_changes;
+    for (const Decision& d : o.result.decisions) to_sm_side += d.choice == "sm_side", back += d.choice == "profile";
+  }
+  CHECK(to_sm_side > 60);
+  CHECK(back > 60);
+  CHECK(dirty > 1000);
+}
+
+TEST_CASE("sectors that atomics change are left out of the check, and no others") {
+  SystemConfig c = tiny(2);
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(0).store(0x1000).after({0}).load(0x2000, 0);
+  w.warp(1).atomic(0x2000, kNoSlot, 0x1);
+  w.kernel(2);
+  w.warp(1).load(0x1000, 0).load(0x2000, 1);
+  ConsistencyChecker checker;
+  run(c, w, &checker);
+  checker.check_final_image();
+  CHECK(checker.counts().unchecked >= 1);
+  CHECK(checker.counts().checked + checker.counts().unchecked == 12);
+}
+
+TEST_CASE("programs with races and atomics are not accused of what their races do") {
+  for_each_system([](const SystemConfig& c, std::uint32_t seed) {
+    CAPTURE(seed);
+    ScriptedWorkload w = random_workload(c, {.kernels = 3, .ops = 30, .lines = 150, .spread = 1280}, seed);
+    ConsistencyChecker checker;
+    REQUIRE_NOTHROW(run(c, w, &checker));
+    CHECK_NOTHROW(checker.check_final_image());
+    CHECK(checker.counts().checked > 0);
+  });
+}
+
+}  // namespace
+}  // namespace atl

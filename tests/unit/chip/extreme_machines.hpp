@@ -1,0 +1,33 @@
+#pragma once
+#include "run.hpp"
+
+namespace atl::test {
+
+/// Least of everything: one place in every queue, one cycle on every wire.
+inline void minimise(SystemConfig& c) {
+  c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
+      c.llc.mshr_merges = 1;
+  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
+  c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
+  c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
+}
+
+/// Every organisation; those that change by themselves do it all the time.
+inline std::vector<SystemConfig> organisations(const SystemConfig& base) {
+  std::vector<SystemConfig> list;
+  for (const auto& word : words<LlcOrganisation>()) {
+    SystemConfig c = base;
+    c.llc.organisation = word.value;
+    c.llc.local_ways = 2;
+    c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
+    c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
+    list.push_back(c);
+    if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
+      list.back().llc.remote_writes = RemoteWrites::back;
+      list.push_back(c);
+    }
+  }
+  return list;
+}
+
+}  // namespace atl::test
