@@ -98,7 +98,7 @@ class Rules {
     require(std::uint64_t{p.page_kib} * 1024 >= c_.line_bytes,
             "`partition.page_kib` = {} is smaller than `line_bytes` = {}: a page holds whole lines", p.page_kib,
             c_.line_bytes);
-    require(p.interleave_kib % p.page_kib == 0,
+    require(p.placement != Placement::interleaved || p.interleave_kib % p.page_kib == 0,
             "`partition.interleave_kib` = {} is not a multiple of `partition.page_kib` = {}: chunks are whole pages",
             p.interleave_kib, p.page_kib);
     require(p.fixed_chip < c_.chips, "`partition.fixed_chip` = {} does not exist: `chips` = {}, counted from 0",

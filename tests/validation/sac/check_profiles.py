@@ -27,6 +27,7 @@ MB = 1 << 20
 # Fig. 8, SM-side over memory-side (+-0.02): to compare predictions with, never to derive a profile from.
 SPEEDUP = {"RN": 2.01, "AN": 1.70, "SN": 2.60, "CFD": 1.67, "BFS": 1.31, "3DC": 1.07, "BS": 1.12, "BT": 1.51, "SRAD": 0.66,
            "GEMM": 0.73, "LUD": 0.74, "STEN": 0.75, "3MM": 0.82, "BP": 0.92, "DWT": 0.92, "NN": 0.83}
+SHARING = ("true_shared", "false_shared", "not_shared")
 LINK_PEAK, DRAM_PEAK = 768, 1750  # B/cycle of the system at 1 GHz, SAC Table 3
 
 
@@ -68,31 +69,10 @@ def simulate(atoll, name, settings=()):
                 "dram_skew": dram.max() / dram.mean(),
                 "dram_bytes": (total("dram.read_bytes") + total("dram.write_bytes")) / cycles,
                 "link_bytes": total("link.bytes") / cycles,
+                "footprint": [float(f["sharing/footprint/" + kind][:].sum()) / MB for kind in SHARING] if "sharing" in f else None,
                 "wall": wall,
                 "host": seconds,
             }
-
-
-def footprint(name):
-    """MB touched, truly shared and falsely shared, by the definition of the workload: how far the regions' heads get."""
-    workload = json.loads((profiles.TARGET_DIR / f"{name}.json").read_text())
-    reach = {}
-    for k in workload["kernels"]:
-        if k["name"] == "place":
-            continue
-        per_chip = k["memory_instructions"] * k["ctas"] * k["warps_per_cta"] / workload["chips"]
-        weights = sum(r["weight"] for r in k["regions"])
-        for r in k["regions"]:
-            size = r["size_kib"] / 1024
-            if r["pattern"] == "stream":
-                advance = 1 - r["near_reuse"] - r["far_reuse"]
-                lines = per_chip * r["weight"] / weights * advance
-                users = 1 if r["kind"] == "true_shared" else workload["chips"]
-                size = min(size, lines * users * 128 / MB)
-            before = reach.get(r["name"], (0, r["kind"]))[0]
-            reach[r["name"]] = (max(before, size), r["kind"])
-    of = lambda kind: sum(mb for mb, k in reach.values() if k == kind)
-    return sum(mb for mb, _ in reach.values()), of("true_shared"), of("false_shared")
 
 
 def predict(arguments):
@@ -136,8 +116,8 @@ def compare(arguments):
     measured, solved = {}, []
     for name in arguments.names or profiles.PUBLISHED:
         p, run = profiles.PUBLISHED[name], profiles.LAUNCHES[name]
-        m = measured[name] = simulate(arguments.atoll, name, arguments.settings)
-        touched = footprint(name)
+        m = measured[name] = simulate(arguments.atoll, name, arguments.settings + ["observe.sharing=true"])
+        touched = [sum(m["footprint"]), *m["footprint"][:2]]  # as Table 4 counts: every line once
         sizes = [f"{got:.3g} / {mb * run.portion:.3g}" for got, mb in zip(touched, (p.footprint, p.true, p.false))]
         print(f"| {name} | {sizes[0]} | {sizes[1]} | {sizes[2]} | {m['local']:.2f} / {p.local:.2f} | {m['hit']:.2f} /"
               f" {p.hit:.2f} | {m['merged']:.2f} | {m['requests'] / 1e6:.2f} | {m['rate']:.1f} | {m['l1_hit']:.2f} |"

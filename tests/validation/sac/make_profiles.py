@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the parametric profiles of SAC's sixteen benchmarks (Zhao et al., ISCA 2023) to inputs/workloads/sac.
+"""Writes the parametric profiles of SAC's sixteen benchmarks (Zhang et al., ISCA 2023) to inputs/workloads/sac.
 
     make_profiles.py            write the files
     make_profiles.py --check    fail if a file differs from what would be written
