@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "inputs/ptx/register_pressure.hpp"
 #include "inputs/trace/coalesce.hpp"
 
 namespace atl::ptx {
@@ -34,6 +35,7 @@ void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, co
   std::copy(spec.grid.begin(), spec.grid.end(), info_.grid);
   std::copy(spec.block.begin(), spec.block.end(), info_.block);
   info_.shared_bytes = shared_bytes(spec);
+  info_.registers_per_thread = registers_at_launch(image.registers, info_.threads());
   total_ = std::min(info_.ctas(), options_.max_ctas);
   if (total_ < info_.ctas()) info_.grid[0] = static_cast<std::uint32_t>(total_), info_.grid[1] = info_.grid[2] = 1;
   kernel_ops_ = next_ = 0;
