@@ -158,6 +158,8 @@ void add_record(Commands& c) {
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
+  cmd->add_flag("--check", o->record.check,
+                "compare every store with the read-only analysis, and look for races in shared memory (slower)");
   cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
   cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
   cmd->positionals_at_end();

@@ -17,6 +17,7 @@ struct RecordOptions {
   std::uint64_t max_ctas = ~0ull;                          ///< of each kernel: the first so many are recorded
   std::uint64_t max_ops = 0;                               ///< of each kernel: then no further CTA is begun; 0: no limit
   std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
+  bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line
   std::string importer;  ///< program and version that records

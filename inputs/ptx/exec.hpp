@@ -10,6 +10,8 @@
 /// Executes kernels on the host, 32 lanes at a time, as a GPU's warps would.
 namespace atl::ptx {
 
+class AccessCheck;
+
 struct LaunchSpec {
   const Module* module = nullptr;  ///< loaded into the device
   std::uint32_t kernel = kNone;    ///< Module::functions
@@ -20,6 +22,7 @@ struct LaunchSpec {
   bool cooperative = false;            ///< blocks may wait for each other: all of them are interleaved
   bool read_only_marks = true;         ///< false: arguments overlap, so that Instruction::read_only does not hold here
   unsigned threads = 1;                ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
   std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };
 
@@ -35,7 +38,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = n
 
 /// Whether no instruction of the kernel lets a CTA see or order itself with another one: no atomics, volatile or
 /// synchronising accesses, clocks or calls of the runtime. Then the result does not depend on the order of the CTAs,
-/// unless the program races.
+/// unless the program races. Not so with a check, which keeps one book for all of them.
 bool independent_ctas(const LaunchSpec& spec, Device& device);
 
 /// Bytes of shared memory per CTA.

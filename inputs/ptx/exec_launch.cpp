@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_cta.hpp"
 
 namespace atl::ptx {
@@ -152,7 +153,7 @@ bool sees_others(const Instruction& in) {
 }  // namespace exec
 
 bool independent_ctas(const LaunchSpec& spec, Device& device) {
-  if (spec.cooperative) return false;
+  if (spec.cooperative || spec.check != nullptr) return false;
   for (const exec::Code& code : device.image(*spec.module, spec.kernel).functions) {
     if (code.function == nullptr) continue;
     const Function& f = *code.function;
@@ -175,6 +176,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   launch.params.assign(spec.params.begin(), spec.params.end());
   launch.params.resize(spec.params.size() + 16);
   if (spec.cooperative) launch.grid_barrier.resize(64);
+  if (spec.check != nullptr) spec.check->begin_kernel(spec, *launch.image);
   if (sink != nullptr) sink->begin_kernel(spec, *launch.image, device);
   const bool parallel = spec.threads > 1 && sink == nullptr && independent_ctas(spec, device);
   const LaunchStats stats = parallel ? exec::run_parallel(launch) : exec::Scheduler(launch).run();

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
 /// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
@@ -37,6 +38,8 @@ void access(Warp& w, const Inst& i) {
     auto* place =
         reinterpret_cast<std::byte*>(s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
                                      static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]));
+    if (w.launch->spec->check != nullptr && inside)
+      w.launch->spec->check->access(w, l, reinterpret_cast<std::uint64_t>(place), static_cast<std::uint32_t>(width));
     if (w.recorder != nullptr) w.addresses.push_back(reinterpret_cast<std::uint64_t>(place));
     for (unsigned e = 0; e < elements; ++e) {
       std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * i.bytes;

@@ -9,6 +9,7 @@
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
 #include "inputs/ptx/record_sink.hpp"
+#include "inputs/ptx/shared_races.hpp"
 
 namespace atl::ptx::exec {
 
@@ -97,6 +98,7 @@ struct Cta {
   std::array<Barrier, 16> barriers;
   std::uint32_t alive = 0;  ///< threads that have not exited
   bool recorded = false;
+  std::unique_ptr<SharedRaces> races;                        ///< only with LaunchSpec::check
   alignas(64) std::array<std::byte, 16 * kLanes> nowhere{};  ///< Bank::kSink
 };
 

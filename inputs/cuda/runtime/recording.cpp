@@ -57,6 +57,10 @@ bool Recording::claim() {
   return true;
 }
 
+ptx::AccessCheck* Recording::check() {
+  return options_ && options_->check && !closed_ && options_->wants(launches_) ? &checking_.check : nullptr;
+}
+
 void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
   const std::uint64_t launch = launches_++;
   TraceSink* sink = nullptr;
@@ -69,6 +73,7 @@ void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
   try {
     const ptx::LaunchStats stats = ptx::execute(spec, device, sink);
     executed_.warp_instructions += stats.warp_instructions;
+    if (spec.check) clear_progress(), checking_.report_races();
   } catch (...) {
     const std::lock_guard lock(mutex_);
     clear_progress();
@@ -110,6 +115,7 @@ void Recording::finish(const std::string& why) {
                short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
                short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
                why.c_str(), why.empty() ? "" : ")");
+  if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
 
 void Recording::abandon() {

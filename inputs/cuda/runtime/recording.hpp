@@ -9,6 +9,7 @@
 
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/record_options.hpp"
+#include "inputs/cuda/runtime/checking.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
 #include "inputs/ptx/exec.hpp"
 #include "inputs/trace/trace_format.hpp"
@@ -22,6 +23,8 @@ class Recording {
   ~Recording();
 
   void note_allocation(const cuda::Allocation& block, const std::string& name);
+  /// What is to watch the next launch; null: nothing.
+  ptx::AccessCheck* check();
   /// Executes the kernel; the trace hears of it if the options ask for this launch.
   void run(const ptx::LaunchSpec& spec, ptx::Device& device);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
@@ -41,6 +44,7 @@ class Recording {
   std::optional<cuda::RecordOptions> options_;
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
+  Checking checking_;
   std::uint64_t launches_ = 0;
   ptx::LaunchStats executed_;
   bool closed_ = false, progress_shown_ = false;
