@@ -83,9 +83,9 @@ void check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsign
 void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t* out) {
   const auto add = static_cast<std::uint64_t>(offset);
   if (narrow) {
-    const auto* a = w.at<std::uint32_t>(base);
+    const auto* a = w.at<std::uint32_t>(base);  // the sum wraps around as well
 #pragma GCC ivdep
-    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + add;
+    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + static_cast<std::uint32_t>(add);
   } else {
     const auto* a = w.at<std::uint64_t>(base);
 #pragma GCC ivdep
