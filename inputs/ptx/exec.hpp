@@ -38,7 +38,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = n
 
 /// Whether no instruction of the kernel lets a CTA see or order itself with another one: no atomics, volatile or
 /// synchronising accesses, clocks or calls of the runtime. Then the result does not depend on the order of the CTAs,
-/// unless the program races. Not so with a check, which keeps one book for all of them.
+/// unless the program races.
 bool independent_ctas(const LaunchSpec& spec, Device& device);
 
 /// Bytes of shared memory per CTA.

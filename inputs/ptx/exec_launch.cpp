@@ -153,7 +153,7 @@ bool sees_others(const Instruction& in) {
 }  // namespace exec
 
 bool independent_ctas(const LaunchSpec& spec, Device& device) {
-  if (spec.cooperative || spec.check != nullptr) return false;
+  if (spec.cooperative) return false;
   for (const exec::Code& code : device.image(*spec.module, spec.kernel).functions) {
     if (code.function == nullptr) continue;
     const Function& f = *code.function;
@@ -178,7 +178,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   if (spec.cooperative) launch.grid_barrier.resize(64);
   if (spec.check != nullptr) spec.check->begin_kernel(spec, *launch.image);
   if (sink != nullptr) sink->begin_kernel(spec, *launch.image, device);
-  const bool parallel = spec.threads > 1 && sink == nullptr && independent_ctas(spec, device);
+  const bool parallel = spec.threads > 1 && sink == nullptr && spec.check == nullptr && independent_ctas(spec, device);
   const LaunchStats stats = parallel ? exec::run_parallel(launch) : exec::Scheduler(launch).run();
   device.time += 1000 + stats.warp_instructions;
   if (sink != nullptr) sink->end_kernel();
