@@ -1,24 +1,58 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/stats/counters.hpp"
+#include "core/stats/decision.hpp"
 
 /// Decisions. A policy runs in the controller and is a function of what it is told: it knows no chip, no message, no file.
 namespace atl {
 
-/// Whose lines an LLC slice holds.
-enum class LlcRole : std::uint8_t { memory_side, sm_side };
+/// Whose lines an LLC slice holds: its own chip's, for the SMs of every chip; any chip's, for the SMs of its own chip; or
+/// both, each in ways of its own.
+enum class LlcRole : std::uint8_t { memory_side, sm_side, split };
 
-/// What chips obey. Plain values that travel with a kernel's launch; the chip's hot path reads them and asks nobody.
+/// What a chip obeys. Plain values that travel with a kernel's launch or a change of mode; the chip's hot path reads them
+/// and asks nobody.
 struct Modes {
   LlcRole llc = LlcRole::memory_side;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& llc; }
+  std::uint32_t local_ways = 0;  ///< split: ways per set for lines of the own chip; the others are for remote lines
+  bool profile = false;          ///< SAC's profilers count (SAC section 3.2)
+  std::uint32_t epoch_cycles =
+      0;  ///< the chip reports its counters so long after these modes take effect, and so on; 0: not
+  template <class Archive> void serialize(Archive& a, unsigned) { a& llc& local_ways& profile& epoch_cycles; }
+  bool operator==(const Modes&) const = default;
+};
+
+/// What one chip counted in one epoch.
+struct ChipEpoch {
+  Counters count;                                    ///< increments
+  std::vector<std::uint64_t> at_home, at_requester;  ///< [slice] requests, as memory-side and SM-side caching route them
+  std::uint64_t crd_requests = 0, crd_hits = 0;      ///< of SAC's Chip Request Directory
+};
+
+struct Epoch {
+  std::uint64_t kernel = 0;
+  Cycle end = 0, length = 0;
+  std::span<const ChipEpoch> chips;
+};
+
+/// A decision and what follows from it.
+struct Verdict {
+  Decision decision;
+  std::vector<Modes> modes;  ///< [chip]
 };
 
 class Policy {
  public:
   virtual ~Policy() = default;
-  /// Modes for kernel `kernel` of the workload, asked for once, right before its launch.
+  /// Modes of all chips for kernel `kernel` of the workload, asked for once, right before its launch.
   virtual Modes at_kernel_start(std::size_t kernel) = 0;
+  /// Asked when every chip has reported the epoch, while the kernel runs. Nothing: all stays as it is.
+  virtual std::optional<Verdict> at_epoch_end(const Epoch&) { return std::nullopt; }
 };
 
 }  // namespace atl

@@ -4,6 +4,8 @@
 
 #include "core/engine/error.hpp"
 #include "policies/llc/fixed_role.hpp"
+#include "policies/llc/sac.hpp"
+#include "policies/llc/split.hpp"
 
 namespace atl {
 namespace {
@@ -13,6 +15,11 @@ constexpr std::array kPolicies{
                make_memory_side},
     PolicyInfo{LlcOrganisation::sm_side, "sm_side", "slices hold any chip's lines, for the SMs of their own chip",
                make_sm_side},
+    PolicyInfo{LlcOrganisation::fixed_split, "static", "ways divided between local and remote lines once and for all",
+               make_static},
+    PolicyInfo{LlcOrganisation::dynamic_split, "dynamic", "ways divided anew every period, by what is saturated",
+               make_dynamic},
+    PolicyInfo{LlcOrganisation::sac, "sac", "memory-side or SM-side, chosen for each kernel from a short profile", make_sac},
 };
 
 }  // namespace

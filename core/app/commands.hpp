@@ -22,5 +22,7 @@ void add_info(Commands& c);
 void add_config(Commands& c);
 void add_list(Commands& c);
 void add_ptx(Commands& c);
+void add_sweep(Commands& c);
+void add_table(Commands& c);
 
 }  // namespace atl

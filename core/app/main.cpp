@@ -28,13 +28,17 @@ int main(int argc, char** argv) {
       "  atoll list                                            what there is to run\n"
       "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
       "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
-      "  atoll info out.h5                                     what came out\n",
+      "  atoll info out.h5                                     what came out\n"
+      "  atoll sweep EXPERIMENT.json                           many workloads on many systems\n"
+      "  atoll table DIR                                       how they compare\n",
       "atoll"};
   app.set_version_flag("--version", std::string(atl::version()) + " (" + std::string(atl::git_commit()) + ")");
   app.require_subcommand(1);
   atl::Commands commands{app, mpi};
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
+  atl::add_sweep(commands);
+  atl::add_table(commands);
   atl::add_import(commands);
   atl::add_record(commands);
   atl::add_info(commands);

@@ -24,6 +24,7 @@ struct RunOptions {
   std::vector<std::string> sets;
   Cycle max_cycles = kNever;
   int threads = 1;
+  unsigned scale = 1;
   bool force = false, quiet = false;
 };
 
@@ -61,9 +62,11 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
   });
   const bool here = map->rank_of(config.chips) == static_cast<std::uint32_t>(t.rank());
   std::unique_ptr<Workload> workload;
+  std::string digest;
   together(t, [&] {
     if (here && !o.output.empty()) check_output(o.output, o.force);
-    workload = open_workload(o.workload);
+    workload = open_workload(o.workload, config.scale);
+    if (here) digest = workload_digest(o.workload);  // now: the file may change during the run
   });
   check_same_workload(t, *workload, o.workload);
 
@@ -72,14 +75,14 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, o.quiet));
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   const std::string started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  auto result = simulate(t, config, *workload, *map, options);
+  auto result = simulate(t, scaled(config), *workload, *map, options);
   const auto hosts = t.all_gather(host);
   together(t, [&] {
     if (!result) return;
     progress.clear();
     Provenance& p = result->provenance;
     p.version = version(), p.git_commit = git_commit(), p.command = command;
-    p.system = config.name, p.workload = o.workload, p.started_at = started;
+    p.system = config.name, p.workload = o.workload, p.workload_digest = digest, p.started_at = started;
     p.effective_config = effective_json(config), p.hosts = hosts;
     if (!o.output.empty()) write_result(*result, o.output, o.force);
     if (!o.quiet) fmt::print("{}", summary_table(*result));
@@ -103,6 +106,9 @@ void add_run(Commands& c) {
   cmd->add_option("-w,--workload", o->workload, "Atoll trace (.h5), Accel-Sim list (kernelslist.g) or workload (.json)")
       ->required();
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
+  cmd->add_option("--scale", o->scale,
+                  "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")
+      ->check(CLI::Range(1, 1024));
   cmd->add_option("-o,--output", o->output, "result file (HDF5); without it only the summary is printed");
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
   cmd->add_option("--max-cycles", o->max_cycles, "stop there; the result says that it is incomplete")
@@ -114,6 +120,7 @@ void add_run(Commands& c) {
   cmd->callback([&c, o] {
     c.on_all_ranks = true;
     c.chosen = [&c, o] {
+      if (o->scale > 1) o->sets.push_back(fmt::format("scale={}", o->scale));
       Transport& t = c.mpi.transport();
       const std::string host = c.mpi.host();
       if (o->threads == 1) return run_on(t, *o, c.line, host);

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "comm/control_message.hpp"
-
 namespace atl {
 
 Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload)
     : LogicalProcess(id, std::move(edges)),
-      c_{machine, static_cast<std::uint8_t>(id), {}, {}},
+      c_{.machine = machine, .chip = static_cast<std::uint8_t>(id)},
       workload_(workload),
       links_(c_, this->edges()),
       requests_(c_, links_.ways()),
@@ -42,8 +40,11 @@ void Chip::run_until(Cycle end) {
         if (c_.observer != nullptr) [[unlikely]]
           c_.observer->on_event(c_, e);
         handle(e);
-        if (phase_ >= Phase::draining) [[unlikely]]
+        if (change_ != Change::none) [[unlikely]] {
+          advance_change();
+        } else if (phase_ >= Phase::draining) [[unlikely]] {
           advance_phase();
+        }
       },
       [this](const Event& next) { prefetch(next); });
 }
@@ -121,6 +122,8 @@ void Chip::handle(const Event& e) {
       return on_control(p.token);
     case EventKind::sample:
       return send_sample();
+    case EventKind::epoch:
+      return send_epoch(p.token);
   }
 }
 
@@ -161,7 +164,7 @@ void Chip::fill_l1(const Event& e) {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
-  c_.sm_side = launch.modes.llc == LlcRole::sm_side;
+  obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
@@ -214,28 +217,49 @@ void Chip::dispatch() {
 
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
 /// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
+/// Under split only the remote lines go, which no other chip asks for.
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
-    for (Sm& sm : sms_) {
-      if (sm.unacknowledged() != 0 || sm.l1().outstanding() != 0) return;  // a load that nobody waits for may still fill
-    }
-    if (c_.sm_side) {
-      phase_ = Phase::waiting;
-      tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
-    } else {
-      end_kernel();
+    if (!quiet()) return;
+    switch (c_.role) {
+      case LlcRole::memory_side:
+        return end_kernel();
+      case LlcRole::sm_side:
+        if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
+        phase_ = Phase::waiting;
+        return tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+      case LlcRole::split:
+        return begin_flush(LlcSlice::Flush::remote);
     }
   } else if (phase_ == Phase::flushing) {
-    for (const LlcSlice& s : slices_) {
-      if (s.flushing() || s.writebacks() != 0) return;
-    }
-    end_kernel();
+    if (flushed() && invalidated()) end_kernel();
   }
 }
 
-void Chip::begin_flush() {
+/// No request of this chip's SMs is under way, a load that nobody waits for included.
+bool Chip::quiet() const {
+  return std::all_of(sms_.begin(), sms_.end(), [](const Sm& s) { return s.quiet(); });
+}
+
+bool Chip::flushed() const {
+  return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.flushing() || s.writebacks() != 0; });
+}
+
+bool Chip::invalidated() const {
+  return std::all_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.invalidations() == 0; });
+}
+
+void Chip::begin_flush(LlcSlice::Flush scope) {
   phase_ = Phase::flushing;
-  for (LlcSlice& s : slices_) s.begin_flush();
+  for (LlcSlice& s : slices_) s.begin_flush(scope);
+}
+
+/// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
+/// kernel starts memory-side, where nobody would find remote lines.
+void Chip::flush_after_kernel() {
+  if (!c_.machine.full_map) return begin_flush(LlcSlice::Flush::all);
+  phase_ = Phase::flushing;
+  if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
 }
 
 void Chip::end_kernel() {
@@ -244,13 +268,6 @@ void Chip::end_kernel() {
 }
 
 // ---- Controller ----
-
-template <class Body> void Chip::tell_controller(ControlKind kind, const Body& body) {
-  for (Edge& e : edges()) {
-    if (e.to != c_.machine.config.chips) continue;
-    e.outbox.control.push_back({c_.now() + e.latency, id(), static_cast<std::uint32_t>(kind), pack(body)});
-  }
-}
 
 void Chip::receive(const ControlMessage& message) {
   if (phase_ == Phase::stopped) return;
@@ -265,7 +282,15 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::launch:
       return begin_kernel(unpack<LaunchBody>(m.body));
     case ControlKind::flush:
-      return begin_flush();
+      return flush_after_kernel();
+    case ControlKind::adjust:
+      return obey(unpack<ModesBody>(m.body).modes);
+    case ControlKind::pause:
+      return pause();
+    case ControlKind::empty:
+      return empty();
+    case ControlKind::resume:
+      return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:
       for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
       return;
@@ -288,6 +313,11 @@ void Chip::send_touches() {
 
 void Chip::send_sample() {
   if (phase_ == Phase::stopped) return;
+  for (const LlcSlice& s : slices_) {
+    const auto [local, remote] = s.occupancy();
+    c_.count[Counter::llc_local_lines] += local;
+    c_.count[Counter::llc_remote_lines] += remote;
+  }
   const Counters d = c_.count - sampled_;
   sampled_ = c_.count;
   tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}});

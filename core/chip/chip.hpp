@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "comm/control_message.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/chip/dram_channel.hpp"
@@ -49,14 +50,31 @@ class Chip final : public LogicalProcess {
   void begin_kernel(const LaunchBody& launch);
   void dispatch();
   void advance_phase();
-  void begin_flush();
+  void begin_flush(LlcSlice::Flush scope);
+  bool quiet() const;
+  bool flushed() const;
+  bool invalidated() const;
+  void flush_after_kernel();
   void end_kernel();
   void send_touches();
   void send_sample();
+  // chip_modes.cpp
+  void obey(const Modes& modes);
+  void send_epoch(std::uint32_t of_modes);
+  void pause();
+  void empty();
+  void leave_sm_side();
+  void advance_change();
+  void resume_with(const Modes& modes);
   void fill_l1(const Event& e);
   ChipReportBody report() const;
   std::string status() const;
-  template <class Body> void tell_controller(ControlKind kind, const Body& body);
+  template <class Body> void tell_controller(ControlKind kind, const Body& body) {
+    for (Edge& e : edges()) {
+      if (e.to != c_.machine.config.chips) continue;
+      e.outbox.control.push_back({c_.now() + e.latency, id(), static_cast<std::uint32_t>(kind), pack(body)});
+    }
+  }
 
   Context c_;
   Workload& workload_;
@@ -68,7 +86,14 @@ class Chip final : public LogicalProcess {
   std::vector<LlcSlice> slices_;
   std::vector<DramChannel> channels_;
 
+  /// A change of organisation in the middle of a kernel. `waiting`: for the other chips.
+  enum class Change : std::uint8_t { none, draining, waiting, emptying };
+
   Phase phase_ = Phase::idle;
+  Change change_ = Change::none;
+  std::uint32_t modes_taken_ = 0;  ///< number of modes obeyed so far
+  std::uint32_t epoch_cycles_ = 0;
+  Counters at_epoch_start_;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
   std::optional<ChipCtas> ctas_;
   CtaDispatcher dispatcher_;

@@ -1,10 +1,12 @@
 #pragma once
 #include "core/chip/event.hpp"
 #include "core/chip/gate.hpp"
+#include "core/chip/llc_profiler.hpp"
 #include "core/chip/machine.hpp"
 #include "core/chip/observer.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
+#include "policies/policy.hpp"
 
 namespace atl {
 
@@ -12,12 +14,15 @@ namespace atl {
 struct Context {
   const Machine& machine;
   std::uint8_t chip;
-  EventQueue<Event> queue;
-  Counters count;
-  bool sm_side =
-      false;  ///< slices cache lines of any home for their own SMs (SAC section 2), instead of their chip's lines for all
+  EventQueue<Event> queue{};
+  Counters count{};
+  LlcRole role = LlcRole::memory_side;
+  std::uint32_t local_ways = 0;  ///< split: ways of a set for lines of this chip
+  bool paused = false;           ///< SMs send nothing: the organisation is about to change
+  LlcProfiler profiler{machine.config};
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
+  bool sm_side() const { return role == LlcRole::sm_side; }
   Cycle now() const { return queue.now(); }
   void schedule(Cycle at, const Event& e) { queue.push(at, e); }
   void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub = 0) {

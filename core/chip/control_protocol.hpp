@@ -17,6 +17,13 @@ enum class ControlKind : std::uint32_t {
   kernel_drained,  ///< chip to controller: its CTAs have ended, and it has lines to flush
   flush,           ///< controller to chips: every chip is drained
   kernel_done,     ///< chip to controller
+  epoch_report,    ///< chip to controller
+  adjust,          ///< controller to chip: modes that take effect at once
+  pause,           ///< controller to chips: send no more requests, the organisation is about to change
+  paused,          ///< chip to controller: none of its requests is under way
+  empty,           ///< controller to chips: every chip is paused, write back what the new organisation would not find
+  emptied,         ///< chip to controller
+  resume,          ///< controller to chips: go on, with new modes
   sample,          ///< chip to controller
   status_request,  ///< controller to chips: nothing moves, say why
   status_report,   ///< chip to controller
@@ -28,6 +35,20 @@ struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
   template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& modes; }
+};
+
+struct ModesBody {
+  Modes modes;
+  template <class Archive> void serialize(Archive& a, unsigned) { a& modes; }
+};
+
+struct EpochBody {
+  Cycle end = 0;
+  std::vector<std::uint64_t> counters, at_home, at_requester;
+  std::uint64_t crd_requests = 0, crd_hits = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    a& end& counters& at_home& at_requester& crd_requests& crd_hits;
+  }
 };
 
 struct EmptyBody {

@@ -30,6 +30,7 @@ enum class EventKind : std::uint8_t {
   touch_send,       ///< report first touches to the controller
   control,          ///< index: which parked control message takes effect
   sample,           ///< send the counters
+  epoch,            ///< packet.token: modes it belongs to; report the epoch to the controller's policy
 };
 
 /// What a chip's event queue holds. 40 bytes.

@@ -107,6 +107,7 @@ void Links::receive(std::span<const Message> messages) {
 }
 
 void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
+  c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
   if (p.destination() == c_.chip) {
     state_[channel].in.push(p);
     return pump_in(channel);

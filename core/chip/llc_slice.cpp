@@ -32,7 +32,10 @@ DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.mac
 // ---- Requests ----
 
 void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
-  if (queue == kFill) return fill(p);
+  if (queue == kFill) {
+    if (c_.machine.shared_network) look_.serve(c_.now(), c_.machine.bytes(p));
+    return fill(p);
+  }
   in_[queue].fifo.push(p);
   pump();
 }
@@ -110,14 +113,29 @@ void LlcSlice::unstall() {
 bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
   switch (p.kind) {
     case PacketKind::read:
-      return c_.sm_side && queue == kFromLinks ? bypass(p, queue) : read(p, queue);
+      if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
+      if (!c_.machine.full_map) return bypass(p, queue);
+      return p.has(kFromOwner) ? read_at_owner(p, queue) : read_at_home(p, queue);
     case PacketKind::write:
-      return write(p, queue);
+      return writes_through(p) ? write_through(p, queue) : write(p, queue);
     case PacketKind::atomic:
       return atomic(p, queue);
-    default:
-      return bypass(p, queue);
+    case PacketKind::own:
+      return take_notice(p, queue);
+    case PacketKind::invalidate:
+      return invalidate(p, queue);
+    default:  // a write-back of another chip: under split this slice may hold the line too
+      if (c_.role == LlcRole::split) return write(p, queue);
+      if (!bypass(p, queue)) return false;
+      if (c_.machine.full_map) directory_.written_back(p.line, p.source);
+      return true;
   }
+}
+
+bool LlcSlice::hardware_coherent() const { return c_.machine.full_map && c_.sm_side(); }
+
+bool LlcSlice::writes_through(const Packet& p) const {
+  return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
 }
 
 void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
@@ -126,6 +144,7 @@ void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
   ++accesses_;
   ++c_.count[Counter::llc_accesses];
   c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
+  if (c_.profiler.on()) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
 }
 
 bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
@@ -146,17 +165,44 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
   return true;
 }
 
-/// One MSHR more for atomics of other chips under SM-side caching. Were all held by reads of remote lines, an atomic would
-/// wait for the other chip, in front of that chip's own reads, and the two chips for each other.
-std::uint32_t LlcSlice::mshr_limit(std::uint32_t queue) const {
-  return c_.machine.config.llc.mshrs + (c_.sm_side && queue == kFromLinks ? 1 : 0);
+/// One MSHR more for requests of other chips where this chip's own may wait for other chips. Were all held by reads of
+/// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
+/// Under split all of another chip's reads come here, so remote lines leave it more than that one.
+std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
+  const std::uint32_t n = c_.machine.config.llc.mshrs;
+  if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
+  return c_.role == LlcRole::split && p.home != c_.chip ? n - n / 4 : n;
+}
+
+/// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
+/// ways replaces its own, any other takes a free way or one of the other kind. A smaller quota thus takes effect lazily
+/// (BASELINES c9).
+std::uint32_t LlcSlice::victim(std::uint32_t set, std::uint8_t home) const {
+  if (c_.role != LlcRole::split) return tags_.victim(set);
+  const bool local = home == c_.chip;
+  const std::uint32_t ways = tags_.ways(), first = set * ways, quota = local ? c_.local_ways : ways - c_.local_ways;
+  std::uint32_t own = TagArray::kMiss, other = TagArray::kMiss, empty = TagArray::kMiss, held = 0;
+  const auto older = [&](std::uint32_t i, std::uint32_t& best) {
+    if (best == TagArray::kMiss || tags_.used(i) < tags_.used(best)) best = i;
+  };
+  for (std::uint32_t i = first; i < first + ways; ++i) {
+    if (!tags_.occupied(i)) {
+      empty = i;
+    } else if ((home_[i] == c_.chip) == local) {
+      older(i, own), ++held;
+    } else {
+      older(i, other);
+    }
+  }
+  if (held >= quota) return own;
+  return empty != TagArray::kMiss ? empty : other;
 }
 
 /// Opens or joins the line's MSHR and fetches what is neither here nor under way.
 bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome) {
   const auto wanted = sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line;
   std::uint32_t e = mshr_.find(p.line);
-  if (e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(queue) : !mshr_.can_merge(e)) return stall(queue);
+  if (e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e)) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
   if (fetch == 0) {
     ++c_.count[Counter::llc_merges];
@@ -174,7 +220,9 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .sectors = fetch,
                .flags = kToSlice,
                .slice = p.slice};
-  if (!take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue)) return false;
+  const bool elsewhere = local && hardware_coherent() && directory_.owner(p.line) != FullMapDirectory::kNobody;
+  if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
+    return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
   mshr_[e].pending |= fetch;
   mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
@@ -183,43 +231,71 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   outcome = LlcOutcome::fetch;
   ++c_.count[Counter::llc_misses];
   c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
-  if (local) {
+  if (elsewhere) {
+    ask(e, fetch, c_.chip, c_.chip);
+  } else if (local) {
     channel(p.line).push(below);
   } else {
+    if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(below));
     c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(below),
                 0, below);
   }
   return true;
 }
 
-/// Writes validate what they touch without fetching the rest of the line. A sector written in part becomes dirty and not
-/// valid: its first reader fetches it.
+/// Writes validate what they touch without fetching the rest of the line.
 bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   const std::uint32_t s = set(p.line);
   std::uint32_t i = tags_.find(s, p.line);
   const bool hit = i != TagArray::kMiss;
-  if (!hit && !write_room(i = tags_.victim(s))) return stall(queue);
+  // Under split, write-backs may wait for a link; requests of other chips may not.
+  const bool never_waits = queue == kFromLinks && c_.role == LlcRole::split;
+  if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
-  if (hit) {
-    tags_.touch(i);
-    ++hits_, ++c_.count[Counter::llc_hits];
-  } else {
+  const bool announce = hardware_coherent() && (!hit || tags_.dirty(i) == 0);
+  if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  if (!hit) {
     make_room(i);
     tags_.install(i, p.line);
     home_[i] = p.home;
-    ++c_.count[Counter::llc_misses];
   }
-  if (!sectored_) {
-    tags_.valid(i) = c_.machine.full_line;
-  } else if (!p.has(kPartialWrite)) {
-    tags_.valid(i) |= p.sectors;
-  }
+  if (announce) announce_write(p);
+  put_written(i, p);
   tags_.dirty(i) |= p.sectors;
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
   respond(p, 0);
   pump_out();
   return true;
+}
+
+/// A write to another chip's line goes on to its home, which acknowledges it; a copy here is updated, none is made (MCM-GPU
+/// section 5.1 for the L1.5).
+bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
+  if (!take(links_->out_gate(links_->channel_for(p)), queue)) return false;
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const bool hit = i != TagArray::kMiss;
+  if (hit) put_written(i, p);
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+  ++c_.count[Counter::llc_writes];
+  if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(p));
+  c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0,
+              p);
+  return true;
+}
+
+/// A sector written in part is not valid afterwards unless it was before: its first reader fetches it.
+void LlcSlice::put_written(std::uint32_t i, const Packet& p) {
+  tags_.touch(i);
+  if (!sectored_) {
+    tags_.valid(i) = c_.machine.full_line;
+  } else if (!p.has(kPartialWrite)) {
+    tags_.valid(i) |= p.sectors;
+  }
 }
 
 bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
@@ -228,6 +304,7 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   LlcOutcome outcome = LlcOutcome::hit;
   if ((p.sectors & ~valid) == 0) {
     if (!response_room(p)) return stall(queue);
+    if (hardware_coherent()) announce_write(p);  // at the home: other chips' copies end
     tags_.touch(i);
     tags_.dirty(i) |= p.sectors;
     ++hits_, ++c_.count[Counter::llc_hits];

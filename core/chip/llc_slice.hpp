@@ -7,6 +7,7 @@
 #include "core/chip/tag_array.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/set_indexer.hpp"
+#include "policies/coherence/full_map_directory.hpp"
 
 namespace atl {
 
@@ -43,15 +44,23 @@ class LlcSlice {
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
-  /// Writes back all dirty lines and forgets all lines: software coherence at the end of a kernel under SM-side caching.
-  void begin_flush();
+  /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
+  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under split.
+  enum class Flush : std::uint8_t { all, dirty, remote };
+  void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
-  /// Write-backs that have left the tags and are not yet in memory.
+  /// Write-backs that have left the tags and are not yet in memory, and notices of writes that the home has not yet taken.
   std::uint32_t writebacks() const { return writebacks_; }
+  /// Invalidations that the sharers have not yet acknowledged.
+  std::uint32_t invalidations() const { return invalidations_; }
+  /// No other chip holds a line of this one any more.
+  void forget_sharers() { directory_.clear(); }
 
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t hits() const { return hits_; }
+  /// Lines of this chip and of others, as they are now.
+  std::pair<std::uint32_t, std::uint32_t> occupancy() const;
   std::string describe_stall() const;
   bool credits_home() const {
     const auto idle = [](const Input& in) {
@@ -75,11 +84,28 @@ class LlcSlice {
   bool process(const Packet& p, std::uint32_t queue);
   bool read(const Packet& p, std::uint32_t queue);
   bool write(const Packet& p, std::uint32_t queue);
+  bool write_through(const Packet& p, std::uint32_t queue);
+  bool writes_through(const Packet& p) const;
+  bool hardware_coherent() const;
+  void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
   bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
-  std::uint32_t mshr_limit(std::uint32_t queue) const;
+  std::uint32_t mshr_limit(const Packet& p, std::uint32_t queue) const;
+  std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
   bool bypass(const Packet& p, std::uint32_t queue);
   bool take(Gate& gate, std::uint32_t queue);
+  // llc_slice_coherence.cpp
+  Packet to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const;
+  void send_background(const Packet& p);
+  bool read_at_home(const Packet& p, std::uint32_t queue);
+  bool read_at_owner(const Packet& p, std::uint32_t queue);
+  bool take_notice(const Packet& p, std::uint32_t queue);
+  bool invalidate(const Packet& p, std::uint32_t queue);
+  bool drop_copy(LineAddr line);
+  void refer(const Packet& p, std::uint8_t chip);
+  void invalidate_sharers(LineAddr line, std::uint64_t chips);
+  void announce_write(const Packet& p);
+  void ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip);
   bool stall(std::uint32_t queue);
   void return_granted(Input& in);
   void unstall();
@@ -103,6 +129,7 @@ class LlcSlice {
   TagArray tags_;
   std::vector<std::uint8_t> home_;  ///< [entry] home chip of the line there
   MshrFile<Packet> mshr_;
+  FullMapDirectory directory_;  ///< of this chip's lines in other chips' slices
   std::array<Input, 2> in_;
   Server look_;
   std::uint32_t turn_ = 0;
@@ -110,8 +137,9 @@ class LlcSlice {
   /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
-  OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR
-  std::uint32_t bypassing_ = 0, writebacks_ = 0, flush_next_ = kNotFlushing;
+  OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR. And coherence messages
+  std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
+  Flush flush_{};
   std::uint64_t accesses_ = 0, hits_ = 0;
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;

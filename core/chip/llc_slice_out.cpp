@@ -48,18 +48,27 @@ void LlcSlice::on_memory(const Packet& p) {
 }
 
 void LlcSlice::fill(const Packet& p) {
-  if (p.kind == PacketKind::writeback_ack) {
-    --writebacks_;
-    return;
+  const std::uint8_t home = p.has(kFromOwner) ? static_cast<std::uint8_t>(p.token & 0xFF) : p.home;
+  switch (p.kind) {
+    case PacketKind::writeback_ack:
+    case PacketKind::own_ack:
+      --writebacks_;
+      return;
+    case PacketKind::invalidate_ack:
+      --invalidations_;
+      return;
+    default:
+      if (p.sectors == 0)  // a referral
+        return ask(p.entry, static_cast<std::uint8_t>(p.token >> 8), home, static_cast<std::uint8_t>(p.token & 0xFF));
   }
   auto& e = mshr_[p.entry];
   const LineAddr line = e.line;
   const std::uint32_t s = set(line);
   std::uint32_t i = tags_.find(s, line);
   if (i == TagArray::kMiss) {
-    make_room(i = tags_.victim(s));
+    make_room(i = victim(s, home));
     tags_.install(i, line);
-    home_[i] = p.home;
+    home_[i] = home;
   }
   tags_.valid(i) |= p.sectors;
   e.pending &= static_cast<std::uint8_t>(~p.sectors);
@@ -70,11 +79,15 @@ void LlcSlice::fill(const Packet& p) {
   const std::uint8_t flags = p.flags & (kFromMemory | kLlcRemote);
   mshr_.release_waiters(p.entry, [&](const Packet& w) {
     if ((w.sectors & ~here) != 0) return false;
-    if (w.kind == PacketKind::atomic) tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    if (w.kind == PacketKind::atomic) {
+      if (hardware_coherent()) announce_write(w);
+      tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    }
     respond(w, flags);
     return true;
   });
   if (e.pending == 0) {
+    if (e.void_on_arrival) drop_copy(line);
     mshr_.close(p.entry);
     unstall();
   }
@@ -140,7 +153,8 @@ void LlcSlice::pump_write() {
       });
 }
 
-void LlcSlice::begin_flush() {
+void LlcSlice::begin_flush(Flush scope) {
+  flush_ = scope;
   flush_next_ = 0;
   c_.schedule(c_.now(), EventKind::slice_flush, id_);
 }
@@ -149,6 +163,8 @@ void LlcSlice::on_flush() {
   if (!flushing()) return;
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
+    if (flush_ == Flush::dirty && tags_.dirty(flush_next_) == 0) continue;
+    if (flush_ == Flush::remote && home_[flush_next_] == c_.chip) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
@@ -157,6 +173,16 @@ void LlcSlice::on_flush() {
     ++c_.count[Counter::llc_flushed_lines];
   }
   flush_next_ = kNotFlushing;
+}
+
+std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
+  std::uint32_t local = 0, remote = 0;
+  for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
+    const bool held = tags_.occupied(i);
+    local += held && home_[i] == c_.chip;
+    remote += held && home_[i] != c_.chip;
+  }
+  return {local, remote};
 }
 
 std::string LlcSlice::describe_stall() const {

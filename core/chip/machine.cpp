@@ -16,6 +16,9 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c) {
   link_port_bpc = c.noc.link_port_gbps * per_cycle;
   lookup_bpc = c.llc.slice_gbps * per_cycle;
   link_bpc = c.link.bandwidth_gbps * per_cycle;
+  full_map = c.coherence.protocol == CoherenceProtocol::full_map;
+  shared_network = c.llc.network == LlcNetwork::automatic ? c.llc.organisation != LlcOrganisation::sm_side
+                                                          : c.llc.network == LlcNetwork::shared;
   const auto flits = [&](std::uint32_t bytes) {
     return static_cast<std::uint16_t>((bytes + c.noc.flit_bytes - 1) / c.noc.flit_bytes * c.noc.flit_bytes);
   };

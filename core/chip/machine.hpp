@@ -19,6 +19,8 @@ struct Machine {
   std::uint8_t full_line;                 ///< mask of all sectors of a line
   std::uint32_t page_shift;               ///< log2 of lines per page
   double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
+  bool full_map;        ///< SM-side slices are kept coherent by directories (SAC section 2.1)
+  bool shared_network;  ///< what slices exchange with links takes its share of their crossbar ports (SAC section 2.1)
   std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
 
   /// Size on a crossbar or link: header, data sectors, rounded to flits.

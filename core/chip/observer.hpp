@@ -9,7 +9,8 @@ struct Event;
 /// What a look-up met. A `bypass` passed the tags by.
 enum class LlcOutcome : std::uint8_t { hit, merge, fetch, bypass };
 
-/// Sees what passes through a chip at a few named points, for validation. Costs a predicted branch while absent.
+/// Sees what passes through a chip at a few named points, for statistics and validation. Costs a predicted branch while
+/// absent.
 class ChipObserver {
  public:
   virtual ~ChipObserver() = default;
@@ -20,6 +21,8 @@ class ChipObserver {
   virtual void on_l1_store(const Context&, std::uint32_t /*sm*/, LineAddr) {}
   virtual void on_l1_atomic(const Context&, std::uint32_t /*sm*/, LineAddr) {}
   virtual void on_l1_fill(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/) {}
+  /// A request that leaves an L1: a miss, a store, an atomic, or a load that passes the L1 by.
+  virtual void on_request(const Context&, const Packet&) {}
   /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.
   virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
   virtual void on_llc_flush(const Context&, std::uint32_t /*slice*/, LineAddr) {}

@@ -8,10 +8,26 @@ namespace atl {
 
 /// Requests travel from an SM, or from an LLC slice that misses, towards the home; responses travel back. The two use
 /// separate networks and virtual channels, and responses are always consumed: that is what rules out protocol deadlock.
-enum class PacketKind : std::uint8_t { read, write, atomic, writeback, read_data, write_ack, atomic_data, writeback_ack };
-inline constexpr std::size_t kPacketKinds = 8;
+/// `own` tells a line's home that the sender has written its copy; `invalidate` tells a chip that its copy is void.
+enum class PacketKind : std::uint8_t {
+  read,
+  write,
+  atomic,
+  writeback,
+  own,
+  invalidate,
+  read_data,
+  write_ack,
+  atomic_data,
+  writeback_ack,
+  own_ack,
+  invalidate_ack
+};
+inline constexpr std::size_t kPacketKinds = 12;
 inline constexpr bool is_response(PacketKind k) { return k >= PacketKind::read_data; }
-inline constexpr PacketKind response_to(PacketKind k) { return static_cast<PacketKind>(static_cast<unsigned>(k) + 4); }
+inline constexpr PacketKind response_to(PacketKind k) {
+  return static_cast<PacketKind>(static_cast<unsigned>(k) + kPacketKinds / 2);
+}
 
 enum PacketFlags : std::uint8_t {
   kToSlice = 1,     ///< asked for by an LLC slice (its `entry`), not by an SM
@@ -20,6 +36,7 @@ enum PacketFlags : std::uint8_t {
   kReadOnlyData = 8,
   kPartialWrite = 32,  ///< bytes of its sectors stay as they are
   kLlcRemote = 16,     ///< the data came out of a slice of another chip than the requester's
+  kFromOwner = 64,     ///< asked of the chip that wrote the line last: `home` is that chip, `token` the line's home
 };
 
 /// One request or response. Trivially copyable; fits a Message.

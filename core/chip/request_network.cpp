@@ -21,10 +21,15 @@ Gate* RequestNetwork::gate_for(Packet& p) {
   return p.home == kUnknownHome ? nullptr : &port_[port_of(p)].lanes[lane_of(p)].gate;
 }
 
-void RequestNetwork::request(const Packet& p) { p.home == kUnknownHome ? mmu_.park(p) : enter(p); }
+void RequestNetwork::request(const Packet& p) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_request(c_, p);
+  p.home == kUnknownHome ? mmu_.park(p) : enter(p);
+}
 
 void RequestNetwork::enter(const Packet& p) {
   ++c_.count[p.home == c_.chip ? Counter::requests_local : Counter::requests_remote];
+  if (c_.profiler.on()) c_.profiler.own_request(p.slice);
   const std::uint32_t port = port_of(p);
   port_[port].lanes[lane_of(p)].fifo.push(p);
   pump(port);
@@ -49,9 +54,9 @@ void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
   enter(p);
 }
 
-/// Memory-side: the home's slice. SM-side: the own chip's slice, whoever is the home; atomics execute at the home.
+/// Memory-side: the home's slice. SM-side and split: the own chip's slice, whoever is the home; atomics execute at the home.
 bool RequestNetwork::to_local_slice(const Packet& p) const {
-  return p.home == c_.chip || (c_.sm_side && p.kind != PacketKind::atomic);
+  return p.home == c_.chip || (c_.role != LlcRole::memory_side && p.kind != PacketKind::atomic);
 }
 
 void RequestNetwork::pump(std::uint32_t port) {

@@ -37,6 +37,8 @@ class Sm {
   void on_response(const Packet& p);
   /// A credit that the load-store unit lined up for.
   void on_credit();
+  /// What the load-store unit was refused may go by now.
+  void retry();
 
   /// What the next event will touch: a response, or a warp that issues.
   void prefetch(const Packet& p) const {
@@ -48,8 +50,8 @@ class Sm {
 
   /// CTAs that ended since the last call.
   std::uint32_t take_finished() { return std::exchange(finished_, 0); }
-  /// Stores and atomics not yet acknowledged.
-  std::uint32_t unacknowledged() const { return unacknowledged_; }
+  /// No request of this SM is under way.
+  bool quiet() const { return unacknowledged_ == 0 && l1_.outstanding() == 0; }
   /// What stands still here, for the deadlock report; empty if nothing.
   std::string describe_stall() const;
 

@@ -52,6 +52,11 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
     if (sectors != 0) break;
   }
   if (sectors != 0) {
+    if (c_.paused) [[unlikely]] {
+      lsu_stalled_ = true;
+      if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));
+      return false;
+    }
     const LineAddr line{a.block() * parts + lsu_part_};
     const bool taken = op.kind == OpKind::load && l1_.enabled() && (op.flags & kBypassL1) == 0
                            ? load(warp, op, line, sectors)
@@ -188,10 +193,13 @@ void Sm::on_response(const Packet& p) {
       part_done(w.warp, w.slot);
     });
   }
-  if (lsu_stalled_) {
-    lsu_stalled_ = false;
-    run_load_store_unit();
-  }
+  retry();
+}
+
+void Sm::retry() {
+  if (!lsu_stalled_) return;
+  lsu_stalled_ = false;
+  run_load_store_unit();
 }
 
 std::string Sm::describe_stall() const {

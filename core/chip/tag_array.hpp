@@ -35,6 +35,9 @@ class TagArray {
     }
     return best;
   }
+  /// LRU stamp: the higher, the more recently used.
+  std::uint64_t used(std::uint32_t i) const { return line_[i].used; }
+  std::uint32_t ways() const { return ways_; }
   /// Puts `line` into entry `i`, without valid sectors, as most recently used.
   void install(std::uint32_t i, LineAddr line) { line_[i] = {line.value, ++clock_, 0, 0}; }
   void invalidate(std::uint32_t i) { line_[i] = {}; }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/control_message.hpp"
-
 namespace atl {
 
 Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
@@ -54,11 +52,18 @@ void Controller::on_message(const ControlMessage& m) {
       if (settle_at_ != queue_.now()) queue_.push(settle_at_ = queue_.now(), {EventKind::settle, 0});
       return;
     case ControlKind::kernel_drained:
+      if (changing_) return;  // it will say so again
       if (++chips_drained_ < config_.chips || finishing_) return;
       for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::flush, EmptyBody{});
       return;
     case ControlKind::kernel_done:
       return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
+    case ControlKind::epoch_report:
+      return on_epoch(m.source, unpack<EpochBody>(m.body));
+    case ControlKind::paused:
+      return on_paused();
+    case ControlKind::emptied:
+      return on_emptied();
     case ControlKind::sample: {
       const auto body = unpack<SampleBody>(m.body);
       return on_sample(m.source, body.end, body.counters);
@@ -72,14 +77,6 @@ void Controller::on_message(const ControlMessage& m) {
   }
 }
 
-template <class Body> void Controller::tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
-  for (Edge& e : edges()) {
-    if (e.to == chip)
-      e.outbox.control.push_back(
-          {std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
-  }
-}
-
 // ---- Kernels ----
 
 void Controller::launch(Cycle earliest_start) {
@@ -90,11 +87,14 @@ void Controller::launch(Cycle earliest_start) {
   running_ = true;
   last_move_ = k.started;
   const Modes modes = policy_->at_kernel_start(kernel_);
+  modes_.assign(config_.chips, modes);
+  epoch_reports_ = 0;
+  epoch_begin_ = k.started;
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes});
 }
 
 void Controller::on_kernel_done(Cycle cycle) {
-  if (finishing_) return;
+  if (finishing_ || changing_) return;
   kernel_end_ = std::max(kernel_end_, cycle);
   if (++chips_done_ < config_.chips) return;
   running_ = false;
@@ -131,8 +131,7 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
   std::copy(counters.begin(), counters.end(), sample.chips[chip].value.begin());
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
-  if (std::any_of(counters.begin(), counters.end(), [](std::uint64_t v) { return v != 0; }))
-    last_move_ = std::max(last_move_, end);
+  if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
   result_.samples.push_back(std::move(sample));
   open_samples_.erase(end);

@@ -1,9 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
@@ -54,7 +56,20 @@ class Controller final : public LogicalProcess {
   void settle();
   void finish();
   void watch(Cycle end);
-  template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body);
+  // controller_modes.cpp
+  void on_epoch(LpId chip, const EpochBody& body);
+  void decide(Cycle end);
+  void take_up(const std::vector<Modes>& modes);
+  void send_modes(ControlKind kind);
+  void on_paused();
+  void on_emptied();
+  template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
+    for (Edge& e : edges()) {
+      if (e.to == chip)
+        e.outbox.control.push_back(
+            {std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
+    }
+  }
 
   const SystemConfig config_;
   const std::vector<KernelInfo> kernels_;
@@ -69,6 +84,12 @@ class Controller final : public LogicalProcess {
   std::uint32_t chips_done_ = 0, chips_drained_ = 0, reports_ = 0;
   Cycle kernel_end_ = 0;
   bool running_ = false, finishing_ = false;
+  // Modes, epochs and changes of organisation.
+  std::vector<Modes> modes_;  ///< [chip] sent last
+  std::vector<ChipEpoch> epoch_;
+  std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_emptied_ = 0;
+  Cycle epoch_begin_ = 0;
+  bool changing_ = false;  ///< chips are paused, or about to be; modes_ are those to come
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
   Cycle last_move_ = 0;

@@ -6,6 +6,7 @@
 #include "comm/agree.hpp"
 #include "comm/control_message.hpp"
 #include "comm/synchroniser.hpp"
+#include "core/control/sharing.hpp"
 
 namespace atl {
 namespace {
@@ -37,6 +38,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
                                   const SimulationOptions& options) {
   std::optional<Machine> machine;
   std::vector<std::unique_ptr<Chip>> chips;
+  SharingLogs sharing;
   std::unique_ptr<Controller> controller;
   std::vector<LogicalProcess*> local;
   std::optional<Synchroniser> synchroniser;
@@ -47,6 +49,10 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
       if (lp < config.chips) {
         chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload));
         if (options.prepare_chip) options.prepare_chip(*chips.back());
+        if (config.observe.sharing) {
+          sharing.emplace_back(lp, std::make_unique<SharingLog>(config.observe.sharing_window_cycles));
+          chips.back()->observe(sharing.back().second.get());
+        }
         local.push_back(chips.back().get());
       } else {
         controller = std::make_unique<Controller>(config, edges[lp], workload.kernels(), options.max_cycles);
@@ -67,8 +73,11 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (options.inspect_chip) {
     for (const auto& chip : chips) options.inspect_chip(*chip);
   }
+  std::optional<SharingResult> shared;
+  if (config.observe.sharing) shared = gather_sharing(transport, *machine, sharing, controller != nullptr);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
+  result.sharing = std::move(shared);
   result.digest = digest;
   result.provenance.events = events;
   result.provenance.host_seconds = seconds.count();

@@ -32,6 +32,12 @@ enum class Counter : std::uint16_t {
   llc_writebacks,
   llc_stalls,
   llc_flushed_lines,
+  llc_local_lines,
+  llc_remote_lines,
+  coherence_notices,
+  coherence_invalidations,
+  coherence_invalidation_hits,
+  coherence_referrals,
   dram_reads,
   dram_writes,
   dram_read_bytes,
@@ -47,6 +53,7 @@ enum class Counter : std::uint16_t {
   link_packets,
   link_bytes,
   link_forwarded,
+  link_received_bytes,
   requests_local,
   requests_remote,
   page_touches,
@@ -83,5 +90,14 @@ struct Counters {
     return d;
   }
 };
+
+/// Something happened. What is only looked at, like the lines that a cache holds, does not count.
+inline bool moved(const Counters& increments) {
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    const auto c = static_cast<Counter>(i);
+    if (increments.value[i] != 0 && c != Counter::llc_local_lines && c != Counter::llc_remote_lines) return true;
+  }
+  return false;
+}
 
 }  // namespace atl

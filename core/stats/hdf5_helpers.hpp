@@ -13,7 +13,7 @@ namespace atl::hdf5 {
 
 inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
-inline constexpr std::uint64_t kSchemaVersion = 1;
+inline constexpr std::uint64_t kSchemaVersion = 2;
 
 /// Columns of /kernels, apart from the names.
 struct KernelColumn {
@@ -40,6 +40,7 @@ inline constexpr ProvenanceText kProvenanceTexts[] = {
     {"command", &Provenance::command},
     {"system", &Provenance::system},
     {"workload", &Provenance::workload},
+    {"workload_digest", &Provenance::workload_digest},
     {"started_at", &Provenance::started_at},
     {"effective_config", &Provenance::effective_config},
 };
@@ -57,8 +58,18 @@ inline constexpr PartArray kPartArrays[] = {
     {"channels/writes", "writes served by each memory channel", &ChipResult::channel_writes},
 };
 
-inline constexpr const char* kOriginNames[] = {"local_llc", "remote_llc", "local_memory", "remote_memory"};
-static_assert(std::size(kOriginNames) == kOrigins);
+/// Sizes below /sharing, which is absent unless the run looked at them.
+struct SharedBytesColumn {
+  const char* name;
+  const char* doc;
+  std::uint64_t SharedBytes::*field;
+};
+inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
+    {"true_shared", "lines that several chips accessed", &SharedBytes::truly},
+    {"true_shared_copies", "such a line once for each chip that accessed it", &SharedBytes::truly_copies},
+    {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
+    {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
+};
 
 /// Our own messages say what failed; the library's stack trace on stderr would only bury them.
 inline void silence() { H5::Exception::dontPrint(); }

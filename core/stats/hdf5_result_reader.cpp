@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "core/engine/error.hpp"
@@ -22,6 +23,8 @@ class ResultFile {
   explicit ResultFile(const std::string& path) : path_(path), file_(open(path)) {}
 
   [[noreturn]] void fail(const std::string& what) const { throw InputError(path_, what); }
+
+  bool has(const std::string& name) const { return file_.nameExists(name); }
 
   H5::Attribute attribute(const std::string& group, const char* name) const {
     if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
@@ -72,6 +75,21 @@ class ResultFile {
     return values;
   }
   Values counts(const std::string& name, Dims&& dims) const { return counts(name, dims); }
+
+  std::vector<double> reals(const std::string& name, Dims dims) const {
+    const auto set = dataset(name, H5T_FLOAT, dims);
+    std::vector<double> values(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
+    if (!values.empty()) set.read(values.data(), H5::PredType::NATIVE_DOUBLE);
+    return values;
+  }
+
+  std::vector<std::string> names_in(const std::string& group) const {
+    if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
+    const auto g = file_.openGroup(group);
+    std::vector<std::string> names;
+    for (hsize_t i = 0; i < g.getNumObjs(); ++i) names.push_back(g.getObjnameByIdx(i));
+    return names;
+  }
 
  private:
   static H5::H5File open(const std::string& path) {
@@ -168,6 +186,21 @@ std::vector<KernelResult> read_kernels(const ResultFile& file) {
   return kernels;
 }
 
+std::vector<Decision> read_decisions(const ResultFile& file) {
+  auto choices = file.text_column("/decisions/choice");
+  std::vector<Decision> decisions(choices.size());
+  const auto kernels = file.counts("/decisions/kernel", {decisions.size()});
+  const auto cycles = file.counts("/decisions/cycle", {decisions.size()});
+  for (std::size_t i = 0; i < decisions.size(); ++i) decisions[i] = {kernels[i], cycles[i], std::move(choices[i]), {}};
+  for (const std::string& name : file.names_in("/decisions/values")) {
+    const auto column = file.reals("/decisions/values/" + name, {decisions.size()});
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+      if (!std::isnan(column[i])) decisions[i].values.emplace_back(name, column[i]);
+    }
+  }
+  return decisions;
+}
+
 std::vector<ChipResult> read_chips(const ResultFile& file) {
   Dims dims{kAny};
   file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
@@ -185,7 +218,7 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
     }
   }
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
-    const auto values = file.counts(fmt::format("/latency/{}", hdf5::kOriginNames[origin]), {chips.size(), kLatencyBuckets});
+    const auto values = file.counts(fmt::format("/latency/{}", kOriginNames[origin]), {chips.size(), kLatencyBuckets});
     for (std::size_t c = 0; c < chips.size(); ++c) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * kLatencyBuckets), kLatencyBuckets,
                   chips[c].latency[origin].begin());
@@ -209,6 +242,23 @@ std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
   return samples;
 }
 
+SharingResult read_sharing(const ResultFile& file) {
+  SharingResult sharing;
+  sharing.epoch_cycles = file.counts("/sharing/window_cycles", {kSharingWindows}).back();
+  Dims dims{kAny, kSharingWindows};
+  file.counts(fmt::format("/sharing/windows/{}", hdf5::kSharedBytesColumns[0].name), dims);
+  sharing.epochs.resize(dims[0]);
+  for (const auto& column : hdf5::kSharedBytesColumns) {
+    sharing.footprint.*column.field = file.counts(fmt::format("/sharing/footprint/{}", column.name), {1})[0];
+    const auto values = file.counts(fmt::format("/sharing/windows/{}", column.name), {dims[0], kSharingWindows});
+    auto value = values.begin();
+    for (auto& epoch : sharing.epochs) {
+      for (auto& window : epoch) window.*column.field = *value++;
+    }
+  }
+  return sharing;
+}
+
 }  // namespace
 
 RunResult read_result(const std::string& path) {
@@ -222,8 +272,10 @@ RunResult read_result(const std::string& path) {
     result.digest = file.number("/", "digest");
     result.provenance = read_provenance(file);
     result.kernels = read_kernels(file);
+    result.decisions = read_decisions(file);
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
+    if (file.has("/sharing")) result.sharing = read_sharing(file);
     return result;
   } catch (const H5::Exception& e) {
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));

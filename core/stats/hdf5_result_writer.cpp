@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <span>
 
 #include "core/engine/error.hpp"
@@ -120,8 +121,53 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
     Values values;
     for (const auto& chip : chips) std::ranges::copy(chip.latency[origin], std::back_inserter(values));
-    put(latency, hdf5::kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
+    put(latency, kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
         "loads by L1-miss latency; bucket b holds latencies from 2^b to 2^(b+1)-1 cycles");
+  }
+}
+
+/// Which values a decision rests on depends on the policy: one column each, NaN where a decision has no such value.
+void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisions) {
+  const auto group = file.createGroup("decisions");
+  const hsize_t n = decisions.size();
+  Values kernels, cycles;
+  std::vector<std::string> choices, names;
+  for (const Decision& d : decisions) {
+    kernels.push_back(d.kernel), cycles.push_back(d.cycle), choices.push_back(d.choice);
+    for (const auto& [name, value] : d.values) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  put(group, "kernel", {n}, kernels, "index", "kernel that the decision was taken in, an index into /kernels");
+  put(group, "cycle", {n}, cycles, "cycles", "end of the epoch that the decision rests on");
+  const auto set = group.createDataSet("choice", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  if (n != 0) set.write(static_cast<const void*>(pointers(choices).data()), hdf5::text_type());
+  const auto columns = group.createGroup("values");
+  for (const std::string& name : names) {
+    std::vector<double> column(n, std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < n; ++i) {
+      for (const auto& [key, value] : decisions[i].values) {
+        if (key == name) column[i] = value;
+      }
+    }
+    columns.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}))
+        .write(column.data(), H5::PredType::NATIVE_DOUBLE);
+  }
+}
+
+void write_sharing(const H5::H5File& file, const SharingResult& sharing) {
+  const auto group = file.createGroup("sharing");
+  Values windows;
+  for (std::size_t w = 0; w < kSharingWindows; ++w) windows.push_back(sharing_window(sharing.epoch_cycles, w));
+  put(group, "window_cycles", {windows.size()}, windows, "cycles", "lengths of the windows; the last one is an epoch");
+  const auto footprint = group.createGroup("footprint"), working_set = group.createGroup("windows");
+  for (const auto& column : hdf5::kSharedBytesColumns) {
+    put(footprint, column.name, {1}, {sharing.footprint.*column.field}, "bytes", column.doc);
+    Values values;
+    for (const auto& epoch : sharing.epochs) {
+      for (const auto& window : epoch) values.push_back(window.*column.field);
+    }
+    put(working_set, column.name, {sharing.epochs.size(), kSharingWindows}, values, "bytes", column.doc);
   }
 }
 
@@ -154,8 +200,10 @@ std::vector<char> file_image(const RunResult& result) {
   set_number(root, "digest", result.digest);
   write_provenance(file, result.provenance);
   write_kernels(file, result.kernels);
+  write_decisions(file, result.decisions);
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
+  if (result.sharing) write_sharing(file, *result.sharing);
   file.flush(H5F_SCOPE_GLOBAL);
   const auto size = H5Fget_file_image(file.getId(), nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -1,9 +1,13 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine/types.hpp"
 #include "core/stats/counters.hpp"
+#include "core/stats/decision.hpp"
+#include "core/stats/sharing.hpp"
 
 /// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
 namespace atl {
@@ -25,6 +29,7 @@ struct Sample {
 /// Where a chip's loads were served from.
 enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, count_ };
 inline constexpr std::size_t kOrigins = static_cast<std::size_t>(DataOrigin::count_);
+inline constexpr std::string_view kOriginNames[kOrigins] = {"local_llc", "remote_llc", "local_memory", "remote_memory"};
 inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencies in [2^b, 2^(b+1)) cycles
 
 /// Per-chip detail that is not sampled over time.
@@ -37,6 +42,7 @@ struct ChipResult {
 
 struct Provenance {
   std::string version, git_commit, command, system, workload, started_at;
+  std::string workload_digest;     ///< of the workload's file: tells whether it has changed since
   std::string effective_config;    ///< JSON
   std::vector<std::string> hosts;  ///< [rank]
   double host_seconds = 0;         ///< wall clock of the simulation loop
@@ -47,10 +53,12 @@ struct RunResult {
   Provenance provenance;
   std::vector<KernelResult> kernels;
   std::vector<Sample> samples;
+  std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
-  Cycle cycles = 0;          ///< end of the last kernel
-  bool complete = true;      ///< false: stopped by --max-cycles
-  std::uint64_t digest = 0;  ///< over everything simulated, independent of ranks and of host time
+  std::optional<SharingResult> sharing;  ///< of runs with `observe.sharing`
+  Cycle cycles = 0;                      ///< end of the last kernel
+  bool complete = true;                  ///< false: stopped by --max-cycles
+  std::uint64_t digest = 0;              ///< over everything simulated, independent of ranks and of host time
 };
 
 }  // namespace atl

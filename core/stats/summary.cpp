@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "core/stats/human.hpp"
@@ -24,6 +25,19 @@ std::optional<Cycle> cycles_of(const KernelResult& kernel) {
 }
 
 std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<12} {}\n", label, value); }
+
+/// How often each choice was made, in order of first appearance: "sm_side 3, memory_side 1".
+std::string decisions_summary(const RunResult& result) {
+  std::vector<std::pair<std::string, std::size_t>> times;
+  for (const Decision& d : result.decisions) {
+    const auto known = std::ranges::find(times, d.choice, &std::pair<std::string, std::size_t>::first);
+    known == times.end() ? void(times.emplace_back(d.choice, 1)) : void(++known->second);
+  }
+  if (times.size() > 4) return fmt::format("{} of {} kinds", result.decisions.size(), times.size());
+  std::string out;
+  for (const auto& [choice, n] : times) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", choice, n);
+  return out;
+}
 
 std::string per(double amount, double of, int digits = 2) {
   return of > 0 ? fmt::format("{:.{}f}", amount / of, digits) : "-";
@@ -46,6 +60,47 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory"};
+
+/// Loads that an L1 did not serve, by who did.
+std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
+  std::array<std::uint64_t, kOrigins> sum{};
+  for (const auto& chip : result.chips) {
+    for (std::size_t o = 0; o < kOrigins; ++o) sum[o] += std::reduce(chip.latency[o].begin(), chip.latency[o].end());
+  }
+  return sum;
+}
+
+std::string responses_row(const RunResult& result) {
+  const auto by_origin = responses_by_origin(result);
+  const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
+  std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
+  for (std::size_t o = 0; o < kOrigins; ++o) {
+    text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
+  }
+  return row("responses", text);
+}
+
+std::string bytes(std::uint64_t amount) {
+  const std::string text = si(static_cast<double>(amount));
+  return text + (text.find(' ') == std::string::npos ? " B" : "B");
+}
+
+std::string sharing_row(std::string_view label, const SharedBytes& s) {
+  return fmt::format("    {:<12} {:>9} {:>12} {:>12} {:>12} {:>12}\n", label, bytes(s.distinct()), bytes(s.truly),
+                     bytes(s.falsely), bytes(s.unshared), bytes(s.with_copies()));
+}
+
+std::string sharing_rows(const SharingResult& sharing) {
+  const SharingMean mean = mean_of_epochs(sharing);
+  std::string out = fmt::format("  {:<14} {:>9} {:>12} {:>12} {:>12} {:>12}\n", "data", "distinct", "true shared",
+                                "false shared", "not shared", "with copies");
+  out += sharing_row("whole run", sharing.footprint);
+  for (std::size_t w = 0; w < kSharingWindows; ++w)
+    out += sharing_row(si(static_cast<double>(sharing_window(sharing.epoch_cycles, w))) + " cycles", mean.bytes[w]);
+  return out + fmt::format("    windows: mean of {} epochs\n", grouped(mean.epochs));
+}
+
 std::string table(const RunResult& result, std::size_t kernels_shown) {
   const Counters sum = sum_of_chips(result);
   const auto& p = result.provenance;
@@ -66,10 +121,13 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " L1 misses");
+  out += responses_row(result);
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");
   out += row("links", per(count(link_bytes), cycles) + " bytes per cycle");
+  if (!result.decisions.empty()) out += row("decisions", decisions_summary(result));
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
+  if (result.sharing) out += sharing_rows(*result.sharing);
   out += row("host",
              fmt::format("{} on {} rank{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
                          p.hosts.size(), p.hosts.size() == 1 ? "" : "s", rate(static_cast<double>(p.events), p.host_seconds),
@@ -88,9 +146,20 @@ Counters sum_of_chips(const RunResult& result) {
 
 std::string summary_table(const RunResult& result) { return table(result, kKernelsShown); }
 
+/// Every decision with its values.
+static std::string decisions_text(const RunResult& result) {
+  std::string out;
+  for (const Decision& d : result.decisions) {
+    out += fmt::format("    kernel {:<4} cycle {:>14}  {}\n", d.kernel, grouped(d.cycle), d.choice);
+    for (const auto& [name, value] : d.values) out += fmt::format("      {:<32} {:>14.4g}\n", name, value);
+  }
+  return out;
+}
+
 std::string info_text(const RunResult& result) {
   const auto& p = result.provenance;
   std::string out = table(result, kAllKernels);
+  if (!result.decisions.empty()) out += row("decisions", "with what the model saw and predicted") + decisions_text(result);
   out += row("started", p.started_at);
   out += row("written by", fmt::format("Atoll {} ({})", p.version, p.git_commit));
   out += row("command", p.command);
@@ -102,6 +171,30 @@ std::string info_text(const RunResult& result) {
   }
   return out;
 }
+
+namespace {
+
+nlohmann::ordered_json to_json(const SharedBytes& s) {
+  return {{"true_shared", s.truly},
+          {"true_shared_copies", s.truly_copies},
+          {"false_shared", s.falsely},
+          {"not_shared", s.unshared}};
+}
+
+nlohmann::ordered_json to_json(const SharingResult& sharing) {
+  const SharingMean mean = mean_of_epochs(sharing);
+  nlohmann::ordered_json out;
+  out["footprint"] = to_json(sharing.footprint);
+  out["epochs"] = mean.epochs;
+  for (std::size_t w = 0; w < kSharingWindows; ++w) {
+    nlohmann::ordered_json window = {{"cycles", sharing_window(sharing.epoch_cycles, w)}};
+    window.update(to_json(mean.bytes[w]));
+    out["mean_windows"].push_back(std::move(window));
+  }
+  return out;
+}
+
+}  // namespace
 
 std::string info_json(const RunResult& result) {
   using Json = nlohmann::ordered_json;
@@ -119,9 +212,14 @@ std::string info_json(const RunResult& result) {
   }
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
-  out["provenance"] = {{"version", p.version}, {"git_commit", p.git_commit},     {"command", p.command},
-                       {"system", p.system},   {"workload", p.workload},         {"started_at", p.started_at},
-                       {"hosts", p.hosts},     {"host_seconds", p.host_seconds}, {"events", p.events}};
+  const auto by_origin = responses_by_origin(result);
+  for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
+  if (result.sharing) out["sharing"] = to_json(*result.sharing);
+  out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
+                       {"command", p.command},   {"system", p.system},
+                       {"workload", p.workload}, {"started_at", p.started_at},
+                       {"hosts", p.hosts},       {"host_seconds", p.host_seconds},
+                       {"events", p.events},     {"workload_digest", p.workload_digest}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

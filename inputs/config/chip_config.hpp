@@ -89,7 +89,9 @@ struct NocConfig {
   }
 };
 
-enum class LlcOrganisation : std::uint8_t { memory_side, sm_side };
+enum class LlcOrganisation : std::uint8_t { memory_side, sm_side, fixed_split, dynamic_split, sac };
+enum class RemoteWrites : std::uint8_t { through, back };
+enum class LlcNetwork : std::uint8_t { automatic, separate, shared };
 
 /// Last-level cache: sliced, write-back, LRU.
 struct LlcConfig {
@@ -105,6 +107,9 @@ struct LlcConfig {
   std::uint32_t mshr_merges = 16;
   std::uint32_t bypass_reads = 64;
   std::uint32_t write_buffer = 16;
+  std::uint32_t local_ways = 8;
+  RemoteWrites remote_writes = RemoteWrites::through;
+  LlcNetwork network = LlcNetwork::automatic;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
@@ -120,6 +125,44 @@ struct LlcConfig {
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});
     v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});
+    v(s.local_ways, {"local_ways", "", 1, 64, "static: ways of a set for local lines; dynamic: at the start of a kernel"});
+    v(s.remote_writes, {"remote_writes", "", 0, 0, "static, dynamic: where writes to remote lines go"});
+    v(s.network, {"network", "", 0, 0, "how slices reach the links and the memory"});
+  }
+};
+
+/// The Dynamic LLC's rules (Milic et al., MICRO 2017; BASELINES c).
+struct DynamicConfig {
+  std::uint32_t period_cycles = 5000;
+  double saturation = 0.99;
+  std::uint32_t min_ways = 1;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.period_cycles, {"period_cycles", "cycles", 100, 1e9, "the division of the ways is reconsidered so often"});
+    v(s.saturation, {"saturation", "", 0.01, 1, "utilisation from which incoming links or memory count as saturated"});
+    v(s.min_ways, {"min_ways", "", 1, 32, "ways that either kind of line keeps at least"});
+  }
+};
+
+/// SAC's profile and decision (SAC sections 3.2 to 3.6).
+struct SacConfig {
+  std::uint32_t window_cycles = 2000;
+  double threshold = 0.05;
+  std::uint32_t reprofile_cycles = 0;
+  std::uint32_t crd_sets = 8, crd_ways = 16, crd_tag_bits = 30;
+  bool crd_counts_copies = false, crd_keep = false, merged_is_hit = true;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.window_cycles, {"window_cycles", "cycles", 100, 1e9, "profile at the start of a kernel"});
+    v(s.threshold, {"threshold", "", 0, 10, "theta: SM-side must promise so much more bandwidth than memory-side"});
+    v(s.reprofile_cycles, {"reprofile_cycles", "cycles", 0, 1e9, "a new profile so long after each decision; 0: none"});
+    v(s.crd_sets, {"crd_sets", "", 1, 4096, "LLC sets per chip that the Chip Request Directory samples"});
+    v(s.crd_ways, {"crd_ways", "", 1, 64, "associativity of the Chip Request Directory"});
+    v(s.crd_tag_bits, {"crd_tag_bits", "bits", 1, 64, "width of its tags; counts for the storage only"});
+    v(s.crd_counts_copies,
+      {"crd_counts_copies", "", 0, 1, "a set holds crd_ways copies, as SM-side caches would, instead of crd_ways tags"});
+    v(s.crd_keep, {"crd_keep", "", 0, 1, "the directory's content survives from one profile to the next"});
+    v(s.merged_is_hit, {"merged_is_hit", "", 0, 1, "a request that joins a pending miss counts as a hit of the LLC"});
   }
 };
 
@@ -180,6 +223,8 @@ struct DramConfig {
 template <> std::span<const Word<WarpScheduler>> words();
 template <> std::span<const Word<SetIndex>> words();
 template <> std::span<const Word<LlcOrganisation>> words();
+template <> std::span<const Word<RemoteWrites>> words();
+template <> std::span<const Word<LlcNetwork>> words();
 template <> std::span<const Word<DramPreset>> words();
 
 /// The timing set that a preset stands for, with its source in the definition.

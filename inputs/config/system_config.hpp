@@ -72,7 +72,7 @@ struct ControlConfig {
   }
 };
 
-enum class CoherenceProtocol : std::uint8_t { software };
+enum class CoherenceProtocol : std::uint8_t { software, full_map };
 
 struct CoherenceConfig {
   CoherenceProtocol protocol = CoherenceProtocol::software;
@@ -82,37 +82,60 @@ struct CoherenceConfig {
   }
 };
 
+/// What is looked at besides the counters. Nothing simulated depends on it.
+struct ObserveConfig {
+  bool sharing = false;
+  std::uint64_t sharing_window_cycles = 100000;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.sharing, {"sharing", "", 0, 0, "which data the chips share: footprint and working sets (docs/results.md)"});
+    v(s.sharing_window_cycles, {"sharing_window_cycles", "cycles", 100, 1e12,
+                                "an epoch of these working sets; shorter windows begin with it (SAC figure 11)"});
+  }
+};
+
 struct SystemConfig {
   std::string name = "custom";
   std::uint32_t chips = 4;
   double core_clock_mhz = 1000;
   std::uint32_t line_bytes = 128;
+  std::uint32_t scale = 1;
   SmConfig sm;
   L1Config l1;
   NocConfig noc;
   LlcConfig llc;
+  DynamicConfig dynamic;
+  SacConfig sac;
   DramConfig dram;
   LinkConfig link;
   PartitionConfig partition;
   CoherenceConfig coherence;
   ControlConfig control;
+  ObserveConfig observe;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "shown in results"});
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
+    v(s.scale, {"scale", "", 1, 1024, "divides llc.size_kib and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
+    v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
+    v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});
     v(s.dram, {"dram", "", 0, 0, "memory controllers and DRAM"});
     v(s.link, {"link", "", 0, 0, "inter-chip network"});
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});
     v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
     v(s.control, {"control", "", 0, 0, "controller"});
+    v(s.observe, {"observe", "", 0, 0, "statistics that cost host time, off by default"});
   }
 };
+
+/// The machine to build: `llc.size_kib` divided by `scale`. Where it is, `scale` is 1.
+SystemConfig scaled(SystemConfig config);
 
 template <> std::span<const Word<Topology>> words();
 template <> std::span<const Word<Mapping>> words();

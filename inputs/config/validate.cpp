@@ -35,7 +35,32 @@ class Rules {
   void caches() const {
     power_of_two("line_bytes", c_.line_bytes);
     if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways);
-    sets("llc", c_.llc.size_kib, c_.llc.slices, c_.llc.ways);
+    require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
+            c_.scale, c_.llc.size_kib);
+    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways);
+  }
+
+  void organisation() const {
+    if (c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split) {
+      require(c_.llc.local_ways < c_.llc.ways, "`llc.local_ways` = {} leaves none of `llc.ways` = {} for remote lines",
+              c_.llc.local_ways, c_.llc.ways);
+    }
+    if (c_.llc.organisation == LlcOrganisation::dynamic_split) {
+      require(2 * c_.dynamic.min_ways <= c_.llc.ways, "`dynamic.min_ways` = {} for either kind exceeds `llc.ways` = {}",
+              c_.dynamic.min_ways, c_.llc.ways);
+    }
+    if (c_.llc.organisation == LlcOrganisation::sac) {
+      const std::uint32_t sets = c_.llc.size_kib * 1024 / c_.line_bytes / c_.llc.ways;
+      require(c_.sac.crd_sets <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", c_.sac.crd_sets, sets);
+    }
+  }
+
+  void coherence() const {
+    const bool split =
+        c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split;
+    require(c_.coherence.protocol != CoherenceProtocol::full_map || !split,
+            "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
+            "sm_side or sac), not for static and dynamic: use software");
   }
 
   void network() const {
@@ -131,11 +156,19 @@ class Rules {
 
 }  // namespace
 
+SystemConfig scaled(SystemConfig config) {
+  config.llc.size_kib /= config.scale;
+  config.scale = 1;
+  return config;
+}
+
 void validate(const SystemConfig& config) {
   const Rules rules(config);
   rules.ranges();  // first: the other rules divide by what it proves non-zero
   rules.sms();
   rules.caches();
+  rules.organisation();
+  rules.coherence();
   rules.network();
   rules.memory();
   rules.partition();

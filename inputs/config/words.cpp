@@ -22,9 +22,30 @@ template <> std::span<const Word<SetIndex>> words() {
 }
 
 template <> std::span<const Word<LlcOrganisation>> words() {
-  static constexpr std::array<Word<LlcOrganisation>, 2> list{{
+  static constexpr std::array<Word<LlcOrganisation>, 5> list{{
       {LlcOrganisation::memory_side, "memory_side", "lines of the chip's own memory, for the SMs of every chip"},
       {LlcOrganisation::sm_side, "sm_side", "lines of any chip's memory, for the chip's own SMs"},
+      {LlcOrganisation::fixed_split, "static",
+       "local_ways of each set as memory_side, the others as sm_side for remote lines"},
+      {LlcOrganisation::dynamic_split, "dynamic", "as static, with a division that follows the load of links and memory"},
+      {LlcOrganisation::sac, "sac", "memory_side or sm_side, whichever SAC's model prefers for the kernel"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<RemoteWrites>> words() {
+  static constexpr std::array<Word<RemoteWrites>, 2> list{{
+      {RemoteWrites::through, "through", "to the home at once; a copy is updated, none is made"},
+      {RemoteWrites::back, "back", "into the own slice, and home on replacement or at the kernel's end"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<LlcNetwork>> words() {
+  static constexpr std::array<Word<LlcNetwork>, 3> list{{
+      {LlcNetwork::automatic, "automatic", "separate for organisation = sm_side, shared for all others"},
+      {LlcNetwork::separate, "separate", "slices reach links and memory over wires of their own"},
+      {LlcNetwork::shared, "shared", "what slices and links exchange takes its share of the slices' crossbar ports"},
   }};
   return list;
 }
@@ -85,8 +106,10 @@ template <> std::span<const Word<CtaToSm>> words() {
 }
 
 template <> std::span<const Word<CoherenceProtocol>> words() {
-  static constexpr std::array<Word<CoherenceProtocol>, 1> list{{
+  static constexpr std::array<Word<CoherenceProtocol>, 2> list{{
       {CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
+      {CoherenceProtocol::full_map, "full_map",
+       "SM-side slices: a directory at the home invalidates copies when one is written"},
   }};
   return list;
 }

@@ -1,7 +1,12 @@
+#include <fmt/format.h>
+
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
+#include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
@@ -21,19 +26,20 @@ char first_character(const std::string& path) {
   return c >= 0x20 && c < 0x7F ? static_cast<char>(c) : '\0';
 }
 
-}  // namespace
-
-std::unique_ptr<Workload> open_workload(const std::string& path) {
+/// The file that stands for a workload: of a folder of SASS traces, their list.
+std::string main_file(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    const std::string list = (std::filesystem::path(path) / "kernelslist.g").string();
-    if (!std::filesystem::exists(list, ignored)) throw InputError(path, "this folder has no kernelslist.g");
-    return std::make_unique<AccelSimWorkload>(list);
-  }
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  const std::string list = (std::filesystem::path(path) / "kernelslist.g").string();
+  if (!std::filesystem::exists(list, ignored)) throw InputError(path, "this folder has no kernelslist.g");
+  return list;
+}
+
+std::unique_ptr<Workload> open_recorded(const std::string& path) {
   if (has_hdf5_signature(path)) return std::make_unique<TraceWorkload>(path);
   switch (first_character(path)) {
     case '{':
-      return open_parametric(path);
+      return nullptr;
     case '\0':
       throw InputError(
           path,
@@ -41,6 +47,37 @@ std::unique_ptr<Workload> open_workload(const std::string& path) {
     default:
       return std::make_unique<AccelSimWorkload>(path);
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_by) {
+  const std::string file = main_file(path);
+  std::unique_ptr<Workload> recorded = open_recorded(file);
+  if (!recorded) return open_parametric(file, scale_by);
+  if (scale_by > 1)
+    throw InputError(
+        path, fmt::format("is a recorded trace, which cannot be scaled by {}; only parametric workloads can", scale_by));
+  return recorded;
+}
+
+std::string workload_digest(const std::string& path) {
+  const std::string name = main_file(path);
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw InputError(name, "cannot read this file");
+  Digest digest;
+  std::array<std::uint64_t, 8192> block;
+  std::uint64_t size = 0;
+  while (file) {
+    block.fill(0);  // so that the last, shorter block is hashed alike everywhere
+    file.read(reinterpret_cast<char*>(block.data()), sizeof block);
+    const auto bytes = static_cast<std::uint64_t>(file.gcount());
+    for (std::uint64_t i = 0; i < (bytes + 7) / 8; ++i) digest.add(block[i]);
+    size += bytes;
+  }
+  if (file.bad()) throw IoError(name, "reading failed");
+  digest.add(size);
+  return fmt::format("{:016x}", digest.value());
 }
 
 }  // namespace atl

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "inputs/workload/parametric_config.hpp"
 #include "inputs/workload/region_stream.hpp"
@@ -15,13 +16,15 @@ constexpr std::uint64_t kFirstBase = 0x100000000, kAlign = 2ull << 20;
 /// One region of a kernel with the thresholds that choose it and its kind of access.
 struct PreparedRegion {
   RegionStream stream;
-  std::uint32_t chosen_below;  ///< cumulative over the kernel's regions
+  EvenShare advances;             ///< of the advances that no earlier region has taken
+  std::uint32_t revisited_below;  ///< of the instructions that do not advance; cumulative over the kernel's regions
   std::uint32_t atomic_below, store_below;
   std::uint8_t load_flags;
 };
 
 struct PreparedKernel {
   KernelConfig config;
+  EvenShare advances;  ///< instructions that advance some region's head
   std::vector<PreparedRegion> regions;
 };
 
@@ -49,34 +52,48 @@ class ParametricWorkload final : public Workload {
     const std::uint64_t first = group * n / chips_, in_group = (group + 1) * n / chips_ - first;
     const std::uint64_t concurrent =
         config.concurrent_ctas ? std::min<std::uint64_t>(config.concurrent_ctas, in_group) : in_group;
-    WarpPlace place{static_cast<std::uint32_t>(group), (cta - first) / concurrent, 0, concurrent * config.warps_per_cta};
+    const std::uint64_t wave = (cta - first) / concurrent, in_wave = (cta - first) % concurrent;
+    const std::uint64_t wave_warps = concurrent * config.warps_per_cta;
+    for (PreparedRegion& r : regions) r.stream.begin_group(static_cast<std::uint32_t>(group), wave_warps);
     const std::uint32_t n_memory = config.memory_instructions;
     const std::uint32_t barriers = config.barrier_every ? (n_memory - 1) / config.barrier_every : 0;
     const std::uint32_t ops_per_warp = n_memory * (config.compute_instructions ? 2 : 1) + barriers + 1;
     out.ops.resize(std::size_t{ops_per_warp} * config.warps_per_cta);
     Op* next_op = out.ops.data();
     for (std::uint32_t warp = 0; warp < config.warps_per_cta; ++warp) {
-      place.index = (cta - first) % concurrent * config.warps_per_cta + warp;
-      for (PreparedRegion& r : regions) r.stream.begin_warp(place);
+      const std::uint64_t index = in_wave * config.warps_per_cta + warp;
       WarpRandom random(seed_, kernel, cta, warp);
-      next_op = generate_warp(config, regions, random, next_op, out);
+      next_op = generate_warp(prepared, regions, {wave * n_memory * wave_warps + index, wave_warps}, random, next_op, out);
       out.warps.push_back({warp * ops_per_warp, ops_per_warp});
     }
   }
 
  private:
   void prepare(const KernelConfig& kernel, const std::map<std::string, std::uint64_t>& bases) {
-    double total = 0, sum = 0;
-    for (const RegionConfig& r : kernel.regions) total += r.weight;
-    PreparedKernel prepared{kernel, {}};
+    PreparedKernel prepared{kernel, {}, {}};
+    std::vector<double> advances, revisits;
     for (const RegionConfig& r : kernel.regions) {
-      sum += r.weight;
-      const double advances = kernel.memory_instructions * r.weight / total * (1 - r.near_reuse - r.far_reuse);
-      prepared.regions.push_back({{r, bases.at(r.name), chips_, std::max<std::uint64_t>(1, std::llround(advances))},
-                                  threshold(sum / total),
+      prepared.regions.push_back({{r, bases.at(r.name), chips_},
+                                  {},
+                                  0,
                                   threshold(r.atomic_fraction),
                                   threshold(r.atomic_fraction + r.write_fraction),
                                   static_cast<std::uint8_t>(r.read_only ? kReadOnly : 0)});
+      const double advancing = prepared.regions.back().stream.advancing();
+      advances.push_back(r.weight * advancing);
+      revisits.push_back(r.weight * (1 - advancing));
+    }
+    // What is left over at the end of a division is given to no one: the last share of each is exactly 1.
+    const double all_revisits = std::accumulate(revisits.begin(), revisits.end(), 0.0);
+    double left = std::accumulate(advances.begin(), advances.end(), 0.0), revisited = 0;
+    prepared.advances = EvenShare(all_revisits > 0 ? left / (left + all_revisits) : 1);
+    for (std::size_t i = 0; i < advances.size(); ++i) {
+      const double later = std::accumulate(advances.begin() + static_cast<std::ptrdiff_t>(i) + 1, advances.end(), 0.0);
+      prepared.regions[i].advances = EvenShare(advances[i] > 0 ? (later > 0 ? advances[i] / (advances[i] + later) : 1) : 0);
+      revisited += revisits[i];
+      const bool last = std::all_of(revisits.begin() + static_cast<std::ptrdiff_t>(i) + 1, revisits.end(),
+                                    [](double r) { return r <= 0; });
+      prepared.regions[i].revisited_below = all_revisits > 0 ? threshold(last ? 1 : revisited / all_revisits) : 0;
     }
     prepared_.push_back(std::move(prepared));
     KernelInfo info;
@@ -89,9 +106,16 @@ class ParametricWorkload final : public Workload {
     prepared_of_.insert(prepared_of_.end(), kernel.repeat, prepared_.size() - 1);
   }
 
+  /// The memory instructions of one warp are numbers first, first + step, ... of its group.
+  struct Numbers {
+    std::uint64_t first, step;
+  };
+
   /// Writes one warp's ops from `next` on, and returns the end.
-  static Op* generate_warp(const KernelConfig& config, std::vector<PreparedRegion>& regions, WarpRandom& random, Op* next,
-                           CtaProgram& out) {
+  static Op* generate_warp(const PreparedKernel& kernel, std::vector<PreparedRegion>& regions, Numbers numbers,
+                           WarpRandom& random, Op* next, CtaProgram& out) {
+    const KernelConfig& config = kernel.config;
+    std::uint64_t number = numbers.first;
     Op compute;
     compute.issue = static_cast<std::uint16_t>(config.compute_instructions);
     compute.latency = static_cast<std::uint16_t>(std::max(config.compute_instructions, config.compute_latency_cycles));
@@ -108,13 +132,27 @@ class ParametricWorkload final : public Workload {
       if (config.barrier_every && until_barrier-- == 0) push(barrier), until_barrier = config.barrier_every - 1;
       if (config.compute_instructions) push(compute);
       const std::uint64_t draw = random.next();
-      // No early exit, and no branch on the kind: neither can be predicted. The last threshold is above every draw.
+      // Which instructions advance, and where, is counted and not drawn: each line of a round is touched by exactly one of
+      // them, however few a warp has. The rest go behind the heads at random.
+      std::uint64_t advances = kernel.advances.before(number);
+      const bool advance = kernel.advances.before(number + 1) != advances;
+      number += numbers.step;
+      const std::uint32_t where = draw_part(draw, 0);
       std::size_t chosen = 0;
-      for (const PreparedRegion& r : regions) chosen += draw_part(draw, 0) >= r.chosen_below;
+      std::uint64_t before = 0;
+      for (;; ++chosen) {
+        const EvenShare& share = regions[chosen].advances;
+        before = share.before(advances);
+        if (advance ? share.before(advances + 1) != before : where < regions[chosen].revisited_below) break;
+        advances -= before;
+      }
       PreparedRegion& region = regions[chosen];
       Op op;
       op.first_access = static_cast<std::uint32_t>(out.accesses.size());
-      region.stream.access(random, draw_part(draw, 1), out.accesses);
+      if (advance)
+        region.stream.advance(before, random, out.accesses);
+      else
+        region.stream.revisit(before, random, draw_part(draw, 1), out.accesses);
       op.accesses = static_cast<std::uint8_t>(out.accesses.size() - op.first_access);
       const std::uint32_t choice = draw_part(draw, 2);
       const bool load = choice >= region.store_below;
@@ -144,8 +182,10 @@ class ParametricWorkload final : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> open_parametric(const std::string& path) {
-  return std::make_unique<ParametricWorkload>(read_parametric(path));
+std::unique_ptr<Workload> open_parametric(const std::string& path, unsigned scale_by) {
+  ParametricConfig config = read_parametric(path);
+  scale(config, scale_by);
+  return std::make_unique<ParametricWorkload>(config);
 }
 
 }  // namespace atl

@@ -9,7 +9,7 @@
 namespace atl {
 
 /// Who touches a region. A group is the CTAs of one chip under contiguous distribution.
-enum class Sharing : std::uint8_t { private_, false_shared, true_shared };
+enum class Sharing : std::uint8_t { private_, false_shared, true_shared, page_interleaved };
 enum class Pattern : std::uint8_t { stream, strided, uniform, hot_set };
 
 /// One data structure, as one kernel uses it. Lines here are 128-byte blocks.
@@ -91,5 +91,8 @@ template <> std::span<const Word<Pattern>> words();
 
 /// Reads strictly: unknown keys, wrong types, values out of range and contradictions are InputErrors at file and key.
 ParametricConfig read_parametric(const std::string& path);
+
+/// Divides the footprint by `n`, and the accesses with it: each line is touched as often as before (docs/workloads.md).
+void scale(ParametricConfig& config, unsigned n);
 
 }  // namespace atl

@@ -2,24 +2,23 @@
 
 #include <array>
 #include <fstream>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/engine/error.hpp"
-#include "inputs/config/assign.hpp"
 #include "inputs/config/json_text.hpp"
-#include "inputs/config/suggest.hpp"
+#include "inputs/config/section.hpp"
 #include "inputs/workload/parametric_config.hpp"
 
 namespace atl {
 
 template <> std::span<const Word<Sharing>> words() {
-  static constexpr std::array<Word<Sharing>, 3> list{{
+  static constexpr std::array<Word<Sharing>, 4> list{{
       {Sharing::private_, "private", "each group has a contiguous part of its own"},
       {Sharing::false_shared, "false_shared", "the lines of a page belong to the groups in turn, one owner each"},
       {Sharing::true_shared, "true_shared", "all groups touch all lines"},
+      {Sharing::page_interleaved, "page_interleaved", "4 KB pages belong to the groups in turn"},
   }};
   return list;
 }
@@ -37,33 +36,6 @@ template <> std::span<const Word<Pattern>> words() {
 namespace {
 
 using nlohmann::json;
-using Keys = std::initializer_list<std::string_view>;
-
-/// Fills `section` from its own fields; `others` are legal keys that the caller reads.
-template <class Section> void read_fields(Section& section, const json& object, const Origin& origin, Keys others) {
-  if (!object.is_object()) wrong_type({origin.where, origin.key.empty() ? "the workload" : origin.key}, "an object", object);
-  const std::string prefix = origin.key.empty() ? "" : origin.key + ".";
-  std::vector<std::string> known;
-  for (const auto key : others) known.push_back(prefix + std::string(key));
-  Section::fields(section, [&](auto&, const Field& field) { known.push_back(prefix + std::string(field.key)); });
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), prefix + key) != known.end()) continue;
-    const std::string close = closest_key(prefix + key, known);
-    throw InputError(origin.where, fmt::format("unknown key `{}`{}", prefix + key,
-                                               close.empty() ? "" : fmt::format(", did you mean `{}`?", close)));
-  }
-  Section::fields(section, [&](auto& value, const Field& field) {
-    if (const auto it = object.find(field.key); it != object.end())
-      assign(value, field, *it, {origin.where, prefix + std::string(field.key)});
-  });
-}
-
-const json& list_of(const json& object, const char* name, const Origin& origin) {
-  const auto it = object.find(name);
-  if (it == object.end()) throw InputError(origin.where, fmt::format("`{}` is missing", origin.key));
-  if (!it->is_array() || it->empty()) wrong_type(origin, "a list with at least one entry", *it);
-  return *it;
-}
 
 void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& origin) {
   const auto require = [&](bool fine, std::string_view key, std::string_view what) {
@@ -71,6 +43,8 @@ void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& orig
   };
   require(!r.name.empty(), "name", "is missing");
   require(r.size_kib * 8 >= chips, "size_kib", "gives some chip not even one line");
+  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * chips, "size_kib",
+          "gives some chip not even one page");
   require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");
   require(r.near_reuse + r.far_reuse <= 1, "far_reuse", "and near_reuse exceed 1 together");
   require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");
@@ -99,16 +73,16 @@ ParametricConfig read_parametric(const std::string& path) {
   if (!file) throw InputError(path, "cannot read this file");
   const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
   ParametricConfig config;
-  read_fields(config, root, {path, ""}, {"doc", "kernels"});
+  read_fields(config, root, {path, ""}, {"doc", "kernels"}, "the workload");
   std::map<std::string, std::pair<std::uint64_t, std::string>> sizes;  // by region: KiB, and where it was given
   for (const json& item : list_of(root, "kernels", {path, "kernels"})) {
     const Origin origin{path, fmt::format("kernels[{}]", config.kernels.size())};
     KernelConfig& kernel = config.kernels.emplace_back();
-    read_fields(kernel, item, origin, {"regions", "doc"});
+    read_fields(kernel, item, origin, {"regions", "doc"}, "the workload");
     for (const json& part : list_of(item, "regions", {path, origin.key + ".regions"})) {
       const Origin at{path, fmt::format("{}.regions[{}]", origin.key, kernel.regions.size())};
       RegionConfig& region = kernel.regions.emplace_back();
-      read_fields(region, part, at, {"doc"});
+      read_fields(region, part, at, {"doc"}, "the workload");
       check_region(region, config.chips, at);
       const auto [known, fresh] = sizes.try_emplace(region.name, region.size_kib, at.key);
       if (!fresh && known->second.first != region.size_kib)

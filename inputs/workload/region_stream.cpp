@@ -6,6 +6,7 @@ namespace atl {
 namespace {
 
 constexpr std::uint64_t kBlock = Access::kBlockBytes;
+constexpr unsigned kPageBits = 5;  // in lines: 4 KB
 
 /// Boundaries of private parts fall on pages, so that no page has two users, unless parts would become too unequal.
 std::uint64_t part_unit(std::uint64_t blocks, std::uint32_t groups) {
@@ -17,16 +18,15 @@ std::uint64_t part_unit(std::uint64_t blocks, std::uint32_t groups) {
 
 }  // namespace
 
-RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups, std::uint64_t advances)
+RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups)
     : kind_(region.kind),
       groups_(groups),
       base_block_(base / kBlock),
       blocks_(region.size_kib * 1024 / kBlock),
       part_unit_(part_unit(blocks_, groups)),
-      advances_(advances),
       head_moves_(region.pattern == Pattern::stream || region.pattern == Pattern::strided),
-      near_below_(threshold(region.near_reuse)),
-      reuse_below_(threshold(region.near_reuse + region.far_reuse)),
+      advancing_(head_moves_ ? std::max(0.0, 1 - region.near_reuse - region.far_reuse) : 0),
+      near_below_(region.near_reuse > 0 ? threshold(region.near_reuse / (region.near_reuse + region.far_reuse)) : 0),
       hot_below_(region.pattern == Pattern::hot_set ? threshold(region.hot_probability) : 0),
       accesses_(region.accesses),
       sectors_(region.sectors),
@@ -35,27 +35,29 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
       stride_(region.pattern == Pattern::strided ? region.stride_bytes / kBlock : 1),
       hot_fraction_(region.pattern == Pattern::hot_set ? region.hot_fraction : 0) {}
 
-void RegionStream::begin_warp(const WarpPlace& place) {
-  const std::uint64_t g = place.group;
+void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
   first_block_ = base_block_, step_ = 1, count_ = blocks_;
   if (kind_ == Sharing::private_) {
     const auto start = [&](std::uint64_t i) {
       return i == groups_ ? blocks_ : i * blocks_ / groups_ / part_unit_ * part_unit_;
     };
-    first_block_ += start(g), count_ = start(g + 1) - start(g);
+    first_block_ += start(g), count_ = start(g + 1ull) - start(g);
   } else if (kind_ == Sharing::false_shared) {
     first_block_ += g, step_ = groups_, count_ = (blocks_ - g + groups_ - 1) / groups_;
+  } else if (kind_ == Sharing::page_interleaved) {
+    constexpr std::uint64_t page = 1 << kPageBits;
+    const std::uint64_t round = groups_ * page, rest = blocks_ % round, mine = g * page;
+    unit_bits_ = kPageBits, step_ = round, first_block_ += mine;
+    count_ = blocks_ / round * page + (rest > mine ? std::min(rest - mine, page) : 0);
   }
   if (hot_below_)
     hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(hot_fraction_ * static_cast<double>(count_)), 1, count_);
   if (hot_ == count_ && hot_below_) hot_below_ = 1u << kDrawBits;  // there is no cold part
 
-  // In shared regions the groups start evenly spread over the window. Were they in step, the same chip would win the first
-  // touch of every page; a real launch spreads the homes.
-  const std::uint64_t shift = kind_ == Sharing::private_ ? 0 : g * place.warps / groups_;
-  warps_ = place.warps;
-  next_ = place.wave * advances_ * warps_ + (place.index + shift) % warps_;
-  head_ = next_;
+  // A real launch spreads the homes of shared pages. If all groups passed a page at the same time, the chip that is ahead
+  // would win every first touch, and local homes would keep it ahead.
+  places_ = std::max<std::uint64_t>(1, count_ / accesses_), stretch_ = stretch;
+  turn_ = kind_ == Sharing::true_shared || kind_ == Sharing::false_shared ? g * stretch / groups_ : 0;
 }
 
 }  // namespace atl

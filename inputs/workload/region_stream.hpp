@@ -1,11 +1,13 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "inputs/workload/parametric_config.hpp"
 #include "inputs/workload/workload.hpp"
 
-/// Where a parametric workload's accesses go. Nothing here is shared between warps: a warp derives the position of a
-/// stream's head from its own progress, so every rank generates the same CTA, in any order.
+/// Where a parametric workload's accesses go. Nothing here is shared between warps: the position of a stream's head follows
+/// from an instruction's number in its group, so every rank generates the same CTA, in any order.
 namespace atl {
 
 /// splitmix64: a counter passed through a mixer, seeded anew for every warp.
@@ -37,28 +39,44 @@ inline std::uint32_t draw_part(std::uint64_t draw, unsigned part) {
   return static_cast<std::uint32_t>(draw >> part * kDrawBits) & ((1u << kDrawBits) - 1);
 }
 
-/// A warp's place among those that share a stream's head.
-struct WarpPlace {
-  std::uint32_t group = 0;  ///< chip under contiguous distribution
-  std::uint64_t wave = 0;   ///< CTAs of a group run in waves of concurrent_ctas
-  std::uint64_t index = 0;  ///< warp number in the wave
-  std::uint64_t warps = 1;  ///< warps per wave
+/// A share of a sequence's members, spread as evenly as integers allow (as Bresenham's line is): which ones are taken, and
+/// how many before any of them, follows from the position alone.
+class EvenShare {
+ public:
+  EvenShare() = default;
+  explicit EvenShare(double share) : share_(static_cast<std::uint64_t>(std::ceil(share * kOne))) {}  // a third of 48 is 16
+  std::uint64_t before(std::uint64_t n) const { return static_cast<std::uint64_t>(Wide{n} * share_ >> kBits); }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr unsigned kBits = 52;
+  static constexpr double kOne = 1ull << kBits;
+  std::uint64_t share_ = 0;
 };
 
-/// One region as one warp sees it: its lines, and the head of its stream.
+/// One region as the warps of one group see it: which lines are theirs, and which of them an instruction touches.
 class RegionStream {
  public:
-  /// `base` is the region's first byte; `advances` the expected number of advances of one warp, which separates waves.
-  RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups, std::uint64_t advances);
+  /// `base` is the region's first byte.
+  RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups);
 
-  /// Moves to a warp's start.
-  void begin_warp(const WarpPlace& place);
+  /// Moves to a group's lines. Groups go round each `stretch` of a shared region from different points.
+  void begin_group(std::uint32_t group, std::uint64_t stretch);
 
-  /// Appends the accesses of one memory instruction. `choice` is a 21-bit draw.
-  template <class Out> void access(WarpRandom& random, std::uint32_t choice, Out& out) {
+  /// Part of the region's instructions that move its head on to lines not touched in this round.
+  double advancing() const { return advancing_; }
+
+  /// Appends the accesses of the instruction that advances for the n-th time.
+  template <class Out> void advance(std::uint64_t n, WarpRandom& random, Out& out) {
+    n = turned(n);
+    for (std::uint64_t i = 0; i < accesses_; ++i) emit(line_at(n * accesses_ + i), random, out);
+  }
+
+  /// Appends the accesses of one that does not, after `advances`. `choice` is a 21-bit draw.
+  template <class Out> void revisit(std::uint64_t advances, WarpRandom& random, std::uint32_t choice, Out& out) {
     if (head_moves_) {
-      const std::uint64_t position = choose_position(random, choice);
-      for (std::uint64_t i = 0; i < accesses_; ++i) emit(line_at(position * accesses_ + i), random, out);
+      const std::uint64_t window = std::min(choice < near_below_ ? near_ : far_, advances);  // never ahead of the head
+      advance(window ? advances - 1 - random.below(window) : 0, random, out);
     } else {
       for (std::uint64_t i = 0; i < accesses_; ++i)
         emit(random.next() >> (64 - kDrawBits) < hot_below_ ? random.below(hot_) : hot_ + random.below(count_ - hot_),
@@ -67,20 +85,13 @@ class RegionStream {
   }
 
  private:
-  /// Without branches on the draw: which way it goes cannot be predicted.
-  std::uint64_t choose_position(WarpRandom& random, std::uint32_t choice) {
-    if (reuse_below_ == 0) {  // this one can be: it is a constant of the region
-      head_ = next_;
-      next_ += warps_;
-      return head_;
-    }
-    const std::uint64_t window = choice < near_below_ ? near_ : far_;
-    const std::uint64_t behind = random.below(window <= head_ ? window : head_ + 1);  // never ahead of the head
-    const std::uint64_t advance = choice >= reuse_below_ ? ~0ull : 0;
-    const std::uint64_t position = (next_ & advance) | ((head_ - behind) & ~advance);
-    head_ = (next_ & advance) | (head_ & ~advance);
-    next_ += warps_ & advance;
-    return position;
+  /// The n-th advance's place: stretches come one after another, each begun at the group's point. The last is shorter.
+  std::uint64_t turned(std::uint64_t n) const {
+    if (turn_ == 0) return n;
+    const std::uint64_t in_round = n < places_ ? n : n % places_, at = in_round % stretch_, begin = in_round - at;
+    const std::uint64_t left = places_ - begin, length = std::min(stretch_, left);
+    const std::uint64_t turned_at = at + (left < stretch_ ? turn_ * length / stretch_ : turn_);
+    return n - at + (turned_at < length ? turned_at : turned_at - length);
   }
   std::uint64_t line_at(std::uint64_t position) const {
     if (stride_ == 1) return position < count_ ? position : position % count_;  // mostly no division
@@ -90,19 +101,20 @@ class RegionStream {
   template <class Out> void emit(std::uint64_t owned, WarpRandom& random, Out& out) {
     unsigned mask = 0xF;
     if (sectors_ < 4) mask = ((1u << sectors_) - 1) << (random.below(sectors_ == 1 ? 4 : 2) * (sectors_ == 2 ? 2 : 1));
-    out.push_back({(first_block_ + owned * step_) << 8 | mask});
+    out.push_back({(first_block_ + (owned >> unit_bits_) * step_ + (owned & ((1ull << unit_bits_) - 1))) << 8 | mask});
   }
 
   Sharing kind_;
   std::uint32_t groups_;
-  std::uint64_t base_block_, blocks_, part_unit_, advances_;
+  std::uint64_t base_block_, blocks_, part_unit_;
   bool head_moves_;
-  std::uint32_t near_below_, reuse_below_, hot_below_, accesses_, sectors_;
+  double advancing_;
+  std::uint32_t near_below_, hot_below_, accesses_, sectors_;
   std::uint64_t near_, far_, stride_;
   double hot_fraction_;
-  // Of the present warp:
-  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0;
-  std::uint64_t head_ = 0, next_ = 0, warps_ = 1;
+  // Of the present group: units of 2^unit_bits_ lines that are step_ lines apart.
+  unsigned unit_bits_ = 0;
+  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0;
 };
 
 }  // namespace atl

@@ -84,7 +84,10 @@ class Workload {
 };
 
 /// Opens an Atoll trace (.h5), an Accel-Sim list (kernelslist.g) or a parametric workload (.json), by content.
-/// Throws InputError naming the file, and the line, key or offset.
-std::unique_ptr<Workload> open_workload(const std::string& path);
+/// Throws InputError naming the file, and the line, key or offset. Parametric workloads can be made smaller by `scale_by`.
+std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_by = 1);
+
+/// Of the file's bytes (of SASS traces: of their list), 16 hexadecimal digits: tells whether a result is out of date.
+std::string workload_digest(const std::string& path);
 
 }  // namespace atl

@@ -6,7 +6,7 @@ namespace {
 class FixedRole final : public Policy {
  public:
   explicit FixedRole(LlcRole role) : role_(role) {}
-  Modes at_kernel_start(std::size_t) override { return {role_}; }
+  Modes at_kernel_start(std::size_t) override { return {.llc = role_}; }
 
  private:
   LlcRole role_;

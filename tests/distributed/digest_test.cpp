@@ -14,10 +14,12 @@ namespace atl::test {
 namespace {
 
 /// SAC's system, shrunk so that a run takes well under a second.
-SystemConfig small_system(const std::string& organisation, const std::string& topology) {
-  return read_system("sac-4chip",
-                     {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
-                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology});
+SystemConfig small_system(const std::string& organisation, const std::string& topology,
+                          const std::string& protocol = "software") {
+  return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+                                   "control.sample_cycles=1000", "llc.organisation=" + organisation,
+                                   "link.topology=" + topology, "dynamic.period_cycles=500", "dynamic.saturation=0.5",
+                                   "sac.window_cycles=500", "sac.crd_sets=32", "coherence.protocol=" + protocol});
 }
 
 std::string workload_file(const std::string& name) {
@@ -44,6 +46,7 @@ void check_same(const RunResult& got, const RunResult& wanted) {
   CHECK(got.cycles == wanted.cycles);
   CHECK(got.complete);
   CHECK(got.provenance.events == wanted.provenance.events);
+  CHECK(got.sharing == wanted.sharing);
   CHECK(sum_of_chips(got).value == sum_of_chips(wanted).value);
   REQUIRE(got.kernels.size() == wanted.kernels.size());
   for (std::size_t k = 0; k < got.kernels.size(); ++k) {
@@ -61,7 +64,7 @@ void check_same(const RunResult& got, const RunResult& wanted) {
 
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
   for (const std::string workload : {"stores", "hot"}) {
-    for (const std::string organisation : {"memory_side", "sm_side"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
       for (const std::string topology : {"ring", "full"}) {
         CAPTURE(workload);
         CAPTURE(organisation);
@@ -81,6 +84,17 @@ TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisa
   }
 }
 
+TEST_CASE("every result is the same on 1 to 5 ranks under hardware coherence") {
+  for (const std::string organisation : {"sm_side", "sac"}) {
+    CAPTURE(organisation);
+    const SystemConfig config = small_system(organisation, "ring", "full_map");
+    const RunResult one = run_on(config, "stores", 1);
+    if (organisation == "sm_side") CHECK(sum_of_chips(one)[Counter::coherence_invalidations] > 0);
+    if (organisation == "sac") CHECK(one.decisions.size() == one.kernels.size());
+    for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  }
+}
+
 TEST_CASE("every result is the same for any map of chips and controller to ranks") {
   const SystemConfig config = small_system("sm_side", "ring");
   const RunResult one = run_on(config, "stores", 1);
@@ -89,6 +103,23 @@ TEST_CASE("every result is the same for any map of chips and controller to ranks
     const int ranks = 1 + *std::max_element(map.begin(), map.end()) - '0';
     check_same(run_on(config, "stores", ranks, map), one);
   }
+}
+
+TEST_CASE("sharing statistics are the same on 1 to 5 ranks and any map, and the digest is that of a run without them") {
+  SystemConfig config = small_system("sm_side", "ring");
+  const std::uint64_t digest = run_on(config, "stores", 1).digest;
+  config.observe.sharing = true;
+  config.observe.sharing_window_cycles = 1000;
+  const RunResult one = run_on(config, "stores", 1);
+  CHECK(one.digest == digest);
+  REQUIRE(one.sharing);
+  CHECK(one.sharing->footprint.truly > 0);
+  CHECK(one.sharing->footprint.falsely > 0);
+  CHECK(one.sharing->footprint.unshared > 0);
+  CHECK(one.sharing->epochs.size() > 3);
+  for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  check_same(run_on(config, "stores", 3, "2,0,1,0,1"), one);
+  check_same(run_on(config, "stores", 3, "2,2,2,1,0"), one);
 }
 
 TEST_CASE("the same run twice gives the same digest, another organisation, topology or workload another") {

@@ -73,6 +73,23 @@ class Commands(program.ProgramTest):
         for key in ("cycles", "complete", "kernels", "totals"):
             self.assertEqual(a[key], b[key])
 
+    def test_watching_the_sharing_adds_the_same_statistics_on_any_number_of_ranks_and_keeps_the_digest(self):
+        plain = self.succeeds(self.arguments())
+        self.assertNotIn("true shared", plain.out)
+        seen = []
+        for ranks in (None, 1, 2, 5):
+            output = self.path(f"ranks{ranks}.h5")
+            watch = sets("observe.sharing=true", "observe.sharing_window_cycles=1000")
+            watched = self.succeeds(self.arguments("-o", output, *watch), ranks=ranks)
+            self.assertIn("true shared", watched.out)
+            self.assertEqual(watched.digest(), plain.digest())
+            seen.append(self.info(output)["sharing"])
+        # The sizes in workloads/stores.json: an upper bound where accesses are drawn at random.
+        self.assertLessEqual(seen[0]["footprint"]["not_shared"], 1024 * 1024)
+        for kind in ("true_shared", "false_shared", "not_shared"):
+            self.assertGreater(seen[0]["footprint"][kind], 0)
+        self.assertEqual(seen[1:], seen[:1] * 3)
+
     def test_a_result_names_its_system_workload_and_command(self):
         output = self.path("out.h5")
         self.succeeds(self.arguments("-o", output))

@@ -43,12 +43,35 @@ void minimise(SystemConfig& c) {
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
 }
 
+/// Every organisation; those that change by themselves do it all the time.
+std::vector<SystemConfig> organisations(const SystemConfig& base) {
+  std::vector<SystemConfig> list;
+  for (const auto& word : words<LlcOrganisation>()) {
+    SystemConfig c = base;
+    c.llc.organisation = word.value;
+    c.llc.local_ways = 2;
+    c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
+    c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
+    list.push_back(c);
+    if (word.value == LlcOrganisation::sm_side || word.value == LlcOrganisation::sac) {
+      list.back().coherence.protocol = CoherenceProtocol::full_map;
+      list.push_back(c);
+    }
+    if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
+      list.back().llc.remote_writes = RemoteWrites::back;
+      list.push_back(c);
+    }
+  }
+  return list;
+}
+
 /// Runs, and checks that everything asked for came, once, and that the machine is at rest (in run()).
 void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t seed) {
   const std::string what =
-      fmt::format("{} chips, topology {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
+      fmt::format("{} chips, topology {}, {}, {}, {} B lines, {}, {} queue places, seed {}", config.chips,
                   static_cast<int>(config.link.topology),
-                  config.llc.organisation == LlcOrganisation::sm_side ? "sm-side" : "memory-side", config.line_bytes,
+                  words<LlcOrganisation>()[static_cast<std::size_t>(config.llc.organisation)].word,
+                  words<CoherenceProtocol>()[static_cast<std::size_t>(config.coherence.protocol)].word, config.line_bytes,
                   config.llc.sectored ? "sectored" : "whole lines", config.noc.queue_packets, seed);
   CAPTURE(what);
   ScriptedWorkload w = random_workload(config, shape, seed);
@@ -69,12 +92,12 @@ void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t s
 /// Every organisation, topology, number of chips, line size and sectoring.
 void for_each_system(const std::function<void(SystemConfig, std::uint32_t)>& f) {
   std::uint32_t seed = 1;
-  for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
+  for (const SystemConfig& base : organisations(tiny(1))) {
     for (const Topology topology : {Topology::ring, Topology::full, Topology::switched}) {
       for (std::uint32_t chips = 2; chips <= 5; ++chips) {
         for (const bool sectored : {false, true}) {
-          SystemConfig c = tiny(chips);
-          c.llc.organisation = organisation, c.link.topology = topology;
+          SystemConfig c = base;
+          c.chips = chips, c.link.topology = topology;
           c.l1.sectored = c.llc.sectored = sectored;
           c.line_bytes = seed % 3 == 0 ? 64 : 128;
           c.dram.timing.burst_bytes = 32;
@@ -108,11 +131,11 @@ TEST_CASE("a few lines that all chips write, add to and read at once do not dead
 }
 
 TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock") {
-  for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
+  for (const SystemConfig& base : organisations(tiny(1))) {
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
-      SystemConfig c = tiny(4 + seed % 5);
+      SystemConfig c = base;
+      c.chips = 4 + seed % 5;
       minimise(c);
-      c.llc.organisation = organisation;
       c.partition.placement = Placement::interleaved;
       c.sm.count = 4, c.sm.warps = 16;
       c.l1.mshrs = c.l1.pending_stores = 16;  // much traffic against single places

@@ -71,6 +71,49 @@ TEST_CASE("true sharing: every line of a stream is touched once by each group, a
   CHECK(starters == std::set<unsigned>{0, 1, 2, 3});
 }
 
+TEST_CASE("page interleaving: pages belong to the groups in turn, and a stride of one page touches each once") {
+  const auto w = open_text(R"({"kernels": [{"ctas": 64, "warps_per_cta": 4, "memory_instructions": 1, "regions": [
+      {"name": "r", "kind": "page_interleaved", "size_kib": 1024, "pattern": "strided", "stride_bytes": 4096}]}]})");
+  std::set<std::uint64_t> pages;
+  for (const auto& [block, groups] : touches(*w)) {
+    REQUIRE((block - kBase) % 32 == 0);
+    REQUIRE(groups.size() == 1);
+    REQUIRE(groups.begin()->first == (block - kBase) / 32 % 4);
+    pages.insert((block - kBase) / 32);
+  }
+  CHECK(pages.size() == 256);
+}
+
+TEST_CASE("advances are counted: however few a warp has, each line is touched by one of them in each of its groups") {
+  // 2 instructions x 64 warps per group, of which 1/8 + 3/16 + 1/16 advance: 16 lines of T, 24 of F, 8 of N.
+  const auto w = open_text(R"({"kernels": [{"ctas": 64, "warps_per_cta": 4, "memory_instructions": 2, "regions": [
+      {"name": "T", "kind": "true_shared", "size_kib": 2, "weight": 2, "pattern": "stream", "far_reuse": 0.75, "far_lines": 1},
+      {"name": "F", "kind": "false_shared", "size_kib": 12, "weight": 1, "pattern": "stream", "far_reuse": 0.25, "far_lines": 1},
+      {"name": "N", "kind": "private", "size_kib": 4, "weight": 1, "pattern": "stream", "far_reuse": 0.75, "far_lines": 1}]}]})");
+  std::map<std::uint64_t, std::set<unsigned>> regions[3];
+  for (const auto& [block, groups] : touches(*w))
+    for (const auto& [group, count] : groups) regions[(block - kBase) * 128 >> 21][block].insert(group);
+  CHECK(regions[0].size() == 16);
+  CHECK(regions[1].size() == 96);
+  CHECK(regions[2].size() == 32);
+  for (const auto& [block, groups] : regions[0]) CHECK(groups.size() == 4);
+}
+
+TEST_CASE("a shared region is covered even where its size is no multiple of the warps") {
+  // 64 warps x 50 instructions, a quarter of them to 800 lines: twelve stretches and a half.
+  const auto w = open_text(R"({"kernels": [{"ctas": 64, "warps_per_cta": 4, "memory_instructions": 50, "regions": [
+      {"name": "T", "kind": "true_shared", "size_kib": 100, "weight": 1, "pattern": "stream"},
+      {"name": "N", "kind": "private", "size_kib": 4096, "weight": 3, "pattern": "stream"}]}]})");
+  unsigned shared = 0;
+  for (const auto& [block, groups] : touches(*w)) {
+    if (block - kBase >= 800) continue;
+    ++shared;
+    REQUIRE(groups.size() == 4);
+    for (const auto& [group, count] : groups) REQUIRE(count == 1);
+  }
+  CHECK(shared == 800);
+}
+
 TEST_CASE("waves go on where the previous one ended") {
   const auto w = open_text(one_region(R"("memory_instructions": 10, "concurrent_ctas": 4,)",
                                       R"("kind": "private", "size_kib": 4096, "pattern": "stream")"));

@@ -32,7 +32,8 @@ TEST_CASE("wrong types, ranges and words are refused") {
   CHECK(region_fault(R"("weight": "x")") == "`kernels[0].regions[0].weight` must be a number, not \"x\"");
   CHECK(region_fault(R"("sectors": 5)") == "`kernels[0].regions[0].sectors` = 5 is out of range: 1 to 4");
   CHECK(region_fault(R"("kind": "shared")") ==
-        "`kernels[0].regions[0].kind` = \"shared\" is not one of: private, false_shared, true_shared");
+        "`kernels[0].regions[0].kind` = \"shared\" is not one of: private, false_shared, true_shared, "
+        "page_interleaved");
   CHECK(fault(R"({"kernels": {}})") == "`kernels` must be a list with at least one entry, not {}");
   CHECK(fault(R"({"kernels": [7]})") == "`kernels[0]` must be an object, not 7");
   CHECK(fault("{}") == "`kernels` is missing");

@@ -26,6 +26,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(p.command == q.command);
   CHECK(p.system == q.system);
   CHECK(p.workload == q.workload);
+  CHECK(p.workload_digest == q.workload_digest);
   CHECK(p.started_at == q.started_at);
   CHECK((p.effective_config == q.effective_config));
   CHECK((p.hosts == q.hosts));
@@ -34,6 +35,8 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(a.cycles == b.cycles);
   CHECK(a.complete == b.complete);
   CHECK(a.digest == b.digest);
+  CHECK(a.sharing.has_value() == b.sharing.has_value());
+  CHECK((a.sharing == b.sharing));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
     const auto &x = a.kernels[k], &y = b.kernels[k];
@@ -42,6 +45,13 @@ void check_same(const RunResult& a, const RunResult& b) {
     CHECK(x.launched == y.launched);
     CHECK(x.started == y.started);
     CHECK(x.finished == y.finished);
+  }
+  REQUIRE(a.decisions.size() == b.decisions.size());
+  for (std::size_t d = 0; d < a.decisions.size(); ++d) {
+    CHECK(a.decisions[d].kernel == b.decisions[d].kernel);
+    CHECK(a.decisions[d].cycle == b.decisions[d].cycle);
+    CHECK(a.decisions[d].choice == b.decisions[d].choice);
+    CHECK((a.decisions[d].values == b.decisions[d].values));  // the sample's are in alphabetic order, as files list them
   }
   REQUIRE(a.samples.size() == b.samples.size());
   for (std::size_t s = 0; s < a.samples.size(); ++s) {
@@ -108,6 +118,17 @@ TEST_CASE("a result is read back exactly as it was written") {
   if (const char* keep = std::getenv("ATOLL_KEEP_RESULT")) {
     fs::copy_file(dir / "r.h5", keep, fs::copy_options::overwrite_existing);
   }
+}
+
+TEST_CASE("a result of a run that did not watch the sharing, or watched and saw nothing, is read back as such") {
+  const TempDir dir;
+  auto result = sample_result();
+  result.sharing->epochs.clear();
+  write_result(result, dir / "r.h5", false);
+  check_same(result, read_result(dir / "r.h5"));
+  result.sharing.reset();
+  write_result(result, dir / "r.h5", true);
+  check_same(result, read_result(dir / "r.h5"));
 }
 
 TEST_CASE("a result without kernels, samples or hosts is read back exactly") {

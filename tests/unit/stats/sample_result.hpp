@@ -12,12 +12,16 @@ namespace atl::test {
 
 inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200) {
   RunResult r;
-  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "", {}, 0, 0};
+  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "00d1", "", {},
+                  0,       0};
   r.provenance.effective_config = "{\"text\": \"" + std::string(100'000, 'x') + "\"}";
   r.provenance.hosts = {"node0", "", "node1"};
   r.provenance.host_seconds = 0.1 + 0.2;
   r.provenance.events = 123'456'789'012;
   r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
+  r.decisions = {{0, 2040, "sm_side", {{"eab", 1.25}, {"hit", 0.1 + 0.2}}},
+                 {1, 3040, "", {}},
+                 {1, 5000, "memory_side", {{"hit", -0.0}}}};
   r.cycles = 100'000;
   r.complete = false;
   r.digest = 0xFEDCBA9876543210;
@@ -44,6 +48,13 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     for (std::size_t o = 0; o < kOrigins; ++o) {
       for (std::size_t b = 0; b < kLatencyBuckets; ++b) r.chips[c].latency[o][b] = 100 * c + 10 * o + b;
     }
+  }
+  r.sharing.emplace();
+  r.sharing->epoch_cycles = 20'000;
+  r.sharing->footprint = {1 << 20, 3 << 20, 2 << 20, 5 << 20};
+  for (std::uint64_t e = 0; e < 5; ++e) {
+    auto& epoch = r.sharing->epochs.emplace_back();
+    for (std::uint64_t w = 0; w < kSharingWindows; ++w) epoch[w] = {1000 * e + w, 2000 * e + w, 3000 * e + w, 4000 * e + w};
   }
   return r;
 }

@@ -38,6 +38,8 @@ RunResult two_chips() {
     chip.totals[Counter::link_bytes] = 1250;
     chip.totals[Counter::load_latency_cycles] = 30'000;
     chip.totals[Counter::loads_completed] = 200;
+    chip.latency[0][5] = 30, chip.latency[0][7] = 10, chip.latency[1][8] = 30, chip.latency[2][9] = 20;
+    chip.latency[3][kLatencyBuckets - 1] = 10;
   }
   return r;
 }
@@ -54,6 +56,8 @@ TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   CHECK(contains(text, "25.0 % hits of 400 loaded lines"));
   CHECK(contains(text, "90.0 % hits of 200 requests"));
   CHECK(contains(text, "25.0 % of 160 L1 misses"));
+  CHECK(contains(text, "0.20 loads per cycle: 40.0 % local LLC, 30.0 % remote LLC, 20.0 % local memory, 10.0 % remote"));
+  CHECK_FALSE(contains(text, "shared"));
   CHECK(contains(text, "64.00 bytes per cycle, 25.0 % busy"));
   CHECK(contains(text, "2.50 bytes per cycle"));
   CHECK(contains(text, "150.0 cycles on average"));
@@ -98,6 +102,35 @@ TEST_CASE("the JSON of info has the digest, the cycles of each kernel and every 
   CHECK(json["kernels"][1]["cycles"] == 600);
   CHECK(json["totals"].size() == kCounters);
   CHECK(json["totals"]["llc.hits"] == 180);
+}
+
+TEST_CASE("the JSON of info has the loads that each origin served") {
+  const auto json = nlohmann::json::parse(info_json(two_chips()));
+  CHECK(json["responses"]["local_llc"] == 80);
+  CHECK(json["responses"]["remote_memory"] == 20);
+  CHECK_FALSE(json.contains("sharing"));
+}
+
+TEST_CASE("the footprint and the mean working sets of a run that watched the sharing are shown") {
+  auto result = two_chips();
+  result.sharing.emplace();
+  result.sharing->epoch_cycles = 100'000;
+  result.sharing->footprint = {3'000'000, 9'000'000, 2'000'000, 20'000'000};
+  result.sharing->epochs.resize(4);  // the third without any access
+  for (const std::size_t e : {0, 1, 3}) result.sharing->epochs[e].fill({300 * (e + 1), 900 * (e + 1), 0, 6000});
+  const auto text = summary_table(result);
+  CAPTURE(text);
+  CHECK(contains(text, "whole run      25.0 MB      3.00 MB      2.00 MB      20.0 MB      31.0 MB\n"));
+  CHECK(contains(text, "1.00 k cycles"));
+  CHECK(contains(text, "100 k cycles   6.70 kB        700 B          0 B      6.00 kB      8.10 kB\n"));
+  CHECK(contains(text, "mean of 3 epochs"));
+
+  const auto json = nlohmann::json::parse(info_json(result))["sharing"];
+  CHECK(json["footprint"]["true_shared_copies"] == 9'000'000);
+  CHECK(json["epochs"] == 3);
+  REQUIRE(json["mean_windows"].size() == 5);
+  CHECK(json["mean_windows"][1]["cycles"] == 5000);
+  CHECK(json["mean_windows"][1]["true_shared"] == 700);
 }
 
 TEST_CASE("the text of info lists every counter") {

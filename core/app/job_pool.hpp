@@ -1,0 +1,37 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace atl {
+
+/// A program to run, with a log that is there while it runs and stays if it fails.
+struct Job {
+  std::string name;
+  std::vector<std::string> command;
+  std::string log;
+  std::string scrap;  ///< what may be left half written if it is stopped
+};
+
+struct JobEnd {
+  const Job* job;
+  bool skipped;       ///< another process is at it
+  std::string error;  ///< "" for success
+  double seconds;
+};
+
+struct PoolState {
+  std::size_t total = 0, ended = 0, failed = 0, running = 0;
+  double seconds = 0;
+};
+
+/// Runs the jobs in order, `at_once` of them at a time. `ended` is told of every end, `tick` every now and then. A signal
+/// that asks this process to end stops the jobs that run, removes their logs and scraps, and is returned; else the answer is
+/// 0.
+int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::function<void(const JobEnd&)>& ended,
+             const std::function<void(const PoolState&)>& tick);
+
+/// What a log says went wrong: its first line `atoll: ...`, without this mark; "" if there is none.
+std::string first_error(const std::string& log);
+
+}  // namespace atl

@@ -1,0 +1,77 @@
+#include "core/app/point_state.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/app/child_process.hpp"
+#include "core/app/job_pool.hpp"
+#include "core/engine/error.hpp"
+#include "core/stats/hdf5_result_reader.hpp"
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// "/llc/ways" as "llc.ways".
+std::string dotted(std::string pointer) {
+  for (char& c : pointer) c = c == '/' ? '.' : c;
+  return pointer.substr(1);
+}
+
+}  // namespace
+
+std::string_view word_of(PointState state) {
+  constexpr std::string_view kWords[] = {"done", "differs", "incomplete", "running", "failed", "missing"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+std::string result_path(const std::string& folder, const Point& point) { return folder + "/" + point.name + ".h5"; }
+std::string log_path(const std::string& folder, const Point& point) { return folder + "/" + point.name + ".log"; }
+
+std::string first_difference(const std::string& stored, const std::string& wanted) {
+  const json was = json::parse(stored, nullptr, false), is = json::parse(wanted);
+  if (!was.is_object()) return "it stores no configuration";
+  const json a = was.flatten(), b = is.flatten();
+  for (const auto& [key, value] : b.items()) {
+    if (!a.contains(key)) return fmt::format("`{}` = {} is not in it", dotted(key), value.dump());
+    if (a[key] != value) return fmt::format("`{}` = {} in it, now {}", dotted(key), a[key].dump(), value.dump());
+  }
+  for (const auto& [key, value] : a.items())
+    if (!b.contains(key)) return fmt::format("`{}` = {} in it is no key any more", dotted(key), value.dump());
+  return "";
+}
+
+std::string PointInspector::difference(const Point& point, const std::string& stored_config,
+                                       const std::string& stored_digest) {
+  std::string key = first_difference(stored_config, effective_config(experiment_, point));
+  if (!key.empty()) return key;
+  const std::string& path = point.workload->path;
+  if (!digests_.contains(path)) digests_[path] = workload_digest(path);
+  return digests_[path] == stored_digest ? "" : fmt::format("the workload {} has changed since", path);
+}
+
+PointStatus PointInspector::inspect(const Point& point) {
+  const std::string log = log_path(folder_, point), result = result_path(folder_, point);
+  if (is_being_written(log)) return {PointState::running, ""};
+  if (!fs::exists(result)) {
+    if (!fs::exists(log)) return {PointState::missing, ""};
+    const std::string error = first_error(log);
+    return {PointState::failed, error.empty() ? "ended without a result, see " + log : error};
+  }
+  RunResult stored;
+  try {
+    stored = read_result(result);
+  } catch (const InputError& error) {  // of another version, or damaged
+    return {PointState::differs, std::string(error.what()).substr(result.size() + 2)};
+  }
+  const std::string what = difference(point, stored.provenance.effective_config, stored.provenance.workload_digest);
+  if (!what.empty()) return {PointState::differs, what};
+  return {stored.complete ? PointState::done : PointState::incomplete, ""};
+}
+
+}  // namespace atl

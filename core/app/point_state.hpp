@@ -1,0 +1,46 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "inputs/experiment/experiment.hpp"
+
+namespace atl {
+
+enum class PointState {
+  done,        ///< a complete result of what would be run now
+  differs,     ///< a result of something else, which is not replaced unasked
+  incomplete,  ///< a result of a run that was cut short
+  running,     ///< by another process
+  failed,      ///< a log and no result
+  missing
+};
+
+struct PointStatus {
+  PointState state = PointState::missing;
+  std::string note;  ///< what differs, or why it failed
+};
+
+std::string_view word_of(PointState state);
+
+/// Where a point's result and its log are.
+std::string result_path(const std::string& folder, const Point& point);
+std::string log_path(const std::string& folder, const Point& point);
+
+/// Looks at what earlier runs left in `folder`.
+class PointInspector {
+ public:
+  PointInspector(const Experiment& experiment, std::string folder) : experiment_(experiment), folder_(std::move(folder)) {}
+  PointStatus inspect(const Point& point);
+
+ private:
+  std::string difference(const Point& point, const std::string& stored_config, const std::string& stored_digest);
+
+  const Experiment& experiment_;
+  std::string folder_;
+  std::map<std::string, std::string> digests_;  ///< by path: every workload is read once
+};
+
+/// The first key in which two effective configurations differ, with both values; "" if they are equal.
+std::string first_difference(const std::string& stored, const std::string& wanted);
+
+}  // namespace atl

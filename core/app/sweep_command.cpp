@@ -1,0 +1,256 @@
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "comm/mpi_transport.hpp"
+#include "core/app/child_process.hpp"
+#include "core/app/commands.hpp"
+#include "core/app/job_pool.hpp"
+#include "core/app/point_state.hpp"
+#include "core/engine/error.hpp"
+#include "core/stats/durable_file.hpp"
+#include "core/stats/human.hpp"
+#include "inputs/experiment/experiment.hpp"
+
+namespace atl {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SweepOptions {
+  std::string file, folder, only;
+  std::vector<std::string> sets;
+  std::size_t jobs = 0, point = 0;
+  unsigned scale = 0;
+  bool list = false, force = false;
+};
+
+struct Selected {
+  std::size_t number;  ///< from 1, among all points
+  Point point;
+  PointStatus status{};
+};
+
+std::size_t processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::size_t>(CPU_COUNT(&set)) : 1;
+}
+
+std::vector<Selected> select(const Experiment& e, const SweepOptions& o) {
+  std::vector<Selected> out;
+  std::size_t number = 0;
+  for (const Point& point : expand(e)) {
+    ++number;
+    const bool named = o.only.empty() || fnmatch(o.only.c_str(), point.name.c_str(), 0) == 0;
+    if (named && (o.point == 0 || o.point == number)) out.push_back({number, point});
+  }
+  if (o.point > number) throw InputError("--point", fmt::format("{} does not exist; there are {}", o.point, number));
+  if (out.empty())
+    throw InputError("--only", fmt::format("`{}` fits none of the {} points; `atoll sweep {} --list` shows their names",
+                                           o.only, number, o.file));
+  return out;
+}
+
+/// For `atoll table`, and to run it again: what the results in the folder are results of.
+void store_experiment(const Experiment& e, const std::string& folder) {
+  const std::string path = folder + "/experiment.json", text = to_json(e, folder);
+  const auto stored = [&] {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {}) == text;
+  };
+  if (stored()) return;
+  try {
+    write_then_rename(path, text);
+  } catch (const IoError&) {  // the jobs of an array begin together, and one of them has just written it
+    if (!stored()) throw;
+  }
+}
+
+void print_list(const std::vector<Selected>& points) {
+  std::map<PointState, std::size_t> counts;
+  for (const Selected& s : points) {
+    ++counts[s.status.state];
+    fmt::print("{:>5}  {:<10}  {}{}\n", s.number, word_of(s.status.state), s.point.name,
+               s.status.note.empty() ? "" : "  (" + s.status.note + ")");
+  }
+  std::string line;
+  for (const auto& [state, n] : counts) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", n, word_of(state));
+  fmt::print("{}\n", line);
+}
+
+void refuse_to_replace(const std::vector<Selected>& points, const std::string& folder) {
+  const auto differs = [](const Selected& s) { return s.status.state == PointState::differs; };
+  const auto first = std::ranges::find_if(points, differs);
+  if (first == points.end()) return;
+  const auto others = std::ranges::count_if(points, differs) - 1;
+  throw InputError(result_path(folder, first->point),
+                   fmt::format("is the result of something else: {}{}; use --force to run it again, or another --out",
+                               first->status.note, others > 0 ? fmt::format(" (and {} more points)", others) : ""));
+}
+
+Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
+  const std::string result = result_path(folder, point);
+  Job job{point.name, {}, log_path(folder, point), result + ".part"};
+  // Several runs share the processors here: bound ones would all sit on the first of them.
+  if (e.ranks > 0) job.command = {"mpirun", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(e.ranks)};
+  const auto& workload = point.workload->path;
+  job.command.insert(job.command.end(),
+                     {this_program(), "run", e.system, "--workload", workload, "--output", result, "--force"});
+  for (const std::string& set : overrides(e, point)) job.command.insert(job.command.end(), {"--set", set});
+  return job;
+}
+
+/// A bar on a terminal; elsewhere the lines about points that have ended are enough.
+class SweepProgress {
+ public:
+  explicit SweepProgress(std::size_t at_once) : at_once_(at_once), terminal_(isatty(fileno(stdout)) != 0) {}
+  ~SweepProgress() { clear(); }
+
+  void draw(const PoolState& s) {
+    state_ = s;
+    if (!terminal_) return;
+    constexpr std::size_t kWidth = 24;
+    const std::size_t filled = s.total ? kWidth * s.ended / s.total : 0;
+    std::string line = fmt::format("[{}{}] {}/{} | {} running", std::string(filled, '#'), std::string(kWidth - filled, '.'),
+                                   s.ended, s.total, s.running);
+    if (s.failed > 0) line += fmt::format(" | {} failed", s.failed);
+    // What is left costs what the points so far did, by as many hands; those that run now are half done.
+    if (seconds_per_point_ > 0) {
+      const double left = static_cast<double>(s.total - s.ended) - 0.5 * static_cast<double>(s.running);
+      line += fmt::format(" | {} left", duration(left * seconds_per_point_ / static_cast<double>(at_once_)));
+    }
+    fmt::print("\r{:.79}\033[K", line);
+    std::fflush(stdout);
+  }
+
+  void ended(const JobEnd& end) {
+    ++ended_;
+    if (end.skipped) {
+      say(end.job->name, "is being run by another process");
+      return;
+    }
+    ++timed_, total_seconds_ += end.seconds;
+    seconds_per_point_ = total_seconds_ / static_cast<double>(timed_);
+    say(end.job->name, end.error.empty() ? "done in " + duration(end.seconds) : "FAILED: " + end.error);
+  }
+
+  void clear() {
+    if (terminal_) fmt::print("\r\033[K");
+    std::fflush(stdout);
+  }
+
+ private:
+  void say(const std::string& name, const std::string& what) {
+    clear();
+    fmt::print("[{}/{}] {}: {}\n", ended_, state_.total, name, what);
+    std::fflush(stdout);
+  }
+
+  std::size_t at_once_, ended_ = 0, timed_ = 0;
+  bool terminal_;
+  double total_seconds_ = 0, seconds_per_point_ = 0;
+  PoolState state_;
+};
+
+int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder) {
+  std::vector<Job> jobs;
+  for (const Selected& s : points)
+    if (s.status.state != PointState::done) jobs.push_back(job_of(e, s.point, folder));
+  const std::size_t at_once = o.jobs ? o.jobs : std::max<std::size_t>(1, processors() / std::max(1u, e.ranks));
+  fmt::print("{} of {} points are done; running {}, {} at a time, into {}\n", points.size() - jobs.size(), points.size(),
+             jobs.size(), std::min(at_once, std::max<std::size_t>(1, jobs.size())), folder);
+  std::fflush(stdout);
+  std::vector<std::string> failures;
+  std::size_t elsewhere = 0;
+  SweepProgress progress(at_once);
+  const int signal = run_jobs(
+      jobs, at_once,
+      [&](const JobEnd& end) {
+        progress.ended(end);
+        elsewhere += end.skipped;
+        if (!end.error.empty()) failures.push_back(fmt::format("{}: {}", end.job->name, end.error));
+      },
+      [&](const PoolState& s) { progress.draw(s); });
+  progress.clear();
+  if (!failures.empty()) fmt::print(stderr, "atoll: {} of {} points failed:\n", failures.size(), jobs.size());
+  for (const std::string& failure : failures) fmt::print(stderr, "  {}\n", failure);
+  if (signal) {
+    fmt::print(stderr, "atoll: stopped by signal {}; what was finished stays, the same command goes on from there\n",
+               signal);
+    return 128 + signal;
+  }
+  if (failures.empty() && elsewhere == 0) fmt::print("all done; `atoll table {}` compares\n", folder);
+  return failures.empty() ? 0 : 1;
+}
+
+int sweep(const SweepOptions& o) {
+  Experiment e = read_experiment(o.file);
+  if (o.scale > 0) e.scale = o.scale;
+  // Above what the variants say: on the command line, the user has the last word.
+  for (Variant& v : e.variants) v.sets.insert(v.sets.end(), o.sets.begin(), o.sets.end());
+  std::string folder = o.folder.empty() ? "results/" + fs::path(o.file).stem().string() : o.folder;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  std::vector<Selected> points = select(e, o);
+  if (!o.list)
+    for (const Selected& s : points) check_point(e, s.point);
+  PointInspector inspector(e, folder);
+  for (Selected& s : points) s.status = inspector.inspect(s.point);
+  if (o.list) {
+    print_list(points);
+    return 0;
+  }
+  if (!o.force) refuse_to_replace(points, folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw IoError(folder, "cannot be created: " + error.message());
+  store_experiment(e, folder);
+  return run_missing(e, points, o, folder);
+}
+
+}  // namespace
+
+void add_sweep(Commands& c) {
+  auto o = std::make_shared<SweepOptions>();
+  CLI::App* cmd = c.app.add_subcommand("sweep", "Run an experiment: every workload on every variant, what is missing of it");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll sweep inputs/experiments/quick.json                 everything, into results/quick\n"
+      "  atoll sweep E.json --list                                 points with their numbers and states\n"
+      "  atoll sweep E.json --only 'BFS__*' --jobs 4               one workload, four runs at a time\n"
+      "  atoll sweep E.json --point $SLURM_ARRAY_TASK_ID           one point: an element of a job array\n"
+      "  atoll sweep E.json --scale 8 --out results/e8             an eighth of the LLC and of the footprints\n"
+      "Results stay in DIR as WORKLOAD__VARIANT.h5, the log of a failed point beside as .log. Started again, it runs what "
+      "is\n"
+      "not there. A result of other settings is never replaced without --force. Exit code: 0, or 1 if a point failed.\n"
+      "The file's format: docs/experiments.md.");
+  cmd->add_option("EXPERIMENT", o->file, "experiment (.json)")->required();
+  cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
+      ->type_name("DIR");
+  cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
+      ->check(CLI::Range(1, 4096));
+  cmd->add_flag("--list", o->list, "show the points, run nothing");
+  cmd->add_option("--only", o->only, "only points whose name fits, e.g. 'BFS__*'")->type_name("GLOB");
+  cmd->add_option("--point", o->point, "only the point of this number (--list)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 30));
+  cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable")->type_name("KEY=VALUE");
+  cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));
+  cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");
+  cmd->callback([&c, o] {
+    c.chosen = [&c, o] {
+      if (c.mpi.transport().size() > 1)
+        throw InputError("sweep", "starts processes of its own: run it without mpirun, and give --jobs");
+      c.exit_code = sweep(*o);
+    };
+  });
+}
+
+}  // namespace atl

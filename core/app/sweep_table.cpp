@@ -1,0 +1,205 @@
+#include "core/app/sweep_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "core/app/point_state.hpp"
+#include "core/engine/error.hpp"
+#include "core/stats/comparison.hpp"
+#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/human.hpp"
+
+namespace atl {
+namespace {
+
+using Figure = std::optional<double>;
+
+TextTable::Cell shown(const Figure& value, int digits = 2) {
+  if (!value) return {"-"};
+  return {fmt::format("{:.{}f}", *value, digits), fmt::format("{:.10g}", *value)};
+}
+
+Figure find(const Reference::Figures& figures, const std::string& variant, const std::string& row) {
+  const auto v = figures.find(variant);
+  if (v == figures.end()) return std::nullopt;
+  const auto r = v->second.find(row);
+  return r == v->second.end() ? std::nullopt : Figure(r->second);
+}
+
+/// Groups in order of appearance, then all; with their workloads.
+struct Group {
+  std::string name;
+  std::vector<const ExperimentWorkload*> workloads;
+};
+
+std::vector<Group> groups_of(const Experiment& e) {
+  std::vector<Group> out;
+  Group all{std::string(kAllGroups), {}};
+  for (const ExperimentWorkload& w : e.workloads) {
+    all.workloads.push_back(&w);
+    if (w.group.empty()) continue;
+    const auto known = std::ranges::find(out, w.group, &Group::name);
+    if (known == out.end()) {
+      out.push_back({w.group, {&w}});
+    } else {
+      known->workloads.push_back(&w);
+    }
+  }
+  out.push_back(std::move(all));
+  return out;
+}
+
+const RunResult* run_of(const SweepResults& s, const std::string& workload, const std::string& variant) {
+  const auto it = s.runs.find({workload, variant});
+  return it == s.runs.end() ? nullptr : &it->second;
+}
+
+std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload& w, const Variant& v) {
+  const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
+  if (!ours || !base || ours->cycles == 0) return std::nullopt;
+  const Metric ipc = *find_metric("ipc");
+  return Compared{static_cast<double>(ours->cycles), static_cast<double>(base->cycles), value_of(ipc, *ours).value_or(0),
+                  value_of(ipc, *base).value_or(0)};
+}
+
+bool has_reference(const Reference& r, const Variant& v) { return r.speedup.contains(v.name) || r.mean.contains(v.name); }
+
+/// Ours, and where the variant has references the paper's with the error between them.
+void add_speedup(TextTable::Row& row, const Reference& reference, const Variant& v, const Figure& ours,
+                 const Figure& paper) {
+  row.push_back(shown(ours));
+  if (!has_reference(reference, v)) return;
+  row.push_back(shown(paper));
+  row.push_back(shown(ours && paper ? Figure(log_error(*ours, *paper)) : std::nullopt));
+}
+
+/// The mean of the paper's own bars, if it has one for each workload of the group.
+Figure mean_of_bars(const Reference& reference, const Group& group, const Variant& v) {
+  std::vector<double> bars;
+  for (const ExperimentWorkload* w : group.workloads)
+    if (const Figure bar = find(reference.speedup, v.name, w->name)) bars.push_back(*bar);
+  return bars.size() == group.workloads.size() ? harmonic_mean(bars) : std::nullopt;
+}
+
+void add_mean_rows(TextTable& table, const SweepResults& s, const Group& group) {
+  const Experiment& e = s.experiment;
+  TextTable::Row plain{{group.name + " harmonic mean"}}, ipc_first{{group.name + " IPC-first mean"}};
+  for (const Variant& v : e.variants) {
+    std::vector<Compared> runs;
+    for (const ExperimentWorkload* w : group.workloads)
+      if (const auto c = compare(s, *w, v)) runs.push_back(*c);
+    add_speedup(plain, e.reference, v, mean_speedup(runs), mean_of_bars(e.reference, group, v));
+    add_speedup(ipc_first, e.reference, v, ipc_first_speedup(runs), find(e.reference.mean, v.name, group.name));
+  }
+  table.rows.push_back(std::move(plain));
+  table.rows.push_back(std::move(ipc_first));
+}
+
+void add_error_row(TextTable& table, const SweepResults& s) {
+  const Experiment& e = s.experiment;
+  TextTable::Row cells{{"mean |ln(ours/paper)|"}};
+  for (const Variant& v : e.variants) {
+    cells.push_back({""});
+    if (!has_reference(e.reference, v)) continue;
+    std::vector<double> errors;
+    for (const ExperimentWorkload& w : e.workloads) {
+      const auto c = compare(s, w, v);
+      const Figure paper = find(e.reference.speedup, v.name, w.name);
+      if (c && paper) errors.push_back(log_error(c->speedup(), *paper));
+    }
+    cells.push_back({""});
+    cells.push_back(shown(arithmetic_mean(errors)));
+  }
+  table.rows.push_back(std::move(cells));
+}
+
+TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
+  if (!value || metric.mean != Mean::none) return shown(value, 3);
+  const auto count = static_cast<std::uint64_t>(*value);
+  return {grouped(count), std::to_string(count)};
+}
+
+}  // namespace
+
+SweepResults read_sweep(const std::string& folder) {
+  const std::string file = folder + "/experiment.json";
+  if (!std::filesystem::exists(file))
+    throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
+  SweepResults s{read_experiment(file), {}, {}};
+  for (const Point& p : expand(s.experiment)) {
+    const std::string path = result_path(folder, p);
+    if (!std::filesystem::exists(path)) {
+      s.missing.push_back(p.name);
+      continue;
+    }
+    try {
+      RunResult run = read_result(path);
+      run.samples = {};  // a table needs totals only
+      if (run.complete) {
+        s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
+      } else {
+        s.missing.push_back(p.name + " (incomplete)");
+      }
+    } catch (const InputError& error) {
+      s.missing.push_back(fmt::format("{} ({})", p.name, std::string(error.what()).substr(path.size() + 2)));
+    }
+  }
+  return s;
+}
+
+TextTable speedup_table(const SweepResults& s) {
+  const Experiment& e = s.experiment;
+  TextTable table{{{"speed-up", "speed-up"}}, {}};
+  bool references = false;
+  for (const Variant& v : e.variants) {
+    table.columns.push_back({v.name, v.name});
+    if (!has_reference(e.reference, v)) continue;
+    table.columns.push_back({"paper", v.name + " paper", true});
+    table.columns.push_back({"|ln|", v.name + " |ln|", true});
+    references = true;
+  }
+  for (const ExperimentWorkload& w : e.workloads) {
+    auto& row = table.rows.emplace_back(1, w.name);
+    for (const Variant& v : e.variants) {
+      const auto c = compare(s, w, v);
+      add_speedup(row, e.reference, v, c ? Figure(c->speedup()) : std::nullopt, find(e.reference.speedup, v.name, w.name));
+    }
+  }
+  table.rows.emplace_back();
+  for (const Group& g : groups_of(e)) add_mean_rows(table, s, g);
+  if (references) add_error_row(table, s);
+  return table;
+}
+
+TextTable metric_table(const SweepResults& s, const Metric& metric) {
+  const Experiment& e = s.experiment;
+  TextTable table{{{std::string(metric.name), std::string(metric.name)}}, {}};
+  for (const Variant& v : e.variants) table.columns.push_back({v.name, v.name});
+  const auto value = [&](const ExperimentWorkload& w, const Variant& v) {
+    const RunResult* run = run_of(s, w.name, v.name);
+    return run ? value_of(metric, *run) : std::nullopt;
+  };
+  for (const ExperimentWorkload& w : e.workloads) {
+    auto& row = table.rows.emplace_back(1, w.name);
+    for (const Variant& v : e.variants) row.push_back(metric_cell(metric, value(w, v)));
+  }
+  if (metric.mean == Mean::none) return table;
+  table.rows.emplace_back();
+  for (const Group& g : groups_of(e)) {
+    const bool harmonic = metric.mean == Mean::harmonic;
+    auto& row = table.rows.emplace_back(1, g.name + (harmonic ? " harmonic mean" : " mean"));
+    for (const Variant& v : e.variants) {
+      std::vector<double> values;
+      for (const ExperimentWorkload* w : g.workloads)
+        if (const Figure f = value(*w, v)) values.push_back(*f);
+      row.push_back(metric_cell(metric, harmonic ? harmonic_mean(values) : arithmetic_mean(values)));
+    }
+  }
+  return table;
+}
+
+}  // namespace atl

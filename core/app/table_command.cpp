@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/app/commands.hpp"
+#include "core/app/sweep_table.hpp"
+#include "core/engine/error.hpp"
+#include "inputs/config/suggest.hpp"
+
+namespace atl {
+namespace {
+
+constexpr const char* kSpeedup = "speedup";
+
+struct TableOptions {
+  std::string folder;
+  std::vector<std::string> metrics{kSpeedup};
+  bool csv = false, markdown = false;
+};
+
+Metric metric_named(const std::string& name) {
+  if (const auto metric = find_metric(name)) return *metric;
+  auto known = metric_names();
+  known.emplace_back(kSpeedup);
+  const std::string close = closest_key(name, known);
+  throw InputError("--metric", fmt::format("there is no `{}`{}", name,
+                                           close.empty() ? "; `atoll table --help` lists what there is"
+                                                         : fmt::format(", did you mean `{}`?", close)));
+}
+
+/// What the numbers are, above a table for people.
+std::string heading(const Experiment& e, const std::string& metric) {
+  std::string out =
+      metric == kSpeedup ? "Speed-up (ratio of cycles)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
+  if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
+  if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
+  return out + "\n";
+}
+
+void table(const TableOptions& o) {
+  for (const std::string& metric : o.metrics)
+    if (metric != kSpeedup) metric_named(metric);
+  std::string folder = o.folder;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  const SweepResults sweep = read_sweep(folder);
+  const bool plain = !o.csv && !o.markdown;
+  for (std::size_t i = 0; i < o.metrics.size(); ++i) {
+    const std::string& metric = o.metrics[i];
+    const TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric));
+    if (i > 0) fmt::print("\n");
+    if (plain) fmt::print("{}", heading(sweep.experiment, metric));
+    fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
+  }
+  if (sweep.missing.empty()) return;
+  std::FILE* out = plain ? stdout : stderr;  // programs read a table and nothing else
+  fmt::print(out, "{} of {} points have no result; the means leave them out:\n", sweep.missing.size(),
+             expand(sweep.experiment).size());
+  for (const std::string& point : sweep.missing) fmt::print(out, "  {}\n", point);
+}
+
+std::string footer() {
+  std::string out =
+      "Examples:\n"
+      "  atoll table results/quick\n"
+      "  atoll table results/sac --metric cycles,llc.miss_rate --csv\n"
+      "Metrics: speedup, any counter (docs/results.md), and\n";
+  for (const Metric& m : derived_metrics()) out += fmt::format("  {:<22} {}\n", m.name, m.doc);
+  out +=
+      "Means of speed-ups: the harmonic mean weighs all workloads alike; the IPC-first mean divides the harmonic mean of "
+      "the\n"
+      "IPCs by the baseline's, as some papers do. The paper's own are, in this order, the mean of its bars and what it "
+      "prints.";
+  return out;
+}
+
+}  // namespace
+
+void add_table(Commands& c) {
+  auto o = std::make_shared<TableOptions>();
+  CLI::App* cmd = c.app.add_subcommand("table", "Compare the results of a sweep");
+  cmd->footer(footer());
+  cmd->add_option("DIR", o->folder, "folder of `atoll sweep`")->required();
+  cmd->add_option("-m,--metric", o->metrics, "what to show; several: separated by commas, or repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  auto* as_csv = cmd->add_flag("--csv", o->csv, "comma-separated values");
+  cmd->add_flag("--markdown", o->markdown, "a table in Markdown")->excludes(as_csv);
+  cmd->callback([&c, o] { c.chosen = [o] { table(*o); }; });
+}
+
+}  // namespace atl

@@ -1,0 +1,79 @@
+#include "core/chip/chip.hpp"
+
+// What a chip obeys, what it reports for decisions, and how it changes organisation in the middle of a kernel
+// (SAC section 3.4): wait for the requests under way, write back and invalidate, switch the routing, go on. Chips take each
+// step together, at the controller's word, because each may hold lines that another will look for elsewhere.
+namespace atl {
+
+void Chip::obey(const Modes& m) {
+  c_.role = m.llc;
+  c_.local_ways = m.local_ways;
+  c_.profiler.turn(m.profile);
+  ++modes_taken_;
+  epoch_cycles_ = m.epoch_cycles;
+  at_epoch_start_ = c_.count;
+  if (epoch_cycles_ == 0) return;
+  Event e{{}, 0, EventKind::epoch};
+  e.packet.token = modes_taken_;
+  c_.schedule(c_.now() + epoch_cycles_, e);
+}
+
+/// Epochs run on until other modes come, whether or not this chip still has CTAs: the controller waits for all chips.
+void Chip::send_epoch(std::uint32_t of_modes) {
+  if (of_modes != modes_taken_ || phase_ == Phase::stopped) return;
+  const Counters d = c_.count - std::exchange(at_epoch_start_, c_.count);
+  EpochBody body;
+  body.end = c_.now();
+  body.counters.assign(d.value.begin(), d.value.end());
+  const LlcProfiler& p = c_.profiler;
+  if (p.on()) {
+    body.at_home = p.at_home, body.at_requester = p.at_requester;
+    body.crd_requests = p.crd_requests, body.crd_hits = p.crd_hits;
+  }
+  tell_controller(ControlKind::epoch_report, body);
+  Event e{{}, 0, EventKind::epoch};
+  e.packet.token = of_modes;
+  c_.schedule(c_.now() + epoch_cycles_, e);
+}
+
+void Chip::pause() {
+  c_.paused = true;
+  change_ = Change::draining;
+}
+
+/// Before SM-side caching begins, dirty lines go to memory, where other chips' reads will find them; clean ones may stay.
+/// Before it ends all lines go: any of them may have been written by another chip. With directories only remote lines go,
+/// and only when it ends: the home's dirty lines are looked up, and its stale ones are gone already.
+void Chip::empty() {
+  change_ = Change::emptying;
+  if (c_.machine.full_map) {
+    if (c_.role == LlcRole::sm_side) leave_sm_side();
+    return;
+  }
+  for (LlcSlice& s : slices_) s.begin_flush(c_.role == LlcRole::memory_side ? LlcSlice::Flush::dirty : LlcSlice::Flush::all);
+}
+
+void Chip::leave_sm_side() {
+  for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(LlcSlice::Flush::remote);
+}
+
+void Chip::advance_change() {
+  if (change_ == Change::draining && quiet() && (!c_.machine.full_map || flushed())) {
+    change_ = Change::waiting;
+    tell_controller(ControlKind::paused, EmptyBody{});
+  } else if (change_ == Change::emptying && flushed() && invalidated()) {
+    change_ = Change::waiting;
+    tell_controller(ControlKind::emptied, EmptyBody{});
+  }
+}
+
+void Chip::resume_with(const Modes& modes) {
+  change_ = Change::none;
+  c_.paused = false;
+  obey(modes);
+  for (Sm& s : sms_) s.retry();
+  // A chip whose CTAs had all ended says so again: how a kernel ends depends on the organisation.
+  if (phase_ == Phase::idle || phase_ == Phase::waiting) phase_ = Phase::draining;
+}
+
+}  // namespace atl

@@ -1,0 +1,90 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "core/engine/types.hpp"
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// SAC's Chip Request Directory (SAC section 3.2): predicts at the home chip, while the LLC is memory-side, how requests
+/// would fare SM-side. It samples a few LLC sets; a block is a tag with one presence bit per chip (per chip and sector if
+/// the LLC is sectored). A request hits if its tag is present and its chip has asked for the line before.
+///
+/// As published, a set of 16 tags stands for up to 16 x chips copies, although SM-side caches have room for 16: the
+/// directory is exact for lines of one chip and too optimistic for widely shared ones (BASELINES n4). With
+/// sac.crd_counts_copies a set holds as many copies as SM-side caching would give it, and evicts tags to keep to that.
+class ChipRequestDirectory {
+ public:
+  explicit ChipRequestDirectory(const SystemConfig& c)
+      : ways_(c.sac.crd_ways),
+        counts_copies_(c.sac.crd_counts_copies),
+        sectored_(c.llc.sectored),
+        block_(std::size_t{c.sac.crd_sets} * c.sac.crd_ways) {}
+
+  /// A request of `chip` for `sectors` of `line`, which falls into sampled set `set`. True: a hit.
+  bool access(std::uint32_t set, LineAddr line, std::uint32_t chip, std::uint8_t sectors) {
+    Block* const first = &block_[std::size_t{set} * ways_];
+    Block* b = first;
+    while (b != first + ways_ && b->tag != line.value) ++b;
+    if (b == first + ways_) {
+      b = victim(first);
+      *b = {};
+      b->tag = line.value;
+    }
+    b->used = ++clock_;
+    const std::uint64_t bit = std::uint64_t{1} << chip;
+    bool hit = true;
+    for (unsigned rest = sectored_ ? sectors : 1u; rest != 0; rest &= rest - 1) {
+      std::uint64_t& present = b->present[static_cast<std::size_t>(std::countr_zero(rest))];
+      hit &= (present & bit) != 0;
+      present |= bit;
+    }
+    if (counts_copies_) evict_copies(first, b);
+    return hit;
+  }
+  void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  struct Block {
+    std::uint64_t tag = kNone, used = 0;
+    std::array<std::uint64_t, 8> present{};  ///< [sector] one bit per chip; without sectors only the first
+    std::uint32_t copies() const {
+      std::uint64_t any = 0;
+      for (const std::uint64_t p : present) any |= p;
+      return static_cast<std::uint32_t>(std::popcount(any));
+    }
+  };
+
+  /// Least recently used of a set, free ones first.
+  Block* victim(Block* first) {
+    Block* best = nullptr;
+    for (Block* b = first; b != first + ways_; ++b) {
+      if (best == nullptr || b->used < best->used) best = b;
+    }
+    return best;
+  }
+  void evict_copies(Block* first, const Block* newest) {
+    std::uint32_t copies = 0;
+    for (const Block* b = first; b != first + ways_; ++b) copies += b->copies();
+    while (copies > ways_) {
+      Block* oldest = nullptr;
+      for (Block* b = first; b != first + ways_; ++b) {
+        if (b != newest && b->tag != kNone && (oldest == nullptr || b->used < oldest->used)) oldest = b;
+      }
+      if (oldest == nullptr) return;  // one line with more copies than ways
+      copies -= oldest->copies();
+      *oldest = {};
+    }
+  }
+
+  std::uint32_t ways_;
+  bool counts_copies_, sectored_;
+  std::vector<Block> block_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace atl

@@ -1,0 +1,153 @@
+#include <bit>
+
+#include "core/chip/dram_channel.hpp"
+#include "core/chip/links.hpp"
+#include "core/chip/llc_slice.hpp"
+
+// SAC's hardware coherence of SM-side slices (SAC section 2.1, footnote 3): a write changes the writer's copy only, and the
+// home's directory notes the owner and invalidates all other copies, the home's included. A read that finds memory stale is
+// sent on to the owner, which answers it and writes its data back. Nothing is flushed between kernels.
+//
+// Requests of other chips never wait for a link here: what they cause leaves through the background port (write_), in the
+// order in which it came up, so that a line's write-back and the next notice of its owner keep their order.
+namespace atl {
+
+Packet LlcSlice::to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const {
+  return {.line = line,
+          .source = c_.chip,
+          .home = chip,
+          .kind = kind,
+          .flags = kToSlice,
+          .slice = static_cast<std::uint8_t>(id_)};
+}
+
+void LlcSlice::send_background(const Packet& p) {
+  write_.lanes[0].fifo.push(p);
+  pump_write();
+}
+
+// ---- At the home ----
+
+/// Another chip's read. The home's own dirty copy answers; else memory, unless another chip has written the line.
+bool LlcSlice::read_at_home(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  if (i != TagArray::kMiss && tags_.dirty(i) != 0) {
+    if (!response_room(p)) return stall(queue);
+    directory_.read(p.line, p.source);
+    tags_.touch(i);
+    ++hits_, ++c_.count[Counter::llc_hits];
+    count_access(p, LlcOutcome::hit);
+    ++c_.count[Counter::llc_reads];
+    respond(p, kLlcRemote);
+    pump_out();
+    return true;
+  }
+  const std::uint8_t owner = directory_.owner(p.line);
+  if (owner != FullMapDirectory::kNobody && owner != p.source) {
+    if (!response_room(p)) return stall(queue);
+    directory_.read(p.line, p.source);
+    refer(p, owner);
+    return true;
+  }
+  if (!bypass(p, queue)) return false;
+  directory_.read(p.line, p.source);
+  return true;
+}
+
+/// Answers a slice's read without data: `chip` is to be asked instead.
+void LlcSlice::refer(const Packet& p, std::uint8_t chip) {
+  Packet r = response(p, 0);
+  r.sectors = 0;
+  r.token = chip | std::uint32_t{p.sectors} << 8;
+  ++c_.count[Counter::coherence_referrals];
+  out_.lanes[lane_of(r)].fifo.push(r);
+  pump_out();
+}
+
+/// Chip `p.source` has written its copy.
+bool LlcSlice::take_notice(const Packet& p, std::uint32_t queue) {
+  if (!response_room(p)) return stall(queue);
+  invalidate_sharers(p.line, directory_.write(p.line, p.source));
+  drop_copy(p.line);
+  respond(p, 0);
+  pump_out();
+  return true;
+}
+
+void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
+  for (; chips != 0; chips &= chips - 1) {
+    ++invalidations_;
+    ++c_.count[Counter::coherence_invalidations];
+    send_background(to_chip(static_cast<std::uint8_t>(std::countr_zero(chips)), PacketKind::invalidate, line));
+  }
+}
+
+// ---- At a sharer or owner ----
+
+bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
+  if (!response_room(p)) return stall(queue);
+  const std::uint32_t e = mshr_.find(p.line);
+  if (e != mshr_.kNone) mshr_[e].void_on_arrival = true;  // the data on the way may be older than the write
+  c_.count[Counter::coherence_invalidation_hits] += drop_copy(p.line);
+  respond(p, 0);
+  pump_out();
+  return true;
+}
+
+/// Ends this slice's copy, if there is one. Sectors that only it has go home first.
+bool LlcSlice::drop_copy(LineAddr line) {
+  const std::uint32_t i = tags_.find(set(line), line);
+  if (i == TagArray::kMiss) return false;
+  make_room(i);
+  tags_.invalidate(i);
+  return true;
+}
+
+/// A read that the home referred to this chip. The copy stays, clean: memory is right again.
+bool LlcSlice::read_at_owner(const Packet& p, std::uint32_t queue) {
+  if (!response_room(p)) return stall(queue);
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  if (i == TagArray::kMiss || (p.sectors & ~tags_.valid(i)) != 0) {  // written back meanwhile, or not all of it is here
+    if (i != TagArray::kMiss) drop_copy(p.line);
+    refer(p, static_cast<std::uint8_t>(p.token));
+    return true;
+  }
+  make_room(i);
+  tags_.dirty(i) = 0;
+  tags_.touch(i);
+  ++hits_, ++c_.count[Counter::llc_hits];
+  count_access(p, LlcOutcome::hit);
+  ++c_.count[Counter::llc_reads];
+  respond(p, kLlcRemote);
+  pump_out();
+  return true;
+}
+
+// ---- At the requester ----
+
+/// The home must hear of a write to a line that this slice has not been the last to write. Room for the notice is the
+/// caller's business.
+void LlcSlice::announce_write(const Packet& p) {
+  if (p.home == c_.chip) return invalidate_sharers(p.line, directory_.write_at_home(p.line));
+  ++writebacks_;
+  ++c_.count[Counter::coherence_notices];
+  send_background(to_chip(p.home, PacketKind::own, p.line));
+}
+
+/// Asks `chip`, the line's home or its owner, for sectors that MSHR `entry` waits for.
+void LlcSlice::ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip) {
+  Packet p = to_chip(chip, PacketKind::read, mshr_[entry].line);
+  p.sectors = sectors;
+  p.entry = entry;
+  if (chip == c_.chip) {  // this chip is the home: its directory may name an owner by now
+    const std::uint8_t owner = directory_.owner(p.line);
+    if (owner != FullMapDirectory::kNobody) p.home = owner;
+  }
+  if (p.home != home) {
+    p.flags |= kFromOwner;
+    p.token = home;
+  }
+  send_background(p);
+}
+
+}  // namespace atl

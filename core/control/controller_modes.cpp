@@ -1,0 +1,59 @@
+#include "core/control/controller.hpp"
+
+// Epochs, decisions and changes of mode. What a policy decides takes effect at once where it can (way quotas, profilers);
+// a change of organisation goes through the steps of chip_modes.cpp, for all chips together.
+namespace atl {
+
+void Controller::on_epoch(LpId chip, const EpochBody& body) {
+  if (!running_ || finishing_ || changing_) return;
+  epoch_.resize(config_.chips);
+  ChipEpoch& e = epoch_[chip];
+  std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
+  e.at_home = body.at_home, e.at_requester = body.at_requester;
+  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits;
+  if (++epoch_reports_ < config_.chips) return;
+  epoch_reports_ = 0;
+  decide(body.end);
+}
+
+void Controller::decide(Cycle end) {
+  const Cycle begin = std::exchange(epoch_begin_, end);
+  auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
+  if (!verdict) return;
+  result_.decisions.push_back(std::move(verdict->decision));
+  if (chips_drained_ < config_.chips) take_up(verdict->modes);
+}
+
+void Controller::take_up(const std::vector<Modes>& modes) {
+  if (modes == modes_) return;
+  changing_ = modes[0].llc != modes_[0].llc;  // the organisation is one for all chips
+  modes_ = modes;
+  if (changing_) {
+    chips_paused_ = chips_emptied_ = 0;
+    for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::pause, EmptyBody{});
+  } else {
+    send_modes(ControlKind::adjust);
+  }
+}
+
+/// To all chips, even to those that nothing changes for: their epochs begin together.
+void Controller::send_modes(ControlKind kind) {
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, kind, ModesBody{modes_[chip]});
+  epoch_reports_ = 0;
+  epoch_begin_ = queue_.now() + config_.control.latency_cycles;
+}
+
+void Controller::on_paused() {
+  if (++chips_paused_ < config_.chips || finishing_) return;
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::empty, EmptyBody{});
+}
+
+void Controller::on_emptied() {
+  if (++chips_emptied_ < config_.chips || finishing_) return;
+  send_modes(ControlKind::resume);
+  // From here on the chips say anew that their part of the kernel has ended.
+  changing_ = false;
+  chips_done_ = chips_drained_ = 0;
+}
+
+}  // namespace atl

@@ -1,0 +1,69 @@
+#include "core/stats/metric.hpp"
+
+#include <algorithm>
+
+#include "core/stats/summary.hpp"
+
+namespace atl {
+namespace {
+
+using enum Counter;
+
+std::optional<double> ratio(double part, double whole) { return whole > 0 ? std::optional(part / whole) : std::nullopt; }
+
+struct Derived {
+  Metric metric;
+  std::optional<double> (*value)(const Counters& sum, double cycles);
+};
+
+double number(std::uint64_t count) { return static_cast<double>(count); }
+
+const Derived kDerived[] = {
+    {{"cycles", "end of the last kernel", Mean::none}, [](const Counters&, double cycles) { return std::optional(cycles); }},
+    {{"ipc", "warp instructions per cycle", Mean::harmonic},
+     [](const Counters& s, double cycles) { return ratio(number(s[warp_instructions]), cycles); }},
+    {{"l1.miss_rate", "new misses of the lines that loads presented to the L1", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[l1_misses]), number(s[l1_accesses])); }},
+    {{"llc.miss_rate", "new misses of the requests looked up in a slice", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[llc_misses]), number(s[llc_accesses])); }},
+    {{"requests.local_share", "L1 misses whose home is their own chip, of all", Mean::arithmetic},
+     [](const Counters& s, double) {
+       return ratio(number(s[requests_local]), number(s[requests_local]) + number(s[requests_remote]));
+     }},
+    {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
+};
+
+}  // namespace
+
+std::vector<Metric> derived_metrics() {
+  std::vector<Metric> out;
+  for (const Derived& d : kDerived) out.push_back(d.metric);
+  return out;
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> out;
+  for (const Derived& d : kDerived) out.emplace_back(d.metric.name);
+  for (const CounterInfo& c : counter_table()) out.emplace_back(c.name);
+  return out;
+}
+
+std::optional<Metric> find_metric(std::string_view name) {
+  for (const Derived& d : kDerived)
+    if (d.metric.name == name) return d.metric;
+  for (const CounterInfo& c : counter_table())
+    if (c.name == name) return Metric{c.name, c.doc, Mean::none};
+  return std::nullopt;
+}
+
+std::optional<double> value_of(const Metric& metric, const RunResult& result) {
+  const Counters sum = sum_of_chips(result);
+  for (const Derived& d : kDerived)
+    if (d.metric.name == metric.name) return d.value(sum, static_cast<double>(result.cycles));
+  const auto table = counter_table();
+  const auto counter = std::ranges::find(table, metric.name, &CounterInfo::name);
+  return counter == table.end() ? std::nullopt : std::optional(number(sum[counter->id]));
+}
+
+}  // namespace atl

@@ -1,0 +1,92 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "inputs/config/dump.hpp"
+#include "inputs/config/reader.hpp"
+#include "inputs/config/section.hpp"
+#include "inputs/experiment/experiment.hpp"
+
+namespace atl {
+namespace {
+
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+/// `llc.ways=8` as {"llc.ways": 8}; what is no JSON is a text, as on the command line.
+ordered_json sets_json(const std::vector<std::string>& sets) {
+  ordered_json out = ordered_json::object();
+  for (const std::string& set : sets) {
+    const auto equals = set.find('=');
+    const std::string value = set.substr(std::min(set.size(), equals + 1));
+    out[set.substr(0, equals)] = ordered_json::accept(value) ? ordered_json::parse(value) : ordered_json(value);
+  }
+  return out;
+}
+
+std::string relative(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path out = fs::relative(path, folder, error);
+  return error || out.empty() ? fs::absolute(path).string() : out.string();
+}
+
+/// The name in the same folder that was probably meant.
+std::string neighbour_hint(const fs::path& path) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, path.filename().string().size() / 3) + 1;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path.parent_path().empty() ? "." : path.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t distance = edit_distance(name, path.filename().string());
+    if (distance < least || (distance == least && name < best)) least = distance, best = name;
+  }
+  return best.empty() ? "" : fmt::format(", did you mean `{}`?", best);
+}
+
+}  // namespace
+
+std::string to_json(const Experiment& e, const std::string& folder) {
+  ordered_json out;
+  if (!e.doc.empty()) out["doc"] = e.doc;
+  out["system"] = e.system.ends_with(".json") ? relative(e.system, folder) : e.system;
+  out["scale"] = e.scale;
+  out["ranks"] = e.ranks;
+  out["set"] = sets_json(e.sets);
+  for (const ExperimentWorkload& w : e.workloads)
+    out["workloads"].push_back({{"name", w.name}, {"path", relative(w.path, folder)}, {"group", w.group}});
+  for (const Variant& v : e.variants)
+    out["variants"].push_back({{"name", v.name}, {"baseline", v.baseline}, {"set", sets_json(v.sets)}});
+  if (!e.reference.speedup.empty() || !e.reference.mean.empty())
+    out["reference"] = {{"source", e.reference.source}, {"speedup", e.reference.speedup}, {"mean", e.reference.mean}};
+  return out.dump(2) + "\n";
+}
+
+std::vector<Point> expand(const Experiment& e) {
+  std::vector<Point> out;
+  for (const ExperimentWorkload& w : e.workloads)
+    for (const Variant& v : e.variants) out.push_back({w.name + "__" + v.name, &w, &v});
+  return out;
+}
+
+std::vector<std::string> overrides(const Experiment& e, const Point& point) {
+  std::vector<std::string> out = e.sets;
+  out.insert(out.end(), point.variant->sets.begin(), point.variant->sets.end());
+  if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));
+  return out;
+}
+
+std::string effective_config(const Experiment& e, const Point& point) {
+  try {
+    return effective_json(read_system(e.system, overrides(e, point)));
+  } catch (const InputError& error) {
+    throw InputError(point.name, error.what());
+  }
+}
+
+void check_point(const Experiment& e, const Point& point) {
+  effective_config(e, point);
+  const fs::path path(point.workload->path);
+  if (fs::exists(path)) return;
+  throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), neighbour_hint(path)));
+}
+
+}  // namespace atl

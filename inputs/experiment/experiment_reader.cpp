@@ -1,0 +1,172 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "inputs/config/json_text.hpp"
+#include "inputs/config/section.hpp"
+#include "inputs/experiment/experiment.hpp"
+
+namespace atl {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* kWhole = "the experiment";
+
+/// {"llc.ways": 8} as llc.ways=8.
+std::vector<std::string> read_sets(const json& object, const Origin& origin) {
+  std::vector<std::string> out;
+  const auto it = object.find("set");
+  if (it == object.end()) return out;
+  if (!it->is_object()) wrong_type(origin, "an object of configuration keys and values", *it);
+  for (const auto& [key, value] : it->items()) {
+    if (!value.is_primitive() || value.is_null())
+      wrong_type({origin.where, origin.key + "." + key}, "a number, a text, true or false (write `section.key`)", value);
+    out.push_back(key + "=" + value.dump());
+  }
+  return out;
+}
+
+/// Names become parts of file names, joined by two underscores.
+void check_name(const std::string& name, std::set<std::string>& taken, const Origin& origin) {
+  const auto fail = [&](std::string_view what) { throw InputError(origin.where, fmt::format("`{}` {}", origin.key, what)); };
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+  if (name.empty()) fail("is missing");
+  if (name.find_first_not_of(kLetters) != std::string::npos || name[0] == '.' || name[0] == '-' ||
+      name.find("__") != std::string::npos)
+    fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-` and single `_`", name));
+  if (!taken.insert(name).second) fail(fmt::format("= \"{}\" is given twice", name));
+}
+
+std::string beside(const std::string& file, const std::string& path) {
+  return (fs::path(file).parent_path() / path).lexically_normal().string();
+}
+
+/// One entry of `sweeps`, apart from its values.
+struct Axis {
+  std::string key;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) { v(s.key, {"key", "", 0, 0, "configuration key"}); }
+};
+
+/// Variants times the values of one axis.
+std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& axis, const Origin& origin) {
+  Axis read;
+  read_fields(read, axis, origin, {"values"}, kWhole);
+  if (read.key.empty()) throw InputError(origin.where, fmt::format("`{}.key` is missing", origin.key));
+  std::vector<Variant> out;
+  const auto dot = read.key.rfind('.');
+  const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
+  for (const Variant& variant : variants) {
+    for (const json& value : list_of(axis, "values", {origin.where, origin.key + ".values"})) {
+      if (!value.is_primitive() || value.is_null())
+        wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
+      const std::string suffix = "_" + short_key + "-" + (value.is_string() ? value.get<std::string>() : value.dump());
+      Variant& v = out.emplace_back(variant);
+      v.name += suffix, v.baseline += suffix;  // compared with the baseline at the same place of the axis
+      v.sets.push_back(read.key + "=" + value.dump());
+    }
+  }
+  return out;
+}
+
+template <class List> void require_known(const std::string& name, const List& known, const Origin& origin) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const std::string close = closest_key(name, std::vector<std::string>(known.begin(), known.end()));
+  throw InputError(origin.where,
+                   fmt::format("`{}` names \"{}\", which is none of: {}{}", origin.key, name, fmt::join(known, ", "),
+                               close.empty() ? "" : fmt::format(" (did you mean `{}`?)", close)));
+}
+
+Reference::Figures read_figures(const json& reference, const char* key, const std::string& where,
+                                const std::vector<std::string>& variants, const std::vector<std::string>& rows) {
+  Reference::Figures out;
+  const auto it = reference.find(key);
+  if (it == reference.end()) return out;
+  const std::string path = std::string("reference.") + key;
+  if (!it->is_object()) wrong_type({where, path}, "an object of variants", *it);
+  for (const auto& [variant, figures] : it->items()) {
+    require_known(variant, variants, {where, path});
+    const Origin at{where, fmt::format("{}.{}", path, variant)};
+    if (!figures.is_object()) wrong_type(at, "an object of figures", figures);
+    for (const auto& [row, figure] : figures.items()) {
+      require_known(row, rows, at);
+      assign(out[variant][row], {"", "", 1e-6, 1e6, ""}, figure, {where, fmt::format("{}.{}", at.key, row)});
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> names_of(const auto& list) {
+  std::vector<std::string> out;
+  for (const auto& item : list) out.push_back(item.name);
+  return out;
+}
+
+void read_reference(Experiment& e, const json& object, const std::string& where) {
+  read_fields(e.reference, object, {where, "reference"}, {"speedup", "mean"}, kWhole);
+  std::set<std::string> groups{std::string(kAllGroups)};
+  for (const ExperimentWorkload& w : e.workloads)
+    if (!w.group.empty()) groups.insert(w.group);
+  const auto variants = names_of(e.variants);
+  e.reference.speedup = read_figures(object, "speedup", where, variants, names_of(e.workloads));
+  e.reference.mean = read_figures(object, "mean", where, variants, {groups.begin(), groups.end()});
+}
+
+void read_workloads(Experiment& e, const json& root, const std::string& where) {
+  std::set<std::string> taken;
+  for (const json& item : list_of(root, "workloads", {where, "workloads"})) {
+    const std::string key = fmt::format("workloads[{}]", e.workloads.size());
+    ExperimentWorkload& w = e.workloads.emplace_back();
+    read_fields(w, item, {where, key}, {}, kWhole);
+    check_name(w.name, taken, {where, key + ".name"});
+    if (w.path.empty()) throw InputError(where, fmt::format("`{}.path` is missing", key));
+    if (w.group == kAllGroups) throw InputError(where, fmt::format("`{}.group` = \"ALL\" stands for all workloads", key));
+    w.path = beside(where, w.path);
+  }
+}
+
+void read_variants(Experiment& e, const json& root, const std::string& where) {
+  for (const json& item : list_of(root, "variants", {where, "variants"})) {
+    const std::string key = fmt::format("variants[{}]", e.variants.size());
+    Variant& v = e.variants.emplace_back();
+    read_fields(v, item, {where, key}, {"set"}, kWhole);
+    v.sets = read_sets(item, {where, key + ".set"});
+  }
+  if (e.baseline.empty()) e.baseline = e.variants.front().name;
+  const auto names = names_of(e.variants);
+  require_known(e.baseline, names, {where, "baseline"});
+  for (std::size_t i = 0; i < e.variants.size(); ++i) {
+    if (e.variants[i].baseline.empty()) e.variants[i].baseline = e.baseline;
+    require_known(e.variants[i].baseline, names, {where, fmt::format("variants[{}].baseline", i)});
+  }
+  if (root.contains("sweeps")) {
+    std::size_t axis = 0;
+    for (const json& item : list_of(root, "sweeps", {where, "sweeps"}))
+      e.variants = multiply(e.variants, item, {where, fmt::format("sweeps[{}]", axis++)});
+  }
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < e.variants.size(); ++i)
+    check_name(e.variants[i].name, taken, {where, fmt::format("variants[{}].name", i)});
+}
+
+}  // namespace
+
+Experiment read_experiment(const std::string& path) {
+  std::ifstream file(path);
+  if (!file || fs::is_directory(path)) throw InputError(path, "cannot read this file");
+  const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  Experiment e;
+  read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "reference"}, kWhole);
+  if (e.system.empty()) throw InputError(path, "`system` is missing: give a preset (`atoll list`) or a JSON file");
+  if (e.system.ends_with(".json")) e.system = beside(path, e.system);
+  e.sets = read_sets(root, {path, "set"});
+  read_workloads(e, root, path);
+  read_variants(e, root, path);
+  if (const auto it = root.find("reference"); it != root.end()) read_reference(e, *it, path);
+  return e;
+}
+
+}  // namespace atl

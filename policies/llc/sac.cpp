@@ -1,0 +1,105 @@
+#include "policies/llc/sac.hpp"
+
+#include <algorithm>
+
+#include "partition/bandwidth.hpp"
+
+namespace atl {
+namespace {
+
+class Sac final : public Policy {
+ public:
+  explicit Sac(const SystemConfig& config) : config_(config) {}
+
+  Modes at_kernel_start(std::size_t) override { return profiling(); }
+
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    Verdict v;
+    v.decision.kernel = epoch.kernel, v.decision.cycle = epoch.end;
+    if (!profiling_) {
+      v.decision.choice = "profile";
+      v.modes = all(profiling());
+      return v;
+    }
+    profiling_ = false;
+    const EabInputs in = eab_inputs(config_, epoch.chips);
+    const Eab memory = eab_memory_side(in), sm = eab_sm_side(in);
+    const bool sm_side = sm.total() > memory.total() * (1 + config_.sac.threshold);
+    v.decision.choice = sm_side ? "sm_side" : "memory_side";
+    v.decision.values = report(in, memory, sm);
+    v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
+    return v;
+  }
+
+ private:
+  Modes profiling() {
+    profiling_ = true;
+    return {.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = config_.sac.window_cycles};
+  }
+  std::vector<Modes> all(const Modes& m) const { return std::vector<Modes>(config_.chips, m); }
+
+  static std::vector<std::pair<std::string, double>> report(const EabInputs& in, const Eab& memory, const Eab& sm) {
+    std::vector<std::pair<std::string, double>> v{{"r_local", in.r_local},
+                                                  {"memory_side.hit", in.memory_side.hit},
+                                                  {"memory_side.lsu", in.memory_side.lsu},
+                                                  {"sm_side.hit", in.sm_side.hit},
+                                                  {"sm_side.lsu", in.sm_side.lsu}};
+    const auto add = [&](const std::string& name, const EabTerms& t) {
+      v.insert(v.end(), {{name + ".b_sm_llc", t.sm_llc},
+                         {name + ".b_llc_hit", t.llc_hit},
+                         {name + ".b_llc_miss", t.llc_miss},
+                         {name + ".b_llc_mem", t.llc_mem},
+                         {name + ".b_mem", t.mem},
+                         {name + ".eab", t.value()}});
+    };
+    add("memory_side.local", memory.local), add("memory_side.remote", memory.remote);
+    add("sm_side.local", sm.local), add("sm_side.remote", sm.remote);
+    v.insert(v.end(), {{"memory_side.eab", memory.total()}, {"sm_side.eab", sm.total()}});
+    return v;
+  }
+
+  const SystemConfig config_;
+  bool profiling_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_sac(const SystemConfig& config) { return std::make_unique<Sac>(config); }
+
+double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> ChipEpoch::*requests) {
+  std::uint64_t sum = 0, most = 0, slices = 0;
+  for (const ChipEpoch& c : chips) {
+    for (const std::uint64_t r : c.*requests) sum += r, most = std::max(most, r), ++slices;
+  }
+  return most == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(slices) / static_cast<double>(most);
+}
+
+EabInputs eab_inputs(const SystemConfig& config, std::span<const ChipEpoch> chips) {
+  Counters sum;
+  std::uint64_t crd_requests = 0, crd_hits = 0;
+  for (const ChipEpoch& c : chips) sum += c.count, crd_requests += c.crd_requests, crd_hits += c.crd_hits;
+  const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  const SystemBandwidth b = system_bandwidth(config);
+  // A request that joins a pending miss of its line costs no memory access: the CRD calls it a hit, and so must the LLC's
+  // counter, or SM-side caching looks better than it is wherever chips share lines at the same time.
+  const std::uint64_t hits = sum[Counter::llc_hits] + (config.sac.merged_is_hit ? sum[Counter::llc_merges] : 0);
+  return {.b_intra = b.intra,
+          .b_inter = b.inter,
+          .b_llc = b.llc,
+          .b_mem = b.memory,
+          .r_local = ratio(sum[Counter::requests_local], sum[Counter::requests_local] + sum[Counter::requests_remote]),
+          .memory_side = {ratio(hits, sum[Counter::llc_accesses]), slice_uniformity(chips, &ChipEpoch::at_home)},
+          .sm_side = {ratio(crd_hits, crd_requests), slice_uniformity(chips, &ChipEpoch::at_requester)}};
+}
+
+SacStorage sac_storage(const SystemConfig& c) {
+  constexpr std::uint64_t kSectors = 4, kSliceCounterBits = 16, kCounterBits = 24, kCounters = 4, kOrganisations = 2;
+  const std::uint64_t presence = std::uint64_t{c.chips} * (c.llc.sectored ? kSectors : 1);
+  return {.crd = std::uint64_t{c.sac.crd_sets} * c.sac.crd_ways * (c.sac.crd_tag_bits + presence) / 8,
+          .slice_counters = kOrganisations * c.llc.slices * kSliceCounterBits / 8,
+          .counters = kCounters * kCounterBits / 8};
+}
+
+}  // namespace atl

@@ -1,0 +1,77 @@
+#include "policies/llc/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "partition/bandwidth.hpp"
+
+namespace atl {
+namespace {
+
+class StaticSplit final : public Policy {
+ public:
+  explicit StaticSplit(const SystemConfig& c) : modes_{.llc = LlcRole::split, .local_ways = c.llc.local_ways} {}
+  Modes at_kernel_start(std::size_t) override { return modes_; }
+
+ private:
+  const Modes modes_;
+};
+
+class DynamicSplit final : public Policy {
+ public:
+  explicit DynamicSplit(const SystemConfig& c) : c_(c), ways_(c.chips) {}
+
+  Modes at_kernel_start(std::size_t) override {
+    std::ranges::fill(ways_, c_.llc.local_ways);
+    return modes(c_.llc.local_ways);
+  }
+
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    Verdict v;
+    v.decision.kernel = epoch.kernel, v.decision.cycle = epoch.end;
+    const double ns = static_cast<double>(epoch.length) / c_.core_clock_mhz * 1e3;  // GB/s times ns are bytes
+    const double link_bytes = link_bandwidth_in(c_) * ns, memory_bytes = memory_bandwidth(c_) * ns;
+    bool changed = false;
+    for (std::size_t chip = 0; chip < ways_.size(); ++chip) {
+      const Counters& n = epoch.chips[chip].count;
+      const double link = static_cast<double>(n[Counter::link_received_bytes]) / link_bytes;
+      const double memory = static_cast<double>(n[Counter::dram_read_bytes] + n[Counter::dram_write_bytes]) / memory_bytes;
+      const std::uint32_t next = next_local_ways(ways_[chip], link, memory, c_.llc.ways, c_.dynamic);
+      changed |= next != ways_[chip];
+      ways_[chip] = next;
+      v.modes.push_back(modes(next));
+      const std::string name = fmt::format("chip{}.", chip);
+      v.decision.values.insert(v.decision.values.end(),
+                               {{name + "link", link}, {name + "memory", memory}, {name + "local_ways", next}});
+    }
+    if (!changed) return std::nullopt;
+    v.decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));
+    return v;
+  }
+
+ private:
+  Modes modes(std::uint32_t local_ways) const {
+    return {.llc = LlcRole::split, .local_ways = local_ways, .epoch_cycles = c_.dynamic.period_cycles};
+  }
+
+  const SystemConfig c_;
+  std::vector<std::uint32_t> ways_;  ///< [chip] for local lines
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_static(const SystemConfig& c) { return std::make_unique<StaticSplit>(c); }
+std::unique_ptr<Policy> make_dynamic(const SystemConfig& c) { return std::make_unique<DynamicSplit>(c); }
+
+std::uint32_t next_local_ways(std::uint32_t local_ways, double link, double memory, std::uint32_t ways,
+                              const DynamicConfig& rules) {
+  const bool link_full = link >= rules.saturation, memory_full = memory >= rules.saturation;
+  std::uint32_t wanted = local_ways;
+  if (link_full && !memory_full) wanted = local_ways - 1;
+  if (memory_full && !link_full) wanted = local_ways + 1;
+  if (memory_full && link_full && local_ways != ways / 2) wanted = local_ways < ways / 2 ? local_ways + 1 : local_ways - 1;
+  return std::clamp(wanted, rules.min_ways, ways - rules.min_ways);
+}
+
+}  // namespace atl

@@ -1,0 +1,240 @@
+"""An experiment from its file to its table: what is run, what is left alone, what is told of failures."""
+
+import csv
+import json
+import math
+import os
+import signal
+import subprocess
+import time
+
+import program
+from program import ATOLL, SMALL, SOURCE, sets
+
+QUICK = os.path.join(SOURCE, "inputs", "experiments", "quick.json")
+POINTS = 8
+
+
+class Sweep(program.ProgramTest):
+    def sweep(self, *more, experiment=QUICK, code=0, **options):
+        outcome = program.run(["sweep", experiment, "-o", self.path("out"), "--jobs", "2", *more], timeout=120, **options)
+        self.assertEqual(outcome.code, code, outcome)
+        return outcome
+
+    def states(self, *more, **options):
+        """State and note by point, from --list."""
+        lines = self.sweep("--list", *more, **options).out.splitlines()[:-1]
+        words = [line.split(maxsplit=3) for line in lines]
+        return {w[2]: (w[1], w[3] if len(w) > 3 else "") for w in words}
+
+    def results(self):
+        folder = self.path("out")
+        return {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder) if name.endswith(".h5")}
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def experiment(self, **changes):
+        """A tiny one of parametric workloads, with system and settings of the tests."""
+        workload = {"kernels": [{"ctas": 32, "memory_instructions": 20, "regions": [{"name": "r", "size_kib": 256}]}]}
+        for name in ("a", "b"):
+            self.write(f"w/{name}.json", json.dumps(workload))
+        whole = {"system": "sac-4chip", "set": dict(override.split("=") for override in SMALL),
+                 "workloads": [{"name": n, "path": f"w/{n}.json"} for n in ("a", "b")],
+                 "variants": [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}], **changes}
+        whole["set"] = {key: int(value) for key, value in whole["set"].items()}
+        return self.write("e.json", json.dumps(whole))
+
+    def test_a_sweep_that_is_stopped_keeps_what_is_finished_and_goes_on_from_there(self):
+        command = [ATOLL, "sweep", QUICK, "-o", self.path("out"), "--jobs", "2"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding="utf-8", env=program.environment())
+        for line in process.stdout:
+            if "done in" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, out + err)
+        self.assertIn("stopped by signal 15", err)
+        first = self.results()
+        self.assertTrue(1 <= len(first) < POINTS, first)
+        self.assertEqual([n for n in os.listdir(self.path("out")) if n.endswith((".log", ".part"))], [])
+        states = [state for state, _ in self.states().values()]
+        self.assertEqual((states.count("done"), states.count("missing")), (len(first), POINTS - len(first)))
+
+        resumed = self.sweep()
+        self.assertIn(f"{len(first)} of {POINTS} points are done; running {POINTS - len(first)}, 2 at a time", resumed.out)
+        second = self.results()
+        self.assertEqual(len(second), POINTS)
+        for name, written in first.items():
+            self.assertEqual(second[name], written, name)
+        self.assertIn(f"{POINTS} of {POINTS} points are done; running 0", self.sweep().out)
+        self.assertEqual(self.results(), second)
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted([*second, "experiment.json"]))
+
+    def test_a_stopped_sweep_leaves_no_process_behind(self):
+        slow = self.experiment()
+        self.write("w/a.json", json.dumps({"kernels": [{"repeat": 10000, "ctas": 4096, "regions": [{"name": "r"}]}]}))
+        process = subprocess.Popen([ATOLL, "sweep", slow, "-o", self.path("out"), "--jobs", "2", "--only", "a__*"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment())
+        listed = {}
+        until = time.monotonic() + 20
+        while [s for s, _ in listed.values()].count("running") < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+            listed = self.states(experiment=slow) if os.path.isdir(self.path("out")) else {}
+        self.assertEqual([s for s, _ in listed.values()], ["running", "running", "missing", "missing"])
+        with subprocess.Popen(["ps", "-o", "pid=", "--ppid", str(process.pid)], stdout=subprocess.PIPE) as ps:
+            children = ps.stdout.read().split()
+        self.assertEqual(len(children), 2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        for pid in children:
+            self.assertFalse(os.path.exists(f"/proc/{int(pid)}"))
+        self.assertEqual({s for s, _ in self.states(experiment=slow).values()}, {"missing"})
+
+    def test_a_point_that_fails_is_reported_and_the_others_are_run(self):
+        file = self.experiment()
+        self.write("w/b.json", '{"kernels": [{"ctas": 1, "ragions": []}]}')
+        outcome = self.sweep(experiment=file, code=1)
+        said = "unknown key `kernels[0].ragions`, did you mean `kernels[0].regions`?"
+        self.assertIn("atoll: 2 of 4 points failed:", outcome.err)
+        for variant in ("mem", "sm"):
+            self.assertRegex(outcome.err, rf"(?m)^  b__{variant}: .*w/b.json: ")
+        self.assertEqual(outcome.err.count(said), 2, outcome)
+        states = self.states(experiment=file)
+        self.assertEqual([state for state, _ in states.values()], ["done", "done", "failed", "failed"])
+        self.assertIn(said, states["b__sm"][1])
+        self.assertIn(said, self.read("out/b__sm.log"))
+        self.experiment()  # mended
+        self.sweep(experiment=file)
+        self.assertEqual({state for state, _ in self.states(experiment=file).values()}, {"done"})
+        self.assertFalse(os.path.exists(self.path("out", "b__sm.log")))
+
+    def test_a_result_of_other_settings_is_replaced_only_with_force(self):
+        file = self.experiment()
+        self.sweep(experiment=file)
+        before = self.results()
+        refused = self.sweep("--set", "llc.ways=8", experiment=file, code=2)
+        self.assertIn("a__mem.h5: is the result of something else: `llc.ways` = 16 in it, now 8 (and 3 more points)",
+                      refused.err)
+        self.assertEqual(self.results(), before)
+        self.sweep("--set", "llc.ways=8", "--force", "--only", "a__*", experiment=file)
+        after = self.results()
+        self.assertEqual({n for n in before if before[n] != after[n]}, {"a__mem.h5", "a__sm.h5"})
+
+    def test_a_workload_that_has_changed_makes_its_results_differ(self):
+        file = self.experiment()
+        self.sweep(experiment=file)
+        self.write("w/a.json", self.read("w/a.json").replace("256", "512"))
+        refused = self.sweep(experiment=file, code=2)
+        self.assertIn("w/a.json has changed since (and 1 more points); use --force", refused.err)
+        self.assertEqual([s for s, _ in self.states(experiment=file).values()], ["differs", "differs", "done", "done"])
+
+    def test_point_runs_the_one_of_that_number_in_the_list(self):
+        file = self.experiment()
+        self.sweep("--point", "3", experiment=file)
+        self.assertEqual(list(self.results()), ["b__mem.h5"])
+        self.assertIn("--point: 5 does not exist; there are 4", self.sweep("--point", "5", experiment=file, code=2).err)
+        self.assertIn("--only: `x*` fits none of the 4 points", self.sweep("--only", "x*", experiment=file, code=2).err)
+
+    def test_scale_is_stored_and_shrinks_footprint_and_llc_together(self):
+        file = self.experiment(scale=2)
+        self.sweep("--only", "a__mem", experiment=file)
+        whole = self.path("whole.h5")
+        self.succeeds(["run", "sac-4chip", "-w", self.path("w/a.json"), *sets(*SMALL), "-o", whole])
+        small, whole = (json.loads(self.succeeds(["info", "--json", f]).out) for f in (self.path("out/a__mem.h5"), whole))
+        self.assertEqual(whole["totals"]["sm.ctas"], 2 * small["totals"]["sm.ctas"])
+        self.assertLess(small["totals"]["mmu.page_touches"], 0.7 * whole["totals"]["mmu.page_touches"])
+        self.assertIn("--set scale=2", small["provenance"]["command"])
+        again = self.sweep("--scale", "4", "--only", "a__mem", experiment=file, code=2)
+        self.assertIn("`scale` = 2 in it, now 4", again.err)
+
+    def test_a_trace_cannot_be_scaled_and_a_scale_must_divide_the_llc(self):
+        trace = os.path.join(SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
+        self.refused(["run", "sac-4chip", "-w", trace, "--scale", "2"], 2, "is a recorded trace, which cannot be scaled by 2")
+        self.refused(["run", "sac-4chip", "-w", trace, "--scale", "3"], 2, "`scale` = 3 does not divide `llc.size_kib` = 4096")
+
+    def test_ranks_run_each_point_under_mpirun_with_the_same_digest(self):
+        file = self.experiment()
+        self.sweep("--only", "a__mem", experiment=file)
+        one = json.loads(self.succeeds(["info", "--json", self.path("out/a__mem.h5")]).out)
+        os.rename(self.path("out"), self.path("one"))
+        self.sweep("--only", "a__mem", experiment=self.experiment(ranks=2))
+        two = json.loads(self.succeeds(["info", "--json", self.path("out/a__mem.h5")]).out)
+        self.assertEqual(len(two["provenance"]["hosts"]), 2)
+        self.assertEqual(two["digest"], one["digest"])
+
+    def test_a_workload_that_is_not_there_is_refused_before_anything_runs(self):
+        file = self.experiment()
+        os.rename(self.path("w/b.json"), self.path("w/bb.json"))
+        outcome = self.sweep(experiment=file, code=2)
+        self.assertRegex(outcome.err, r"^atoll: b__mem: there is no workload .*w/b.json, did you mean `\w+.json`\?")
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def table(self, *more):
+        """The rows of `atoll table --csv` by their first cell, and what is said of missing points."""
+        outcome = self.succeeds(["table", self.path("out"), "--csv", *more])
+        header, *rows = csv.reader(outcome.out.splitlines())
+        return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}, outcome.err
+
+    def test_a_table_shows_the_ratio_of_cycles_and_the_distance_to_the_paper(self):
+        file = self.experiment(reference={"source": "Fig. 0", "speedup": {"sm": {"a": 0.5, "b": 2}}, "mean": {"sm": {"ALL": 3}}})
+        self.write("w/b.json", self.read("w/b.json").replace("20", "60"))
+        self.sweep(experiment=file)
+        table, said = self.table()
+        self.assertEqual(said, "")
+        info = {p: json.loads(self.succeeds(["info", "--json", self.path("out", p + ".h5")]).out)
+                for p in ("a__mem", "a__sm", "b__mem", "b__sm")}
+        cycles = {p: i["cycles"] for p, i in info.items()}
+        ipc = {p: i["totals"]["warp.instructions"] / i["cycles"] for p, i in info.items()}
+        a, b = cycles["a__mem"] / cycles["a__sm"], cycles["b__mem"] / cycles["b__sm"]
+        self.assertGreater(abs(a - b), 0.01)
+
+        def shows(row, column, value):
+            self.assertAlmostEqual(float(table[row][column]), value, places=6)
+
+        shows("a", "mem", 1)
+        shows("a", "sm", a)
+        shows("a", "sm paper", 0.5)
+        shows("a", "sm |ln|", abs(math.log(a / 0.5)))
+        shows("b", "sm |ln|", abs(math.log(b / 2)))
+        shows("mean |ln(ours/paper)|", "sm |ln|", (abs(math.log(a / 0.5)) + abs(math.log(b / 2))) / 2)
+        shows("ALL harmonic mean", "sm", 2 / (1 / a + 1 / b))
+        shows("ALL harmonic mean", "sm paper", 0.8)  # 2 / (1 / 0.5 + 1 / 2)
+        shows("ALL IPC-first mean", "sm",
+              (1 / ipc["a__mem"] + 1 / ipc["b__mem"]) / (1 / ipc["a__sm"] + 1 / ipc["b__sm"]))
+        shows("ALL IPC-first mean", "sm paper", 3)
+        table, _ = self.table("--metric", "llc.accesses")
+        shows("b", "sm", info["b__sm"]["totals"]["llc.accesses"])
+        self.assertEqual(list(table), ["a", "b"])
+        text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
+        self.assertIn("beside Fig. 0", text)
+        self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)
+
+    def test_a_table_shows_what_is_missing_and_leaves_it_out_of_the_means(self):
+        file = self.experiment()
+        self.sweep(experiment=file)
+        os.remove(self.path("out/a__sm.h5"))
+        self.write("out/b__mem.h5", "damaged")
+        speedup, said = self.table()
+        self.assertEqual((speedup["a"]["mem"], speedup["a"]["sm"], speedup["b"]["sm"]), ("1", "-", "-"))
+        self.assertEqual(speedup["ALL harmonic mean"], {"mem": "1", "sm": "-"})
+        self.assertIn("2 of 4 points have no result", said)
+        self.assertRegex(said, r"(?m)^  a__sm$")
+        self.assertRegex(said, r"(?m)^  b__mem \(.*not an HDF5 file")
+
+    def test_a_table_of_something_else_is_refused(self):
+        self.refused(["table", self.folder], 2, "is not the folder of a sweep", layouts=[None])
+        file = self.experiment()
+        self.sweep("--only", "a__mem", experiment=file)
+        self.refused(["table", self.path("out"), "-m", "llc.mises"], 2, "there is no `llc.mises`, did you mean `llc.misses`?",
+                     layouts=[None])
+
+    def test_under_mpirun_it_is_refused(self):
+        self.refused(["sweep", QUICK], 2, "run it without mpirun", layouts=[2])
+
+
+if __name__ == "__main__":
+    program.main()

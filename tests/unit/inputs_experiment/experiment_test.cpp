@@ -1,0 +1,174 @@
+#include "inputs/experiment/experiment.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+namespace {
+
+/// A folder with an experiment and two workloads.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "atoll-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+    std::filesystem::create_directory(path_ + "/w");
+    write("w/a.json", R"({"kernels": [{"regions": [{"name": "r"}]}]})");
+    write("w/stencil.json", R"({"kernels": [{"regions": [{"name": "r"}]}]})");
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+    return path_ + "/" + name;
+  }
+  Experiment read(const std::string& text) const { return read_experiment(write("e.json", text)); }
+  /// The message without the file name.
+  std::string fault(const std::string& text) const {
+    try {
+      read(text);
+    } catch (const InputError& e) {
+      return std::string(e.what()).substr((*this / "e.json: ").size());
+    }
+    return "accepted";
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Two workloads and two variants, with `more` keys.
+std::string two_by_two(const std::string& more = "", const std::string& first = R"("a", "path": "w/a.json")") {
+  return R"({"system": "sac-4chip", "set": {"llc.ways": 8}, "workloads": [{"name": )" + first +
+         R"(, "group": "G"}, {"name": "s", "path": "w/stencil.json"}],
+            "variants": [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side", "llc.ways": 32}}])" +
+         more + "}";
+}
+
+std::vector<std::string> names(const Experiment& e) {
+  std::vector<std::string> out;
+  for (const Point& p : expand(e)) out.push_back(p.name);
+  return out;
+}
+
+std::string config_value(const Experiment& e, std::size_t point, const char* pointer) {
+  return nlohmann::json::parse(effective_config(e, expand(e)[point])).at(nlohmann::json::json_pointer(pointer)).dump();
+}
+
+TEST_CASE("points are all workloads on all variants, workload by workload") {
+  const Folder f;
+  CHECK(names(f.read(two_by_two())) == std::vector<std::string>{"a__mem", "a__sm", "s__mem", "s__sm"});
+}
+
+TEST_CASE("a variant's setting wins over the experiment's, and the scale is part of the configuration") {
+  const Folder f;
+  const Experiment e = f.read(two_by_two(R"(, "scale": 4)"));
+  CHECK(config_value(e, 0, "/llc/ways") == "8");
+  CHECK(config_value(e, 0, "/llc/organisation") == "\"memory_side\"");
+  CHECK(config_value(e, 1, "/llc/ways") == "32");
+  CHECK(config_value(e, 1, "/llc/organisation") == "\"sm_side\"");
+  CHECK(config_value(e, 0, "/scale") == "4");
+}
+
+TEST_CASE("a sweep's axis multiplies the variants, each with the baseline at its own place of the axis") {
+  const Folder f;
+  const Experiment e = f.read(two_by_two(R"(, "sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96.5]},
+                                        {"key": "sm.scheduler", "values": ["gto"]}])"));
+  REQUIRE(e.variants.size() == 4);
+  CHECK(e.variants[3].name == "sm_bandwidth_gbps-96.5_scheduler-gto");
+  CHECK(e.variants[3].baseline == "mem_bandwidth_gbps-96.5_scheduler-gto");
+  CHECK(e.variants[2].baseline == e.variants[0].name);
+  CHECK(config_value(e, 3, "/link/bandwidth_gbps") == "96.5");
+}
+
+TEST_CASE("written into another folder and read back, an experiment has the same points") {
+  const Folder f;
+  std::filesystem::create_directory(f / "out");
+  const Experiment e = f.read(two_by_two(R"(, "scale": 2, "ranks": 3, "baseline": "sm",
+      "sweeps": [{"key": "link.topology", "values": ["ring", "full"]}],
+      "reference": {"source": "F", "speedup": {"sm_topology-ring": {"a": 2}}, "mean": {"sm_topology-full": {"ALL": 1.5}}})"));
+  f.write("out/copy.json", to_json(e, f / "out"));
+  const Experiment back = read_experiment(f / "out/copy.json");
+  CHECK(names(back) == names(e));
+  CHECK(back.ranks == 3);
+  CHECK(back.reference.source == "F");
+  CHECK(back.reference.speedup == e.reference.speedup);
+  CHECK(back.reference.mean == e.reference.mean);
+  for (std::size_t i = 0; i < expand(e).size(); ++i) {
+    check_point(back, expand(back)[i]);
+    CHECK(effective_config(back, expand(back)[i]) == effective_config(e, expand(e)[i]));
+    CHECK(expand(back)[i].variant->baseline == expand(e)[i].variant->baseline);
+    CHECK(expand(back)[i].workload->group == expand(e)[i].workload->group);
+  }
+}
+
+TEST_CASE("unknown keys name the nearest one") {
+  const Folder f;
+  CHECK(f.fault(two_by_two(R"(, "baselin": "sm")")) == "unknown key `baselin`, did you mean `baseline`?");
+  CHECK(f.fault(R"({"system": "sac-4chip", "workloads": [{"name": "a", "pth": "x"}]})") ==
+        "unknown key `workloads[0].pth`, did you mean `workloads[0].path`?");
+}
+
+TEST_CASE("names given twice, and names that no file can have, are refused") {
+  const Folder f;
+  CHECK(f.fault(two_by_two("", R"("s", "path": "w/a.json")")) == "`workloads[1].name` = \"s\" is given twice");
+  CHECK(f.fault(two_by_two("", R"("a/b", "path": "w/a.json")")).find("`workloads[0].name` = \"a/b\" cannot be") == 0);
+  CHECK(f.fault(two_by_two("", R"("a__b", "path": "w/a.json")")).find("cannot be part of a file name") != std::string::npos);
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.ways", "values": [4, 4]}])")) ==
+        "`variants[1].name` = \"mem_ways-4\" is given twice");
+}
+
+TEST_CASE("a baseline or a reference that names nothing is refused with what there is") {
+  const Folder f;
+  CHECK(f.fault(two_by_two(R"(, "baseline": "men")")) ==
+        "`baseline` names \"men\", which is none of: mem, sm (did you mean `mem`?)");
+  CHECK(f.fault(two_by_two(R"(, "reference": {"speedup": {"sm": {"b": 2}}})")).find("`reference.speedup.sm` names \"b\"") ==
+        0);
+  CHECK(f.fault(two_by_two(R"(, "reference": {"mean": {"sm": {"H": 2}}})")) ==
+        "`reference.mean.sm` names \"H\", which is none of: ALL, G (did you mean `G`?)");
+  CHECK(f.fault(two_by_two(R"(, "reference": {"mean": {"sm": {"G": "2"}}})")) ==
+        "`reference.mean.sm.G` must be a number, not \"2\"");
+}
+
+TEST_CASE("what is missing is named") {
+  const Folder f;
+  CHECK(f.fault("{}") == "`system` is missing: give a preset (`atoll list`) or a JSON file");
+  CHECK(f.fault(R"({"system": "x"})") == "`workloads` is missing");
+  CHECK(f.fault(R"({"system": "x", "workloads": [{"name": "a", "path": "p"}]})") == "`variants` is missing");
+  CHECK(f.fault(R"({"system": "x", "workloads": [{"name": "a"}]})") == "`workloads[0].path` is missing");
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"values": [1]}])")) == "`sweeps[0].key` is missing");
+}
+
+TEST_CASE("a point without its workload or with a wrong setting is refused by name, when it is to be run") {
+  const Folder f;
+  const Experiment lost = f.read(two_by_two("", R"("a", "path": "w/stencyl.json")"));
+  CHECK_THROWS_WITH_AS(check_point(lost, expand(lost)[0]),
+                       ("a__mem: there is no workload " + f / "w/stencyl.json" + ", did you mean `stencil.json`?").c_str(),
+                       InputError);
+  CHECK_NOTHROW(check_point(lost, expand(lost)[2]));
+  const Experiment wrong = f.read(two_by_two(R"(, "sweeps": [{"key": "llc.wayz", "values": [4]}])"));
+  CHECK_THROWS_WITH_AS(check_point(wrong, expand(wrong)[0]),
+                       "a__mem_wayz-4: --set: unknown key `llc.wayz`, did you mean `llc.ways`?", InputError);
+}
+
+TEST_CASE("the experiments that come with Atoll can be read, and SAC's has all figures of its Fig. 8") {
+  const std::string folder = ATOLL_SOURCE_DIR "/inputs/experiments/";
+  const Experiment quick = read_experiment(folder + "quick.json"), sac = read_experiment(folder + "sac.json");
+  for (const Point& p : expand(quick)) check_point(quick, p);
+  CHECK(expand(sac).size() == 16 * 5);
+  REQUIRE(sac.reference.speedup.size() == 4);
+  for (const auto& [variant, figures] : sac.reference.speedup) CHECK_MESSAGE(figures.size() == 16, variant);
+  for (const auto& [variant, figures] : sac.reference.mean) CHECK_MESSAGE(figures.size() == 3, variant);
+}
+
+}  // namespace
+}  // namespace atl

@@ -1,0 +1,74 @@
+#include <doctest/doctest.h>
+
+#include "core/engine/error.hpp"
+#include "inputs/workload/parametric_config.hpp"
+#include "tests/unit/inputs_workload/footprint.hpp"
+
+namespace atl {
+namespace {
+
+ParametricConfig config(std::uint32_t ctas, std::uint32_t concurrent, std::uint32_t instructions) {
+  ParametricConfig c;
+  KernelConfig& k = c.kernels.emplace_back();
+  k.ctas = ctas, k.concurrent_ctas = concurrent, k.memory_instructions = instructions;
+  RegionConfig& r = k.regions.emplace_back();
+  r.name = "r", r.size_kib = 4096, r.near_lines = 64, r.far_lines = 8192;
+  return c;
+}
+
+TEST_CASE("scaling by 4 divides footprint, windows and CTAs by 4, and leaves a warp's work alone") {
+  ParametricConfig c = config(4096, 256, 100);
+  scale(c, 4);
+  const KernelConfig& k = c.kernels[0];
+  CHECK(k.ctas == 1024);
+  CHECK(k.memory_instructions == 100);
+  CHECK(k.regions[0].size_kib == 1024);
+  CHECK(k.regions[0].near_lines == 16);
+  CHECK(k.regions[0].far_lines == 2048);
+}
+
+TEST_CASE("scaling keeps one full wave of CTAs per chip, and shortens warps for the rest") {
+  ParametricConfig c = config(2048, 256, 100);  // a wave is 4 x 256 CTAs
+  scale(c, 8);                                  // 2048 x 100 / 8 = 25,600 instructions of 1024 CTAs
+  CHECK(c.kernels[0].ctas == 1024);
+  CHECK(c.kernels[0].memory_instructions == 25);
+}
+
+TEST_CASE("scaling stops at one CTA per chip, one instruction per warp, one line per chip") {
+  ParametricConfig c = config(8, 0, 2);
+  scale(c, 1024);
+  CHECK(c.kernels[0].ctas == 4);
+  CHECK(c.kernels[0].memory_instructions == 1);
+  CHECK(c.kernels[0].regions[0].size_kib == 4);
+  CHECK(c.kernels[0].regions[0].near_lines == 1);
+}
+
+TEST_CASE("scaling by 1 changes nothing") {
+  ParametricConfig c = config(300, 7, 33);
+  scale(c, 1);
+  CHECK(c.kernels[0].ctas == 300);
+  CHECK(c.kernels[0].regions[0].size_kib == 4096);
+}
+
+TEST_CASE("a scaled workload touches each line as often as the whole one") {
+  const auto touches_per_line = [](unsigned n) {
+    const auto path = std::filesystem::temp_directory_path() / ("atoll_scale_" + std::to_string(getpid()) + ".json");
+    std::ofstream(path) << test::one_region(R"("memory_instructions": 64,)", R"("size_kib": 256, "pattern": "stream")");
+    const auto workload = open_parametric(path.string(), n);
+    std::filesystem::remove(path);
+    double all = 0;
+    std::set<std::uint64_t> lines;
+    CtaProgram cta;
+    for (std::uint64_t id = 0; id < workload->kernels()[0].ctas(); ++id) {
+      workload->load_cta(0, id, cta);
+      for (const Access& a : cta.accesses) ++all, lines.insert(a.block());
+    }
+    CHECK(lines.size() == 256 * 8 / n);
+    return all / static_cast<double>(lines.size());
+  };
+  CHECK(touches_per_line(1) == 8);  // 64 CTAs x 4 warps x 64 instructions over 2048 lines
+  CHECK(touches_per_line(4) == 8);
+}
+
+}  // namespace
+}  // namespace atl

@@ -1,0 +1,94 @@
+#include "policies/llc/sac.hpp"
+
+#include <doctest/doctest.h>
+
+#include "inputs/config/reader.hpp"
+#include "partition/bandwidth.hpp"
+
+using namespace atl;
+
+namespace {
+
+/// A window in which one of four requests is local, and both organisations spread requests evenly.
+std::vector<ChipEpoch> window(std::uint64_t llc_hits, std::uint64_t crd_hits) {
+  std::vector<ChipEpoch> chips(4);
+  for (ChipEpoch& c : chips) {
+    c.count[Counter::requests_local] = 250, c.count[Counter::requests_remote] = 750;
+    c.count[Counter::llc_accesses] = 1000, c.count[Counter::llc_hits] = llc_hits;
+    c.at_home.assign(16, 10), c.at_requester.assign(16, 10);
+    c.crd_requests = 100, c.crd_hits = crd_hits;
+  }
+  return chips;
+}
+
+}  // namespace
+
+TEST_CASE("the bandwidths of SAC's system are those of its tables: 16, 0.768, 16 and 1.75 TB/s") {
+  const SystemBandwidth b = system_bandwidth(read_system("sac-4chip", {}));
+  CHECK(b.intra == 16000);
+  CHECK(b.inter == 768);
+  CHECK(b.llc == 16000);
+  CHECK(b.memory == doctest::Approx(1750.4));
+}
+
+TEST_CASE("profilers take 544 + 64 + 12 = 620 bytes per chip, and 736 + 64 + 12 = 812 with sectors") {
+  SystemConfig c = read_system("sac-4chip", {});
+  CHECK(sac_storage(c).crd == 544);
+  CHECK(sac_storage(c).slice_counters == 64);
+  CHECK(sac_storage(c).counters == 12);
+  CHECK(sac_storage(c).total() == 620);
+  c.llc.sectored = true;
+  CHECK(sac_storage(c).crd == 736);
+  CHECK(sac_storage(c).total() == 812);
+}
+
+TEST_CASE("slice uniformity is the mean over the maximum, over all slices of the system") {
+  std::vector<ChipEpoch> chips(2);
+  chips[0].at_home = {4, 2}, chips[1].at_home = {1, 1};
+  CHECK(slice_uniformity(chips, &ChipEpoch::at_home) == 0.5);
+  chips[0].at_home = chips[1].at_home = {0, 0};
+  CHECK(slice_uniformity(chips, &ChipEpoch::at_home) == 1);
+}
+
+TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes SM-side if that promises 5 % more") {
+  const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
+  const Modes start = policy->at_kernel_start(0);
+  CHECK(start == Modes{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000});
+  const auto chips = window(900, 85);
+  const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
+  REQUIRE(v.has_value());
+  CHECK(v->decision.choice == "sm_side");
+  REQUIRE(v->modes.size() == 4);
+  for (const Modes& m : v->modes) CHECK(m == Modes{.llc = LlcRole::sm_side});
+  CHECK(policy->at_kernel_start(1) == start);
+}
+
+TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profilers stop") {
+  const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
+  policy->at_kernel_start(0);
+  auto chips = window(900, 5);
+  for (ChipEpoch& c : chips) c.count[Counter::requests_local] = 9000;  // hardly anything is remote
+  const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
+  REQUIRE(v.has_value());
+  CHECK(v->decision.choice == "memory_side");
+  for (const Modes& m : v->modes) CHECK(m == Modes{});
+}
+
+TEST_CASE("requests that join a pending miss count as hits of the LLC, unless sac.merged_is_hit is off") {
+  SystemConfig c = read_system("sac-4chip", {"llc.organisation=sac"});
+  auto chips = window(500, 50);
+  for (ChipEpoch& e : chips) e.count[Counter::llc_merges] = 200;
+  CHECK(eab_inputs(c, chips).memory_side.hit == doctest::Approx(0.7));
+  c.sac.merged_is_hit = false;
+  CHECK(eab_inputs(c, chips).memory_side.hit == doctest::Approx(0.5));
+}
+
+TEST_CASE("with sac.reprofile_cycles each decision is followed by a new profile, memory-side") {
+  const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac", "sac.reprofile_cycles=100000"}));
+  policy->at_kernel_start(0);
+  const auto chips = window(900, 85);
+  const auto chosen = policy->at_epoch_end({0, 2000, 2000, chips});
+  CHECK(chosen->modes[0] == Modes{.llc = LlcRole::sm_side, .epoch_cycles = 100000});
+  const auto again = policy->at_epoch_end({0, 102000, 100000, chips});
+  CHECK(again->modes[0] == Modes{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000});
+}

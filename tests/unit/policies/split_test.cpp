@@ -1,0 +1,64 @@
+#include "policies/llc/split.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "inputs/config/reader.hpp"
+#include "partition/bandwidth.hpp"
+
+using namespace atl;
+
+TEST_CASE("Static gives half the ways to remote lines in every kernel, and never changes") {
+  const auto policy = make_static(read_system("sac-4chip", {"llc.organisation=static"}));
+  for (std::size_t kernel = 0; kernel < 3; ++kernel)
+    CHECK(policy->at_kernel_start(kernel) == Modes{.llc = LlcRole::split, .local_ways = 8});
+}
+
+TEST_CASE("Dynamic's local ways at every step of a sequence of utilisations") {
+  struct Step {
+    double link, memory;
+    std::uint32_t local_ways;
+  };
+  constexpr std::array<Step, 9> sequence{{
+      {0.50, 0.50, 8},  // neither saturated
+      {1.00, 0.50, 7},  // links: one way for remote lines
+      {0.99, 0.98, 6},  // saturated from 0.99 on
+      {0.98, 0.98, 6},
+      {1.00, 1.00, 7},  // both: towards the equal split
+      {1.00, 1.00, 8},
+      {1.00, 1.00, 8},  // there, it stays
+      {0.10, 1.00, 9},  // memory: one way for local lines
+      {1.00, 1.00, 8},
+  }};
+  std::uint32_t ways = 8;
+  for (const Step& s : sequence) {
+    ways = next_local_ways(ways, s.link, s.memory, 16, DynamicConfig{});
+    CHECK(ways == s.local_ways);
+  }
+}
+
+TEST_CASE("Dynamic leaves either kind of line at least dynamic.min_ways") {
+  const DynamicConfig rules;
+  CHECK(next_local_ways(1, 1.0, 0.0, 16, rules) == 1);
+  CHECK(next_local_ways(15, 0.0, 1.0, 16, rules) == 15);
+}
+
+TEST_CASE("Dynamic decides for each chip from the bytes of its own links and memory, and forgets it at the next kernel") {
+  const SystemConfig c = read_system("sac-4chip", {"llc.organisation=dynamic"});
+  const auto policy = make_dynamic(c);
+  CHECK(policy->at_kernel_start(0) == Modes{.llc = LlcRole::split, .local_ways = 8, .epoch_cycles = 5000});
+  std::vector<ChipEpoch> chips(4);
+  chips[1].count[Counter::link_received_bytes] = 2 * 96 * 5000;  // two links of 96 bytes per cycle
+  chips[2].count[Counter::dram_read_bytes] = static_cast<std::uint64_t>(memory_bandwidth(c) * 5000) + 1;
+  const auto v = policy->at_epoch_end({0, 5000, 5000, chips});
+  REQUIRE(v.has_value());
+  CHECK(v->modes[0].local_ways == 8);
+  CHECK(v->modes[1].local_ways == 7);
+  CHECK(v->modes[2].local_ways == 9);
+  CHECK(v->modes[3].local_ways == 8);
+  CHECK(v->decision.choice == "local ways 8 7 9 8");
+  std::vector<ChipEpoch> quiet(4);
+  CHECK_FALSE(policy->at_epoch_end({0, 10000, 5000, quiet}).has_value());
+  CHECK(policy->at_kernel_start(1).local_ways == 8);
+}
