@@ -78,6 +78,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.block = {q.block.x, q.block.y, q.block.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
+  spec.threads = r.recording.threads();
   spec.params = parameter_block(function, q.arguments);
   spec.read_only_marks = read_only_marks_hold(r, *kernel->binary, spec);
   try {

@@ -23,6 +23,8 @@ class Aligned {
 struct Kept final : RecordOutput {
   void begin_kernel(const KernelInfo& k) override { kernels.push_back(k); }
   void add_cta(const CtaProgram& c) override { ctas.push_back(c); }
+  void end_kernel(std::uint64_t count) override { ended.push_back(count); }
+  std::vector<std::uint64_t> ended;
   std::vector<KernelInfo> kernels;
   std::vector<CtaProgram> ctas;
 };
@@ -183,7 +185,8 @@ TEST_CASE("a sample is a kernel of its first CTAs, by number or by ops") {
     execute(v.spec, v.h.device, &recorder);
     CHECK(kept.ctas.size() == 2);
     REQUIRE(kept.kernels.size() == 1);
-    CHECK(kept.kernels[0].grid[0] == 2);
+    CHECK(kept.kernels[0].grid[0] == 3);
+    CHECK(kept.ended == std::vector<std::uint64_t>{2});
     CHECK(recorder.counts().ctas == 2);
   }
 }
