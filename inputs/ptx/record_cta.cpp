@@ -27,6 +27,16 @@ void CtaRecorder::begin(const RecordTable& table, std::uint64_t cta, std::uint32
   for (WarpTimeline& w : warps_) w.begin(table.register_count);
 }
 
+WarpTimeline::Registers CtaRecorder::results_of(const RecordInfo& info) const {
+  return {table_->registers.data() + info.first + info.sources, info.results};
+}
+
+WarpTimeline::Need CtaRecorder::need_of(const WarpTimeline& warp, const RecordInfo& info) const {
+  WarpTimeline::Need need;
+  warp.require({table_->registers.data() + info.first, std::size_t{info.sources} + info.results}, need);
+  return need;
+}
+
 void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses) {
   WarpTimeline& timeline = warps_[warp];
   local_base_ = kLocalBase + (cta_ % kLocalCtas * warps_.size() + warp) * kLocalPerWarp;
@@ -34,49 +44,37 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
   const std::uint64_t* address = addresses.data();
   for (const WarpEvent& event : events) {
     const RecordInfo& info = table_->infos[event.id];
-    const std::uint32_t* registers = table_->registers.data() + info.first;
-    switch (info.kind) {
-      case RecordInfo::compute:
-        timeline.compute(info, registers, event.mask != 0);
-        break;
-      case RecordInfo::free:
-        if (!timeline.rename(info, registers)) timeline.compute(info, registers, event.mask != 0);
-        break;
-      case RecordInfo::copy_commit:
-        timeline.compute(info, registers, false);
-        timeline.commit_copies();
-        break;
-      case RecordInfo::copy_wait:
-        timeline.wait_for_copies(info, registers);
-        break;
-      case RecordInfo::barrier:
-        if (event.mask != 0)
-          timeline.memory(OpKind::barrier, info, registers, false);
-        else
-          timeline.compute(info, registers, false);
-        break;
-      default:
-        if (event.mask == 0) {
-          timeline.compute(info, registers, false);
-        } else {
-          memory(timeline, info, event, address);
-          address += std::popcount(event.mask) * (info.kind == RecordInfo::copy ? 2 : 1);
-        }
+    const bool executed = event.mask != 0;
+    if (executed && info.accesses()) {
+      memory(timeline, info, event, address);
+      address += std::popcount(event.mask) * (info.kind == RecordInfo::copy ? 2 : 1);
+      continue;
     }
+    WarpTimeline::Need need = need_of(timeline, info);
+    WarpTimeline::Registers results;
+    if (info.kind == RecordInfo::barrier && executed) {
+      timeline.memory(OpKind::barrier, need, false).flags = info.flags;
+      continue;
+    }
+    if (info.kind == RecordInfo::free && timeline.rename(need, results_of(info))) continue;
+    if (info.kind == RecordInfo::copy_wait) timeline.require_copies(info.width, info.width == 0, need);
+    if ((info.kind == RecordInfo::compute || info.kind == RecordInfo::free) && executed) results = results_of(info);
+    timeline.compute(need, info.issue, info.latency, results);
+    if (info.kind == RecordInfo::copy_commit) timeline.commit_copies();
   }
 }
 
 void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address) {
-  const std::uint32_t* registers = table_->registers.data() + info.first;
   const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
   if (info.kind == RecordInfo::copy) {
     // The arrival in shared memory costs nothing of its own.
-    coalesced(warp, warp.copy(info, registers), address + lanes, lanes, info.width);
+    atl::Op& op = warp.copy(need_of(warp, info));
+    op.flags = info.flags;
+    coalesced(warp, op, address + lanes, lanes, info.width);
     return;
   }
   if (in_shared(address[0])) {
-    atl::Op& op = warp.memory(OpKind::shared, info, registers, info.results != 0);
-    op.flags = 0;
+    atl::Op& op = warp.memory(OpKind::shared, need_of(warp, info), info.results != 0, results_of(info));
     op.issue = static_cast<std::uint16_t>(shared_passes(address, lanes, info.width));
     return;
   }
@@ -94,7 +92,8 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
 void CtaRecorder::global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address,
                          unsigned lanes, unsigned width) {
   const bool answers = kind == OpKind::load || (kind == OpKind::atomic && info.results != 0);
-  atl::Op& op = warp.memory(kind, info, table_->registers.data() + info.first, answers);
+  atl::Op& op = warp.memory(kind, need_of(warp, info), answers, results_of(info));
+  op.flags = info.flags;
   coalesced(warp, op, address, lanes, width);
 }
 

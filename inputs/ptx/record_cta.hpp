@@ -5,6 +5,7 @@
 
 #include "inputs/ptx/record_sink.hpp"
 #include "inputs/ptx/record_table.hpp"
+#include "inputs/trace/warp_timeline.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl::ptx {
@@ -25,6 +26,8 @@ class CtaRecorder {
   void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
   void global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address, unsigned lanes,
               unsigned width);
+  WarpTimeline::Registers results_of(const RecordInfo& info) const;
+  WarpTimeline::Need need_of(const WarpTimeline& warp, const RecordInfo& info) const;
   void local_addresses(const WarpEvent& event, const std::uint64_t* address, unsigned width);
 
   const RecordTable* table_ = nullptr;
