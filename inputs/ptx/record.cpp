@@ -21,20 +21,13 @@ void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, co
   info_.shared_bytes = shared_bytes(spec);
   total_ = std::min(info_.ctas(), options_.max_ctas);
   kernel_ctas_ = kernel_ops_ = next_ = 0;
+  complete_ = false;
   live_.clear(), early_.clear();
   ++counts_.kernels;
   output_.begin_kernel(info_);
 }
 
-/// The sample has as many CTAs, or ops, as were asked for.
-bool Recorder::complete() const {
-  return kernel_ctas_ == total_ || (options_.max_ops != 0 && kernel_ops_ >= options_.max_ops);
-}
-
-bool Recorder::wants(std::uint64_t cta) {
-  const std::lock_guard lock(mutex_);
-  return cta < total_ && !complete();
-}
+bool Recorder::wants(std::uint64_t cta) { return cta < total_ && !complete_; }
 
 CtaRecorder& Recorder::live(std::uint64_t number) {
   std::unique_lock lock(mutex_);
@@ -59,22 +52,33 @@ void Recorder::events(std::uint64_t cta, std::uint32_t warp, std::span<const War
 
 void Recorder::deliver(const CtaRecorder& cta) {
   ++next_;
-  if (complete()) return;  // executed at the same time as the last one of the sample
+  if (complete_) return;  // executed at the same time as the last one of the sample
   const CtaProgram& program = cta.program();
   ++kernel_ctas_, kernel_ops_ += program.ops.size();
+  complete_ = kernel_ctas_ == total_ || (options_.max_ops != 0 && kernel_ops_ >= options_.max_ops);
   counts_.ctas += 1, counts_.ops += program.ops.size(), counts_.accesses += program.accesses.size();
   counts_.warp_instructions += cta.warp_instructions();
   output_.add_cta(program);
 }
 
+/// The CTA that is to be written next, if it has ended.
+std::unique_ptr<CtaRecorder> Recorder::take_next() {
+  const std::lock_guard lock(mutex_);
+  if (early_.empty() || early_.begin()->first != next_) return nullptr;
+  return std::move(early_.extract(early_.begin()).mapped());
+}
+
 void Recorder::end_cta(std::uint64_t number) {
   live(number).finish();
-  const std::lock_guard lock(mutex_);
-  early_.insert(live_.extract(number));
-  while (!early_.empty() && early_.begin()->first == next_) {
-    deliver(*early_.begin()->second);
-    spare_.push_back(std::move(early_.begin()->second));
-    early_.erase(early_.begin());
+  {
+    const std::lock_guard lock(mutex_);
+    early_.insert(live_.extract(number));
+  }
+  const std::lock_guard output_lock(output_mutex_);
+  while (std::unique_ptr<CtaRecorder> cta = take_next()) {
+    deliver(*cta);
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(cta));
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -61,7 +62,7 @@ class Recorder final : public RecordSink {
 
  private:
   CtaRecorder& live(std::uint64_t cta);
-  bool complete() const;
+  std::unique_ptr<CtaRecorder> take_next();
   void deliver(const CtaRecorder& cta);
 
   RecordOutput& output_;
@@ -70,12 +71,14 @@ class Recorder final : public RecordSink {
   KernelInfo info_;
   RecordTable table_;
   std::uint64_t total_ = 0;  ///< CTAs that max_ctas allows
-  std::uint64_t kernel_ctas_ = 0, kernel_ops_ = 0;
 
-  std::mutex mutex_;  ///< of what follows, and of the output: who ends a CTA may have to wait for another's to be written
-  std::uint64_t next_ = 0;
+  std::mutex output_mutex_;  ///< who ends a CTA writes what is due, and waits for others that do: so little piles up
+  std::uint64_t next_ = 0, kernel_ctas_ = 0, kernel_ops_ = 0;
+  std::atomic<bool> complete_{false};  ///< the sample has as many CTAs, or ops, as were asked for
+
+  std::mutex mutex_;  ///< of what follows; never held for long
   std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> live_;
-  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> early_;  ///< ended before a CTA with a lower number
+  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> early_;  ///< ended, and not written yet
   std::vector<std::unique_ptr<CtaRecorder>> spare_;
 };
 

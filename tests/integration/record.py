@@ -159,7 +159,7 @@ RELOCATABLE = {
     "main.cu": "#include <cstdio>\nextern __device__ int twice(int);\nextern __constant__ int offset;\n"
                "__global__ void k(int* p) { p[threadIdx.x] = twice(threadIdx.x) + offset; }\n"
                "int main() { int h[32], *p; cudaMalloc(&p, 128); k<<<1, 32>>>(p);\n"
-               "cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); printf(\"%d %d\n\", h[0], h[31]); }\n",
+               "cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); printf(\"%d %d\\n\", h[0], h[31]); }\n",
     "other.cu": "__device__ int twice(int x) { return 2 * x; }\n__constant__ int offset = 100;\n",
 }
 
