@@ -109,8 +109,9 @@ struct Launch {
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
-  Bytes params;        ///< at an address of its own, aligned
-  Bytes grid_barrier;  ///< workspace that envreg1 and envreg2 name
+  bool concurrent = false;  ///< other CTAs run at the same time
+  Bytes params;             ///< at an address of its own, aligned
+  Bytes grid_barrier;       ///< workspace that envreg1 and envreg2 name
 };
 
 /// Thrown by handlers; the scheduler adds kernel, thread and line.

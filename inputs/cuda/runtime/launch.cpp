@@ -54,6 +54,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.block = {q.block.x, q.block.y, q.block.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
+  spec.threads = r.recording.threads();
   spec.params = parameter_block(function, q.arguments);
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();

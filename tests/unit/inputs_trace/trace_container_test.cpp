@@ -1,3 +1,7 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -258,6 +262,67 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   CHECK(contains(write(cta, 1, 1), "CTA 0 has a warp with ops outside its CTA's"));
   CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));
   CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5.part")));
+}
+
+TEST_CASE("a kernel that ends before its grid is full is a sample, and says of what") {
+  const Scratch scratch;
+  std::mt19937_64 random(4);
+  const CtaProgram cta = random_cta(random, 4, 30);
+  TraceWriter writer(scratch.path("t.h5"), {});
+  for (const unsigned ctas : {7u, 12u}) {
+    KernelInfo info = info_of(4, "k");
+    info.grid[1] = 3;
+    writer.begin_kernel(info);
+    for (unsigned c = 0; c < ctas; ++c) writer.add_cta(cta);
+    writer.end_kernel();
+  }
+  writer.finish();
+  const TraceWorkload trace(scratch.path("t.h5"));
+  REQUIRE(trace.kernels().size() == 2);
+  CHECK(trace.kernels()[0].grid[0] == 7);
+  CHECK(trace.kernels()[0].grid[1] == 1);
+  CHECK(trace.kernels()[0].launched_ctas == 12);
+  CHECK(trace.kernels()[1].grid[0] == 4);
+  CHECK(trace.kernels()[1].grid[1] == 3);
+  CHECK(trace.kernels()[1].launched_ctas == 0);
+}
+
+TEST_CASE("of a writer that is killed, the kernels and allocations up to its last flush can be saved") {
+  const Scratch scratch;
+  const std::string path = scratch.path("t.h5");
+  std::mt19937_64 random(5);
+  std::vector<CtaProgram> ctas;
+  for (unsigned i = 0; i < 300; ++i) ctas.push_back(random_cta(random, 6, 200));  // several blocks
+  const pid_t child = fork();
+  if (child == 0) {
+    TraceWriter writer(path, {"source", "importer"});
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      writer.add_allocation({0x1000 * k, 64, k, "a" + std::to_string(k)});
+      writer.begin_kernel(info_of(300, "kernel " + std::to_string(k)));
+      for (std::size_t c = 0; c < (k < 2 ? 300u : 250u); ++c) writer.add_cta(ctas[c]);
+      if (k == 2) kill(getpid(), SIGKILL);
+      writer.end_kernel();
+      writer.flush();
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(TraceWriter::salvage(path) == 2);
+  CHECK_FALSE(std::filesystem::exists(path + ".part"));
+  TraceWorkload trace(path);
+  REQUIRE(trace.kernels().size() == 2);
+  CHECK(trace.kernels()[1].name == "kernel 1");
+  CHECK(trace.provenance().source == "source");
+  CHECK(trace.allocations() == std::vector<TraceAllocation>{{0, 64, 0, "a0"}, {0x1000, 64, 1, "a1"}});
+  CtaProgram read;
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(k, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+  CHECK(contains(message_of([&] { TraceWriter::salvage(scratch.path("none.h5")); }), "nothing can be saved"));
 }
 
 }  // namespace atl::test
