@@ -131,3 +131,22 @@ TEST_CASE("a launch whose marks do not count, because arguments overlap, cannot 
   CHECK_NOTHROW(execute(s, k.device));
   CHECK(k.check.counts().marked == 0);
 }
+
+TEST_CASE("a check that may use several threads sees every access of every block") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 in, .param .u64 out) {
+.reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .shared .b32 s[64];
+ld.param.u64 %rd1,[in]; ld.param.u64 %rd2,[out]; mov.u32 %r1,%tid.x; mov.u32 %r2,%ctaid.x; mad.lo.s32 %r3,%r2,64,%r1;
+mul.wide.u32 %rd3,%r3,4; add.s64 %rd4,%rd1,%rd3; add.s64 %rd5,%rd2,%rd3; shl.b32 %r4,%r1,2; mov.u32 %r7,s;
+add.s32 %r4,%r4,%r7; mov.u32 %r5,2000;
+L: ld.global.nc.u32 %r6,[%rd4]; st.shared.u32 [%r4],%r6; st.global.u32 [%rd5],%r6;
+sub.u32 %r5,%r5,1; setp.ne.u32 %p1,%r5,0; @%p1 bra L; ret; })");
+  std::vector<std::uint32_t> in(64 * 100), out(64 * 100);
+  AccessCheck check;
+  LaunchSpec s = h.spec("k", 100, 64);
+  h.set(s, h.buffer(in), h.buffer(out));
+  s.check = &check, s.threads = 4;
+  CHECK(independent_ctas(s, h.device));
+  execute(s, h.device);
+  CHECK(check.counts().loads == 100 * 2 * 2000);
+  CHECK(check.races().empty());
+}
