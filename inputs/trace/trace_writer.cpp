@@ -27,21 +27,30 @@ template <typename T> void put(H5::H5Object& object, const char* name, const T* 
   object.createAttribute(name, file_type<T>(), space).write(memory_type<T>(), values);
 }
 
-/// Without time stamps, so that recording twice gives the same bytes; and without a name, for link_group().
+/// Without time stamps, so that recording twice gives the same bytes; and without a name, for link_group() or drop_group().
+/// It is counted as referenced nevertheless: HDF5 forgets a group without references once its metadata cache is full, as in
+/// a large kernel.
 H5::Group create_group(H5::H5File& file) {
   const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_obj_track_times(properties, false);
   const hid_t id = H5Gcreate_anon(file.getId(), properties, H5P_DEFAULT);
   H5Pclose(properties);
-  if (id < 0) throw H5::FileIException("H5Gcreate_anon", "cannot create a group");
+  if (id < 0 || H5Oincr_refcount(id) < 0) throw H5::FileIException("H5Gcreate_anon", "cannot create a group");
   H5::Group group(id);
   H5Idec_ref(id);  // `group` holds its own reference
   return group;
 }
 
 void link_group(H5::H5File& file, const H5::Group& group, const std::string& path) {
-  if (H5Olink(group.getId(), file.getId(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
+  if (H5Olink(group.getId(), file.getId(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0 ||
+      H5Odecr_refcount(group.getId()) < 0)
     throw H5::FileIException("H5Olink", "cannot create " + path);
+}
+
+/// Its space in the file is used again.
+void drop_group(H5::Group& group) {
+  if (H5Odecr_refcount(group.getId()) < 0) throw H5::FileIException("H5Odecr_refcount", "cannot drop a group");
+  group.close();
 }
 
 H5::FileCreatPropList no_times() {
@@ -268,7 +277,7 @@ void TraceWriter::abandon_kernel() {
   w.in_kernel = false;
   try {
     w.each_column([](auto& column, const char*) { column.reset(); });
-    w.group.close();  // without a name, it is gone; later kernels reuse the space
+    drop_group(w.group);
   } catch (const H5::Exception& e) {
     throw IoError(w.part, "dropping kernel '" + w.info.name + "' failed (" + e.getDetailMsg() + ")");
   }
