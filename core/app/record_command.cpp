@@ -14,6 +14,7 @@
 #include "core/stats/version.hpp"
 #include "inputs/cuda/program_check.hpp"
 #include "inputs/cuda/record_options.hpp"
+#include "inputs/trace/trace_writer.hpp"
 
 namespace atl {
 namespace {
@@ -117,6 +118,20 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/// The recorder inside the program ends the trace whatever happens, but SIGKILL leaves it no time.
+void save_rest(const cuda::RecordOptions& options) {
+  try {
+    const std::uint64_t kernels = TraceWriter::salvage(options.output);
+    if (!options.quiet)
+      fmt::print(stderr, "recorded {} launches in {} (the program was killed; what it had not finished is lost)\n", kernels,
+                 options.output);
+  } catch (const IoError& e) {
+    fmt::print(stderr, "atoll: the program was killed and left no trace: {}\n", e.what());
+    std::error_code ignored;
+    fs::remove(options.output + ".part", ignored);
+  }
+}
+
 int record(RecordCommand& c) {
   if (!c.kernels.empty()) std::tie(c.record.first_kernel, c.record.last_kernel) = cuda::parse_kernel_range(c.kernels);
   const std::string program = cuda::find_program(c.program.front());
@@ -126,10 +141,12 @@ int record(RecordCommand& c) {
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();
   check_output_file(c.record.output, c.force);
   std::error_code ignored;
-  fs::remove(c.record.output, ignored);  // so that its presence tells whether something was recorded
+  fs::remove(c.record.output + ".part", ignored);  // of a recording that was killed with its parent
+  fs::remove(c.record.output, ignored);            // so that its presence tells whether something was recorded
   c.record.source = quoted(c.program);
   c.record.importer = fmt::format("atoll record {} ({})", version(), git_commit());
   const int code = run_program(program, c.program, program_environment(c.record, library));
+  if (!fs::exists(c.record.output, ignored) && fs::exists(c.record.output + ".part", ignored)) save_rest(c.record);
   if (code == 0 && !fs::exists(c.record.output, ignored))
     throw InputError(program, "launched no kernel that was to be recorded; no trace is written");
   return code;
@@ -152,12 +169,18 @@ void add_record(Commands& c) {
       ->type_name("FIRST-LAST");
   cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel")
       ->check(CLI::PositiveNumber);
-  cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: begin no further thread block after N ops")
+  cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: record whole thread blocks until there are N ops")
       ->check(CLI::PositiveNumber);
+  cmd->add_option("--threads", o->record.threads,
+                  "that execute thread blocks which cannot learn of each other; default: one per processor")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
   cmd->add_option("--compression", o->record.compression, "of the trace: 1, fast, to 9, small; 0: none")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
+  cmd->add_flag("--check", o->record.check,
+                "compare every store with the read-only analysis, and look for races in shared memory (slower)");
   cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
   cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
   cmd->positionals_at_end();

@@ -11,6 +11,7 @@ namespace {
 constexpr char kOutput[] = "ATOLL_RECORD_OUTPUT", kFirst[] = "ATOLL_RECORD_FIRST_KERNEL";
 constexpr char kLast[] = "ATOLL_RECORD_LAST_KERNEL", kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
 constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS", kCompression[] = "ATOLL_RECORD_COMPRESSION";
+constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHECK";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
 
 bool number(std::string_view text, std::uint64_t& out) {
@@ -50,7 +51,9 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kLast, std::to_string(o.last_kernel)),
           line(kMaxCtas, std::to_string(o.max_ctas)),
           line(kMaxOps, std::to_string(o.max_ops)),
+          line(kThreads, std::to_string(o.threads)),
           line(kCompression, std::to_string(o.compression)),
+          line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
           line(kSource, o.source),
           line(kImporter, o.importer)};
@@ -62,8 +65,9 @@ std::optional<RecordOptions> options_from_environment() {
   if (o.output.empty()) return std::nullopt;
   number_of(kFirst, o.first_kernel), number_of(kLast, o.last_kernel);
   number_of(kMaxCtas, o.max_ctas), number_of(kMaxOps, o.max_ops);
-  number_of(kCompression, o.compression);
+  number_of(kThreads, o.threads), number_of(kCompression, o.compression);
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
+  o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
   o.source = text_of(kSource), o.importer = text_of(kImporter);
   return o;

@@ -15,8 +15,10 @@ struct RecordOptions {
   std::uint64_t first_kernel = 0;                          ///< launches, counted from 0
   std::uint64_t last_kernel = ~0ull;                       ///< inclusive
   std::uint64_t max_ctas = ~0ull;                          ///< of each kernel: the first so many are recorded
-  std::uint64_t max_ops = 0;                               ///< of each kernel: then no further CTA is begun; 0: no limit
+  std::uint64_t max_ops = 0;                               ///< of each kernel: reached, no further CTA is recorded; 0: all
+  std::uint64_t threads = 0;                               ///< that execute CTAs; 0: as many as there are processors
   std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
+  bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line
   std::string importer;  ///< program and version that records

@@ -136,7 +136,7 @@ class Collector {
 const char* name_of(AccessKind kind) {
   switch (kind) {
     case AccessKind::unused:
-      return "unused";
+      return "no access";
     case AccessKind::read_only:
       return "read-only";
     case AccessKind::written:

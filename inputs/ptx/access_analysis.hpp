@@ -11,7 +11,7 @@
 namespace atl::ptx {
 
 enum class AccessKind : std::uint8_t {
-  unused,     ///< no address is made of it
+  unused,     ///< nothing is accessed through it: a number, or a pointer that the kernel does not follow
   read_only,  ///< read, and by no store or atomic of this kernel changed
   written,
   atomic,   ///< changed by atomics only

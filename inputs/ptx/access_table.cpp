@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "inputs/ptx/register_pressure.hpp"
+
 namespace atl::ptx {
 namespace {
 
@@ -33,18 +35,24 @@ std::string short_name(const DataObject& o, const Function& kernel) {
   return o.parameter && o.name.starts_with(prefix) ? o.name.substr(prefix.size()) : o.name;
 }
 
+/// Pieces of a structure that are no pointers, and variables that are not accessed, would hide what matters. A parameter of
+/// a pointer's size is always shown: that nothing is accessed through it may be news.
+bool shown(const DataObject& o, const Function& kernel) {
+  return o.kind != AccessKind::unused || (o.parameter && kernel.params[o.index].size == sizeof(std::uint64_t));
+}
+
 }  // namespace
 
 std::string access_table(const Module& m, const KernelAccess& access) {
   const Function& kernel = m.functions[access.kernel];
-  std::string text = fmt::format("kernel {} (line {})\n", kernel.name, kernel.line);
+  std::string text = fmt::format("kernel {} (line {}, about {} registers)\n", kernel.name, kernel.line,
+                                 estimate_registers(m, access.kernel));
   std::size_t width = 9;
   for (const DataObject& o : access.objects)
-    if (o.kind != AccessKind::unused || o.parameter) width = std::max(width, short_name(o, kernel).size());
+    if (shown(o, kernel)) width = std::max(width, short_name(o, kernel).size());
   for (const DataObject& o : access.objects) {
     const char* kind = o.parameter ? "parameter" : m.variables[o.index].space == Space::constant ? "constant" : "variable";
-    // Numbers and unused variables would hide what matters; every pointer-sized parameter is shown.
-    if (o.kind == AccessKind::unused && !o.parameter) continue;
+    if (!shown(o, kernel)) continue;
     const std::string line =
         fmt::format("  {:<9}  {:<{}}  {:<9}  {}", kind, short_name(o, kernel), width, name_of(o.kind), all_lines(o));
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';

@@ -10,6 +10,8 @@
 /// Executes kernels on the host, 32 lanes at a time, as a GPU's warps would.
 namespace atl::ptx {
 
+class AccessCheck;
+
 struct LaunchSpec {
   const Module* module = nullptr;  ///< loaded into the device
   std::uint32_t kernel = kNone;    ///< Module::functions
@@ -20,6 +22,7 @@ struct LaunchSpec {
   bool cooperative = false;            ///< blocks may wait for each other: all of them are interleaved
   bool read_only_marks = true;         ///< false: arguments overlap, so that Instruction::read_only does not hold here
   unsigned threads = 1;                ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
   std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };
 
@@ -29,13 +32,15 @@ struct LaunchStats {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 };
 
-/// Runs a kernel to its end. CTAs run one after the other; those that seem to wait for others take turns; on several
-/// threads only without a sink. Throws ExecutionError; what the kernel had done until then stays done.
+/// Runs a kernel to its end. CTAs run one after the other; those that seem to wait for others take turns; independent ones
+/// share LaunchSpec::threads. Throws ExecutionError; what the kernel had done until then stays done.
 LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = nullptr);
 
-/// Whether no instruction of the kernel lets a CTA see or order itself with another one: no atomics, volatile or
-/// synchronising accesses, clocks or calls of the runtime. Then the result does not depend on the order of the CTAs,
-/// unless the program races.
+/// Whether CTAs of the kernel can learn nothing of each other, so that the result does not depend on their order: no
+/// volatile or synchronising accesses, clocks or calls of the runtime; atomics only if they commute, their results are
+/// unused and the kernel reads nothing that it writes; no reading of what the kernel also writes, and no storing of
+/// anything but constants, at addresses that come from memory. Addresses made of indices alone are taken to keep CTAs
+/// apart, as they do in a program without races.
 bool independent_ctas(const LaunchSpec& spec, Device& device);
 
 /// Bytes of shared memory per CTA.

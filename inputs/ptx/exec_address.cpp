@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
 namespace atl::ptx::exec {
@@ -82,9 +83,9 @@ void check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsign
 void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t* out) {
   const auto add = static_cast<std::uint64_t>(offset);
   if (narrow) {
-    const auto* a = w.at<std::uint32_t>(base);
+    const auto* a = w.at<std::uint32_t>(base);  // the sum wraps around as well
 #pragma GCC ivdep
-    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + add;
+    for (unsigned l = 0; l < kLanes; ++l) out[l] = a[l] + static_cast<std::uint32_t>(add);
   } else {
     const auto* a = w.at<std::uint64_t>(base);
 #pragma GCC ivdep
@@ -98,6 +99,7 @@ void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t*
 }
 
 void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window) {
+  if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, address, window);
   if (w.recorder == nullptr) return;
   const std::size_t begin = w.addresses.size();
   if (w.active == kFullMask) {
@@ -135,15 +137,16 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
 
 void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out) {
   const Extent e = extent(address);
-  record_addresses(w, address, 0);
   if ((e.bits & kWindowMask) == 0) {
     check_alignment(w, address, e.bits, bytes);
     check_global(w, address, e, bytes);
+    record_addresses(w, address, 0);
     std::copy(address, address + kLanes, out.host);
     return;
   }
   for_active(w.active,
              [&](unsigned l) { out.host[l] = reinterpret_cast<std::uint64_t>(translate(w, l, address[l], bytes, bytes)); });
+  record_addresses(w, address, 0);
   const std::uint64_t first = out.host[std::countr_zero(w.active)];
   for_active(~w.active, [&](unsigned l) { out.host[l] = first; });
 }

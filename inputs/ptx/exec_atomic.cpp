@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include "inputs/ptx/exec_float.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
@@ -62,6 +64,14 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
   const T *b = w.at<T>(i.src[1]), *c = w.at<T>(i.src[2]);
   T* d = w.at<T>(i.dst[0]);
   for_active(w.active, [&](unsigned l) {
+    if (kSpace != Space::shared && w.launch->concurrent) {
+      const std::atomic_ref<T> cell(*reinterpret_cast<T*>(at.host[l]));
+      T old = cell.load(std::memory_order_relaxed);
+      while (!cell.compare_exchange_weak(old, F::of(old, b[l], c[l]), std::memory_order_relaxed)) continue;
+      w.changed = true;
+      d[l] = old;
+      return;
+    }
     T old;
     std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
     const T next = F::of(old, b[l], c[l]);

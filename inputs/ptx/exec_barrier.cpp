@@ -28,6 +28,7 @@ void arrive(Warp& w, const Inst& i) {
   // A counted barrier counts whole warps, even if some of their threads never existed or have exited.
   const bool whole = threads != 0 && w.whole && w.active == w.alive;
   b.arrived += whole ? kLanes : static_cast<std::uint32_t>(std::popcount(w.active));
+  if (cta.races != nullptr) cta.races->arrive(w.number, number);
   if (mode != Mode::arrive) {
     if (reduces(mode)) vote_at(w, i, b);
     b.waiters.push_back({w.slot, &i, w.active});
@@ -37,12 +38,22 @@ void arrive(Warp& w, const Inst& i) {
   check_barrier(cta, b);
 }
 
+/// What the arrived did before comes before what the waiting do from now on.
+void order_accesses(Cta& cta, const Barrier& b) {
+  std::uint32_t waiting = 0, gone = 0;
+  for (const Barrier::Waiter& waiter : b.waiters) waiting |= 1u << cta.warps[waiter.warp]->number;
+  for (const auto& w : cta.warps)  // a counted barrier waits for arrivals only
+    if (b.expected == 0) gone |= (w->state == WarpState::done ? 1u : 0u) << w->number;
+  cta.races->release(static_cast<std::uint32_t>(&b - cta.barriers.data()), waiting, gone);
+}
+
 void nothing(Warp&, const Inst&) {}
 
 }  // namespace
 
 void check_barrier(Cta& cta, Barrier& b) {
   if (b.waiters.empty() || b.arrived < (b.expected != 0 ? b.expected : cta.alive)) return;
+  if (cta.races != nullptr) order_accesses(cta, b);
   for (const Barrier::Waiter& waiter : b.waiters) {
     Warp& w = *cta.warps[waiter.warp];
     w.state = WarpState::ready;

@@ -115,6 +115,7 @@ struct Image {
   std::vector<SpecialSlot> specials;
   std::uint32_t special_bytes = 0;
   std::uint32_t instructions = 0;  ///< ids
+  std::uint32_t registers = 0;     ///< 32-bit registers per thread, estimated
 };
 
 /// Decodes a kernel; `variables` are the addresses of the module's variables. Throws InputError naming file, line and

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "inputs/ptx/access_check.hpp"
+
 namespace atl::ptx::exec {
 namespace {
 
@@ -142,6 +144,10 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
   cta.shared.assign(launch.shared_bytes + 16, std::byte{0});
   cta.barriers = {};
   cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
+  if (spec.check != nullptr) {
+    if (cta.races == nullptr) cta.races = std::make_unique<SharedRaces>();
+    cta.races->begin((cta.alive + kLanes - 1) / kLanes, launch.shared_bytes, spec.check->granule());
+  }
   cta.recorded = launch.sink != nullptr && launch.sink->wants(number);
   const std::uint32_t warps = (cta.alive + kLanes - 1) / kLanes;
   cta.warps.resize(warps);

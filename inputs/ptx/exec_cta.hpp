@@ -12,6 +12,9 @@ enum class CtaState { done, moved, waiting };  ///< moved: it changed memory, bu
 /// that wait for each other are expected, so it stops after one round.
 CtaState run_cta(Cta& cta, bool patient);
 
+/// Runs all CTAs on LaunchSpec::threads threads.
+LaunchStats run_parallel(const Launch& launch);
+
 /// Bytes that a live CTA occupies, about.
 std::size_t footprint(const Launch& launch);
 

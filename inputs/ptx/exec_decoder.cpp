@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "inputs/ptx/register_pressure.hpp"
+
 namespace atl::ptx::exec {
 namespace {
 
@@ -230,6 +232,7 @@ std::unique_ptr<Image> decode(const Module& module, std::uint32_t kernel, const 
   auto image = std::make_unique<Image>();
   image->module = &module, image->kernel = kernel;
   image->functions.resize(module.functions.size());
+  image->registers = estimate_registers(module, kernel);
   Decoder decoder(module, *image, variables);
   std::vector<std::uint32_t> todo{kernel};
   bool indirect = false;

@@ -16,7 +16,7 @@ namespace atl::ptx {
 /// The program did something that no GPU would survive: an illegal address, trap, a failed assertion. Exit code 3.
 class ExecutionError : public SimulationError {
  public:
-  enum class Kind { illegal_address, misaligned, trap, assertion, deadlock, unsupported, bad_launch };
+  enum class Kind { illegal_address, misaligned, trap, assertion, deadlock, unsupported, bad_launch, wrong_mark };
   ExecutionError(Kind kind, const std::string& what) : SimulationError(what), kind_(kind) {}
   Kind kind() const { return kind_; }
 

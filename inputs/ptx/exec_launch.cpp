@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <atomic>
 #include <deque>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_cta.hpp"
 
 namespace atl::ptx {
@@ -95,72 +92,8 @@ class Scheduler {
   LaunchStats stats_;
 };
 
-/// CTAs that cannot learn of each other, on several threads. The error of the CTA with the lowest number is reported: all
-/// before it have been begun by then, so it is the same one in every run.
-LaunchStats run_parallel(const Launch& launch) {
-  const LaunchSpec& spec = *launch.spec;
-  const std::uint64_t total = std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
-  std::atomic<std::uint64_t> next{0}, failed{total};
-  std::mutex mutex;
-  std::exception_ptr error;
-  LaunchStats stats;
-  const auto work = [&] {
-    Launch mine = launch;
-    Cta cta;
-    LaunchStats sum;
-    for (std::uint64_t number = next++; number < failed; number = next++) {
-      try {
-        start_cta(cta, mine, number);
-        while (run_cta(cta, false) != CtaState::done) continue;
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (number < failed) failed = number, error = std::current_exception();
-      }
-      for (const auto& w : cta.warps) sum.warp_instructions += w->executed, sum.thread_instructions += w->thread_executed;
-    }
-    const std::lock_guard lock(mutex);
-    stats.warp_instructions += sum.warp_instructions, stats.thread_instructions += sum.thread_instructions;
-  };
-  std::vector<std::thread> threads;
-  for (unsigned n = 1; n < std::min<std::uint64_t>(spec.threads, total); ++n) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
-  if (error != nullptr) std::rethrow_exception(error);
-  return stats;
-}
-
-bool sees_others(const Instruction& in) {
-  switch (in.op) {
-    case Op::atom:
-    case Op::red:
-      return in.space != Space::shared;
-    case Op::ld:
-    case Op::ldu:
-    case Op::st:
-      return in.space != Space::shared && (in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak));
-    case Op::mov:
-      return in.src[0].is(Operand::special) && in.src[0].index >= static_cast<std::uint32_t>(Special::clock) &&
-             in.src[0].index <= static_cast<std::uint32_t>(Special::globaltimer_hi);
-    case Op::nanosleep:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 }  // namespace exec
-
-bool independent_ctas(const LaunchSpec& spec, Device& device) {
-  if (spec.cooperative) return false;
-  for (const exec::Code& code : device.image(*spec.module, spec.kernel).functions) {
-    if (code.function == nullptr) continue;
-    const Function& f = *code.function;
-    if (!f.defined && f.name != "__assertfail") return false;  // printf's order, malloc's addresses
-    if (std::any_of(f.code.begin(), f.code.end(), exec::sees_others)) return false;
-  }
-  return true;
-}
 
 std::uint32_t shared_bytes(const LaunchSpec& spec) {
   return spec.module->functions[spec.kernel].shared_bytes + spec.dynamic_shared;
@@ -175,9 +108,11 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   launch.params.assign(spec.params.begin(), spec.params.end());
   launch.params.resize(spec.params.size() + 16);
   if (spec.cooperative) launch.grid_barrier.resize(64);
+  if (spec.check != nullptr) spec.check->begin_kernel(spec, *launch.image);
   if (sink != nullptr) sink->begin_kernel(spec, *launch.image, device);
-  const bool parallel = spec.threads > 1 && sink == nullptr && independent_ctas(spec, device);
-  const LaunchStats stats = parallel ? exec::run_parallel(launch) : exec::Scheduler(launch).run();
+  // The check keeps one book for all CTAs and is not meant for several threads.
+  launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent_ctas(spec, device);
+  const LaunchStats stats = launch.concurrent ? exec::run_parallel(launch) : exec::Scheduler(launch).run();
   device.time += 1000 + stats.warp_instructions;
   if (sink != nullptr) sink->end_kernel();
   return stats;

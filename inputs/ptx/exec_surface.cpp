@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
 /// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
@@ -14,6 +15,7 @@ void access(Warp& w, const Inst& i) {
   const auto* handle = w.at<std::uint64_t>(i.src[0]);
   const Ref* refs = w.frame().code->refs.data() + i.extra;
   const auto elements = static_cast<unsigned>(i.value);
+  const std::size_t in_register = std::max<std::size_t>(i.bytes, 2);  // bytes lie in 16-bit registers
   w.changed |= (i.option & kLoads) == 0;
   for_active(w.active, [&](unsigned l) {
     const auto found = w.launch->device->surfaces.find(handle[l]);
@@ -37,28 +39,29 @@ void access(Warp& w, const Inst& i) {
     auto* place =
         reinterpret_cast<std::byte*>(s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
                                      static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]));
+    if (w.launch->spec->check != nullptr && inside)
+      w.launch->spec->check->access(w, l, reinterpret_cast<std::uint64_t>(place), static_cast<std::uint32_t>(width));
     if (w.recorder != nullptr) w.addresses.push_back(reinterpret_cast<std::uint64_t>(place));
     for (unsigned e = 0; e < elements; ++e) {
-      std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * i.bytes;
+      std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * in_register;
       if ((i.option & kLoads) == 0) {
         if (inside) std::memcpy(place + e * i.bytes, reg, i.bytes);
-      } else if (inside || (i.option & kClamps) != 0) {
-        std::memcpy(reg, place + e * i.bytes, i.bytes);
-      } else {
-        std::memset(reg, 0, i.bytes);
+        continue;
       }
+      std::memset(reg, 0, in_register);
+      if (inside || (i.option & kClamps) != 0) std::memcpy(reg, place + e * i.bytes, i.bytes);
     }
   });
 }
 
-Type bits_of(unsigned bytes) { return bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
+Type bits_of(unsigned bytes) { return bytes <= 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
 
 }  // namespace
 
 bool decode_surface(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
-  if ((in.op != Op::suld && in.op != Op::sust) || in.has(kFormatted) || size_of(in.type) < 2) return false;
+  if ((in.op != Op::suld && in.op != Op::sust) || in.has(kFormatted)) return false;
   const unsigned dimensions = in.geometry == Geometry::d1   ? 1
                               : in.geometry == Geometry::d2 ? 2
                               : in.geometry == Geometry::d3 ? 3

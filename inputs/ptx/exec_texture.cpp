@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_float.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
@@ -116,15 +117,17 @@ const Texture& object(Warp& w, unsigned lane, std::uint64_t handle) {
 }
 
 /// The texel nearest to the coordinate stands for the access in the trace.
-void record(Warp& w, const Texture& t, const double* coordinate, unsigned dimensions) {
-  if (w.recorder == nullptr) return;
+void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions) {
+  AccessCheck* const check = w.launch->spec->check;
+  if (w.recorder == nullptr && check == nullptr) return;
   std::int64_t at[3] = {0, 0, 0};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   for (unsigned n = 0; n < dimensions; ++n) {
     at[n] = static_cast<std::int64_t>(std::floor(std::clamp(coordinate[n], -1e15, 1e15)));
     if (!wrap(at[n], size[n], t.mode[n])) at[n] = 0;
   }
-  w.addresses.push_back(address_of(t, at));
+  if (check != nullptr) check->access(w, lane, address_of(t, at), t.channels * size_of(t.type));
+  if (w.recorder != nullptr) w.addresses.push_back(address_of(t, at));
 }
 
 /// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] the four results, option: coordinates are integers.
@@ -145,7 +148,7 @@ void texture(Warp& w, const Inst& i) {
         if (t.normalized) at[n] *= static_cast<double>(size[n]);
       }
     }
-    record(w, t, at, i.count);
+    record(w, l, t, at, i.count);
     const Texel texel = i.option ? fetch(t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
                                          static_cast<std::int64_t>(at[2]), i.count)
                                  : sample(t, at, i.count);

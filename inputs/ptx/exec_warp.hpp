@@ -9,6 +9,7 @@
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
 #include "inputs/ptx/record_sink.hpp"
+#include "inputs/ptx/shared_races.hpp"
 
 namespace atl::ptx::exec {
 
@@ -97,6 +98,7 @@ struct Cta {
   std::array<Barrier, 16> barriers;
   std::uint32_t alive = 0;  ///< threads that have not exited
   bool recorded = false;
+  std::unique_ptr<SharedRaces> races;                        ///< only with LaunchSpec::check
   alignas(64) std::array<std::byte, 16 * kLanes> nowhere{};  ///< Bank::kSink
 };
 
@@ -107,8 +109,9 @@ struct Launch {
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
-  Bytes params;        ///< at an address of its own, aligned
-  Bytes grid_barrier;  ///< workspace that envreg1 and envreg2 name
+  bool concurrent = false;  ///< other CTAs run at the same time
+  Bytes params;             ///< at an address of its own, aligned
+  Bytes grid_barrier;       ///< workspace that envreg1 and envreg2 name
 };
 
 /// Thrown by handlers; the scheduler adds kernel, thread and line.

@@ -77,7 +77,8 @@ class ModuleParser {
   }
 
   void address_size() {
-    if (in_.count("an address size") != 64) in_.fail("only 64-bit addresses are supported");
+    const std::uint32_t line = in_.peek().line;
+    if (in_.count("an address size") != 64) in_.fail_at(line, "only 64-bit addresses are supported");
   }
 
   void section() {
@@ -135,6 +136,10 @@ class ModuleParser {
           f.max_threads[d] = static_cast<std::uint32_t>(in_.count("a number of threads"));
           if (!in_.accept(",")) break;
         }
+      } else if (word == ".minnctapersm") {
+        f.min_ctas = static_cast<std::uint32_t>(in_.count("a number of thread blocks"));
+      } else if (word == ".maxnreg") {
+        f.max_registers = static_cast<std::uint32_t>(in_.count("a number of registers"));
       } else if (word == ".pragma") {
         in_.skip_past(";");
       } else {

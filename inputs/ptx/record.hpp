@@ -1,10 +1,13 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "inputs/ptx/record_cta.hpp"
 #include "inputs/ptx/record_sink.hpp"
 #include "inputs/ptx/record_table.hpp"
 #include "inputs/trace/trace_writer.hpp"
@@ -12,12 +15,14 @@
 /// Turns what warps execute into the form that the simulator runs (inputs/workload/workload.hpp).
 namespace atl::ptx {
 
-/// Where recorded CTAs go: kernels in launch order, CTAs in order of their number.
+/// Where recorded CTAs go: kernels in launch order, CTAs in order of their number. Called by one thread at a time.
 class RecordOutput {
  public:
   virtual ~RecordOutput() = default;
   virtual void begin_kernel(const KernelInfo& info) = 0;
   virtual void add_cta(const CtaProgram& cta) = 0;
+  /// The kernel is whole. `ctas`: how many it got; fewer than announced make it a sample.
+  virtual void end_kernel(std::uint64_t ctas) = 0;
 };
 
 class TraceOutput final : public RecordOutput {
@@ -25,6 +30,7 @@ class TraceOutput final : public RecordOutput {
   explicit TraceOutput(TraceWriter& writer) : writer_(writer) {}
   void begin_kernel(const KernelInfo& info) override { writer_.begin_kernel(info); }
   void add_cta(const CtaProgram& cta) override { writer_.add_cta(cta); }
+  void end_kernel(std::uint64_t) override { writer_.end_kernel(); }
 
  private:
   TraceWriter& writer_;
@@ -32,18 +38,18 @@ class TraceOutput final : public RecordOutput {
 
 struct RecordOptions {
   std::uint64_t max_ctas = std::numeric_limits<std::uint64_t>::max();  ///< per kernel: the first ones
-  std::uint64_t max_ops = 0;  ///< per kernel: no further CTA is begun once there are so many; 0: no limit
+  std::uint64_t max_ops = 0;  ///< per kernel: the CTA with which so many are reached is the last one; 0: no limit
 };
 
 struct RecordCounts {
   std::uint64_t kernels = 0, ctas = 0, ops = 0, accesses = 0, warp_instructions = 0;
 };
 
-/// Records a sample of contiguous CTAs as a smaller kernel of one row. A kernel that fails leaves nothing behind if
-/// max_ops is set; otherwise its last CTAs are missing from the output.
+/// Puts the CTAs of a kernel, which may be executed at the same time, into their order. A sample is made of the first ones.
+/// A kernel that fails has not all its CTAs in the output, and no end.
 class Recorder final : public RecordSink {
  public:
-  Recorder(RecordOutput& output, RecordOptions options = {});
+  explicit Recorder(RecordOutput& output, RecordOptions options = {});
   ~Recorder() override;
 
   void begin_kernel(const LaunchSpec& spec, const exec::Image& image, const Device& device) override;
@@ -55,32 +61,25 @@ class Recorder final : public RecordSink {
   const RecordCounts& counts() const { return counts_; }
 
  private:
-  struct Cta {
-    std::vector<WarpTimeline> warps;
-  };
-  Cta& live(std::uint64_t cta);
-  void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
-  void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
-  void global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address, unsigned lanes,
-              unsigned width);
-  void local_addresses(const WarpEvent& event, const std::uint64_t* address, unsigned width);
-  void assemble(Cta& cta);
-  void deliver(const CtaProgram& program);
+  CtaRecorder& live(std::uint64_t cta);
+  std::unique_ptr<CtaRecorder> take_next();
+  void deliver(const CtaRecorder& cta);
 
   RecordOutput& output_;
   RecordOptions options_;
   RecordCounts counts_;
   KernelInfo info_;
   RecordTable table_;
-  std::uint64_t total_ = 0, kernel_ops_ = 0, next_ = 0;
-  std::uint64_t live_number_ = 0, local_base_ = 0;
-  Cta* live_cta_ = nullptr;
-  std::map<std::uint64_t, std::unique_ptr<Cta>> live_;
-  std::vector<std::unique_ptr<Cta>> spare_;
-  std::map<std::uint64_t, CtaProgram> early_;  ///< ended before a CTA with a lower number
-  std::vector<CtaProgram> held_;               ///< with max_ops: the size of the sample is only known at the end
-  CtaProgram program_;
-  std::vector<std::uint64_t> local_;
+  std::uint64_t total_ = 0;  ///< CTAs that max_ctas allows
+
+  std::mutex output_mutex_;  ///< who ends a CTA writes what is due, and waits for others that do: so little piles up
+  std::uint64_t next_ = 0, kernel_ctas_ = 0, kernel_ops_ = 0;
+  std::atomic<bool> complete_{false};  ///< the sample has as many CTAs, or ops, as were asked for
+
+  std::mutex mutex_;  ///< of what follows; never held for long
+  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> live_;
+  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> early_;  ///< ended, and not written yet
+  std::vector<std::unique_ptr<CtaRecorder>> spare_;
 };
 
 }  // namespace atl::ptx

@@ -16,7 +16,8 @@ struct WarpEvent {
   std::uint32_t mask = 0;  ///< lanes that executed it; 0: all were predicated off
 };
 
-/// Hears what warps execute, in batches: a virtual call per some thousand instructions.
+/// Hears what warps execute, in batches: a virtual call per some thousand instructions. Between begin_kernel() and
+/// end_kernel() calls for different CTAs come from several threads at the same time.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;

@@ -87,6 +87,11 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
     case Op::st:
       info.kind = RecordInfo::store;
       break;
+    case Op::suld:
+    case Op::sust:
+      info.kind = in.op == Op::suld ? RecordInfo::load : RecordInfo::store;
+      info.width = static_cast<std::uint16_t>(inst.bytes * inst.value);
+      break;
     case Op::atom:
     case Op::red:
       info.kind = RecordInfo::atomic;

@@ -1,10 +1,34 @@
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "inputs/ptx/exec_code.hpp"
-#include "inputs/ptx/record_timeline.hpp"
+#include "inputs/workload/workload.hpp"
 
 namespace atl::ptx {
+
+/// What the recorder must know of an instruction, worked out once per kernel.
+struct RecordInfo {
+  enum Kind : std::uint8_t {
+    compute,
+    free,
+    barrier,
+    load,
+    store,
+    atomic,
+    copy,         ///< cp.async
+    copy_commit,  ///< closes a group of copies
+    copy_wait,    ///< for all groups but the newest `width`
+  };
+  Kind kind = compute;
+  std::uint8_t flags = 0;     ///< OpFlags
+  std::uint16_t issue = 1;    ///< issue slots
+  std::uint16_t latency = 4;  ///< cycles until a dependent instruction may issue
+  std::uint16_t width = 0;    ///< bytes per lane; copy_wait: groups that stay outstanding
+  std::uint32_t first = 0;    ///< in RecordTable::registers: sources, then results
+  std::uint16_t sources = 0, results = 0;
+  bool accesses() const { return kind >= load && kind <= copy; }
+};
 
 /// RecordInfo of every instruction of an image, by its id. Registers of all functions are numbered in one row.
 struct RecordTable {

@@ -122,7 +122,7 @@ void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
   if (!next_text(line) || !split(line, key, value) || key != "insts")
     lines_.fail("expected 'insts = <count>' after the warp's number");
   const auto count = number<std::uint32_t>(lines_, value, "a number of instructions");
-  converter_.begin_warp(out);
+  converter_.begin_warp();
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto short_of = [&] {
       return "expected " + std::to_string(count) + " instructions of warp " + std::to_string(warp) + ", found " +
@@ -134,7 +134,7 @@ void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
     parse_instruction(scanner, format_, opcodes_, instruction_);
     converter_.add(instruction_, i + 1 == count);
   }
-  out.warps[warp] = converter_.end_warp();
+  out.warps[warp] = converter_.end_warp(out);
 }
 
 bool KernelFile::next_cta(std::uint64_t& cta, CtaProgram& out) {
@@ -158,8 +158,8 @@ bool KernelFile::next_cta(std::uint64_t& cta, CtaProgram& out) {
   }
   for (std::size_t w = 0; w < seen_warps_.size(); ++w)
     if (!seen_warps_[w]) {  // the tracer leaves out warps that execute nothing
-      converter_.begin_warp(out);
-      out.warps[w] = converter_.end_warp();
+      converter_.begin_warp();
+      out.warps[w] = converter_.end_warp(out);
     }
   return true;
 }

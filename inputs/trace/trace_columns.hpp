@@ -35,10 +35,9 @@ template <typename T> class ColumnWriter {
   void set_compression(unsigned level) { compression_ = level; }
 
   /// `last`: no more will follow, so a short column gets a chunk of its own size and not a padded one.
-  void flush(H5::Group& group, const char* name, bool last) {
+  void flush(H5::Group& group, const char* name, bool last, hsize_t chunk = trace_format::kChunk) {
     const hsize_t count = values.size();
-    if (written_ == 0 && !created_)
-      create(group, name, last ? std::clamp<hsize_t>(count, 1, trace_format::kChunk) : trace_format::kChunk);
+    if (!created_) create(group, name, last ? std::clamp<hsize_t>(count, 1, chunk) : chunk);
     if (count > 0) {
       const hsize_t extent = written_ + count;
       data_.extend(&extent);
@@ -68,7 +67,7 @@ template <typename T> class ColumnWriter {
       properties.setDeflate(static_cast<int>(compression_));
     }
     H5Pset_obj_track_times(properties.getId(), false);  // recording twice gives the same bytes
-    properties.setFletcher32();  // a flipped bit is an error, never another address
+    properties.setFletcher32();                         // a flipped bit is an error, never another address
     data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &none, &unlimited), properties);
     created_ = true;
   }

@@ -125,6 +125,11 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
     numbers(group, where, "block", info.block, 3);
     numbers(group, where, "registers_per_thread", &info.registers_per_thread, 1);
     numbers(group, where, "shared_bytes", &info.shared_bytes, 1);
+    if (group.attrExists("launched_grid")) {
+      KernelInfo launched;
+      numbers(group, where, "launched_grid", launched.grid, 3);
+      info.launched_ctas = launched.ctas();
+    }
     if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
     kernels.push_back(std::move(info));
   }

@@ -15,6 +15,8 @@ namespace {
 
 using namespace trace_format;
 
+constexpr hsize_t kAllocationChunk = 512;  // elements; flush() writes a chunk again and again until it is full
+
 void put(H5::H5Object& object, const char* name, const std::string& text) {
   const H5::StrType type(H5::PredType::C_S1, text.empty() ? 1 : text.size());
   object.createAttribute(name, type, H5::DataSpace(H5S_SCALAR)).write(type, text);
@@ -25,16 +27,30 @@ template <typename T> void put(H5::H5Object& object, const char* name, const T* 
   object.createAttribute(name, file_type<T>(), space).write(memory_type<T>(), values);
 }
 
-/// Without time stamps, so that recording twice gives the same bytes.
-H5::Group create_group(H5::H5File& file, const std::string& path) {
+/// Without time stamps, so that recording twice gives the same bytes; and without a name, for link_group() or drop_group().
+/// It is counted as referenced nevertheless: HDF5 forgets a group without references once its metadata cache is full, as in
+/// a large kernel.
+H5::Group create_group(H5::H5File& file) {
   const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_obj_track_times(properties, false);
-  const hid_t id = H5Gcreate2(file.getId(), path.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT);
+  const hid_t id = H5Gcreate_anon(file.getId(), properties, H5P_DEFAULT);
   H5Pclose(properties);
-  if (id < 0) throw H5::FileIException("H5Gcreate2", "cannot create " + path);
+  if (id < 0 || H5Oincr_refcount(id) < 0) throw H5::FileIException("H5Gcreate_anon", "cannot create a group");
   H5::Group group(id);
   H5Idec_ref(id);  // `group` holds its own reference
   return group;
+}
+
+void link_group(H5::H5File& file, const H5::Group& group, const std::string& path) {
+  if (H5Olink(group.getId(), file.getId(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0 ||
+      H5Odecr_refcount(group.getId()) < 0)
+    throw H5::FileIException("H5Olink", "cannot create " + path);
+}
+
+/// Its space in the file is used again.
+void drop_group(H5::Group& group) {
+  if (H5Odecr_refcount(group.getId()) < 0) throw H5::FileIException("H5Odecr_refcount", "cannot drop a group");
+  group.close();
 }
 
 H5::FileCreatPropList no_times() {
@@ -65,27 +81,28 @@ const char* fault_of(const Op& op, const CtaProgram& cta) {
 struct TraceWriter::Impl {
   std::string path, part;
   H5::H5File file;
-  std::vector<TraceAllocation> allocations;
   KernelInfo info;
-  H5::Group group;
+  H5::Group group, table;
   bool in_kernel = false;
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
   std::uint64_t totals[kIndexColumns] = {};  // CTAs, warps, ops, accesses, address bytes of this kernel so far
 
+  ColumnWriter<std::uint64_t> address, size, ordinal;  // of allocations
+  ColumnWriter<std::uint8_t> name;
   ColumnWriter<std::uint64_t> block_index;
   ColumnWriter<std::uint32_t> cta_warps, warp_ops, op_wait;
   ColumnWriter<std::uint16_t> op_issue, op_latency;
   ColumnWriter<std::uint8_t> op_kind, op_slot, op_flags, op_accesses, access_sectors, access_delta;
 
   [[noreturn]] void refuse(const std::string& what) const { throw InputError(path, what); }
-  std::string here() const { return "kernel " + std::to_string(kernels - 1) + ", CTA " + std::to_string(ctas); }
+  std::string here() const { return "kernel " + std::to_string(kernels) + ", CTA " + std::to_string(ctas); }
 
   void push_warp(const CtaProgram& cta, const WarpOps& warp);
   /// Calls `f` with each column of a kernel and its name.
   template <typename F> void each_column(F f);
   void flush_block(bool last);
-  void end_kernel();
-  void write_allocations();
+  void end_kernel(bool sample);
+  void write_allocations(bool last);
 };
 
 template <typename F> void TraceWriter::Impl::each_column(F f) {
@@ -117,7 +134,7 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
     put(root, "version", &kVersion, 1);
     put(root, "source", provenance.source);
     put(root, "importer", provenance.importer);
-    create_group(impl_->file, "/kernels");
+    link_group(impl_->file, create_group(impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
     throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
   }
@@ -136,25 +153,24 @@ TraceWriter::~TraceWriter() {
 
 void TraceWriter::add_allocation(const TraceAllocation& allocation) {
   if (allocation.name.find('\0') != std::string::npos) impl_->refuse("the name of an allocation has a zero byte");
-  impl_->allocations.push_back(allocation);
+  impl_->address.values.push_back(allocation.address);
+  impl_->size.values.push_back(allocation.size);
+  impl_->ordinal.values.push_back(allocation.ordinal);
+  // Not HDF5's variable-length text: the library crashes on a damaged one.
+  const char* name = allocation.name.c_str();
+  impl_->name.values.insert(impl_->name.values.end(), name, name + allocation.name.size() + 1);
 }
 
 void TraceWriter::begin_kernel(const KernelInfo& info) {
   Impl& w = *impl_;
-  w.end_kernel();
+  w.end_kernel(false);
   if (info.ctas() == 0 || info.threads() == 0) w.refuse("kernel '" + info.name + "' has an empty grid or block");
   try {
-    w.info = info;
-    w.group = create_group(w.file, kernel_group(w.kernels));
-    put(w.group, "name", info.name);
-    put(w.group, "grid", info.grid, 3);
-    put(w.group, "block", info.block, 3);
-    put(w.group, "registers_per_thread", &info.registers_per_thread, 1);
-    put(w.group, "shared_bytes", &info.shared_bytes, 1);
+    w.group = create_group(w.file);
   } catch (const H5::Exception& e) {
     throw IoError(w.part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
   }
-  ++w.kernels;
+  w.info = info;
   w.in_kernel = true;
   w.ctas = w.block_ops = w.previous_start = 0;
   std::fill(std::begin(w.totals), std::end(w.totals), 0);
@@ -226,51 +242,73 @@ void TraceWriter::Impl::flush_block(bool last) {
   }
 }
 
-void TraceWriter::Impl::end_kernel() {
+/// Only a whole kernel gets a name. So the file, as it was flushed last, is consistent whenever the program dies.
+void TraceWriter::Impl::end_kernel(bool sample) {
   if (!in_kernel) return;
-  if (ctas != info.ctas())
+  const bool whole = ctas == info.ctas();
+  if (!whole && (!sample || ctas == 0))
     refuse("kernel '" + info.name + "' has a grid of " + std::to_string(info.ctas()) + " CTAs, but got " +
            std::to_string(ctas));
   flush_block(true);
-  group.close();
+  try {
+    put(group, "name", info.name);
+    if (!whole) {
+      put(group, "launched_grid", info.grid, 3);
+      info.grid[0] = static_cast<std::uint32_t>(ctas), info.grid[1] = info.grid[2] = 1;
+    }
+    put(group, "grid", info.grid, 3);
+    put(group, "block", info.block, 3);
+    put(group, "registers_per_thread", &info.registers_per_thread, 1);
+    put(group, "shared_bytes", &info.shared_bytes, 1);
+    link_group(file, group, kernel_group(kernels));
+    group.close();
+  } catch (const H5::Exception& e) {
+    throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
+  }
+  ++kernels;
   in_kernel = false;
 }
+
+void TraceWriter::end_kernel() { impl_->end_kernel(true); }
 
 void TraceWriter::abandon_kernel() {
   Impl& w = *impl_;
   if (!w.in_kernel) return;
   w.in_kernel = false;
-  --w.kernels;
   try {
     w.each_column([](auto& column, const char*) { column.reset(); });
-    w.group.close();
-    w.file.unlink(kernel_group(w.kernels));  // later kernels reuse the space
+    drop_group(w.group);
   } catch (const H5::Exception& e) {
     throw IoError(w.part, "dropping kernel '" + w.info.name + "' failed (" + e.getDetailMsg() + ")");
   }
 }
 
-void TraceWriter::Impl::write_allocations() {
-  H5::Group table = create_group(file, "/allocations");
-  ColumnWriter<std::uint64_t> address, size, ordinal;
-  ColumnWriter<std::uint8_t> name;  // not HDF5's variable-length text: the library crashes on a damaged one
-  for (const TraceAllocation& a : allocations) {
-    address.values.push_back(a.address);
-    size.values.push_back(a.size);
-    ordinal.values.push_back(a.ordinal);
-    name.values.insert(name.values.end(), a.name.c_str(), a.name.c_str() + a.name.size() + 1);
+void TraceWriter::Impl::write_allocations(bool last) {
+  const bool first = !H5Iis_valid(table.getId());
+  if (first) table = create_group(file);
+  address.flush(table, "address", last, kAllocationChunk);
+  size.flush(table, "size", last, kAllocationChunk);
+  ordinal.flush(table, "ordinal", last, kAllocationChunk);
+  name.flush(table, "name", last, kAllocationChunk);
+  if (first) link_group(file, table, "/allocations");
+}
+
+void TraceWriter::flush() {
+  Impl& w = *impl_;
+  try {
+    w.write_allocations(false);
+    w.file.flush(H5F_SCOPE_GLOBAL);
+  } catch (const H5::Exception& e) {
+    throw IoError(w.part, "writing failed (" + e.getDetailMsg() + ")");
   }
-  address.flush(table, "address", true);
-  size.flush(table, "size", true);
-  ordinal.flush(table, "ordinal", true);
-  name.flush(table, "name", true);
 }
 
 void TraceWriter::finish() {
   Impl& w = *impl_;
-  w.end_kernel();
+  w.end_kernel(false);
   try {
-    w.write_allocations();
+    w.write_allocations(true);
+    w.table.close();
     H5::Group root = w.file.openGroup("/");
     put(root, "kernels", &w.kernels, 1);
     root.close();
@@ -281,6 +319,26 @@ void TraceWriter::finish() {
   }
   if (std::rename(w.part.c_str(), w.path.c_str()) != 0) throw IoError(w.path, "cannot rename " + w.part + " to it");
   w.part.clear();
+}
+
+std::uint64_t TraceWriter::salvage(const std::string& path) {
+  const std::string part = path + ".part";
+  H5::Exception::dontPrint();
+  std::uint64_t kernels = 0;
+  try {
+    H5::FileAccPropList access = compact_metadata();
+    hbool_t clear = true;  // the mark of a file that is being written; the tool h5clear does the same
+    H5Pset(access.getId(), "clear_status_flags", &clear);
+    H5::H5File file(part, H5F_ACC_RDWR, H5::FileCreatPropList::DEFAULT, access);
+    while (file.nameExists(kernel_group(kernels))) ++kernels;
+    H5::Group root = file.openGroup("/");
+    if (kernels > 0) put(root, "kernels", &kernels, 1);
+  } catch (const H5::Exception& e) {
+    throw IoError(part, "nothing can be saved of it (" + e.getDetailMsg() + ")");
+  }
+  if (kernels == 0) throw IoError(part, "no kernel had ended");
+  if (std::rename(part.c_str(), path.c_str()) != 0) throw IoError(path, "cannot rename " + part + " to it");
+  return kernels;
 }
 
 }  // namespace atl

@@ -18,14 +18,21 @@ class TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void add_allocation(const TraceAllocation& allocation);
-  /// Ends the previous kernel, which must have got all its CTAs or be abandoned.
+  /// Ends the previous kernel; unless end_kernel() did, it must have got all its CTAs or be abandoned.
   void begin_kernel(const KernelInfo& info);
   /// Throws InputError for an op that the format or the simulator cannot represent.
   void add_cta(const CtaProgram& cta);
-  /// Takes the kernel that was begun last back, also a whole one or one that add_cta() refused a CTA of. Does nothing
-  /// if there is none, or it was taken back already.
+  /// Ends the kernel with the CTAs that it got; if these are not all of its grid, as a sample: a smaller kernel of one row.
+  void end_kernel();
+  /// Takes the kernel that was begun last back, also one that add_cta() refused a CTA of. Does nothing if there is none,
+  /// or it has ended.
   void abandon_kernel();
+  /// Hands the kernels that have ended to the system: from here on salvage() gets them, should the program be killed.
+  void flush();
   void finish();
+  /// Makes a trace of what a writer of `path` left behind that was killed: the kernels up to its last flush(). Returns
+  /// their number. Throws IoError if there is nothing that can be read.
+  static std::uint64_t salvage(const std::string& path);
 
  private:
   struct Impl;

@@ -69,6 +69,7 @@ struct KernelInfo {
   std::uint32_t block[3] = {32, 1, 1};
   std::uint32_t registers_per_thread = 0;  ///< 0: not known, no limit
   std::uint32_t shared_bytes = 0;          ///< shared memory per CTA
+  std::uint64_t launched_ctas = 0;         ///< of the launch that these CTAs are a sample of; 0: it is whole
   std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
   std::uint32_t warps() const { return (threads() + 31) / 32; }

@@ -3,13 +3,15 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "inputs/ptx/parser.hpp"
 #include "inputs/ptx/record.hpp"
 
 /// Speed of the PTX executor on a naive GEMM (one thread per element, the product kept in memory, as PolyBench writes it):
-/// alone, with recording, and with recording into a trace file. Usage: bench_ptx_speed [size] [trace.h5]
+/// alone, with recording, and with recording into a trace file; on 1, 2, 4, ... threads. Usage: bench_ptx_speed [size]
+/// [trace.h5]
 
 using namespace atl;
 using namespace atl::ptx;
@@ -57,6 +59,7 @@ class Nothing final : public RecordOutput {
  public:
   void begin_kernel(const KernelInfo&) override {}
   void add_cta(const CtaProgram&) override {}
+  void end_kernel(std::uint64_t) override {}
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -87,16 +90,18 @@ int main(int argc, char** argv) {
   const auto measure = [&](const char* what, RecordSink* sink) {
     const auto start = std::chrono::steady_clock::now();
     const LaunchStats stats = execute(spec, device, sink);
-    std::printf("%-28s %8.2f M warp instructions/s (%llu)\n", what,
+    std::printf("%-28s %2u threads %8.2f M warp instructions/s (%llu)\n", what, spec.threads,
                 static_cast<double>(stats.warp_instructions) / seconds_since(start) / 1e6,
                 static_cast<unsigned long long>(stats.warp_instructions));
   };
-  measure("functional", nullptr);
-  measure("functional", nullptr);
-  Nothing nothing;
-  Recorder recorder(nothing);
-  measure("with recording", &recorder);
-  if (argc > 2) {
+  measure("warming up", nullptr);
+  for (unsigned threads = 1; threads <= std::thread::hardware_concurrency(); threads *= 2) {
+    spec.threads = threads;
+    measure("functional", nullptr);
+    Nothing nothing;
+    Recorder recorder(nothing);
+    measure("with recording", &recorder);
+    if (argc <= 2) continue;
     const auto start = std::chrono::steady_clock::now();
     TraceWriter writer(argv[2], {"gemm", "bench_ptx_speed"});
     TraceOutput output(writer);

@@ -1,18 +1,11 @@
 """`atoll record` runs CUDA programs without a GPU: what they print is right, and what they leave can be simulated."""
 
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import time
-import unittest
 
 import program
-from program import SMALL, sets
+import recorded_program
+from recorded_program import RecordTest
 
-NVCC = shutil.which("nvcc")
-RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")  # not in sanitizer builds
 COMPAT = os.path.join(program.SOURCE, "inputs", "cuda", "atoll_cuda_compat.h")
 
 VECTOR_ADD = r"""
@@ -39,45 +32,6 @@ int main(int argc, char** argv) {
   for (int i = 0; i < n; i++) bad += h[i] != 4.0f * i;
   cudaMemcpyFromSymbol(&count, launches, 4);
   printf("bad %d launches %d managed %d at %p: %s\n", bad, count, managed, (void*)a, cudaGetErrorString(cudaGetLastError()));
-  return 0;
-}
-"""
-
-# One good kernel, then what the first argument says.
-ENDINGS = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <cassert>
-#include <unistd.h>
-#include <cuda_runtime.h>
-__global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
-__global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
-__global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
-__global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
-__global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
-int main(int, char** argv) {
-  int* p;
-  cudaMalloc(&p, 128);
-  good<<<1, 32>>>(p);
-  cudaDeviceSynchronize();
-  printf("ready\n"); fflush(stdout);
-  if (!strcmp(argv[1], "crash")) *(volatile int*)8 = 1;
-  if (!strcmp(argv[1], "abort")) abort();
-  if (!strcmp(argv[1], "_exit")) _exit(7);
-  if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
-  if (!strcmp(argv[1], "late")) late<<<20000, 32>>>(p);
-  if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
-  if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
-  if (!strcmp(argv[1], "heap")) {
-    int sum = 0;
-    for (int size = 64; size < 100000; size *= 2) {
-      int* never_written = (int*)malloc(size);
-      for (int i = 0; i < size / 4; ++i) sum |= never_written[i];
-    }
-    printf("%d\n", sum);
-  }
-  if (!strcmp(argv[1], "unsupported")) { cudaGraph_t g; printf("%d\n", (int)cudaGraphCreate(&g, 0)); }
   return 0;
 }
 """
@@ -116,31 +70,6 @@ RELOCATABLE = {
                "cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); printf(\"%d %d\\n\", h[0], h[31]); }\n",
     "other.cu": "__device__ int twice(int x) { return 2 * x; }\n__constant__ int offset = 100;\n",
 }
-
-
-class RecordTest(program.ProgramTest):
-    def compiled(self, source, *flags, name="program"):
-        path = self.write(name + ".cu", source)
-        return self.nvcc(["-o", self.path(name), *flags, path], self.path(name))
-
-    def nvcc(self, arguments, output):
-        done = subprocess.run([NVCC, *arguments], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return output
-
-    def record(self, binary, *arguments, options=(), **more):
-        more.setdefault("timeout", 60)
-        return program.run(["record", "-o", self.path("T.h5"), *options, "--", binary, *arguments], **more)
-
-    def simulated(self):
-        """The digest of a simulation of the trace."""
-        return self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), *sets(*SMALL)], timeout=60).digest()
-
-    def kernels_in_trace(self, outcome):
-        """What the recorder said at the end."""
-        said = [line for line in outcome.err.splitlines() if line.startswith("recorded ")]
-        self.assertEqual(len(said), 1, outcome)
-        return int(said[0].split()[1])
 
 
 class GoodPrograms(RecordTest):
@@ -195,81 +124,6 @@ class GoodPrograms(RecordTest):
         self.assertNotEqual(outcome.code, 0, outcome)
         self.assertIn("--compression", outcome.err)
 
-    def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
-        outcome = self.record(self.compiled(ENDINGS), "unsupported")
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertEqual(outcome.out, "ready\n801\n")
-        self.assertIn("cudaGraphCreate", outcome.err)
-
-    def test_host_memory_that_was_never_written_reads_as_zero_as_in_a_fresh_heap(self):
-        outcome = self.record(self.compiled(ENDINGS), "heap")
-        self.assertEqual(outcome.out, "ready\n0\n", outcome)
-
-    def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
-        outcome = self.record(self.compiled(ENDINGS), "assert")
-        self.assertEqual(outcome.out, "ready\ndevice-side assert triggered\n", outcome)
-        self.assertIn("p[threadIdx.x] < 0", outcome.err)
-        self.assertEqual(self.kernels_in_trace(outcome), 1)
-
-
-class BadEndings(RecordTest):
-    """However a program ends, the trace holds the kernels that were finished."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder_of_class = program.tempfile.TemporaryDirectory(prefix="atoll-test-")
-        cls.addClassCleanup(cls.folder_of_class.cleanup)
-        source = os.path.join(cls.folder_of_class.name, "endings.cu")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(ENDINGS)
-        cls.binary = os.path.join(cls.folder_of_class.name, "endings")
-        subprocess.run([NVCC, "-o", cls.binary, source], check=True, capture_output=True)
-
-    def ended(self, ending, code):
-        outcome = self.record(self.binary, ending)
-        self.assertEqual(outcome.code, code, outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 1)
-        self.simulated()
-        return outcome
-
-    def test_a_crash(self):
-        self.ended("crash", 128 + signal.SIGSEGV)
-
-    def test_abort(self):
-        self.ended("abort", 128 + signal.SIGABRT)
-
-    def test_leaving_without_cleaning_up(self):
-        self.ended("_exit", 7)
-
-    def test_an_access_outside_of_all_allocations_names_address_allocation_kernel_and_thread(self):
-        outcome = self.ended("outside", 3)
-        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
-        self.assertEqual(len(said), 1, outcome)
-        for fragment in ("0x200000000190", "allocation 0", "outside", "thread"):
-            self.assertIn(fragment, said[0])
-
-    def test_a_large_kernel_that_fails_in_its_last_block_leaves_nothing_in_the_trace(self):
-        self.ended("_exit", 7)
-        without = self.simulated()
-        os.remove(self.path("T.h5"))
-        self.ended("late", 3)
-        self.assertEqual(self.simulated(), without)
-
-    def test_an_interrupt_in_the_middle_of_a_kernel(self):
-        command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--", self.binary, "endless"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=program.environment(), start_new_session=True)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        time.sleep(0.5)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        out, err = process.communicate(timeout=30)
-        outcome = program.Outcome(command, process.returncode, out, err, 0)
-        self.assertEqual(outcome.code, 128 + signal.SIGINT, outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 1)
-        self.simulated()
-
 
 if __name__ == "__main__":
-    if not NVCC or not os.path.exists(RUNTIME):
-        sys.exit(program.SKIPPED)
-    program.main()
+    recorded_program.main()

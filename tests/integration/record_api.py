@@ -45,6 +45,106 @@ __global__ void grid_sum(int* data, int* sum) {
 __global__ void structs(char c, Big b, short s, double* out) { *out = c + b.d + b.c + b.v[19] + s; }
 __global__ void heap(int** out) { *(out[threadIdx.x] = (int*)malloc(64)) = threadIdx.x; }
 
+__global__ void shift_rows(cudaSurfaceObject_t in, cudaSurfaceObject_t out, int width, int height) {
+  int x = threadIdx.x, y = blockIdx.x;
+  surf2Dwrite(2.f * surf2Dread<float>(in, (x + 1) % width * 4, y), out, x * 4, height - 1 - y);
+}
+__global__ void edit_pixels(cudaSurfaceObject_t image, int* outside, int* other) {
+  uchar4 v;
+  surf2Dread(&v, image, threadIdx.x * 4, 1);
+  v.x += 1, v.w = threadIdx.x;
+  surf2Dwrite(v, image, threadIdx.x * 4, 2);
+  outside[threadIdx.x] = surf2Dread<unsigned char>(image, -1, 0, cudaBoundaryModeZero);
+  other[threadIdx.x] = threadIdx.x;
+}
+
+cudaSurfaceObject_t surface_of(cudaArray_t array) {
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeArray, r.res.array.array = array;
+  cudaSurfaceObject_t s = 0;
+  OK(cudaCreateSurfaceObject(&s, &r));
+  return s;
+}
+
+void surfaces() {
+  const int width = 32, height = 5;
+  float h[height][width], back[height][width];
+  for (int i = 0; i < width * height; i++) h[0][i] = i;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t in, out;
+  OK(cudaMallocArray(&in, &format, width, height, cudaArraySurfaceLoadStore));
+  OK(cudaMallocArray(&out, &format, width, height, cudaArraySurfaceLoadStore));
+  OK(cudaMemcpy2DToArray(in, 0, 0, h, width * 4, width * 4, height, cudaMemcpyHostToDevice));
+  cudaSurfaceObject_t a = surface_of(in), b = surface_of(out);
+  shift_rows<<<height, width>>>(a, b, width, height);
+  OK(cudaMemcpy2DFromArray(back, width * 4, out, 0, 0, width * 4, height, cudaMemcpyDeviceToHost));
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) EXPECT(back[height - 1 - y][x] == 2 * h[y][(x + 1) % width]);
+  OK(cudaDestroySurfaceObject(b));
+  EXPECT(cudaDestroySurfaceObject(b) == cudaErrorInvalidValue);
+
+  uchar4 pixels[4][width];
+  for (int y = 0; y < 4; y++)
+    for (int x = 0; x < width; x++) pixels[y][x] = make_uchar4(250 + x, y, 100 + x, 7);
+  format = cudaCreateChannelDesc<uchar4>();
+  cudaArray_t image;
+  int *outside, *other;
+  OK(cudaMallocManaged(&outside, width * 4));
+  OK(cudaMallocManaged(&other, width * 4));
+  OK(cudaMallocArray(&image, &format, width, 4, cudaArraySurfaceLoadStore));
+  OK(cudaMemcpy2DToArray(image, 0, 0, pixels, width * 4, width * 4, 4, cudaMemcpyHostToDevice));
+  outside[5] = 9;
+  edit_pixels<<<1, width>>>(surface_of(image), outside, other);
+  OK(cudaMemcpy2DFromArray(pixels, width * 4, image, 0, 0, width * 4, 4, cudaMemcpyDeviceToHost));
+  for (int x = 0; x < width; x++) {
+    uchar4 v = pixels[2][x];
+    EXPECT(v.x == (unsigned char)(251 + x) && v.y == 1 && v.z == 100 + x && v.w == x && pixels[1][x].w == 7);
+  }
+  EXPECT(outside[5] == 0 && other[31] == 31);
+}
+
+unsigned long long pool_figure(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+  unsigned long long bytes = ~0ull;
+  OK(cudaMemPoolGetAttribute(pool, attribute, &bytes));
+  return bytes;
+}
+
+void pools() {
+  cudaMemPool_t standard, mine;
+  OK(cudaDeviceGetDefaultMemPool(&standard, 0));
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned, properties.location.type = cudaMemLocationTypeDevice;
+  OK(cudaMemPoolCreate(&mine, &properties));
+  unsigned long long keep = 1 << 20;
+  OK(cudaMemPoolSetAttribute(mine, cudaMemPoolAttrReleaseThreshold, &keep));
+  EXPECT(pool_figure(mine, cudaMemPoolAttrReleaseThreshold) == keep);
+  int *a, *b, h[64];
+  OK(cudaMallocAsync(&a, 256, 0));
+  EXPECT(pool_figure(standard, cudaMemPoolAttrUsedMemCurrent) == 256);
+  OK(cudaMallocFromPoolAsync(&b, 1024, mine, 0));
+  fill<<<1, 64>>>(b, 5, 64);
+  OK(cudaMemcpyAsync(h, b, 256, cudaMemcpyDeviceToHost, 0));
+  EXPECT(h[63] == 5);
+  OK(cudaDeviceSetMemPool(0, mine));
+  OK(cudaFreeAsync(a, 0));
+  OK(cudaMallocAsync(&a, 512, 0));
+  EXPECT(pool_figure(mine, cudaMemPoolAttrUsedMemCurrent) == 1536);
+  OK(cudaFreeAsync(a, 0));
+  OK(cudaFree(b));
+  EXPECT(pool_figure(mine, cudaMemPoolAttrUsedMemCurrent) == 0);
+  EXPECT(pool_figure(mine, cudaMemPoolAttrUsedMemHigh) == 1536);
+  OK(cudaMemPoolTrimTo(mine, 0));
+  OK(cudaMemPoolDestroy(mine));
+  EXPECT(cudaMemPoolDestroy(mine) == cudaErrorInvalidValue);
+  cudaMemPool_t current;
+  OK(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(current == standard && pool_figure(standard, cudaMemPoolAttrUsedMemCurrent) == 0);
+  int supported = 0;
+  OK(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
+  EXPECT(supported == 1);
+  cudaGetLastError();
+}
+
 void devices() {
   int count = 0;
   OK(cudaGetDeviceCount(&count));
@@ -214,7 +314,7 @@ void threads() {
 }
 
 int main() {
-  devices(), streams(), copies(), symbols(), memory(), launches(), threads();
+  devices(), streams(), copies(), symbols(), memory(), launches(), threads(), surfaces(), pools();
   OK(cudaDeviceReset());
   printf("failures %d\n", failures);
 }

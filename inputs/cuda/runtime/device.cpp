@@ -82,6 +82,7 @@ int attribute(int number) {
     case 91:
     case 95:  // cooperative launch
     case 99:
+    case 115:  // memory pools
       return 1;
     case 16:
       return kMultiprocessors;

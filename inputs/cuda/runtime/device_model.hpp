@@ -19,7 +19,5 @@ inline constexpr int kL2Bytes = 32 * 1024 * 1024;
 inline constexpr int kClockKhz = 1500000, kMemoryClockKhz = 1500000, kBusWidthBits = 4096;
 inline constexpr std::uint64_t kMemoryBytes = 16ull << 30;
 inline constexpr int kRuntimeVersion = 13000;
-/// Registers that a kernel is said to have; PTX does not tell how many a compiler would give it.
-inline constexpr int kAssumedRegisters = 32;
 
 }  // namespace atl::cudart::device_model

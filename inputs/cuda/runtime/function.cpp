@@ -2,6 +2,7 @@
 
 #include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
+#include "inputs/ptx/register_pressure.hpp"
 
 // What programs ask about their kernels: attributes and occupancy.
 namespace atl::cudart {
@@ -18,11 +19,16 @@ int max_threads(const ptx::Function& f) {
   return limit == 0 ? kMaxThreadsPerBlock : static_cast<int>(limit);
 }
 
+/// Estimated; the module is loaded.
+int registers(const Kernel& kernel) {
+  return static_cast<int>(ptx::estimate_registers(*kernel.binary->module, kernel.function));
+}
+
 /// CTAs of the kernel that fit on one SM at a time.
-int active_blocks(std::size_t shared, int threads) {
+int active_blocks(std::size_t shared, int registers, int threads) {
   const int rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
   int blocks = std::min(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / rounded);
-  blocks = std::min(blocks, kRegisters / (kAssumedRegisters * rounded));
+  blocks = std::min(blocks, kRegisters / (registers * rounded));
   return static_cast<int>(
       std::min<std::size_t>(static_cast<std::size_t>(blocks), kSharedPerMultiprocessor / (shared + kReservedShared)));
 }
@@ -39,7 +45,7 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     const ptx::Function& f = r.code.function(*kernel);
     *out = {};
     out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame, out->max_threads = max_threads(f);
-    out->registers = kAssumedRegisters, out->ptx_version = static_cast<int>(kernel->binary->module->target);
+    out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(kArch);
     out->max_dynamic_shared = static_cast<int>(kernel->max_dynamic_shared), out->carveout = -1;
     return kSuccess;
@@ -92,7 +98,7 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host,
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     const ptx::Function& f = r.code.function(*kernel);
-    *blocks = threads > max_threads(f) ? 0 : active_blocks(static_shared(f) + dynamic, threads);
+    *blocks = threads > max_threads(f) ? 0 : active_blocks(static_shared(f) + dynamic, registers(*kernel), threads);
     return kSuccess;
   });
 }

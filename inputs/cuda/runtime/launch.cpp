@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "inputs/cuda/runtime/device_model.hpp"
+#include "inputs/cuda/runtime/marks.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/ptx/exec.hpp"
 
@@ -39,31 +40,6 @@ std::vector<std::byte> parameter_block(const ptx::Function& function, void** arg
   return out;
 }
 
-/// The analysis takes the memory behind different parameters for different. Where two point into one allocation, a load that
-/// is marked read-only may read what the kernel writes.
-bool read_only_marks_hold(const Runtime& r, const Binary& binary, const ptx::LaunchSpec& spec) {
-  for (const ptx::KernelAccess& access : binary.accesses) {
-    if (access.kernel != spec.kernel) continue;
-    std::vector<std::uint64_t> allocation;
-    for (const ptx::DataObject& o : access.objects) {
-      std::uint64_t address = 0;
-      if (o.parameter && o.offset + sizeof address <= spec.params.size()) {
-        std::memcpy(&address, spec.params.data() + o.offset, sizeof address);
-      } else if (!o.parameter) {
-        address = binary.variables[o.index];
-      }
-      const cuda::Allocation* found = r.arena.find(address);
-      allocation.push_back(found ? found->ordinal + 1 : 0);
-    }
-    const std::vector<bool> holds = ptx::read_only_at_launch(access, allocation);
-    for (std::size_t i = 0; i < access.loads.size(); ++i) {
-      const ptx::GlobalLoad& l = access.loads[i];
-      if (!holds[i] && binary.module->functions[l.function].code[l.instruction].read_only) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 int launch(Runtime& r, const LaunchRequest& q) {
@@ -78,8 +54,12 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.block = {q.block.x, q.block.y, q.block.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
+  spec.threads = r.recording.threads();
   spec.params = parameter_block(function, q.arguments);
-  spec.read_only_marks = read_only_marks_hold(r, *kernel->binary, spec);
+  const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
+  spec.read_only_marks = marks.hold();
+  spec.check = r.recording.check();
+  if (spec.check) spec.check->expect(marks.claims());
   try {
     r.recording.run(spec, r.code.device());
   } catch (const ptx::ExecutionError& e) {

@@ -18,8 +18,14 @@ int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
 }
 
 int release(Runtime& r, void* pointer) {
-  if (!pointer || r.code.release(reinterpret_cast<std::uint64_t>(pointer))) return kSuccess;
-  return kInvalidValue;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (!pointer) return kSuccess;
+  if (!r.code.release(address)) return kInvalidValue;
+  if (const auto block = r.pool_blocks.find(address); block != r.pool_blocks.end()) {
+    block->second.pool->used -= block->second.size;
+    r.pool_blocks.erase(block);
+  }
+  return kSuccess;
 }
 
 int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t width, std::size_t rows) {
@@ -35,8 +41,6 @@ extern "C" {
 int cudaMalloc(void** out, std::size_t size) {
   return call([&](Runtime& r) { return allocate(r, out, size, cuda::MemoryKind::device); });
 }
-
-int cudaMallocAsync(void** out, std::size_t size, void*) { return cudaMalloc(out, size); }
 
 int cudaMallocManaged(void** out, std::size_t size, unsigned) {
   return call([&](Runtime& r) { return size ? allocate(r, out, size, cuda::MemoryKind::managed) : int{kInvalidValue}; });
@@ -63,8 +67,6 @@ int cudaMalloc3D(PitchedPointer* out, Extent extent) {
 int cudaFree(void* pointer) {
   return call([&](Runtime& r) { return release(r, pointer); });
 }
-
-int cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
 
 int cudaFreeHost(void* pointer) { return cudaFree(pointer); }
 

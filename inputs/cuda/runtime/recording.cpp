@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "core/engine/error.hpp"
 #include "inputs/cuda/runtime/ending.hpp"
@@ -29,7 +31,10 @@ std::string short_number(double n) {
 
 }  // namespace
 
-Recording::Recording() : options_(cuda::options_from_environment()) {}
+Recording::Recording() : options_(cuda::options_from_environment()) {
+  threads_ = options_ ? static_cast<unsigned>(options_->threads) : 0;
+  if (threads_ == 0) threads_ = std::max(1u, std::thread::hardware_concurrency());
+}
 Recording::~Recording() = default;
 
 void Recording::note_allocation(const cuda::Allocation& block, const std::string& name) {
@@ -57,6 +62,10 @@ bool Recording::claim() {
   return true;
 }
 
+ptx::AccessCheck* Recording::check() {
+  return options_ && options_->check && !closed_ && options_->wants(launches_) ? &checking_.check : nullptr;
+}
+
 void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
   const std::uint64_t launch = launches_++;
   TraceSink* sink = nullptr;
@@ -67,8 +76,9 @@ void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
   const auto start = std::chrono::steady_clock::now();
   progress(spec.module->functions[spec.kernel].name);
   try {
-    const ptx::LaunchStats stats = ptx::execute(spec, device, sink);
+    const ptx::LaunchStats stats = ptx::execute(spec, device, sink ? &sink->recorder() : nullptr);
     executed_.warp_instructions += stats.warp_instructions;
+    if (spec.check) clear_progress(), checking_.report_races();
   } catch (...) {
     const std::lock_guard lock(mutex_);
     clear_progress();
@@ -103,13 +113,15 @@ void Recording::finish(const std::string& why) {
   std::error_code ignored;
   const auto bytes = std::filesystem::file_size(options_->output, ignored);
   const TraceCounts& n = trace_->counts();
+  const std::string samples = n.samples != 0 ? " (" + std::to_string(n.samples) + " as samples)" : "";
   std::fprintf(stderr,
-               "recorded %llu of %llu launches: %s ops, %s accesses, %sB in %s; %s warp instructions in %.1f s%s%s%s\n",
-               static_cast<unsigned long long>(n.kernels), static_cast<unsigned long long>(launches_),
+               "recorded %llu of %llu launches%s: %s ops, %s accesses, %sB in %s; %s warp instructions in %.1f s%s%s%s\n",
+               static_cast<unsigned long long>(n.kernels), static_cast<unsigned long long>(launches_), samples.c_str(),
                short_number(static_cast<double>(n.ops)).c_str(), short_number(static_cast<double>(n.accesses)).c_str(),
                short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
                short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
                why.c_str(), why.empty() ? "" : ")");
+  if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
 
 void Recording::abandon() {

@@ -9,6 +9,7 @@
 
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/record_options.hpp"
+#include "inputs/cuda/runtime/checking.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
 #include "inputs/ptx/exec.hpp"
 #include "inputs/trace/trace_format.hpp"
@@ -22,6 +23,10 @@ class Recording {
   ~Recording();
 
   void note_allocation(const cuda::Allocation& block, const std::string& name);
+  /// What is to watch the next launch; null: nothing.
+  ptx::AccessCheck* check();
+  /// That kernels may be executed on.
+  unsigned threads() const { return threads_; }
   /// Executes the kernel; the trace hears of it if the options ask for this launch.
   void run(const ptx::LaunchSpec& spec, ptx::Device& device);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
@@ -41,7 +46,9 @@ class Recording {
   std::optional<cuda::RecordOptions> options_;
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
+  Checking checking_;
   std::uint64_t launches_ = 0;
+  unsigned threads_ = 1;
   ptx::LaunchStats executed_;
   bool closed_ = false, progress_shown_ = false;
   double seconds_ = 0;  // of executing and recording

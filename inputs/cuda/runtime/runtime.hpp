@@ -25,6 +25,16 @@ struct Array {
   std::size_t bytes() const { return row_bytes() * rows(); }
 };
 
+/// A memory pool: a name for allocations, with statistics. All memory is one arena.
+struct Pool {
+  std::uint64_t release_threshold = 0, used = 0, most_used = 0;  ///< bytes
+};
+
+struct PoolBlock {
+  Pool* pool = nullptr;
+  std::uint64_t size = 0;
+};
+
 /// The state behind the program's CUDA calls. There is one, because the calls carry no handle to it; it is never destroyed,
 /// because programs call from destructors of their own statics.
 struct Runtime {
@@ -38,8 +48,12 @@ struct Runtime {
   std::size_t limits[8];  ///< cudaLimit -> bytes
   std::set<void*> streams, events;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
+  std::map<Pool*, std::unique_ptr<Pool>> pools;  ///< that the program made
+  Pool default_pool;
+  Pool* current_pool = &default_pool;              ///< of cudaMallocAsync
+  std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
   std::set<std::string> complained_about;
-  std::uint64_t last_texture = 0;                      ///< handles of texture objects count up
+  std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
   std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
 
   Runtime();

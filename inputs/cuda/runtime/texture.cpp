@@ -21,6 +21,10 @@ ptx::Type type_of(const ChannelFormat& f) {
   }
 }
 
+std::uint8_t channels_of(const ChannelFormat& f) {
+  return static_cast<std::uint8_t>((f.x > 0) + (f.y > 0) + (f.z > 0) + (f.w > 0));
+}
+
 ptx::Texture::Address address_mode(int mode) {
   using Address = ptx::Texture::Address;
   constexpr Address kModes[] = {Address::wrap, Address::clamp, Address::mirror, Address::border};
@@ -68,7 +72,7 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     if (!describe(r, *resource, t, format)) return kInvalidValue;
     t.type = type_of(format);
     if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
-    t.channels = static_cast<std::uint8_t>((format.x > 0) + (format.y > 0) + (format.z > 0) + (format.w > 0));
+    t.channels = channels_of(format);
     for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i]);
     for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
     t.linear = d->filter == 1, t.normalized = d->normalised_coordinates != 0;
@@ -81,6 +85,25 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
 
 int cudaDestroyTextureObject(unsigned long long handle) {
   return call([&](Runtime& r) -> int { return r.code.device().textures.erase(handle) ? kSuccess : kInvalidValue; });
+}
+
+int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource) {
+  return call([&](Runtime& r) -> int {
+    if (!out || !resource || resource->type != kArrayResource) return kInvalidValue;
+    ptx::Texture t;
+    ChannelFormat format;
+    if (!describe(r, *resource, t, format)) return kInvalidValue;
+    t.type = type_of(format);
+    if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
+    t.channels = channels_of(format);
+    *out = ++r.last_texture;
+    r.code.device().surfaces[*out] = t;
+    return kSuccess;
+  });
+}
+
+int cudaDestroySurfaceObject(unsigned long long handle) {
+  return call([&](Runtime& r) -> int { return r.code.device().surfaces.erase(handle) ? kSuccess : kInvalidValue; });
 }
 
 }  // extern "C"

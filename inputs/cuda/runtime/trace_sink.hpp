@@ -1,46 +1,43 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <mutex>
 
 #include "inputs/cuda/record_options.hpp"
-#include "inputs/ptx/record_sink.hpp"
-#include "inputs/trace/trace_format.hpp"
+#include "inputs/ptx/record.hpp"
+#include "inputs/trace/trace_writer.hpp"
 
 namespace atl::cudart {
 
 /// Of the kernels that are finished.
 struct TraceCounts {
-  std::uint64_t kernels = 0, ops = 0, accesses = 0;
+  std::uint64_t kernels = 0, samples = 0, ops = 0, accesses = 0;
 };
 
-/// Stands between the executing thread and the trace, so that another thread may complete the trace at any moment. After
-/// that it hears no more.
-class TraceSink : public ptx::RecordSink {
+/// Stands between the recorder and the trace, so that another thread may complete the trace at any moment. After that it
+/// hears no more, and a kernel in the middle of its execution is left out.
+class TraceSink final : private ptx::RecordOutput {
  public:
-  /// `mutex` guards the trace; whoever calls what is not of RecordSink holds it. Throws IoError.
+  /// `mutex` guards the trace; whoever calls what follows, but the recorder, holds it. Throws IoError.
   TraceSink(const cuda::RecordOptions& options, std::mutex& mutex);
-  ~TraceSink() override;
 
+  ptx::RecordSink& recorder() { return recorder_; }
   void add_allocation(const TraceAllocation& allocation);
   /// The kernel that began last will not end: it failed.
   void abandon_kernel();
-  /// Completes the trace; a kernel in the middle of its execution is left out. Throws IoError.
+  /// Completes the trace. Throws IoError.
   void finish();
   const TraceCounts& counts() const { return counts_; }
 
-  void begin_kernel(const ptx::LaunchSpec& spec, const ptx::exec::Image& image, const ptx::Device& device) override;
-  bool wants(std::uint64_t cta) override;
-  void events(std::uint64_t cta, std::uint32_t warp, std::span<const ptx::WarpEvent> events,
-              std::span<const std::uint64_t> addresses) override;
-  void end_cta(std::uint64_t cta) override;
-  void end_kernel() override;
-
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void begin_kernel(const KernelInfo& info) override;
+  void add_cta(const CtaProgram& cta) override;
+  void end_kernel(std::uint64_t ctas) override;
+
   std::mutex& mutex_;
+  TraceWriter writer_;
+  ptx::Recorder recorder_;
   TraceCounts counts_;
+  std::uint64_t launched_ = 0, ops_ = 0, accesses_ = 0;  // of the kernel that is executed
   bool open_ = true;
 };
 

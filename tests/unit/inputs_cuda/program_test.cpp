@@ -53,7 +53,7 @@ TEST_CASE("a range of launches is first-last, one launch, or open at its end") {
 TEST_CASE("options reach the program through its environment unchanged") {
   RecordOptions out;
   out.output = "/tmp/a b.h5", out.first_kernel = 3, out.last_kernel = 10, out.max_ctas = 7;
-  out.compression = 2;
+  out.max_ops = 5000, out.threads = 6, out.compression = 2, out.check = true;
   out.quiet = true, out.source = "./a 'b'", out.importer = "atoll";
   for (const std::string& line : to_environment(out)) {
     const auto equals = line.find('=');
@@ -65,7 +65,9 @@ TEST_CASE("options reach the program through its environment unchanged") {
   CHECK(in->wants(3));
   CHECK_FALSE(in->wants(11));
   CHECK(in->max_ctas == 7);
-  CHECK(in->max_ops == 0);
+  CHECK(in->max_ops == 5000);
+  CHECK(in->threads == 6);
+  CHECK(in->check);
   CHECK(in->compression == 2);
   CHECK(in->quiet);
   CHECK(in->source == out.source);

@@ -63,7 +63,7 @@ TEST_CASE("a store through a pointer that was read from memory leaves nothing re
   CHECK(p.marked("from_memory") == 0);
   CHECK(p.of("from_memory").unknown_writes.size() == 1);
   CHECK(kinds_of("ld.global.u64 %rd4, [%rd1];\nld.global.u32 %r1, [%rd4];\nst.global.u32 [%rd2], 0;") ==
-        "read-only written unused");  // a read through it does no harm
+        "read-only written no access");  // a read through it does no harm
 }
 
 TEST_CASE("a function that is called, by name or through a pointer, writes for its caller") {
@@ -71,15 +71,15 @@ TEST_CASE("a function that is called, by name or through a pointer, writes for i
   CHECK(p.kinds("through_a_call") == "read-only written");
   CHECK(p.marked("through_a_call") == 1);
   CHECK(p.kinds("through_a_pointer") == "read-only written");
-  CHECK(p.kinds("structure_through_a_call") == "read-only written unused");
+  CHECK(p.kinds("structure_through_a_call") == "read-only written no access");
   const std::string call = "{ .param .b64 x; st.param.b64 [x+0], %rd1; call.uni unknown_function, (x); }";
   CHECK(kinds_of(call + "ld.global.u32 %r1, [%rd2];", ".extern .func unknown_function(.param .b64 x);\n") ==
-        "unused unknown unused");
+        "no access unknown no access");
 }
 
 TEST_CASE("pointers in a structure are told apart") {
   const Pointers p;
-  CHECK(p.kinds("structure") == "read-only written unused");
+  CHECK(p.kinds("structure") == "read-only written no access");
   CHECK(p.of("structure").objects.at(1).offset == 8);
 }
 
@@ -94,9 +94,9 @@ TEST_CASE("pointers that move along in a loop, or change places, are followed") 
 
 TEST_CASE("aliases by arithmetic, generic addresses and bit operations lead to the same structure") {
   CHECK(kinds_of("cvta.to.global.u64 %rd4, %rd1;\nadd.s64 %rd5, %rd4, 64;\nand.b64 %rd6, %rd5, -16;\n"
-                 "st.global.f32 [%rd6+4], %f1;\nld.u32 %r1, [%rd2];") == "written read-only unused");
+                 "st.global.f32 [%rd6+4], %f1;\nld.u32 %r1, [%rd2];") == "written read-only no access");
   CHECK(kinds_of("mad.wide.s32 %rd4, %r1, 4, %rd1;\natom.global.add.u32 %r2, [%rd4], 1;\nred.add.f32 [%rd2], %f1;") ==
-        "atomic atomic unused");
+        "atomic atomic no access");
 }
 
 TEST_CASE("pointers survive local and shared memory") {
@@ -104,19 +104,20 @@ TEST_CASE("pointers survive local and shared memory") {
   CHECK(p.kinds("spilled") == "read-only read-only written");
   CHECK(p.marked("spilled") == 1);
   CHECK(kinds_of(".shared .align 8 .b8 s[64];\nst.shared.u64 [s], %rd1;\nld.shared.u64 %rd4, [s+8];\n"
-                 "st.global.u32 [%rd4], 0;\nld.global.u32 %r1, [%rd2];") == "written read-only unused");
+                 "st.global.u32 [%rd4], 0;\nld.global.u32 %r1, [%rd2];") == "written read-only no access");
   CHECK(kinds_of(".local .align 8 .b8 d[16];\nmov.u64 %rd9, d;\nst.local.u64 [%rd9], %rd1;\nst.local.u64 [%rd9+8], %rd2;\n"
                  "ld.local.u64 %rd4, [%rd9+8];\nst.global.u32 [%rd4], 0;\nld.global.u32 %r1, [%rd1];") ==
-        "read-only written unused");
+        "read-only written no access");
 }
 
 TEST_CASE("a pointer put together of pieces from memory may be any") {
   CHECK(kinds_of("ld.global.v2.u32 {%r1, %r2}, [%rd1];\nmov.b64 %rd4, {%r1, %r2};\nst.global.u32 [%rd4], 0;") ==
-        "unknown unused unused");
+        "unknown no access no access");
   CHECK(kinds_of("ld.global.v2.u32 {%r1, %r2}, [%rd1];\ncvt.u64.u32 %rd4, %r1;\ncvt.u64.u32 %rd5, %r2;\n"
-                 "shl.b64 %rd5, %rd5, 32;\nor.b64 %rd4, %rd4, %rd5;\nst.global.u32 [%rd4], 0;") == "unknown unused unused");
+                 "shl.b64 %rd5, %rd5, 32;\nor.b64 %rd4, %rd4, %rd5;\nst.global.u32 [%rd4], 0;") ==
+        "unknown no access no access");
   CHECK(kinds_of(".local .align 8 .b8 d[8];\nld.global.v2.u32 {%r1, %r2}, [%rd1];\nst.local.v2.u32 [d], {%r1, %r2};\n"
-                 "ld.local.u64 %rd4, [d];\nst.global.u32 [%rd4], 0;") == "unknown unused unused");
+                 "ld.local.u64 %rd4, [d];\nst.global.u32 [%rd4], 0;") == "unknown no access no access");
 }
 
 TEST_CASE("an index from memory does not make its structure a target") {
@@ -167,7 +168,7 @@ TEST_CASE("the table names each structure with its kind and lines") {
                                     "ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\nst.global.u32 [%rd2+4], %r1;\n"
                                     "atom.global.add.u32 %r2, [seen], 1;\nret;"));
   CHECK(access_table(m, analyse(m).at(0)) ==
-        "kernel k (line 5)\n"
+        "kernel k (line 5, about 16 registers)\n"
         "  parameter  param_0    read-only  read 9\n"
         "  parameter  param_2    written    write 10 11\n"
         "  variable   seen       atomic     atomic 12\n"

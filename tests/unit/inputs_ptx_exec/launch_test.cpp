@@ -52,13 +52,6 @@ TEST_CASE("on several threads the error of the first failing block is reported")
   }
 }
 
-TEST_CASE("kernels with atomics are not run on several threads") {
-  Harness h(
-      kHeader +
-      ".visible .entry k(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1,[p]; red.global.add.u32 [%rd1],1; ret; }");
-  CHECK_FALSE(independent_ctas(h.spec("k", 1, 1), h.device));
-}
-
 TEST_CASE("dynamic shared memory lies behind the static one and has the size of the launch") {
   const std::string text = kHeader + R"(
 .extern .shared .align 16 .b8 dynamic[];

@@ -17,6 +17,19 @@ static std::string message(const std::function<void()>& f) {
 }
 static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+TEST_CASE("a 32-bit address of shared memory wraps around when its offset is added") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 out) {
+.reg .b32 %r<4>; .reg .b64 %rd<2>; .shared .align 4 .b32 s[4];
+ld.param.u64 %rd1,[out]; mov.u32 %r1,s; add.s32 %r1,%r1,-8; mov.u32 %r2,7;
+st.shared.u32 [%r1+12],%r2;
+ld.shared.u32 %r3,[s+4];
+st.global.u32 [%rd1],%r3;
+ret; })");
+  std::vector<std::uint32_t> out(1);
+  h.run("k", 1, 1, h.buffer(out));
+  CHECK(out[0] == 7);
+}
+
 TEST_CASE("an access out of bounds names address, allocation, kernel, thread and line") {
   const std::string text = kHeader + R"(.visible .entry scale(.param .u64 p)
 {

@@ -23,6 +23,8 @@ class Aligned {
 struct Kept final : RecordOutput {
   void begin_kernel(const KernelInfo& k) override { kernels.push_back(k); }
   void add_cta(const CtaProgram& c) override { ctas.push_back(c); }
+  void end_kernel(std::uint64_t count) override { ended.push_back(count); }
+  std::vector<std::uint64_t> ended;
   std::vector<KernelInfo> kernels;
   std::vector<CtaProgram> ctas;
 };
@@ -183,7 +185,8 @@ TEST_CASE("a sample is a kernel of its first CTAs, by number or by ops") {
     execute(v.spec, v.h.device, &recorder);
     CHECK(kept.ctas.size() == 2);
     REQUIRE(kept.kernels.size() == 1);
-    CHECK(kept.kernels[0].grid[0] == 2);
+    CHECK(kept.kernels[0].grid[0] == 3);
+    CHECK(kept.ended == std::vector<std::uint64_t>{2});
     CHECK(recorder.counts().ctas == 2);
   }
 }
@@ -241,4 +244,41 @@ TEST_CASE("asynchronous copies are loads that the wait for their group waits for
   REQUIRE(waits.size() >= 2);
   CHECK(waits[0] == 1u << ops[0].slot);
   CHECK(waits[1] == 1u << ops[1].slot);
+}
+
+TEST_CASE("surface accesses are loads and stores at their texels, and those behind them keep their addresses") {
+  const std::string text = kHeader + R"(
+.visible .entry k(.param .u64 ps, .param .u64 pg)
+{
+  .reg .b32 %r<6>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1,[ps]; ld.param.u64 %rd2,[pg]; mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,2; mov.u32 %r3,1;
+  suld.b.2d.b32.trap {%r4}, [%rd1, {%r2, %r3}];
+  mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd2,%rd3; ld.global.u32 %r5,[%rd4]; add.s32 %r4,%r4,%r5;
+  mov.u32 %r3,2; sust.b.2d.b32.trap [%rd1, {%r2, %r3}], {%r4}; ret;
+})";
+  Harness h(text);
+  const Aligned image(4096), plain(4096);
+  for (const Aligned* m : {&image, &plain}) h.device.memory.add({m->address(), 4096, "memory"});
+  Texture surface;
+  surface.address = image.address(), surface.width = 32, surface.height = 4, surface.pitch = 128, surface.type = Type::u32;
+  h.device.surfaces[1] = surface;
+  LaunchSpec spec = h.spec("k", 1, 32);
+  h.set(spec, std::uint64_t{1}, plain.address());
+  for (std::uint32_t n = 0; n < 32; ++n) {
+    reinterpret_cast<std::uint32_t*>(image.address())[32 + n] = n;
+    reinterpret_cast<std::uint32_t*>(plain.address())[n] = 1000;
+  }
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  CHECK(reinterpret_cast<std::uint32_t*>(image.address())[64 + 31] == 1031);
+  const CtaProgram& cta = kept.ctas.at(0);
+  const auto ops = memory_ops(cta, 0);
+  REQUIRE(ops.size() == 3);
+  CHECK(ops[0].kind == OpKind::load);
+  CHECK(accesses(cta, ops[0]) == std::vector{Access::make(image.address() + 128, 0xF)});
+  CHECK(accesses(cta, ops[1]) == std::vector{Access::make(plain.address(), 0xF)});
+  CHECK(ops[2].kind == OpKind::store);
+  CHECK(ops[2].flags == 0);
+  CHECK(accesses(cta, ops[2]) == std::vector{Access::make(image.address() + 256, 0xF)});
 }

@@ -1,3 +1,8 @@
+#include <H5Cpp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -50,6 +55,19 @@ KernelInfo info_of(std::uint32_t ctas, const std::string& name) {
   info.registers_per_thread = 33;
   info.shared_bytes = 4096;
   return info;
+}
+
+/// As full as HDF5's cache of metadata gets in a kernel of a billion accesses, it gets at once if it is this small.
+void keep_little_metadata_in_memory() {
+  hid_t file = 0;
+  REQUIRE(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE) == 1);
+  H5Fget_obj_ids(H5F_OBJ_ALL, H5F_OBJ_FILE, 1, &file);
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  REQUIRE(H5Fget_mdc_config(file, &cache) >= 0);
+  cache.set_initial_size = true, cache.initial_size = cache.min_size = cache.max_size = 1024;
+  cache.incr_mode = H5C_incr__off, cache.flash_incr_mode = H5C_flash_incr__off, cache.decr_mode = H5C_decr__off;
+  REQUIRE(H5Fset_mdc_config(file, &cache) >= 0);
 }
 
 }  // namespace
@@ -187,6 +205,32 @@ TEST_CASE("an abandoned kernel leaves nothing, whether it has no CTA, some block
   }
 }
 
+TEST_CASE("a kernel with more metadata than is kept in memory is whole, also behind an abandoned one") {
+  const Scratch scratch;
+  std::mt19937_64 random(8);
+  std::vector<CtaProgram> ctas;
+  for (unsigned i = 0; i < 300; ++i) ctas.push_back(random_cta(random, 6, 200));  // several blocks
+  TraceWriter writer(scratch.path("t.h5"), {});
+  keep_little_metadata_in_memory();
+  for (const bool whole : {true, false, true}) {
+    writer.begin_kernel(info_of(300, "k"));
+    for (const CtaProgram& cta : ctas) writer.add_cta(cta);
+    if (whole)
+      writer.end_kernel();
+    else
+      writer.abandon_kernel();
+  }
+  writer.finish();
+  TraceWorkload trace(scratch.path("t.h5"));
+  REQUIRE(trace.kernels().size() == 2);
+  CtaProgram read;
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(k, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+}
+
 TEST_CASE("every compression level from 0 to 9 gives the same trace, 9 a smaller file than 0, and 10 is refused") {
   const Scratch scratch;
   std::mt19937_64 random(9);
@@ -258,6 +302,67 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   CHECK(contains(write(cta, 1, 1), "CTA 0 has a warp with ops outside its CTA's"));
   CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));
   CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5.part")));
+}
+
+TEST_CASE("a kernel that ends before its grid is full is a sample, and says of what") {
+  const Scratch scratch;
+  std::mt19937_64 random(4);
+  const CtaProgram cta = random_cta(random, 4, 30);
+  TraceWriter writer(scratch.path("t.h5"), {});
+  for (const unsigned ctas : {7u, 12u}) {
+    KernelInfo info = info_of(4, "k");
+    info.grid[1] = 3;
+    writer.begin_kernel(info);
+    for (unsigned c = 0; c < ctas; ++c) writer.add_cta(cta);
+    writer.end_kernel();
+  }
+  writer.finish();
+  const TraceWorkload trace(scratch.path("t.h5"));
+  REQUIRE(trace.kernels().size() == 2);
+  CHECK(trace.kernels()[0].grid[0] == 7);
+  CHECK(trace.kernels()[0].grid[1] == 1);
+  CHECK(trace.kernels()[0].launched_ctas == 12);
+  CHECK(trace.kernels()[1].grid[0] == 4);
+  CHECK(trace.kernels()[1].grid[1] == 3);
+  CHECK(trace.kernels()[1].launched_ctas == 0);
+}
+
+TEST_CASE("of a writer that is killed, the kernels and allocations up to its last flush can be saved") {
+  const Scratch scratch;
+  const std::string path = scratch.path("t.h5");
+  std::mt19937_64 random(5);
+  std::vector<CtaProgram> ctas;
+  for (unsigned i = 0; i < 300; ++i) ctas.push_back(random_cta(random, 6, 200));  // several blocks
+  const pid_t child = fork();
+  if (child == 0) {
+    TraceWriter writer(path, {"source", "importer"});
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      writer.add_allocation({0x1000 * k, 64, k, "a" + std::to_string(k)});
+      writer.begin_kernel(info_of(300, "kernel " + std::to_string(k)));
+      for (std::size_t c = 0; c < (k < 2 ? 300u : 250u); ++c) writer.add_cta(ctas[c]);
+      if (k == 2) kill(getpid(), SIGKILL);
+      writer.end_kernel();
+      writer.flush();
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(TraceWriter::salvage(path) == 2);
+  CHECK_FALSE(std::filesystem::exists(path + ".part"));
+  TraceWorkload trace(path);
+  REQUIRE(trace.kernels().size() == 2);
+  CHECK(trace.kernels()[1].name == "kernel 1");
+  CHECK(trace.provenance().source == "source");
+  CHECK(trace.allocations() == std::vector<TraceAllocation>{{0, 64, 0, "a0"}, {0x1000, 64, 1, "a1"}});
+  CtaProgram read;
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(k, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+  CHECK(contains(message_of([&] { TraceWriter::salvage(scratch.path("none.h5")); }), "nothing can be saved"));
 }
 
 }  // namespace atl::test

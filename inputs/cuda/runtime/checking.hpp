@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "inputs/ptx/access_check.hpp"
+
+namespace atl::cudart {
+
+/// `atoll record --check`: what is said of it.
+class Checking {
+ public:
+  ptx::AccessCheck check;  ///< of every recorded launch
+  /// Warns of the shared-memory races of the last launch; of each pair of lines once.
+  void report_races();
+  /// What held, in one line.
+  std::string summary() const;
+
+ private:
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> races_;  // kernel and lines
+};
+
+}  // namespace atl::cudart

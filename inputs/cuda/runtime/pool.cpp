@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cstring>
+
+#include "inputs/cuda/runtime/runtime.hpp"
+
+// Stream-ordered allocation. Streams do everything at once here, so memory comes and goes with the call; pools keep nothing
+// back and only count.
+namespace atl::cudart {
+namespace {
+
+enum PoolAttribute : int { kReleaseThreshold = 4, kReserved = 5, kMostReserved = 6, kUsed = 7, kMostUsed = 8 };
+
+bool known(const Runtime& r, Pool* pool) { return pool == &r.default_pool || r.pools.count(pool) != 0; }
+
+int allocate(Runtime& r, void** out, std::size_t size, Pool* pool) {
+  if (!out || !known(r, pool)) return kInvalidValue;
+  *out = nullptr;
+  if (size == 0) return kSuccess;
+  const std::uint64_t address = r.code.allocate(size, cuda::MemoryKind::device);
+  if (address == 0) return kMemoryAllocation;
+  r.pool_blocks[address] = {pool, size};
+  pool->used += size, pool->most_used = std::max(pool->most_used, pool->used);
+  *out = reinterpret_cast<void*>(address);
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaFree(void* pointer);
+
+int cudaMallocAsync(void** out, std::size_t size, void*) {
+  return call([&](Runtime& r) { return allocate(r, out, size, r.current_pool); });
+}
+
+int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void*) {
+  return call([&](Runtime& r) { return allocate(r, out, size, static_cast<Pool*>(pool)); });
+}
+
+int cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
+
+int cudaDeviceGetDefaultMemPool(void** out, int device) {
+  return call([&](Runtime& r) -> int {
+    if (!out || device != 0) return device != 0 ? kInvalidDevice : kInvalidValue;
+    *out = &r.default_pool;
+    return kSuccess;
+  });
+}
+
+int cudaDeviceGetMemPool(void** out, int device) {
+  return call([&](Runtime& r) -> int {
+    if (!out || device != 0) return device != 0 ? kInvalidDevice : kInvalidValue;
+    *out = r.current_pool;
+    return kSuccess;
+  });
+}
+
+int cudaDeviceSetMemPool(int device, void* pool) {
+  return call([&](Runtime& r) -> int {
+    if (device != 0 || !known(r, static_cast<Pool*>(pool))) return device != 0 ? kInvalidDevice : kInvalidValue;
+    r.current_pool = static_cast<Pool*>(pool);
+    return kSuccess;
+  });
+}
+
+int cudaMemPoolCreate(void** out, const void*) {
+  return call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    auto pool = std::make_unique<Pool>();
+    *out = pool.get();
+    r.pools[pool.get()] = std::move(pool);
+    return kSuccess;
+  });
+}
+
+/// What was allocated from it stays until it is freed, and then counts for the default pool.
+int cudaMemPoolDestroy(void* pool) {
+  return call([&](Runtime& r) -> int {
+    const auto found = r.pools.find(static_cast<Pool*>(pool));
+    if (found == r.pools.end()) return kInvalidValue;
+    for (auto& [address, block] : r.pool_blocks)
+      if (block.pool == pool) block.pool = &r.default_pool, r.default_pool.used += block.size;
+    if (r.current_pool == pool) r.current_pool = &r.default_pool;
+    r.pools.erase(found);
+    return kSuccess;
+  });
+}
+
+int cudaMemPoolTrimTo(void* pool, std::size_t) {
+  return call([&](Runtime& r) -> int { return known(r, static_cast<Pool*>(pool)) ? kSuccess : kInvalidValue; });
+}
+
+// Attributes are 64-bit numbers of bytes, except the first three: whether memory may be reused early, which it always is.
+int cudaMemPoolSetAttribute(void* handle, int attribute, void* value) {
+  return call([&](Runtime& r) -> int {
+    auto* pool = static_cast<Pool*>(handle);
+    if (!known(r, pool) || !value) return kInvalidValue;
+    if (attribute == kReleaseThreshold) std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
+    if (attribute == kMostUsed || attribute == kMostReserved) pool->most_used = pool->used;  // only 0 is allowed: a reset
+    return kSuccess;
+  });
+}
+
+int cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
+  return call([&](Runtime& r) -> int {
+    const auto* pool = static_cast<Pool*>(handle);
+    if (!known(r, static_cast<Pool*>(handle)) || !value) return kInvalidValue;
+    const auto bytes = [&](std::uint64_t number) { return std::memcpy(value, &number, sizeof number), kSuccess; };
+    const int yes = 1;
+    switch (attribute) {
+      case kReleaseThreshold:
+        return bytes(pool->release_threshold);
+      case kReserved:
+      case kUsed:
+        return bytes(pool->used);
+      case kMostReserved:
+      case kMostUsed:
+        return bytes(pool->most_used);
+      default:
+        return std::memcpy(value, &yes, sizeof yes), kSuccess;
+    }
+  });
+}
+
+int cudaMemPoolSetAccess(void* pool, const void*, std::size_t) { return cudaMemPoolTrimTo(pool, 0); }
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,135 @@
+#include "inputs/ptx/access_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "inputs/ptx/exec_warp.hpp"
+
+namespace atl::ptx {
+namespace {
+
+constexpr char kWhoseFault[] =
+    "; unless the program reaches one allocation through a pointer to another, which CUDA does not allow, this is a defect "
+    "of the read-only analysis (docs/ptx.md): please report it with the PTX";
+constexpr char kPromise[] = "; the program itself promised this, by ld.global.nc (const __restrict__, __ldg) or a texture";
+
+bool accesses_memory(Op op) {
+  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red || op == Op::cp;
+}
+const char* deed(const SharedTouch& t) { return !t.writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes"; }
+
+}  // namespace
+
+/// The instruction that a warp executes.
+struct AccessCheck::Current {
+  explicit Current(exec::Warp& w) : warp(w), inst(w.code[w.pc - 1]), in(w.frame().code->function->code[inst.index]) {
+    const bool atomic = in.op == Op::atom || in.op == Op::red;
+    writes = atomic || in.op == Op::st || in.op == Op::sust;
+    strong = atomic || in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak);
+    promised = in.has(kNonCoherent) || in.op == Op::tex;
+  }
+  exec::Warp& warp;
+  const exec::Inst& inst;
+  const Instruction& in;
+  bool writes = false, strong = false;
+  bool promised = false;  ///< the program says itself that nobody writes what this load reads
+};
+
+void AccessCheck::begin_kernel(const LaunchSpec& spec, const exec::Image& image) {
+  spec_ = &spec;
+  ++counts_.launches;
+  book_.clear();
+  races_.clear();
+  granule_ = 4;
+  for (const exec::Code& code : image.functions)
+    for (const exec::Inst& i : code.code)
+      if (accesses_memory(code.function->code[i.index].op) && i.traced != 0 && i.bytes != 0)
+        granule_ = std::min<std::uint32_t>(granule_, i.bytes);
+}
+
+void AccessCheck::access(exec::Warp& w, const std::uint64_t* address, std::uint64_t window) {
+  const Current now(w);
+  if (now.in.space == Space::constant || now.in.space == Space::param) return;
+  const std::uint32_t bytes = std::uint32_t{now.inst.bytes} * now.inst.count;
+  exec::for_active(w.active, [&](unsigned lane) {
+    const std::uint64_t a = address[lane] | window;
+    if ((a & exec::kWindowMask) == 0)
+      global(now, lane, a, bytes);
+    else if ((a & exec::kWindowMask) == exec::kSharedWindow)
+      shared(now, static_cast<std::uint32_t>(a & ~exec::kWindowMask), bytes);
+  });
+}
+
+void AccessCheck::access(exec::Warp& w, unsigned lane, std::uint64_t address, std::uint32_t bytes) {
+  global(Current(w), lane, address, bytes);
+}
+
+void AccessCheck::global(const Current& now, unsigned lane, std::uint64_t address, std::uint32_t bytes) {
+  const Instruction& in = now.in;
+  if (!now.writes) {
+    const bool marked = spec_->read_only_marks && (in.read_only || now.promised);
+    const bool first = lane == static_cast<unsigned>(std::countr_zero(now.warp.active));
+    counts_.loads += first, counts_.marked += first && marked;
+    if (!marked) return;
+    if (const auto clash = book_.note(ByteBook::promised, address, bytes, in.line))
+      wrong(lane, fmt::format("this load carries the read-only mark, but the store in line {} has written {}{}", clash->line,
+                              owner(now, clash->address), in.read_only ? kWhoseFault : kPromise));
+    return;
+  }
+  for (const ReadOnlyClaim& c : claims_) {
+    if (address + bytes <= c.address || address >= c.address + c.size) continue;
+    wrong(lane, fmt::format("this store changes {}, which the kernel only reads, in lines {}{}", owner(now, address),
+                            fmt::join(c.reads, " "), kWhoseFault));
+  }
+  if (const auto clash = book_.note(ByteBook::written, address, bytes, in.line))
+    wrong(lane, fmt::format("this store changes {}, which the load in line {} has read with the read-only mark{}",
+                            owner(now, clash->address), clash->line, kWhoseFault));
+}
+
+void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t bytes) {
+  exec::Warp& w = now.warp;
+  SharedTouch touch;
+  touch.line = now.in.line, touch.warp = static_cast<std::uint8_t>(w.number);
+  touch.writes = now.writes || now.in.op == Op::cp;
+  touch.strong = now.strong;
+  const auto race = w.cta->races->access(offset, bytes, touch);
+  if (!race) return;
+  SharedRace& known = races_[{race->first.line, race->second.line}];
+  if (known.times++ != 0) return;
+  known.kernel = spec_->module->functions[spec_->kernel].name, known.module = spec_->module->name;
+  std::copy(w.cta->id, w.cta->id + 3, known.cta.begin());
+  known.race = *race;
+}
+
+/// "0x200000000010 in allocation 3 (parameter p)".
+std::string AccessCheck::owner(const Current& now, std::uint64_t address) const {
+  const Allocation* found = now.warp.launch->device->memory.find(address);
+  std::string text = fmt::format("{:#x} in {}", address, found != nullptr ? found->name : "memory of no allocation");
+  for (const ReadOnlyClaim& c : claims_)
+    if (address - c.address < c.size) return text + fmt::format(" ({})", c.structure);
+  return text;
+}
+
+void AccessCheck::wrong(unsigned lane, const std::string& what) {
+  held_ = false;
+  throw exec::Fault{ExecutionError::Kind::wrong_mark, lane, what};
+}
+
+std::vector<SharedRace> AccessCheck::races() const {
+  std::vector<SharedRace> all;
+  for (const auto& [lines, race] : races_) all.push_back(race);
+  return all;
+}
+
+std::string text_of(const SharedRace& r) {
+  const auto side = [&](const SharedTouch& t) {
+    return fmt::format("warp {} {} ({}:{})", t.warp, deed(t), r.module, t.line);
+  };
+  return fmt::format(
+      "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier is between; {} "
+      "accesses in this launch",
+      r.kernel, r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first), side(r.race.second), r.times);
+}
+
+}  // namespace atl::ptx

@@ -1,0 +1,188 @@
+#include <algorithm>
+
+#include "inputs/ptx/exec.hpp"
+#include "inputs/ptx/exec_code.hpp"
+
+/// Which kernels may run their CTAs in any order, or at the same time.
+namespace atl::ptx {
+namespace {
+
+bool synchronises(const Instruction& in) {
+  switch (in.op) {
+    case Op::ld:
+    case Op::ldu:
+    case Op::st:
+      return in.space != Space::shared && (in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak));
+    case Op::mov:
+      return in.src[0].is(Operand::special) && in.src[0].index >= static_cast<std::uint32_t>(Special::clock) &&
+             in.src[0].index <= static_cast<std::uint32_t>(Special::globaltimer_hi);
+    case Op::nanosleep:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Memory that other CTAs can reach; a generic address may lead there.
+bool reaches_others(Space space) { return space == Space::global || space == Space::generic; }
+
+/// An atomic whose effects add up to the same in any order.
+bool commutes(const Instruction& in) {
+  if (is_float(in.type)) return false;
+  switch (in.mode) {
+    case Mode::add:
+    case Mode::min:
+    case Mode::max:
+    case Mode::and_:
+    case Mode::or_:
+    case Mode::xor_:
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <class F> void each_register(const Function& f, const Operand& o, F visit) {
+  if (o.is(Operand::reg)) visit(o.index);
+  if (o.is(Operand::vector))
+    for (unsigned e = 0; e < o.count; ++e) each_register(f, f.elements[o.index + e], visit);
+}
+
+/// What is known of a function's registers, without regard to control flow.
+class Registers {
+ public:
+  explicit Registers(const Function& f) : f_(f), loaded_(f.registers.size()), read_(f.registers.size()) {
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const Instruction& in : f.code)
+        if (delivers_memory(in) || has_loaded_source(in)) grown |= mark(in);
+    }
+    const auto reads = [&](std::uint32_t r) { read_[r] = true; };
+    for (const Instruction& in : f.code) {
+      if (in.guard != kNone) read_[in.guard] = true;
+      for (const Operand& o : in.src) each_register(f, o, reads);
+      if (in.op != Op::call) continue;
+      each_register(f, f.calls[in.table].through, reads);
+      for (const Operand& o : f.calls[in.table].arguments) each_register(f, o, reads);
+    }
+  }
+
+  /// It may depend on what memory held: an index read from an array, say.
+  bool loaded(const Operand& o) const {
+    bool any = false;
+    each_register(f_, o, [&](std::uint32_t r) { any |= loaded_[r]; });
+    return any;
+  }
+  bool read(const Operand& o) const {
+    bool any = false;
+    each_register(f_, o, [&](std::uint32_t r) { any |= read_[r]; });
+    return any;
+  }
+
+ private:
+  bool delivers_memory(const Instruction& in) const {
+    switch (in.op) {
+      case Op::ld:
+      case Op::ldu:
+        return in.space != Space::constant && !(in.space == Space::param && f_.entry);
+      case Op::atom:
+      case Op::tex:
+      case Op::tld4:
+      case Op::suld:
+      case Op::call:
+        return true;
+      default:
+        return false;
+    }
+  }
+  bool has_loaded_source(const Instruction& in) const {
+    if (in.guard != kNone && loaded_[in.guard]) return true;
+    return std::any_of(in.src.begin(), in.src.end(), [&](const Operand& o) { return loaded(o); });
+  }
+  bool mark(const Instruction& in) {
+    bool grown = false;
+    const auto set = [&](std::uint32_t r) { grown |= !loaded_[r], loaded_[r] = true; };
+    for (const Operand& o : in.dst) each_register(f_, o, set);
+    if (in.op == Op::call)
+      for (const Operand& o : f_.calls[in.table].results) each_register(f_, o, set);
+    return grown;
+  }
+
+  const Function& f_;
+  std::vector<bool> loaded_, read_;
+};
+
+/// Collects what the functions of a kernel do to memory that CTAs share.
+class Judge {
+ public:
+  explicit Judge(bool marks_hold) : marks_hold_(marks_hold) {}
+
+  void look_at(const Function& f) {
+    if (!f.defined) {
+      depends_ |= f.name != "__assertfail";  // printf's order, malloc's addresses
+      return;
+    }
+    const Registers registers(f);
+    for (const Instruction& in : f.code) look_at(in, f, registers);
+  }
+  bool independent() const { return !depends_ && !(scatters_ && reads_written_) && !(surface_stores_ && surface_loads_); }
+
+ private:
+  void look_at(const Instruction& in, const Function& f, const Registers& r) {
+    depends_ |= synchronises(in);
+    switch (in.op) {
+      case Op::ld:
+      case Op::ldu:
+        if (reaches_others(in.space)) load(in, r.loaded(in.src[0]) || !f.entry);
+        break;
+      case Op::cp:
+        if (in.mode == Mode::copy) load(in, r.loaded(in.src[1]) || !f.entry);
+        break;
+      case Op::st:
+        if (!reaches_others(in.space) || (f.entry && !r.loaded(in.src[0]))) break;
+        // Where to is known at run time only. All store the same, or the last one wins.
+        depends_ |= !in.src[1].is(Operand::imm);
+        scatters_ = true;
+        break;
+      case Op::atom:
+      case Op::red:
+        if (in.space == Space::shared) break;
+        depends_ |= !commutes(in) || r.read(in.dst[0]);
+        scatters_ = true;
+        break;
+      case Op::suld:
+        surface_loads_ = true;
+        break;
+      case Op::sust:
+        depends_ |= r.loaded(in.src[1]) || !f.entry;
+        surface_stores_ = true;
+        break;
+      default:
+        break;
+    }
+  }
+  /// `anywhere`: the address comes from memory, or from a caller.
+  void load(const Instruction& in, bool anywhere) {
+    if (in.has(kNonCoherent) || (marks_hold_ && in.read_only)) return;
+    reads_written_ = true;
+    depends_ |= anywhere;
+  }
+
+  bool marks_hold_;
+  bool depends_ = false;        // on the order of CTAs
+  bool scatters_ = false;       // writes to where several CTAs may write, but in any order with the same outcome
+  bool reads_written_ = false;  // reads what the kernel may also write
+  bool surface_loads_ = false, surface_stores_ = false;
+};
+
+}  // namespace
+
+bool independent_ctas(const LaunchSpec& spec, Device& device) {
+  if (spec.cooperative) return false;
+  Judge judge(spec.read_only_marks);
+  for (const exec::Code& code : device.image(*spec.module, spec.kernel).functions)
+    if (code.function != nullptr) judge.look_at(*code.function);
+  return judge.independent();
+}
+
+}  // namespace atl::ptx

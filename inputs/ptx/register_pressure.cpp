@@ -1,0 +1,144 @@
+#include "inputs/ptx/register_pressure.hpp"
+
+#include <algorithm>
+
+#include "inputs/ptx/access_flow.hpp"
+#include "inputs/ptx/cfg.hpp"
+
+namespace atl::ptx {
+namespace {
+
+constexpr std::uint32_t kPerSm = 65536, kMostPerThread = 255, kGranularity = 8, kLeast = 16, kWarp = 32;
+
+/// Calls each(register) for all registers of an operand.
+template <class Each> void for_registers(const Function& f, const Operand& o, Each each) {
+  if (o.is(Operand::reg)) each(o.index);
+  for (unsigned e = 0; o.is(Operand::vector) && e < o.count; ++e) for_registers(f, f.elements[o.index + e], each);
+}
+template <class Each> void for_results(const Function& f, const Instruction& i, Each each) {
+  for (const Operand& o : i.dst) for_registers(f, o, each);
+  if (i.op != Op::call) return;
+  for (const Operand& o : f.calls[i.table].results) for_registers(f, o, each);
+}
+template <class Each> void for_sources(const Function& f, const Instruction& i, Each each) {
+  if (i.guard != kNone) each(i.guard);
+  for (const Operand& o : i.src) for_registers(f, o, each);
+  if (i.op != Op::call) return;
+  for_registers(f, f.calls[i.table].through, each);
+  for (const Operand& o : f.calls[i.table].arguments) for_registers(f, o, each);
+}
+
+/// 32-bit registers that each virtual register takes.
+std::vector<std::uint32_t> units_of(const Function& f) {
+  std::vector<std::uint32_t> units, writes(f.registers.size());
+  for (const Register& r : f.registers) units.push_back(r.type == Type::pred ? 0 : std::max(1u, size_of(r.type) / 4));
+  for (const Instruction& i : f.code) for_results(f, i, [&](std::uint32_t r) { ++writes[r]; });
+  // Literals and kernel parameters, and copies of them, are operands that SASS has no register for.
+  for (const Instruction& i : f.code) {
+    const bool copies = i.op == Op::mov || (i.op == Op::cvta && i.space == Space::global);
+    const Operand& from = i.src[0];
+    const bool constant = (copies && (from.is(Operand::imm) || (from.is(Operand::reg) && units[from.index] == 0))) ||
+                          (i.op == Op::ld && i.space == Space::param && f.entry && from.is(Operand::param));
+    if (constant) for_results(f, i, [&](std::uint32_t r) { units[r] = writes[r] == 1 ? 0 : units[r]; });
+  }
+  return units;
+}
+
+/// The registers that are alive at a point, and how many 32-bit ones they take.
+class Live {
+ public:
+  explicit Live(const std::vector<std::uint32_t>& units) : units_(&units), alive_(units.size()) {}
+  void add(std::uint32_t r) { count_ += alive_[r] ? 0 : (*units_)[r], alive_[r] = true; }
+  void remove(std::uint32_t r) { count_ -= alive_[r] ? (*units_)[r] : 0, alive_[r] = false; }
+  void add(const Live& other) {
+    for (std::uint32_t r = 0; r < alive_.size(); ++r)
+      if (other.alive_[r]) add(r);
+  }
+  /// From behind an instruction to before it.
+  void step(const Function& f, const Instruction& i) {
+    if (i.guard == kNone) for_results(f, i, [&](std::uint32_t r) { remove(r); });  // else it may stay as it was
+    for_sources(f, i, [&](std::uint32_t r) { add(r); });
+  }
+  std::uint32_t count() const { return count_; }
+  std::uint32_t units(std::uint32_t r) const { return (*units_)[r]; }
+  bool has(std::uint32_t r) const { return alive_[r]; }
+  bool operator==(const Live& other) const { return alive_ == other.alive_; }
+
+ private:
+  const std::vector<std::uint32_t>* units_;
+  std::vector<bool> alive_;
+  std::uint32_t count_ = 0;
+};
+
+class Pressure {
+ public:
+  explicit Pressure(const Module& m) : m_(m), known_(m.functions.size()), entered_(m.functions.size()) {}
+
+  /// The most that is alive at any point of a function and of what it calls. Recursion is counted once.
+  std::uint32_t of(std::uint32_t function) {
+    if (entered_[function] || !m_.functions[function].defined) return known_[function];
+    entered_[function] = true;
+    return known_[function] = most(m_.functions[function]);
+  }
+
+ private:
+  std::uint32_t most(const Function& f) {
+    const FlowGraph graph = make_flow_graph(f);
+    const std::vector<std::uint32_t> units = units_of(f);
+    std::vector<Live> at_begin(graph.blocks.size(), Live(units));
+    // Liveness only grows from round to round, so no round sees more than the last one.
+    std::uint32_t most = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t b = graph.blocks.size(); b-- > 0;) {
+        Live live(units);
+        for (const std::uint32_t n : graph.blocks[b].next) live.add(at_begin[n]);
+        for (std::uint32_t at = graph.blocks[b].last + 1; at-- > graph.blocks[b].first;) {
+          most = std::max(most, during(f, f.code[at], live));
+          live.step(f, f.code[at]);
+          most = std::max(most, live.count());
+        }
+        if (!(live == at_begin[b])) at_begin[b] = std::move(live), changed = true;
+      }
+    }
+    return most;
+  }
+
+  /// While an instruction delivers results, also such as nobody reads, or while what it calls runs.
+  std::uint32_t during(const Function& f, const Instruction& i, const Live& behind) {
+    std::uint32_t with_results = behind.count(), across = behind.count();
+    for_results(f, i, [&](std::uint32_t r) { with_results += behind.has(r) ? 0 : behind.units(r); });
+    if (i.op != Op::call) return with_results;
+    for_results(f, i, [&](std::uint32_t r) { across -= behind.has(r) ? behind.units(r) : 0; });
+    std::uint32_t most = with_results;
+    for (const std::uint32_t target : call_targets(m_, f.calls[i.table])) most = std::max(most, across + of(target));
+    return most;
+  }
+
+  const Module& m_;
+  std::vector<std::uint32_t> known_;
+  std::vector<bool> entered_;
+};
+
+/// What a CTA of so many threads may have at most, if `ctas` of them are to fit an SM.
+std::uint32_t most_for(std::uint32_t threads, std::uint32_t ctas) {
+  const std::uint32_t whole = (threads + kWarp - 1) / kWarp * kWarp * ctas;
+  return whole == 0 ? kPerSm : kPerSm / whole / kGranularity * kGranularity;
+}
+
+}  // namespace
+
+std::uint32_t estimate_registers(const Module& m, std::uint32_t kernel) {
+  const Function& f = m.functions[kernel];
+  const std::uint32_t threads = f.max_threads[0] * f.max_threads[1] * f.max_threads[2];
+  std::uint32_t most = std::min(kMostPerThread, most_for(threads, std::max(1u, f.min_ctas)));
+  if (f.max_registers != 0) most = std::min(most, f.max_registers);
+  const std::uint32_t n = std::min(Pressure(m).of(kernel), most);
+  return std::max(kLeast, (n + kGranularity - 1) / kGranularity * kGranularity);
+}
+
+std::uint32_t registers_at_launch(std::uint32_t estimate, std::uint32_t threads_per_cta) {
+  return std::max(kLeast, std::min(estimate, most_for(threads_per_cta, 1)));
+}
+
+}  // namespace atl::ptx

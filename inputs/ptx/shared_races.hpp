@@ -1,0 +1,57 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace atl::ptx {
+
+inline constexpr std::uint32_t kMostWarps = 32, kMostBarriers = 16;  ///< of a CTA
+
+/// One side of a conflict in shared memory.
+struct SharedTouch {
+  std::uint32_t clock = 0;  ///< of its warp; 0: nobody has been there
+  std::uint32_t line = 0;
+  std::uint8_t warp = 0;
+  bool writes = false;
+  bool strong = false;  ///< atomic, volatile or ordered: such accesses do not race with each other
+};
+
+/// Finds accesses to the shared memory of a CTA by two warps, one of which writes, that no barrier orders. Warps have
+/// vector clocks, as in FastTrack (Flanagan and Freund, PLDI 2009); a barrier orders what came before any arrival at it
+/// before what follows any wait at it. Each granule of memory remembers its last writer and its last two readers, which is
+/// exact for barriers of the whole CTA; with barriers of some warps a conflict with an earlier reader may be missed.
+/// Reported pairs are never ordered by a barrier.
+class SharedRaces {
+ public:
+  struct Race {
+    std::uint32_t offset = 0;  ///< of the granule, in the CTA's shared memory
+    SharedTouch first, second;
+  };
+
+  /// A new CTA. `granule`: bytes that no access splits.
+  void begin(std::uint32_t warps, std::uint32_t bytes, std::uint32_t granule);
+  /// An access of `touch.warp`, without its clock. At most one race is reported of an access.
+  std::optional<Race> access(std::uint32_t offset, std::uint32_t bytes, SharedTouch touch);
+  void arrive(std::uint32_t warp, std::uint32_t barrier);
+  /// A barrier is complete. Bit masks: `waiting`, warps that go on now; `gone`, warps that ended, so that it did not wait
+  /// for them.
+  void release(std::uint32_t barrier, std::uint32_t waiting, std::uint32_t gone);
+
+ private:
+  using Clock = std::array<std::uint32_t, kMostWarps>;  ///< of each warp, what is known to have happened
+  struct Granule {
+    SharedTouch write;
+    std::array<SharedTouch, 2> reads;  ///< of different warps, the latest first
+  };
+  bool ordered(const SharedTouch& earlier, const SharedTouch& later) const;
+  static void join(Clock& to, const Clock& from);
+  static void note_read(Granule& g, const SharedTouch& touch);
+
+  std::uint32_t granule_ = 4;
+  std::vector<Clock> clocks_;                      // by warp
+  std::array<Clock, kMostBarriers> at_barrier_{};  // of those that have arrived
+  std::vector<Granule> memory_;
+};
+
+}  // namespace atl::ptx

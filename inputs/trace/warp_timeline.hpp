@@ -1,0 +1,66 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+
+/// The ops of one warp in the making, from the instructions that it executes. The warp issues in order, as if it had the
+/// scheduler to itself. Fixed latencies are resolved here: runs of compute instructions become one op. A register that a
+/// load has yet to deliver makes its reader, and its next writer, wait for the load's scoreboard slot (docs/traces.md).
+class WarpTimeline {
+ public:
+  using Registers = std::span<const std::uint32_t>;  ///< numbers
+
+  /// What an instruction must wait for.
+  struct Need {
+    std::uint32_t wait = 0;   ///< slots
+    std::uint64_t ready = 0;  ///< cycle from which fixed-latency operands are there
+  };
+
+  void begin(std::size_t registers);
+  /// Adds what reading or overwriting these registers must wait for.
+  void require(Registers registers, Need& need) const;
+
+  /// An instruction of `issue` slots whose results are there after `latency` cycles.
+  void compute(const Need& need, unsigned issue, unsigned latency, Registers results);
+  /// Begins a memory op or barrier; its results come by slot if `answers`. `results` must stay where they are until the
+  /// end of the warp. Accesses are to be appended to `accesses`.
+  Op& memory(OpKind kind, Need need, bool answers, Registers results = {});
+  /// An instruction that a GPU does not execute: its result is there with its sources. False: these must be waited for.
+  bool rename(const Need& need, Registers results);
+
+  /// An asynchronous copy: a load that only what follows, and barriers, know of.
+  Op& copy(const Need& need);
+  void commit_copies();
+  /// Adds the wait for all committed groups but the newest `outstanding`; `all`: for copies of no group as well.
+  void require_copies(std::size_t outstanding, bool all, Need& need);
+  void end();
+
+  std::vector<Op> ops;
+  std::vector<Access> accesses;
+
+ private:
+  struct Register {
+    std::uint64_t ready = 0;
+    std::uint32_t epoch = 0;
+    std::uint8_t slot = kNoSlot;
+  };
+  Op& start(OpKind kind, const Need& need);
+  void release(std::uint32_t slots);
+
+  std::vector<Register> registers_;
+  std::array<Registers, kScoreboardSlots> delivers_{};
+  std::uint64_t op_start_ = 0, last_issue_ = 0;  // cycles of the warp, stalls for loads taken as 0
+  std::uint64_t last_ready_ = 0;                 // the latest of this epoch
+  std::uint32_t epoch_ = 0;                      // begins when all fixed latencies are over
+  std::uint32_t pending_ = 0;                    // slots that nobody has waited for yet
+  unsigned next_slot_ = 0;
+  std::uint32_t open_group_ = 0;       // slots of copies that no group has taken up
+  std::vector<std::uint32_t> groups_;  // committed ones, oldest first
+};
+
+}  // namespace atl

@@ -1,0 +1,82 @@
+"""`atoll record --check` compares what kernels do with what was claimed of them."""
+
+import recorded_program
+from recorded_program import RecordTest
+
+# Where the second kernel stores only the launch shows, and with `shift` not even that.
+ASTRAY = r"""
+#include <cstdio>
+#include <cstring>
+__global__ void fill(int* p) { p[threadIdx.x] = threadIdx.x; }
+__global__ void astray(const int* in, int* out, long shift) { out[threadIdx.x + shift] = in[threadIdx.x]; }
+__global__ void biased(const int* in, const int* bias, int* out) { out[threadIdx.x] = in[threadIdx.x] + (bias ? *bias : 0); }
+int main(int, char** argv) {
+  int *in, *out;
+  cudaMalloc(&in, 4096); cudaMalloc(&out, 4096);
+  fill<<<1, 32>>>(in);
+  if (!strcmp(argv[1], "apart")) astray<<<1, 32>>>(in, out, 0);
+  if (!strcmp(argv[1], "astray")) astray<<<1, 32>>>(in, out, in - out + 64);
+  if (!strcmp(argv[1], "within one")) astray<<<1, 32>>>(in, in + 64, 0);
+  if (!strcmp(argv[1], "before all")) astray<<<1, 32>>>(in, in - 1024, 1024 + 64);
+  if (!strcmp(argv[1], "null")) biased<<<1, 32>>>(in, nullptr, out);
+  printf("done\n");
+}
+"""
+
+RACE = r"""
+#include <cstdio>
+#include <cstdlib>
+__global__ void reverse(int* out, int barrier) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  if (barrier) __syncthreads();
+  out[threadIdx.x] = s[63 - threadIdx.x];
+}
+int main(int, char** argv) {
+  int* out;
+  cudaMalloc(&out, 256);
+  for (int i = 0; i < 2; ++i) reverse<<<4, 64>>>(out, atoi(argv[1]));
+}
+"""
+
+
+class Checked(RecordTest):
+    def test_loads_are_marked_where_the_launch_allows_it_and_the_marks_hold(self):
+        binary = self.compiled(ASTRAY)
+        for launch, marked in (("apart", 1), ("null", 1), ("within one", 0), ("before all", 0)):
+            with self.subTest(launch=launch):
+                outcome = self.record(binary, launch, options=["--check", "--force"])
+                self.assertEqual((outcome.code, outcome.out), (0, "done\n"), outcome)
+                self.assertIn(f"checked 2 launches: {marked} of 1 loads from global memory carry the read-only mark; every "
+                              "read-only mark held; no shared-memory races\n", outcome.err)
+
+    def test_a_store_that_the_analysis_did_not_foresee_ends_the_program_and_is_named(self):
+        binary = self.compiled(ASTRAY)
+        unchecked = self.record(binary, "astray")
+        self.assertEqual(unchecked.code, 0, unchecked)
+        outcome = self.record(binary, "astray", options=["--check", "--force"])
+        self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
+        self.assertEqual(len(said), 1, outcome)
+        for fragment in ("kernel _Z6astrayPKiPil, block (0, 0, 0), thread (0, 0, 0)", "program.0.ptx:", "this store changes",
+                         "in allocation 0 (parameter _Z6astrayPKiPil_param_0)", "which the kernel only reads, in lines"):
+            self.assertIn(fragment, said[0])
+        self.assertIn("a READ-ONLY MARK DID NOT HOLD", outcome.err)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+
+    def test_a_race_in_shared_memory_is_a_warning_once_for_each_pair_of_lines(self):
+        binary = self.compiled(RACE)
+        outcome = self.record(binary, 0, options=["--check"])
+        self.assertEqual(outcome.code, 0, outcome)
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: warning: ")]
+        self.assertEqual(len(said), 2, outcome)
+        for line in said:
+            self.assertIn("kernel _Z7reversePii, block (0, 0, 0): shared-memory race at byte 12", line)
+        self.assertIn("2 shared-memory races\n", outcome.err)
+        quiet = self.record(binary, 1, options=["--check", "--force"])
+        self.assertIn("no shared-memory races\n", quiet.err)
+        self.assertNotIn("warning", quiet.err)
+
+
+if __name__ == "__main__":
+    recorded_program.main()

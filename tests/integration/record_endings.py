@@ -1,0 +1,152 @@
+"""However a recorded program ends, and whatever goes wrong in it, the trace holds the kernels that were finished."""
+
+import os
+import signal
+import subprocess
+import time
+
+import program
+import recorded_program
+from recorded_program import OneProgram
+
+# One good kernel, then what the first argument says.
+ENDINGS = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cassert>
+#include <csignal>
+#include <unistd.h>
+#include <cuda_runtime.h>
+__global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
+__global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
+__global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
+__global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
+__global__ void matrix(int* p) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(p[threadIdx.x]) : "r"(0));
+}
+__global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
+int main(int, char** argv) {
+  int* p;
+  cudaMalloc(&p, 128);
+  good<<<1, 32>>>(p);
+  cudaDeviceSynchronize();
+  printf("ready\n"); fflush(stdout);
+  if (!strcmp(argv[1], "crash")) *(volatile int*)8 = 1;
+  if (!strcmp(argv[1], "abort")) abort();
+  if (!strcmp(argv[1], "_exit")) _exit(7);
+  if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "late")) late<<<20000, 32>>>(p);
+  if (!strcmp(argv[1], "matrix")) matrix<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
+  if (!strcmp(argv[1], "killed")) { good<<<2, 32>>>(p); kill(getpid(), SIGKILL); }
+  if (!strcmp(argv[1], "heap")) {
+    int sum = 0;
+    for (int size = 64; size < 100000; size *= 2) {
+      int* never_written = (int*)malloc(size);
+      for (int i = 0; i < size / 4; ++i) sum |= never_written[i];
+    }
+    printf("%d\n", sum);
+  }
+  if (!strcmp(argv[1], "unsupported")) { cudaGraph_t g; printf("%d\n", (int)cudaGraphCreate(&g, 0)); }
+  return 0;
+}
+"""
+
+
+class Endings(OneProgram):
+
+    SOURCE = ENDINGS
+
+    def ended(self, ending, code):
+        outcome = self.record(self.binary, ending)
+        self.assertEqual(outcome.code, code, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        self.simulated()
+        return outcome
+
+    def test_a_crash(self):
+        self.ended("crash", 128 + signal.SIGSEGV)
+
+    def test_abort(self):
+        self.ended("abort", 128 + signal.SIGABRT)
+
+    def test_leaving_without_cleaning_up(self):
+        self.ended("_exit", 7)
+
+    def test_an_access_outside_of_all_allocations_names_address_allocation_kernel_and_thread(self):
+        outcome = self.ended("outside", 3)
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
+        self.assertEqual(len(said), 1, outcome)
+        for fragment in ("0x200000000190", "allocation 0", "outside", "thread"):
+            self.assertIn(fragment, said[0])
+
+    def test_an_unsupported_instruction_is_named_with_its_kernel_file_and_line_when_it_is_reached(self):
+        outcome = self.ended("matrix", 3)
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
+        self.assertEqual(len(said), 1, outcome)
+        self.assertRegex(said[0], r"kernel _Z6matrixPi, .*program\.0\.ptx:\d+: instruction ldmatrix\.sync\S* is not supported")
+
+    def test_a_program_that_is_killed_leaves_the_kernels_before(self):
+        outcome = self.record(self.binary, "killed")
+        self.assertEqual(outcome.code, 128 + signal.SIGKILL, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 2)
+        self.assertIn("was killed", outcome.err)
+        self.assertEqual(program.files_below(self.folder), [self.path("T.h5")])
+        self.simulated()
+
+    def test_a_program_that_is_killed_in_its_first_recorded_kernel_leaves_no_trace(self):
+        command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--kernels", "1-", "--", self.binary, "endless"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=program.environment(), start_new_session=True)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        while not os.path.exists(self.path("T.h5.part")):
+            time.sleep(0.05)
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL, err)
+        self.assertIn("left no trace", err)
+        self.assertEqual(program.files_below(self.folder), [])
+
+    def test_a_large_kernel_that_fails_in_its_last_block_leaves_nothing_in_the_trace(self):
+        self.ended("_exit", 7)
+        without = self.simulated()
+        os.remove(self.path("T.h5"))
+        self.ended("late", 3)
+        self.assertEqual(self.simulated(), without)
+
+    def test_an_interrupt_in_the_middle_of_a_kernel(self):
+        command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--", self.binary, "endless"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=program.environment(), start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        out, err = process.communicate(timeout=30)
+        outcome = program.Outcome(command, process.returncode, out, err, 0)
+        self.assertEqual(outcome.code, 128 + signal.SIGINT, outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        self.simulated()
+
+    def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
+        outcome = self.record(self.binary, "unsupported")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(outcome.out, "ready\n801\n")
+        self.assertIn("cudaGraphCreate", outcome.err)
+
+    def test_host_memory_that_was_never_written_reads_as_zero_as_in_a_fresh_heap(self):
+        outcome = self.record(self.binary, "heap")
+        self.assertEqual(outcome.out, "ready\n0\n", outcome)
+
+    def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
+        outcome = self.record(self.binary, "assert")
+        self.assertEqual(outcome.out, "ready\ndevice-side assert triggered\n", outcome)
+        self.assertIn("p[threadIdx.x] < 0", outcome.err)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
+
+
+if __name__ == "__main__":
+    recorded_program.main()

@@ -1,0 +1,104 @@
+#include <doctest/doctest.h>
+
+#include "harness.hpp"
+#include "inputs/ptx/access_check.hpp"
+
+using namespace atl::ptx;
+
+namespace {
+
+/// The races of one CTA with this body. It begins on line 7; %r1 is the thread, %r2 the warp, %r3 = 4 * thread, %r4 = 0.
+std::vector<SharedRace> races(const std::string& body, std::uint32_t threads = 64) {
+  Harness h(kHeader + ".visible .entry k() {\n.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .shared .b8 s[1024];\n" +
+            "mov.u32 %r1,%tid.x; shr.u32 %r2,%r1,5; shl.b32 %r3,%r1,2; mov.u32 %r4,s; setp.eq.u32 %p1,%r2,0;\n" + body +
+            "\nret; }");
+  AccessCheck check;
+  LaunchSpec s = h.spec("k", 1, threads);
+  s.check = &check;
+  execute(s, h.device);
+  return check.races();
+}
+const std::string kReverse = "xor.b32 %r5,%r3,252;\n";  // 4 * (63 - thread): a word of the other warp
+
+}  // namespace
+
+TEST_CASE("warps that read what the other writes without a barrier race, with one they do not") {
+  const auto found = races(kReverse + "st.shared.u32 [%r3],%r1;\nld.shared.u32 %r6,[%r5];");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].kernel == "k");
+  CHECK(found[0].race.first.line == 8);  // the first warp runs first: the second reads what it has written
+  CHECK(found[0].race.second.line == 9);
+  CHECK(found[0].race.first.warp == 0);
+  CHECK(found[0].race.second.warp == 1);
+  CHECK(found[0].race.offset == 124);  // of lane 0 of the second warp
+  CHECK(found[0].times == 32);
+  CHECK(text_of(found[0]).find("kernel k, block (0, 0, 0): shared-memory race at byte 124: warp 0 writes (test.ptx:8), then "
+                               "warp 1 reads (test.ptx:9)") == 0);
+  CHECK(found[1].race.first.line == 9);  // and overwrites what it has read
+  CHECK(found[1].race.second.line == 8);
+  CHECK(found[1].race.offset == 128);
+  CHECK_FALSE(found[1].race.first.writes);
+  CHECK(races(kReverse + "st.shared.u32 [%r3],%r1;\nbar.sync 0;\nld.shared.u32 %r6,[%r5];").empty());
+}
+
+TEST_CASE("warps that write the same word without a barrier race, with one they do not") {
+  const auto found = races("st.shared.u32 [%r4],%r1;");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].race.offset == 0);
+  CHECK(found[0].race.first.writes);
+  CHECK(races("@%p1 st.shared.u32 [%r4],%r1;\nbar.sync 0;\n@!%p1 st.shared.u32 [%r4],%r1;").empty());
+}
+
+TEST_CASE("atomics do not race with each other, but with plain accesses") {
+  CHECK(races("atom.shared.add.u32 %r6,[%r4],1;").empty());
+  CHECK(races("atom.shared.add.u32 %r6,[%r4],1;\nbar.sync 0;\nld.shared.u32 %r7,[%r4];").empty());
+  CHECK(races("atom.shared.add.u32 %r6,[%r4],1;\nld.shared.u32 %r7,[%r4];").size() == 1);
+  CHECK(races("ld.volatile.shared.u32 %r7,[%r4];\nst.volatile.shared.u32 [%r4],%r1;").empty());
+}
+
+TEST_CASE("lanes of one warp do not race") {
+  CHECK(races("st.shared.u32 [%r4],%r1;\nld.shared.u32 %r6,[%r4];", 32).empty());
+}
+
+TEST_CASE("bytes of one word are different memory") {
+  const std::string own = "st.shared.u8 [%r2],%r1;\n";  // byte 0 by the first warp, byte 1 by the second
+  CHECK(races(own).empty());
+  CHECK(races(own + "ld.shared.u8 %h1,[1];").size() == 1);
+}
+
+TEST_CASE("a generic address leads to the same memory") {
+  const std::string generic = ".reg .b64 %rd<4>; cvta.shared.u64 %rd1,s; st.u32 [%rd1],%r1;";
+  CHECK(races(generic).size() == 1);
+}
+
+TEST_CASE("a barrier of two warps orders what they do, and nothing of a third") {
+  const std::string pass = "@%p1 st.shared.u32 [%r3],%r1;\n@!%p1 bra WAIT;\nbar.arrive 1,64;\nbra END;\nWAIT:\n";
+  const std::string fetch = "ld.shared.u32 %r6,[%r4];\nEND:";
+  CHECK(races(pass + "bar.sync 1,64;\n" + fetch).empty());
+  const std::string third = "setp.eq.u32 %p2,%r2,2;\n@%p2 bra READ;\nbar.sync 1,64;\nREAD:\n";
+  const auto found = races(pass + third + fetch, 96);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].race.second.warp == 2);
+}
+
+TEST_CASE("what a warp does behind its arrival is not ordered by the barrier") {
+  const auto found = races(
+      "@!%p1 bra WAIT;\nbar.arrive 1,64;\nst.shared.u32 [%r4],%r1;\nbra END;\nWAIT:\nbar.sync 1,64;\n"
+      "ld.shared.u32 %r6,[%r4];\nEND:");
+  CHECK(found.size() == 1);
+}
+
+TEST_CASE("a warp that has ended is behind the barrier that did not wait for it") {
+  CHECK(races("@%p1 st.shared.u32 [%r3],%r1;\n@%p1 ret;\nbar.sync 0;\nld.shared.u32 %r6,[%r4];").empty());
+}
+
+TEST_CASE("a new CTA has new shared memory") {
+  Harness h(kHeader + R"(.visible .entry k() {
+.reg .b32 %r<4>; .shared .b32 s;
+mov.u32 %r1,%tid.x; st.shared.u32 [s],%r1; ret; })");
+  AccessCheck check;
+  LaunchSpec s = h.spec("k", 4, 32);
+  s.check = &check;
+  execute(s, h.device);
+  CHECK(check.races().empty());
+}
