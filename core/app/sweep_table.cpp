@@ -139,7 +139,10 @@ SweepResults read_sweep(const std::string& folder) {
     try {
       RunResult run = read_result(path);
       run.samples = {};  // a table needs totals only
-      if (run.complete) {
+      const std::string other = first_difference(run.provenance.effective_config, effective_config(s.experiment, p));
+      if (!other.empty()) {  // left by another sweep into this folder
+        s.missing.push_back(fmt::format("{} ({})", p.name, other));
+      } else if (run.complete) {
         s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
       } else {
         s.missing.push_back(p.name + " (incomplete)");

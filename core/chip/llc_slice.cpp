@@ -202,7 +202,11 @@ std::uint32_t LlcSlice::victim(std::uint32_t set, std::uint8_t home) const {
 bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome) {
   const auto wanted = sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line;
   std::uint32_t e = mshr_.find(p.line);
-  if (e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e)) return stall(queue);
+  // With directories an atomic may wait for the line's owner, in front of the owner's requests here: it must not keep its
+  // MSHR from others. Their number is bounded by what SMs may have unacknowledged.
+  const bool never_waits = queue == kFromLinks && hardware_coherent();
+  const bool full = e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e);
+  if (full && !never_waits) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
   if (fetch == 0) {
     ++c_.count[Counter::llc_merges];
@@ -254,7 +258,9 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   const bool never_waits = queue == kFromLinks && c_.role == LlcRole::split;
   if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
-  const bool announce = hardware_coherent() && (!hit || tags_.dirty(i) == 0);
+  // A remote owner whose data another chip reads becomes clean; the home's stays dirty, so its readers tell.
+  const bool announce =
+      hardware_coherent() && (!hit || tags_.dirty(i) == 0 || (p.home == c_.chip && directory_.has_sharers(p.line)));
   if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
   if (!hit) {
     make_room(i);

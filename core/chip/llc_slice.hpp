@@ -45,7 +45,8 @@ class LlcSlice {
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
   /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
-  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under split.
+  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under
+  /// split, and when SM-side caching with directories ends.
   enum class Flush : std::uint8_t { all, dirty, remote };
   void begin_flush(Flush scope);
   void on_flush();
@@ -66,7 +67,7 @@ class LlcSlice {
     const auto idle = [](const Input& in) {
       return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled;
     };
-    return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0;
+    return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0 && invalidations_ == 0;
   }
 
  private:
@@ -102,6 +103,7 @@ class LlcSlice {
   bool read_at_owner(const Packet& p, std::uint32_t queue);
   bool take_notice(const Packet& p, std::uint32_t queue);
   bool invalidate(const Packet& p, std::uint32_t queue);
+  bool end_copy(LineAddr line);
   bool drop_copy(LineAddr line);
   void refer(const Packet& p, std::uint8_t chip);
   void invalidate_sharers(LineAddr line, std::uint64_t chips);

@@ -31,7 +31,7 @@ void LlcSlice::send_background(const Packet& p) {
 /// Another chip's read. The home's own dirty copy answers; else memory, unless another chip has written the line.
 bool LlcSlice::read_at_home(const Packet& p, std::uint32_t queue) {
   const std::uint32_t i = tags_.find(set(p.line), p.line);
-  if (i != TagArray::kMiss && tags_.dirty(i) != 0) {
+  if (i != TagArray::kMiss && tags_.dirty(i) != 0 && (p.sectors & ~tags_.valid(i)) == 0) {
     if (!response_room(p)) return stall(queue);
     directory_.read(p.line, p.source);
     tags_.touch(i);
@@ -42,6 +42,7 @@ bool LlcSlice::read_at_home(const Packet& p, std::uint32_t queue) {
     pump_out();
     return true;
   }
+  if (i != TagArray::kMiss && (tags_.dirty(i) & p.sectors) != 0) drop_copy(p.line);  // part of what is asked for
   const std::uint8_t owner = directory_.owner(p.line);
   if (owner != FullMapDirectory::kNobody && owner != p.source) {
     if (!response_room(p)) return stall(queue);
@@ -68,7 +69,7 @@ void LlcSlice::refer(const Packet& p, std::uint8_t chip) {
 bool LlcSlice::take_notice(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
   invalidate_sharers(p.line, directory_.write(p.line, p.source));
-  drop_copy(p.line);
+  end_copy(p.line);
   respond(p, 0);
   pump_out();
   return true;
@@ -86,15 +87,20 @@ void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
 
 bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
-  const std::uint32_t e = mshr_.find(p.line);
-  if (e != mshr_.kNone) mshr_[e].void_on_arrival = true;  // the data on the way may be older than the write
-  c_.count[Counter::coherence_invalidation_hits] += drop_copy(p.line);
+  c_.count[Counter::coherence_invalidation_hits] += end_copy(p.line);
   respond(p, 0);
   pump_out();
   return true;
 }
 
-/// Ends this slice's copy, if there is one. Sectors that only it has go home first.
+/// Another chip has written the line. Data on the way here may be older than that.
+bool LlcSlice::end_copy(LineAddr line) {
+  const std::uint32_t e = mshr_.find(line);
+  if (e != mshr_.kNone) mshr_[e].void_on_arrival = true;
+  return drop_copy(line);
+}
+
+/// Forgets the line, if it is here. Sectors that only this slice has go home first.
 bool LlcSlice::drop_copy(LineAddr line) {
   const std::uint32_t i = tags_.find(set(line), line);
   if (i == TagArray::kMiss) return false;

@@ -67,6 +67,11 @@ void LlcSlice::fill(const Packet& p) {
   const LineAddr line = e.line;
   const std::uint32_t s = set(line);
   std::uint32_t i = tags_.find(s, line);
+  if (i == TagArray::kMiss && e.waiting == 0) {  // a write has answered those who waited, and the line has gone since
+    e.pending &= static_cast<std::uint8_t>(~p.sectors);
+    if (e.pending == 0) mshr_.close(p.entry), unstall();
+    return;
+  }
   if (i == TagArray::kMiss) {
     make_room(i = victim(s, home));
     tags_.install(i, line);
@@ -205,6 +210,7 @@ std::string LlcSlice::describe_stall() const {
     if (lane.waiting)
       text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, lane.fifo.size());
   }
+  if (invalidations_ != 0) text += fmt::format("slice {}: {} invalidations not acknowledged\n", id_, invalidations_);
   if (writebacks_ != 0) text += fmt::format("slice {}: {} write-backs under way\n", id_, writebacks_);
   return text;
 }

@@ -55,11 +55,12 @@ struct Packet {
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
   LpId destination() const { return is_response(kind) ? source : home; }
-  /// For digests: what tells this packet from another, in two words (home and slice follow from the line).
+  /// For digests: what tells this packet from another, in two words. The slice follows from the line, and so does the home
+  /// unless kFromOwner, where the token is the line's and the home the owner.
   std::uint64_t word0() const { return line.value ^ (std::uint64_t{token} << 40); }
   std::uint64_t word1() const {
     return std::uint64_t{entry} | std::uint64_t{sm} << 32 | std::uint64_t{source} << 42 |
-           std::uint64_t{static_cast<unsigned>(kind)} << 48 | std::uint64_t{sectors} << 52 | std::uint64_t{flags} << 58;
+           std::uint64_t{static_cast<unsigned>(kind)} << 48 | std::uint64_t{sectors} << 52 | std::uint64_t{flags} << 56;
   }
 };
 static_assert(sizeof(Packet) == 32);

@@ -19,9 +19,9 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
 void Controller::decide(Cycle end) {
   const Cycle begin = std::exchange(epoch_begin_, end);
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
-  if (!verdict) return;
+  if (!verdict || chips_drained_ == config_.chips) return;  // the kernel is over
   result_.decisions.push_back(std::move(verdict->decision));
-  if (chips_drained_ < config_.chips) take_up(verdict->modes);
+  take_up(verdict->modes);
 }
 
 void Controller::take_up(const std::vector<Modes>& modes) {

@@ -50,8 +50,13 @@ class Rules {
               c_.dynamic.min_ways, c_.llc.ways);
     }
     if (c_.llc.organisation == LlcOrganisation::sac) {
-      const std::uint32_t sets = c_.llc.size_kib * 1024 / c_.line_bytes / c_.llc.ways;
-      require(c_.sac.crd_sets <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", c_.sac.crd_sets, sets);
+      const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
+      require(crd <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", crd, sets);
+      require(c_.llc.slices % crd == 0 || (crd % c_.llc.slices == 0 && sets % crd == 0),
+              "`sac.crd_sets` = {} must divide `llc.slices` = {} or be a multiple of it that divides the {} sets of a "
+              "chip's LLC, so "
+              "that slices are sampled alike",
+              crd, c_.llc.slices, sets);
     }
   }
 

@@ -16,7 +16,8 @@ void scale(ParametricConfig& config, unsigned n) {
     k.ctas = ctas;
     k.memory_instructions = static_cast<std::uint32_t>(std::max(1l, std::lround(instructions)));
     for (RegionConfig& r : k.regions) {
-      r.size_kib = std::max<std::uint64_t>({r.size_kib / n, (config.chips + 7) / 8, 1});
+      const std::uint64_t least = r.kind == Sharing::page_interleaved ? 4 * config.chips : (config.chips + 7) / 8;
+      r.size_kib = std::max<std::uint64_t>(r.size_kib / n, least);
       r.near_lines = std::max(1u, r.near_lines / n);
       r.far_lines = std::max(1u, r.far_lines / n);
     }

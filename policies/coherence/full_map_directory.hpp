@@ -25,6 +25,10 @@ class FullMapDirectory {
     const Entry* e = find(line);
     return e == nullptr ? kNobody : e->owner;
   }
+  bool has_sharers(LineAddr line) {
+    const Entry* e = find(line);
+    return e != nullptr && e->sharers != 0;
+  }
   /// Chip `writer` writes the line, and all other copies end. Returns their chips, one bit each.
   std::uint64_t write(LineAddr line, std::uint8_t writer) {
     Entry& e = at(line);

@@ -27,6 +27,11 @@ class Sac final : public Policy {
     const bool sm_side = sm.total() > memory.total() * (1 + config_.sac.threshold);
     v.decision.choice = sm_side ? "sm_side" : "memory_side";
     v.decision.values = report(in, memory, sm);
+    // How much the two hit rates rest on: a window has some ten thousand requests, of which the directory sees one in 256.
+    std::uint64_t requests = 0, sampled = 0;
+    for (const ChipEpoch& c : epoch.chips) requests += c.count[Counter::llc_accesses], sampled += c.crd_requests;
+    v.decision.values.emplace_back("memory_side.requests", static_cast<double>(requests));
+    v.decision.values.emplace_back("sm_side.sampled_requests", static_cast<double>(sampled));
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }

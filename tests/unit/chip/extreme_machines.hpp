@@ -12,8 +12,8 @@ inline void minimise(SystemConfig& c) {
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
 }
 
-/// Every organisation; those that change by themselves do it all the time.
-inline std::vector<SystemConfig> organisations(const SystemConfig& base) {
+/// Every organisation; those that change by themselves do it all the time. `directories`: under hardware coherence too.
+inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool directories = false) {
   std::vector<SystemConfig> list;
   for (const auto& word : words<LlcOrganisation>()) {
     SystemConfig c = base;
@@ -22,6 +22,10 @@ inline std::vector<SystemConfig> organisations(const SystemConfig& base) {
     c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
     c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
     list.push_back(c);
+    if (directories && (word.value == LlcOrganisation::sm_side || word.value == LlcOrganisation::sac)) {
+      list.back().coherence.protocol = CoherenceProtocol::full_map;
+      list.push_back(c);
+    }
     if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
       list.back().llc.remote_writes = RemoteWrites::back;
       list.push_back(c);

@@ -93,6 +93,51 @@ TEST_CASE("a line that the home has written is read from its slice, not from mem
   CHECK(r.chips[0].totals[Counter::llc_hits] == 1);
 }
 
+TEST_CASE("the home's second write ends copies that were read from its dirty line") {
+  ScriptedWorkload w;
+  w.kernel(3);
+  w.warp(0).store(0);
+  w.kernel(3);
+  w.warp(1).load(0, 0);
+  w.kernel(3);
+  w.warp(0).store(0);
+  w.kernel(3);
+  w.warp(1).load(0, 0);
+  const RunResult r = run(coherent(), w);
+  CHECK(r.chips[1].totals[Counter::coherence_invalidation_hits] == 1);
+  CHECK(r.chips[1].totals[Counter::llc_misses] == 2);
+}
+
+TEST_CASE("a line that the home was fetching while another chip wrote it does not stay at the home") {
+  // At some offset the notice meets the fetch; at none may the home keep what it fetched before, and then read it again.
+  for (std::uint16_t wait = 1; wait < 400; wait += 9) {
+    CAPTURE(wait);
+    ScriptedWorkload v;
+    v.kernel(3);
+    v.warp(0).compute(1, wait).load(0, 0);
+    v.warp(1).store(0);
+    v.kernel(3);
+    v.warp(0).load(0, 0);
+    const RunResult r = run(coherent(), v);
+    // The home's copy is from before the write, and gone, or from the owner, which then has written it back.
+    const std::uint64_t hits = r.chips[0].totals[Counter::llc_hits];
+    CHECK((hits == 0 || r.chips[1].totals[Counter::llc_writebacks] == 1));
+  }
+}
+
+TEST_CASE("sectors that the home has not written come from memory, although its line is dirty") {
+  SystemConfig c = coherent();
+  c.llc.sectored = c.l1.sectored = true;
+  ScriptedWorkload w;
+  w.kernel(3);
+  w.warp(0).store(0, 0x1);
+  w.kernel(3);
+  w.warp(1).load(0, 0, 0xE);
+  const RunResult r = run(c, w);
+  CHECK(r.chips[0].totals[Counter::llc_hits] == 0);
+  CHECK(total(r, Counter::dram_reads) == 1);
+}
+
 TEST_CASE("a line that its owner has replaced is in the home's memory") {
   SystemConfig c = coherent();
   c.llc.slices = 1, c.llc.size_kib = 16, c.llc.index = SetIndex::linear;  // 32 sets of 4 ways

@@ -59,7 +59,7 @@ TEST_CASE("clusters are full") {
 }
 
 TEST_CASE("each scheduler has a warp") {
-  CHECK(rule({"sm.warps=2"}) == "`sm.schedulers` = 4 exceeds `sm.warps` = 2: give each scheduler a warp");
+  CHECK(rule({"sm.schedulers=4", "sm.warps=2"}) == "`sm.schedulers` = 4 exceeds `sm.warps` = 2: give each scheduler a warp");
 }
 
 TEST_CASE("memory routers serve equal shares of slices and channels") {
@@ -88,8 +88,20 @@ TEST_CASE("the PAE hash needs powers of two and says what works without") {
         "use `partition.mapping` = interleaved");
 }
 
+TEST_CASE("pages of 2 MB need no chunks of their size under first touch") {
+  CHECK_NOTHROW(read_system("sac-4chip", {"partition.page_kib=2048"}));
+}
+
+TEST_CASE("a split LLC has ways for both kinds of lines, and no directory") {
+  CHECK(rule({"llc.organisation=static", "llc.local_ways=16"}).find("leaves none of `llc.ways` = 16") != std::string::npos);
+  CHECK(rule({"llc.organisation=dynamic", "dynamic.min_ways=9"}).find("`dynamic.min_ways` = 9") != std::string::npos);
+  CHECK(rule({"llc.organisation=dynamic", "coherence.protocol=full_map"}).find("use software") != std::string::npos);
+  CHECK(rule({"llc.organisation=sac", "sac.crd_sets=4096"}).find("exceeds the 2048 sets") != std::string::npos);
+  CHECK(rule({"llc.organisation=sac", "sac.crd_sets=12"}).find("must divide `llc.slices` = 16") != std::string::npos);
+}
+
 TEST_CASE("interleaved chunks are whole pages") {
-  CHECK(rule({"partition.page_kib=8", "partition.interleave_kib=12"}) ==
+  CHECK(rule({"partition.placement=interleaved", "partition.page_kib=8", "partition.interleave_kib=12"}) ==
         "`partition.interleave_kib` = 12 is not a multiple of `partition.page_kib` = 8: chunks are whole pages");
 }
 

@@ -162,9 +162,12 @@ TEST_CASE("a point without its workload or with a wrong setting is refused by na
 
 TEST_CASE("the experiments that come with Atoll can be read, and SAC's has all figures of its Fig. 8") {
   const std::string folder = ATOLL_SOURCE_DIR "/inputs/experiments/";
-  const Experiment quick = read_experiment(folder + "quick.json"), sac = read_experiment(folder + "sac.json");
-  for (const Point& p : expand(quick)) check_point(quick, p);
-  CHECK(expand(sac).size() == 16 * 5);
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const Experiment e = read_experiment(file.path());
+    for (const Point& p : expand(e)) CHECK_NOTHROW_MESSAGE(check_point(e, p), file.path().string());
+  }
+  const Experiment sac = read_experiment(folder + "sac.json");
+  CHECK(expand(sac).size() == 16 * 6);
   REQUIRE(sac.reference.speedup.size() == 4);
   for (const auto& [variant, figures] : sac.reference.speedup) CHECK_MESSAGE(figures.size() == 16, variant);
   for (const auto& [variant, figures] : sac.reference.mean) CHECK_MESSAGE(figures.size() == 3, variant);
