@@ -58,7 +58,8 @@ constexpr std::array<CounterInfo, kCounters> kTable{{
     {requests_remote, "requests.remote", "requests", "L1 misses whose home is another chip"},
     {page_touches, "mmu.page_touches", "pages", "pages whose home this chip had to ask for"},
     {sm_issue_busy, "sm.issue_busy", "cycles", "cycles in which a warp scheduler issued, summed over schedulers"},
-    {load_latency_cycles, "load.latency_cycles", "cycles", "issue of a load to its data, summed over completed loads"},
+    {load_latency_cycles, "load.latency_cycles", "cycles",
+     "a load's line presented to the L1 to its data, summed over completed loads"},
     {loads_completed, "load.completed", "loads", "loads whose data arrived"},
 }};
 

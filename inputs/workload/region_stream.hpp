@@ -75,8 +75,10 @@ class RegionStream {
   /// Appends the accesses of one that does not, after `advances`. `choice` is a 21-bit draw.
   template <class Out> void revisit(std::uint64_t advances, WarpRandom& random, std::uint32_t choice, Out& out) {
     if (head_moves_) {
-      const std::uint64_t window = std::min(choice < near_below_ ? near_ : far_, advances);  // never ahead of the head
-      advance(window ? advances - 1 - random.below(window) : 0, random, out);
+      // A window is full from the start: what lies before the region's first line is the end of it, as if the round before
+      // had just ended. Otherwise all reuse of a kernel's first cycles, which SAC profiles, would go to a handful of lines.
+      const std::uint64_t back = 1 + random.below(std::min(choice < near_below_ ? near_ : far_, places_));
+      advance(advances >= back ? advances - back : advances + places_ - back, random, out);
     } else {
       for (std::uint64_t i = 0; i < accesses_; ++i)
         emit(random.next() >> (64 - kDrawBits) < hot_below_ ? random.below(hot_) : hot_ + random.below(count_ - hot_),
