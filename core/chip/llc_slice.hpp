@@ -105,6 +105,7 @@ class LlcSlice {
   bool invalidate(const Packet& p, std::uint32_t queue);
   bool end_copy(LineAddr line);
   bool drop_copy(LineAddr line);
+  bool answer_chip(const Packet& p, std::uint32_t i);
   void refer(const Packet& p, std::uint8_t chip);
   void invalidate_sharers(LineAddr line, std::uint64_t chips);
   void announce_write(const Packet& p);

@@ -34,13 +34,7 @@ bool LlcSlice::read_at_home(const Packet& p, std::uint32_t queue) {
   if (i != TagArray::kMiss && tags_.dirty(i) != 0 && (p.sectors & ~tags_.valid(i)) == 0) {
     if (!response_room(p)) return stall(queue);
     directory_.read(p.line, p.source);
-    tags_.touch(i);
-    ++hits_, ++c_.count[Counter::llc_hits];
-    count_access(p, LlcOutcome::hit);
-    ++c_.count[Counter::llc_reads];
-    respond(p, kLlcRemote);
-    pump_out();
-    return true;
+    return answer_chip(p, i);
   }
   if (i != TagArray::kMiss && (tags_.dirty(i) & p.sectors) != 0) drop_copy(p.line);  // part of what is asked for
   const std::uint8_t owner = directory_.owner(p.line);
@@ -52,6 +46,17 @@ bool LlcSlice::read_at_home(const Packet& p, std::uint32_t queue) {
   }
   if (!bypass(p, queue)) return false;
   directory_.read(p.line, p.source);
+  return true;
+}
+
+/// Answers another chip's read out of entry `i`.
+bool LlcSlice::answer_chip(const Packet& p, std::uint32_t i) {
+  tags_.touch(i);
+  ++hits_, ++c_.count[Counter::llc_hits];
+  count_access(p, LlcOutcome::hit);
+  ++c_.count[Counter::llc_reads];
+  respond(p, kLlcRemote);
+  pump_out();
   return true;
 }
 
@@ -120,13 +125,7 @@ bool LlcSlice::read_at_owner(const Packet& p, std::uint32_t queue) {
   }
   make_room(i);
   tags_.dirty(i) = 0;
-  tags_.touch(i);
-  ++hits_, ++c_.count[Counter::llc_hits];
-  count_access(p, LlcOutcome::hit);
-  ++c_.count[Counter::llc_reads];
-  respond(p, kLlcRemote);
-  pump_out();
-  return true;
+  return answer_chip(p, i);
 }
 
 // ---- At the requester ----
