@@ -59,7 +59,7 @@ void AddressMap::set_up_modulo(const SystemConfig& config) {
   slices_per_channel_ = FastDiv(std::max(1u, slices / channels));
   channels_per_slice_ = FastDiv(std::max(1u, channels / slices));
   columns_ = FastDiv(std::max(1u, config.dram.row_bytes / kChunkBytes));
-  // The sub-slice is the low bank bit (BASELINES a2.9), wherever the banks can be divided so.
+  // The sub-slice is the low bank bit, wherever the banks can be divided so.
   const std::uint32_t subs = slices_per_channel_.divisor();
   bank_subs_ = FastDiv(banks % subs == 0 ? subs : 1);
   banks_per_sub_ = FastDiv(banks / bank_subs_.divisor());

@@ -9,11 +9,11 @@
 namespace atl {
 
 /// Which slice, channel, bank and row of its chip a line belongs to. The chip itself is never hashed: it is the home that
-/// page placement decides, and the map is the same in every chip (BASELINES a2.1, a2.8).
+/// page placement decides, and the map is the same in every chip.
 ///
 /// A channel is a function of the address only. With more slices than channels, slice = channel * k + sub-slice; with
 /// fewer, a slice serves channels / slices neighbouring channels. So a slice always talks to the fewest channels, and
-/// the top bits of the slice are the memory stack (SelRep's MC, BASELINES a2.7 and e4).
+/// the top bits of the slice are the memory stack (SelRep's MC).
 class AddressMap {
  public:
   /// Throws InputError when the shape cannot be mapped.

@@ -10,8 +10,7 @@
 /// Which chip, and which SM in it, runs a CTA.
 namespace atl {
 
-/// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing (BASELINES
-/// b2.1).
+/// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing.
 class ChipCtas {
  public:
   ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips);
@@ -22,7 +21,7 @@ class ChipCtas {
   std::uint64_t first_, step_, count_;
 };
 
-/// Chooses the SM that receives a chip's next CTA (BASELINES j2-j4, j7). Asked whenever slots are free: at launch until it
+/// Chooses the SM that receives a chip's next CTA. Asked whenever slots are free: at launch until it
 /// declines, then once or more per completed CTA.
 class CtaDispatcher {
  public:

@@ -18,7 +18,8 @@ std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   return z ^ z >> 31;
 }
 
-/// First the strides: 1024 accesses at stride 2^t vary ten bits, which must reach every slice; then BASELINES a2.6.
+/// First the strides: 1024 accesses at stride 2^t vary ten bits, which must reach every slice; then windows of neighbouring
+/// address bits.
 unsigned score(std::span<const std::uint64_t> slice, unsigned top) {
   unsigned strides = 0, windows = 0;
   for (unsigned low = kLineBit; low + 6 <= top + 1; ++low) {

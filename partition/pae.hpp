@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-/// Page Address Entropy hashing (BASELINES a1-a2): channel, sub-slice and bank bits are parities of masked address bits.
+/// Page Address Entropy hashing (PAE, ISCA 2018): channel, sub-slice and bank bits are parities of masked address bits.
 namespace atl {
 
 /// Address bits of a chip, from low to high: offset in a 256-byte chunk | channel | sub-slice | column | bank | row.
@@ -33,7 +33,7 @@ struct PaeMasks {
   std::vector<std::uint64_t> slice() const;  ///< slice = channel * slices per channel + sub-slice, lowest bit first
 };
 
-/// The fixed masks of BASELINES a2.4 for its shape, else those that the seeded search of a2.6 finds. Always the same.
+/// The fixed masks for SAC's shape, else those that a seeded search finds. Always the same.
 PaeMasks pae_masks(const PaeShape& shape);
 
 /// The search alone, among `seeds` draws.

@@ -67,7 +67,7 @@ class PageHomeCache {
   unsigned shift_;
 };
 
-/// The controller's side of first touch: the lowest (cycle, chip) becomes the home, for good (BASELINES b2.3-4).
+/// The controller's side of first touch: the lowest (cycle, chip) becomes the home, for good.
 class FirstTouch {
  public:
   struct Touch {

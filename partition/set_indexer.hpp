@@ -9,8 +9,7 @@
 namespace atl {
 
 /// Line number to cache set. An L1 passes the line address itself, an LLC slice `AddressMap::line_in_slice(line)`.
-/// xor_fold XORs all higher groups of log2(sets) bits into the lowest, so that power-of-two rows do not thrash (BASELINES
-/// a2.10).
+/// xor_fold XORs all higher groups of log2(sets) bits into the lowest, so that power-of-two rows do not thrash.
 class SetIndexer {
  public:
   /// `where` names the cache in the error when its sets are not a power of two.

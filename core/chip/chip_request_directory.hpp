@@ -14,7 +14,7 @@ namespace atl {
 /// the LLC is sectored). A request hits if its tag is present and its chip has asked for the line before.
 ///
 /// As published, a set of 16 tags stands for up to 16 x chips copies, although SM-side caches have room for 16: the
-/// directory is exact for lines of one chip and too optimistic for widely shared ones (BASELINES n4). With
+/// directory is exact for lines of one chip and too optimistic for widely shared ones. With
 /// sac.crd_counts_copies a set holds as many copies as SM-side caching would give it, and evicts tags to keep to that.
 class ChipRequestDirectory {
  public:

@@ -176,7 +176,7 @@ std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
 
 /// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
 /// ways replaces its own, any other takes a free way or one of the other kind. A smaller quota thus takes effect lazily
-/// (BASELINES c9).
+/// (Milic et al., MICRO 2017).
 std::uint32_t LlcSlice::victim(std::uint32_t set, std::uint8_t home) const {
   if (c_.role != LlcRole::split) return tags_.victim(set);
   const bool local = home == c_.chip;

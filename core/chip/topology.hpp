@@ -23,7 +23,7 @@ struct Channel {
 /// Ports, channels and routes of one chip.
 ///
 /// Ring: port 0 leads to the next higher chip, port 1 to the next lower (two chips: one link, port 0). Packets take the
-/// shorter way; at equal length the line address's parity decides (BASELINES h4). A ring of finite buffers can wait for
+/// shorter way; at equal length the line address's parity decides. A ring of finite buffers can wait for
 /// itself in a circle; therefore packets change to a second set of buffers when they pass the dateline between the last
 /// chip and chip 0. Full: one port per neighbour. Switched: one port, and the switch is the wire between.
 class ChipTopology {

@@ -9,7 +9,7 @@ namespace atl {
 enum class WarpScheduler : std::uint8_t { gto, lrr };
 enum class SetIndex : std::uint8_t { linear, xor_fold };
 
-/// Streaming multiprocessors (BASELINES j5, j8).
+/// Streaming multiprocessors.
 struct SmConfig {
   std::uint32_t count = 64;
   std::uint32_t warps = 64;
@@ -131,7 +131,7 @@ struct LlcConfig {
   }
 };
 
-/// The Dynamic LLC's rules (Milic et al., MICRO 2017; BASELINES c).
+/// The Dynamic LLC's rules (Milic et al., MICRO 2017).
 struct DynamicConfig {
   std::uint32_t period_cycles = 5000;
   double saturation = 0.99;
@@ -168,7 +168,7 @@ struct SacConfig {
 
 enum class DramPreset : std::uint8_t { gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep };
 
-/// DRAM timing in command clocks (BASELINES i; names as in the data sheets).
+/// DRAM timing in command clocks (names as in the data sheets).
 struct DramTiming {
   double clock_mhz = 3500;
   std::uint32_t burst_bytes = 64;

@@ -9,7 +9,7 @@ namespace atl {
 
 enum class Topology : std::uint8_t { ring, full, switched };
 
-/// Inter-chip network. Default figures: SAC's ring, 96 GB/s per direction between neighbours (BASELINES h1-h2).
+/// Inter-chip network. Default figures: SAC's ring, 96 GB/s per direction between neighbours (docs/systems.md).
 struct LinkConfig {
   Topology topology = Topology::ring;
   double bandwidth_gbps = 96;

@@ -7,7 +7,7 @@
 
 namespace atl {
 
-/// The directory of SAC's hardware coherence (SAC section 2.1, footnote 3; BASELINES g3): for each line of the home that
+/// The directory of SAC's hardware coherence (SAC section 2.1, footnote 3): for each line of the home that
 /// other chips have cached, which of them, and whether one of them has written it. Full map and unbounded: SAC names no
 /// capacity. An open-addressed table that only grows; a line that nobody shares any more keeps its place.
 class FullMapDirectory {
