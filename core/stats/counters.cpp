@@ -50,6 +50,7 @@ constexpr std::array<CounterInfo, kCounters> kTable{{
     {noc_request_bytes, "noc.request_bytes", "bytes", "bytes on the request crossbar"},
     {noc_response_packets, "noc.response_packets", "packets", "packets on the response crossbar"},
     {noc_response_bytes, "noc.response_bytes", "bytes", "bytes on the response crossbar"},
+    {noc_link_bytes, "noc.link_bytes", "bytes", "bytes between the chip's slices and its inter-chip ports, both ways"},
     {link_packets, "link.packets", "packets", "packets sent to other chips by this chip, forwarded ones included"},
     {link_bytes, "link.bytes", "bytes", "bytes sent to other chips by this chip, forwarded ones included"},
     {link_forwarded, "link.forwarded", "packets", "packets between two other chips that this chip passed on"},

@@ -50,6 +50,7 @@ enum class Counter : std::uint16_t {
   noc_request_bytes,
   noc_response_packets,
   noc_response_bytes,
+  noc_link_bytes,
   link_packets,
   link_bytes,
   link_forwarded,
