@@ -1,7 +1,9 @@
 #include <H5Cpp.h>
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -54,6 +56,12 @@ TEST_CASE("a newer schema version is refused with both versions") {
   });
   CHECK(contains(message, "schema version 99"));
   CHECK(contains(message, fmt::format("reads version {}", hdf5::kSchemaVersion)));
+}
+
+TEST_CASE("the script that draws results reads the version that is written") {
+  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/plot_result.py");
+  const std::string script{std::istreambuf_iterator<char>(file), {}};
+  CHECK(contains(script, fmt::format("SCHEMA = (\"{}\", {})\n", hdf5::kSchema, hdf5::kSchemaVersion)));
 }
 
 TEST_CASE("a missing group or dataset is named") {
