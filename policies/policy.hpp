@@ -7,6 +7,7 @@
 
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
+#include "policies/replication/degree_counts.hpp"
 
 /// Decisions. A policy runs in the controller and is a function of what it is told: it knows no chip, no message, no file.
 namespace atl {
@@ -14,6 +15,17 @@ namespace atl {
 /// Whose lines an LLC slice holds: its own chip's, for the SMs of every chip; any chip's, for the SMs of its own chip; or
 /// both, each in ways of its own.
 enum class LlcRole : std::uint8_t { memory_side, sm_side, split };
+
+/// How lines are replicated across the slices of a chip.
+struct ReplicationModes {
+  std::uint32_t level = 0;  ///< logarithm of the degree
+  bool all_lines = false;   ///< written lines too: slices write through, and atomics go to the line's shared slice (Adaptive)
+  bool profile = false;     ///< the chip counts what each degree would do
+  bool restart = false;     ///< from nothing
+  bool flush = false;       ///< the LLC is emptied when a kernel ends: what it only read the next may write
+  template <class Archive> void serialize(Archive& a, unsigned) { a& level& all_lines& profile& restart& flush; }
+  bool operator==(const ReplicationModes&) const = default;
+};
 
 /// What a chip obeys. Plain values that travel with a kernel's launch or a change of mode; the chip's hot path reads them
 /// and asks nobody.
@@ -23,7 +35,8 @@ struct Modes {
   bool profile = false;          ///< SAC's profilers count (SAC section 3.2)
   std::uint32_t epoch_cycles =
       0;  ///< the chip reports its counters so long after these modes take effect, and so on; 0: not
-  template <class Archive> void serialize(Archive& a, unsigned) { a& llc& local_ways& profile& epoch_cycles; }
+  ReplicationModes replication{};
+  template <class Archive> void serialize(Archive& a, unsigned) { a& llc& local_ways& profile& epoch_cycles& replication; }
   bool operator==(const Modes&) const = default;
 };
 
@@ -32,6 +45,7 @@ struct ChipEpoch {
   Counters count;                                    ///< increments
   std::vector<std::uint64_t> at_home, at_requester;  ///< [slice] requests, as memory-side and SM-side caching route them
   std::uint64_t crd_requests = 0, crd_hits = 0;      ///< of SAC's Chip Request Directory
+  DegreeCounts degrees;
 };
 
 struct Epoch {
@@ -40,17 +54,17 @@ struct Epoch {
   std::span<const ChipEpoch> chips;
 };
 
-/// A decision and what follows from it.
+/// Decisions and what follows from them.
 struct Verdict {
-  Decision decision;
+  std::vector<Decision> decisions;
   std::vector<Modes> modes;  ///< [chip]
 };
 
 class Policy {
  public:
   virtual ~Policy() = default;
-  /// Modes of all chips for kernel `kernel` of the workload, asked for once, right before its launch.
-  virtual Modes at_kernel_start(std::size_t kernel) = 0;
+  /// Modes of all chips for kernel `kernel` of the workload, asked for once, right before its launch at cycle `start`.
+  virtual std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) = 0;
   /// Asked when every chip has reported the epoch, while the kernel runs. Nothing: all stays as it is.
   virtual std::optional<Verdict> at_epoch_end(const Epoch&) { return std::nullopt; }
 };

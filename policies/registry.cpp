@@ -3,9 +3,11 @@
 #include <array>
 
 #include "core/engine/error.hpp"
+#include "policies/combined.hpp"
 #include "policies/llc/fixed_role.hpp"
 #include "policies/llc/sac.hpp"
 #include "policies/llc/split.hpp"
+#include "policies/replication/degree_policies.hpp"
 
 namespace atl {
 namespace {
@@ -28,7 +30,9 @@ std::span<const PolicyInfo> policies() { return kPolicies; }
 
 std::unique_ptr<Policy> make_policy(const SystemConfig& config) {
   for (const PolicyInfo& p : kPolicies) {
-    if (p.organisation == config.llc.organisation) return p.make(config);
+    if (p.organisation != config.llc.organisation) continue;
+    if (config.llc.replication == Replication::shared) return p.make(config);
+    return combine(p.make(config), make_replication(config));
   }
   throw InputError("llc.organisation", "this organisation has no policy in policies/registry.cpp");
 }

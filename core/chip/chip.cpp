@@ -219,17 +219,21 @@ void Chip::dispatch() {
 
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
 /// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
-/// Under split only the remote lines go, which no other chip asks for.
+/// Under split only the remote lines go, which no other chip asks for. With replication all go (SelRep section III-B).
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
+    const auto wait_for_others = [&] {
+      phase_ = Phase::waiting;
+      tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+    };
+    if (c_.replication.flush) return wait_for_others();
     switch (c_.role) {
       case LlcRole::memory_side:
         return end_kernel();
       case LlcRole::sm_side:
         if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
-        phase_ = Phase::waiting;
-        return tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+        return wait_for_others();
       case LlcRole::split:
         return begin_flush(LlcSlice::Flush::remote);
     }

@@ -9,6 +9,8 @@ void Chip::obey(const Modes& m) {
   c_.role = m.llc;
   c_.local_ways = m.local_ways;
   c_.profiler.turn(m.profile);
+  c_.replication = m.replication;
+  c_.degrees.turn(m.replication.profile, m.replication.restart);
   ++modes_taken_;
   epoch_cycles_ = m.epoch_cycles;
   at_epoch_start_ = c_.count;
@@ -31,6 +33,7 @@ void Chip::send_epoch(std::uint32_t of_modes) {
     body.at_home = p.at_home, body.at_requester = p.at_requester;
     body.crd_requests = p.crd_requests, body.crd_hits = p.crd_hits;
   }
+  if (c_.degrees.on()) body.degrees = c_.degrees.take();
   tell_controller(ControlKind::epoch_report, body);
   Event e{{}, 0, EventKind::epoch};
   e.packet.token = of_modes;
@@ -51,7 +54,9 @@ void Chip::empty() {
     if (c_.role == LlcRole::sm_side) leave_sm_side();
     return;
   }
-  for (LlcSlice& s : slices_) s.begin_flush(c_.role == LlcRole::memory_side ? LlcSlice::Flush::dirty : LlcSlice::Flush::all);
+  // A private LLC holds copies that others' writes have passed by; it has no dirty lines.
+  const bool only_dirty = c_.role == LlcRole::memory_side && !c_.replication.all_lines;
+  for (LlcSlice& s : slices_) s.begin_flush(only_dirty ? LlcSlice::Flush::dirty : LlcSlice::Flush::all);
 }
 
 void Chip::leave_sm_side() {

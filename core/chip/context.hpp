@@ -7,6 +7,7 @@
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
 #include "policies/policy.hpp"
+#include "policies/replication/degree_profiler.hpp"
 
 namespace atl {
 
@@ -20,8 +21,15 @@ struct Context {
   std::uint32_t local_ways = 0;  ///< split: ways of a set for lines of this chip
   bool paused = false;           ///< SMs send nothing: the organisation is about to change
   LlcProfiler profiler{machine.config};
+  ReplicationModes replication{};
+  DegreeProfiler degrees{machine.config, machine.replicas};
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
+  /// The slice of this chip for a request of an SM. Atomics execute where all clusters' meet.
+  std::uint32_t slice(const Packet& p) const {
+    const bool replicated = p.has(kReadOnlyData) || (replication.all_lines && p.kind != PacketKind::atomic);
+    return machine.slice(p.line, p.sm, replicated ? replication.level : 0);
+  }
   bool sm_side() const { return role == LlcRole::sm_side; }
   Cycle now() const { return queue.now(); }
   void schedule(Cycle at, const Event& e) { queue.push(at, e); }

@@ -47,8 +47,9 @@ struct EpochBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters, at_home, at_requester;
   std::uint64_t crd_requests = 0, crd_hits = 0;
+  DegreeCounts degrees;
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& modes& end& counters& at_home& at_requester& crd_requests& crd_hits;
+    a& modes& end& counters& at_home& at_requester& crd_requests& crd_hits& degrees;
   }
 };
 

@@ -109,7 +109,10 @@ void Links::receive(std::span<const Message> messages) {
 void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
   c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
   if (p.destination() == c_.chip) {
-    state_[channel].in.push(p);
+    Packet here = p;
+    // An SM's request goes where this chip replicates the line, which the SM's chip does not know.
+    if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice)) here.slice = static_cast<std::uint8_t>(c_.slice(p));
+    state_[channel].in.push(here);
     return pump_in(channel);
   }
   const std::uint32_t onward = channel_for(p, channel);
@@ -142,7 +145,13 @@ void Links::on_credit(std::uint32_t channel) {
 Gate* Links::destination_gate(const Packet& p) {
   if (to_slice(p)) return nullptr;
   if (is_response(p.kind)) return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
-  return &(*slices_)[p.slice].gate(LlcSlice::kFromLinks);
+  return &(*slices_)[slice_for(p)].gate(LlcSlice::kFromLinks);
+}
+
+/// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
+/// for the home's too, unless the home looks the line up and the one that asked is a replica's.
+std::uint32_t Links::slice_for(const Packet& p) const {
+  return p.has(kToSlice) && c_.machine.replicates && !c_.sm_side() ? c_.machine.map.slice(p.line) : p.slice;
 }
 
 void Links::pump_in(std::uint32_t channel) {
@@ -181,8 +190,8 @@ void Links::hand_on(const Packet& p, Cycle depart) {
     c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
                 c_.machine.cluster_port(p.sm, p.slice), 0, p);
   } else {
-    c_.schedule(depart + config.noc.request_latency_cycles + config.llc.latency_cycles, EventKind::slice_arrive, p.slice,
-                LlcSlice::kFromLinks, p);
+    c_.schedule(depart + config.noc.request_latency_cycles + config.llc.latency_cycles, EventKind::slice_arrive,
+                slice_for(p), LlcSlice::kFromLinks, p);
   }
 }
 

@@ -76,6 +76,7 @@ class Links {
   bool to_slice(const Packet& p) const { return is_response(p.kind) && p.has(kToSlice); }
   void free_buffer(std::uint32_t channel);
   Gate* destination_gate(const Packet& p);
+  std::uint32_t slice_for(const Packet& p) const;
   void hand_on(const Packet& p, Cycle depart);
   Mail& outbox(std::uint32_t neighbour) { return edges_[edge_of_[neighbour]].outbox; }
 

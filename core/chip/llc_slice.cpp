@@ -144,7 +144,14 @@ void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
   ++accesses_;
   ++c_.count[Counter::llc_accesses];
   c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
+  if (c_.degrees.on() && p.kind == PacketKind::read) count_degrees(p);
   if (c_.profiler.on()) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
+}
+
+void LlcSlice::count_degrees(const Packet& p) {
+  const Machine& m = c_.machine;
+  if (p.has(kToSlice) || !c_.degrees.watches(id_, p.has(kReadOnlyData))) return;
+  c_.degrees.request(m.map.slice(p.line), set(p.line), p.line, p.sm / m.config.noc.sms_per_cluster);
 }
 
 bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
@@ -223,7 +230,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .kind = PacketKind::read,
                .sectors = fetch,
                .flags = kToSlice,
-               .slice = p.slice};
+               .slice = static_cast<std::uint8_t>(id_)};
   const bool elsewhere = local && hardware_coherent() && directory_.owner(p.line) != FullMapDirectory::kNobody;
   if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
     return false;
@@ -251,6 +258,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
 
 /// Writes validate what they touch without fetching the rest of the line.
 bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
+  if (c_.replication.all_lines) return write_to_memory(p, queue);
   const std::uint32_t s = set(p.line);
   std::uint32_t i = tags_.find(s, p.line);
   const bool hit = i != TagArray::kMiss;
@@ -274,6 +282,23 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
+  respond(p, 0);
+  pump_out();
+  return true;
+}
+
+/// A private LLC writes through, since any of its slices may be asked for the line next (Adaptive): a copy here is updated,
+/// none is made, and memory takes the data.
+bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
+  if (!response_room(p) || write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const bool hit = i != TagArray::kMiss;
+  if (hit) put_written(i, p);
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+  ++c_.count[Counter::llc_writes];
+  write_back(p.line, p.home, p.sectors);
   respond(p, 0);
   pump_out();
   return true;

@@ -87,6 +87,7 @@ class LlcSlice {
   bool read(const Packet& p, std::uint32_t queue);
   bool write(const Packet& p, std::uint32_t queue);
   bool write_through(const Packet& p, std::uint32_t queue);
+  bool write_to_memory(const Packet& p, std::uint32_t queue);
   bool writes_through(const Packet& p) const;
   bool hardware_coherent() const;
   void put_written(std::uint32_t i, const Packet& p);
@@ -120,11 +121,13 @@ class LlcSlice {
   void pump_out();
   void pump_write();
   void make_room(std::uint32_t victim);
+  void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors);
   bool write_room(std::uint32_t victim);
   std::uint32_t set(LineAddr line) const { return sets_(c_.machine.map.line_in_slice(line)); }
   DramChannel& channel(LineAddr line) const;
   static Packet response(const Packet& request, std::uint8_t flags);
   void count_access(const Packet& p, LlcOutcome outcome);
+  void count_degrees(const Packet& p);
 
   Context& c_;
   const std::uint16_t id_;

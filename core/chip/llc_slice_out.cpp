@@ -131,12 +131,15 @@ void LlcSlice::make_room(std::uint32_t victim) {
   if (!tags_.occupied(victim)) return;
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
-  if (tags_.dirty(victim) == 0) return;
-  const Packet p{.line = tags_.line(victim),
+  if (tags_.dirty(victim) != 0) write_back(tags_.line(victim), home_[victim], tags_.dirty(victim));
+}
+
+void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors) {
+  const Packet p{.line = line,
                  .source = c_.chip,
-                 .home = home_[victim],
+                 .home = home,
                  .kind = PacketKind::writeback,
-                 .sectors = tags_.dirty(victim),
+                 .sectors = sectors,
                  .flags = kToSlice,
                  .slice = static_cast<std::uint8_t>(id_)};
   ++writebacks_;

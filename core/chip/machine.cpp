@@ -4,7 +4,7 @@
 
 namespace atl {
 
-Machine::Machine(const SystemConfig& c) : config(c), map(c) {
+Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   clusters = c.sm.count / c.noc.sms_per_cluster;
   cluster_ports = clusters * c.noc.memory_routers;
   line_sectors = c.line_bytes / 32;
@@ -17,6 +17,7 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c) {
   lookup_bpc = c.llc.slice_gbps * per_cycle;
   link_bpc = c.link.bandwidth_gbps * per_cycle;
   full_map = c.coherence.protocol == CoherenceProtocol::full_map;
+  replicates = c.llc.replication != Replication::shared;
   shared_network = c.llc.network == LlcNetwork::automatic ? c.llc.organisation != LlcOrganisation::sm_side
                                                           : c.llc.network == LlcNetwork::shared;
   const auto flits = [&](std::uint32_t bytes) {

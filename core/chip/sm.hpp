@@ -85,7 +85,7 @@ class Sm {
   bool load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors);
   bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
   bool credit_for(Packet& p);
-  Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token) const;
+  Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token, std::uint8_t flags) const;
 
   Context& c_;
   RequestNetwork& network_;

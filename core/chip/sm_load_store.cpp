@@ -76,6 +76,10 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
   return true;
 }
 
+static std::uint8_t read_only(const Op& op) {
+  return static_cast<std::uint8_t>((op.flags & kReadOnly) != 0 ? kReadOnlyData : 0);
+}
+
 bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
   const auto l = l1_.lookup(line, sectors);
   if (l.outcome == L1Cache::Outcome::stall) {
@@ -83,7 +87,7 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
     ++c_.count[Counter::l1_stalls];
     return false;
   }
-  Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16);
+  Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16, read_only(op));
   if (l.outcome == L1Cache::Outcome::fetch && !credit_for(p)) return false;
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
@@ -110,7 +114,6 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
   ++c_.count[Counter::l1_misses];
   c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
   p.token |= entry;
-  if ((op.flags & kReadOnly) != 0) p.flags |= kReadOnlyData;
   network_.request(p);
   return true;
 }
@@ -122,8 +125,8 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     ++c_.count[Counter::l1_stalls];
     return false;
   }
-  Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot);
-  p.flags = kDirect;
+  const auto data = static_cast<std::uint8_t>(kind == PacketKind::read ? read_only(op) : 0);
+  Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot, kDirect | data);
   if (!credit_for(p)) return false;
   ++unacknowledged_;
   if (kind == PacketKind::write) {
@@ -164,15 +167,18 @@ bool Sm::credit_for(Packet& p) {
   return false;
 }
 
-Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token) const {
-  return {.line = line,
-          .token = token,
-          .born = static_cast<std::uint32_t>(c_.now()),
-          .sm = id_,
-          .source = c_.chip,
-          .kind = kind,
-          .sectors = sectors,
-          .slice = static_cast<std::uint8_t>(c_.machine.map.slice(line))};
+Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token,
+                        std::uint8_t flags) const {
+  Packet p{.line = line,
+           .token = token,
+           .born = static_cast<std::uint32_t>(c_.now()),
+           .sm = id_,
+           .source = c_.chip,
+           .kind = kind,
+           .sectors = sectors,
+           .flags = flags};
+  p.slice = static_cast<std::uint8_t>(c_.slice(p));
+  return p;
 }
 
 void Sm::on_response(const Packet& p) {

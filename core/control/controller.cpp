@@ -86,10 +86,10 @@ void Controller::launch(Cycle earliest_start) {
   chips_done_ = chips_drained_ = 0;
   running_ = true;
   last_move_ = k.started;
-  const Modes modes = policy_->at_kernel_start(kernel_);
-  modes_.assign(config_.chips, modes);
+  modes_ = policy_->at_kernel_start(kernel_, k.started);
   expect_epochs(k.started);
-  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes});
+  for (LpId chip = 0; chip < config_.chips; ++chip)
+    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip]});
 }
 
 void Controller::on_kernel_done(Cycle cycle) {

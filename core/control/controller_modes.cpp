@@ -10,7 +10,7 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   ChipEpoch& e = epoch_[chip];
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
   e.at_home = body.at_home, e.at_requester = body.at_requester;
-  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits;
+  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits, e.degrees = body.degrees;
   if (++epoch_reports_ < config_.chips) return;
   epoch_reports_ = 0;
   decide(body.end);
@@ -20,13 +20,14 @@ void Controller::decide(Cycle end) {
   const Cycle begin = std::exchange(epoch_begin_, end);
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
   if (!verdict || chips_drained_ == config_.chips) return;  // the kernel is over
-  result_.decisions.push_back(std::move(verdict->decision));
+  for (Decision& d : verdict->decisions) result_.decisions.push_back(std::move(d));
   take_up(verdict->modes);
 }
 
 void Controller::take_up(const std::vector<Modes>& modes) {
   if (modes == modes_) return;
-  changing_ = modes[0].llc != modes_[0].llc;  // the organisation is one for all chips
+  // The organisation is one for all chips. A degree changes at once: replicas that nobody reaches are replaced in time.
+  changing_ = modes[0].llc != modes_[0].llc || modes[0].replication.all_lines != modes_[0].replication.all_lines;
   modes_ = modes;
   if (changing_) {
     chips_paused_ = chips_emptied_ = 0;

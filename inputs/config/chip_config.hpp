@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "inputs/config/field.hpp"
+#include "inputs/config/replication_config.hpp"
 
 /// What one GPU chip is made of. All chips of a system are alike. Immutable once read.
 namespace atl {
@@ -96,6 +97,7 @@ enum class LlcNetwork : std::uint8_t { automatic, separate, shared };
 /// Last-level cache: sliced, write-back, LRU.
 struct LlcConfig {
   LlcOrganisation organisation = LlcOrganisation::memory_side;
+  Replication replication = Replication::shared;
   std::uint32_t slices = 16;
   std::uint32_t size_kib = 4096;
   std::uint32_t ways = 16;
@@ -113,6 +115,7 @@ struct LlcConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
+    v(s.replication, {"replication", "", 0, 0, "in how many slices of a chip a read-only line may live"});
     v(s.slices, {"slices", "", 1, 256, "slices per chip"});
     v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});
     v(s.ways, {"ways", "", 1, 64, "associativity"});

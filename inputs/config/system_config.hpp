@@ -107,6 +107,8 @@ struct SystemConfig {
   LlcConfig llc;
   DynamicConfig dynamic;
   SacConfig sac;
+  SelrepConfig selrep;
+  AdaptiveConfig adaptive;
   DramConfig dram;
   LinkConfig link;
   PartitionConfig partition;
@@ -127,6 +129,8 @@ struct SystemConfig {
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
     v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
     v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});
+    v(s.selrep, {"selrep", "", 0, 0, "epochs and directory of llc.replication = selrep"});
+    v(s.adaptive, {"adaptive", "", 0, 0, "profile and rules of llc.replication = adaptive"});
     v(s.dram, {"dram", "", 0, 0, "memory controllers and DRAM"});
     v(s.link, {"link", "", 0, 0, "inter-chip network"});
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});

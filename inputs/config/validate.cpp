@@ -60,6 +60,32 @@ class Rules {
     }
   }
 
+  void replication() const {
+    if (c_.llc.replication == Replication::shared) return;
+    const std::uint32_t slices = c_.llc.slices / c_.noc.memory_routers;
+    require(std::has_single_bit(slices) && slices > 1,
+            "`llc.replication` needs a power of two of slices per memory-side router, not {} (`llc.slices` / "
+            "`noc.memory_routers`): use shared",
+            slices);
+    const std::uint32_t degree = fixed_degree(c_.llc.replication, slices);
+    require(degree <= slices, "`llc.replication` = degree_{} exceeds the {} slices of a memory-side router", degree, slices);
+    require(c_.coherence.protocol != CoherenceProtocol::full_map,
+            "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
+            "software, or llc.replication = shared");
+    const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
+    const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
+    if (c_.llc.replication == Replication::selrep) {
+      const std::uint32_t most = shadow ? sets : sets * slices;
+      require(c_.selrep.directory_sets <= most, "`selrep.directory_sets` = {} exceeds the {} sets there are to sample",
+              c_.selrep.directory_sets, most);
+    }
+    if (c_.llc.replication == Replication::adaptive) {
+      require(c_.adaptive.directory_sets <= sets * slices,
+              "`adaptive.directory_sets` = {} exceeds the {} sets there are to sample", c_.adaptive.directory_sets,
+              sets * slices);
+    }
+  }
+
   void coherence() const {
     const bool split =
         c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split;
@@ -175,6 +201,7 @@ void validate(const SystemConfig& config) {
   rules.organisation();
   rules.coherence();
   rules.network();
+  rules.replication();
   rules.memory();
   rules.partition();
 }

@@ -50,6 +50,27 @@ template <> std::span<const Word<LlcNetwork>> words() {
   return list;
 }
 
+template <> std::span<const Word<Replication>> words() {
+  static constexpr std::array<Word<Replication>, 7> list{{
+      {Replication::shared, "shared", "one: the slice follows from the address"},
+      {Replication::degree_2, "degree_2", "two, each for half of the clusters"},
+      {Replication::degree_4, "degree_4", "four"},
+      {Replication::degree_8, "degree_8", "eight"},
+      {Replication::per_cluster, "private", "every slice of its router: each for its own clusters"},
+      {Replication::adaptive, "adaptive", "shared, or all lines private, chosen from a profile (ISCA 2019)"},
+      {Replication::selrep, "selrep", "the degree that promises most bandwidth, chosen every epoch (MICRO 2020)"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<DegreePrediction>> words() {
+  static constexpr std::array<Word<DegreePrediction>, 2> list{{
+      {DegreePrediction::line_tags, "line_tags", "one tag per line with the clusters that asked for it, as published"},
+      {DegreePrediction::shadow_tags, "shadow_tags", "tags for every degree, which see its loss of capacity too"},
+  }};
+  return list;
+}
+
 template <> std::span<const Word<DramPreset>> words() {
   static constexpr std::array<Word<DramPreset>, 6> list{{
       {DramPreset::gddr5, "gddr5", "GDDR5 of the GTX 480 class"},

@@ -5,16 +5,20 @@ namespace {
 
 class FixedRole final : public Policy {
  public:
-  explicit FixedRole(LlcRole role) : role_(role) {}
-  Modes at_kernel_start(std::size_t) override { return {.llc = role_}; }
+  FixedRole(LlcRole role, std::uint32_t chips) : modes_(chips, Modes{.llc = role}) {}
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
 
  private:
-  LlcRole role_;
+  const std::vector<Modes> modes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_memory_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::memory_side); }
-std::unique_ptr<Policy> make_sm_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::sm_side); }
+std::unique_ptr<Policy> make_memory_side(const SystemConfig& c) {
+  return std::make_unique<FixedRole>(LlcRole::memory_side, c.chips);
+}
+std::unique_ptr<Policy> make_sm_side(const SystemConfig& c) {
+  return std::make_unique<FixedRole>(LlcRole::sm_side, c.chips);
+}
 
 }  // namespace atl

@@ -11,13 +11,13 @@ class Sac final : public Policy {
  public:
   explicit Sac(const SystemConfig& config) : config_(config) {}
 
-  Modes at_kernel_start(std::size_t) override { return profiling(); }
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return all(profiling()); }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
-    Verdict v;
-    v.decision.kernel = epoch.kernel, v.decision.cycle = epoch.end;
+    Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};
+    Decision& decision = v.decisions[0];
     if (!profiling_) {
-      v.decision.choice = "profile";
+      decision.choice = "profile";
       v.modes = all(profiling());
       return v;
     }
@@ -25,13 +25,13 @@ class Sac final : public Policy {
     const EabInputs in = eab_inputs(config_, epoch.chips);
     const Eab memory = eab_memory_side(in), sm = eab_sm_side(in);
     const bool sm_side = sm.total() > memory.total() * (1 + config_.sac.threshold);
-    v.decision.choice = sm_side ? "sm_side" : "memory_side";
-    v.decision.values = report(in, memory, sm);
+    decision.choice = sm_side ? "sm_side" : "memory_side";
+    decision.values = report(in, memory, sm);
     // How much the two hit rates rest on: a window has some ten thousand requests, of which the directory sees one in 256.
     std::uint64_t requests = 0, sampled = 0;
     for (const ChipEpoch& c : epoch.chips) requests += c.count[Counter::llc_accesses], sampled += c.crd_requests;
-    v.decision.values.emplace_back("memory_side.requests", static_cast<double>(requests));
-    v.decision.values.emplace_back("sm_side.sampled_requests", static_cast<double>(sampled));
+    decision.values.emplace_back("memory_side.requests", static_cast<double>(requests));
+    decision.values.emplace_back("sm_side.sampled_requests", static_cast<double>(sampled));
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }

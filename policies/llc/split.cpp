@@ -11,25 +11,25 @@ namespace {
 
 class StaticSplit final : public Policy {
  public:
-  explicit StaticSplit(const SystemConfig& c) : modes_{.llc = LlcRole::split, .local_ways = c.llc.local_ways} {}
-  Modes at_kernel_start(std::size_t) override { return modes_; }
+  explicit StaticSplit(const SystemConfig& c) : modes_(c.chips, {.llc = LlcRole::split, .local_ways = c.llc.local_ways}) {}
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
 
  private:
-  const Modes modes_;
+  const std::vector<Modes> modes_;
 };
 
 class DynamicSplit final : public Policy {
  public:
   explicit DynamicSplit(const SystemConfig& c) : c_(c), ways_(c.chips) {}
 
-  Modes at_kernel_start(std::size_t) override {
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override {
     std::ranges::fill(ways_, c_.llc.local_ways);
-    return modes(c_.llc.local_ways);
+    return std::vector<Modes>(c_.chips, modes(c_.llc.local_ways));
   }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
-    Verdict v;
-    v.decision.kernel = epoch.kernel, v.decision.cycle = epoch.end;
+    Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};
+    Decision& decision = v.decisions[0];
     const double ns = static_cast<double>(epoch.length) / c_.core_clock_mhz * 1e3;  // GB/s times ns are bytes
     const double link_bytes = link_bandwidth_in(c_) * ns, memory_bytes = memory_bandwidth(c_) * ns;
     bool changed = false;
@@ -42,11 +42,11 @@ class DynamicSplit final : public Policy {
       ways_[chip] = next;
       v.modes.push_back(modes(next));
       const std::string name = fmt::format("chip{}.", chip);
-      v.decision.values.insert(v.decision.values.end(),
+      decision.values.insert(decision.values.end(),
                                {{name + "link", link}, {name + "memory", memory}, {name + "local_ways", next}});
     }
     if (!changed) return std::nullopt;
-    v.decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));
+    decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));
     return v;
   }
 

@@ -15,11 +15,12 @@ namespace {
 
 /// SAC's system, shrunk so that a run takes well under a second.
 SystemConfig small_system(const std::string& organisation, const std::string& topology,
-                          const std::string& protocol = "software") {
+                          const std::string& protocol = "software", const std::string& replication = "shared") {
   return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
                                    "control.sample_cycles=1000", "llc.organisation=" + organisation,
                                    "link.topology=" + topology, "dynamic.period_cycles=500", "dynamic.saturation=0.5",
-                                   "sac.window_cycles=500", "sac.crd_sets=32", "coherence.protocol=" + protocol});
+                                   "sac.window_cycles=500", "sac.crd_sets=32", "coherence.protocol=" + protocol,
+                                   "llc.replication=" + replication, "adaptive.directory_sets=4"});
 }
 
 std::string workload_file(const std::string& name) {
@@ -92,6 +93,21 @@ TEST_CASE("every result is the same on 1 to 5 ranks under hardware coherence") {
     if (organisation == "sm_side") CHECK(sum_of_chips(one)[Counter::coherence_invalidations] > 0);
     if (organisation == "sac") CHECK(one.decisions.size() == one.kernels.size());
     for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  }
+}
+
+TEST_CASE("every result is the same on 1 to 5 ranks with replication, on every organisation") {
+  for (const std::string replication : {"degree_2", "private", "adaptive", "selrep"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
+      CAPTURE(replication);
+      CAPTURE(organisation);
+      SystemConfig config = small_system(organisation, "ring", "software", replication);
+      config.selrep.epoch_cycles = config.adaptive.window_cycles = 1000;
+      config.adaptive.epoch_cycles = 2000, config.adaptive.miss_margin = 0.5;
+      const RunResult one = run_on(config, "hot", 1);
+      CHECK(one.digest != run_on(small_system(organisation, "ring"), "hot", 1).digest);
+      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "hot", ranks), one);
+    }
   }
 }
 

@@ -9,6 +9,7 @@ struct RandomShape {
   std::uint32_t kernels = 1, ctas_per_chip = 4, warps = 2, ops = 24;
   std::uint64_t lines = 200;    ///< 128-byte blocks that are touched, in all
   std::uint64_t spread = 4096;  ///< bytes from one to the next
+  std::uint64_t read_only_lines = 0;  ///< more blocks, that half of the loads read as read-only data
   bool stores = true, atomics = true, bypasses = true, odd_sectors = true;
 };
 
@@ -45,6 +46,13 @@ inline ScriptedWorkload random_workload(const SystemConfig& config, const Random
               break;
             default: {
               std::vector<Access> list;
+              if (shape.read_only_lines != 0 && below(2) == 0) {
+                for (std::uint64_t n = 1 + below(4); n-- > 0;)
+                  list.push_back(Access::make(0x8000000 + below(shape.read_only_lines) * shape.spread, sectors()));
+                p.after({slot}).loads(list, slot);
+                p.ops.back().flags |= kReadOnly;
+                break;
+              }
               for (std::uint64_t n = 1 + below(4); n-- > 0;) list.push_back(Access::make(address(), sectors()));
               p.after({slot}).loads(list, slot);
             }

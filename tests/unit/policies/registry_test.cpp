@@ -18,6 +18,6 @@ TEST_CASE("memory_side and sm_side keep their role for every kernel") {
   for (const auto& [organisation, role] : {std::pair{LlcOrganisation::memory_side, LlcRole::memory_side}, {LlcOrganisation::sm_side, LlcRole::sm_side}}) {
     config.llc.organisation = organisation;
     const auto policy = make_policy(config);
-    for (std::size_t kernel = 0; kernel < 3; ++kernel) CHECK(policy->at_kernel_start(kernel).llc == role);
+    for (std::size_t kernel = 0; kernel < 3; ++kernel) CHECK(policy->at_kernel_start(kernel, 0)[0].llc == role);
   }
 }

@@ -52,25 +52,25 @@ TEST_CASE("slice uniformity is the mean over the maximum, over all slices of the
 
 TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes SM-side if that promises 5 % more") {
   const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
-  const Modes start = policy->at_kernel_start(0);
+  const Modes start = policy->at_kernel_start(0, 0)[0];
   CHECK(start == Modes{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000});
   const auto chips = window(900, 85);
   const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
   REQUIRE(v.has_value());
-  CHECK(v->decision.choice == "sm_side");
+  CHECK(v->decisions[0].choice == "sm_side");
   REQUIRE(v->modes.size() == 4);
   for (const Modes& m : v->modes) CHECK(m == Modes{.llc = LlcRole::sm_side});
-  CHECK(policy->at_kernel_start(1) == start);
+  CHECK(policy->at_kernel_start(1, 0)[0] == start);
 }
 
 TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profilers stop") {
   const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
-  policy->at_kernel_start(0);
+  policy->at_kernel_start(0, 0);
   auto chips = window(900, 5);
   for (ChipEpoch& c : chips) c.count[Counter::requests_local] = 9000;  // hardly anything is remote
   const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
   REQUIRE(v.has_value());
-  CHECK(v->decision.choice == "memory_side");
+  CHECK(v->decisions[0].choice == "memory_side");
   for (const Modes& m : v->modes) CHECK(m == Modes{});
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("requests that join a pending miss count as hits of the LLC, unless sa
 
 TEST_CASE("with sac.reprofile_cycles each decision is followed by a new profile, memory-side") {
   const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac", "sac.reprofile_cycles=100000"}));
-  policy->at_kernel_start(0);
+  policy->at_kernel_start(0, 0);
   const auto chips = window(900, 85);
   const auto chosen = policy->at_epoch_end({0, 2000, 2000, chips});
   CHECK(chosen->modes[0] == Modes{.llc = LlcRole::sm_side, .epoch_cycles = 100000});

@@ -1,0 +1,88 @@
+#include "policies/combined.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace atl {
+namespace {
+
+/// One of the two, and how far its epoch has come.
+struct Part {
+  std::unique_ptr<Policy> policy;
+  std::vector<Modes> modes;
+  std::vector<ChipEpoch> sum;
+  Cycle gone = 0;
+
+  bool has_epochs() const { return modes[0].epoch_cycles != 0; }
+  Cycle left() const { return modes[0].epoch_cycles - gone; }
+  void start(std::vector<Modes> m) { modes = std::move(m), begin_epoch(); }
+  void begin_epoch() { gone = 0, sum.assign(modes.size(), {}); }
+
+  void add(const Epoch& epoch) {
+    gone += epoch.length;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const ChipEpoch& from = epoch.chips[i];
+      sum[i].count += from.count;
+      sum[i].at_home = from.at_home, sum[i].at_requester = from.at_requester;  // counted from the profile's beginning
+      sum[i].crd_requests = from.crd_requests, sum[i].crd_hits = from.crd_hits;
+      sum[i].degrees += from.degrees;
+    }
+  }
+  void end_epoch(const Epoch& epoch, std::vector<Decision>& decisions) {
+    auto verdict = policy->at_epoch_end({epoch.kernel, epoch.end, gone, sum});
+    if (verdict) {
+      modes = std::move(verdict->modes);
+      for (Decision& d : verdict->decisions) decisions.push_back(std::move(d));
+    }
+    begin_epoch();
+  }
+};
+
+class Combined final : public Policy {
+ public:
+  Combined(std::unique_ptr<Policy> organisation, std::unique_ptr<Policy> replication) {
+    organisation_.policy = std::move(organisation), replication_.policy = std::move(replication);
+  }
+
+  std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) override {
+    organisation_.start(organisation_.policy->at_kernel_start(kernel, start));
+    replication_.start(replication_.policy->at_kernel_start(kernel, start));
+    return merged();
+  }
+
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    Verdict v;
+    for (Part* part : {&organisation_, &replication_}) {
+      if (!part->has_epochs()) continue;
+      part->add(epoch);
+      if (part->gone >= part->modes[0].epoch_cycles) part->end_epoch(epoch, v.decisions);
+    }
+    v.modes = merged();
+    return v;
+  }
+
+ private:
+  std::vector<Modes> merged() const {
+    std::vector<Modes> all = organisation_.modes;
+    Cycle next = 0;
+    for (const Part* part : {&organisation_, &replication_}) {
+      if (part->has_epochs()) next = next == 0 ? part->left() : std::min(next, part->left());
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].replication = replication_.modes[i].replication;
+      all[i].epoch_cycles = static_cast<std::uint32_t>(next);
+    }
+    return all;
+  }
+
+  Part organisation_, replication_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> combine(std::unique_ptr<Policy> organisation, std::unique_ptr<Policy> replication) {
+  return std::make_unique<Combined>(std::move(organisation), std::move(replication));
+}
+
+}  // namespace atl

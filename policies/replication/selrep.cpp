@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "partition/replica_map.hpp"
+#include "policies/replication/degree_bandwidth.hpp"
+#include "policies/replication/degree_policies.hpp"
+
+namespace atl {
+namespace {
+
+/// Each chip has the degree of the most bandwidth for the next epoch (SelRep section III-C). Epochs go on from one kernel to
+/// the next, and so does the degree.
+class Selrep final : public Policy {
+ public:
+  explicit Selrep(const SystemConfig& c)
+      : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips) {}
+
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle start) override {
+    const Cycle gone = start - std::min(start, epoch_begin_), epoch = c_.selrep.epoch_cycles;
+    return modes(static_cast<std::uint32_t>(std::max<Cycle>(kShortest, epoch - std::min(epoch, gone))));
+  }
+
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    epoch_begin_ = epoch.end;
+    Decision d{epoch.kernel, epoch.end, {}, {}};
+    for (std::size_t chip = 0; chip < level_.size(); ++chip) choose(chip, epoch.chips[chip].degrees, d);
+    return Verdict{{std::move(d)}, modes(c_.selrep.epoch_cycles)};
+  }
+
+ private:
+  /// A shorter epoch would end while the answer to the one before is under way.
+  static constexpr Cycle kShortest = 1000;
+
+  /// Of equal bandwidths the lowest degree. A chip without requests keeps its degree.
+  void choose(std::size_t chip, const DegreeCounts& counts, Decision& d) {
+    const std::string prefix = level_.size() == 1 ? "" : fmt::format("chip{}.", chip);
+    const bool known = !counts.sampled.empty() && counts.sampled[0] != 0;
+    double best = -1;
+    for (std::uint32_t level = 0; known && level < levels_; ++level) {
+      const DegreeBandwidth b = degree_bandwidth(counts, level, bandwidth_);
+      const std::string name = prefix + degree_name(level, levels_);
+      d.values.insert(d.values.end(), {{name + ".lsp", b.parallelism},
+                                       {name + ".hit", b.hit},
+                                       {name + ".b_hit", b.hits},
+                                       {name + ".b_miss", b.misses},
+                                       {name + ".bandwidth", b.total()}});
+      if (b.total() > best) best = b.total(), level_[chip] = level;
+    }
+    const double sampled = known ? static_cast<double>(counts.sampled[0]) : 0;
+    d.values.insert(d.values.end(), {{prefix + "degree", double(1u << level_[chip])}, {prefix + "sampled", sampled}});
+    if (!d.choice.empty()) d.choice += " ";
+    d.choice += degree_name(level_[chip], levels_);
+  }
+
+  std::vector<Modes> modes(std::uint32_t epoch_cycles) const {
+    std::vector<Modes> all;
+    for (const std::uint32_t level : level_)
+      all.push_back({.epoch_cycles = epoch_cycles, .replication = {.level = level, .profile = true, .flush = true}});
+    return all;
+  }
+
+  const SystemConfig c_;
+  const std::uint32_t levels_;
+  const SliceBandwidth bandwidth_;
+  std::vector<std::uint32_t> level_;  ///< [chip]
+  Cycle epoch_begin_ = 0;
+};
+
+class FixedDegree final : public Policy {
+ public:
+  explicit FixedDegree(const SystemConfig& c)
+      : modes_(c.chips, {.replication = {.level = static_cast<std::uint32_t>(std::countr_zero(
+                                             fixed_degree(c.llc.replication, ReplicaMap(c).slices()))),
+                                         .flush = true}}) {}
+  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
+
+ private:
+  const std::vector<Modes> modes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_selrep(const SystemConfig& c) { return std::make_unique<Selrep>(c); }
+std::unique_ptr<Policy> make_fixed_degree(const SystemConfig& c) { return std::make_unique<FixedDegree>(c); }
+
+std::unique_ptr<Policy> make_replication(const SystemConfig& c) {
+  if (c.llc.replication == Replication::selrep) return make_selrep(c);
+  return c.llc.replication == Replication::adaptive ? make_adaptive(c) : make_fixed_degree(c);
+}
+
+SelrepStorage selrep_storage(const SystemConfig& c) {
+  constexpr std::uint64_t kCounterBits = 16, kDirectoryBytes = 520;
+  const ReplicaMap map(c);
+  const std::uint64_t counters = std::uint64_t{map.slices()} * map.levels() + map.levels() + 1;
+  return {counters * kCounterBits / 8, kDirectoryBytes};
+}
+
+}  // namespace atl

@@ -1,0 +1,159 @@
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "inputs/config/reader.hpp"
+#include "policies/combined.hpp"
+#include "policies/registry.hpp"
+#include "policies/replication/degree_bandwidth.hpp"
+#include "policies/replication/degree_policies.hpp"
+
+using namespace atl;
+
+namespace {
+
+DegreeCounts evenly(const std::array<std::uint64_t, 5>& hits_of_1000) {
+  DegreeCounts c;
+  c.sampled.assign(5, 1000), c.hits.assign(hits_of_1000.begin(), hits_of_1000.end()), c.routed.assign(80, 100);
+  return c;
+}
+
+/// What chips report at the end of an epoch.
+struct Report {
+  std::vector<ChipEpoch> chips;
+  Epoch at(Cycle end, Cycle length) const { return {0, end, length, chips}; }
+};
+
+Report report(std::initializer_list<DegreeCounts> counts) {
+  Report r;
+  for (const DegreeCounts& c : counts) r.chips.push_back({{}, {}, {}, 0, 0, c});
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("LLC-slice parallelism is 1 for one busy slice, and the number of slices for even load") {
+  CHECK(slice_parallelism(std::array<std::uint64_t, 4>{0, 700, 0, 0}) == 1);
+  CHECK(slice_parallelism(std::array<std::uint64_t, 4>{7, 7, 7, 7}) == 4);
+  CHECK(slice_parallelism(std::array<std::uint64_t, 4>{10, 5, 5, 0}) == 2);
+  CHECK(slice_parallelism(std::array<std::uint64_t, 4>{}) == 1);
+}
+
+TEST_CASE("equation 2 with its terms: misses are worth no more than the slice's share of memory") {
+  const SliceBandwidth b = slice_bandwidth(read_system("selrep-gpu", {}));
+  CHECK(b.llc == doctest::Approx(44.8));      // 2.87 TB/s over 64 slices
+  CHECK(b.memory == doctest::Approx(9.375));  // 600 GB/s over 64 slices
+  const DegreeBandwidth d = degree_bandwidth(8, 0.5, b);
+  CHECK(d.hits == doctest::Approx(22.4));
+  CHECK(d.misses == doctest::Approx(9.375));
+  CHECK(d.total() == doctest::Approx(8 * 31.775));
+  CHECK(degree_bandwidth(8, 0.9, b).misses == doctest::Approx(4.48));  // few misses: memory keeps up
+}
+
+TEST_CASE("SelRep takes the degree of the most bandwidth, per chip, and keeps it for the next kernel") {
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "chips=2"}));
+  const auto start = policy->at_kernel_start(0, 1000);
+  REQUIRE(start.size() == 2);
+  CHECK(start[0].replication == ReplicationModes{.level = 0, .profile = true, .flush = true});
+  CHECK(start[0].epoch_cycles == 19000);  // the first epoch began with time
+
+  DegreeCounts camped = evenly({900, 880, 870, 500, 100});
+  camped.routed[0] = 1000;  // shared: one busy slice, parallelism 2.5
+  const auto verdict = policy->at_epoch_end(report({camped, evenly({900, 500, 400, 300, 100})}).at(20000, 19000));
+  REQUIRE(verdict);
+  CHECK(verdict->modes[0].replication.level == 1);
+  CHECK(verdict->modes[1].replication.level == 0);
+  CHECK(verdict->modes[0].epoch_cycles == 20000);
+  CHECK(verdict->decisions[0].choice == "degree_2 shared");
+
+  const auto next = policy->at_kernel_start(1, 27000);
+  CHECK(next[0].replication.level == 1);
+  CHECK(next[0].epoch_cycles == 13000);
+  CHECK(policy->at_kernel_start(2, 90000)[0].epoch_cycles == 1000);  // overdue
+}
+
+TEST_CASE("with few misses at every degree SelRep takes the highest, of equal ones the lowest") {
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep"}));
+  policy->at_kernel_start(0, 0);
+  CHECK(policy->at_epoch_end(report({evenly({950, 950, 950, 950, 950})}).at(20000, 20000))->decisions[0].choice == "shared");
+  DegreeCounts camped = evenly({950, 940, 930, 910, 900});
+  for (std::size_t level = 0; level < 4; ++level) camped.routed[level * 16] = 200;
+  CHECK(policy->at_epoch_end(report({camped}).at(40000, 20000))->decisions[0].choice == "private");
+  // Nothing asked for: nothing learnt.
+  DegreeCounts none;
+  none.sampled.assign(5, 0), none.hits.assign(5, 0), none.routed.assign(80, 0);
+  CHECK(policy->at_epoch_end(report({none}).at(60000, 20000))->decisions[0].choice == "private");
+}
+
+TEST_CASE("a decision reports every term of every degree") {
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep"}));
+  policy->at_kernel_start(0, 0);
+  const Decision d = policy->at_epoch_end(report({evenly({900, 800, 700, 600, 500})}).at(20000, 20000))->decisions[0];
+  REQUIRE(d.values.size() == 5 * 5 + 2);
+  CHECK(d.values[5].first == "degree_2.lsp");
+  CHECK(d.values[5].second == 16);
+  CHECK(d.values[6] == std::pair<std::string, double>{"degree_2.hit", 0.8});
+  CHECK(d.values[25] == std::pair<std::string, double>{"degree", 1.0});
+}
+
+TEST_CASE("Adaptive: private with all lines if it loses little or promises more, shared again with every kernel and epoch") {
+  const auto policy = make_adaptive(read_system("selrep-gpu", {"llc.replication=adaptive"}));
+  const Modes profile = policy->at_kernel_start(0, 0)[0];
+  CHECK(profile.replication == ReplicationModes{.profile = true, .restart = true});
+  CHECK(profile.epoch_cycles == 50000);
+
+  const auto to_private = policy->at_epoch_end(report({evenly({900, 0, 0, 0, 881})}).at(50000, 50000));
+  CHECK(to_private->decisions[0].choice == "private");  // loses 1.9 %
+  CHECK(to_private->modes[0].replication == ReplicationModes{.level = 4, .all_lines = true, .flush = true});
+  CHECK(to_private->modes[0].epoch_cycles == 1000000);
+  CHECK(policy->at_epoch_end(report({DegreeCounts{}}).at(1050000, 1000000))->modes[0] == profile);
+
+  const auto stays = policy->at_epoch_end(report({evenly({900, 0, 0, 0, 879})}).at(1100000, 50000));
+  CHECK(stays->decisions[0].choice == "shared");
+  CHECK(stays->modes[0].replication == ReplicationModes{});
+  CHECK(policy->at_kernel_start(1, 1200000)[0] == profile);
+
+  DegreeCounts camped = evenly({900, 0, 0, 0, 500});
+  camped.routed[0] = 1000;  // shared 2.5 x (40.3 + 4.5), private 16 x (22.4 + 9.4)
+  CHECK(policy->at_epoch_end(report({camped}).at(1250000, 50000))->decisions[0].choice == "private");
+}
+
+TEST_CASE("a fixed degree is that for every kernel, and empties the LLC after each") {
+  for (const auto& [word, level] : {std::pair{"degree_2", 1u}, {"degree_4", 2u}, {"degree_8", 3u}, {"private", 4u}}) {
+    const auto policy = make_policy(read_system("selrep-gpu", {std::string("llc.replication=") + word}));
+    CHECK(policy->at_kernel_start(0, 0)[0] == Modes{.replication = {.level = level, .flush = true}});
+  }
+}
+
+TEST_CASE("SAC and SelRep side by side: each has its own epochs, and what is reported between adds up") {
+  const auto policy = make_policy(read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep",
+                                                            "sac.window_cycles=2000", "sac.reprofile_cycles=9000"}));
+  auto modes = policy->at_kernel_start(0, 0);
+  CHECK(modes[0].epoch_cycles == 2000);
+  CHECK(modes[0].profile);
+  CHECK(modes[0].replication.profile);
+  const Report r = report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}),
+                           evenly({900, 0, 0, 0, 0})});
+  auto v = policy->at_epoch_end(r.at(2000, 2000));
+  CHECK(v->decisions.size() == 1);           // SAC's
+  CHECK(v->modes[0].epoch_cycles == 9000);   // its next profile is due before SelRep's first epoch ends
+  CHECK_FALSE(v->modes[0].profile);
+  v = policy->at_epoch_end(r.at(11000, 9000));
+  CHECK(v->decisions[0].choice == "profile");
+  CHECK(v->modes[0].epoch_cycles == 2000);
+  v = policy->at_epoch_end(r.at(13000, 2000));
+  CHECK(v->modes[0].epoch_cycles == 7000);   // 20,000 of SelRep
+  v = policy->at_epoch_end(r.at(20000, 7000));
+  REQUIRE(v->decisions.size() == 1);
+  CHECK(v->decisions[0].choice == "shared shared shared shared");
+  for (const auto& [name, value] : v->decisions[0].values) {
+    if (name == "chip3.sampled") CHECK(value == 4000);
+  }
+  CHECK(v->modes[0].epoch_cycles == 2000);
+}
+
+TEST_CASE("SelRep's hardware: 172 bytes of counters, 692 with the directory") {
+  const SelrepStorage s = selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep"}));
+  CHECK(s.counters == 172);
+  CHECK(s.total() == 692);
+}
