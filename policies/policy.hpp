@@ -19,10 +19,10 @@ enum class LlcRole : std::uint8_t { memory_side, sm_side, split };
 /// How lines are replicated across the slices of a chip.
 struct ReplicationModes {
   std::uint32_t level = 0;  ///< logarithm of the degree
-  bool all_lines = false;   ///< written lines too: slices write through, and atomics go to the line's shared slice (Adaptive)
-  bool profile = false;     ///< the chip counts what each degree would do
-  bool restart = false;     ///< from nothing
-  bool flush = false;       ///< the LLC is emptied when a kernel ends: what it only read the next may write
+  bool all_lines = false;  ///< written lines too: slices write through, and atomics go to the line's shared slice (Adaptive)
+  bool profile = false;    ///< the chip counts what each degree would do
+  bool restart = false;    ///< from nothing
+  bool flush = false;      ///< the LLC is emptied when a kernel ends: what it only read the next may write
   template <class Archive> void serialize(Archive& a, unsigned) { a& level& all_lines& profile& restart& flush; }
   bool operator==(const ReplicationModes&) const = default;
 };

@@ -37,6 +37,8 @@ void add_list(Commands& c) {
       for (const PresetInfo& p : list_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
       fmt::print("LLC organisations (--set llc.organisation=...):\n");
       for (const PolicyInfo& p : policies()) fmt::print("  {:<12} {}\n", p.name, p.doc);
+      fmt::print("Replication inside a chip (--set llc.replication=...):\n");
+      for (const auto& word : words<Replication>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
       fmt::print(
           "Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n");
     };

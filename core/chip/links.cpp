@@ -111,7 +111,8 @@ void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
   if (p.destination() == c_.chip) {
     Packet here = p;
     // An SM's request goes where this chip replicates the line, which the SM's chip does not know.
-    if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice)) here.slice = static_cast<std::uint8_t>(c_.slice(p));
+    if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice))
+      here.slice = static_cast<std::uint8_t>(c_.slice(p));
     state_[channel].in.push(here);
     return pump_in(channel);
   }

@@ -23,8 +23,8 @@ struct SelrepConfig {
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.epoch_cycles, {"epoch_cycles", "cycles", 1000, 1e9, "the degree is chosen anew so often"});
     v(s.directory, {"directory", "", 0, 0, "how the Replication Degree Directory predicts the hits of each degree"});
-    v(s.directory_sets, {"directory_sets", "", 1, 4096,
-                         "LLC sets it samples; with shadow_tags set indices, in every slice of its router"});
+    v(s.directory_sets,
+      {"directory_sets", "", 1, 4096, "LLC sets it samples; with shadow_tags set indices, in every slice of its router"});
     v(s.directory_ways, {"directory_ways", "", 1, 64, "its associativity"});
   }
 };

@@ -69,9 +69,10 @@ class Rules {
             slices);
     const std::uint32_t degree = fixed_degree(c_.llc.replication, slices);
     require(degree <= slices, "`llc.replication` = degree_{} exceeds the {} slices of a memory-side router", degree, slices);
-    require(c_.coherence.protocol != CoherenceProtocol::full_map,
-            "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
-            "software, or llc.replication = shared");
+    require(
+        c_.coherence.protocol != CoherenceProtocol::full_map,
+        "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
+        "software, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
     if (c_.llc.replication == Replication::selrep) {

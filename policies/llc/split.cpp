@@ -43,7 +43,7 @@ class DynamicSplit final : public Policy {
       v.modes.push_back(modes(next));
       const std::string name = fmt::format("chip{}.", chip);
       decision.values.insert(decision.values.end(),
-                               {{name + "link", link}, {name + "memory", memory}, {name + "local_ways", next}});
+                             {{name + "link", link}, {name + "memory", memory}, {name + "local_ways", next}});
     }
     if (!changed) return std::nullopt;
     decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));

@@ -25,11 +25,11 @@ class Adaptive final : public Policy {
     const bool loses_little = (1 - own.hit) <= (1 - shared.hit) + c_.adaptive.miss_margin;
     const bool to_private = known && (loses_little || own.total() > shared.total());
     d.choice = to_private ? "private" : "shared";
-    d.values = {{"shared.lsp", shared.parallelism}, {"shared.hit", shared.hit},   {"shared.bandwidth", shared.total()},
-                {"private.lsp", own.parallelism},   {"private.hit", own.hit},     {"private.bandwidth", own.total()},
+    d.values = {{"shared.lsp", shared.parallelism}, {"shared.hit", shared.hit}, {"shared.bandwidth", shared.total()},
+                {"private.lsp", own.parallelism},   {"private.hit", own.hit},   {"private.bandwidth", own.total()},
                 {"sampled", double(sum.sampled[0])}};
-    return Verdict{{std::move(d)}, to_private ? all({.level = levels_ - 1, .all_lines = true, .flush = true}, kEpoch)
-                                              : all({}, kEpoch)};
+    return Verdict{{std::move(d)},
+                   to_private ? all({.level = levels_ - 1, .all_lines = true, .flush = true}, kEpoch) : all({}, kEpoch)};
   }
 
  private:

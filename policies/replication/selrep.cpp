@@ -71,8 +71,8 @@ class Selrep final : public Policy {
 class FixedDegree final : public Policy {
  public:
   explicit FixedDegree(const SystemConfig& c)
-      : modes_(c.chips, {.replication = {.level = static_cast<std::uint32_t>(std::countr_zero(
-                                             fixed_degree(c.llc.replication, ReplicaMap(c).slices()))),
+      : modes_(c.chips, {.replication = {.level = static_cast<std::uint32_t>(
+                                             std::countr_zero(fixed_degree(c.llc.replication, ReplicaMap(c).slices()))),
                                          .flush = true}}) {}
   std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
 

@@ -16,11 +16,11 @@ namespace {
 /// SAC's system, shrunk so that a run takes well under a second.
 SystemConfig small_system(const std::string& organisation, const std::string& topology,
                           const std::string& protocol = "software", const std::string& replication = "shared") {
-  return read_system("sac-4chip", {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
-                                   "control.sample_cycles=1000", "llc.organisation=" + organisation,
-                                   "link.topology=" + topology, "dynamic.period_cycles=500", "dynamic.saturation=0.5",
-                                   "sac.window_cycles=500", "sac.crd_sets=32", "coherence.protocol=" + protocol,
-                                   "llc.replication=" + replication, "adaptive.directory_sets=4"});
+  return read_system("sac-4chip",
+                     {"sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+                      "control.sample_cycles=1000", "llc.organisation=" + organisation, "link.topology=" + topology,
+                      "dynamic.period_cycles=500", "dynamic.saturation=0.5", "sac.window_cycles=500", "sac.crd_sets=32",
+                      "coherence.protocol=" + protocol, "llc.replication=" + replication, "adaptive.directory_sets=4"});
 }
 
 std::string workload_file(const std::string& name) {

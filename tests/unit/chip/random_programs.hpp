@@ -7,8 +7,8 @@ namespace atl::test {
 
 struct RandomShape {
   std::uint32_t kernels = 1, ctas_per_chip = 4, warps = 2, ops = 24;
-  std::uint64_t lines = 200;    ///< 128-byte blocks that are touched, in all
-  std::uint64_t spread = 4096;  ///< bytes from one to the next
+  std::uint64_t lines = 200;          ///< 128-byte blocks that are touched, in all
+  std::uint64_t spread = 4096;        ///< bytes from one to the next
   std::uint64_t read_only_lines = 0;  ///< more blocks, that half of the loads read as read-only data
   bool stores = true, atomics = true, bypasses = true, odd_sectors = true;
 };

@@ -99,8 +99,8 @@ TEST_CASE("a set holds as many tags as it has ways, and forgets the least recent
   const ReplicaMap map(selrep());
   DegreeDirectory d(2, 2, map);
   d.access(0, {1}, 0), d.access(0, {2}, 0), d.access(0, {1}, 0);
-  d.access(1, {3}, 0);                       // another set
-  CHECK(d.access(0, {4}, 0) == 0);           // takes the place of 2
+  d.access(1, {3}, 0);              // another set
+  CHECK(d.access(0, {4}, 0) == 0);  // takes the place of 2
   CHECK(d.access(0, {1}, 0) == 0b11111);
   CHECK(d.access(0, {2}, 0) == 0);
   CHECK(d.access(1, {3}, 0) == 0b11111);
@@ -119,7 +119,7 @@ TEST_CASE("shared against private worked out by hand: unsampled, a private LLC o
   }
   const auto rate = predicted(c, map, stream);
   CHECK(rate[0] == doctest::Approx(1 - 17.0 / double(stream.size())));  // each line misses once
-  CHECK(rate[4] == 0);                                                 // LRU: the line needed next has just gone
+  CHECK(rate[4] == 0);                                                  // LRU: the line needed next has just gone
 }
 
 TEST_CASE("with every set sampled, shadow tags are a simulation of each degree") {
@@ -144,7 +144,7 @@ TEST_CASE("with every set sampled, line tags are exact for shared, and never bel
     for (std::size_t level = 1; level < 5; ++level) {
       MESSAGE("lines " << lines << ", degree " << (1 << level) << ": line tags " << tags[level] << ", true "
                        << brute[level]);
-      CHECK(tags[level] >= brute[level]);   // room that replicas take is not seen
+      CHECK(tags[level] >= brute[level]);  // room that replicas take is not seen
       CHECK(tags[level] <= tags[level - 1]);
     }
   }
@@ -178,6 +178,6 @@ TEST_CASE("requests are counted where each degree would send them, and taken onc
   }
   for (const std::uint64_t n : profiler.take().routed) CHECK(n == 0);
   CHECK(profiler.watches(15, true));
-  CHECK_FALSE(profiler.watches(16, true));   // the second router has no directory
-  CHECK_FALSE(profiler.watches(0, false));   // nor have lines that may be written
+  CHECK_FALSE(profiler.watches(16, true));  // the second router has no directory
+  CHECK_FALSE(profiler.watches(0, false));  // nor have lines that may be written
 }

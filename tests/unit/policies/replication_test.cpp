@@ -132,17 +132,17 @@ TEST_CASE("SAC and SelRep side by side: each has its own epochs, and what is rep
   CHECK(modes[0].epoch_cycles == 2000);
   CHECK(modes[0].profile);
   CHECK(modes[0].replication.profile);
-  const Report r = report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}),
-                           evenly({900, 0, 0, 0, 0})});
+  const Report r =
+      report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0})});
   auto v = policy->at_epoch_end(r.at(2000, 2000));
-  CHECK(v->decisions.size() == 1);           // SAC's
-  CHECK(v->modes[0].epoch_cycles == 9000);   // its next profile is due before SelRep's first epoch ends
+  CHECK(v->decisions.size() == 1);          // SAC's
+  CHECK(v->modes[0].epoch_cycles == 9000);  // its next profile is due before SelRep's first epoch ends
   CHECK_FALSE(v->modes[0].profile);
   v = policy->at_epoch_end(r.at(11000, 9000));
   CHECK(v->decisions[0].choice == "profile");
   CHECK(v->modes[0].epoch_cycles == 2000);
   v = policy->at_epoch_end(r.at(13000, 2000));
-  CHECK(v->modes[0].epoch_cycles == 7000);   // 20,000 of SelRep
+  CHECK(v->modes[0].epoch_cycles == 7000);  // 20,000 of SelRep
   v = policy->at_epoch_end(r.at(20000, 7000));
   REQUIRE(v->decisions.size() == 1);
   CHECK(v->decisions[0].choice == "shared shared shared shared");
