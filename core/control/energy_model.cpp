@@ -36,9 +36,9 @@ constexpr Term kTerms[] = {
      [](const Use& u) { return u.config.l1.enabled ? u.count(l1_sector_accesses) + u.count(l1_sector_misses) : 0; }},
     {Part::llc, &E::llc_tag_pj, kPico, [](const Use& u) { return u.count(llc_accesses); }},
     {Part::llc, &E::llc_sector_pj, kPico,
-     [](const Use& u) { return u.count(llc_sector_accesses) + u.count(llc_sector_misses); }},
-    {Part::llc, &E::llc_sector_pj, kPico,  // whole lines, also where a few sectors are dirty
-     [](const Use& u) { return u.count(llc_writebacks) * u.config.line_bytes / 32; }},
+     [](const Use& u) {
+       return u.count(llc_sector_accesses) + u.count(llc_sector_misses) + u.count(llc_writeback_sectors);
+     }},
     {Part::noc, &E::noc_pj_per_byte, kPico,
      [](const Use& u) { return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes); }},
     {Part::link, &E::link_pj_per_bit, kPico, [](const Use& u) { return u.count(link_bytes) * kBitsPerByte; }},

@@ -28,6 +28,7 @@ constexpr std::array<CounterInfo, kCounters> kTable{{
     {llc_sector_misses, "llc.sector_misses", "sectors", "sectors that the slices requested from below"},
     {llc_bypasses, "llc.bypasses", "requests", "reads of other chips that passed the slice by"},
     {llc_writebacks, "llc.writebacks", "lines", "dirty lines written back"},
+    {llc_writeback_sectors, "llc.writeback_sectors", "sectors", "dirty sectors read out of the slices to be written back"},
     {llc_stalls, "llc.stalls", "events", "times a slice could not take a request"},
     {llc_flushed_lines, "llc.flushed_lines", "lines", "lines invalidated at kernel boundaries and changes of organisation"},
     {llc_local_lines, "llc.local_lines", "lines", "lines of the own chip that the slices hold; added up at every sample"},

@@ -30,6 +30,7 @@ enum class Counter : std::uint16_t {
   llc_sector_misses,
   llc_bypasses,
   llc_writebacks,
+  llc_writeback_sectors,
   llc_stalls,
   llc_flushed_lines,
   llc_local_lines,

@@ -52,7 +52,8 @@ TEST_CASE("what a chip did costs its events, each in its own component") {
                                      {llc_accesses, 7},
                                      {llc_sector_accesses, 20},
                                      {llc_sector_misses, 12},
-                                     {llc_writebacks, 2},
+                                     {llc_writebacks, 1000},
+                                     {llc_writeback_sectors, 8},
                                      {noc_request_bytes, 100},
                                      {noc_response_bytes, 1000},
                                      {noc_link_bytes, 10},
@@ -65,7 +66,7 @@ TEST_CASE("what a chip did costs its events, each in its own component") {
   const double pj = 1e-12;
   CHECK(e[Part::core] == Approx(3000 * pj));
   CHECK(e[Part::l1] == Approx((15 * 2 + 48 * 30) * pj));
-  CHECK(e[Part::llc] == Approx((7 * 4 + 32 * 50 + 2 * 4 * 50) * pj));  // a line of 128 B leaves in four sectors
+  CHECK(e[Part::llc] == Approx((7 * 4 + (20 + 12 + 8) * 50) * pj));
   CHECK(e[Part::noc] == Approx(1110 * 6 * pj));
   CHECK(e[Part::link] == Approx(200 * 8 * 0.5 * pj));
   CHECK(e[Part::dram] == Approx((5 * 900 + 64 * 8 * 3 + 32 * 8 * 7) * pj));  // row hits open nothing

@@ -61,5 +61,18 @@ TEST_CASE("a remote store that is written through leaves the slice that it went 
   CHECK(bytes[0] == Crossbar{0, 0, kLine + kHeader});
 }
 
+TEST_CASE("of a line that is written back the dirty sectors alone are read out of the slice") {
+  SystemConfig config = tiny(2);
+  config.llc.organisation = LlcOrganisation::sm_side;  // flushes at the kernel's end
+  ScriptedWorkload w;
+  w.kernel(config.chips);
+  w.warp(0).store(kA, 0x5);
+  w.warp(1).store(kA + 0x1000, 0x1);
+  const RunResult r = run(config, w);
+  CHECK(total(r, Counter::llc_writebacks) == 2);
+  CHECK(r.chips[0].totals[Counter::llc_writeback_sectors] == 2);
+  CHECK(r.chips[1].totals[Counter::llc_writeback_sectors] == 1);
+}
+
 }  // namespace
 }  // namespace atl
