@@ -83,6 +83,7 @@ void Links::pump_out(std::uint32_t port) {
     const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
     ++c_.count[Counter::link_packets];
     c_.count[Counter::link_bytes] += bytes;
+    if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
     outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
   }
 }

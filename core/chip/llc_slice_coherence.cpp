@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "core/chip/dram_channel.hpp"
+#include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
 
@@ -88,11 +89,19 @@ void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
   }
 }
 
+/// An atomic has executed at the home: all copies end, that of the chip that asked for it too.
+void LlcSlice::end_copies(const Packet& atomic) {
+  if (hardware_coherent()) announce_write(atomic);
+  if (tracked()) agent_->atomic(atomic.line);
+}
+
 // ---- At a sharer or owner ----
 
 bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
-  c_.count[Counter::coherence_invalidation_hits] += end_copy(p.line);
+  const bool hit = end_copy(p.line);
+  c_.count[Counter::coherence_invalidation_hits] += hit;
+  c_.count[Counter::coherence_evict_invalidation_hits] += hit && p.token == static_cast<std::uint32_t>(InvalidationCause::evict);
   respond(p, 0);
   pump_out();
   return true;

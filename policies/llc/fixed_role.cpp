@@ -15,6 +15,10 @@ class FixedRole final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_memory_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::memory_side); }
-std::unique_ptr<Policy> make_sm_side(const SystemConfig&) { return std::make_unique<FixedRole>(LlcRole::sm_side); }
+/// Slices that hold no remote lines are memory-side ones.
+std::unique_ptr<Policy> make_sm_side(const SystemConfig& c) {
+  return std::make_unique<FixedRole>(keeps_remote_out_of_llc(c.coherence.protocol) ? LlcRole::memory_side
+                                                                                   : LlcRole::sm_side);
+}
 
 }  // namespace atl

@@ -26,9 +26,11 @@ struct Outcome {
 
 /// Runs a program without races and looks for stale data, in reads and at the end.
 Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t seed) {
-  const std::string what = fmt::format("{}{}, {} chips, topology {}, {} B lines, {}, {} queue places, seed {}",
+  const std::string what = fmt::format("{}{}, {}, {} chips, topology {}, {} B lines, {}, {} queue places, seed {}",
                                        words<LlcOrganisation>()[static_cast<std::size_t>(c.llc.organisation)].word,
-                                       c.llc.remote_writes == RemoteWrites::back ? " with write-back" : "", c.chips,
+                                       c.llc.remote_writes == RemoteWrites::back ? " with write-back" : "",
+                                       words<CoherenceProtocol>()[static_cast<std::size_t>(c.coherence.protocol)].word,
+                                       c.chips,
                                        static_cast<int>(c.link.topology), c.line_bytes,
                                        c.llc.sectored ? "sectored" : "whole lines", c.noc.queue_packets, seed);
   CAPTURE(what);
