@@ -118,6 +118,8 @@ bool LlcSlice::end_copy(LineAddr line) {
 bool LlcSlice::drop_copy(LineAddr line) {
   const std::uint32_t i = tags_.find(set(line), line);
   if (i == TagArray::kMiss) return false;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_flush(c_, id_, line);
   make_room(i);
   tags_.invalidate(i);
   return true;
