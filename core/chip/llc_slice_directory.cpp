@@ -4,7 +4,7 @@
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
 
-// Slices under a home directory (REC sections 3.1 and 4, HMG): the requester's slice keeps remote lines, which are never
+// Slices under a home directory (REC and its baseline, HMG): the requester's slice keeps remote lines, which are never
 // dirty, since its writes go through to the home. The home's slice always has the data: other chips' reads are looked up and
 // placed in it, as MGPUSim does. Invalidations are not waited for, but at the end of a kernel.
 //

@@ -3,7 +3,7 @@
 namespace atl {
 namespace {
 constexpr std::uint32_t kTagBits = 48;
-constexpr std::uint32_t kHmgLines = 4;  ///< lines per entry (HMG section 5)
+constexpr std::uint32_t kHmgLines = 4;  ///< lines per entry, as HMG has it and REC compares with
 }  // namespace
 
 DirectoryLayout directory_layout(const SystemConfig& c) {

@@ -13,6 +13,8 @@ import program
 name, organisation, topology, protocol = [*sys.argv[1:], "software"][:4]
 options = [*program.sets(*program.SMALL, f"llc.organisation={organisation}", f"link.topology={topology}",
                          f"coherence.protocol={protocol}", "coherence.directory_entries=64")]
+if organisation == "sac" and protocol != "software":  # so that SM-side caching wins once
+    options += program.sets("link.bandwidth_gbps=4", "sac.window_cycles=5000")
 
 
 def check(workload, extra=()):
