@@ -97,6 +97,8 @@ void Chip::handle(const Event& e) {
       return slices_[e.index].on_write();
     case EventKind::slice_flush:
       return slices_[e.index].on_flush();
+    case EventKind::slice_acks:
+      return slices_[e.index].on_acknowledge();
     case EventKind::dram_pick:
       return channels_[e.index].on_pick();
     case EventKind::dram_done:

@@ -24,6 +24,7 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
       look_(c.machine.lookup_bpc),
       out_(1 + ways, 1, c.machine.slice_bpc),
       write_(c.machine.home_directory ? 1 + ways : 1, 1, c.machine.slice_bpc) {
+  if (c.machine.home_directory) owed_.resize(c.machine.config.chips);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
 }
 

@@ -40,6 +40,7 @@ class LlcSlice {
   void on_write() { write_.timed = false, pump_write(); }
   void on_queue_credit(std::uint32_t queue);
   void on_out_credit(std::uint32_t lane) { out_.grant(lane), pump_out(); }
+  void on_acknowledge();
   void on_write_credit(std::uint32_t lane) { write_.grant(lane), pump_write(); }
   /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
   void on_memory(const Packet& p);
@@ -122,6 +123,7 @@ class LlcSlice {
   // llc_slice_directory.cpp
   bool tracked() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
   bool process_tracked(const Packet& p, std::uint32_t queue);
+  bool take_invalidation(const Packet& p);
   bool write_both(const Packet& p, std::uint32_t queue);
   bool invalidation_room() const;
 
@@ -166,6 +168,8 @@ class LlcSlice {
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
   HomeAgent* agent_ = nullptr;
+  std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
+  bool acks_timed_ = false;
 };
 
 }  // namespace atl

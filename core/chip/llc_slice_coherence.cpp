@@ -99,9 +99,7 @@ void LlcSlice::end_copies(const Packet& atomic) {
 
 bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
-  const bool hit = end_copy(p.line);
-  c_.count[Counter::coherence_invalidation_hits] += hit;
-  c_.count[Counter::coherence_evict_invalidation_hits] += hit && p.token == static_cast<std::uint32_t>(InvalidationCause::evict);
+  c_.count[Counter::coherence_invalidation_hits] += end_copy(p.line);
   respond(p, 0);
   pump_out();
   return true;

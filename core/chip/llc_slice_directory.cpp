@@ -28,8 +28,38 @@ bool LlcSlice::process_tracked(const Packet& p, std::uint32_t queue) {
     case PacketKind::atomic:
       return atomic(p, queue);
     default:
-      return invalidate(p, queue);
+      return take_invalidation(p);
   }
+}
+
+/// Acknowledgements of one home travel together: only the end of a kernel waits for them, and one by one they would take as
+/// much of the links as the invalidations.
+bool LlcSlice::take_invalidation(const Packet& p) {
+  constexpr Cycle kGather = 256;
+  const bool hit = end_copy(p.line), evicted = p.token == static_cast<std::uint32_t>(InvalidationCause::evict);
+  c_.count[Counter::coherence_invalidation_hits] += hit;
+  c_.count[Counter::coherence_evict_invalidation_hits] += hit && evicted;
+  ++owed_[p.source];
+  if (!std::exchange(acks_timed_, true)) c_.schedule((c_.now() / kGather + 1) * kGather, EventKind::slice_acks, id_);
+  return true;
+}
+
+/// These answers always enter the response queue, like those of a fill: there is one for each chip at most.
+void LlcSlice::on_acknowledge() {
+  acks_timed_ = false;
+  for (std::uint32_t chip = 0; chip < owed_.size(); ++chip) {
+    const std::uint32_t number = std::exchange(owed_[chip], 0);
+    if (number == 0) continue;
+    const Packet p{.line = {id_},  // of no line; splits equal ways round a ring
+                   .entry = number - 1,
+                   .source = static_cast<std::uint8_t>(chip),
+                   .home = c_.chip,
+                   .kind = PacketKind::invalidate_ack,
+                   .flags = kToSlice,
+                   .slice = static_cast<std::uint8_t>(id_)};
+    out_.lanes[lane_of(p)].fifo.push(p);
+  }
+  pump_out();
 }
 
 /// A write to another chip's line changes the copy here, or makes one, and goes on to the home, which acknowledges it.

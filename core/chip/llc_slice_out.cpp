@@ -57,7 +57,7 @@ void LlcSlice::fill(const Packet& p) {
       --writebacks_;
       return;
     case PacketKind::invalidate_ack:
-      --invalidations_;
+      invalidations_ -= 1 + p.entry;
       return;
     default:
       if (p.sectors == 0)  // a referral
