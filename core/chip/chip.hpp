@@ -7,6 +7,7 @@
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/chip/dram_channel.hpp"
+#include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
 #include "core/chip/request_network.hpp"
@@ -85,6 +86,7 @@ class Chip final : public LogicalProcess {
   std::vector<Sm> sms_;
   std::vector<LlcSlice> slices_;
   std::vector<DramChannel> channels_;
+  std::optional<HomeAgent> agent_;
 
   /// A change of organisation in the middle of a kernel. `waiting`: for the other chips.
   enum class Change : std::uint8_t { none, draining, waiting, emptying };

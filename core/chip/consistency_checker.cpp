@@ -165,11 +165,14 @@ void ConsistencyChecker::on_llc_lookup(const Context& c, std::uint32_t slice, co
   Line& l = lines_[p.line.value];
   l.home = p.home;
   if (outcome == LlcOutcome::bypass || (p.kind != PacketKind::write && p.kind != PacketKind::writeback)) return;
-  const bool through = c.role == LlcRole::split && p.home != c.chip && p.kind == PacketKind::write &&
-                       c.machine.config.llc.remote_writes == RemoteWrites::through;
+  const bool goes_on = p.kind == PacketKind::write && p.home != c.chip;  // through the slice, to the home
+  const bool both = goes_on && c.machine.home_directory;
+  const bool through = both || (goes_on && c.role == LlcRole::split &&
+                                c.machine.config.llc.remote_writes == RemoteWrites::through);
   const Versions data = p.kind == PacketKind::write ? request_of(c, p).data : arrive(c, p).data;
   note(c, l, What::write, slice, p.sectors, data);
-  put(c, l, p, data, !through, outcome == LlcOutcome::hit);
+  put(c, l, p, data, !through || both, outcome == LlcOutcome::hit);
+  if (!through) l.llc[c.chip].dirty |= p.sectors;
 }
 
 /// A write reaches a slice. One that finds its line under way is taken to be merged by the MSHR into what it holds, which
@@ -187,7 +190,6 @@ void ConsistencyChecker::put(const Context& c, Line& l, const Packet& p, const V
   // A whole line becomes valid by a write to a part of it: what the rest would hold had it been read is not known here.
   if (!hit && !c.machine.config.llc.sectored) copy.data.fill(kUnknown);
   each(p.sectors, [&](unsigned s) { copy.data[s] = data[s]; });
-  if (allocates) copy.dirty |= p.sectors;
 }
 
 void ConsistencyChecker::on_llc_fetch(const Context& c, std::uint32_t slice, const Packet& below) {

@@ -83,6 +83,7 @@ void Links::pump_out(std::uint32_t port) {
     const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
     ++c_.count[Counter::link_packets];
     c_.count[Counter::link_bytes] += bytes;
+    if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
     outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
   }
 }
@@ -152,7 +153,7 @@ Gate* Links::destination_gate(const Packet& p) {
 /// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
 /// for the home's too, unless the home looks the line up and the one that asked is a replica's.
 std::uint32_t Links::slice_for(const Packet& p) const {
-  return p.has(kToSlice) && c_.machine.replicates && !c_.sm_side() ? c_.machine.map.slice(p.line) : p.slice;
+  return p.has(kToSlice) && c_.machine.replicates && (!c_.sm_side() || c_.machine.home_directory) ? c_.machine.map.slice(p.line) : p.slice;
 }
 
 void Links::pump_in(std::uint32_t channel) {

@@ -27,6 +27,7 @@ class ChipObserver {
   virtual void on_request(const Context&, const Packet&) {}
   /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.
   virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
+  /// A line is forgotten for another reason than replacement: flushed or invalidated.
   virtual void on_llc_flush(const Context&, std::uint32_t /*slice*/, LineAddr) {}
   virtual void on_llc_fill(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*sectors*/) {}
   /// What a slice asks for below because of a miss.

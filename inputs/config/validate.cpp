@@ -50,7 +50,11 @@ class Rules {
               c_.dynamic.min_ways, c_.llc.ways);
     }
     if (c_.llc.organisation == LlcOrganisation::sac) {
-      const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
+      require(c_.llc.replication != Replication::adaptive || c_.coherence.protocol == CoherenceProtocol::software,
+            "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
+            "use software, or another replication",
+            word_of(c_.coherence.protocol));
+    const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
       require(crd <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", crd, sets);
       require(c_.llc.slices % crd == 0 || (crd % c_.llc.slices == 0 && sets % crd == 0),
               "`sac.crd_sets` = {} must divide `llc.slices` = {} or be a multiple of it that divides the {} sets of a "
@@ -93,6 +97,31 @@ class Rules {
     require(c_.coherence.protocol != CoherenceProtocol::full_map || !split,
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
+    const CoherenceProtocol p = c_.coherence.protocol;
+    require(!keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
+                c_.llc.organisation == LlcOrganisation::memory_side,
+            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+            word_of(p), word_of(c_.llc.organisation));
+    if (!has_home_directory(p)) return;
+    require(!split || c_.llc.remote_writes == RemoteWrites::through,
+            "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
+            word_of(p));
+    if (p != CoherenceProtocol::ideal) directory();
+  }
+
+  void directory() const {
+    const CoherenceConfig& d = c_.coherence;
+    const std::uint32_t set = c_.scale * d.directory_ways, sets = d.directory_entries / set;
+    require(d.directory_entries % set == 0 && std::has_single_bit(sets),
+            "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no power-of-two "
+            "number of sets",
+            d.directory_entries, d.directory_ways, c_.scale);
+    if (d.protocol != CoherenceProtocol::rec) return;
+    power_of_two("coherence.range_bytes", d.range_bytes);
+    require(d.range_bytes > c_.line_bytes,
+            "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
+            "range",
+            d.range_bytes, c_.line_bytes);
   }
 
   void network() const {
@@ -147,6 +176,12 @@ class Rules {
   }
 
  private:
+  template <class T> static std::string_view word_of(T value) {
+    for (const Word<T>& w : words<T>())
+      if (w.value == value) return w.word;
+    return "?";
+  }
+
   template <class... Args> void require(bool holds, fmt::format_string<Args...> text, Args&&... args) const {
     if (!holds) throw InputError("system " + c_.name, fmt::format(text, std::forward<Args>(args)...));
   }
@@ -190,6 +225,7 @@ class Rules {
 
 SystemConfig scaled(SystemConfig config) {
   config.llc.size_kib /= config.scale;
+  config.coherence.directory_entries /= config.scale;
   config.scale = 1;
   return config;
 }
