@@ -14,6 +14,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       links_(c_, this->edges()),
       requests_(c_, links_.ways()),
       responses_(c_),
+      cluster_(c_, requests_),
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
       free_slots_(machine.config.sm.count) {
@@ -22,6 +23,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
   for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.ways());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
+  cluster_.connect(sms_);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
   for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_);
@@ -79,6 +81,12 @@ void Chip::handle(const Event& e) {
       return sms_[e.index].on_load_store_unit();
     case EventKind::l1_fill:
       return fill_l1(e);
+    case EventKind::cluster_table:
+      return cluster_.on_table(e.index, p);
+    case EventKind::cluster_access:
+      return cluster_.on_access(e.index);
+    case EventKind::cluster_miss:
+      return cluster_.on_miss_at_owner(e.index, p);
     case EventKind::request_port:
       return requests_.on_port(e.index);
     case EventKind::response_port:
@@ -143,6 +151,8 @@ void Chip::resume(const Event& e) {
       return slices_[e.index].on_write_credit();
     case WaiterKind::ingress:
       return links_.on_credit(e.index);
+    case WaiterKind::cluster:
+      return cluster_.on_credit(std::uint32_t{e.sub} << 16 | e.index);
   }
 }
 
@@ -150,14 +160,15 @@ void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
   if (p.kind == PacketKind::read_data) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
-    const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
+    const DataOrigin origin = e.sub != 0 ? DataOrigin::neighbour_l1
+                              : memory   ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
                                      : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
     ++latency_[static_cast<std::size_t>(origin)][bucket];
   }
-  sms_[e.index].on_response(p);
+  sms_[e.index].on_response(p, e.sub != 0);
 }
 
 // ---- Kernels ----
@@ -186,6 +197,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   dispatcher_.begin_kernel(ctas_->count(), slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
+  cluster_.begin_kernel();
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_kernel_start(c_, kernel);
   dispatched_ = finished_ = 0;
@@ -337,7 +349,7 @@ ChipReportBody Chip::report() const {
 
 bool Chip::drained() const {
   const auto home = [](const auto& part) { return part.credits_home(); };
-  return status().empty() && requests_.credits_home() && responses_.credits_home() && links_.credits_home() &&
+  return status().empty() && cluster_.idle() && requests_.credits_home() && responses_.credits_home() && links_.credits_home() &&
          std::all_of(slices_.begin(), slices_.end(), home) && std::all_of(channels_.begin(), channels_.end(), home);
 }
 
@@ -346,6 +358,7 @@ std::string Chip::status() const {
   for (const Sm& s : sms_) {
     if (const std::string t = s.describe_stall(); !t.empty()) text += t + "\n";
   }
+  text += cluster_.describe_stall();
   text += requests_.describe_stall();
   for (const LlcSlice& s : slices_) text += s.describe_stall();
   for (const DramChannel& d : channels_) text += d.describe_stall();
