@@ -17,12 +17,12 @@ ClusterSharing::ClusterSharing(Context& c, RequestNetwork& network)
       shares_(config_.sharing == ClusterShare::colab),
       oracle_(c.machine.config.observe.neighbours && c.machine.config.l1.enabled),
       sms_(c.machine.config.noc.sms_per_cluster) {
-  if (!shares_) return;
   const SystemConfig& config = c.machine.config;
+  if (watches()) member_.resize(config.sm.count);
+  if (!shares_) return;
   table_.assign(c.machine.clusters, OwnershipTable(config.l1.index, OwnershipTableShape::of(config)));
   waiting_.resize(c.machine.clusters), next_look_.resize(c.machine.clusters);
   written_.resize(c.machine.clusters * kWriteStamps);
-  member_.resize(config.sm.count);
   for (Member& m : member_) m.departures.resize(config_.response_buffer), m.reads.reserve(config.l1.mshrs);
 }
 
@@ -96,8 +96,8 @@ void ClusterSharing::on_write(std::uint32_t sm, LineAddr line, bool stays) {
   stamp(cluster, line) = c_.now() + 1;
 }
 
-/// Sectors that may be older than a store of the cluster must not be found; nor sectors that join a line which was here before,
-/// since these may be.
+/// Sectors that may be older than a store of the cluster must not be found; nor sectors that join a line which was here
+/// before, since these may be.
 void ClusterSharing::on_fill(const Packet& p, bool is_new) {
   if (!shares_) return;
   const std::uint32_t cluster = cluster_of(p.sm);
@@ -131,8 +131,8 @@ void ClusterSharing::on_table(std::uint32_t cluster, const Packet& p) {
   (*all_sms_)[owner].serve_neighbours();
 }
 
-/// Keeps its place while it waits for a credit of the request port. Each lines up for itself: a load-store unit that finds the
-/// input queue full lines up behind them.
+/// Keeps its place while it waits for a credit of the request port. Each lines up for itself: a load-store unit that finds
+/// the input queue full lines up behind them.
 void ClusterSharing::to_network(Leaving l) {
   Gate* gate = network_.gate_for(l.p);
   if (gate != nullptr && !gate->acquire()) {
@@ -186,8 +186,8 @@ void ClusterSharing::on_access(std::uint32_t sm) {
   (*all_sms_)[sm].serve_neighbours();
 }
 
-/// What is found leaves after the L1's latency through the owner's port and the requester's, when both are free. The requester's
-/// own look-up, which came first, is charged at the end, as the network charges it after its port.
+/// What is found leaves after the L1's latency through the owner's port and the requester's, when both are free. The
+/// requester's own look-up, which came first, is charged at the end, as the network charges it after its port.
 void ClusterSharing::look_up(std::uint32_t sm) {
   Member& owner = member_[sm];
   const Packet p = owner.access.take();
@@ -205,8 +205,7 @@ void ClusterSharing::look_up(std::uint32_t sm) {
   c_.count[Counter::cluster_bytes] += bytes;
   --owner.places;
   Cycle& in_free = member_[p.sm].in_free;
-  const Cycle done =
-      std::max({known, owner.out_free, in_free}) + (bytes + config_.port_bytes - 1) / config_.port_bytes;
+  const Cycle done = std::max({known, owner.out_free, in_free}) + (bytes + config_.port_bytes - 1) / config_.port_bytes;
   owner.out_free = in_free = owner.departures[owner.next_departure] = done;
   owner.next_departure = owner.next_departure + 1 < owner.departures.size() ? owner.next_departure + 1 : 0;
   Packet answer = p;
@@ -230,7 +229,8 @@ std::string ClusterSharing::describe_stall() const {
   }
   for (std::size_t i = 0; i < member_.size(); ++i) {
     const Member& m = member_[i];
-    if (m.places != 0) text += fmt::format("SM {}: {} reads of neighbours, {} wait for its L1\n", i, m.places, m.access.size());
+    if (m.places != 0)
+      text += fmt::format("SM {}: {} reads of neighbours, {} wait for its L1\n", i, m.places, m.access.size());
   }
   if (const auto n = leaving_.size() - free_leaving_.size(); n != 0)
     text += fmt::format("ownership tables: {} reads wait for their cluster's request port\n", n);

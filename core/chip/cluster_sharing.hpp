@@ -13,14 +13,14 @@ class Sm;
 
 /// COLAB (2022/2023): serves L1 read misses from the other L1s of a cluster.
 ///
-/// A miss enters the input queue of the cluster's ownership table; what the table sends on waits in the owner's access queue for
-/// that SM's L1 port; what is found there crosses the cluster to the requester, which does not keep the line. Whoever finds
-/// a queue full, no owner, or no line, goes to the network. Between chips nothing changes: to the network such a read is
-/// an ordinary miss, only later.
+/// A miss enters the input queue of the cluster's ownership table; what the table sends on waits in the owner's access queue
+/// for that SM's L1 port; what is found there crosses the cluster to the requester, which does not keep the line. Whoever
+/// finds a queue full, no owner, or no line, goes to the network. Between chips nothing changes: to the network such a read
+/// is an ordinary miss, only later.
 ///
 /// A read keeps its place in a queue until it has gone on, waiting for a place in the cluster's request port included
-/// (inferred: the published storage has no other queue). So waiting is bounded, and nobody in here waits for anything but the
-/// network, which never waits for an L1: queues of any size drain.
+/// (inferred: the published storage has no other queue). So waiting is bounded, and nobody in here waits for anything but
+/// the network, which never waits for an L1: queues of any size drain.
 ///
 /// Stores and atomics pass by and end the table's entry of their line, unless the writer is the owner; replies to reads that
 /// were under way then do not bring it back (inferred). Else an SM could be given a copy older than its own store.
@@ -38,7 +38,8 @@ class ClusterSharing {
   /// A read misses, and goes to take() or, if there was no room, to the network.
   void on_miss(const Packet& p, bool taken);
   void take(const Packet& p);
-  /// A read of this line by this SM is in here. Its store to the line must wait, as it may not pass it in the network either.
+  /// A read of this line by this SM is in here. Its store to the line must wait, as it may not pass it in the network
+  /// either.
   bool holds(std::uint32_t sm, LineAddr line) const;
   /// A store or an atomic goes to the network. `stays`: the SM's own copy has the new data.
   void on_write(std::uint32_t sm, LineAddr line, bool stays);
