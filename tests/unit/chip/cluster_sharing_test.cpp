@@ -1,3 +1,4 @@
+#include "core/chip/consistency_checker.hpp"
 #include "latency_terms.hpp"
 
 // COLAB, path by path. CTA k of a kernel runs on SM k; all SMs are one cluster unless a test says otherwise.
@@ -398,6 +399,49 @@ TEST_CASE("the answer to a read that was under way when the line was stored to d
   CHECK(log.of(1).back() == t.table() + t.llc_hit());
   CHECK(total(r, Counter::cluster_served) == 0);
   CHECK(total(r, Counter::cluster_false_negatives) == 1);
+}
+
+TEST_CASE("a sector that joins an old line in the owner's L1 does not make the old sectors found again") {
+  SystemConfig config = cluster_of(2);
+  config.l1.sectored = config.llc.sectored = true;
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(1).load(kA, 0, 0x2).after({0}).pause(2000).load(kA, 0, 0x1);
+  w.warp(0).pause(1000).store(kA, 0x2).pause(3000).load(kA, 0, 0x2);  // SM 1 has this sector as it was before the store
+  ConsistencyChecker checker;
+  const RunResult r = run(config, w, &checker);
+  CHECK(total(r, Counter::l1_misses) == 3);
+  CHECK(total(r, Counter::cluster_served) == 0);
+  CHECK(checker.counts().checked == 3);
+}
+
+TEST_CASE("a sector asked for before a store that comes behind one asked for after it ends the entry of the line") {
+  SystemConfig config = cluster_of(2);
+  config.l1.sectored = config.llc.sectored = true;
+  ScriptedWorkload w;
+  w.kernel(2);
+  // Sector 0 is in the LLC, sector 1 in memory: the second read is answered first.
+  w.warp(1).load(kA, 0, 0x1).past_l1().after({0}).pause(1000).load(kA, 1, 0x2).pause(40).load(kA, 0, 0x1);
+  w.warp(1).after({0, 1}).compute(1, 1);
+  const Cycle first = [&] {
+    ScriptedWorkload alone = w;
+    ResponseLog log;
+    run(config, alone, &log);
+    REQUIRE(log.responses.size() == 3);
+    return log.responses[2].cycle - log.responses[2].latency;  // when sector 1 was asked for
+  }();
+  struct Starts : ResponseLog {
+    Cycle begun = kNever;
+    void on_event(const Context& c, const Event& e) override {
+      if (e.kind == EventKind::warp_ready && begun == kNever) begun = c.now();
+    }
+  } starts;
+  ScriptedWorkload alone = w;
+  run(config, alone, &starts);
+  w.warp(0).pause(static_cast<std::uint16_t>(first - starts.begun + 15)).store(kA, 0x2).pause(2000).load(kA, 0, 0x2);
+  const RunResult r = run(config, w);
+  CHECK(total(r, Counter::cluster_table_hits) == 0);
+  CHECK(total(r, Counter::cluster_table_misses) == 3);
 }
 
 TEST_CASE("an SM's store waits until its read of the line has left the cluster, and reaches the slice behind it") {
