@@ -58,11 +58,14 @@ void Chip::prefetch(const Event& e) const {
     case EventKind::access_done:
       return sms_[e.index].prefetch(e.sub);
     case EventKind::l1_fill:
+      if (e.sub == 0) cluster_.prefetch(e.index, e.packet.line);
       return sms_[e.index].prefetch(e.packet);
     case EventKind::slice_arrive:
       return slices_[e.index].prefetch(e.packet);
     case EventKind::dram_done:
       return slices_[e.packet.slice].prefetch(e.packet);
+    case EventKind::cluster_table:
+      return cluster_.prefetch(e.packet.sm, e.packet.line);
     default:
       return;
   }
@@ -162,7 +165,7 @@ void Chip::fill_l1(const Event& e) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
     const DataOrigin origin = e.sub != 0 ? DataOrigin::neighbour_l1
                               : memory   ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
-                                     : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+                                         : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
@@ -349,8 +352,9 @@ ChipReportBody Chip::report() const {
 
 bool Chip::drained() const {
   const auto home = [](const auto& part) { return part.credits_home(); };
-  return status().empty() && cluster_.idle() && requests_.credits_home() && responses_.credits_home() && links_.credits_home() &&
-         std::all_of(slices_.begin(), slices_.end(), home) && std::all_of(channels_.begin(), channels_.end(), home);
+  return status().empty() && cluster_.idle() && requests_.credits_home() && responses_.credits_home() &&
+         links_.credits_home() && std::all_of(slices_.begin(), slices_.end(), home) &&
+         std::all_of(channels_.begin(), channels_.end(), home);
 }
 
 std::string Chip::status() const {

@@ -57,6 +57,11 @@ class ClusterSharing {
   /// The L1 looks the first read up.
   void look_up(std::uint32_t sm);
 
+  /// What a look-up or an answer will touch.
+  void prefetch(std::uint32_t sm, LineAddr line) const {
+    if (shares_) table_[cluster_of(sm)].prefetch(line);
+  }
+
   // Events.
   void on_table(std::uint32_t cluster, const Packet& p);
   void on_access(std::uint32_t sm);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/engine/types.hpp"
@@ -39,6 +38,7 @@ class OwnershipTable {
   OwnershipTable(SetIndex index, const OwnershipTableShape& shape)
       : index_(index, shape.sets, "cluster.table_sets"),
         ways_(shape.ways),
+        low_(shape.entries()),
         line_(shape.entries(), kFree),
         used_(shape.entries()),
         owner_(shape.entries()) {}
@@ -54,13 +54,21 @@ class OwnershipTable {
   void put(LineAddr line, std::uint8_t owner) {
     std::uint32_t i = at(line);
     if (i == kMiss) i = victim(index_(line.value) * ways_);
-    line_[i] = line.value, owner_[i] = owner;
+    line_[i] = line.value, low_[i] = static_cast<std::uint32_t>(line.value), owner_[i] = owner;
     touch(i);
   }
   /// The line's entry ends, unless it names `but`.
   void erase(LineAddr line, std::uint8_t but = kNobody) {
     const std::uint32_t i = at(line);
     if (i != kMiss && owner_[i] != but) line_[i] = kFree, used_[i] = 0;
+  }
+  /// What a look-up of the line will touch.
+  void prefetch(LineAddr line) const {
+    const std::uint32_t first = index_(line.value) * ways_;
+    for (std::uint32_t w = 0; w < ways_ && w < 64; w += 16) {
+      __builtin_prefetch(&low_[first + w]);
+      __builtin_prefetch(&used_[first + w]);
+    }
   }
   void clear() {
     std::fill(line_.begin(), line_.end(), kFree);
@@ -72,19 +80,28 @@ class OwnershipTable {
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};
   static constexpr std::uint32_t kMiss = ~std::uint32_t{0};
 
+  /// Last of the set's values that equals `wanted`, or kMiss. Written so that the compiler makes vectors of it.
+  std::uint32_t last_equal(const std::uint32_t* set, std::uint32_t wanted) const {
+    const std::uint32_t ways = ways_;
+    std::uint32_t found = 0;
+    for (std::uint32_t w = 0; w < ways; ++w) found = std::max(found, (w + 1) & (0u - (set[w] == wanted)));
+    return found - 1;
+  }
   std::uint32_t at(LineAddr line) const {
     const std::uint32_t first = index_(line.value) * ways_;
-    const std::uint64_t* set = line_.data() + first;
-    std::uint32_t way = kMiss;
-    for (std::uint32_t w = 0; w < ways_; ++w) way = set[w] == line.value ? w : way;
-    return way == kMiss ? kMiss : first + way;
+    const std::uint32_t way = last_equal(low_.data() + first, static_cast<std::uint32_t>(line.value));
+    if (way == kMiss) return kMiss;
+    if (line_[first + way] == line.value) return first + way;
+    for (std::uint32_t i = first; i < first + ways_; ++i)  // two lines of the set, terabytes apart
+      if (line_[i] == line.value) return i;
+    return kMiss;
   }
   /// Invalid entries were used at 0, all others later.
   std::uint32_t victim(std::uint32_t first) const {
-    std::uint32_t oldest = std::numeric_limits<std::uint32_t>::max(), way = 0;
-    for (std::uint32_t w = 0; w < ways_; ++w) oldest = std::min(oldest, used_[first + w]);
-    while (used_[first + way] != oldest) ++way;
-    return first + way;
+    const std::uint32_t* used = used_.data() + first;
+    std::uint32_t oldest = used[0];
+    for (std::uint32_t w = 1; w < ways_; ++w) oldest = std::min(oldest, used[w]);
+    return first + last_equal(used, oldest);
   }
   void touch(std::uint32_t i) {
     if (++clock_ == 0) {  // once in four billion uses: all lines are equally old then
@@ -96,7 +113,8 @@ class OwnershipTable {
 
   SetIndexer index_;
   std::uint32_t ways_;
-  // Apart, because a set of 48 ways is searched by lines, and replaced by age.
+  // Apart, because a set of 48 ways is searched by line, and replaced by age.
+  std::vector<std::uint32_t> low_;  ///< of the line, to search by
   std::vector<std::uint64_t> line_;
   std::vector<std::uint32_t> used_;
   std::vector<std::uint8_t> owner_;
