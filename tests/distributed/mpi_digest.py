@@ -1,6 +1,6 @@
 """The digest that the program prints is the same alone, with threads and on 1 to 5 ranks, with any map.
 
-mpi_digest.py WORKLOAD ORGANISATION TOPOLOGY: WORKLOAD is `stores`, `hot`, or `bfs`, a trace of Rodinia's breadth-first
+mpi_digest.py WORKLOAD ORGANISATION TOPOLOGY [KEY=VALUE]...: WORKLOAD is `stores`, `hot`, or `bfs`, a trace of Rodinia's breadth-first
 search that is used where it lies beside the sources (../shared/traces), and else skipped."""
 
 import os
@@ -10,8 +10,8 @@ import tempfile
 
 import program
 
-name, organisation, topology = sys.argv[1:]
-options = [*program.sets(*program.SMALL, f"llc.organisation={organisation}", f"link.topology={topology}")]
+name, organisation, topology, *more = sys.argv[1:]
+options = [*program.sets(*program.SMALL, f"llc.organisation={organisation}", f"link.topology={topology}", *more)]
 
 
 def check(workload, extra=()):

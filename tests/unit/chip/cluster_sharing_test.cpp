@@ -465,6 +465,50 @@ TEST_CASE("an SM's store waits until its read of the line has left the cluster, 
   CHECK(total(r, Counter::sm_reply_stall) == 499);
 }
 
+// ---- Several chips ----
+
+TEST_CASE("a remote line that a neighbour has does not cross the link again, under every organisation") {
+  for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side, LlcOrganisation::sac}) {
+    SystemConfig config = cluster_of(2);
+    config.chips = 2;  // all pages live on chip 0
+    config.llc.organisation = organisation;
+    config.sac.crd_ways = 4, config.sac.crd_sets = 128;
+    ScriptedWorkload w;
+    w.kernel(4);  // CTAs 2 and 3 run on chip 1
+    w.warp(2).load(kA, 0);
+    w.warp(3).pause(1000).load(kA, 0);
+    const auto packets = [&](ClusterShare sharing) {
+      config.cluster.sharing = sharing;
+      ScriptedWorkload again = w;
+      const RunResult r = run(config, again);
+      CHECK(total(r, Counter::cluster_served) == (sharing == ClusterShare::colab));
+      CHECK(total(r, Counter::requests_remote) == (sharing == ClusterShare::colab ? 1 : 2));
+      return total(r, Counter::link_packets);
+    };
+    CHECK(packets(ClusterShare::colab) == 2);
+    CHECK(packets(ClusterShare::none) == (organisation == LlcOrganisation::sm_side ? 2 : 4));
+  }
+}
+
+TEST_CASE("reads to a page that nobody has touched wait for its home behind the table, and the next one is served") {
+  SystemConfig config = cluster_of(2);
+  config.chips = 2;
+  config.partition.placement = Placement::first_touch;
+  ScriptedWorkload w;
+  w.kernel(4);
+  w.warp(2).load(kA, 0);
+  w.warp(3).pause(500).load(kA, 0).after({0}).pause(100).load(kA, 0);  // the first while the home is unknown
+  Log log;
+  const RunResult r = run(config, w, &log);
+  const Cycle home = 2 * config.control.latency_cycles;
+  REQUIRE(log.of(0).size() == 1);
+  REQUIRE(log.of(1).size() == 1);
+  CHECK(log.of(0)[0] > home);
+  CHECK(log.of(1)[0] > home - 600);
+  CHECK(total(r, Counter::cluster_table_misses) == 2);
+  CHECK(total(r, Counter::l1_hits) == 1);
+}
+
 // ---- Without ----
 
 TEST_CASE("what a neighbour could have served is counted without sharing, too, and changes nothing") {
