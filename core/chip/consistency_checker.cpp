@@ -105,6 +105,14 @@ void ConsistencyChecker::on_l1_load(const Context& c, std::uint32_t sm, LineAddr
   check_read(c, sm, line, sectors, data, floors(c, l, sm, sectors));
 }
 
+/// What the owner's L1 holds now is what the neighbour will be given.
+void ConsistencyChecker::on_cluster_answer(const Context& c, std::uint32_t owner, const Packet& p) {
+  Line& l = lines_[p.line.value];
+  const Versions& data = l.l1[agent(c.chip, owner)];
+  note(c, l, What::l1_answer, owner, p.sectors, data);
+  request_of(c, p).data = data;
+}
+
 /// What the SM stored since it asked is taken to be merged into the line that comes.
 void ConsistencyChecker::response(const Context& c, const Packet& p) {
   Line& l = lines_[p.line.value];
@@ -325,6 +333,7 @@ void ConsistencyChecker::fail(const std::string& what, LineAddr line) const {
                                      "SM {} adds to",
                                      "SM {} asks for, visible to it",
                                      "L1 of SM {} holds",
+                                     "L1 of SM {} answers a neighbour",
                                      "SM {} is given",
                                      "slice {} is written",
                                      "slice {} writes back",

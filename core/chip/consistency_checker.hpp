@@ -37,6 +37,8 @@ class ConsistencyChecker : public ChipObserver {
   void check_final_image() const;
 
   void on_kernel_start(const Context& c, std::uint64_t kernel) override;
+  void on_cluster_request(const Context& c, const Packet& p) override { on_request(c, p); }
+  void on_cluster_answer(const Context& c, std::uint32_t owner, const Packet& p) override;
   void on_request(const Context& c, const Packet& p) override;
   void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, L1Cache::Outcome) override;
   void on_event(const Context& c, const Event& e) override;
@@ -99,6 +101,7 @@ class ConsistencyChecker : public ChipObserver {
     atomic,
     send_read,
     l1_hit,
+    l1_answer,
     answer,
     write,
     write_back,

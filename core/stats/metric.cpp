@@ -47,6 +47,14 @@ const Derived kDerived[] = {
      [](const Counters& s, double) {
        return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions]));
      }},
+    {{"cluster.held_share", "L1 read misses that another L1 of the cluster held, of all (observe.neighbours)",
+      Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[cluster_held]), number(s[l1_misses])); }},
+    {{"cluster.served_share", "L1 read misses that another L1 of the cluster answered, of all", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[cluster_served]), number(s[l1_misses])); }},
+    {{"sm.network_stall", "cycles that load-store units waited for the request port or for answers, summed over SMs",
+      Mean::none},
+     [](const Counters& s, double) { return std::optional(number(s[sm_port_stall]) + number(s[sm_reply_stall])); }},
     {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
 };

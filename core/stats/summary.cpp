@@ -60,7 +60,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
+                                                         "neighbouring L1"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
@@ -76,6 +77,7 @@ std::string responses_row(const RunResult& result) {
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
   std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
   for (std::size_t o = 0; o < kOrigins; ++o) {
+    if (o == static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
     text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
   }
   return row("responses", text);

@@ -107,13 +107,14 @@ constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
 
 /// What is looked at besides the counters. Nothing simulated depends on it.
 struct ObserveConfig {
-  bool sharing = false;
+  bool sharing = false, neighbours = false;
   std::uint64_t sharing_window_cycles = 100000;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.sharing, {"sharing", "", 0, 0, "which data the chips share: footprint and working sets (docs/results.md)"});
     v(s.sharing_window_cycles, {"sharing_window_cycles", "cycles", 100, 1e12,
                                 "an epoch of these working sets; shorter windows begin with it (SAC figure 11)"});
+    v(s.neighbours, {"neighbours", "", 0, 0, "which L1 misses another L1 of the cluster could have served"});
   }
 };
 
@@ -126,6 +127,7 @@ struct SystemConfig {
   SmConfig sm;
   L1Config l1;
   NocConfig noc;
+  ClusterConfig cluster;
   LlcConfig llc;
   DynamicConfig dynamic;
   SacConfig sac;
@@ -148,6 +150,7 @@ struct SystemConfig {
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
+    v(s.cluster, {"cluster", "", 0, 0, "sharing of lines between the L1s of a cluster"});
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
     v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
     v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});

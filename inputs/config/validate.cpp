@@ -40,6 +40,15 @@ class Rules {
     sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways);
   }
 
+  void clusters() const {
+    if (c_.cluster.sharing == ClusterShare::none) return;
+    require(c_.l1.enabled, "`cluster.sharing` = colab serves misses from L1s, but `l1.enabled` = false");
+    require(c_.noc.sms_per_cluster >= 2 && c_.noc.sms_per_cluster <= 16,
+            "`cluster.sharing` = colab needs clusters of 2 to 16 SMs, but `noc.sms_per_cluster` = {}",
+            c_.noc.sms_per_cluster);
+    if (c_.cluster.table_sets != 0) power_of_two("cluster.table_sets", c_.cluster.table_sets);
+  }
+
   void organisation() const {
     if (c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split) {
       require(c_.llc.local_ways < c_.llc.ways, "`llc.local_ways` = {} leaves none of `llc.ways` = {} for remote lines",
@@ -235,6 +244,7 @@ void validate(const SystemConfig& config) {
   rules.ranges();  // first: the other rules divide by what it proves non-zero
   rules.sms();
   rules.caches();
+  rules.clusters();
   rules.organisation();
   rules.coherence();
   rules.network();
