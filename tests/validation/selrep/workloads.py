@@ -16,9 +16,9 @@ RECORDINGS = {
         f"mm_{i}": (f"matmul --n {n} --rows 8 --repeat {repeat}", "")
         for i, (n, repeat) in enumerate(((64, 512), (128, 128), (288, 12), (480, 3), (704, 1)))
     },
-    "lud": ("lud --tiles 32", ""),
-    "sp": ("surveyprop --literals 60000 --clauses 250000 --steps 2", ""),
-    "3dc": ("conv3d --planes 12 --rows 512 --columns 512", ""),
+    "lud": ("lud --tiles 181", "--kernels 0-2"),
+    "sp": ("surveyprop --literals 1000000 --clauses 1000000 --steps 1", ""),
+    "3dc": ("conv3d --planes 12 --rows 1024 --columns 1024", ""),
     "bt": ("btree --records 1000000 --queries 24000 --order 256", ""),
     "gemm": ("gemm --ni 480 --nj 480 --nk 480", ""),
     "bp": ("backprop --ctas 8192", ""),
