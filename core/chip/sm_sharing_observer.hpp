@@ -36,8 +36,8 @@ class SmSharingObserver final : public ChipObserver {
   void close_window();
 
   Cycle window_cycles_;
-  Cycle window_ = 0;                  ///< number of the one under way
-  std::vector<std::uint64_t> asked_;  ///< in this window: line << kSmBits | SM
+  Cycle window_ = 0;                                      ///< number of the one under way
+  std::vector<std::uint64_t> asked_;                      ///< in this window: line << kSmBits | SM
   std::vector<Line> lines_ = std::vector<Line>(1 << 12);  ///< of this kernel; linear probing, at most half full
   std::size_t used_ = 0;
   std::vector<SmSharing> kernels_;

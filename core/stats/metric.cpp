@@ -53,7 +53,8 @@ const Observed kObserved[] = {
      }},
     {{"sm_sharing.read_only_share", "shared lines that their kernel never writes, of all shared lines", Mean::arithmetic},
      [](const SmSharing& s, const RunResult&) { return ratio(number(s.shared_read_only_lines), number(s.shared_lines)); }},
-    {{"sm_sharing.llc_share", "loads of shared lines that neither hit in the L1 nor joined a pending miss", Mean::arithmetic},
+    {{"sm_sharing.llc_share", "loads of shared lines that neither hit in the L1 nor joined a pending miss",
+      Mean::arithmetic},
      [](const SmSharing& s, const RunResult&) {
        return ratio(number(s.shared_loads - s.shared_l1_hits - s.shared_l1_merges), number(s.shared_loads));
      }},

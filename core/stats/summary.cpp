@@ -106,9 +106,10 @@ std::string sm_sharing_rows(const SmSharingResult& sharing) {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return percent(static_cast<double>(part), static_cast<double>(whole));
   };
-  std::string out = row("shared by SMs", fmt::format("{} of {} lines of the kernels, {} of them read-only",
-                                                     si(static_cast<double>(s.shared_lines)), si(static_cast<double>(s.lines)),
-                                                     share(s.shared_read_only_lines, s.shared_lines)));
+  std::string out =
+      row("shared by SMs",
+          fmt::format("{} of {} lines of the kernels, {} of them read-only", si(static_cast<double>(s.shared_lines)),
+                      si(static_cast<double>(s.lines)), share(s.shared_read_only_lines, s.shared_lines)));
   out += row("", fmt::format("{} of their loads served by the LLC",
                              share(s.shared_loads - s.shared_l1_hits - s.shared_l1_merges, s.shared_loads)));
   return out + row("", fmt::format("read-only lines in {} cycles: {} asked for by > 2 SMs, {} by > 9",

@@ -61,7 +61,8 @@ void AccelSimWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgra
 void import_accel_sim(const std::string& list_path, const std::string& out_path,
                       const std::function<void(const ImportProgress&)>& progress) {
   const accelsim::KernelList list = accelsim::read_kernel_list(list_path);
-  TraceWriter writer(out_path, {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes"});
+  TraceWriter writer(
+      out_path, {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes"});
   for (const TraceAllocation& allocation : list.allocations) writer.add_allocation(allocation);
   ImportProgress state;
   state.kernels = list.kernels.size();

@@ -38,7 +38,8 @@ struct ImportProgress {
   std::uint64_t ctas = 0, instructions = 0;
 };
 
-/// Writes the traces behind a kernelslist.g into an Atoll trace, reading each kernel twice: first for what it writes. `progress` is called after every kernel; it may be empty.
+/// Writes the traces behind a kernelslist.g into an Atoll trace, reading each kernel twice: first for what it writes.
+/// `progress` is called after every kernel; it may be empty.
 void import_accel_sim(const std::string& list_path, const std::string& out_path,
                       const std::function<void(const ImportProgress&)>& progress = {});
 

@@ -5,8 +5,8 @@
 //                    fully connected: a row belongs to one CTA, private.
 //   activations      written by one layer, private; read-only in the next, where every CTA reads all channels: shared by all
 //                    CTAs. The output of a SqueezeNet module is written by two kernels, channel after channel.
-// A CTA of a convolution computes 256 pixels of one output channel; with `split`, 32 pixels, for each of which several threads
-// share the work, with the loads of four input channels under way at a time.
+// A CTA of a convolution computes 256 pixels of one output channel; with `split`, 32 pixels, for each of which several
+// threads share the work, with the loads of four input channels under way at a time.
 #include "cnn_layers.cuh"
 
 using namespace workload;

@@ -116,7 +116,10 @@ struct Tensor {
   std::vector<float> host;  // what the CPU computed
 
   Tensor(int depth, int edge, int align)
-      : channels(depth), size(edge), plane(ceil_div(edge * edge, align) * align), device(std::size_t(depth) * plane),
+      : channels(depth),
+        size(edge),
+        plane(ceil_div(edge * edge, align) * align),
+        device(std::size_t(depth) * plane),
         host(std::size_t(depth) * plane) {
     device.clear();
   }
@@ -231,12 +234,13 @@ class Network {
     const std::size_t taps = std::size_t(mask) * mask, in_plane = in.plane;
     const std::size_t pixels = std::size_t(s.out_size) * s.out_size, inputs = in.channels * taps;
     const auto weights = layer_weights(inputs * channels, inputs), bias = layer_weights(channels, inputs);
-    const auto kernel = split_ == 0               ? convolution
+    const auto kernel = split_ == 0              ? convolution
                         : s.in_channels % 4 == 0 ? convolution_split<4>
                         : s.in_channels % 3 == 0 ? convolution_split<3>
                                                  : convolution_split<1>;
     const int steps = ceil_div(s.in_channels, 4) * s.mask;  // of one pixel; a thread should have some
-    const dim3 block = split_ == 0 ? dim3(256) : dim3(32, std::clamp(steps / 6, 1, split_)), grid(ceil_div(int(pixels), int(block.x)), channels);
+    const dim3 block = split_ == 0 ? dim3(256) : dim3(32, std::clamp(steps / 6, 1, split_)),
+               grid(ceil_div(int(pixels), int(block.x)), channels);
     const float* device_weights = keep(split_ == 0 ? weights : channel_last(weights, s.in_channels, int(taps)));
     const float* device_bias = keep(bias);
     kernel<<<grid, block>>>(out.device + first * out.plane, in.device, device_weights, device_bias, s, relu);
@@ -261,7 +265,9 @@ class Network {
     return out;
   }
 
-  Tensor& make(int channels, int size) { return tensors_.emplace_back(channels, size, split_ == 0 ? 1 : 32); }  // whole lines
+  Tensor& make(int channels, int size) {
+    return tensors_.emplace_back(channels, size, split_ == 0 ? 1 : 32);
+  }  // whole lines
   float* keep(const std::vector<float>& values) { return constants_.emplace_back(values); }
   std::vector<float> layer_weights(std::size_t count, std::size_t inputs) {  // keep activations at about 1
     const float bound = std::sqrt(6 / float(inputs));

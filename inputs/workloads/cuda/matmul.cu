@@ -3,9 +3,8 @@
 //   A  read-only; 32 (`rows`) rows are shared by a row of CTAs
 //   B  read-only; 32 columns are shared by a column of CTAs
 //   C  written, private
-// `repeat` computes the product several times in one launch, each into a C of its own: small matrices have too few CTAs for a
-// GPU.
-// As gemm, but each CTA reads an element of A and B from global memory once, so what remains is sharing between CTAs.
+// `repeat` computes the product several times in one launch, each into a C of its own: small matrices have too few CTAs for
+// a GPU. As gemm, but each CTA reads an element of A and B from global memory once, so what remains is sharing between CTAs.
 #include "common.cuh"
 
 using namespace workload;

@@ -17,7 +17,8 @@ constexpr int kThreads = 32;                         // of a fully connected uni
 __host__ __device__ inline float activate(float x) { return 1.7159f * tanhf(0.66666667f * x); }
 
 // A map with its threads as pixels, from all maps of the layer before; the mask moves by two pixels.
-template <bool Ahead> __global__ void convolution(float* out, const float* in, const float* weights, int in_maps, int in_size) {
+template <bool Ahead>
+__global__ void convolution(float* out, const float* in, const float* weights, int in_maps, int in_size) {
   const int map = blockIdx.x, image = blockIdx.y, x = threadIdx.x, y = threadIdx.y, size = blockDim.x;
   float sum = 0;
   for (int k = 0; k < in_maps; ++k) {

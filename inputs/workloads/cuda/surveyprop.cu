@@ -1,5 +1,6 @@
-// Survey propagation on a random formula of clauses with three literals each: a bipartite graph without any locality. In each step
-// `survey` has every clause warn its literals how much it depends on them, and `settle` has every literal weigh the warnings.
+// Survey propagation on a random formula of clauses with three literals each: a bipartite graph without any locality. In
+// each step `survey` has every clause warn its literals how much it depends on them, and `settle` has every literal weigh
+// the warnings.
 //
 //   members   literals of each clause with their signs: read-only, private
 //   weights   of the literals: read-only in `survey`, where each is gathered by the clauses that it is in, all over the GPU;

@@ -70,7 +70,7 @@ TEST_CASE("thousands of lines are counted one by one, and chips are added up") {
   config.chips = 2;
   ScriptedWorkload w;
   w.kernel(24);
-  constexpr std::uint64_t kLines = 7000;  // beyond the table's first size
+  constexpr std::uint64_t kLines = 7000;                // beyond the table's first size
   for (const std::uint64_t cta : {0u, 1u, 12u, 13u}) {  // two SMs of each chip
     for (std::uint64_t i = 0; i < kLines; ++i) w.warp(cta).load((i + cta % 12 * kLines / 2) * 128);
   }

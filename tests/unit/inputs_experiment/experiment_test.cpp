@@ -82,8 +82,7 @@ TEST_CASE("a variant's setting wins over the experiment's, and the scale is part
 TEST_CASE("a workload's setting wins over the experiment's, and a variant's over both; another file keeps it") {
   const Folder f;
   std::filesystem::create_directory(f / "out");
-  const Experiment e =
-      f.read(two_by_two("", R"("a", "path": "w/a.json", "set": {"llc.ways": 4, "llc.size_kib": 2048})"));
+  const Experiment e = f.read(two_by_two("", R"("a", "path": "w/a.json", "set": {"llc.ways": 4, "llc.size_kib": 2048})"));
   f.write("out/copy.json", to_json(e, f / "out"));
   for (const Experiment& one : {e, read_experiment(f / "out/copy.json")}) {
     CHECK(config_value(one, 0, "/llc/ways") == "4");

@@ -33,12 +33,12 @@ std::vector<int> flags_of(Workload& w, std::size_t kernel) {
 TEST_CASE("loads from blocks that no CTA of the kernel writes are read-only, read directly and imported") {
   const Scratch scratch;
   const std::string x = "0x7fb0fc400000", y = "0x7fb0fc400080", z = "0x7fb0fc400100", yz = "0x7fb0fc4000c0";
-  // y is stored to by the other CTA, z takes an atomic there; yz touches the end of y and the beginning of z; x is only read.
-  scratch.write("kernel-1.traceg", kernel({load(x), load(y), load(z), load(yz), kExit},
-                                          {store(y), at("0 RED.E.ADD 2 R2 R8", z), kExit}));
+  // y is stored to by the other CTA, z takes an atomic there; yz touches the end of y and the beginning of z; x is only
+  // read.
+  scratch.write("kernel-1.traceg",
+                kernel({load(x), load(y), load(z), load(yz), kExit}, {store(y), at("0 RED.E.ADD 2 R2 R8", z), kExit}));
   // Another kernel writes x only; a load that the program marked itself stays marked.
-  scratch.write("kernel-2.traceg",
-                kernel({load(x), load(y), at("1 R4 LDG.E.CONSTANT 1 R2", x), kExit}, {store(x), kExit}));
+  scratch.write("kernel-2.traceg", kernel({load(x), load(y), at("1 R4 LDG.E.CONSTANT 1 R2", x), kExit}, {store(x), kExit}));
   const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
   const std::vector<std::vector<int>> wanted = {{kReadOnly, 0, 0, 0}, {0, kReadOnly, kReadOnly}};
 

@@ -3,8 +3,9 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/selrep.json and selrep_neutral.json, on the traces of record.py: what is in DIR already
-is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian: python3-h5py, /usr/bin/python3)."""
+The runs are `atoll sweep` of inputs/experiments/selrep.json and selrep_neutral.json, on the traces of record.py: what is in DIR
+already is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian: python3-h5py,
+/usr/bin/python3)."""
 
 import argparse
 import csv
@@ -21,6 +22,7 @@ PAGE = ROOT / "tests/validation/selrep.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 STATIC = ("shared", "degree_2", "degree_4", "degree_8", "private")  # what BSR, the best static replication, picks from
 DEGREE = {"shared": 1, "degree_2": 2, "degree_4": 4, "degree_8": 8, "private": 16}
+ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory")
 SHOWN = ("private", "adaptive", "selrep", "BSR")
 PREFER_SHARED = ("lud", "sp", "3dc", "bt", "gemm", "bp")
 
@@ -34,7 +36,7 @@ def read(path):
             "cycles": cycles,
             "kernels": [float(e - s) for s, e in zip(f["kernels/launched"][:], f["kernels/finished"][:])],
             "miss": 1 - (total("llc.hits") + total("llc.merges")) / max(1.0, total("llc.accesses")),
-            "replies": sum(float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")) / cycles,
+            "replies": sum(float(f["latency/" + o][:].sum()) for o in ORIGINS) / cycles,
             "choices": [c.decode() if isinstance(c, bytes) else c for c in choices],
         }
 
@@ -72,7 +74,8 @@ def show(value, form=".2f"):
 
 
 def table(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
 
 
 def verdict(holds):
@@ -135,27 +138,34 @@ def claims(r):
     adaptive = {w: r.speedup(w, "adaptive") for w in CONFIGURATIONS}
     used = {b: {c for i in range(5) for c in r.get(f"{b}_{i}", "selrep", "choices") or []} for b in SENSITIVE}
     decided = [1 if r.get(w, "selrep", "choices") else None for w in CONFIGURATIONS]
-    rate = {v: [mean([r.get(w, v, "replies") for w in group(i)]) for i in range(5)] for v in ("shared", "private", "adaptive", "selrep")}
+    rate = {v: [mean([r.get(w, v, "replies") for w in group(i)]) for i in range(5)]
+            for v in ("shared", "private", "adaptive", "selrep")}
     miss = {v: {w: r.get(w, v, "miss") for w in CONFIGURATIONS} for v in ("shared", "private", "selrep")}
     inside = lambda b, low, high: all(low <= DEGREE[c] <= high for c in used[b])
     gain = [mean([adaptive[w] for w in group(i)]) for i in range(5)]
     rows = [
         ("62", "Private better than Shared at _0 and worse at _4, for each benchmark; Adaptive at most 5 % below the better",
          judged(lambda: all(private[f"{b}_0"] > 1 > private[f"{b}_4"] for b in SENSITIVE)
-                and all(adaptive[w] >= 0.95 * max(1, private[w]) for w in CONFIGURATIONS), [*private.values(), *adaptive.values()])),
+                and all(adaptive[w] >= 0.95 * max(1, private[w]) for w in CONFIGURATIONS),
+                [*private.values(), *adaptive.values()])),
         ("63", "Adaptive's mean gain is largest at _0, and at most 2 % from _2 on",
          judged(lambda: gain[0] == max(gain) and gain[0] > 1 and max(gain[2:]) <= 1.02, gain)),
-        ("68", "AN and RN use both ends, shared and private", judged(lambda: all({"shared", "private"} <= used[b] for b in ("an", "rn")), decided)),
+        ("68", "AN and RN use both ends, shared and private",
+         judged(lambda: all({"shared", "private"} <= used[b] for b in ("an", "rn")), decided)),
         ("69", "SN within 2 to 4, NN within 4 to 16, MM within 1 to 8",
          judged(lambda: inside("sn", 2, 4) and inside("nn", 4, 16) and inside("mm", 1, 8), decided)),
         ("70", "the mean degree falls from _0 to _4, for each benchmark",
-         judged(lambda: all(mean_degree(r, f"{b}_{i}") >= mean_degree(r, f"{b}_{i + 1}") for b in SENSITIVE for i in range(4)), decided)),
+         judged(lambda: all(mean_degree(r, f"{b}_{i}") >= mean_degree(r, f"{b}_{i + 1}")
+                            for b in SENSITIVE for i in range(4)), decided)),
         ("71", "Private's miss rate rises from _0 to _4, for each benchmark; SelRep's is at most 0.1 above Shared's",
          judged(lambda: all(miss["private"][f"{b}_4"] > miss["private"][f"{b}_0"] for b in SENSITIVE)
-                and all(miss["selrep"][w] <= miss["shared"][w] + 0.1 for w in CONFIGURATIONS), [m for v in miss.values() for m in v.values()])),
+                and all(miss["selrep"][w] <= miss["shared"][w] + 0.1 for w in CONFIGURATIONS),
+                [m for v in miss.values() for m in v.values()])),
         ("72", "mean replies per cycle: Private above Shared at _0, below from _1 on; SelRep highest everywhere",
-         judged(lambda: rate["private"][0] > rate["shared"][0] and all(rate["shared"][i] > rate["private"][i] for i in range(1, 5))
-                and all(rate["selrep"][i] >= max(rate["shared"][i], rate["private"][i]) for i in range(5)), [x for v in rate.values() for x in v])),
+         judged(lambda: rate["private"][0] > rate["shared"][0]
+                and all(rate["shared"][i] > rate["private"][i] for i in range(1, 5))
+                and all(rate["selrep"][i] >= max(rate["shared"][i], rate["private"][i]) for i in range(5)),
+                [x for v in rate.values() for x in v])),
         ("73", "mean replies per cycle: SelRep above Adaptive at _3 and _4",
          judged(lambda: all(rate["selrep"][i] > rate["adaptive"][i] for i in (3, 4)), rate["selrep"] + rate["adaptive"])),
     ]
@@ -163,7 +173,8 @@ def claims(r):
 
 
 def neutral(r):
-    rows = [[w, "shared" if w in PREFER_SHARED else "neutral"] + [show(r.speedup(w, v)) for v in ("private", "selrep")] for w in NEUTRAL]
+    rows = [[w, "shared" if w in PREFER_SHARED else "neutral"] + [show(r.speedup(w, v)) for v in ("private", "selrep")]
+            for w in NEUTRAL]
     rows.append(["harmonic mean", ""] + [show(harmonic([r.speedup(w, v) for w in NEUTRAL])) for v in ("private", "selrep")])
     return ["### Insensitive programs relative to Shared (Fig. 18, Table III; claims 92 and 93)", "",
             "SelRep is neutral in the paper.", ""] + table(["", "prefers (paper)", "Private", "SelRep"], rows)
@@ -178,7 +189,8 @@ def energy(atoll, folder):
     for row in csv.DictReader(io.StringIO(shown.stdout)):
         workload = row.get("workload") or next(iter(row.values()))
         joules[workload] = {v: float(row[v]) for v in ("shared", "adaptive", "selrep") if row.get(v) not in (None, "", "-")}
-    ratio = lambda base: mean([j["selrep"] / j[base] if {"selrep", base} <= j.keys() else None for w, j in joules.items() if w in CONFIGURATIONS])
+    ratio = lambda base: mean([j["selrep"] / j[base] if {"selrep", base} <= j.keys() else None
+                               for w, j in joules.items() if w in CONFIGURATIONS])
     return ["### Energy (Fig. 16)", ""] + table(["claim", "SelRep's energy relative to", "paper", "here"], [
         ["74", "Shared", "0.943", show(ratio("shared"), ".3f")], ["75", "Adaptive", "0.954", show(ratio("adaptive"), ".3f")]])
 
