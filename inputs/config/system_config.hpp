@@ -109,12 +109,17 @@ constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
 struct ObserveConfig {
   bool sharing = false, neighbours = false;
   std::uint64_t sharing_window_cycles = 100000;
+  bool sm_sharing = false;
+  std::uint64_t sm_window_cycles = 1000;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.sharing, {"sharing", "", 0, 0, "which data the chips share: footprint and working sets (docs/results.md)"});
     v(s.sharing_window_cycles, {"sharing_window_cycles", "cycles", 100, 1e12,
                                 "an epoch of these working sets; shorter windows begin with it (SAC figure 11)"});
     v(s.neighbours, {"neighbours", "", 0, 0, "which L1 misses another L1 of the cluster could have served"});
+    v(s.sm_sharing, {"sm_sharing", "", 0, 0, "which data the SMs of a chip share in a kernel (docs/results.md)"});
+    v(s.sm_window_cycles,
+      {"sm_window_cycles", "cycles", 1, 1e12, "windows in which SMs that ask for a line are counted (SelRep figure 5)"});
   }
 };
 

@@ -162,6 +162,11 @@ class Rules {
     if (t.faw != 0) at_most("rrd", t.rrd, "faw", t.faw);
   }
 
+  void observe() const {
+    require(!c_.observe.sharing || !c_.observe.sm_sharing,
+            "`observe.sharing` and `observe.sm_sharing` cannot both be true: a chip has one observer; run twice");
+  }
+
   void partition() const {
     const auto& p = c_.partition;
     power_of_two("partition.page_kib", p.page_kib);
@@ -251,6 +256,7 @@ void validate(const SystemConfig& config) {
   rules.replication();
   rules.memory();
   rules.partition();
+  rules.observe();
 }
 
 }  // namespace atl
