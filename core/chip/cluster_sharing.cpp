@@ -128,7 +128,7 @@ void ClusterSharing::on_table(std::uint32_t cluster, const Packet& p) {
   --waiting_[cluster];
   ++m.places;
   m.access.push(p);
-  (*all_sms_)[owner].serve_neighbours();
+  (*all_sms_)[owner].on_neighbour();
 }
 
 /// Keeps its place while it waits for a credit of the request port. Each lines up for itself: a load-store unit that finds

@@ -49,7 +49,6 @@ class ClusterSharing {
   void on_arrival(const Packet& p);
 
   // What the L1 of an owner does for its neighbours.
-  bool waits_for(std::uint32_t sm) const { return !member_[sm].access.empty(); }
   /// From when on the next look-up's data would find a place in the response buffer.
   Cycle room_from(std::uint32_t sm) const;
   /// The L1's port is free for the next look-up not before `at`.

@@ -44,6 +44,8 @@ class Sm {
   void retry();
   /// A read left the cluster for the network: a store to its line may follow.
   void on_read_gone();
+  /// A neighbour's read came into the access queue.
+  void on_neighbour() { ++neighbours_, serve_neighbours(); }
   /// Looks up in the L1 what neighbours asked for, as soon as its turn comes.
   void serve_neighbours();
 
@@ -118,6 +120,7 @@ class Sm {
   Gate* credit_wanted_ = nullptr;  ///< in line for a credit of this gate
   Gate* credit_held_ = nullptr;    ///< holds a credit of this gate
   bool behind_read_ = false;       ///< the head writes a line that a read of this SM asks for within the cluster
+  std::uint32_t neighbours_ = 0;   ///< reads in the access queue
   bool own_last_ = false;          ///< the L1's last access was the SM's own
   Cycle stalled_from_ = 0;         ///< since when lsu_stalled_, or waiting for a credit
   std::uint32_t unacknowledged_ = 0;

@@ -29,7 +29,7 @@ void Sm::run_load_store_unit() {
       }
       return;
     }
-    if (cluster_ != nullptr && neighbours_first()) [[unlikely]] {
+    if (neighbours_ != 0 && neighbours_first()) [[unlikely]] {
       look_up_for_neighbour();
       continue;
     }
@@ -258,7 +258,7 @@ void Sm::on_read_gone() {
 }
 
 void Sm::serve_neighbours() {
-  while (cluster_->waits_for(id_)) {
+  while (neighbours_ != 0) {
     const Cycle at = std::max(lsu_free_, cluster_->room_from(id_));
     if (at > c_.now()) return cluster_->call_at(id_, at);
     if (own_first()) return cluster_->call_at(id_, c_.now() + 1);
@@ -269,7 +269,7 @@ void Sm::serve_neighbours() {
 bool Sm::neighbours_first() const {
   const L1Arbitration a = c_.machine.config.cluster.arbitration;
   if (a == L1Arbitration::local_first || (a == L1Arbitration::round_robin && !own_last_)) return false;
-  return cluster_->waits_for(id_) && cluster_->room_from(id_) <= c_.now();
+  return cluster_->room_from(id_) <= c_.now();
 }
 
 /// The load-store unit presents an access in this cycle, by an event that is still to come, and it is its turn.
@@ -282,6 +282,7 @@ bool Sm::own_first() const {
 void Sm::look_up_for_neighbour() {
   lsu_free_ = c_.now() + 1;
   own_last_ = false;
+  --neighbours_;
   cluster_->look_up(id_);
 }
 

@@ -32,7 +32,7 @@ struct Sample {
 enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, neighbour_l1, count_ };
 inline constexpr std::size_t kOrigins = static_cast<std::size_t>(DataOrigin::count_);
 inline constexpr std::string_view kOriginNames[kOrigins] = {"local_llc", "remote_llc", "local_memory", "remote_memory",
-                                                           "neighbour_l1"};
+                                                            "neighbour_l1"};
 inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencies in [2^b, 2^(b+1)) cycles
 
 /// Per-chip detail that is not sampled over time.
