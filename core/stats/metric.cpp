@@ -41,7 +41,9 @@ const Derived kDerived[] = {
     {{"coherence.link_share", "bytes of invalidations, of all bytes on links", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[coherence_invalidation_bytes]), number(s[link_bytes])); }},
     {{"directory.lines_per_entry", "lines that an evicted entry tracked", Mean::arithmetic},
-     [](const Counters& s, double) { return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions])); }},
+     [](const Counters& s, double) {
+       return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions]));
+     }},
     {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
 };
