@@ -3,7 +3,7 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/selrep.json and selrep_neutral.json, on the traces of record.py: what is in DIR
+The runs are `atoll sweep` of inputs/experiments/selrep.json, selrep_neutral.json and selrep_load.json, on the traces of record.py: what is in DIR
 already is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian: python3-h5py,
 /usr/bin/python3)."""
 
@@ -50,7 +50,7 @@ def predicted(f):
     values = f["decisions/values"]
     weight = values["sampled"][:]
     known = weight > 0
-    if not known.any():
+    if not known.any() or "degree_2.hit" not in values:  # Adaptive knows two
         return None
     return {d: float((values[d + ".hit"][:][known] * weight[known]).sum() / weight[known].sum()) for d in STATIC}
 
@@ -210,6 +210,16 @@ def neutral(r):
             "SelRep is neutral in the paper.", ""] + table(["", "prefers (paper)", "Private", "SelRep"], rows)
 
 
+def load(r):
+    names = sorted({w for w, _ in r.runs})
+    shown = ("degree_2", "degree_4", "degree_8", "private", "selrep", "selrep_shadow")
+    rows = [[w, show(r.get(w, "shared", "replies"), ".1f")] + [show(r.speedup(w, v)) for v in shown] for w in names]
+    rows.append(["harmonic mean", ""] + [show(harmonic([r.speedup(w, v) for w in names])) for v in shown])
+    return ["### Where the LLC is the limit", "",
+            "SMs with four schedulers instead of two, relative to Shared on the same SMs.", ""] \
+        + table(["", "replies per cycle, Shared", "degree 2", "degree 4", "degree 8", "Private", "SelRep", "SelRep, shadow tags"], rows)
+
+
 def energy(atoll, folder):
     """`atoll table --metric energy.total`, where this Atoll has that metric."""
     shown = subprocess.run([atoll, "table", str(folder), "--metric", "energy.total", "--csv"], capture_output=True, text=True)
@@ -228,11 +238,11 @@ def energy(atoll, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", default="2")
-    parser.add_argument("--out", default=str(ROOT / "results"), help="folder for the sweeps' folders selrep and selrep_neutral")
+    parser.add_argument("--out", default=str(ROOT / "results"), help="folder for the sweeps' folders")
     parser.add_argument("--atoll", default=str(ROOT / "build/release/atoll"))
     parser.add_argument("--no-run", action="store_true", help="only write what there is")
     arguments = parser.parse_args()
-    folders = {name: pathlib.Path(arguments.out) / name for name in ("selrep", "selrep_neutral")}
+    folders = {name: pathlib.Path(arguments.out) / name for name in ("selrep", "selrep_neutral", "selrep_load")}
     if not arguments.no_run:
         for name, folder in folders.items():
             experiment = ROOT / f"inputs/experiments/{name}.json"
@@ -243,6 +253,7 @@ def main():
     lines += performance(r) + averages(r) + claims(r)
     lines += by_index(r, "miss", "LLC miss rates (Fig. 14)") + by_index(r, "replies", "LLC replies per cycle (Fig. 15)", form=".1f")
     lines += degrees(r) + predictions(r) + energy(arguments.atoll, folders["selrep"]) + neutral(rest)
+    lines += load(Results(folders["selrep_load"]))
     page = PAGE.read_text()
     head, rest_of_page = page.split(BEGIN)[0], page.split(END)[1]
     PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(lines) + "\n" + END + rest_of_page)
