@@ -4,9 +4,9 @@
 //   update     subtracts (column k) x (row k) from the trailing matrix
 //
 //   A  rows x n, rows >= n, read and written. In `update` the pivot row is read by all CTAs and the elements of the pivot
-//      column by a row of CTAs, both as they were written in the steps before, on other chips; the trailing matrix is written
-//      in place. The CTAs move with k, so an element is written by a different CTA, and often by a different chip, in each
-//      step.
+//      column by a row of CTAs, both as they were written in the steps before, on other chips; the trailing matrix is
+//      written in place. The CTAs move with k, so an element is written by a different CTA, and often by a different chip,
+//      in each step.
 #include "common.cuh"
 
 using namespace workload;

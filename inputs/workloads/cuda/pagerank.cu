@@ -1,7 +1,8 @@
 // PageRank: each node gathers the ranks of the nodes that link to it. Ranks are scaled to a mean of 1. One thread per node
 // (`gather`), for graphs of few links, or with --lanes 32 a warp per node (`gather_by_warps`), for many.
 //
-//   offsets, sources  links by target, read-only; a thread walks its own links (private), neighbouring threads other lines; a
+//   offsets, sources  links by target, read-only; a thread walks its own links (private), neighbouring threads other lines;
+//   a
 //                     warp reads its own one after the other
 //   share             1 / (links out of a node), read-only, gathered by all CTAs at random; a warp reads a copy per link
 //                     beside `sources`

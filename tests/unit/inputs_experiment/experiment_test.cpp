@@ -176,10 +176,12 @@ TEST_CASE("the experiments that come with Atoll can be read, and SAC's and REC's
   REQUIRE(sac.reference.speedup.size() == 4);
   for (const auto& [variant, figures] : sac.reference.speedup) CHECK_MESSAGE(figures.size() == 16, variant);
   for (const auto& [variant, figures] : sac.reference.mean) CHECK_MESSAGE(figures.size() == 3, variant);
-  const Experiment rec = read_experiment(folder + "rec.json");
-  CHECK(expand(rec).size() == 12 * 8);
-  REQUIRE(rec.reference.speedup.size() == 6);
-  for (const auto& [variant, figures] : rec.reference.speedup) CHECK_MESSAGE(figures.size() == 12, variant);
+  for (const auto& [name, workloads] : {std::pair{"rec.json", 9u}, {"rec_products.json", 3u}}) {
+    const Experiment rec = read_experiment(folder + name);
+    CHECK(expand(rec).size() == workloads * 8);
+    REQUIRE(rec.reference.speedup.size() == 6);
+    for (const auto& [variant, figures] : rec.reference.speedup) CHECK_MESSAGE(figures.size() == workloads, variant);
+  }
 }
 
 }  // namespace

@@ -11,11 +11,15 @@ def _series(text):
     return dict(zip(WORKLOADS, map(float, text.split())))
 
 
-def _speedups(name):
-    return json.loads((ROOT / f"inputs/experiments/{name}.json").read_text())["reference"]["speedup"]
+def _speedups(*names):
+    out = {}
+    for name in names:
+        for variant, bars in json.loads((ROOT / f"inputs/experiments/{name}.json").read_text())["reference"]["speedup"].items():
+            out.setdefault(variant, {}).update(bars)
+    return out
 
 
-SPEEDUP = _speedups("rec") | _speedups("rec_sizes")  # Fig. 1, 6, 11
+SPEEDUP = _speedups("rec", "rec_products", "rec_sizes")  # Fig. 1, 6, 11
 
 MISS_RATE = {  # Fig. 4, %
     "directory": _series("73.9 50.7 19.5 25.9 77.3 54.0 73.6 32.4 38.0 61.7 31.4 96.4"),

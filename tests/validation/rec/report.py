@@ -3,7 +3,7 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/rec.json, rec_placement.json and rec_sizes.json, on traces of record.py: what
+The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json and rec_sizes.json, on traces of record.py: what
 is in DIR already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
 python3-h5py, /usr/bin/python3)."""
 
@@ -20,7 +20,7 @@ import published as paper
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "tests/validation/rec.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
-EXPERIMENTS = ("rec", "rec_placement", "rec_sizes")
+EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_sizes")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 
@@ -62,10 +62,10 @@ def geometric(values):
 
 
 class Results:
-    """The points of one experiment that are there."""
+    """The points of some experiments that are there."""
 
-    def __init__(self, name, out):
-        self.points = {tuple(p.stem.split("__")): read(p) for p in sorted((out / name).glob("*__*.h5"))}
+    def __init__(self, out, *names):
+        self.points = {tuple(p.stem.split("__")): read(p) for name in names for p in sorted((out / name).glob("*__*.h5"))}
 
     def workloads(self, *variants):
         return [w for w in paper.WORKLOADS if all((w, v) in self.points for v in variants)]
@@ -244,7 +244,7 @@ def main():
     for name in EXPERIMENTS if not arguments.no_run else ():
         command = [arguments.atoll, "sweep", str(ROOT / f"inputs/experiments/{name}.json"), "--jobs", arguments.jobs, "--out", str(out / name)]
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
-    rec, places, sizes = (Results(name, out) for name in EXPERIMENTS)
+    rec, places, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_placement"), Results(out, "rec_sizes")
     parts = [speedups(rec), claims(rec, sizes), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
     page = PAGE.read_text()
     head, tail = page.split(BEGIN)[0], page.split(END)[1]
