@@ -167,8 +167,8 @@ void ConsistencyChecker::on_llc_lookup(const Context& c, std::uint32_t slice, co
   if (outcome == LlcOutcome::bypass || (p.kind != PacketKind::write && p.kind != PacketKind::writeback)) return;
   const bool goes_on = p.kind == PacketKind::write && p.home != c.chip;  // through the slice, to the home
   const bool both = goes_on && c.machine.home_directory;
-  const bool through = both || (goes_on && c.role == LlcRole::split &&
-                                c.machine.config.llc.remote_writes == RemoteWrites::through);
+  const bool through =
+      both || (goes_on && c.role == LlcRole::split && c.machine.config.llc.remote_writes == RemoteWrites::through);
   const Versions data = p.kind == PacketKind::write ? request_of(c, p).data : arrive(c, p).data;
   note(c, l, What::write, slice, p.sectors, data);
   put(c, l, p, data, !through || both, outcome == LlcOutcome::hit);

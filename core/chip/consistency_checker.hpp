@@ -15,9 +15,9 @@ namespace atl {
 /// Every store of an SM gives its sectors a new version. The checker carries versions along with requests, fills,
 /// write-backs and answers, through L1s, slices and memories, and compares what an SM reads with what it may expect:
 /// nothing older than what the last kernel boundary made visible (software coherence, SAC section 2.1; the release and
-/// acquire of home directories, REC section 2.3), and nothing older than the SM's own last store. For programs in which no SM
-/// reads what another writes in the same kernel that is exact.
-/// Sectors that several SMs write in one kernel, or that atomics change, are left out until one SM writes them anew.
+/// acquire of home directories, REC section 2.3), and nothing older than the SM's own last store. For programs in which no
+/// SM reads what another writes in the same kernel that is exact. Sectors that several SMs write in one kernel, or that
+/// atomics change, are left out until one SM writes them anew.
 ///
 /// Sees all chips; so all must be in one process, driven by one thread. Where it takes hardware to be cleverer than the
 /// model's timing, it follows the hardware (tests/validation/DEVIATIONS.md) and counts how often.

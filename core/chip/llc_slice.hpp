@@ -144,6 +144,7 @@ class LlcSlice {
   void count_access(const Packet& p, LlcOutcome outcome);
 
   Context& c_;
+  HomeAgent* agent_ = nullptr;  ///< beside what every request touches
   const std::uint16_t id_;
   const bool sectored_;
   SetIndexer sets_;
@@ -167,7 +168,6 @@ class LlcSlice {
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
-  HomeAgent* agent_ = nullptr;
   std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
   bool acks_timed_ = false;
 };

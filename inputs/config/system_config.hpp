@@ -94,7 +94,8 @@ struct CoherenceConfig {
   }
 };
 
-/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines through.
+/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines
+/// through.
 constexpr bool has_home_directory(CoherenceProtocol p) {
   return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || p == CoherenceProtocol::rec ||
          p == CoherenceProtocol::ideal;
@@ -140,7 +141,8 @@ struct SystemConfig {
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
-    v(s.scale, {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
+    v(s.scale,
+      {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});

@@ -67,14 +67,16 @@ class Rules {
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
     const CoherenceProtocol p = c_.coherence.protocol;
-    require(!keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
-                c_.llc.organisation == LlcOrganisation::memory_side,
-            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
-            word_of(p), word_of(c_.llc.organisation));
+    require(
+        !keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
+            c_.llc.organisation == LlcOrganisation::memory_side,
+        "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+        word_of(p), word_of(c_.llc.organisation));
     if (!has_home_directory(p)) return;
-    require(!split || c_.llc.remote_writes == RemoteWrites::through,
-            "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
-            word_of(p));
+    require(
+        !split || c_.llc.remote_writes == RemoteWrites::through,
+        "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
+        word_of(p));
     if (p != CoherenceProtocol::ideal) directory();
   }
 
@@ -87,10 +89,11 @@ class Rules {
             d.directory_entries, d.directory_ways, c_.scale);
     if (d.protocol != CoherenceProtocol::rec) return;
     power_of_two("coherence.range_bytes", d.range_bytes);
-    require(d.range_bytes > c_.line_bytes,
-            "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
-            "range",
-            d.range_bytes, c_.line_bytes);
+    require(
+        d.range_bytes > c_.line_bytes,
+        "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
+        "range",
+        d.range_bytes, c_.line_bytes);
   }
 
   void network() const {

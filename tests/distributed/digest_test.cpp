@@ -111,7 +111,8 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
     }
     for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
   };
-  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"}) check("sm_side", protocol);
+  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"})
+    check("sm_side", protocol);
   check("static", "rec"), check("dynamic", "directory"), check("sac", "rec");
 }
 

@@ -30,8 +30,7 @@ Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t s
                                        words<LlcOrganisation>()[static_cast<std::size_t>(c.llc.organisation)].word,
                                        c.llc.remote_writes == RemoteWrites::back ? " with write-back" : "",
                                        words<CoherenceProtocol>()[static_cast<std::size_t>(c.coherence.protocol)].word,
-                                       c.chips,
-                                       static_cast<int>(c.link.topology), c.line_bytes,
+                                       c.chips, static_cast<int>(c.link.topology), c.line_bytes,
                                        c.llc.sectored ? "sectored" : "whole lines", c.noc.queue_packets, seed);
   CAPTURE(what);
   ScriptedWorkload w = race_free_workload(c, shape, seed);

@@ -120,10 +120,12 @@ TEST_CASE("slices without remote lines need no organisation that places them") {
 }
 
 TEST_CASE("a directory has whole sets, also when it is scaled, and ranges of several lines") {
-  CHECK(rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
-        "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
-        "of sets");
-  CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") != std::string::npos);
+  CHECK(
+      rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
+      "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
+      "of sets");
+  CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") !=
+        std::string::npos);
   CHECK(set_error({"coherence.protocol=ideal", "coherence.directory_entries=96"}) == "");
   CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=384"}) ==
         "`coherence.range_bytes` = 384 must be a power of two: take 256 or 512");
