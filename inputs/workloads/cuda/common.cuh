@@ -86,6 +86,13 @@ class Args {
   std::string help_;
 };
 
+/// Where a kernel keeps the sum of an output element until it is complete.
+enum class Sum { in_register, memory };
+inline Sum sum_option(Args& args) {
+  return args.choice("sum", {"register", "memory"}, "where sums are kept until complete") == "memory" ? Sum::memory
+                                                                                                      : Sum::in_register;
+}
+
 // An array in device memory. Converts to the pointer that kernels take.
 template <class T> class DeviceArray {
  public:

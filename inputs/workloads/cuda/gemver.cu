@@ -33,10 +33,28 @@ __global__ void times_vector(float* w, const float* b, const float* x, float alp
   w[i] = alpha * sum;
 }
 
+// The same with the sum in memory (see dense.cuh).
+__global__ void transposed_times_vector_in_memory(float* x, const float* b, const float* y, const float* z, float beta,
+                                                  int n) {
+  const int j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (j >= n) return;
+  x[j] = 0;
+  for (int i = 0; i < n; ++i) x[j] += beta * b[i * n + j] * y[i];
+  x[j] += z[j];
+}
+
+__global__ void times_vector_in_memory(float* w, const float* b, const float* x, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  w[i] = 0;
+  for (int j = 0; j < n; ++j) w[i] += alpha * b[i * n + j] * x[j];
+}
+
 int main(int argc, char** argv) {
   Args args(argc, argv, "gemver: a rank-2 update, then two matrix-vector products");
   const int n = args.number("n", 1024, 1, 32768, "rows and columns of A");
   const int threads = args.number("threads", 128, 1, 1024, "threads of a CTA of the products");
+  const bool in_memory = sum_option(args) == Sum::memory;
   args.done();
   const float alpha = 0.5f, beta = 0.25f;
 
@@ -48,9 +66,11 @@ int main(int argc, char** argv) {
   const dim3 grid(ceil_div(n, 32), ceil_div(n, 8));
   rank_two_update<<<grid, dim3(32, 8)>>>(device_a, device_u1, device_v1, device_u2, device_v2, n);
   finish_kernel();
-  transposed_times_vector<<<ceil_div(n, threads), threads>>>(device_x, device_a, device_y, device_z, beta, n);
+  (in_memory ? transposed_times_vector_in_memory : transposed_times_vector)<<<ceil_div(n, threads), threads>>>(
+      device_x, device_a, device_y, device_z, beta, n);
   finish_kernel();
-  times_vector<<<ceil_div(n, threads), threads>>>(device_w, device_a, device_x, alpha, n);
+  (in_memory ? times_vector_in_memory : times_vector)<<<ceil_div(n, threads), threads>>>(device_w, device_a, device_x, alpha,
+                                                                                         n);
   finish_kernel();
 
   std::vector<double> b(a.begin(), a.end()), x(z.begin(), z.end()), w(n);

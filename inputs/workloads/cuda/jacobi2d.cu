@@ -8,39 +8,53 @@
 
 using namespace workload;
 
-__global__ void average(float* b, const float* a, int n) {
+__device__ inline void average_one(float* b, const float* a, int rows, int n) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = blockIdx.y * blockDim.y + threadIdx.y;
-  if (i < 1 || i >= n - 1 || j < 1 || j >= n - 1) return;
+  if (i < 1 || i >= rows - 1 || j < 1 || j >= n - 1) return;
   const float* here = a + i * n + j;
   b[i * n + j] = 0.2f * (here[0] + here[-1] + here[1] + here[-n] + here[n]);
 }
 
-__global__ void copy_back(float* a, const float* b, int n) {
+__device__ inline void copy_one(float* a, const float* b, int rows, int n) {
   const int j = blockIdx.x * blockDim.x + threadIdx.x;
   const int i = blockIdx.y * blockDim.y + threadIdx.y;
-  if (i >= 1 && i < n - 1 && j >= 1 && j < n - 1) a[i * n + j] = b[i * n + j];
+  if (i >= 1 && i < rows - 1 && j >= 1 && j < n - 1) a[i * n + j] = b[i * n + j];
 }
+
+__global__ void average(float* b, const float* a, int n) { average_one(b, a, n, n); }
+__global__ void copy_back(float* a, const float* b, int n) { copy_one(a, b, n, n); }
+
+// Of grids that are not square.
+__global__ void average(float* b, const float* a, int rows, int n) { average_one(b, a, rows, n); }
+__global__ void copy_back(float* a, const float* b, int rows, int n) { copy_one(a, b, rows, n); }
 
 int main(int argc, char** argv) {
   Args args(argc, argv, "jacobi2d: 5-point averaging, two kernels per step");
-  const int n = args.number("n", 512, 3, 32768, "rows and columns of the grid");
+  const int n = args.number("n", 512, 3, 32768, "columns of the grid");
+  const int rows = args.number("rows", n, 3, 32768, "its rows; default: as many");
   const int steps = args.number("steps", 8, 1, 100000, "time steps");
   args.done();
 
-  const auto start = random_floats(std::size_t(n) * n, 1);
+  const auto start = random_floats(std::size_t(rows) * n, 1);
   const DeviceArray<float> device_a(start), device_b(start.size());
-  const dim3 grid(ceil_div(n, 32), ceil_div(n, 8)), block(32, 8);
+  const dim3 grid(ceil_div(n, 32), ceil_div(rows, 8)), block(32, 8);
   for (int step = 0; step < steps; ++step) {
-    average<<<grid, block>>>(device_b, device_a, n);
+    if (rows == n)
+      average<<<grid, block>>>(device_b, device_a, n);
+    else
+      average<<<grid, block>>>(device_b, device_a, rows, n);
     finish_kernel();
-    copy_back<<<grid, block>>>(device_a, device_b, n);
+    if (rows == n)
+      copy_back<<<grid, block>>>(device_a, device_b, n);
+    else
+      copy_back<<<grid, block>>>(device_a, device_b, rows, n);
     finish_kernel();
   }
 
   std::vector<float> want = start, next = start;
   for (int step = 0; step < steps; ++step) {
-    for (int i = 1; i < n - 1; ++i) {
+    for (int i = 1; i < rows - 1; ++i) {
       for (int j = 1; j < n - 1; ++j) {
         const float* here = &want[std::size_t(i) * n + j];
         next[std::size_t(i) * n + j] = 0.2f * (here[0] + here[-1] + here[1] + here[-n] + here[n]);

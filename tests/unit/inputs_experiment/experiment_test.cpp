@@ -177,7 +177,7 @@ TEST_CASE("a point without its workload or with a wrong setting is refused by na
                        "a__mem_wayz-4: --set: unknown key `llc.wayz`, did you mean `llc.ways`?", InputError);
 }
 
-TEST_CASE("the experiments that come with Atoll can be read, and SAC's has all figures of its Fig. 8") {
+TEST_CASE("the experiments that come with Atoll can be read, and SAC's and REC's have all figures of their papers") {
   const std::string folder = ATOLL_SOURCE_DIR "/inputs/experiments/";
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const Experiment e = read_experiment(file.path());
@@ -191,6 +191,12 @@ TEST_CASE("the experiments that come with Atoll can be read, and SAC's has all f
   REQUIRE(sac.reference.speedup.size() == 4);
   for (const auto& [variant, figures] : sac.reference.speedup) CHECK_MESSAGE(figures.size() == 16, variant);
   for (const auto& [variant, figures] : sac.reference.mean) CHECK_MESSAGE(figures.size() == 3, variant);
+  for (const auto& [name, workloads] : {std::pair{"rec.json", 9u}, {"rec_products.json", 3u}}) {
+    const Experiment rec = read_experiment(folder + name);
+    CHECK(expand(rec).size() == workloads * 8);
+    REQUIRE(rec.reference.speedup.size() == 6);
+    for (const auto& [variant, figures] : rec.reference.speedup) CHECK_MESSAGE(figures.size() == workloads, variant);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Records the twelve programs of REC's Table 3 in the sizes of inputs/experiments/rec*.json.
+
+    record.py [--out DIR] [--build DIR] [--force] [NAME...]
+
+Needs the programs of the workload library, which CMake builds where it finds nvcc. A trace that is in DIR is not recorded
+again. What the sizes follow from: tests/validation/rec.md."""
+
+import argparse
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+# name: (program and options, options of `atoll record`). For a machine of a quarter of the CUs, caches and bandwidths: rows of
+# matrices a quarter as long as in the paper, so that what is under way at a time relates to directory and L2 as there.
+PROGRAMS = {
+    "ATAX": ("atax --rows 2896 --columns 2896 --threads 256 --sum memory", ""),
+    "C2D": ("conv2d --rows 2048 --columns 2048", ""),
+    "FIR": ("fir --samples 2097152 --blocks 2", ""),
+    "GEMM": ("gemm --ni 160 --nj 836 --nk 209 --sum memory", ""),
+    "GEMV": ("gemver --n 2048 --threads 256 --sum memory", ""),
+    "J2D": ("jacobi2d --n 1024 --rows 4096 --steps 2", ""),
+    "LU": ("lu --n 1448 --rows 5792 --steps 2", ""),
+    "MM2": ("mm2 --ni 128 --nj 324 --nk 162 --nl 648 --sum memory", ""),
+    "MM3": ("mm3 --ni 160 --nj 388 --nk 97 --nl 388 --nm 97 --sum memory", ""),
+    "PR": ("pagerank --nodes 44500 --degree 178 --steps 2 --threads 256 --lanes 32", "--max-ctas 1400"),
+    "SC": ("simpleconv --width 2048 --height 2048 --mask 3", ""),
+    "ST": ("stencil2d --rows 4096 --columns 1024 --steps 4", ""),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", default=str(ROOT / "results/rec-traces"))
+    parser.add_argument("--build", default=str(ROOT / "build/release"))
+    parser.add_argument("--force", action="store_true", help="record again what is there")
+    parser.add_argument("names", nargs="*", choices=[[], *PROGRAMS], help="programs; default: all")
+    arguments = parser.parse_args()
+    out = pathlib.Path(arguments.out)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in arguments.names or PROGRAMS:
+        trace = out / f"{name}.h5"
+        if trace.exists() and not arguments.force:
+            continue
+        (program, *options), recording = PROGRAMS[name][0].split(), PROGRAMS[name][1].split()
+        print(f"{name}: {PROGRAMS[name][0]}", flush=True)
+        subprocess.run([f"{arguments.build}/atoll", "record", "--force", *recording, "-o", str(trace), "--",
+                        f"{arguments.build}/workloads/{program}", *options], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Runs the comparison of REC's section 5 and writes its results into tests/validation/rec.md.
+
+    report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
+
+The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json and rec_sizes.json, on traces of record.py: what
+is in DIR already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
+python3-h5py, /usr/bin/python3)."""
+
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+
+import h5py
+
+import published as paper
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGE = ROOT / "tests/validation/rec.md"
+BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_sizes")
+DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
+ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
+
+
+def read(path):
+    with h5py.File(path) as f:
+        total = lambda counter: float(f["totals/" + counter][:].sum())
+        served = {o: float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")}
+        return {
+            "cycles": float(f.attrs["cycles"]),
+            "accesses": total("llc.accesses"),
+            "misses": total("llc.misses"),
+            "remote": total("requests.remote") / max(1, total("requests.local") + total("requests.remote")),
+            "own": served["local_llc"] / max(1, sum(served.values())),
+            "hits": total("coherence.invalidation_hits"),
+            "evict_hits": total("coherence.evict_invalidation_hits"),
+            "invalidation_bytes": total("coherence.invalidation_bytes"),
+            "packets": total("link.packets"),
+            "lines": total("directory.evicted_lines") / max(1, total("directory.evictions")),
+            "evictions": total("directory.evictions"),
+            "latency": total("load.latency_cycles") / max(1, total("load.completed")),
+            "links": total("link.bytes") / float(f.attrs["cycles"]) / (4 * 37.5),
+            "homes": [float(x) for x in f["totals/directory.lookups"][:]],
+        }
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows] + [""]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else math.nan
+
+
+def geometric(values):
+    return math.exp(mean(math.log(v) for v in values))
+
+
+class Results:
+    """The points of some experiments that are there."""
+
+    def __init__(self, out, *names):
+        self.points = {tuple(p.stem.split("__")): read(p) for name in names for p in sorted((out / name).glob("*__*.h5"))}
+
+    def workloads(self, *variants):
+        return [w for w in paper.WORKLOADS if all((w, v) in self.points for v in variants)]
+
+    def ratio(self, key, variant, baseline="directory"):
+        """By workload: this variant over the baseline."""
+        return {w: self.points[w, variant][key] / max(1, self.points[w, baseline][key])
+                for w in self.workloads(variant, baseline)}
+
+    def speedup(self, variant, baseline="directory"):
+        return {w: 1 / r for w, r in self.ratio("cycles", variant, baseline).items()}
+
+    def warm(self, workload, variant):
+        """Misses without the cold ones, which a machine whose L2 never gives up a line has as well."""
+        cold = self.points[workload, "cold"]
+        return max(0.0, self.points[workload, variant]["misses"] - (cold["misses"] - cold["hits"]))
+
+
+def side_by_side(ours, published, digits=2):
+    """Rows by workload, columns by variant: here / in the paper; last the means of both over the workloads that are there."""
+    rows = []
+    for w in paper.WORKLOADS:
+        if any(w in column for column in ours.values()):
+            rows.append([w] + [f"{ours[v][w]:.{digits}f} / {published[v][w]:.{digits}f}" if w in ours[v] else "-" for v in ours])
+    return rows
+
+
+def mean_row(label, ours, published, kind, digits=2):
+    cells = [f"{kind(c.values()):.{digits}f} / {kind(published[v][w] for w in c):.{digits}f}" if c else "-" for v, c in ours.items()]
+    return [label] + cells
+
+
+def speedups(rec):
+    ours = {v: rec.speedup(v) for v in ("none_remote", "l1_only", "directory_2x", "hmg", "rec", "ideal")}
+    rows = side_by_side(ours, paper.SPEEDUP) + [mean_row("geometric mean", ours, paper.SPEEDUP, geometric)]
+    means = {"directory": 1.0, **{v: geometric(ours[v].values()) for v in ours if ours[v]}}
+    chain = [v for v in ORDER if v in means]
+    broken = [f"{a} {means[a]:.3f} > {b} {means[b]:.3f}" for a, b in zip(chain, chain[1:]) if means[a] > means[b]]
+    wrong, right = [], 0
+    for v, column in ours.items():
+        for w, x in column.items():
+            if abs(paper.SPEEDUP[v][w] - 1) > 0.05:
+                good = x > 1.01 if paper.SPEEDUP[v][w] > 1 else x < 0.99
+                right += good
+                wrong += [] if good else [f"{w} {v} {x:.2f} / {paper.SPEEDUP[v][w]:.2f}"]
+    out = ["### Speed-up over the baseline directory: here / Fig. 1, 6 and 11", ""] + table(["", *ours], rows)
+    out += ["- Order baseline, 2x, HMG, REC, ideal on average: " + ("as published" if not broken else "; ".join(broken)) + ".",
+            f"- On the published side of 1, by 1 % at least, where the paper differs from it by more than 5 %: {right} of {right + len(wrong)}"
+            + (f" (not: {', '.join(wrong)})" if wrong else "") + "."]
+    largest = max(ours["rec"], key=ours["rec"].get)
+    rest = [w for w in ours["rec"] if w != largest]
+    out.append(f"- REC without {largest}, its largest here: {geometric(ours['rec'][w] for w in rest):.2f} / "
+               f"{geometric(paper.SPEEDUP['rec'][w] for w in rest):.2f}.")
+    error = [abs(math.log(x / paper.SPEEDUP["rec"][w])) for w, x in ours["rec"].items()]
+    return out + [f"- Mean |ln(here / paper)| of REC: {mean(error):.2f}.", ""]
+
+
+def claims(rec, sizes):
+    """Averages against the text's, a quarter of the effect being the goal."""
+    half = lambda values: mean(values.values())
+    every = rec.workloads("directory", "rec", "cold")
+    warm = lambda v: mean(rec.warm(w, v) / max(1, rec.warm(w, "directory")) for w in every)
+    evict = {w: rec.points[w, "directory"] for w in rec.workloads("directory")}
+    rows = []
+
+    def claim(number, what, printed, ours, effect=lambda x: x):
+        if math.isnan(ours):
+            return
+        off = effect(ours) / effect(printed) - 1
+        rows.append([number, what, f"{printed:.3g}", f"{ours:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no"])
+
+    gain, loss = (lambda x: x - 1), (lambda x: 1 - x)
+    for number, variant, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167)):
+        column = rec.speedup(variant)
+        claim(number, f"speed-up of {variant}, geometric mean", printed, geometric(column.values()) if column else math.nan, gain)
+    claim("109", "misses of REC over the baseline's, cold excluded", 0.465, warm("rec") if every else math.nan, loss)
+    claim("113", "evict-initiated share of invalidations that hit",
+          0.795, mean(p["evict_hits"] / max(1, p["hits"]) for p in evict.values()))
+    lines = {r: [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
+             for r, results, v in (("128 B", sizes, "rec_128"), ("256 B", sizes, "rec_256"), ("1 KB", rec, "rec"),
+                                   ("4 KB", sizes, "rec_4096"))}
+    for r, printed in (("128 B", 1.8), ("256 B", 3.4), ("1 KB", 12.9), ("4 KB", 54.7)):
+        claim("130", f"lines per evicted entry, range {r}, {len(lines[r])} workloads", printed, mean(lines[r]))
+    claim("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, half(rec.ratio("evict_hits", "rec")), loss)
+    claim("136", "inter-GPU transactions, REC over the baseline", 0.651, half(rec.ratio("packets", "rec")), loss)
+    return ["### Averages", "", "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it.", ""] \
+        + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter"], rows)
+
+
+def misses(rec):
+    ours = {v: {w: rec.warm(w, v) / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", v, "cold")}
+            for v in ("directory_2x", "hmg", "rec")}
+    rates = {v: {w: 100 * rec.warm(w, v) / (rec.points[w, v]["accesses"] - rec.points[w, "cold"]["misses"])
+                 for w in rec.workloads(v, "cold")} for v in ("directory", "ideal")}
+    cold = {w: 100 * rec.points[w, "cold"]["misses"] / rec.points[w, "directory"]["misses"] for w in rec.workloads("directory", "cold")}
+    rows = side_by_side(rates, paper.MISS_RATE, 0)
+    for row in rows:
+        row.insert(1, f"{cold[row[0]]:.0f}" if row[0] in cold else "-")
+    average = mean_row("mean", rates, paper.MISS_RATE, mean, 0)
+    average.insert(1, f"{mean(cold.values()):.0f}")
+    return ["### L2 misses without cold ones", "",
+            "Cold misses are those of a machine with an L2 of 64 MB per GPU and an ideal directory, less its invalidations that hit. "
+            "All slices' look-ups count, those of other GPUs' reads at the home included.", "",
+            "Over the baseline's: here / Fig. 13.", ""] \
+        + table(["", *ours], side_by_side(ours, paper.MISSES) + [mean_row("mean", ours, paper.MISSES, mean)]) \
+        + ["Miss rates, %: here / Fig. 4. First, the share of the baseline's misses that are cold here.", ""] \
+        + table(["", "cold", *rates], rows + [average])
+
+
+def invalidations(rec):
+    names = rec.workloads("directory", "rec")
+    base, ours = ({w: rec.points[w, v] for w in names} for v in ("directory", "rec"))
+    columns = {
+        "evict": {w: 100 * base[w]["evict_hits"] / max(1, base[w]["hits"]) for w in names},
+        "lines": {w: ours[w]["lines"] for w in names if ours[w]["evictions"] > 0},
+        "unnecessary": rec.ratio("evict_hits", "rec"),
+        "transactions": rec.ratio("packets", "rec"),
+        "bandwidth": {w: DIVISOR * ours[w]["invalidation_bytes"] / ours[w]["cycles"] for w in names},
+        "latency": rec.ratio("latency", "rec"),
+    }
+    rows = side_by_side(columns, paper.TRAFFIC) + [mean_row("mean", columns, paper.TRAFFIC, mean)]
+    return ["### Invalidations, transactions, latency: here / Fig. 5, 12, 14, 15, 16", "",
+            "evict: share of the baseline's invalidations that hit which an eviction caused, %. lines: per evicted entry of REC (- where "
+            "none was evicted). unnecessary: evict-initiated ones that hit, REC over the baseline. transactions: link packets, likewise. "
+            f"bandwidth: REC's invalidations, all GPUs together, GB/s, times {DIVISOR}. latency: here the mean load latency of REC over the baseline's, L1 hits "
+            "included; the paper's is of L2 look-ups, which take constant time here apart from queueing.", ""] + table(["", *columns], rows)
+
+
+def placement(results, rec):
+    kinds = ("pages", "first_touch", "one_home")
+    rows = []
+    for w in results.workloads("pages_directory"):
+        for kind in ("chunks", *kinds):
+            source, prefix = (rec, "") if kind == "chunks" else (results, kind + "_")
+            if (w, prefix + "directory") not in source.points:
+                continue
+            p = source.points[w, prefix + "directory"]
+            cells = [source.speedup(prefix + v, prefix + "directory").get(w) for v in ORDER[1:]]
+            rows.append([w, kind, f"{p['remote']:.2f}", f"{max(p['homes']) / max(1, mean(p['homes'])):.2f}", f"{p['links']:.2f}"]
+                        + [f"{c:.2f}" if c else "-" for c in cells])
+    return ["### Where pages lie", "",
+            "Speed-up over the baseline directory under the same placement: chunks of 2 MB divided by the scale, as above; pages of 4 KB in "
+            "rotation; first touch; all at one GPU. remote: share of L1 misses whose home is another GPU. busiest home: its directory's "
+            "look-ups over the mean. links: their use under the baseline.", ""] \
+        + table(["", "placement", "remote", "busiest home", "links", *ORDER[1:]], rows)
+
+
+def sizes_study(results, rec):
+    ours = {"directory_2x": rec.speedup("directory_2x")}
+    ours |= {v: results.speedup(v) for v in ("directory_4x", "directory_6x")}
+    names = results.workloads("directory")
+    ours = {v: {w: x for w, x in c.items() if w in names} for v, c in ours.items()}
+    twelve = results.speedup("directory_12x")
+    rows = side_by_side(ours, paper.SPEEDUP)
+    for row in rows:
+        row += [f"{twelve[row[0]]:.2f}" if row[0] in twelve else "-", f"{rec.speedup('rec').get(row[0], math.nan):.2f}"]
+    per_kb = [f"{geometric(c.values()) / int(v.split('_')[1][:-1]):.2f}" for v, c in [*ours.items(), ("directory_12x", twelve)] if c]
+    widths = {"directory": 52, "hmg": 50, "rec_128": 50, "rec_256": 57, "rec": 103, "rec_4096": 293}
+    lines = {"rec_128": results, "rec_256": results, "rec": rec, "rec_4096": results}
+    coalesced = [[w] + [f"{r.points[w, v]['lines']:.1f}" if (w, v) in r.points and r.points[w, v]["evictions"] else "-"
+                        for v, r in lines.items()] + [f"{r.speedup(v).get(w, math.nan):.2f}" for v, r in lines.items()] for w in names]
+    return ["### Directory size and range", "", "Speed-up of larger baseline directories: here / Fig. 6; 12x and REC here.", ""] \
+        + table(["", *ours, "12x", "REC"], rows) \
+        + [f"Speed-up per storage, baseline 1 (Fig. 7: .536, .314, .225 at 2x, 4x, 6x, .114 at 12x): {', '.join(per_kb)}.", "",
+           "Lines per evicted entry and speed-up by range (128 B, 256 B, 1 KB, 4 KB):", ""] \
+        + table(["", *(f"lines, {v}" for v in lines), *(f"speed-up, {v}" for v in lines)], coalesced) \
+        + ["Storage of 8 K entries, as Table 1 has them: " + ", ".join(f"{n} {b} bits, {b} KB" for n, b in widths.items()) + "."
+           " HMG's: 46 bits of base, 3 sharers, valid (inferred). 6x and 12x the baseline: 312 and 624 KB, 15.2 and 30.5 % of an L2.", ""]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", default="2")
+    parser.add_argument("--out", default=str(ROOT / "results"), help="folder of the experiments' folders")
+    parser.add_argument("--atoll", default=str(ROOT / "build/release/atoll"))
+    parser.add_argument("--only", help="run points of this pattern only")
+    parser.add_argument("--no-run", action="store_true", help="write the page from what is there")
+    arguments = parser.parse_args()
+    out = pathlib.Path(arguments.out)
+    for name in EXPERIMENTS if not arguments.no_run else ():
+        command = [arguments.atoll, "sweep", str(ROOT / f"inputs/experiments/{name}.json"), "--jobs", arguments.jobs, "--out", str(out / name)]
+        subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
+    rec, places, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_placement"), Results(out, "rec_sizes")
+    parts = [speedups(rec), claims(rec, sizes), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
+    page = PAGE.read_text()
+    head, tail = page.split(BEGIN)[0], page.split(END)[1]
+    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(line for part in parts for line in part) + "\n" + END + tail)
+
+
+if __name__ == "__main__":
+    main()
