@@ -38,9 +38,11 @@ class ConsistencyChecker : public ChipObserver {
     std::uint64_t forwarded = 0;  ///< fetched while their write-back waited in the slice's write buffer
     std::uint64_t merged = 0;     ///< written in the slice after they were fetched
     std::uint64_t l1_merged = 0;  ///< stored by the SM after it asked for them
-    std::uint64_t recalled = 0;   ///< full_map: dirty in the last owner's slice when the home heard of the next
+    std::uint64_t recalled = 0;   ///< full_map: dirty in the last owner's slice when the home heard of the next,
+                                  ///< or on the way home when another chip had the owner's answer
   };
   const Counts& counts() const { return counts_; }
+  std::size_t notes_kept = 10;  ///< events of a line that a violation is reported with
 
   /// After the run: memory, under the dirty lines of the slices, holds the last store to every sector.
   void check_final_image() const;
@@ -101,12 +103,13 @@ class ConsistencyChecker : public ChipObserver {
   void watch_role(const Context& c);
   std::uint64_t& sharers(Line& l);
   void add_sharer(const Context& c, Line& l, std::uint8_t chip);
-  void await_invalidations(const Context& c, LineAddr line, std::uint8_t writer);
+  void written_at_home(const Context& c, LineAddr line, std::uint8_t writer);
   void check_awaited(const Context& c);
   void check_ended(const Context& c, LineAddr line, std::uint8_t writer);
   void take_effect(const Context& c, std::uint32_t slice, const Packet& p);
   void take_notice(const Context& c, const Packet& p);
   void recall(Line& l, std::uint32_t writer);
+  void bring_home(Line& l, const Copy& copy);
   // Messages (consistency_report.cpp)
   void note(const Context& c, Line& l, What what, std::uint32_t unit, std::uint8_t sectors, const Versions& data);
   [[noreturn]] void fail(const std::string& what, LineAddr line) const;
@@ -114,6 +117,7 @@ class ConsistencyChecker : public ChipObserver {
   std::unordered_map<std::uint64_t, Line> lines_;
   consistency::VersionOrder order_;
   bool home_orders_ = false;           ///< all stores to a line meet at its home
+  bool passed_by_ = false;             ///< memory may be newer than the home's slice that other chips ask (Adaptive)
   bool owners_keep_ = false;           ///< other chips than the home may hold dirty lines for good
   bool exact_sharers_ = false;         ///< the directory tells the sharers of a line from those of its neighbours
   std::vector<std::uint64_t> kernel_;  ///< [chip]

@@ -10,8 +10,7 @@ using namespace consistency;
 
 void ConsistencyChecker::note(const Context& c, Line& l, What what, std::uint32_t unit, std::uint8_t sectors,
                               const Versions& data) {
-  constexpr std::size_t kKept = 10;
-  if (l.notes.size() == kKept) l.notes.pop_front();
+  if (l.notes.size() >= notes_kept) l.notes.pop_front();
   l.notes.push_back({c.now(), what, c.chip, sectors, unit, data});
 }
 

@@ -41,8 +41,10 @@ void ConsistencyChecker::on_llc_refer(const Context& c, std::uint32_t slice, con
   if (!p.has(kFromOwner) && p.source != c.chip) add_sharer(c, l, p.source);
 }
 
-/// `writer` has written the line at its home, here. The invalidations follow before anything else happens in this chip.
-void ConsistencyChecker::await_invalidations(const Context& c, LineAddr line, std::uint8_t writer) {
+/// `writer` has written the line at its home, here. full_map's invalidations have been sent; those of a home directory
+/// follow before anything else happens in this chip.
+void ConsistencyChecker::written_at_home(const Context& c, LineAddr line, std::uint8_t writer) {
+  if (owners_keep_) return check_ended(c, line, writer);
   homes_[c.chip].awaited.push_back({line, writer});
 }
 
@@ -94,6 +96,12 @@ void ConsistencyChecker::take_effect(const Context& c, std::uint32_t slice, cons
 /// full_map: `writer` is the line's owner now. What earlier ones have written is taken to come home at once; in the model it
 /// follows when the invalidation has reached them, and nobody waits for it.
 void ConsistencyChecker::recall(Line& l, std::uint32_t writer) {
+  for (const auto& [where, copy] : l.llc) {
+    if (chip_of(where) != writer) bring_home(l, copy);
+  }
+}
+
+void ConsistencyChecker::bring_home(Line& l, const Copy& copy) {
   const auto home = [&](std::uint8_t sectors, const Versions& data) {
     each(sectors, [&](unsigned s) {
       if (l.sector[s].racy || !order_.older(l.memory[s], data[s])) return;
@@ -101,11 +109,8 @@ void ConsistencyChecker::recall(Line& l, std::uint32_t writer) {
       ++counts_.recalled;
     });
   };
-  for (const auto& [where, copy] : l.llc) {
-    if (chip_of(where) == writer) continue;
-    home(copy.dirty, copy.data);
-    for (const WriteBack& w : copy.leaving) home(w.sectors, w.data);
-  }
+  home(copy.dirty, copy.data);
+  for (const WriteBack& w : copy.leaving) home(w.sectors, w.data);
 }
 
 /// full_map: the home has taken a notice of a write, and has sent what it sends because of it.

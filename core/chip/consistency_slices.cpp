@@ -73,7 +73,7 @@ void ConsistencyChecker::on_llc_lookup(const Context& c, std::uint32_t slice, co
   if (tracks(c)) {
     if (owners_keep_) recall(l, c.chip);
     publish(l, p.sectors, data);
-    await_invalidations(c, p.line, p.source);
+    written_at_home(c, p.line, p.source);
   }
 }
 
@@ -157,11 +157,14 @@ void ConsistencyChecker::on_llc_answer(const Context& c, std::uint32_t slice, co
       copy.dirty |= p.sectors;
       raise(l, copy.floor, p.sectors, r.data);
       put_in_order(l, p.sectors, r.data);
-      if (owners_keep_ && tracks(c)) recall(l, c.chip);
-      if (tracks(c)) check_ended(c, p.line, c.chip);
+      if (!tracks(c)) return;
+      if (owners_keep_) recall(l, c.chip);
+      check_awaited(c);
+      check_ended(c, p.line, c.chip);
       return;
     }
     case PacketKind::read:
+      if (p.has(kFromOwner)) bring_home(l, copy);  // the answer is taken not to overtake what goes home
       if (!p.has(kToSlice)) {
         request_of(c, p).data = copy.data;
       } else if (Fetch& f = fetch_of(c, p); !std::exchange(f.answered, true)) {
@@ -220,7 +223,7 @@ void ConsistencyChecker::on_memory(const Context& c, std::uint32_t channel, cons
       const bool late = owners_keep_ && !l.sector[s].racy && order_.older(w.data[s], l.memory[s]);
       if (!late) l.memory[s] = w.data[s];
     });
-    publish(l, p.sectors, w.data);
+    if (!passed_by_) publish(l, p.sectors, w.data);
     return note(c, l, What::memory_write, channel, p.sectors, w.data);
   }
   Fetch& f = fetch_of(c, p);

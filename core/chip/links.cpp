@@ -110,9 +110,10 @@ void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
   c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
   if (p.destination() == c_.chip) {
     Packet here = p;
-    // An SM's request goes where this chip replicates the line, which the SM's chip does not know.
+    // An SM's request goes where this chip replicates the line, which the SM's chip does not know; under split one that went
+    // through a slice of that chip goes where that slice will read.
     if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice))
-      here.slice = static_cast<std::uint8_t>(c_.slice(p));
+      here.slice = static_cast<std::uint8_t>(c_.role == LlcRole::split ? c_.machine.map.slice(p.line) : c_.slice(p));
     state_[channel].in.push(here);
     return pump_in(channel);
   }

@@ -93,8 +93,8 @@ void LlcSlice::fill(const Packet& p) {
     respond(w, flags);
     return true;
   });
+  if (e.void_on_arrival) drop_copy(line);  // before the rest of it comes: others would find it here
   if (e.pending == 0) {
-    if (e.void_on_arrival) drop_copy(line);
     mshr_.close(p.entry);
     unstall();
   }
