@@ -9,6 +9,7 @@
 #include "comm/mpi_transport.hpp"
 #include "comm/thread_transport.hpp"
 #include "core/app/commands.hpp"
+#include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/summary.hpp"
@@ -84,6 +85,7 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
     p.version = version(), p.git_commit = git_commit(), p.command = command;
     p.system = config.name, p.workload = o.workload, p.workload_digest = digest, p.started_at = started;
     p.effective_config = effective_json(config), p.hosts = hosts;
+    for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (!o.output.empty()) write_result(*result, o.output, o.force);
     if (!o.quiet) fmt::print("{}", summary_table(*result));
     if (!o.quiet && !o.output.empty()) fmt::print("result     {}\n", o.output);

@@ -119,6 +119,7 @@ void add_error_row(TextTable& table, const SweepResults& s) {
 
 TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
   if (!value || metric.mean != Mean::none) return shown(value, 3);
+  if (!metric.whole) return {fmt::format("{:.4g}", *value), fmt::format("{:.10g}", *value)};
   const auto count = static_cast<std::uint64_t>(*value);
   return {grouped(count), std::to_string(count)};
 }
@@ -178,13 +179,21 @@ TextTable speedup_table(const SweepResults& s) {
   return table;
 }
 
-TextTable metric_table(const SweepResults& s, const Metric& metric) {
+TextTable metric_table(const SweepResults& s, const Metric& figure, bool relative) {
   const Experiment& e = s.experiment;
+  Metric metric = figure;
+  if (relative) metric.mean = Mean::arithmetic;  // ratios, also of amounts
   TextTable table{{{std::string(metric.name), std::string(metric.name)}}, {}};
   for (const Variant& v : e.variants) table.columns.push_back({v.name, v.name});
-  const auto value = [&](const ExperimentWorkload& w, const Variant& v) {
-    const RunResult* run = run_of(s, w.name, v.name);
+  const auto absolute = [&](const ExperimentWorkload& w, const std::string& variant) {
+    const RunResult* run = run_of(s, w.name, variant);
     return run ? value_of(metric, *run) : std::nullopt;
+  };
+  const auto value = [&](const ExperimentWorkload& w, const Variant& v) -> Figure {
+    const Figure own = absolute(w, v.name);
+    if (!relative || !own) return own;
+    const Figure base = absolute(w, v.baseline);
+    return base && *base != 0 ? Figure(*own / *base) : std::nullopt;
   };
   for (const ExperimentWorkload& w : e.workloads) {
     auto& row = table.rows.emplace_back(1, w.name);

@@ -23,7 +23,7 @@ SweepResults read_sweep(const std::string& folder);
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);
 
-/// One figure of every run.
-TextTable metric_table(const SweepResults& sweep, const Metric& metric);
+/// One figure of every run; `relative`: over the same figure of the variant's baseline.
+TextTable metric_table(const SweepResults& sweep, const Metric& metric, bool relative = false);
 
 }  // namespace atl

@@ -15,7 +15,7 @@ constexpr const char* kSpeedup = "speedup";
 struct TableOptions {
   std::string folder;
   std::vector<std::string> metrics{kSpeedup};
-  bool csv = false, markdown = false;
+  bool csv = false, markdown = false, relative = false;
 };
 
 Metric metric_named(const std::string& name) {
@@ -29,9 +29,10 @@ Metric metric_named(const std::string& name) {
 }
 
 /// What the numbers are, above a table for people.
-std::string heading(const Experiment& e, const std::string& metric) {
+std::string heading(const Experiment& e, const std::string& metric, bool relative) {
   std::string out =
       metric == kSpeedup ? "Speed-up (ratio of cycles)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
+  if (metric != kSpeedup && relative) out += "; over the baseline's";
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
   return out + "\n";
@@ -46,9 +47,9 @@ void table(const TableOptions& o) {
   const bool plain = !o.csv && !o.markdown;
   for (std::size_t i = 0; i < o.metrics.size(); ++i) {
     const std::string& metric = o.metrics[i];
-    const TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric));
+    const TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
     if (i > 0) fmt::print("\n");
-    if (plain) fmt::print("{}", heading(sweep.experiment, metric));
+    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative));
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
   if (sweep.missing.empty()) return;
@@ -63,6 +64,7 @@ std::string footer() {
       "Examples:\n"
       "  atoll table results/quick\n"
       "  atoll table results/sac --metric cycles,llc.miss_rate --csv\n"
+      "  atoll table results/sac --metric energy.total --relative\n"
       "Metrics: speedup, any counter (docs/results.md), and\n";
   for (const Metric& m : derived_metrics()) out += fmt::format("  {:<22} {}\n", m.name, m.doc);
   out +=
@@ -84,6 +86,7 @@ void add_table(Commands& c) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
+  cmd->add_flag("-r,--relative", o->relative, "metrics over those of the baseline; speed-ups are anyway");
   auto* as_csv = cmd->add_flag("--csv", o->csv, "comma-separated values");
   cmd->add_flag("--markdown", o->markdown, "a table in Markdown")->excludes(as_csv);
   cmd->callback([&c, o] { c.chosen = [o] { table(*o); }; });

@@ -263,6 +263,9 @@ void Chip::begin_flush(LlcSlice::Flush scope) {
 /// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
 /// kernel starts memory-side, where nobody would find remote lines.
 void Chip::flush_after_kernel() {
+  const bool replicas = std::exchange(replicated_, false);
+  if (!replicas && c_.role == LlcRole::memory_side) return end_kernel();  // shared all the while: nothing to lose
+  if (!replicas && c_.role == LlcRole::split) return begin_flush(LlcSlice::Flush::remote);
   if (!c_.machine.full_map) return begin_flush(LlcSlice::Flush::all);
   phase_ = Phase::flushing;
   if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();

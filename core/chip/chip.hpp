@@ -99,6 +99,7 @@ class Chip final : public LogicalProcess {
   CtaDispatcher dispatcher_;
   std::vector<std::uint32_t> free_slots_;  ///< [SM]
   Cycle last_dispatch_ = kNever;
+  bool replicated_ = false;  ///< slices may hold replicas
   bool sampling_ = false;
   Counters sampled_;
   ParkedMessages parked_;

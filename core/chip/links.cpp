@@ -185,6 +185,7 @@ void Links::pump_in(std::uint32_t channel) {
 
 void Links::hand_on(const Packet& p, Cycle depart) {
   const auto& config = c_.machine.config;
+  if (p.has(kToSlice) || !is_response(p.kind)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   if (to_slice(p)) {
     c_.schedule(depart + config.noc.memory_latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFill, p);
   } else if (is_response(p.kind)) {

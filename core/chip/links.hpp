@@ -33,7 +33,10 @@ class Links {
   void receive(std::span<const Message> messages);
 
   // Events.
-  void on_egress_arrive(std::uint32_t channel, const Packet& p) { send(channel, p); }
+  void on_egress_arrive(std::uint32_t channel, const Packet& p) {
+    if (p.has(kToSlice) || is_response(p.kind)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);  // from a slice
+    send(channel, p);
+  }
   void on_egress(std::uint32_t port) { port_[port].out_timed = false, pump_out(port); }
   void on_ingress_arrive(std::uint32_t channel, const Packet& p);
   void on_ingress(std::uint32_t port);

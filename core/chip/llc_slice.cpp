@@ -316,6 +316,7 @@ bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
   if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(p));
+  c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0,
               p);
   return true;

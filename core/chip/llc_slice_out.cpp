@@ -131,7 +131,9 @@ void LlcSlice::make_room(std::uint32_t victim) {
   if (!tags_.occupied(victim)) return;
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
-  if (tags_.dirty(victim) != 0) write_back(tags_.line(victim), home_[victim], tags_.dirty(victim));
+  if (tags_.dirty(victim) == 0) return;
+  c_.count[Counter::llc_writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
+  write_back(tags_.line(victim), home_[victim], tags_.dirty(victim));
 }
 
 void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors) {

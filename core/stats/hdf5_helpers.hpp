@@ -13,7 +13,7 @@ namespace atl::hdf5 {
 
 inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
-inline constexpr std::uint64_t kSchemaVersion = 2;
+inline constexpr std::uint64_t kSchemaVersion = 3;
 
 /// Columns of /kernels, apart from the names.
 struct KernelColumn {
@@ -70,6 +70,13 @@ inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
     {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
     {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
 };
+
+/// Where a component's joules are: "energy.llc" in /energy/llc.
+inline std::string energy_path(const EnergyInfo& component) {
+  std::string path = "/" + std::string(component.name);
+  path[path.find('.')] = '/';
+  return path;
+}
 
 /// Our own messages say what failed; the library's stack trace on stderr would only bury them.
 inline void silence() { H5::Exception::dontPrint(); }

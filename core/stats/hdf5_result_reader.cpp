@@ -224,6 +224,10 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
                   chips[c].latency[origin].begin());
     }
   }
+  for (const auto& component : energy_table()) {
+    const auto joules = file.reals(hdf5::energy_path(component), {chips.size()});
+    for (std::size_t c = 0; c < chips.size(); ++c) chips[c].energy[component.id] = joules[c];
+  }
   return chips;
 }
 

@@ -126,6 +126,20 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   }
 }
 
+void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) {
+  file.createGroup("energy");
+  const hsize_t n = chips.size();
+  for (const auto& component : energy_table()) {
+    std::vector<double> joules;
+    for (const auto& chip : chips) joules.push_back(chip.energy[component.id]);
+    const auto set =
+        file.createDataSet(hdf5::energy_path(component), H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
+    if (n != 0) set.write(joules.data(), H5::PredType::NATIVE_DOUBLE);
+    set_text(set, "unit", "J");
+    set_text(set, "doc", std::string(component.doc));
+  }
+}
+
 /// Which values a decision rests on depends on the policy: one column each, NaN where a decision has no such value.
 void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisions) {
   const auto group = file.createGroup("decisions");
@@ -203,6 +217,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_decisions(file, result.decisions);
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
+  write_energy(file, result.chips);
   if (result.sharing) write_sharing(file, *result.sharing);
   file.flush(H5F_SCOPE_GLOBAL);
   const auto size = H5Fget_file_image(file.getId(), nullptr, 0);

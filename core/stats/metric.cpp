@@ -16,10 +16,13 @@ struct Derived {
   std::optional<double> (*value)(const Counters& sum, double cycles);
 };
 
+constexpr Metric kEnergy{"energy.total", "joules, the sum of the energy.* below", Mean::none};
+
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
 const Derived kDerived[] = {
-    {{"cycles", "end of the last kernel", Mean::none}, [](const Counters&, double cycles) { return std::optional(cycles); }},
+    {{"cycles", "end of the last kernel", Mean::none, true},
+     [](const Counters&, double cycles) { return std::optional(cycles); }},
     {{"ipc", "warp instructions per cycle", Mean::harmonic},
      [](const Counters& s, double cycles) { return ratio(number(s[warp_instructions]), cycles); }},
     {{"l1.miss_rate", "new misses of the lines that loads presented to the L1", Mean::arithmetic},
@@ -39,21 +42,23 @@ const Derived kDerived[] = {
 std::vector<Metric> derived_metrics() {
   std::vector<Metric> out;
   for (const Derived& d : kDerived) out.push_back(d.metric);
+  out.push_back(kEnergy);
+  for (const EnergyInfo& e : energy_table()) out.push_back({e.name, e.doc, Mean::none});
   return out;
 }
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> out;
-  for (const Derived& d : kDerived) out.emplace_back(d.metric.name);
+  for (const Metric& m : derived_metrics()) out.emplace_back(m.name);
   for (const CounterInfo& c : counter_table()) out.emplace_back(c.name);
   return out;
 }
 
 std::optional<Metric> find_metric(std::string_view name) {
-  for (const Derived& d : kDerived)
-    if (d.metric.name == name) return d.metric;
+  for (const Metric& m : derived_metrics())
+    if (m.name == name) return m;
   for (const CounterInfo& c : counter_table())
-    if (c.name == name) return Metric{c.name, c.doc, Mean::none};
+    if (c.name == name) return Metric{c.name, c.doc, Mean::none, true};
   return std::nullopt;
 }
 
@@ -61,6 +66,10 @@ std::optional<double> value_of(const Metric& metric, const RunResult& result) {
   const Counters sum = sum_of_chips(result);
   for (const Derived& d : kDerived)
     if (d.metric.name == metric.name) return d.value(sum, static_cast<double>(result.cycles));
+  const Energy energy = energy_of_chips(result);
+  if (metric.name == kEnergy.name) return energy.total();
+  for (const EnergyInfo& e : energy_table())
+    if (e.name == metric.name) return energy[e.id];
   const auto table = counter_table();
   const auto counter = std::ranges::find(table, metric.name, &CounterInfo::name);
   return counter == table.end() ? std::nullopt : std::optional(number(sum[counter->id]));

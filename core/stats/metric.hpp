@@ -10,10 +10,11 @@ namespace atl {
 
 enum class Mean { none, arithmetic, harmonic };
 
-/// A figure of one run that tables can show: a counter summed over the chips, or a ratio of sums.
+/// A figure of one run that tables can show: a counter or joules summed over the chips, or a ratio of sums.
 struct Metric {
   std::string_view name, doc;
-  Mean mean;  ///< over workloads; counts of different workloads have none
+  Mean mean;           ///< over workloads; amounts of different workloads have none
+  bool whole = false;  ///< a count
 };
 
 /// Those that are no counter.

@@ -7,6 +7,7 @@
 #include "core/engine/types.hpp"
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
+#include "core/stats/energy.hpp"
 #include "core/stats/sharing.hpp"
 
 /// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
@@ -38,6 +39,7 @@ struct ChipResult {
   std::vector<std::uint64_t> slice_accesses, slice_hits;                       ///< [slice]
   std::vector<std::uint64_t> channel_reads, channel_writes;                    ///< [channel]
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency{};  ///< L1-miss latency by origin
+  Energy energy;                                                               ///< of the chip and its memory
 };
 
 struct Provenance {

@@ -101,6 +101,27 @@ std::string sharing_rows(const SharingResult& sharing) {
   return out + fmt::format("    windows: mean of {} epochs\n", grouped(mean.epochs));
 }
 
+/// Three digits.
+std::string joules(double j) {
+  if (j < 0.9995e-3) return fmt::format("{:.3g} uJ", j * 1e6);
+  return j < 0.9995 ? fmt::format("{:.3g} mJ", j * 1e3) : fmt::format("{:.3g} J", j);
+}
+
+/// The whole, what the events took, and what was drawn anyway.
+std::string energy_row(const Energy& energy) {
+  const double whole = energy.total();
+  double at_rest = 0;
+  std::string text = joules(whole) + ": ";
+  for (const EnergyInfo& part : energy_table()) {
+    if (part.at_rest) {
+      at_rest += energy[part.id];
+    } else {
+      text += fmt::format("{} {}, ", percent(energy[part.id], whole), part.label);
+    }
+  }
+  return row("energy", text + percent(at_rest, whole) + " static");
+}
+
 std::string table(const RunResult& result, std::size_t kernels_shown) {
   const Counters sum = sum_of_chips(result);
   const auto& p = result.provenance;
@@ -127,6 +148,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("links", per(count(link_bytes), cycles) + " bytes per cycle");
   if (!result.decisions.empty()) out += row("decisions", decisions_summary(result));
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
+  if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy);
   if (result.sharing) out += sharing_rows(*result.sharing);
   out += row("host",
              fmt::format("{} on {} rank{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
@@ -141,6 +163,12 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
 Counters sum_of_chips(const RunResult& result) {
   Counters sum;
   for (const auto& chip : result.chips) sum += chip.totals;
+  return sum;
+}
+
+Energy energy_of_chips(const RunResult& result) {
+  Energy sum;
+  for (const auto& chip : result.chips) sum += chip.energy;
   return sum;
 }
 
@@ -164,6 +192,10 @@ std::string info_text(const RunResult& result) {
   out += row("written by", fmt::format("Atoll {} ({})", p.version, p.git_commit));
   out += row("command", p.command);
   out += row("samples", grouped(result.samples.size()));
+  if (const Energy energy = energy_of_chips(result); energy.total() > 0) {
+    out += row("energy", "sum over chips");
+    for (const auto& part : energy_table()) out += fmt::format("    {:<22} {:>22}\n", part.name, joules(energy[part.id]));
+  }
   out += row("counters", "sum over chips");
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) {
@@ -214,6 +246,8 @@ std::string info_json(const RunResult& result) {
   for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
   const auto by_origin = responses_by_origin(result);
   for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
+  const Energy energy = energy_of_chips(result);
+  for (const auto& part : energy_table()) out["energy_joules"][std::string(part.name)] = energy[part.id];
   if (result.sharing) out["sharing"] = to_json(*result.sharing);
   out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
                        {"command", p.command},   {"system", p.system},

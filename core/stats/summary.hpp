@@ -8,6 +8,9 @@ namespace atl {
 /// The machine's counters, summed over its chips.
 Counters sum_of_chips(const RunResult& result);
 
+/// The machine's energy, summed over its chips; all zero for a result that was not given any.
+Energy energy_of_chips(const RunResult& result);
+
 /// What a user wants to see when a run ends: a table for the terminal, ended by a newline.
 std::string summary_table(const RunResult& result);
 

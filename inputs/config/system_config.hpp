@@ -3,6 +3,7 @@
 #include <string>
 
 #include "inputs/config/chip_config.hpp"
+#include "inputs/config/energy_config.hpp"
 
 /// A whole simulated system: chips, how they are linked, who owns what, and how it is controlled.
 namespace atl {
@@ -114,6 +115,7 @@ struct SystemConfig {
   CoherenceConfig coherence;
   ControlConfig control;
   ObserveConfig observe;
+  EnergyConfig energy;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "shown in results"});
@@ -135,6 +137,7 @@ struct SystemConfig {
     v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
     v(s.control, {"control", "", 0, 0, "controller"});
     v(s.observe, {"observe", "", 0, 0, "statistics that cost host time, off by default"});
+    v(s.energy, {"energy", "", 0, 0, "energy of events, and power of parts (docs/energy.md)"});
   }
 };
 

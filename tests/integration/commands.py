@@ -47,7 +47,8 @@ class Commands(program.ProgramTest):
         self.succeeds(self.arguments("-o", self.path("one.h5")))
         self.succeeds(self.arguments("-o", self.path("two.h5"), "--threads", "2"))
         one, two = self.info(self.path("one.h5")), self.info(self.path("two.h5"))
-        for key in ("digest", "cycles", "kernels", "totals", "samples"):
+        self.assertGreater(one["energy_joules"]["energy.core"], 0)
+        for key in ("digest", "cycles", "kernels", "totals", "samples", "energy_joules"):
             self.assertEqual(one[key], two[key])
         self.assertEqual(len(two["provenance"]["hosts"]), 2)
 

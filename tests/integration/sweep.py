@@ -209,6 +209,15 @@ class Sweep(program.ProgramTest):
         table, _ = self.table("--metric", "llc.accesses")
         shows("b", "sm", info["b__sm"]["totals"]["llc.accesses"])
         self.assertEqual(list(table), ["a", "b"])
+        energy = {name: sum(i["energy_joules"].values()) for name, i in info.items()}
+        table, _ = self.table("--metric", "energy.total")
+        shows("a", "sm", energy["a__sm"])
+        self.assertEqual(list(table), ["a", "b"])
+        table, _ = self.table("--metric", "energy.total", "--relative")
+        ratio = {w: energy[f"{w}__sm"] / energy[f"{w}__mem"] for w in ("a", "b")}
+        shows("a", "mem", 1)
+        shows("b", "sm", ratio["b"])
+        shows("ALL mean", "sm", (ratio["a"] + ratio["b"]) / 2)
         text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
         self.assertIn("beside Fig. 0", text)
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)

@@ -77,6 +77,15 @@ TEST_CASE("the LLC is emptied when a kernel ends, and only under replication") {
   }
 }
 
+TEST_CASE("under SelRep a kernel that was shared all the while leaves its lines to the next") {
+  SystemConfig c = machine(Replication::selrep);
+  c.selrep.epoch_cycles = 1000000;
+  ScriptedWorkload w = readers(c, 3, true, 2);
+  const RunResult r = run(c, w);
+  CHECK(total(r, Counter::dram_reads) == 3);
+  CHECK(total(r, Counter::llc_flushed_lines) == 0);
+}
+
 TEST_CASE("memory-side, a remote SM's request is served by the home's replica; SM-side by its own chip's") {
   for (const LlcOrganisation organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
     SystemConfig c = machine(Replication::per_cluster, 2);  // all pages live on chip 0

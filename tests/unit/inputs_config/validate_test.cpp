@@ -129,3 +129,12 @@ TEST_CASE("a burst is no longer than a line") {
   CHECK(rule({"line_bytes=64", "l1.ways=8", "llc.ways=32", "dram.timing.burst_bytes=128"}) ==
         "`dram.timing.burst_bytes` = 128 exceeds `line_bytes` = 64: use shorter bursts (and a higher clock)");
 }
+
+TEST_CASE("no energy or power is negative, and all may be nothing") {
+  const SystemConfig c = read_system("sac-4chip");
+  EnergyConfig::fields(c.energy, [&](const double&, const Field& field) {
+    const std::string key = "energy." + std::string(field.key);
+    CHECK(set_error({key + "=0"}) == "");
+    CHECK(set_error({key + "=-1"}).starts_with("--set: `" + key + "` = -1 is out of range: 0 to "));
+  });
+}

@@ -70,6 +70,7 @@ void check_same(const RunResult& a, const RunResult& b) {
     CHECK((x.channel_reads == y.channel_reads));
     CHECK((x.channel_writes == y.channel_writes));
     CHECK((x.latency == y.latency));
+    CHECK((x.energy == y.energy));
   }
 }
 

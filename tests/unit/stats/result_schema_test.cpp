@@ -1,7 +1,9 @@
 #include <H5Cpp.h>
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -56,12 +58,20 @@ TEST_CASE("a newer schema version is refused with both versions") {
   CHECK(contains(message, fmt::format("reads version {}", hdf5::kSchemaVersion)));
 }
 
+TEST_CASE("the script that draws results reads the version that is written") {
+  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/plot_result.py");
+  const std::string script{std::istreambuf_iterator<char>(file), {}};
+  CHECK(contains(script, fmt::format("SCHEMA = (\"{}\", {})\n", hdf5::kSchema, hdf5::kSchemaVersion)));
+}
+
 TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/provenance"), "group /provenance is missing"));
   CHECK(contains(refusal_without("/latency"), "group /latency is missing"));
   CHECK(contains(refusal_without("/series/llc.hits"), "dataset /series/llc.hits is missing; Atoll 0.1.0 wrote"));
   CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
   CHECK(contains(refusal_without("/sharing/windows/not_shared"), "dataset /sharing/windows/not_shared is missing"));
+  CHECK(contains(refusal_without("/energy"), "group /energy is missing"));
+  CHECK(contains(refusal_without("/energy/sm_static"), "dataset /energy/sm_static is missing"));
   CHECK(contains(refusal_without("/kernels/ctas"), "dataset /kernels/ctas is missing"));
 }
 
@@ -88,5 +98,23 @@ TEST_CASE("every counter is stored over time with its unit and doc") {
       attribute.read(attribute.getStrType(), stored);
       CHECK(stored == text);
     }
+  }
+}
+
+TEST_CASE("each component of energy is stored per chip in joules, under its name") {
+  const TempDir dir;
+  const auto result = sample_result();
+  write_result(result, dir / "r.h5", false);
+  const H5::H5File file(dir / "r.h5", H5F_ACC_RDONLY);
+  for (const auto& component : energy_table()) {
+    const auto set = file.openDataSet("/energy/" + std::string(component.name.substr(std::string("energy.").size())));
+    CHECK(set.getTypeClass() == H5T_FLOAT);
+    REQUIRE(set.getSpace().getSimpleExtentNpoints() == static_cast<hssize_t>(result.chips.size()));
+    std::vector<double> joules(result.chips.size());
+    set.read(joules.data(), H5::PredType::NATIVE_DOUBLE);
+    for (std::size_t c = 0; c < joules.size(); ++c) CHECK(joules[c] == result.chips[c].energy[component.id]);
+    std::string unit;
+    set.openAttribute("unit").read(set.openAttribute("unit").getStrType(), unit);
+    CHECK(unit == "J");
   }
 }

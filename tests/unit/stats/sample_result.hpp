@@ -48,6 +48,8 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     for (std::size_t o = 0; o < kOrigins; ++o) {
       for (std::size_t b = 0; b < kLatencyBuckets; ++b) r.chips[c].latency[o][b] = 100 * c + 10 * o + b;
     }
+    for (std::size_t e = 0; e < kEnergyComponents; ++e)
+      r.chips[c].energy.joules[e] = (0.1 + static_cast<double>(e)) / static_cast<double>(3 + c);  // not exact in decimals
   }
   r.sharing.emplace();
   r.sharing->epoch_cycles = 20'000;

@@ -133,6 +133,24 @@ TEST_CASE("the footprint and the mean working sets of a run that watched the sha
   CHECK(json["mean_windows"][1]["true_shared"] == 700);
 }
 
+TEST_CASE("the energy is shown as a whole, the share of each kind of event, and what was drawn at rest") {
+  auto result = two_chips();
+  CHECK_FALSE(contains(summary_table(result), "static"));
+  for (auto& chip : result.chips) {
+    chip.energy[EnergyComponent::core] = 0.003;
+    chip.energy[EnergyComponent::link] = 0.001;
+    chip.energy[EnergyComponent::sm_static] = 0.004;
+    chip.energy[EnergyComponent::dram_static] = 0.002;
+  }
+  const auto text = summary_table(result);
+  CAPTURE(text);
+  CHECK(contains(text, "20 mJ: 30.0 % cores, 0.0 % L1, 0.0 % LLC, 0.0 % NoC, 10.0 % links, 0.0 % DRAM, 60.0 % static"));
+  CHECK(contains(info_text(result), "energy.sm_static"));
+  const auto json = nlohmann::json::parse(info_json(result))["energy_joules"];
+  CHECK(json.size() == kEnergyComponents);
+  CHECK(json["energy.core"] == 0.006);
+}
+
 TEST_CASE("the text of info lists every counter") {
   const auto text = info_text(two_chips());
   for (const auto& counter : counter_table()) CHECK(contains(text, std::string(counter.name)));

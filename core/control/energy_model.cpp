@@ -1,0 +1,74 @@
+#include "core/control/energy_model.hpp"
+
+#include <algorithm>
+
+namespace atl {
+namespace {
+
+using enum Counter;
+using Part = EnergyComponent;
+
+/// What one chip did, and for how long.
+struct Use {
+  const SystemConfig& config;
+  const Counters& counters;
+  double seconds;
+  double count(Counter c) const { return static_cast<double>(counters[c]); }
+};
+
+constexpr double kPico = 1e-12, kWatt = 1, kBitsPerByte = 8;
+
+/// A component is the sum of its terms, each a price x how often, or how long.
+struct Term {
+  EnergyComponent component;
+  double EnergyConfig::*price;
+  double unit;
+  double (*amount)(const Use& u);
+};
+
+using E = EnergyConfig;
+
+constexpr Term kTerms[] = {
+    {Part::core, &E::warp_instruction_pj, kPico, [](const Use& u) { return u.count(warp_instructions); }},
+    {Part::l1, &E::l1_tag_pj, kPico,
+     [](const Use& u) { return u.config.l1.enabled ? u.count(l1_accesses) + u.count(l1_stores) : 0; }},
+    {Part::l1, &E::l1_sector_pj, kPico,  // a miss is a fill and the read that answers
+     [](const Use& u) { return u.config.l1.enabled ? u.count(l1_sector_accesses) + u.count(l1_sector_misses) : 0; }},
+    {Part::llc, &E::llc_tag_pj, kPico, [](const Use& u) { return u.count(llc_accesses); }},
+    {Part::llc, &E::llc_sector_pj, kPico,
+     [](const Use& u) {
+       return u.count(llc_sector_accesses) + u.count(llc_sector_misses) + u.count(llc_writeback_sectors);
+     }},
+    {Part::noc, &E::noc_pj_per_byte, kPico,
+     [](const Use& u) { return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes); }},
+    {Part::link, &E::link_pj_per_bit, kPico, [](const Use& u) { return u.count(link_bytes) * kBitsPerByte; }},
+    {Part::dram, &E::dram_activate_pj, kPico,
+     [](const Use& u) { return u.count(dram_row_misses) + u.count(dram_row_conflicts); }},
+    {Part::dram, &E::dram_read_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_read_bytes) * kBitsPerByte; }},
+    {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_write_bytes) * kBitsPerByte; }},
+    {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.sm.count; }},
+    {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
+     [](const Use& u) { return u.seconds * u.config.llc.size_kib / 1024; }},
+    {Part::chip_static, &E::chip_static_w, kWatt, [](const Use& u) { return u.seconds; }},
+    {Part::dram_static, &E::dram_channel_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.dram.channels; }},
+};
+
+constexpr bool every_component_has_a_term() {
+  for (std::size_t i = 0; i < kEnergyComponents; ++i) {
+    if (std::ranges::none_of(kTerms, [&](const Term& t) { return static_cast<std::size_t>(t.component) == i; }))
+      return false;
+  }
+  return true;
+}
+static_assert(every_component_has_a_term());
+
+}  // namespace
+
+Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles) {
+  const Use use{config, counters, static_cast<double>(cycles) / (config.core_clock_mhz * 1e6)};
+  Energy energy;
+  for (const Term& t : kTerms) energy[t.component] += config.energy.*t.price * t.unit * t.amount(use);
+  return energy;
+}
+
+}  // namespace atl

@@ -1,0 +1,14 @@
+#pragma once
+#include "core/engine/types.hpp"
+#include "core/stats/counters.hpp"
+#include "core/stats/energy.hpp"
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// Energy of one chip with its memory over a run of `cycles`, in joules: what was counted, at the prices of `config.energy`,
+/// and static power x time. `config` is the system as it was asked for: with `scale`, the LLC draws what it does unscaled,
+/// so that its share of a shorter run stays what it is.
+Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles);
+
+}  // namespace atl

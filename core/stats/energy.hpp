@@ -1,0 +1,46 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// Energy of a run, by component. What the components contain is priced in core/control/energy_model.
+namespace atl {
+
+enum class EnergyComponent : std::uint8_t {
+  core,
+  l1,
+  llc,
+  noc,
+  link,
+  dram,
+  sm_static,
+  llc_static,
+  chip_static,
+  dram_static,
+  count_  ///< number of components
+};
+
+inline constexpr std::size_t kEnergyComponents = static_cast<std::size_t>(EnergyComponent::count_);
+
+struct EnergyInfo {
+  EnergyComponent id;
+  std::string_view name;   ///< as a metric: `energy.part`
+  std::string_view label;  ///< for people
+  bool at_rest;            ///< power x time rather than events
+  std::string_view doc;
+};
+
+std::span<const EnergyInfo, kEnergyComponents> energy_table();
+
+/// Joules of one chip, or of a sum of chips.
+struct Energy {
+  std::array<double, kEnergyComponents> joules{};
+  double& operator[](EnergyComponent c) { return joules[static_cast<std::size_t>(c)]; }
+  double operator[](EnergyComponent c) const { return joules[static_cast<std::size_t>(c)]; }
+  Energy& operator+=(const Energy& other);
+  double total() const;
+  bool operator==(const Energy&) const = default;
+};
+
+}  // namespace atl

@@ -1,0 +1,122 @@
+#include "core/control/energy_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include "inputs/config/reader.hpp"
+
+using namespace atl;
+using Part = EnergyComponent;
+using doctest::Approx;
+
+namespace {
+
+/// Prices that no two events share, so that a price put to the wrong event shows.
+SystemConfig priced() {
+  SystemConfig c;
+  c.core_clock_mhz = 500, c.line_bytes = 128;
+  c.sm.count = 10, c.llc.size_kib = 3072, c.dram.channels = 4;
+  c.energy = {.warp_instruction_pj = 1000,
+              .l1_tag_pj = 2,
+              .l1_sector_pj = 30,
+              .llc_tag_pj = 4,
+              .llc_sector_pj = 50,
+              .noc_pj_per_byte = 6,
+              .link_pj_per_bit = 0.5,
+              .dram_activate_pj = 900,
+              .dram_read_pj_per_bit = 3,
+              .dram_write_pj_per_bit = 7,
+              .sm_static_w = 0.5,
+              .llc_static_w_per_mib = 2,
+              .chip_static_w = 11,
+              .dram_channel_static_w = 0.25};
+  return c;
+}
+
+Energy energy(const SystemConfig& c, std::initializer_list<std::pair<Counter, std::uint64_t>> counts) {
+  Counters counters;
+  for (const auto& [counter, n] : counts) counters[counter] = n;
+  return energy_of_chip(c, counters, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a chip that did nothing for no time took nothing") { CHECK(energy(priced(), {}) == Energy{}); }
+
+TEST_CASE("what a chip did costs its events, each in its own component") {
+  using enum Counter;
+  const Energy e = energy(priced(), {{warp_instructions, 3},
+                                     {l1_accesses, 10},
+                                     {l1_stores, 5},
+                                     {l1_sector_accesses, 40},
+                                     {l1_sector_misses, 8},
+                                     {llc_accesses, 7},
+                                     {llc_sector_accesses, 20},
+                                     {llc_sector_misses, 12},
+                                     {llc_writebacks, 1000},
+                                     {llc_writeback_sectors, 8},
+                                     {noc_request_bytes, 100},
+                                     {noc_response_bytes, 1000},
+                                     {noc_link_bytes, 10},
+                                     {link_bytes, 200},
+                                     {dram_row_hits, 1000},
+                                     {dram_row_misses, 2},
+                                     {dram_row_conflicts, 3},
+                                     {dram_read_bytes, 64},
+                                     {dram_write_bytes, 32}});
+  const double pj = 1e-12;
+  CHECK(e[Part::core] == Approx(3000 * pj));
+  CHECK(e[Part::l1] == Approx((15 * 2 + 48 * 30) * pj));
+  CHECK(e[Part::llc] == Approx((7 * 4 + (20 + 12 + 8) * 50) * pj));
+  CHECK(e[Part::noc] == Approx(1110 * 6 * pj));
+  CHECK(e[Part::link] == Approx(200 * 8 * 0.5 * pj));
+  CHECK(e[Part::dram] == Approx((5 * 900 + 64 * 8 * 3 + 32 * 8 * 7) * pj));  // row hits open nothing
+  for (const auto part : {Part::sm_static, Part::llc_static, Part::chip_static, Part::dram_static}) CHECK(e[part] == 0);
+  CHECK(e.total() == Approx((3000 + 1470 + 2028 + 6660 + 800 + 7828) * pj));
+}
+
+TEST_CASE("what a chip draws at rest is its parts' power times the time, whatever it did") {
+  const Energy e = energy_of_chip(priced(), {}, 1'000'000);  // 2 ms at 500 MHz
+  CHECK(e[Part::sm_static] == Approx(10 * 0.5 * 0.002));
+  CHECK(e[Part::llc_static] == Approx(3 * 2 * 0.002));
+  CHECK(e[Part::chip_static] == Approx(11 * 0.002));
+  CHECK(e[Part::dram_static] == Approx(4 * 0.25 * 0.002));
+  CHECK(e.total() == Approx((5 + 6 + 11 + 1) * 0.002));
+}
+
+TEST_CASE("an LLC that is scaled down draws the power of the one it stands for") {
+  SystemConfig c = priced();
+  c.scale = 4;
+  CHECK(energy_of_chip(c, {}, 1'000'000) == energy_of_chip(priced(), {}, 1'000'000));
+}
+
+TEST_CASE("an L1 that is switched off costs nothing") {
+  SystemConfig c = priced();
+  c.l1.enabled = false;
+  CHECK(energy(c, {{Counter::l1_accesses, 9}, {Counter::l1_sector_accesses, 9}, {Counter::l1_stores, 9}}) == Energy{});
+}
+
+TEST_CASE("every key of the table has an effect, on one component alone") {
+  Counters counters;
+  counters.value.fill(1000);
+  const SystemConfig c = priced();
+  const Energy before = energy_of_chip(c, counters, 1'000'000);
+  EnergyConfig doubled = c.energy;
+  EnergyConfig::fields(doubled, [&](double& price, const Field& field) {
+    CAPTURE(field.key);
+    price *= 2;
+    SystemConfig other = c;
+    other.energy = doubled;
+    price /= 2;
+    const Energy after = energy_of_chip(other, counters, 1'000'000);
+    int changed = 0;
+    for (std::size_t i = 0; i < kEnergyComponents; ++i) changed += after.joules[i] > before.joules[i];
+    CHECK(changed == 1);
+  });
+}
+
+TEST_CASE("a board's links cost more than a package's, and GDDR5 more than HBM") {
+  const auto energy_of = [](const char* system) { return read_system(system).energy; };
+  CHECK(energy_of("rec-4gpu").link_pj_per_bit > 10 * energy_of("sac-4chip").link_pj_per_bit);
+  CHECK(energy_of("colab-gpu").dram_read_pj_per_bit > energy_of("sac-4chip").dram_read_pj_per_bit);
+  CHECK(energy_of("sac-4chip").dram_read_pj_per_bit > energy_of("selrep-gpu").dram_read_pj_per_bit);
+}
