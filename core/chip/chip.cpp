@@ -24,7 +24,8 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
-  for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_);
+  if (machine.home_directory) agent_.emplace(c_).connect(slices_);
+  for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_, agent_ ? &*agent_ : nullptr);
 }
 
 // ---- Events ----
@@ -96,6 +97,8 @@ void Chip::handle(const Event& e) {
       return slices_[e.index].on_write();
     case EventKind::slice_flush:
       return slices_[e.index].on_flush();
+    case EventKind::slice_acks:
+      return slices_[e.index].on_acknowledge();
     case EventKind::dram_pick:
       return channels_[e.index].on_pick();
     case EventKind::dram_done:
@@ -140,7 +143,7 @@ void Chip::resume(const Event& e) {
     case WaiterKind::slice_out:
       return slices_[e.index].on_out_credit(e.sub);
     case WaiterKind::slice_write:
-      return slices_[e.index].on_write_credit();
+      return slices_[e.index].on_write_credit(e.sub);
     case WaiterKind::ingress:
       return links_.on_credit(e.index);
   }
@@ -219,24 +222,17 @@ void Chip::dispatch() {
 
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
 /// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
-/// Under split only the remote lines go, which no other chip asks for. With replication all go (SelRep section III-B).
+/// Under split only the remote lines go, which no other chip asks for. Under home directories lines stay, dirty ones are
+/// written back, and the kernel ends with the last invalidation (REC section 2.3). With replication all go (SelRep section
+/// III-B).
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
-    const auto wait_for_others = [&] {
-      phase_ = Phase::waiting;
-      tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
-    };
-    if (c_.replication.flush) return wait_for_others();
-    switch (c_.role) {
-      case LlcRole::memory_side:
-        return end_kernel();
-      case LlcRole::sm_side:
-        if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
-        return wait_for_others();
-      case LlcRole::split:
-        return begin_flush(LlcSlice::Flush::remote);
-    }
+    const bool together = c_.role == LlcRole::sm_side || c_.machine.release_cleans || c_.replication.flush;
+    if (!together) return c_.role == LlcRole::split ? begin_flush(LlcSlice::Flush::remote) : end_kernel();
+    if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
+    phase_ = Phase::waiting;
+    tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
   } else if (phase_ == Phase::flushing) {
     if (flushed() && invalidated()) end_kernel();
   }
@@ -251,8 +247,12 @@ bool Chip::flushed() const {
   return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.flushing() || s.writebacks() != 0; });
 }
 
+/// Invalidations are acknowledged. With home directories a slice's own fetches are over as well: lines stay from kernel to
+/// kernel, and one that is under way may be older than what was written in this kernel.
 bool Chip::invalidated() const {
-  return std::all_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.invalidations() == 0; });
+  const bool fetched = c_.machine.home_directory;
+  return std::all_of(slices_.begin(), slices_.end(),
+                     [&](const LlcSlice& s) { return s.invalidations() == 0 && !(fetched && s.fetching()); });
 }
 
 void Chip::begin_flush(LlcSlice::Flush scope) {
@@ -263,12 +263,17 @@ void Chip::begin_flush(LlcSlice::Flush scope) {
 /// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
 /// kernel starts memory-side, where nobody would find remote lines.
 void Chip::flush_after_kernel() {
-  const bool replicas = std::exchange(replicated_, false);
-  if (!replicas && c_.role == LlcRole::memory_side) return end_kernel();  // shared all the while: nothing to lose
-  if (!replicas && c_.role == LlcRole::split) return begin_flush(LlcSlice::Flush::remote);
-  if (!c_.machine.full_map) return begin_flush(LlcSlice::Flush::all);
+  const bool sac = c_.machine.config.llc.organisation == LlcOrganisation::sac;
+  if (std::exchange(replicated_, false)) {
+    if (agent_ && sac) agent_->forget();
+    return begin_flush(LlcSlice::Flush::all);
+  }
+  if (c_.machine.release_cleans) return begin_flush(LlcSlice::Flush::clean);
+  // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
+  if (c_.role != LlcRole::sm_side) return begin_flush(LlcSlice::Flush::settle);
+  if (!c_.machine.full_map && !c_.machine.home_directory) return begin_flush(LlcSlice::Flush::all);
   phase_ = Phase::flushing;
-  if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
+  if (sac) leave_sm_side();
 }
 
 void Chip::end_kernel() {

@@ -7,6 +7,7 @@
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/chip/dram_channel.hpp"
+#include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
 #include "core/chip/request_network.hpp"
@@ -35,6 +36,14 @@ class Chip final : public LogicalProcess {
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
   const Context& context() const { return c_; }
+  /// Other chips that may have the line, one of this chip, as its directory knows: one bit each.
+  std::uint64_t sharers(LineAddr line) const {
+    return agent_ ? agent_->sharers(line) : slices_[c_.machine.map.slice(line)].sharers(line);
+  }
+  /// Calls see(line, home chip) for every line in the slices.
+  template <class See> void for_each_line(See&& see) const {
+    for (const LlcSlice& s : slices_) s.for_each_line(see);
+  }
   /// No request, response or line is under way, and all credits are where they belong.
   bool drained() const;
 
@@ -85,6 +94,7 @@ class Chip final : public LogicalProcess {
   std::vector<Sm> sms_;
   std::vector<LlcSlice> slices_;
   std::vector<DramChannel> channels_;
+  std::optional<HomeAgent> agent_;
 
   /// A change of organisation in the middle of a kernel. `waiting`: for the other chips.
   enum class Change : std::uint8_t { none, draining, waiting, emptying };

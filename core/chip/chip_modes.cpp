@@ -51,7 +51,7 @@ void Chip::pause() {
 /// and only when it ends: the home's dirty lines are looked up, and its stale ones are gone already.
 void Chip::empty() {
   change_ = Change::emptying;
-  if (c_.machine.full_map) {
+  if (c_.machine.full_map || c_.machine.home_directory) {
     if (c_.role == LlcRole::sm_side) leave_sm_side();
     return;
   }
@@ -61,6 +61,7 @@ void Chip::empty() {
 }
 
 void Chip::leave_sm_side() {
+  if (agent_) agent_->forget();
   for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(LlcSlice::Flush::remote);
 }
 

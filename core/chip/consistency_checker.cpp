@@ -19,6 +19,7 @@ std::uint64_t id_of(const Packet& p) { return std::uint64_t{p.source} << 48 | st
 /// Is there one place, the home's slice, where all stores to a line take their order?
 bool home_orders(const SystemConfig& c) {
   if (c.llc.replication == Replication::adaptive) return false;
+  if (has_home_directory(c.coherence.protocol) || keeps_remote_out_of_llc(c.coherence.protocol)) return true;
   switch (c.llc.organisation) {
     case LlcOrganisation::memory_side:
       return true;
@@ -40,14 +41,16 @@ void ConsistencyChecker::begin(const Context& c) {
   home_orders_ = home_orders(config);
   passed_by_ = config.llc.replication == Replication::adaptive;
   owners_keep_ = c.machine.full_map;
-  exact_sharers_ = true;
+  exact_sharers_ = config.coherence.protocol != CoherenceProtocol::hmg;
   kernel_.resize(config.chips);
   homes_.resize(config.chips);
 }
 
 void ConsistencyChecker::on_kernel_start(const Context& c, std::uint64_t kernel) {
   if (kernel_.empty()) begin(c);
+  const bool first = kernel_[c.chip] == kernel ? false : std::ranges::max(kernel_) < kernel;
   kernel_[c.chip] = kernel;
+  if (first) check_copies();
 }
 
 void ConsistencyChecker::store(Line& l, unsigned sector, Versions& v, Agent writer, std::uint64_t kernel, bool atomic) {

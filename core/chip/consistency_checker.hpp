@@ -8,6 +8,8 @@
 
 namespace atl {
 
+class Chip;
+
 /// Follows the data that the simulator does not carry, and says when a read would have returned a stale one.
 ///
 /// Every store of an SM gives its sectors a new version. The checker carries versions along with requests, fills,
@@ -33,6 +35,7 @@ class ConsistencyChecker : public ChipObserver {
     std::uint64_t unchecked = 0;  ///< sectors read of which nothing is known
     std::uint64_t slices = 0;     ///< sectors that a slice hit or was given, and compared
     std::uint64_t endings = 0;    ///< invalidations that took effect
+    std::uint64_t copies = 0;     ///< lines in other chips' slices, compared with the home's directory between kernels
     std::uint64_t tracked = 0;    ///< writes at which the home's knowledge of other chips' copies was compared
     // Sectors that would have been stale but for what the hardware is taken to do:
     std::uint64_t forwarded = 0;  ///< fetched while their write-back waited in the slice's write buffer
@@ -41,6 +44,8 @@ class ConsistencyChecker : public ChipObserver {
     std::uint64_t recalled = 0;   ///< full_map: dirty in the last owner's slice when the home heard of the next,
                                   ///< or on the way home when another chip had the owner's answer
   };
+  /// Before the run, for each chip in order.
+  void watch(Chip& chip);
   const Counts& counts() const { return counts_; }
   std::size_t notes_kept = 10;  ///< events of a line that a violation is reported with
 
@@ -56,6 +61,7 @@ class ConsistencyChecker : public ChipObserver {
   void on_llc_answer(const Context& c, std::uint32_t slice, const Packet& request) override;
   void on_llc_refer(const Context& c, std::uint32_t slice, const Packet& request, std::uint8_t chip) override;
   void on_llc_invalidate(const Context& c, std::uint32_t slice, LineAddr line, std::uint64_t chips) override;
+  void on_llc_obey(const Context& c, std::uint32_t slice, const Packet& invalidation) override;
   void on_llc_leave(const Context& c, std::uint32_t slice, LineAddr line, std::uint8_t dirty) override;
   void on_memory(const Context& c, std::uint32_t channel, const Packet& p) override;
 
@@ -106,7 +112,7 @@ class ConsistencyChecker : public ChipObserver {
   void written_at_home(const Context& c, LineAddr line, std::uint8_t writer);
   void check_awaited(const Context& c);
   void check_ended(const Context& c, LineAddr line, std::uint8_t writer);
-  void take_effect(const Context& c, std::uint32_t slice, const Packet& p);
+  void check_copies();
   void take_notice(const Context& c, const Packet& p);
   void recall(Line& l, std::uint32_t writer);
   void bring_home(Line& l, const Copy& copy);
@@ -114,6 +120,7 @@ class ConsistencyChecker : public ChipObserver {
   void note(const Context& c, Line& l, What what, std::uint32_t unit, std::uint8_t sectors, const Versions& data);
   [[noreturn]] void fail(const std::string& what, LineAddr line) const;
 
+  std::vector<const Chip*> chips_;
   std::unordered_map<std::uint64_t, Line> lines_;
   consistency::VersionOrder order_;
   bool home_orders_ = false;           ///< all stores to a line meet at its home

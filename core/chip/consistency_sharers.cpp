@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/chip/chip.hpp"
 #include "core/chip/consistency_checker.hpp"
 
 // Hardware coherence, as the consistency checker sees it: which chips the home has given a line to, and whether it tells
@@ -14,8 +15,15 @@ namespace {
 std::uint64_t bit(std::uint32_t chip) { return std::uint64_t{1} << chip; }
 }  // namespace
 
+void ConsistencyChecker::watch(Chip& chip) {
+  chip.observe(this);
+  chips_.push_back(&chip);
+}
+
 /// Homes keep track of the copies in other chips now.
-bool ConsistencyChecker::tracks(const Context& c) const { return c.machine.full_map && c.sm_side(); }
+bool ConsistencyChecker::tracks(const Context& c) const {
+  return (c.machine.full_map && c.sm_side()) || (c.machine.home_directory && c.role != LlcRole::memory_side);
+}
 
 /// A directory is emptied when SM-side caching ends.
 void ConsistencyChecker::watch_role(const Context& c) {
@@ -44,6 +52,7 @@ void ConsistencyChecker::on_llc_refer(const Context& c, std::uint32_t slice, con
 /// `writer` has written the line at its home, here. full_map's invalidations have been sent; those of a home directory
 /// follow before anything else happens in this chip.
 void ConsistencyChecker::written_at_home(const Context& c, LineAddr line, std::uint8_t writer) {
+  if (writer != c.chip) sharers(lines_[line.value]) |= bit(writer);
   if (owners_keep_) return check_ended(c, line, writer);
   homes_[c.chip].awaited.push_back({line, writer});
 }
@@ -57,8 +66,7 @@ void ConsistencyChecker::check_awaited(const Context& c) {
 /// Of other chips than the writer's none has a copy now that it may keep.
 void ConsistencyChecker::check_ended(const Context& c, LineAddr line, std::uint8_t writer) {
   Line& l = lines_[line.value];
-  std::uint64_t& chips = sharers(l);
-  if (writer != c.chip) chips |= bit(writer);
+  const std::uint64_t chips = sharers(l);
   ++counts_.tracked;
   for (std::uint32_t chip = 0; chip < kernel_.size(); ++chip) {
     if (chip == writer || (chips & bit(chip)) == 0) continue;
@@ -83,7 +91,7 @@ void ConsistencyChecker::on_llc_invalidate(const Context& c, std::uint32_t, Line
 }
 
 /// An invalidation has been obeyed: from now on the slice hits nothing that is older than what its home knows of.
-void ConsistencyChecker::take_effect(const Context& c, std::uint32_t slice, const Packet& p) {
+void ConsistencyChecker::on_llc_obey(const Context& c, std::uint32_t slice, const Packet& p) {
   Line& l = lines_[p.line.value];
   const auto i = std::ranges::find(l.ending, c.chip);
   if (i == l.ending.end()) fail(fmt::format("cycle {}: an invalidation that no home has sent", c.now()), p.line);
@@ -113,6 +121,21 @@ void ConsistencyChecker::bring_home(Line& l, const Copy& copy) {
   for (const WriteBack& w : copy.leaving) home(w.sectors, w.data);
 }
 
+/// Between kernels nothing is under way: the home of every line in another chip's slice must know.
+void ConsistencyChecker::check_copies() {
+  for (const Chip* chip : chips_) {
+    const Context& c = chip->context();
+    if (!c.machine.full_map && !c.machine.home_directory) return;
+    chip->for_each_line([&](LineAddr line, std::uint8_t home) {
+      if (home == c.chip) return;
+      ++counts_.copies;
+      if ((chips_[home]->sharers(line) & bit(c.chip)) == 0)
+        fail(fmt::format("cycle {}: chip {} has a copy, of which its home, chip {}, does not know", c.now(), c.chip, home),
+             line);
+    });
+  }
+}
+
 /// full_map: the home has taken a notice of a write, and has sent what it sends because of it.
 void ConsistencyChecker::take_notice(const Context& c, const Packet& p) {
   Line& l = lines_[p.line.value];
@@ -122,6 +145,7 @@ void ConsistencyChecker::take_notice(const Context& c, const Packet& p) {
   recall(l, p.source);
   publish(l, 0xFF, n->data);
   l.notices.erase(n);
+  sharers(l) |= bit(p.source);
   check_ended(c, p.line, p.source);
 }
 

@@ -45,6 +45,7 @@ void ConsistencyChecker::leave_slice(const Context& c, const Packet& p) {
 
 ConsistencyChecker::Taken ConsistencyChecker::taken(const Context& c, const Packet& p) const {
   const bool on = p.kind == PacketKind::write && p.home != c.chip;  // goes on to the home
+  if (on && tracks(c) && !owners_keep_) return {.allocates = true, .dirties = false, .to_memory = false};
   if (on && c.role == LlcRole::split && c.machine.config.llc.remote_writes == RemoteWrites::through)
     return {.allocates = false, .dirties = false, .to_memory = false};
   if (c.replication.all_lines) return {.allocates = false, .dirties = false, .to_memory = true};
@@ -171,8 +172,6 @@ void ConsistencyChecker::on_llc_answer(const Context& c, std::uint32_t slice, co
         f.data = copy.data;  // otherwise it passed by, and memory has answered
       }
       return;
-    case PacketKind::invalidate:
-      return take_effect(c, slice, p);
     case PacketKind::own:
       return take_notice(c, p);
     default:

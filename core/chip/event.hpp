@@ -31,6 +31,7 @@ enum class EventKind : std::uint8_t {
   control,          ///< index: which parked control message takes effect
   sample,           ///< send the counters
   epoch,            ///< packet.token: modes it belongs to; report the epoch to the controller's policy
+  slice_acks,       ///< index: slice; acknowledge the invalidations taken
 };
 
 /// What a chip's event queue holds. 40 bytes.

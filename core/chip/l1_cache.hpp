@@ -33,16 +33,19 @@ class L1Cache {
   void store(LineAddr line);
   /// An atomic passes: the copy is stale afterwards.
   void atomic(LineAddr line);
-  /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now.
-  template <class Done> void fill(std::uint32_t entry, std::uint8_t sectors, Done&& done) {
+  /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now. Unless `keep`, the
+  /// data serve those who wait for them, and no others.
+  template <class Done> void fill(std::uint32_t entry, std::uint8_t sectors, bool keep, Done&& done) {
     auto& e = mshr_[entry];
     e.pending &= static_cast<std::uint8_t>(~sectors);
     e.arrived |= sectors;
-    const std::uint32_t set = sets_(e.line.value);
-    std::uint32_t i = tags_.find(set, e.line);
-    if (i == TagArray::kMiss) tags_.install(i = tags_.victim(set), e.line);
-    tags_.valid(i) |= sectors;
-    const std::uint8_t here = e.arrived | tags_.valid(i);
+    std::uint8_t here = e.arrived;
+    if (keep) {
+      const std::uint32_t set = sets_(e.line.value);
+      std::uint32_t i = tags_.find(set, e.line);
+      if (i == TagArray::kMiss) tags_.install(i = tags_.victim(set), e.line);
+      here |= tags_.valid(i) |= sectors;
+    }
     mshr_.release_waiters(entry, [&](const Waiter& w) {
       if ((w.sectors & ~here) != 0) return false;
       done(w);

@@ -23,7 +23,8 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
       mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
       look_(c.machine.lookup_bpc),
       out_(1 + ways, 1, c.machine.slice_bpc),
-      write_(1, 1, c.machine.slice_bpc) {
+      write_(c.machine.home_directory ? 1 + ways : 1, 1, c.machine.slice_bpc) {
+  if (c.machine.home_directory) owed_.resize(c.machine.config.chips);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
 }
 
@@ -111,6 +112,7 @@ void LlcSlice::unstall() {
 }
 
 bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
+  if (tracked()) return process_tracked(p, queue);
   switch (p.kind) {
     case PacketKind::read:
       if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
@@ -174,11 +176,11 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
 
 /// One MSHR more for requests of other chips where this chip's own may wait for other chips. Were all held by reads of
 /// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
-/// Under split all of another chip's reads come here, so remote lines leave it more than that one.
+/// Under split and home directories all of another chip's reads come here, so remote lines leave it more than that one.
 std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
   const std::uint32_t n = c_.machine.config.llc.mshrs;
   if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
-  return c_.role == LlcRole::split && p.home != c_.chip ? n - n / 4 : n;
+  return (c_.role == LlcRole::split || tracked()) && p.home != c_.chip ? n - n / 4 : n;
 }
 
 /// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
@@ -311,6 +313,11 @@ bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;
   if (hit) put_written(i, p);
+  pass_to_home(p, hit);
+  return true;
+}
+
+void LlcSlice::pass_to_home(const Packet& p, bool hit) {
   ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
   hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
@@ -319,7 +326,6 @@ bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
   c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0,
               p);
-  return true;
 }
 
 /// A sector written in part is not valid afterwards unless it was before: its first reader fetches it.
@@ -338,7 +344,7 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   LlcOutcome outcome = LlcOutcome::hit;
   if ((p.sectors & ~valid) == 0) {
     if (!response_room(p)) return stall(queue);
-    if (hardware_coherent()) announce_write(p);  // at the home: other chips' copies end
+    end_copies(p);
     tags_.touch(i);
     tags_.dirty(i) |= p.sectors;
     ++hits_, ++c_.count[Counter::llc_hits];

@@ -8,10 +8,12 @@
 #include "inputs/workload/workload.hpp"
 #include "partition/set_indexer.hpp"
 #include "policies/coherence/full_map_directory.hpp"
+#include "policies/coherence/home_directory.hpp"
 
 namespace atl {
 
 class DramChannel;
+class HomeAgent;
 class Links;
 class ResponseNetwork;
 
@@ -25,8 +27,9 @@ class LlcSlice {
   enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
 
   LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways);
-  void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses) {
-    channels_ = &channels, links_ = &links, responses_ = &responses;
+  /// `agent`: keeps the chip's home directory, if there is one.
+  void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
+    channels_ = &channels, links_ = &links, responses_ = &responses, agent_ = agent;
   }
   Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
 
@@ -37,7 +40,8 @@ class LlcSlice {
   void on_write() { write_.timed = false, pump_write(); }
   void on_queue_credit(std::uint32_t queue);
   void on_out_credit(std::uint32_t lane) { out_.grant(lane), pump_out(); }
-  void on_write_credit() { write_.grant(0), pump_write(); }
+  void on_acknowledge();
+  void on_write_credit(std::uint32_t lane) { write_.grant(lane), pump_write(); }
   /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
   void on_memory(const Packet& p);
 
@@ -46,8 +50,9 @@ class LlcSlice {
 
   /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
   /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under
-  /// split, and when SM-side caching with directories ends.
-  enum class Flush : std::uint8_t { all, dirty, remote };
+  /// split, and when SM-side caching with directories ends. `clean`: dirty ones are written back, and none forgotten.
+  /// `settle`: both, before slices may hold replicas: other chips' lines go, and dirty ones of this chip are written back.
+  enum class Flush : std::uint8_t { all, dirty, remote, clean, settle };
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
@@ -55,6 +60,16 @@ class LlcSlice {
   std::uint32_t writebacks() const { return writebacks_; }
   /// Invalidations that the sharers have not yet acknowledged.
   std::uint32_t invalidations() const { return invalidations_; }
+  /// Lines are missing, if only some that nobody waits for any more.
+  bool fetching() const { return mshr_.in_use() != 0; }
+  /// The home agent's: ends the copies of `line`, one of this slice, in these chips.
+  void send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause);
+  /// full_map: chips that may have the line, one bit each: for checks, as is for_each_line(see), see(line, home chip).
+  std::uint64_t sharers(LineAddr line) const { return directory_.sharers_of(line); }
+  template <class See> void for_each_line(See&& see) const {
+    for (std::uint32_t i = 0; i < tags_.entries(); ++i)
+      if (tags_.occupied(i)) see(tags_.line(i), home_[i]);
+  }
   /// No other chip holds a line of this one any more.
   void forget_sharers() { directory_.clear(); }
 
@@ -88,8 +103,10 @@ class LlcSlice {
   bool write(const Packet& p, std::uint32_t queue);
   bool write_through(const Packet& p, std::uint32_t queue);
   bool write_to_memory(const Packet& p, std::uint32_t queue);
+  void pass_to_home(const Packet& p, bool hit);
   bool writes_through(const Packet& p) const;
   bool hardware_coherent() const;
+  void end_copies(const Packet& atomic);
   void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
   bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
@@ -111,6 +128,13 @@ class LlcSlice {
   void invalidate_sharers(LineAddr line, std::uint64_t chips);
   void announce_write(const Packet& p);
   void ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip);
+  // llc_slice_directory.cpp
+  bool tracked() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
+  bool process_tracked(const Packet& p, std::uint32_t queue);
+  bool take_invalidation(const Packet& p);
+  bool write_both(const Packet& p, std::uint32_t queue);
+  bool invalidation_room() const;
+
   bool stall(std::uint32_t queue);
   void return_granted(Input& in);
   void unstall();
@@ -144,13 +168,18 @@ class LlcSlice {
   /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
-  OutPort write_;  ///< write-backs; bounded by llc.write_buffer and one victim per MSHR. And coherence messages
+  /// Write-backs, bounded by llc.write_buffer and one victim per MSHR, and full_map's messages. Under a home directory
+  /// lanes more for invalidations, one for each way to other chips.
+  OutPort write_;
   std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
   Flush flush_{};
   std::uint64_t accesses_ = 0, hits_ = 0;
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
+  HomeAgent* agent_ = nullptr;
+  std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
+  bool acks_timed_ = false;
 };
 
 }  // namespace atl

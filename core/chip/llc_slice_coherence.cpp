@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "core/chip/dram_channel.hpp"
+#include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
 
@@ -92,11 +93,19 @@ void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
   }
 }
 
+/// An atomic has executed at the home: all copies end, that of the chip that asked for it too.
+void LlcSlice::end_copies(const Packet& atomic) {
+  if (hardware_coherent()) announce_write(atomic);
+  if (tracked()) agent_->atomic(atomic.line);
+}
+
 // ---- At a sharer or owner ----
 
 bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
   c_.count[Counter::coherence_invalidation_hits] += end_copy(p.line);
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_obey(c_, id_, p);
   respond(p, 0);
   pump_out();
   return true;
@@ -113,6 +122,8 @@ bool LlcSlice::end_copy(LineAddr line) {
 bool LlcSlice::drop_copy(LineAddr line) {
   const std::uint32_t i = tags_.find(set(line), line);
   if (i == TagArray::kMiss) return false;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_flush(c_, id_, line);
   make_room(i);
   tags_.invalidate(i);
   return true;

@@ -57,7 +57,7 @@ void LlcSlice::fill(const Packet& p) {
       --writebacks_;
       return;
     case PacketKind::invalidate_ack:
-      --invalidations_;
+      invalidations_ -= 1 + p.entry;
       return;
     default:
       if (p.sectors == 0)  // a referral
@@ -87,7 +87,7 @@ void LlcSlice::fill(const Packet& p) {
   mshr_.release_waiters(p.entry, [&](const Packet& w) {
     if ((w.sectors & ~here) != 0) return false;
     if (w.kind == PacketKind::atomic) {
-      if (hardware_coherent()) announce_write(w);
+      end_copies(w);
       tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
     }
     respond(w, flags);
@@ -178,9 +178,15 @@ void LlcSlice::on_flush() {
   if (!flushing()) return;
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
-    if (flush_ == Flush::dirty && tags_.dirty(flush_next_) == 0) continue;
-    if (flush_ == Flush::remote && home_[flush_next_] == c_.chip) continue;
+    const bool local = home_[flush_next_] == c_.chip, stays = flush_ == Flush::clean || (flush_ == Flush::settle && local);
+    if ((flush_ == Flush::dirty || stays) && tags_.dirty(flush_next_) == 0) continue;
+    if (flush_ == Flush::remote && local) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left
+    if (stays) {
+      make_room(flush_next_);
+      tags_.dirty(flush_next_) = 0;
+      continue;
+    }
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
     make_room(flush_next_);

@@ -18,6 +18,14 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   link_bpc = c.link.bandwidth_gbps * per_cycle;
   full_map = c.coherence.protocol == CoherenceProtocol::full_map;
   replicates = c.llc.replication != Replication::shared;
+  const CoherenceProtocol protocol = c.coherence.protocol;
+  home_directory = has_home_directory(protocol);
+  l1_keeps_remote = protocol != CoherenceProtocol::none_remote;
+  // SAC's next kernel starts memory-side, where a slice's dirty lines are found.
+  release_cleans = c.llc.organisation == LlcOrganisation::sm_side
+                       ? home_directory || keeps_remote_out_of_llc(protocol)
+                       : home_directory && (c.llc.organisation == LlcOrganisation::fixed_split ||
+                                            c.llc.organisation == LlcOrganisation::dynamic_split);
   shared_network = c.llc.network == LlcNetwork::automatic ? c.llc.organisation != LlcOrganisation::sm_side
                                                           : c.llc.network == LlcNetwork::shared;
   const auto flits = [&](std::uint32_t bytes) {

@@ -27,6 +27,7 @@ class ChipObserver {
   virtual void on_request(const Context&, const Packet&) {}
   /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.
   virtual void on_llc_lookup(const Context&, std::uint32_t /*slice*/, const Packet&, LlcOutcome) {}
+  /// A line is forgotten for another reason than replacement: flushed or invalidated.
   virtual void on_llc_flush(const Context&, std::uint32_t /*slice*/, LineAddr) {}
   virtual void on_llc_fill(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*sectors*/) {}
   /// What a slice asks for below because of a miss.
@@ -37,6 +38,8 @@ class ChipObserver {
   virtual void on_llc_refer(const Context&, std::uint32_t /*slice*/, const Packet&, std::uint8_t /*chip*/) {}
   /// A home's slice is about to end the copies of these chips, one bit each.
   virtual void on_llc_invalidate(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint64_t /*chips*/) {}
+  /// A slice has obeyed an invalidation: it will hit no copy that it had.
+  virtual void on_llc_obey(const Context&, std::uint32_t /*slice*/, const Packet& /*invalidation*/) {}
   /// A line leaves the tags; its dirty sectors, if any, are written back.
   virtual void on_llc_leave(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*dirty*/) {}
   /// A request enters a memory controller.

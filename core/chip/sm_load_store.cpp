@@ -193,7 +193,8 @@ void Sm::on_response(const Packet& p) {
   } else {
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
-    l1_.fill(p.token & 0xFFFF, p.sectors, [&](const L1Cache::Waiter& w) {
+    const bool keep = p.home == c_.chip || c_.machine.l1_keeps_remote;
+    l1_.fill(p.token & 0xFFFF, p.sectors, keep, [&](const L1Cache::Waiter& w) {
       ++c_.count[Counter::loads_completed];
       c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
       part_done(w.warp, w.slot);

@@ -33,6 +33,20 @@ const Derived kDerived[] = {
      [](const Counters& s, double) {
        return ratio(number(s[requests_local]), number(s[requests_local]) + number(s[requests_remote]));
      }},
+    {{"coherence.evict_share", "invalidations that hit: share of those because of an evicted entry", Mean::arithmetic},
+     [](const Counters& s, double) {
+       return ratio(number(s[coherence_evict_invalidation_hits]), number(s[coherence_invalidation_hits]));
+     }},
+    {{"coherence.hit_rate", "invalidations that found a copy", Mean::arithmetic},
+     [](const Counters& s, double) {
+       return ratio(number(s[coherence_invalidation_hits]), number(s[coherence_invalidations]));
+     }},
+    {{"coherence.link_share", "bytes of invalidations, of all bytes on links", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[coherence_invalidation_bytes]), number(s[link_bytes])); }},
+    {{"directory.lines_per_entry", "lines that an evicted entry tracked", Mean::arithmetic},
+     [](const Counters& s, double) {
+       return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions]));
+     }},
     {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
 };

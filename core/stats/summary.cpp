@@ -146,6 +146,12 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");
   out += row("links", per(count(link_bytes), cycles) + " bytes per cycle");
+  if (const double sent = count(coherence_invalidations); sent != 0) {
+    out += row("coherence", si(sent) + " invalidations, " + percent(count(coherence_invalidation_hits), sent) +
+                                " found a copy; " + percent(count(coherence_evict_invalidations), sent) +
+                                " because of evicted entries; " +
+                                percent(count(coherence_invalidation_bytes), count(link_bytes)) + " of the links' bytes");
+  }
   if (!result.decisions.empty()) out += row("decisions", decisions_summary(result));
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy);

@@ -73,15 +73,37 @@ struct ControlConfig {
   }
 };
 
-enum class CoherenceProtocol : std::uint8_t { software, full_map };
+enum class CoherenceProtocol : std::uint8_t { software, full_map, directory, hmg, rec, ideal, none_remote, l1_only };
+enum class DirectoryReplacement : std::uint8_t { automatic, fifo, lru };
 
+/// How copies of remote lines are kept coherent, and the directory at the home that does it (REC section 4).
 struct CoherenceConfig {
   CoherenceProtocol protocol = CoherenceProtocol::software;
+  std::uint32_t directory_entries = 8192;
+  std::uint32_t directory_ways = 8;
+  DirectoryReplacement directory_replacement = DirectoryReplacement::automatic;
+  SetIndex directory_index = SetIndex::xor_fold;
+  std::uint32_t range_bytes = 1024;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
+    v(s.directory_entries, {"directory_entries", "", 1, 1 << 22, "directory, hmg, rec: entries per chip"});
+    v(s.directory_ways, {"directory_ways", "", 1, 64, "associativity of the directory"});
+    v(s.directory_replacement, {"directory_replacement", "", 0, 0, "which entry a full set gives up"});
+    v(s.directory_index, {"directory_index", "", 0, 0, "set index function of the directory"});
+    v(s.range_bytes, {"range_bytes", "B", 128, 4096, "rec: addresses that an entry covers, a power of two"});
   }
 };
+
+/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines through.
+constexpr bool has_home_directory(CoherenceProtocol p) {
+  return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || p == CoherenceProtocol::rec ||
+         p == CoherenceProtocol::ideal;
+}
+/// These keep remote lines out of the requester's slices.
+constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
+  return p == CoherenceProtocol::none_remote || p == CoherenceProtocol::l1_only;
+}
 
 /// What is looked at besides the counters. Nothing simulated depends on it.
 struct ObserveConfig {
@@ -122,7 +144,7 @@ struct SystemConfig {
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
-    v(s.scale, {"scale", "", 1, 1024, "divides llc.size_kib and the footprint of a parametric workload; 1: as published"});
+    v(s.scale, {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
@@ -141,7 +163,7 @@ struct SystemConfig {
   }
 };
 
-/// The machine to build: `llc.size_kib` divided by `scale`. Where it is, `scale` is 1.
+/// The machine to build: `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is, `scale` is 1.
 SystemConfig scaled(SystemConfig config);
 
 template <> std::span<const Word<Topology>> words();
@@ -150,5 +172,6 @@ template <> std::span<const Word<Placement>> words();
 template <> std::span<const Word<CtaToChip>> words();
 template <> std::span<const Word<CtaToSm>> words();
 template <> std::span<const Word<CoherenceProtocol>> words();
+template <> std::span<const Word<DirectoryReplacement>> words();
 
 }  // namespace atl

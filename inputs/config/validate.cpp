@@ -73,6 +73,9 @@ class Rules {
         c_.coherence.protocol != CoherenceProtocol::full_map,
         "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
         "software, or llc.replication = shared");
+    require(c_.llc.replication != Replication::adaptive || !has_home_directory(c_.coherence.protocol),
+            "`llc.replication` = adaptive writes past the slice that other chips of `coherence.protocol` = {} ask: use software",
+            word_of(c_.coherence.protocol));
     require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
             "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
             "slice while `llc.replication` reads others: use through, or llc.replication = shared");
@@ -96,6 +99,31 @@ class Rules {
     require(c_.coherence.protocol != CoherenceProtocol::full_map || !split,
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
+    const CoherenceProtocol p = c_.coherence.protocol;
+    require(!keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
+                c_.llc.organisation == LlcOrganisation::memory_side,
+            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+            word_of(p), word_of(c_.llc.organisation));
+    if (!has_home_directory(p)) return;
+    require(!split || c_.llc.remote_writes == RemoteWrites::through,
+            "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
+            word_of(p));
+    if (p != CoherenceProtocol::ideal) directory();
+  }
+
+  void directory() const {
+    const CoherenceConfig& d = c_.coherence;
+    const std::uint32_t set = c_.scale * d.directory_ways, sets = d.directory_entries / set;
+    require(d.directory_entries % set == 0 && std::has_single_bit(sets),
+            "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no power-of-two "
+            "number of sets",
+            d.directory_entries, d.directory_ways, c_.scale);
+    if (d.protocol != CoherenceProtocol::rec) return;
+    power_of_two("coherence.range_bytes", d.range_bytes);
+    require(d.range_bytes > c_.line_bytes,
+            "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
+            "range",
+            d.range_bytes, c_.line_bytes);
   }
 
   void network() const {
@@ -150,6 +178,12 @@ class Rules {
   }
 
  private:
+  template <class T> static std::string_view word_of(T value) {
+    for (const Word<T>& w : words<T>())
+      if (w.value == value) return w.word;
+    return "?";
+  }
+
   template <class... Args> void require(bool holds, fmt::format_string<Args...> text, Args&&... args) const {
     if (!holds) throw InputError("system " + c_.name, fmt::format(text, std::forward<Args>(args)...));
   }
@@ -193,6 +227,7 @@ class Rules {
 
 SystemConfig scaled(SystemConfig config) {
   config.llc.size_kib /= config.scale;
+  config.coherence.directory_entries /= config.scale;
   config.scale = 1;
   return config;
 }

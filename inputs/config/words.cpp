@@ -127,10 +127,26 @@ template <> std::span<const Word<CtaToSm>> words() {
 }
 
 template <> std::span<const Word<CoherenceProtocol>> words() {
-  static constexpr std::array<Word<CoherenceProtocol>, 2> list{{
+  static constexpr std::array<Word<CoherenceProtocol>, 8> list{{
       {CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
       {CoherenceProtocol::full_map, "full_map",
        "SM-side slices: a directory at the home invalidates copies when one is written"},
+      {CoherenceProtocol::directory, "directory",
+       "remote writes go through to the home, whose directory of single lines invalidates copies (REC's baseline)"},
+      {CoherenceProtocol::hmg, "hmg", "as directory, with four lines and one set of sharers per entry (HMG, one level)"},
+      {CoherenceProtocol::rec, "rec", "as directory, with an entry for range_bytes and sharers for each line in it"},
+      {CoherenceProtocol::ideal, "ideal", "as directory, with room for all lines: nothing is evicted"},
+      {CoherenceProtocol::none_remote, "none_remote", "remote lines are cached at their home only"},
+      {CoherenceProtocol::l1_only, "l1_only", "remote lines are cached at their home and in L1s"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<DirectoryReplacement>> words() {
+  static constexpr std::array<Word<DirectoryReplacement>, 3> list{{
+      {DirectoryReplacement::automatic, "automatic", "lru for rec, fifo for the others, as published"},
+      {DirectoryReplacement::fifo, "fifo", "the entry allocated first"},
+      {DirectoryReplacement::lru, "lru", "the least recently used entry"},
   }};
   return list;
 }

@@ -17,8 +17,10 @@ class FixedRole final : public Policy {
 std::unique_ptr<Policy> make_memory_side(const SystemConfig& c) {
   return std::make_unique<FixedRole>(LlcRole::memory_side, c.chips);
 }
+/// Slices that hold no remote lines are memory-side ones.
 std::unique_ptr<Policy> make_sm_side(const SystemConfig& c) {
-  return std::make_unique<FixedRole>(LlcRole::sm_side, c.chips);
+  const bool local_only = keeps_remote_out_of_llc(c.coherence.protocol);
+  return std::make_unique<FixedRole>(local_only ? LlcRole::memory_side : LlcRole::sm_side, c.chips);
 }
 
 }  // namespace atl

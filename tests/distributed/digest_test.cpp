@@ -111,6 +111,26 @@ TEST_CASE("every result is the same on 1 to 5 ranks with replication, on every o
   }
 }
 
+TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, and without remote caching") {
+  const auto check = [](const std::string& organisation, const std::string& protocol) {
+    CAPTURE(organisation);
+    CAPTURE(protocol);
+    SystemConfig config = small_system(organisation, "ring", protocol);
+    config.coherence.directory_entries = 64;
+    if (organisation == "sac") config.sac.window_cycles = 5000, config.link.bandwidth_gbps = 4;  // so that SM-side wins once
+    const RunResult one = run_on(config, "stores", 1);
+    const Counters sum = sum_of_chips(one);
+    CHECK(sum[Counter::link_packets] > 0);
+    if (has_home_directory(config.coherence.protocol)) {
+      CHECK(sum[Counter::coherence_invalidation_hits] > 0);
+      CHECK((sum[Counter::directory_evictions] > 0) == (protocol != "ideal"));
+    }
+    for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  };
+  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"}) check("sm_side", protocol);
+  check("static", "rec"), check("dynamic", "directory"), check("sac", "rec");
+}
+
 TEST_CASE("every result is the same for any map of chips and controller to ranks") {
   const SystemConfig config = small_system("sm_side", "ring");
   const RunResult one = run_on(config, "stores", 1);

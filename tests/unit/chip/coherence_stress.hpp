@@ -111,9 +111,13 @@ inline StressCase stress_case(std::uint32_t seed) {
   c.link.latency_cycles = static_cast<std::uint32_t>(1 + below(200));
   c.sac.threshold = 0, c.sac.crd_sets = 32, c.control.latency_cycles = 100;
   if (below(4) == 0) minimise(c);
+  c.coherence.directory_ways = 1u << below(4), c.coherence.directory_entries = flip() ? 8 : 64;
+  c.coherence.range_bytes = 256u << below(5);
   if (c.coherence.protocol != CoherenceProtocol::full_map && flip()) {
     const auto& list = words<Replication>();
     c.llc.replication = list[below(list.size())].value;
+    if (has_home_directory(c.coherence.protocol) && c.llc.replication == Replication::adaptive)
+      c.llc.replication = Replication::selrep;
     c.llc.slices = 8, c.sm.count = 8, c.dram.channels = 4;
     c.llc.size_kib = 32;
     if (c.llc.replication != Replication::adaptive) c.llc.remote_writes = RemoteWrites::through;

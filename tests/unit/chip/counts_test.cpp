@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <memory>
+#include <map>
 
 #include "random_programs.hpp"
 #include "reference_cache.hpp"
@@ -37,8 +37,10 @@ class Comparison : public ChipObserver {
     l1_[c.chip][sm].forget(l1_set(line), line.value);
   }
   void on_l1_fill(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors) override {
-    wrong += !l1_[c.chip][sm].fill(l1_set(line), line.value, sectors);
+    const bool keep = c.machine.config.coherence.protocol != CoherenceProtocol::none_remote || home_[line.value] == c.chip;
+    wrong += !l1_[c.chip][sm].fill(l1_set(line), line.value, sectors, keep);
   }
+  void on_request(const Context&, const Packet& p) override { home_[p.line.value] = p.home; }
   void on_llc_lookup(const Context& c, std::uint32_t slice, const Packet& p, LlcOutcome o) override {
     if (o == LlcOutcome::bypass) return;
     ReferenceCache& cache = llc_[c.chip][slice];
@@ -70,10 +72,12 @@ class Comparison : public ChipObserver {
   }
   std::uint32_t l1_sets_, llc_sets_ = 0;
   std::vector<std::vector<ReferenceCache>> l1_, llc_;
+  std::map<std::uint64_t, std::uint8_t> home_;  ///< [line]
 };
 
 void compare(SystemConfig config, std::uint32_t seed) {
   CAPTURE(seed);
+  CAPTURE(words<CoherenceProtocol>()[static_cast<std::size_t>(config.coherence.protocol)].word);
   config.l1.index = config.llc.index = SetIndex::linear;
   config.partition.placement = Placement::interleaved;
   ScriptedWorkload w =
@@ -108,6 +112,22 @@ TEST_CASE("hits, merges and misses of L1 and LLC are those of plain LRU caches t
           compare(c, seed++);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("hits, merges and misses are those of plain caches that lose what is invalidated, under every protocol") {
+  using enum CoherenceProtocol;
+  std::uint32_t seed = 100;
+  for (const CoherenceProtocol protocol : {directory, hmg, rec, ideal, none_remote, l1_only}) {
+    for (const bool sectored : {false, true}) {
+      SystemConfig c = tiny(3);
+      c.llc.organisation = LlcOrganisation::sm_side;
+      c.coherence.protocol = protocol;
+      c.coherence.directory_entries = 64, c.coherence.directory_ways = 4;
+      c.l1.sectored = c.llc.sectored = sectored;
+      c.llc.size_kib = 32, c.l1.size_kib = 2;
+      compare(c, seed++);
     }
   }
 }

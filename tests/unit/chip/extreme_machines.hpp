@@ -12,8 +12,9 @@ inline void minimise(SystemConfig& c) {
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
 }
 
-/// Every organisation; those that change by themselves do it all the time. `directories`: under hardware coherence too.
-inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool directories = false) {
+/// Every organisation, and every protocol with one of them at least; those that change by themselves do it all the time, and
+/// home directories are so small that they evict all the time. `full_map`: under that protocol, too.
+inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool full_map = false) {
   std::vector<SystemConfig> list;
   for (const auto& word : words<LlcOrganisation>()) {
     SystemConfig c = base;
@@ -22,12 +23,23 @@ inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool di
     c.dynamic.period_cycles = 200, c.dynamic.saturation = 0.2;
     c.sac.window_cycles = 300, c.sac.reprofile_cycles = 400, c.sac.crd_ways = 4;
     list.push_back(c);
-    if (directories && (word.value == LlcOrganisation::sm_side || word.value == LlcOrganisation::sac)) {
+    if (full_map && (word.value == LlcOrganisation::sm_side || word.value == LlcOrganisation::sac)) {
       list.back().coherence.protocol = CoherenceProtocol::full_map;
       list.push_back(c);
     }
     if (word.value == LlcOrganisation::fixed_split || word.value == LlcOrganisation::dynamic_split) {
       list.back().llc.remote_writes = RemoteWrites::back;
+      list.push_back(c);
+    }
+    using enum CoherenceProtocol;
+    c.coherence.directory_entries = 8, c.coherence.directory_ways = 4, c.coherence.range_bytes = 1024;
+    std::vector<CoherenceProtocol> protocols;
+    if (word.value == LlcOrganisation::sm_side) protocols = {directory, hmg, rec, ideal, none_remote, l1_only};
+    if (word.value == LlcOrganisation::sac) protocols = {hmg, rec};
+    if (word.value == LlcOrganisation::fixed_split) protocols = {rec};
+    if (word.value == LlcOrganisation::dynamic_split) protocols = {directory};
+    for (c.coherence.protocol = software; const CoherenceProtocol p : protocols) {
+      c.coherence.protocol = p;
       list.push_back(c);
     }
   }

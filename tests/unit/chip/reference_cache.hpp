@@ -48,10 +48,15 @@ class ReferenceCache {
     if (const auto at = find(set, line); at != sets_[set].end()) sets_[set].erase(at);
   }
 
-  /// Data arrives. False: nobody had asked for it.
-  bool fill(std::uint32_t set, std::uint64_t line, std::uint8_t sectors) {
+  /// Data arrives; unless `keep`, only for those who wait. False: nobody had asked for it.
+  bool fill(std::uint32_t set, std::uint64_t line, std::uint8_t sectors, bool keep = true) {
     const auto p = pending_.find(line);
     if (p == pending_.end() || (sectors & ~p->second.coming) != 0) return false;
+    if (!keep) {
+      p->second.coming &= ~sectors, p->second.came |= sectors;
+      if (p->second.coming == 0) pending_.erase(p);
+      return true;
+    }
     if (find(set, line) == sets_[set].end()) insert(set, line);
     Entry& e = *find(set, line);
     e.valid |= sectors;

@@ -96,12 +96,15 @@ TEST_CASE("colab-gpu has 3072 L1 lines per cluster, 128 KB per slice and 484 GB/
   CHECK(c.noc.cluster_gbps == doctest::Approx(32 * 2.962));
 }
 
-TEST_CASE("rec-4gpu has 64-byte lines, an SM-side LLC, a switch and 1 TB/s of DRAM per GPU") {
+TEST_CASE("rec-4gpu has 64-byte lines, an SM-side LLC, a switch, 1 TB/s of DRAM and a directory of 8 K entries per GPU") {
   const SystemConfig c = read_system("rec-4gpu");
   CHECK(c.line_bytes == 64);
   CHECK(c.llc.organisation == LlcOrganisation::sm_side);
   CHECK(c.link.topology == Topology::switched);
   CHECK(c.link.latency_cycles == 140);
+  CHECK(c.coherence.protocol == CoherenceProtocol::directory);
+  CHECK(c.coherence.directory_entries == 8192);
+  CHECK(c.coherence.range_bytes == 1024);
   CHECK(dram_gbps(c) == doctest::Approx(1000));
 }
 

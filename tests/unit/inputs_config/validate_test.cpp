@@ -92,12 +92,45 @@ TEST_CASE("pages of 2 MB need no chunks of their size under first touch") {
   CHECK_NOTHROW(read_system("sac-4chip", {"partition.page_kib=2048"}));
 }
 
-TEST_CASE("a split LLC has ways for both kinds of lines, and no directory") {
+TEST_CASE("a split LLC has ways for both kinds of lines, and no full map") {
   CHECK(rule({"llc.organisation=static", "llc.local_ways=16"}).find("leaves none of `llc.ways` = 16") != std::string::npos);
   CHECK(rule({"llc.organisation=dynamic", "dynamic.min_ways=9"}).find("`dynamic.min_ways` = 9") != std::string::npos);
   CHECK(rule({"llc.organisation=dynamic", "coherence.protocol=full_map"}).find("use software") != std::string::npos);
   CHECK(rule({"llc.organisation=sac", "sac.crd_sets=4096"}).find("exceeds the 2048 sets") != std::string::npos);
   CHECK(rule({"llc.organisation=sac", "sac.crd_sets=12"}).find("must divide `llc.slices` = 16") != std::string::npos);
+}
+
+TEST_CASE("home directories go with every organisation that writes remote lines through") {
+  for (const std::string protocol : {"directory", "hmg", "rec", "ideal"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"})
+      CHECK(set_error({"llc.organisation=" + organisation, "coherence.protocol=" + protocol}) == "");
+    CHECK(rule({"llc.organisation=static", "llc.remote_writes=back", "coherence.protocol=" + protocol}) ==
+          "`llc.remote_writes` = back contradicts `coherence.protocol` = " + protocol +
+              ", which writes remote lines through: use through");
+  }
+}
+
+TEST_CASE("slices without remote lines need no organisation that places them") {
+  for (const std::string protocol : {"none_remote", "l1_only"}) {
+    CHECK(set_error({"llc.organisation=sm_side", "coherence.protocol=" + protocol}) == "");
+    CHECK(rule({"llc.organisation=sac", "coherence.protocol=" + protocol}) ==
+          "`coherence.protocol` = " + protocol +
+              " leaves no remote lines for `llc.organisation` = sac to place: use sm_side or memory_side");
+  }
+}
+
+TEST_CASE("a directory has whole sets, also when it is scaled, and ranges of several lines") {
+  CHECK(rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
+        "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
+        "of sets");
+  CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") != std::string::npos);
+  CHECK(set_error({"coherence.protocol=ideal", "coherence.directory_entries=96"}) == "");
+  CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=384"}) ==
+        "`coherence.range_bytes` = 384 must be a power of two: take 256 or 512");
+  CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=128"}).find("is one line of `line_bytes` = 128") !=
+        std::string::npos);
+  CHECK(set_error({"coherence.protocol=directory", "coherence.range_bytes=128"}) == "");
+  CHECK(scaled(read_system("sac-4chip", {"scale=4"})).coherence.directory_entries == 2048);
 }
 
 TEST_CASE("interleaved chunks are whole pages") {

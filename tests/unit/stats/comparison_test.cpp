@@ -48,6 +48,14 @@ TEST_CASE("metrics are ratios of sums over chips, or counters") {
   CHECK(value_of(*find_metric("ipc"), r) == 2.5);
   CHECK(value_of(*find_metric("cycles"), r) == 100);
   CHECK(value_of(*find_metric("llc.accesses"), r) == 40);
+  r.chips[0].totals[Counter::coherence_invalidations] = 8;
+  r.chips[1].totals[Counter::coherence_invalidation_hits] = 4, r.chips[1].totals[Counter::coherence_evict_invalidation_hits] = 3;
+  r.chips[0].totals[Counter::directory_evictions] = 2, r.chips[0].totals[Counter::directory_evicted_lines] = 25;
+  r.chips[0].totals[Counter::link_bytes] = 640, r.chips[0].totals[Counter::coherence_invalidation_bytes] = 64;
+  CHECK(value_of(*find_metric("coherence.hit_rate"), r) == 0.5);
+  CHECK(value_of(*find_metric("coherence.evict_share"), r) == 0.75);
+  CHECK(value_of(*find_metric("coherence.link_share"), r) == 0.1);
+  CHECK(value_of(*find_metric("directory.lines_per_entry"), r) == 12.5);
   CHECK(!value_of(*find_metric("l1.miss_rate"), r));  // of no accesses
   CHECK(!find_metric("llc.missrate"));
   for (const std::string& name : metric_names()) CHECK_MESSAGE(find_metric(name), name);

@@ -18,7 +18,7 @@ struct Row {
 };
 
 void add(ConsistencyChecker::Counts& a, const ConsistencyChecker::Counts& b) {
-  a.checked += b.checked, a.unchecked += b.unchecked, a.slices += b.slices, a.endings += b.endings, a.tracked += b.tracked;
+  a.checked += b.checked, a.unchecked += b.unchecked, a.slices += b.slices, a.endings += b.endings, a.copies += b.copies, a.tracked += b.tracked;
   a.forwarded += b.forwarded, a.merged += b.merged, a.l1_merged += b.l1_merged, a.recalled += b.recalled;
 }
 
@@ -34,7 +34,7 @@ void check(const StressCase& s, std::uint32_t seed, ConsistencyChecker& checker)
   ScriptedWorkload w = stress_workload(s.system, s.shape, seed);
   SerialTransport transport;
   SimulationOptions options;
-  options.prepare_chip = [&](Chip& chip) { chip.observe(&checker); };
+  options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
   options.inspect_chip = [](Chip& chip) {
     if (!chip.drained()) throw SimulationError(fmt::format("chip {} is not at rest after the run", chip.id()));
   };
@@ -92,6 +92,6 @@ int main(int argc, char** argv) {
   }
   print("all", all);
   fmt::print("\nseeds {} to {} by {}, {:.0f} s, {} checked operations\n", first, seed - step, step, elapsed(),
-             all.sum.checked + all.sum.slices + all.sum.endings + all.sum.tracked);
+             all.sum.checked + all.sum.slices + all.sum.endings + all.sum.copies + all.sum.tracked);
   return violations != 0;
 }

@@ -1,0 +1,26 @@
+#pragma once
+#include "inputs/config/system_config.hpp"
+#include "policies/coherence/home_directory.hpp"
+
+namespace atl {
+
+/// Bits of a directory entry (REC table 1), besides its valid bit.
+struct DirectoryLayout {
+  std::uint32_t base_bits = 48;     ///< the address, without the bits within a range
+  std::uint32_t position_bits = 0;  ///< one for each line of a range
+  std::uint32_t sharer_bits = 3;    ///< one for each other chip; per line of a range, or once
+  std::uint32_t bits() const { return base_bits + position_bits + sharer_bits + 1; }
+};
+
+/// Of the protocols directory, hmg and rec.
+DirectoryLayout directory_layout(const SystemConfig& config);
+/// Storage of one chip's directory.
+std::uint64_t directory_bytes(const SystemConfig& config);
+DirectoryShape directory_shape(const SystemConfig& config);
+
+/// Bit of the position of `address` in REC's entry, counted from 0 behind the base; the bits of its `sharers` sharers follow
+/// (REC section 4.1).
+std::uint32_t position_bit(std::uint64_t address, std::uint32_t range_bytes, std::uint32_t line_bytes,
+                           std::uint32_t sharers);
+
+}  // namespace atl

@@ -1,0 +1,278 @@
+#include "core/chip/consistency_checker.hpp"
+#include "run.hpp"
+
+namespace atl {
+namespace {
+
+using namespace test;
+using enum CoherenceProtocol;
+
+constexpr CoherenceProtocol kProtocols[] = {directory, hmg, rec, ideal};
+
+/// SM-side slices under a home directory; all pages live on chip 0, whose CTA comes first.
+SystemConfig coherent(CoherenceProtocol protocol, std::uint32_t chips = 4) {
+  SystemConfig c = tiny(chips);
+  c.llc.organisation = LlcOrganisation::sm_side;
+  c.coherence.protocol = protocol;
+  return c;
+}
+
+template <class Check> void for_each_protocol(Check&& check) {
+  for (const CoherenceProtocol p : kProtocols) {
+    CAPTURE(words<CoherenceProtocol>()[static_cast<std::size_t>(p)].word);
+    check(coherent(p));
+  }
+}
+
+/// Chip after chip does something to one line, each in a kernel of its own.
+struct Turns {
+  ScriptedWorkload workload;
+  Turns& reads(std::uint32_t chip, std::uint64_t address = 0) { return next(chip).load(address, 0), *this; }
+  Turns& writes(std::uint32_t chip, std::uint64_t address = 0) { return next(chip).store(address), *this; }
+  Turns& adds(std::uint32_t chip) { return next(chip).atomic(0), *this; }
+
+ private:
+  Program& next(std::uint32_t chip) { return workload.kernel(4), workload.warp(chip); }
+};
+
+RunResult run(const SystemConfig& c, Turns& turns, ChipObserver* observer = nullptr) {
+  return test::run(c, turns.workload, observer);
+}
+
+std::uint64_t at(const RunResult& r, std::uint32_t chip, Counter c) { return r.chips[chip].totals[c]; }
+
+TEST_CASE("a remote line stays in the reader's slice and the home's from kernel to kernel") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.reads(1).reads(1).reads(0);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 1, Counter::llc_hits) == 1);
+    CHECK(at(r, 0, Counter::llc_hits) == 1);
+    CHECK(at(r, 0, Counter::llc_bypasses) == 0);
+    CHECK(total(r, Counter::dram_reads) == 1);
+    CHECK(total(r, Counter::llc_flushed_lines) == 0);
+  });
+}
+
+TEST_CASE("dirty lines are written back when a kernel ends, once, and stay") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.writes(0).reads(0).reads(1);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 0, Counter::dram_writes) == 1);
+    CHECK(at(r, 0, Counter::llc_hits) == 2);  // its own read and chip 1's
+    CHECK(total(r, Counter::dram_reads) == 0);
+  });
+}
+
+TEST_CASE("an invalidation reaches exactly the sharers: one, two or all, wherever the write comes from") {
+  for_each_protocol([](const SystemConfig& c) {
+    for (std::uint32_t writer = 0; writer < 4; ++writer) {
+      for (std::uint32_t readers = 0; readers < 16; readers += 2) {  // one bit per chip; the home needs no entry
+        CAPTURE(writer);
+        CAPTURE(readers);
+        Turns w;
+        for (std::uint32_t chip = 1; chip < 4; ++chip)
+          if ((readers >> chip & 1) != 0) w.reads(chip);
+        w.writes(writer);
+        const RunResult r = run(c, w);
+        const std::uint32_t others = readers & ~(1u << writer);
+        const auto lines = c.coherence.protocol == hmg ? 4u : 1u;  // of which one is there
+        CHECK(total(r, Counter::coherence_invalidations) == lines * static_cast<unsigned>(std::popcount(others)));
+        for (std::uint32_t chip = 0; chip < 4; ++chip)
+          CHECK(at(r, chip, Counter::coherence_invalidation_hits) == (others >> chip & 1));
+        CHECK(total(r, Counter::coherence_evict_invalidations) == 0);
+      }
+    }
+  });
+}
+
+TEST_CASE("a remote write changes the writer's copy and the home's, and reaches memory from the home when the kernel ends") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.writes(1).reads(1).reads(0).reads(2);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 1, Counter::llc_hits) == 1);
+    CHECK(at(r, 0, Counter::llc_hits) == 2);  // its own read and chip 2's
+    CHECK(total(r, Counter::dram_reads) == 0);
+    CHECK(at(r, 0, Counter::dram_writes) == 1);
+    CHECK(total(r, Counter::llc_writebacks) == 1);
+  });
+}
+
+TEST_CASE("the writer of a line is a sharer: the next write of another chip ends its copy") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.writes(1).writes(2).reads(1);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 1);
+    CHECK(at(r, 1, Counter::llc_hits) == 0);
+    CHECK(at(r, 0, Counter::llc_hits) == 2);  // chip 2's write, chip 1's read
+  });
+}
+
+TEST_CASE("an atomic at the home ends all copies, also of the chip that asked for it") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.reads(1).reads(2).adds(2).reads(1).reads(2);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 1);
+    CHECK(at(r, 2, Counter::coherence_invalidation_hits) == 1);
+    CHECK(at(r, 1, Counter::llc_misses) == 2);
+    CHECK(at(r, 2, Counter::llc_misses) == 2);
+  });
+}
+
+TEST_CASE("a directory of eight entries gives up its oldest for a ninth, which ends the copies that this one tracked") {
+  for (const CoherenceProtocol p : kProtocols) {
+    SystemConfig c = coherent(p);
+    c.coherence.directory_entries = c.coherence.directory_ways = 8, c.coherence.range_bytes = 512;
+    ScriptedWorkload w;
+    w.kernel(4);
+    for (std::uint64_t i = 0; i < 9; ++i) w.warp(1).after({0}).load(i * 4096, 0).after({0}).load(i * 4096 + 256, 0);
+    w.kernel(4);
+    w.warp(1).load(0, 0);
+    const RunResult r = run(c, w);
+    const std::uint64_t evicted = p == ideal ? 0 : p == directory ? 10 : 1, lines = p == directory ? 10 : p == hmg ? 4 : 2;
+    const std::uint64_t again = p == ideal ? 0 : p == hmg ? 4 : p == directory ? 1 : 2;  // by the last read
+    CHECK(at(r, 0, Counter::directory_evictions) == evicted + (p != ideal));
+    CHECK(at(r, 0, Counter::directory_evicted_lines) == (p == ideal ? 0 : lines + again));
+    CHECK(total(r, Counter::coherence_invalidations) == (p == ideal ? 0 : lines + again));
+    CHECK(total(r, Counter::coherence_evict_invalidations) == total(r, Counter::coherence_invalidations));
+    CHECK(at(r, 1, Counter::coherence_evict_invalidation_hits) == (p == ideal ? 0 : p == directory ? 11 : 4));
+    CHECK(at(r, 1, Counter::llc_misses) == (p == ideal ? 18 : 19));
+    CHECK(at(r, 0, Counter::directory_allocations) == (p == ideal ? 0 : p == directory ? 19 : 10));
+    CHECK(at(r, 0, Counter::directory_lookups) == (p == ideal ? 18 : 19));
+  }
+}
+
+TEST_CASE("an invalidation takes a header on every link that it crosses") {
+  SystemConfig c = coherent(directory);  // a ring
+  Turns w;
+  w.reads(1).reads(2).writes(0);
+  const RunResult r = run(c, w);
+  CHECK(total(r, Counter::coherence_invalidation_bytes) == 3 * c.noc.header_bytes);
+  c.link.topology = Topology::full;
+  CHECK(total(run(c, w), Counter::coherence_invalidation_bytes) == 2 * c.noc.header_bytes);
+}
+
+TEST_CASE("the home's own reads and writes of lines without copies send nothing") {
+  for_each_protocol([](const SystemConfig& c) {
+    Turns w;
+    w.reads(0).writes(0).reads(0);
+    const RunResult r = run(c, w);
+    CHECK(total(r, Counter::link_packets) == 0);
+    CHECK(at(r, 0, Counter::directory_lookups) == 1);  // the write
+    CHECK(at(r, 0, Counter::directory_allocations) == 0);
+  });
+}
+
+TEST_CASE("a kernel ends after the last invalidation that its writes caused") {
+  struct Log : ChipObserver {
+    Cycle last = 0;
+    void on_event(const Context& c, const Event& e) override {
+      if (e.kind == EventKind::slice_arrive && e.packet.kind == PacketKind::invalidate) last = c.now();
+    }
+  };
+  for_each_protocol([](SystemConfig c) {
+    c.link.latency_cycles = 5000;
+    c.control.latency_cycles = 2600;  // there and back, less than an invalidation and its acknowledgement
+    c.link.topology = Topology::full;
+    Turns w;
+    w.reads(1).reads(2).writes(0).reads(1);
+    Log log;
+    const RunResult r = run(c, w, &log);
+    REQUIRE(log.last > r.kernels[2].started + c.link.latency_cycles);
+    CHECK(r.kernels[2].finished >= log.last + c.link.latency_cycles);
+    CHECK(at(r, 1, Counter::llc_misses) == 2);
+  });
+}
+
+TEST_CASE("a line that was being fetched when it was written does not stay as it was") {
+  // At some offset the invalidation meets the fetch. What is read in the next kernel must be the written data at any.
+  for (const CoherenceProtocol p : kProtocols) {
+    for (std::uint32_t writer = 0; writer <= 2; writer += 2) {
+      std::uint64_t refetched = 0;
+      for (std::uint16_t wait = 1; wait < 600; wait += 9) {
+        CAPTURE(wait);
+        ScriptedWorkload w;
+        w.kernel(3);
+        w.warp(1).compute(1, wait).load(0, 0);
+        w.warp(writer).compute(1, 200).store(0);
+        w.kernel(3);
+        w.warp(1).load(0, 0);
+        ConsistencyChecker checker;
+        RunResult r;
+        REQUIRE_NOTHROW(r = run(coherent(p, 3), w, &checker));
+        checker.check_final_image();
+        refetched += at(r, 1, Counter::llc_hits) == 0;
+      }
+      CHECK(refetched > 5);
+      CHECK(refetched < 60);
+    }
+  }
+}
+
+TEST_CASE("without remote caching every read of a remote line goes to the home; with L1s only, the first does") {
+  for (const CoherenceProtocol p : {none_remote, l1_only}) {
+    ScriptedWorkload w;
+    w.kernel(2);
+    for (std::uint32_t chip = 0; chip < 2; ++chip) w.warp(chip).load(4096 * chip, 0).after({0}).load(4096 * chip, 0);
+    const RunResult r = run(coherent(p, 2), w);
+    CHECK(at(r, 0, Counter::l1_hits) == 1);  // local lines may lie anywhere
+    CHECK(at(r, 1, Counter::l1_hits) == (p == l1_only));
+    CHECK(at(r, 1, Counter::llc_accesses) == 0);
+    CHECK(at(r, 0, Counter::llc_accesses) == (p == l1_only ? 2 : 3));
+    CHECK(total(r, Counter::coherence_invalidations) == 0);
+  }
+}
+
+TEST_CASE("loads that miss together on a remote line share one request, and none of them leaves it in the L1") {
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(1).load(0, 0).load(0, 1).after({0, 1}).load(0, 2);
+  const RunResult r = run(coherent(none_remote, 2), w);
+  CHECK(at(r, 1, Counter::l1_misses) == 2);
+  CHECK(at(r, 1, Counter::l1_merges) == 1);
+  CHECK(at(r, 1, Counter::l1_hits) == 0);
+}
+
+TEST_CASE("under a split LLC a home directory keeps remote lines from kernel to kernel") {
+  for (const LlcOrganisation organisation : {LlcOrganisation::fixed_split, LlcOrganisation::dynamic_split}) {
+    SystemConfig c = coherent(rec);
+    c.llc.organisation = organisation, c.llc.local_ways = 2;
+    Turns w;
+    w.reads(1).reads(1).writes(2).reads(1);
+    const RunResult r = run(c, w);
+    CHECK(at(r, 1, Counter::llc_hits) == 1);
+    CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 1);
+    CHECK(at(r, 1, Counter::llc_misses) == 2);
+    CHECK(total(r, Counter::llc_flushed_lines) == 0);
+  }
+}
+
+TEST_CASE("under SAC with REC only remote lines go when SM-side caching ends, and copies are tracked while it lasts") {
+  SystemConfig c = coherent(rec, 2);
+  c.llc.organisation = LlcOrganisation::sac;
+  c.sac.window_cycles = 1000, c.sac.crd_ways = 4, c.sac.crd_sets = 128;
+  c.control.latency_cycles = 100;
+  c.partition.placement = Placement::interleaved;
+  c.link.bandwidth_gbps = 1;
+  ScriptedWorkload w;
+  w.kernel(2);
+  for (std::uint64_t i = 0; i < 8; ++i) w.warp(1).store(i * 4096);
+  for (int round = 0; round < 40; ++round)
+    for (std::uint64_t i = 0; i < 8; ++i) w.warp(1).after({0}).load(i * 4096, 0).past_l1();
+  w.warp(1).store(0).store(4096);
+  const RunResult r = run(c, w);
+  REQUIRE(r.decisions.size() == 1);
+  CHECK(r.decisions[0].choice == "sm_side");
+  CHECK(at(r, 1, Counter::llc_flushed_lines) == 4);
+  CHECK(at(r, 0, Counter::llc_flushed_lines) == 0);
+  CHECK(at(r, 0, Counter::directory_lookups) == 5);  // four reads and a write of chip 1
+  CHECK(at(r, 0, Counter::directory_allocations) == 4);
+  CHECK(at(r, 1, Counter::directory_lookups) == 1);  // its own write
+}
+
+}  // namespace
+}  // namespace atl

@@ -1,0 +1,64 @@
+#include "policies/coherence/directory_layout.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace atl;
+
+namespace {
+
+SystemConfig machine(CoherenceProtocol protocol, std::uint32_t range = 1024, std::uint32_t chips = 4) {
+  SystemConfig c;
+  c.chips = chips, c.line_bytes = 64;
+  c.coherence.protocol = protocol, c.coherence.range_bytes = range;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("entries are as wide as in REC's table 1") {
+  CHECK(directory_layout(machine(CoherenceProtocol::directory)).bits() == 52);
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 128)).bits() == 50);
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 256)).bits() == 57);
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 1024)).bits() == 103);
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 4096)).bits() == 293);
+  const DirectoryLayout rec = directory_layout(machine(CoherenceProtocol::rec));
+  CHECK(rec.base_bits == 38);
+  CHECK(rec.position_bits == 16);
+  CHECK(rec.sharer_bits == 48);
+}
+
+TEST_CASE("entries for 8 and 16 chips are as wide as REC says, 167 and 295 bits, and those of single lines 56 and 64") {
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 1024, 8)).bits() == 167);
+  CHECK(directory_layout(machine(CoherenceProtocol::rec, 1024, 16)).bits() == 295);
+  CHECK(directory_layout(machine(CoherenceProtocol::directory, 1024, 8)).bits() == 56);
+  CHECK(directory_layout(machine(CoherenceProtocol::directory, 1024, 16)).bits() == 64);
+}
+
+TEST_CASE("8 K entries take 52 KB for single lines and 103 KB for ranges of 1 KB") {
+  CHECK(directory_bytes(machine(CoherenceProtocol::directory)) == 52 * 1024);
+  CHECK(directory_bytes(machine(CoherenceProtocol::rec)) == 103 * 1024);
+  CHECK(directory_bytes(machine(CoherenceProtocol::hmg)) == 52 * 1024);
+}
+
+TEST_CASE("offset 0x340 has position bit 52 in a range of 1 KB with three sharers") {
+  CHECK(position_bit(0x340, 1024, 64, 3) == 52);
+  CHECK(position_bit(0x12340, 1024, 64, 3) == 52);
+  CHECK(position_bit(0x37F, 1024, 64, 3) == 52);
+  CHECK(position_bit(0, 1024, 64, 3) == 0);
+  CHECK(position_bit(0x3C0, 1024, 64, 3) == 60);  // with its sharers the last of the 64 bits
+}
+
+TEST_CASE("REC replaces its least recently used entry and the others their oldest, unless told otherwise") {
+  SystemConfig c = machine(CoherenceProtocol::rec);
+  CHECK(directory_shape(c).lru);
+  CHECK(directory_shape(c).lines == 16);
+  CHECK(!directory_shape(c).common_sharers);
+  c.coherence.directory_replacement = DirectoryReplacement::fifo;
+  CHECK(!directory_shape(c).lru);
+  c = machine(CoherenceProtocol::hmg);
+  CHECK(!directory_shape(c).lru);
+  CHECK(directory_shape(c).lines == 4);
+  CHECK(directory_shape(c).common_sharers);
+  CHECK(directory_shape(c).sets == 1024);
+  CHECK(directory_shape(machine(CoherenceProtocol::directory)).lines == 1);
+}
