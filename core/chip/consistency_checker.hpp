@@ -65,6 +65,12 @@ class ConsistencyChecker : public ChipObserver {
   void on_llc_leave(const Context& c, std::uint32_t slice, LineAddr line, std::uint8_t dirty) override;
   void on_memory(const Context& c, std::uint32_t channel, const Packet& p) override;
 
+ protected:
+  /// What a slice holds of a line: for tests that break the way of the data, which is nowhere else.
+  consistency::Versions& data_in_slice(std::uint32_t chip, std::uint32_t slice, LineAddr line) {
+    return lines_[line.value].llc[consistency::place(chip, slice)].data;
+  }
+
  private:
   using Version = consistency::Version;
   using Versions = consistency::Versions;
