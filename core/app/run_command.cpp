@@ -56,9 +56,10 @@ void check_same_workload(Transport& t, const Workload& workload, const std::stri
 }
 
 std::string check_line(const ConsistencyChecker::Counts& n) {
-  return fmt::format("check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
-                     n.checked, n.slices, n.endings, n.tracked,
-                     n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
+  return fmt::format(
+      "check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
+      n.checked, n.slices, n.endings, n.tracked,
+      n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
 }
 
 void run_on(Transport& t, const RunOptions& o, const std::string& command, const std::string& host) {
