@@ -67,7 +67,8 @@ void ConsistencyChecker::store(Line& l, unsigned sector, Versions& v, Agent writ
   s.racy |= atomic || s.writer != writer;
   if (owners_keep_) {  // a line has one owner, who may write on until it hears of the next
     for (Sector& other : l.sector) {
-      if (other.latest == 0 || other.kernel != kernel || chip_of(other.writer) == chip_of(writer)) continue;
+      const bool same_chip = !other.racy && chip_of(other.writer) == chip_of(writer);
+      if (other.latest == 0 || other.kernel != kernel || same_chip) continue;
       s.racy = other.racy = true;
     }
   }
