@@ -14,6 +14,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       links_(c_, this->edges()),
       requests_(c_, links_.ways()),
       responses_(c_),
+      cluster_(c_, requests_),
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
       free_slots_(machine.config.sm.count) {
@@ -22,6 +23,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
   for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.ways());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
+  cluster_.connect(sms_);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
   if (machine.home_directory) agent_.emplace(c_).connect(slices_);
@@ -57,11 +59,14 @@ void Chip::prefetch(const Event& e) const {
     case EventKind::access_done:
       return sms_[e.index].prefetch(e.sub);
     case EventKind::l1_fill:
+      if (e.sub == 0) cluster_.prefetch(e.index, e.packet.line);
       return sms_[e.index].prefetch(e.packet);
     case EventKind::slice_arrive:
       return slices_[e.index].prefetch(e.packet);
     case EventKind::dram_done:
       return slices_[e.packet.slice].prefetch(e.packet);
+    case EventKind::cluster_table:
+      return cluster_.prefetch(e.packet.sm, e.packet.line);
     default:
       return;
   }
@@ -80,6 +85,12 @@ void Chip::handle(const Event& e) {
       return sms_[e.index].on_load_store_unit();
     case EventKind::l1_fill:
       return fill_l1(e);
+    case EventKind::cluster_table:
+      return cluster_.on_table(e.index, p);
+    case EventKind::cluster_access:
+      return cluster_.on_access(e.index);
+    case EventKind::cluster_miss:
+      return cluster_.on_miss_at_owner(e.index, p);
     case EventKind::request_port:
       return requests_.on_port(e.index);
     case EventKind::response_port:
@@ -146,6 +157,8 @@ void Chip::resume(const Event& e) {
       return slices_[e.index].on_write_credit(e.sub);
     case WaiterKind::ingress:
       return links_.on_credit(e.index);
+    case WaiterKind::cluster:
+      return cluster_.on_credit(std::uint32_t{e.sub} << 16 | e.index);
   }
 }
 
@@ -153,14 +166,15 @@ void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
   if (p.kind == PacketKind::read_data) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
-    const DataOrigin origin = memory ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
-                                     : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+    const DataOrigin origin = e.sub != 0 ? DataOrigin::neighbour_l1
+                              : memory   ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
+                                         : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
     ++latency_[static_cast<std::size_t>(origin)][bucket];
   }
-  sms_[e.index].on_response(p);
+  sms_[e.index].on_response(p, e.sub != 0);
 }
 
 // ---- Kernels ----
@@ -189,6 +203,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   dispatcher_.begin_kernel(ctas_->count(), slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
+  cluster_.begin_kernel();
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_kernel_start(c_, kernel);
   dispatched_ = finished_ = 0;
@@ -223,7 +238,7 @@ void Chip::dispatch() {
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
 /// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
 /// Under split only the remote lines go, which no other chip asks for. Under home directories lines stay, dirty ones are
-/// written back, and the kernel ends with the last invalidation (REC section 2.3). With replication all go (SelRep section
+/// written back, and the kernel ends with the last invalidation (REC section 2.3). Replicas go in any case (SelRep section
 /// III-B).
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
@@ -263,17 +278,14 @@ void Chip::begin_flush(LlcSlice::Flush scope) {
 /// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
 /// kernel starts memory-side, where nobody would find remote lines.
 void Chip::flush_after_kernel() {
-  const bool sac = c_.machine.config.llc.organisation == LlcOrganisation::sac;
-  if (std::exchange(replicated_, false)) {
-    if (agent_ && sac) agent_->forget();
-    return begin_flush(LlcSlice::Flush::all);
-  }
+  const bool replicas = std::exchange(replicated_, false);
   if (c_.machine.release_cleans) return begin_flush(LlcSlice::Flush::clean);
   // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
-  if (c_.role != LlcRole::sm_side) return begin_flush(LlcSlice::Flush::settle);
-  if (!c_.machine.full_map && !c_.machine.home_directory) return begin_flush(LlcSlice::Flush::all);
+  if (!replicas && !c_.sm_side()) return begin_flush(LlcSlice::Flush::settle);
+  const bool hardware = c_.machine.full_map || c_.machine.home_directory;
+  if (!hardware || !c_.sm_side()) return begin_flush(LlcSlice::Flush::all);
   phase_ = Phase::flushing;
-  if (sac) leave_sm_side();
+  if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
 }
 
 void Chip::end_kernel() {
@@ -349,8 +361,9 @@ ChipReportBody Chip::report() const {
 
 bool Chip::drained() const {
   const auto home = [](const auto& part) { return part.credits_home(); };
-  return status().empty() && requests_.credits_home() && responses_.credits_home() && links_.credits_home() &&
-         std::all_of(slices_.begin(), slices_.end(), home) && std::all_of(channels_.begin(), channels_.end(), home);
+  return status().empty() && cluster_.idle() && requests_.credits_home() && responses_.credits_home() &&
+         links_.credits_home() && std::all_of(slices_.begin(), slices_.end(), home) &&
+         std::all_of(channels_.begin(), channels_.end(), home);
 }
 
 std::string Chip::status() const {
@@ -358,6 +371,7 @@ std::string Chip::status() const {
   for (const Sm& s : sms_) {
     if (const std::string t = s.describe_stall(); !t.empty()) text += t + "\n";
   }
+  text += cluster_.describe_stall();
   text += requests_.describe_stall();
   for (const LlcSlice& s : slices_) text += s.describe_stall();
   for (const DramChannel& d : channels_) text += d.describe_stall();

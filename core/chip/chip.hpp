@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "comm/control_message.hpp"
+#include "core/chip/cluster_sharing.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/chip/dram_channel.hpp"
@@ -91,6 +92,7 @@ class Chip final : public LogicalProcess {
   Links links_;
   RequestNetwork requests_;
   ResponseNetwork responses_;
+  ClusterSharing cluster_;
   std::vector<Sm> sms_;
   std::vector<LlcSlice> slices_;
   std::vector<DramChannel> channels_;

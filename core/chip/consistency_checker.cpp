@@ -168,6 +168,24 @@ void ConsistencyChecker::on_l1_load(const Context& c, std::uint32_t sm, LineAddr
   check_read(c, sm, line, sectors, data, floor);
 }
 
+/// What an L1 of the cluster answers may be as old as a hit.
+void ConsistencyChecker::on_cluster_request(const Context& c, const Packet& p) {
+  Line& l = lines_[p.line.value];
+  Request& r = l.requests[id_of(p)] = {};
+  r.floor = floors(c, l, p.sm, p.sectors, false);
+  r.fills_l1 = !p.has(kDirect);
+  note(c, l, What::send_read, p.sm, p.sectors, r.floor);
+}
+
+/// What the owner's L1 holds now is what the neighbour will be given.
+void ConsistencyChecker::on_cluster_answer(const Context& c, std::uint32_t owner, const Packet& p) {
+  Line& l = lines_[p.line.value];
+  const Versions& data = l.l1[agent(c.chip, owner)];
+  note(c, l, What::l1_answer, owner, p.sectors, data);
+  Request& r = request_of(c, p);
+  r.data = data, r.neighbour = true;
+}
+
 /// What the SM stored since it asked is taken to be merged into the line that comes.
 void ConsistencyChecker::response(const Context& c, const Packet& p) {
   Line& l = lines_[p.line.value];
@@ -176,7 +194,7 @@ void ConsistencyChecker::response(const Context& c, const Packet& p) {
   if (p.kind != PacketKind::read_data) return;
   note(c, l, What::answer, p.sm, p.sectors, r.data);
   Versions& seen = reader_of(c, l, p.sm).seen;
-  raise(l, seen, p.sectors, r.data);
+  if (!r.neighbour) raise(l, seen, p.sectors, r.data);
   if (p.has(kDirect)) return check_read(c, p.sm, p.line, p.sectors, r.data, r.floor);
   expect(c, p.sm, p.line, p.sectors, r.data, r.floor);
   Versions& l1 = l.l1[agent(c.chip, p.sm)];

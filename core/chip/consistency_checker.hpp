@@ -55,6 +55,8 @@ class ConsistencyChecker : public ChipObserver {
   void on_kernel_start(const Context& c, std::uint64_t kernel) override;
   void on_request(const Context& c, const Packet& p) override;
   void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, L1Cache::Outcome) override;
+  void on_cluster_request(const Context& c, const Packet& p) override;
+  void on_cluster_answer(const Context& c, std::uint32_t owner, const Packet& p) override;
   void on_event(const Context& c, const Event& e) override;
   void on_llc_lookup(const Context& c, std::uint32_t slice, const Packet& p, LlcOutcome outcome) override;
   void on_llc_fetch(const Context& c, std::uint32_t slice, const Packet& below) override;

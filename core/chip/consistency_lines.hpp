@@ -36,6 +36,7 @@ struct Request {
   Versions data{};   ///< write: what it carries; read: what it is answered with
   Versions newer{};  ///< read: what the SM stored since
   bool fills_l1 = false;
+  bool neighbour = false;  ///< answered by an L1 of the cluster
 };
 
 /// A load that waits in an L1.
@@ -82,6 +83,7 @@ enum class What : std::uint8_t {
   atomic,
   send_read,
   l1_hit,
+  l1_answer,
   answer,
   write,
   write_back,

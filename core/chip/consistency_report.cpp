@@ -19,6 +19,7 @@ void ConsistencyChecker::fail(const std::string& what, LineAddr line) const {
                                      "SM {} adds to",
                                      "SM {} asks for, visible to it",
                                      "L1 of SM {} holds",
+                                     "L1 of SM {} answers a neighbour",
                                      "SM {} is given",
                                      "slice {} is written",
                                      "slice {} writes back",

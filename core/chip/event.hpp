@@ -8,7 +8,7 @@ enum class EventKind : std::uint8_t {
   issue,            ///< index: SM, sub: scheduler
   access_done,      ///< index: SM, sub: warp, packet.token: slot; L1 hit or shared-memory result
   lsu,              ///< index: SM; the load-store unit can take its next access
-  l1_fill,          ///< index: SM; packet: response at the SM
+  l1_fill,          ///< index: SM; packet: response at the SM; sub: 1 from a neighbour's L1
   request_port,     ///< index: cluster port; its bandwidth is free again
   response_port,    ///< index: cluster port of the response crossbar
   response_arrive,  ///< index: cluster port of the response crossbar; packet
@@ -32,6 +32,9 @@ enum class EventKind : std::uint8_t {
   sample,           ///< send the counters
   epoch,            ///< packet.token: modes it belongs to; report the epoch to the controller's policy
   slice_acks,       ///< index: slice; acknowledge the invalidations taken
+  cluster_table,    ///< index: cluster; packet: read whose look-up in the ownership table is done
+  cluster_access,   ///< index: SM; its L1 may look on for neighbours
+  cluster_miss,     ///< index: SM; packet: read of a neighbour that its L1 did not have
 };
 
 /// What a chip's event queue holds. 40 bytes.

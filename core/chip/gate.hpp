@@ -9,7 +9,7 @@
 namespace atl {
 
 /// Who waits for a credit.
-enum class WaiterKind : std::uint8_t { sm, mmu, request_port, slice_queue, slice_out, slice_write, ingress };
+enum class WaiterKind : std::uint8_t { sm, mmu, request_port, slice_queue, slice_out, slice_write, ingress, cluster };
 struct Waiter {
   WaiterKind kind{};
   std::uint8_t sub = 0;

@@ -33,26 +33,34 @@ class L1Cache {
   void store(LineAddr line);
   /// An atomic passes: the copy is stale afterwards.
   void atomic(LineAddr line);
-  /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now. Unless `keep`, the
-  /// data serve those who wait for them, and no others.
-  template <class Done> void fill(std::uint32_t entry, std::uint8_t sectors, bool keep, Done&& done) {
-    auto& e = mshr_[entry];
-    e.pending &= static_cast<std::uint8_t>(~sectors);
-    e.arrived |= sectors;
-    std::uint8_t here = e.arrived;
-    if (keep) {
-      const std::uint32_t set = sets_(e.line.value);
-      std::uint32_t i = tags_.find(set, e.line);
-      if (i == TagArray::kMiss) tags_.install(i = tags_.victim(set), e.line);
-      here |= tags_.valid(i) |= sectors;
-    }
-    mshr_.release_waiters(entry, [&](const Waiter& w) {
-      if ((w.sectors & ~here) != 0) return false;
-      done(w);
-      return true;
-    });
-    if (e.pending == 0) mshr_.close(entry);
+  /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now.
+  /// Returns whether the line is new in the cache.
+  template <class Done> bool fill(std::uint32_t entry, std::uint8_t sectors, Done&& done) {
+    const LineAddr line = mshr_[entry].line;
+    const std::uint32_t set = sets_(line.value);
+    std::uint32_t i = tags_.find(set, line);
+    const bool is_new = i == TagArray::kMiss;
+    if (is_new) tags_.install(i = tags_.victim(set), line);
+    tags_.valid(i) |= sectors;
+    serve(entry, sectors, tags_.valid(i), done);
+    return is_new;
   }
+  /// As fill(), of data that do not stay: remote lines under coherence.protocol = none_remote, and what another L1 of the
+  /// cluster has, where one copy is enough (COLAB).
+  template <class Done> void pass_on(std::uint32_t entry, std::uint8_t sectors, Done&& done) {
+    const LineAddr line = mshr_[entry].line;
+    const std::uint32_t i = tags_.find(sets_(line.value), line);
+    serve(entry, sectors, i == TagArray::kMiss ? 0 : tags_.valid(i), done);
+  }
+  /// All these sectors are here. Changes nothing.
+  bool has(LineAddr line, std::uint8_t sectors) const {
+    const std::uint32_t i = tags_.find(sets_(line.value), line);
+    return i != TagArray::kMiss && (sectors & ~tags_.valid(i)) == 0;
+  }
+  /// A use of a line that is here.
+  void use(LineAddr line) { tags_.touch(tags_.find(sets_(line.value), line)); }
+  /// The line was asked for and is not complete.
+  bool pending(LineAddr line) const { return mshr_.find(line) != mshr_.kNone; }
   /// What a response for MSHR `entry` will touch.
   void prefetch(std::uint32_t entry, LineAddr line) const {
     mshr_.prefetch(entry);
@@ -68,6 +76,19 @@ class L1Cache {
 
  private:
   friend struct ChipTestAccess;  // seeds faults
+  /// Sectors arrive for an MSHR whose line has those of `valid` in the cache.
+  template <class Done> void serve(std::uint32_t entry, std::uint8_t sectors, std::uint8_t valid, Done&& done) {
+    auto& e = mshr_[entry];
+    e.pending &= static_cast<std::uint8_t>(~sectors);
+    e.arrived |= sectors;
+    const std::uint8_t here = e.arrived | valid;
+    mshr_.release_waiters(entry, [&](const Waiter& w) {
+      if ((w.sectors & ~here) != 0) return false;
+      done(w);
+      return true;
+    });
+    if (e.pending == 0) mshr_.close(entry);
+  }
   bool enabled_;
   std::uint8_t full_line_;
   bool sectored_;

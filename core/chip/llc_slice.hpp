@@ -53,6 +53,7 @@ class LlcSlice {
   /// split, and when SM-side caching with directories ends. `clean`: dirty ones are written back, and none forgotten.
   /// `settle`: both, before slices may hold replicas: other chips' lines go, and dirty ones of this chip are written back.
   enum class Flush : std::uint8_t { all, dirty, remote, clean, settle };
+  /// `clean`, `remote` and `settle` forget replicas too, which no directory knows of.
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
@@ -154,6 +155,7 @@ class LlcSlice {
   void count_degrees(const Packet& p);
 
   Context& c_;
+  HomeAgent* agent_ = nullptr;  ///< beside what every request touches
   const std::uint16_t id_;
   const bool sectored_;
   SetIndexer sets_;
@@ -177,7 +179,6 @@ class LlcSlice {
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
-  HomeAgent* agent_ = nullptr;
   std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
   bool acks_timed_ = false;
 };

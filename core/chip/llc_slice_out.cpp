@@ -178,7 +178,9 @@ void LlcSlice::on_flush() {
   if (!flushing()) return;
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
-    const bool local = home_[flush_next_] == c_.chip, stays = flush_ == Flush::clean || (flush_ == Flush::settle && local);
+    const bool replica = c_.machine.replicates && c_.machine.map.slice(tags_.line(flush_next_)) != id_;
+    const bool local = home_[flush_next_] == c_.chip && !replica;
+    const bool stays = (flush_ == Flush::clean && !replica) || (flush_ == Flush::settle && local);
     if ((flush_ == Flush::dirty || stays) && tags_.dirty(flush_next_) == 0) continue;
     if (flush_ == Flush::remote && local) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left

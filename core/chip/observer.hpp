@@ -23,6 +23,10 @@ class ChipObserver {
   virtual void on_l1_store(const Context&, std::uint32_t /*sm*/, LineAddr) {}
   virtual void on_l1_atomic(const Context&, std::uint32_t /*sm*/, LineAddr) {}
   virtual void on_l1_fill(const Context&, std::uint32_t /*sm*/, LineAddr, std::uint8_t /*sectors*/) {}
+  /// A read that misses asks for the line within its cluster: an L1 there answers it, or on_request follows.
+  virtual void on_cluster_request(const Context&, const Packet&) {}
+  /// The L1 of `owner` answers the read of a neighbour out of its line.
+  virtual void on_cluster_answer(const Context&, std::uint32_t /*owner*/, const Packet&) {}
   /// A request that leaves an L1: a miss, a store, an atomic, or a load that passes the L1 by.
   virtual void on_request(const Context&, const Packet&) {}
   /// A request that a slice took. A write that finds no entry for its line is a `fetch` although it fetches nothing.

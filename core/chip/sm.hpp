@@ -10,6 +10,7 @@
 
 namespace atl {
 
+class ClusterSharing;
 class RequestNetwork;
 
 /// Streaming multiprocessor: resident CTAs, warp schedulers, load-store unit and L1.
@@ -28,17 +29,25 @@ class Sm {
   /// Starts the CTA that was loaded there.
   void start_cta();
   L1Cache& l1() { return l1_; }
+  /// Lets the L1 ask the others of its cluster, and answer them.
+  void join(ClusterSharing& cluster) { cluster_ = &cluster; }
 
   // Events.
   void on_warp_ready(std::uint32_t warp);
   void on_issue(std::uint32_t scheduler);
   void on_access_done(std::uint32_t warp, std::uint32_t slot) { part_done(warp, slot); }
   void on_load_store_unit();
-  void on_response(const Packet& p);
+  void on_response(const Packet& p, bool from_neighbour);
   /// A credit that the load-store unit lined up for.
   void on_credit();
   /// What the load-store unit was refused may go by now.
   void retry();
+  /// A read left the cluster for the network: a store to its line may follow.
+  void on_read_gone();
+  /// A neighbour's read came into the access queue.
+  void on_neighbour() { ++neighbours_, serve_neighbours(); }
+  /// Looks up in the L1 what neighbours asked for, as soon as its turn comes.
+  void serve_neighbours();
 
   /// What the next event will touch: a response, or a warp that issues.
   void prefetch(const Packet& p) const {
@@ -86,9 +95,14 @@ class Sm {
   bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
   bool credit_for(Packet& p);
   Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token, std::uint8_t flags) const;
+  void stall();
+  bool neighbours_first() const;
+  bool own_first() const;
+  void look_up_for_neighbour();
 
   Context& c_;
   RequestNetwork& network_;
+  ClusterSharing* cluster_ = nullptr;  ///< absent where L1s are on their own
   const std::uint16_t id_;
   L1Cache l1_;
   std::vector<Warp> warp_;
@@ -105,6 +119,10 @@ class Sm {
   bool lsu_stalled_ = false;       ///< the L1 has no MSHR, merge place or store credit for the head
   Gate* credit_wanted_ = nullptr;  ///< in line for a credit of this gate
   Gate* credit_held_ = nullptr;    ///< holds a credit of this gate
+  bool behind_read_ = false;       ///< the head writes a line that a read of this SM asks for within the cluster
+  std::uint32_t neighbours_ = 0;   ///< reads in the access queue
+  bool own_last_ = false;          ///< the L1's last access was the SM's own
+  Cycle stalled_from_ = 0;         ///< since when lsu_stalled_, or waiting for a credit
   std::uint32_t unacknowledged_ = 0;
   Cycle shared_free_ = 0;
 };

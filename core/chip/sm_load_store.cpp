@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "core/chip/cluster_sharing.hpp"
 #include "core/chip/request_network.hpp"
 #include "core/chip/sm.hpp"
 
@@ -15,6 +16,7 @@ void Sm::on_load_store_unit() {
 
 void Sm::on_credit() {
   credit_held_ = std::exchange(credit_wanted_, nullptr);
+  c_.count[Counter::sm_port_stall] += c_.now() - stalled_from_;
   run_load_store_unit();
 }
 
@@ -26,6 +28,10 @@ void Sm::run_load_store_unit() {
         c_.schedule(lsu_free_, EventKind::lsu, id_);
       }
       return;
+    }
+    if (neighbours_ != 0 && neighbours_first()) [[unlikely]] {
+      look_up_for_neighbour();
+      continue;
     }
     const std::uint32_t warp = lsu_.front();
     const Op& op = op_of(warp_[warp]);
@@ -54,6 +60,7 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
   if (sectors != 0) {
     if (c_.paused) [[unlikely]] {
       lsu_stalled_ = true;
+      stalled_from_ = kNever;
       if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));
       return false;
     }
@@ -69,6 +76,7 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
     if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));  // the line came meanwhile
     c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
     lsu_free_ = c_.now() + 1;
+    own_last_ = true;
     ++lsu_part_;
   }
   const bool more = lsu_part_ < parts && (a.sectors() >> (lsu_part_ * m.line_sectors)) != 0;
@@ -83,12 +91,16 @@ static std::uint8_t read_only(const Op& op) {
 bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
   const auto l = l1_.lookup(line, sectors);
   if (l.outcome == L1Cache::Outcome::stall) {
-    lsu_stalled_ = true;
-    ++c_.count[Counter::l1_stalls];
+    stall();
     return false;
   }
   Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16, read_only(op));
-  if (l.outcome == L1Cache::Outcome::fetch && !credit_for(p)) return false;
+  bool in_cluster = false;
+  if (l.outcome == L1Cache::Outcome::fetch) {
+    // Once refused by the table, a miss that lined up for the network goes there.
+    in_cluster = cluster_ != nullptr && credit_held_ == nullptr && cluster_->has_room(id_);
+    if (!in_cluster && !credit_for(p)) return false;
+  }
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
   Warp& w = warp_[warp];
@@ -114,15 +126,25 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
   ++c_.count[Counter::l1_misses];
   c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
   p.token |= entry;
-  network_.request(p);
+  if (cluster_ != nullptr) [[unlikely]]
+    cluster_->on_miss(p, in_cluster);
+  if (in_cluster) {
+    cluster_->take(p);
+  } else {
+    network_.request(p);
+  }
   return true;
 }
 
 /// Stores, atomics, and loads that pass the L1 by: bounded by the SM's count of unacknowledged requests.
 bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors) {
   if (unacknowledged_ >= c_.machine.config.l1.pending_stores) {
-    lsu_stalled_ = true;
-    ++c_.count[Counter::l1_stalls];
+    stall();
+    return false;
+  }
+  if (cluster_ != nullptr && kind != PacketKind::read && cluster_->holds(id_, line)) [[unlikely]] {
+    stall();
+    behind_read_ = true;
     return false;
   }
   const auto data = static_cast<std::uint8_t>(kind == PacketKind::read ? read_only(op) : 0);
@@ -149,6 +171,8 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
       ++w.outstanding[op.slot];
     }
   }
+  if (cluster_ != nullptr && kind != PacketKind::read) [[unlikely]]
+    cluster_->on_write(id_, line, kind == PacketKind::write);
   network_.request(p);
   return true;
 }
@@ -164,7 +188,15 @@ bool Sm::credit_for(Packet& p) {
   if (gate->acquire()) return true;
   gate->wait({WaiterKind::sm, 0, id_});
   credit_wanted_ = gate;
+  stalled_from_ = c_.now();
   return false;
+}
+
+/// The L1 cannot take the head: it has no MSHR, merge place or store credit, or must keep the order of a line's requests.
+void Sm::stall() {
+  lsu_stalled_ = true;
+  stalled_from_ = c_.now();
+  ++c_.count[Counter::l1_stalls];
 }
 
 Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token,
@@ -181,8 +213,13 @@ Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, st
   return p;
 }
 
-void Sm::on_response(const Packet& p) {
+void Sm::on_response(const Packet& p, bool from_neighbour) {
   const Cycle now = c_.now();
+  const auto done = [&](const L1Cache::Waiter& w) {
+    ++c_.count[Counter::loads_completed];
+    c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
+    part_done(w.warp, w.slot);
+  };
   if (p.has(kDirect)) {
     --unacknowledged_;
     if (p.kind == PacketKind::read_data) {
@@ -190,23 +227,63 @@ void Sm::on_response(const Packet& p) {
       c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - p.born;
     }
     if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
+  } else if (from_neighbour) {
+    cluster_->on_arrival(p);
+    l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
   } else {
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
-    const bool keep = p.home == c_.chip || c_.machine.l1_keeps_remote;
-    l1_.fill(p.token & 0xFFFF, p.sectors, keep, [&](const L1Cache::Waiter& w) {
-      ++c_.count[Counter::loads_completed];
-      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
-      part_done(w.warp, w.slot);
-    });
+    if (p.home != c_.chip && !c_.machine.l1_keeps_remote) {
+      l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
+    } else {
+      const bool is_new = l1_.fill(p.token & 0xFFFF, p.sectors, done);
+      if (cluster_ != nullptr) [[unlikely]]
+        cluster_->on_fill(p, is_new);
+    }
   }
   retry();
 }
 
 void Sm::retry() {
   if (!lsu_stalled_) return;
-  lsu_stalled_ = false;
+  lsu_stalled_ = behind_read_ = false;
+  if (stalled_from_ != kNever) c_.count[Counter::sm_reply_stall] += c_.now() - stalled_from_;
   run_load_store_unit();
+}
+
+// ---- The L1's port, shared with neighbours (COLAB) ----
+
+void Sm::on_read_gone() {
+  if (behind_read_) retry();
+}
+
+void Sm::serve_neighbours() {
+  while (neighbours_ != 0) {
+    const Cycle at = std::max(lsu_free_, cluster_->room_from(id_));
+    if (at > c_.now()) return cluster_->call_at(id_, at);
+    if (own_first()) return cluster_->call_at(id_, c_.now() + 1);
+    look_up_for_neighbour();
+  }
+}
+
+bool Sm::neighbours_first() const {
+  const L1Arbitration a = c_.machine.config.cluster.arbitration;
+  if (a == L1Arbitration::local_first || (a == L1Arbitration::round_robin && !own_last_)) return false;
+  return cluster_->room_from(id_) <= c_.now();
+}
+
+/// The load-store unit presents an access in this cycle, by an event that is still to come, and it is its turn.
+bool Sm::own_first() const {
+  const L1Arbitration a = c_.machine.config.cluster.arbitration;
+  if (a == L1Arbitration::colab_first || (a == L1Arbitration::round_robin && own_last_)) return false;
+  return !lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr;
+}
+
+void Sm::look_up_for_neighbour() {
+  lsu_free_ = c_.now() + 1;
+  own_last_ = false;
+  --neighbours_;
+  cluster_->look_up(id_);
 }
 
 std::string Sm::describe_stall() const {

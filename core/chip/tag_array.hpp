@@ -53,6 +53,7 @@ class TagArray {
   bool occupied(std::uint32_t i) const { return line_[i].tag != kNone; }
   LineAddr line(std::uint32_t i) const { return {line_[i].tag}; }
   std::uint8_t& valid(std::uint32_t i) { return line_[i].valid; }
+  std::uint8_t valid(std::uint32_t i) const { return line_[i].valid; }
   std::uint8_t& dirty(std::uint32_t i) { return line_[i].dirty; }
   std::uint32_t entries() const { return static_cast<std::uint32_t>(line_.size()); }
 

@@ -7,6 +7,7 @@
 #include "comm/control_message.hpp"
 #include "comm/synchroniser.hpp"
 #include "core/control/sharing.hpp"
+#include "core/control/sm_sharing.hpp"
 
 namespace atl {
 namespace {
@@ -39,6 +40,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   std::optional<Machine> machine;
   std::vector<std::unique_ptr<Chip>> chips;
   SharingLogs sharing;
+  SmSharingObservers sm_sharing;
   std::unique_ptr<Controller> controller;
   std::vector<LogicalProcess*> local;
   std::optional<Synchroniser> synchroniser;
@@ -52,6 +54,9 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
         if (config.observe.sharing) {
           sharing.emplace_back(lp, std::make_unique<SharingLog>(config.observe.sharing_window_cycles));
           chips.back()->observe(sharing.back().second.get());
+        } else if (config.observe.sm_sharing) {
+          sm_sharing.push_back(std::make_unique<SmSharingObserver>(config.observe.sm_window_cycles));
+          chips.back()->observe(sm_sharing.back().get());
         }
         local.push_back(chips.back().get());
       } else {
@@ -75,9 +80,12 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   }
   std::optional<SharingResult> shared;
   if (config.observe.sharing) shared = gather_sharing(transport, *machine, sharing, controller != nullptr);
+  std::optional<SmSharingResult> shared_by_sms;
+  if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
   result.sharing = std::move(shared);
+  result.sm_sharing = std::move(shared_by_sms);
   result.digest = digest;
   result.provenance.events = events;
   result.provenance.host_seconds = seconds.count();

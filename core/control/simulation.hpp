@@ -13,7 +13,7 @@ struct SimulationOptions {
   Cycle max_cycles = kNever;
   std::function<void(const ProgressState&)> progress;
   /// Called with each chip of this rank before the run, for tests and validation. A chip has one observer:
-  /// `observe.sharing` takes the place of one that is set here.
+  /// `observe.sharing` and `observe.sm_sharing` take the place of one that is set here.
   std::function<void(Chip&)> prepare_chip;
   /// Called with each chip of this rank after the run.
   std::function<void(Chip&)> inspect_chip;

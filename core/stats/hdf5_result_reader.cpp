@@ -263,6 +263,20 @@ SharingResult read_sharing(const ResultFile& file) {
   return sharing;
 }
 
+SmSharingResult read_sm_sharing(const ResultFile& file) {
+  SmSharingResult sharing;
+  sharing.window_cycles = file.counts("/sm_sharing/window_cycles", {1})[0];
+  sharing.line_bytes = static_cast<std::uint32_t>(file.counts("/sm_sharing/line_bytes", {1})[0]);
+  Dims dims{kAny};
+  file.counts(fmt::format("/sm_sharing/{}", kSmSharingColumns[0].name), dims);
+  sharing.kernels.resize(dims[0]);
+  for (const SmSharingColumn& column : kSmSharingColumns) {
+    const auto values = file.counts(fmt::format("/sm_sharing/{}", column.name), {dims[0]});
+    for (std::size_t k = 0; k < values.size(); ++k) sharing.kernels[k].*column.field = values[k];
+  }
+  return sharing;
+}
+
 }  // namespace
 
 RunResult read_result(const std::string& path) {
@@ -280,6 +294,7 @@ RunResult read_result(const std::string& path) {
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);
+    if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
     return result;
   } catch (const H5::Exception& e) {
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));

@@ -185,6 +185,17 @@ void write_sharing(const H5::H5File& file, const SharingResult& sharing) {
   }
 }
 
+void write_sm_sharing(const H5::H5File& file, const SmSharingResult& sharing) {
+  const auto group = file.createGroup("sm_sharing");
+  put(group, "window_cycles", {1}, {sharing.window_cycles}, "cycles", "length of the windows");
+  put(group, "line_bytes", {1}, {sharing.line_bytes}, "bytes", "size of a line");
+  for (const SmSharingColumn& column : kSmSharingColumns) {
+    Values values;
+    for (const SmSharing& kernel : sharing.kernels) values.push_back(kernel.*column.field);
+    put(group, column.name, {values.size()}, values, column.unit, column.doc);
+  }
+}
+
 /// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
 void check_shape(const RunResult& result) {
   for (const auto& sample : result.samples) {
@@ -219,6 +230,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_chips(file, result.chips);
   write_energy(file, result.chips);
   if (result.sharing) write_sharing(file, *result.sharing);
+  if (result.sm_sharing) write_sm_sharing(file, *result.sm_sharing);
   file.flush(H5F_SCOPE_GLOBAL);
   const auto size = H5Fget_file_image(file.getId(), nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);

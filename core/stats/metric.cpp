@@ -47,8 +47,48 @@ const Derived kDerived[] = {
      [](const Counters& s, double) {
        return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions]));
      }},
+    {{"cluster.held_share", "L1 read misses that another L1 of the cluster held, of all (observe.neighbours)",
+      Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[cluster_held]), number(s[l1_misses])); }},
+    {{"cluster.served_share", "L1 read misses that another L1 of the cluster answered, of all", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[cluster_served]), number(s[l1_misses])); }},
+    {{"sm.network_stall", "cycles that load-store units waited for the request port or for answers, summed over SMs",
+      Mean::none},
+     [](const Counters& s, double) { return std::optional(number(s[sm_port_stall]) + number(s[sm_reply_stall])); }},
     {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
+};
+
+/// Of runs with `observe.sm_sharing` (docs/results.md).
+struct Observed {
+  Metric metric;
+  std::optional<double> (*value)(const SmSharing& sum, const RunResult& result);
+};
+
+const Observed kObserved[] = {
+    {{"sm_sharing.set_mib", "shared data of a kernel in MiB, weighted by the kernels' cycles", Mean::none},
+     [](const SmSharing&, const RunResult& r) {
+       double weighted = 0, all = 0;
+       for (std::size_t k = 0; k < std::min(r.kernels.size(), r.sm_sharing->kernels.size()); ++k) {
+         const double cycles = number(r.kernels[k].finished) - number(r.kernels[k].launched);
+         if (cycles <= 0) continue;  // stopped in it
+         weighted += cycles * number(r.sm_sharing->kernels[k].shared_lines * r.sm_sharing->line_bytes), all += cycles;
+       }
+       return ratio(weighted / (1 << 20), all);
+     }},
+    {{"sm_sharing.read_only_share", "shared lines that their kernel never writes, of all shared lines", Mean::arithmetic},
+     [](const SmSharing& s, const RunResult&) { return ratio(number(s.shared_read_only_lines), number(s.shared_lines)); }},
+    {{"sm_sharing.llc_share", "loads of shared lines that neither hit in the L1 nor joined a pending miss",
+      Mean::arithmetic},
+     [](const SmSharing& s, const RunResult&) {
+       return ratio(number(s.shared_loads - s.shared_l1_hits - s.shared_l1_merges), number(s.shared_loads));
+     }},
+    {{"sm_sharing.by_2_share", "read-only lines that 2 SMs or more asked the LLC for in a window", Mean::arithmetic},
+     [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_2), number(s.window_lines)); }},
+    {{"sm_sharing.by_3_share", "... 3 SMs or more", Mean::arithmetic},
+     [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_3), number(s.window_lines)); }},
+    {{"sm_sharing.by_10_share", "... 10 SMs or more", Mean::arithmetic},
+     [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_10), number(s.window_lines)); }},
 };
 
 }  // namespace
@@ -58,6 +98,7 @@ std::vector<Metric> derived_metrics() {
   for (const Derived& d : kDerived) out.push_back(d.metric);
   out.push_back(kEnergy);
   for (const EnergyInfo& e : energy_table()) out.push_back({e.name, e.doc, Mean::none});
+  for (const Observed& o : kObserved) out.push_back(o.metric);
   return out;
 }
 
@@ -84,6 +125,10 @@ std::optional<double> value_of(const Metric& metric, const RunResult& result) {
   if (metric.name == kEnergy.name) return energy.total();
   for (const EnergyInfo& e : energy_table())
     if (e.name == metric.name) return energy[e.id];
+  for (const Observed& o : kObserved) {
+    if (o.metric.name != metric.name) continue;
+    return result.sm_sharing ? o.value(result.sm_sharing->total(), result) : std::nullopt;
+  }
   const auto table = counter_table();
   const auto counter = std::ranges::find(table, metric.name, &CounterInfo::name);
   return counter == table.end() ? std::nullopt : std::optional(number(sum[counter->id]));

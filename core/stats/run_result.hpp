@@ -9,6 +9,7 @@
 #include "core/stats/decision.hpp"
 #include "core/stats/energy.hpp"
 #include "core/stats/sharing.hpp"
+#include "core/stats/sm_sharing.hpp"
 
 /// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
 namespace atl {
@@ -28,9 +29,10 @@ struct Sample {
 };
 
 /// Where a chip's loads were served from.
-enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, count_ };
+enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, neighbour_l1, count_ };
 inline constexpr std::size_t kOrigins = static_cast<std::size_t>(DataOrigin::count_);
-inline constexpr std::string_view kOriginNames[kOrigins] = {"local_llc", "remote_llc", "local_memory", "remote_memory"};
+inline constexpr std::string_view kOriginNames[kOrigins] = {"local_llc", "remote_llc", "local_memory", "remote_memory",
+                                                            "neighbour_l1"};
 inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencies in [2^b, 2^(b+1)) cycles
 
 /// Per-chip detail that is not sampled over time.
@@ -57,10 +59,11 @@ struct RunResult {
   std::vector<Sample> samples;
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
-  std::optional<SharingResult> sharing;  ///< of runs with `observe.sharing`
-  Cycle cycles = 0;                      ///< end of the last kernel
-  bool complete = true;                  ///< false: stopped by --max-cycles
-  std::uint64_t digest = 0;              ///< over everything simulated, independent of ranks and of host time
+  std::optional<SharingResult> sharing;       ///< of runs with `observe.sharing`
+  std::optional<SmSharingResult> sm_sharing;  ///< of runs with `observe.sm_sharing`
+  Cycle cycles = 0;                           ///< end of the last kernel
+  bool complete = true;                       ///< false: stopped by --max-cycles
+  std::uint64_t digest = 0;                   ///< over everything simulated, independent of ranks and of host time
 };
 
 }  // namespace atl

@@ -60,7 +60,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
+                                                    "neighbouring L1"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
@@ -76,6 +77,7 @@ std::string responses_row(const RunResult& result) {
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
   std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
   for (std::size_t o = 0; o < kOrigins; ++o) {
+    if (o == static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
     text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
   }
   return row("responses", text);
@@ -122,6 +124,22 @@ std::string energy_row(const Energy& energy) {
   return row("energy", text + percent(at_rest, whole) + " static");
 }
 
+std::string sm_sharing_rows(const SmSharingResult& sharing) {
+  const SmSharing s = sharing.total();
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return percent(static_cast<double>(part), static_cast<double>(whole));
+  };
+  std::string out =
+      row("shared by SMs",
+          fmt::format("{} of {} lines of the kernels, {} of them read-only", si(static_cast<double>(s.shared_lines)),
+                      si(static_cast<double>(s.lines)), share(s.shared_read_only_lines, s.shared_lines)));
+  out += row("", fmt::format("{} of their loads served by the LLC",
+                             share(s.shared_loads - s.shared_l1_hits - s.shared_l1_merges, s.shared_loads)));
+  return out + row("", fmt::format("read-only lines in {} cycles: {} asked for by > 2 SMs, {} by > 9",
+                                   grouped(sharing.window_cycles), share(s.window_lines_3, s.window_lines),
+                                   share(s.window_lines_10, s.window_lines)));
+}
+
 std::string table(const RunResult& result, std::size_t kernels_shown) {
   const Counters sum = sum_of_chips(result);
   const auto& p = result.provenance;
@@ -156,6 +174,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy);
   if (result.sharing) out += sharing_rows(*result.sharing);
+  if (result.sm_sharing) out += sm_sharing_rows(*result.sm_sharing);
   out += row("host",
              fmt::format("{} on {} rank{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
                          p.hosts.size(), p.hosts.size() == 1 ? "" : "s", rate(static_cast<double>(p.events), p.host_seconds),
@@ -255,6 +274,10 @@ std::string info_json(const RunResult& result) {
   const Energy energy = energy_of_chips(result);
   for (const auto& part : energy_table()) out["energy_joules"][std::string(part.name)] = energy[part.id];
   if (result.sharing) out["sharing"] = to_json(*result.sharing);
+  if (result.sm_sharing) {
+    const SmSharing sum = result.sm_sharing->total();
+    for (const SmSharingColumn& c : kSmSharingColumns) out["sm_sharing"][std::string(c.name)] = sum.*c.field;
+  }
   out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
                        {"command", p.command},   {"system", p.system},
                        {"workload", p.workload}, {"started_at", p.started_at},

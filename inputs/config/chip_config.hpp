@@ -90,6 +90,34 @@ struct NocConfig {
   }
 };
 
+enum class ClusterShare : std::uint8_t { none, colab };
+enum class L1Arbitration : std::uint8_t { colab_first, local_first, round_robin };
+
+/// What the L1s of a cluster do for each other: COLAB's table of line ownership and its queues.
+struct ClusterConfig {
+  ClusterShare sharing = ClusterShare::none;
+  std::uint32_t table_sets = 0, table_ways = 0;
+  std::uint32_t table_latency_cycles = 8;
+  std::uint32_t input_queue = 32, access_queue = 8, response_buffer = 8;
+  std::uint32_t port_bytes = 32;
+  L1Arbitration arbitration = L1Arbitration::colab_first;
+  bool keep_table = false, owner_lru = true;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.sharing, {"sharing", "", 0, 0, "whether an L1 read miss may be served by another L1 of the cluster"});
+    v(s.table_sets, {"table_sets", "", 0, 65536, "sets of the ownership table, a power of two; 0: as an L1"});
+    v(s.table_ways, {"table_ways", "", 0, 4096, "its associativity; 0: that of all L1s of the cluster together"});
+    v(s.table_latency_cycles, {"table_latency_cycles", "cycles", 1, 1000, "its look-up; one begins per cycle"});
+    v(s.input_queue, {"input_queue", "", 1, 1024, "reads that the table of a cluster holds until they have gone on"});
+    v(s.access_queue, {"access_queue", "", 1, 1024, "reads of neighbours that wait for an SM's L1"});
+    v(s.response_buffer, {"response_buffer", "", 1, 1024, "lines of an L1 that wait for the crossbar of the cluster"});
+    v(s.port_bytes, {"port_bytes", "B", 1, 4096, "per cycle, SM and direction on the crossbar within the cluster"});
+    v(s.arbitration, {"arbitration", "", 0, 0, "who goes first at an L1"});
+    v(s.keep_table, {"keep_table", "", 0, 1, "the table survives the invalidation of the L1s at a kernel's start"});
+    v(s.owner_lru, {"owner_lru", "", 0, 1, "a neighbour's read counts as a use of the owner's line"});
+  }
+};
+
 enum class LlcOrganisation : std::uint8_t { memory_side, sm_side, fixed_split, dynamic_split, sac };
 enum class RemoteWrites : std::uint8_t { through, back };
 enum class LlcNetwork : std::uint8_t { automatic, separate, shared };
@@ -225,6 +253,8 @@ struct DramConfig {
 
 template <> std::span<const Word<WarpScheduler>> words();
 template <> std::span<const Word<SetIndex>> words();
+template <> std::span<const Word<ClusterShare>> words();
+template <> std::span<const Word<L1Arbitration>> words();
 template <> std::span<const Word<LlcOrganisation>> words();
 template <> std::span<const Word<RemoteWrites>> words();
 template <> std::span<const Word<LlcNetwork>> words();

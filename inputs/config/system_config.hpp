@@ -95,7 +95,8 @@ struct CoherenceConfig {
   }
 };
 
-/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines through.
+/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines
+/// through.
 constexpr bool has_home_directory(CoherenceProtocol p) {
   return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || p == CoherenceProtocol::rec ||
          p == CoherenceProtocol::ideal;
@@ -107,13 +108,19 @@ constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
 
 /// What is looked at besides the counters. Nothing simulated depends on it.
 struct ObserveConfig {
-  bool sharing = false;
+  bool sharing = false, neighbours = false;
   std::uint64_t sharing_window_cycles = 100000;
+  bool sm_sharing = false;
+  std::uint64_t sm_window_cycles = 1000;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.sharing, {"sharing", "", 0, 0, "which data the chips share: footprint and working sets (docs/results.md)"});
     v(s.sharing_window_cycles, {"sharing_window_cycles", "cycles", 100, 1e12,
                                 "an epoch of these working sets; shorter windows begin with it (SAC figure 11)"});
+    v(s.neighbours, {"neighbours", "", 0, 0, "which L1 misses another L1 of the cluster could have served"});
+    v(s.sm_sharing, {"sm_sharing", "", 0, 0, "which data the SMs of a chip share in a kernel (docs/results.md)"});
+    v(s.sm_window_cycles,
+      {"sm_window_cycles", "cycles", 1, 1e12, "windows in which SMs that ask for a line are counted (SelRep figure 5)"});
   }
 };
 
@@ -126,6 +133,7 @@ struct SystemConfig {
   SmConfig sm;
   L1Config l1;
   NocConfig noc;
+  ClusterConfig cluster;
   LlcConfig llc;
   DynamicConfig dynamic;
   SacConfig sac;
@@ -144,10 +152,12 @@ struct SystemConfig {
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
-    v(s.scale, {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
+    v(s.scale,
+      {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
+    v(s.cluster, {"cluster", "", 0, 0, "sharing of lines between the L1s of a cluster"});
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
     v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
     v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});

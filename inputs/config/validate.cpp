@@ -40,6 +40,15 @@ class Rules {
     sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways);
   }
 
+  void clusters() const {
+    if (c_.cluster.sharing == ClusterShare::none) return;
+    require(c_.l1.enabled, "`cluster.sharing` = colab serves misses from L1s, but `l1.enabled` = false");
+    require(c_.noc.sms_per_cluster >= 2 && c_.noc.sms_per_cluster <= 16,
+            "`cluster.sharing` = colab needs clusters of 2 to 16 SMs, but `noc.sms_per_cluster` = {}",
+            c_.noc.sms_per_cluster);
+    if (c_.cluster.table_sets != 0) power_of_two("cluster.table_sets", c_.cluster.table_sets);
+  }
+
   void organisation() const {
     if (c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split) {
       require(c_.llc.local_ways < c_.llc.ways, "`llc.local_ways` = {} leaves none of `llc.ways` = {} for remote lines",
@@ -50,7 +59,11 @@ class Rules {
               c_.dynamic.min_ways, c_.llc.ways);
     }
     if (c_.llc.organisation == LlcOrganisation::sac) {
-      const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
+      require(c_.llc.replication != Replication::adaptive || c_.coherence.protocol == CoherenceProtocol::software,
+            "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
+            "use software, or another replication",
+            word_of(c_.coherence.protocol));
+    const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
       require(crd <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", crd, sets);
       require(c_.llc.slices % crd == 0 || (crd % c_.llc.slices == 0 && sets % crd == 0),
               "`sac.crd_sets` = {} must divide `llc.slices` = {} or be a multiple of it that divides the {} sets of a "
@@ -73,9 +86,6 @@ class Rules {
         c_.coherence.protocol != CoherenceProtocol::full_map,
         "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
         "software, or llc.replication = shared");
-    require(c_.llc.replication != Replication::adaptive || !has_home_directory(c_.coherence.protocol),
-            "`llc.replication` = adaptive writes past the slice that other chips of `coherence.protocol` = {} ask: use software",
-            word_of(c_.coherence.protocol));
     require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
             "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
             "slice while `llc.replication` reads others: use through, or llc.replication = shared");
@@ -100,14 +110,16 @@ class Rules {
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
     const CoherenceProtocol p = c_.coherence.protocol;
-    require(!keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
-                c_.llc.organisation == LlcOrganisation::memory_side,
-            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
-            word_of(p), word_of(c_.llc.organisation));
+    require(
+        !keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
+            c_.llc.organisation == LlcOrganisation::memory_side,
+        "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+        word_of(p), word_of(c_.llc.organisation));
     if (!has_home_directory(p)) return;
-    require(!split || c_.llc.remote_writes == RemoteWrites::through,
-            "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
-            word_of(p));
+    require(
+        !split || c_.llc.remote_writes == RemoteWrites::through,
+        "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
+        word_of(p));
     if (p != CoherenceProtocol::ideal) directory();
   }
 
@@ -120,10 +132,11 @@ class Rules {
             d.directory_entries, d.directory_ways, c_.scale);
     if (d.protocol != CoherenceProtocol::rec) return;
     power_of_two("coherence.range_bytes", d.range_bytes);
-    require(d.range_bytes > c_.line_bytes,
-            "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
-            "range",
-            d.range_bytes, c_.line_bytes);
+    require(
+        d.range_bytes > c_.line_bytes,
+        "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
+        "range",
+        d.range_bytes, c_.line_bytes);
   }
 
   void network() const {
@@ -153,6 +166,11 @@ class Rules {
     // Not RAS + RP <= RC: two of GPGPU-Sim's own timing sets break that by a few clocks.
     at_most("ras", t.ras, "rc", t.rc);
     if (t.faw != 0) at_most("rrd", t.rrd, "faw", t.faw);
+  }
+
+  void observe() const {
+    require(!c_.observe.sharing || !c_.observe.sm_sharing,
+            "`observe.sharing` and `observe.sm_sharing` cannot both be true: a chip has one observer; run twice");
   }
 
   void partition() const {
@@ -237,12 +255,14 @@ void validate(const SystemConfig& config) {
   rules.ranges();  // first: the other rules divide by what it proves non-zero
   rules.sms();
   rules.caches();
+  rules.clusters();
   rules.organisation();
   rules.coherence();
   rules.network();
   rules.replication();
   rules.memory();
   rules.partition();
+  rules.observe();
 }
 
 }  // namespace atl

@@ -21,6 +21,23 @@ template <> std::span<const Word<SetIndex>> words() {
   return list;
 }
 
+template <> std::span<const Word<ClusterShare>> words() {
+  static constexpr std::array<Word<ClusterShare>, 2> list{{
+      {ClusterShare::none, "none", "every L1 miss goes to the network"},
+      {ClusterShare::colab, "colab", "COLAB: a table of line ownership sends read misses to the L1 that may have the line"},
+  }};
+  return list;
+}
+
+template <> std::span<const Word<L1Arbitration>> words() {
+  static constexpr std::array<Word<L1Arbitration>, 3> list{{
+      {L1Arbitration::colab_first, "colab_first", "reads of neighbours before the SM's own accesses"},
+      {L1Arbitration::local_first, "local_first", "reads of neighbours when the SM presents nothing"},
+      {L1Arbitration::round_robin, "round_robin", "in turn, when both want the L1"},
+  }};
+  return list;
+}
+
 template <> std::span<const Word<LlcOrganisation>> words() {
   static constexpr std::array<Word<LlcOrganisation>, 5> list{{
       {LlcOrganisation::memory_side, "memory_side", "lines of the chip's own memory, for the SMs of every chip"},

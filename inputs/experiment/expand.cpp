@@ -52,7 +52,8 @@ std::string to_json(const Experiment& e, const std::string& folder) {
   out["ranks"] = e.ranks;
   out["set"] = sets_json(e.sets);
   for (const ExperimentWorkload& w : e.workloads)
-    out["workloads"].push_back({{"name", w.name}, {"path", relative(w.path, folder)}, {"group", w.group}});
+    out["workloads"].push_back(
+        {{"name", w.name}, {"path", relative(w.path, folder)}, {"group", w.group}, {"set", sets_json(w.sets)}});
   for (const Variant& v : e.variants)
     out["variants"].push_back({{"name", v.name}, {"baseline", v.baseline}, {"set", sets_json(v.sets)}});
   if (!e.reference.speedup.empty() || !e.reference.mean.empty())
@@ -69,6 +70,7 @@ std::vector<Point> expand(const Experiment& e) {
 
 std::vector<std::string> overrides(const Experiment& e, const Point& point) {
   std::vector<std::string> out = e.sets;
+  out.insert(out.end(), point.workload->sets.begin(), point.workload->sets.end());
   out.insert(out.end(), point.variant->sets.begin(), point.variant->sets.end());
   if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));
   return out;

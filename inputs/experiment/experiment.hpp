@@ -12,6 +12,7 @@ namespace atl {
 
 struct ExperimentWorkload {
   std::string name, path, group;
+  std::vector<std::string> sets;  ///< key=value, above the experiment's and below those of a variant
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "row of the table and part of the result's file name"});
@@ -46,7 +47,7 @@ inline constexpr std::string_view kAllGroups = "ALL";
 struct Experiment {
   std::string doc, system, baseline;
   std::uint32_t scale = 1, ranks = 0;
-  std::vector<std::string> sets;  ///< key=value, below those of a variant
+  std::vector<std::string> sets;  ///< key=value, below those of workloads and variants
   std::vector<ExperimentWorkload> workloads;
   std::vector<Variant> variants;  ///< multiplied by `sweeps`, each with its baseline
   Reference reference;

@@ -120,7 +120,8 @@ void read_workloads(Experiment& e, const json& root, const std::string& where) {
   for (const json& item : list_of(root, "workloads", {where, "workloads"})) {
     const std::string key = fmt::format("workloads[{}]", e.workloads.size());
     ExperimentWorkload& w = e.workloads.emplace_back();
-    read_fields(w, item, {where, key}, {}, kWhole);
+    read_fields(w, item, {where, key}, {"set"}, kWhole);
+    w.sets = read_sets(item, {where, key + ".set"});
     check_name(w.name, taken, {where, key + ".name"});
     if (w.path.empty()) throw InputError(where, fmt::format("`{}.path` is missing", key));
     if (w.group == kAllGroups) throw InputError(where, fmt::format("`{}.group` = \"ALL\" stands for all workloads", key));

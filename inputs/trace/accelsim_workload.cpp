@@ -31,6 +31,7 @@ AccelSimWorkload::AccelSimWorkload(const std::string& list_path)
 void AccelSimWorkload::load_kernel(std::size_t kernel) {
   loaded_ = ~std::size_t{0};
   ctas_.clear();
+  read_only_.clear();
   accelsim::KernelFile file(list_.kernels[kernel]);
   position_.assign(kernels_[kernel].ctas(), kAbsent);
   CtaProgram program;
@@ -39,6 +40,7 @@ void AccelSimWorkload::load_kernel(std::size_t kernel) {
     if (cta >= position_.size() || position_[cta] != kAbsent) twice(file, cta);
     position_[cta] = ctas_.size();
     ctas_.append(program);
+    read_only_.note(program);
   }
   for (std::uint64_t i = 0; i < position_.size(); ++i)
     if (position_[i] == kAbsent) incomplete(file, ctas_.size(), i);
@@ -53,22 +55,27 @@ void AccelSimWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgra
                      "CTA " + std::to_string(cta) + " of " + std::to_string(kernels_[kernel].ctas()) + " is asked for");
   if (loaded_ != kernel) load_kernel(kernel);
   ctas_.extract(position_[cta], out);
+  read_only_.mark(out);
 }
 
 void import_accel_sim(const std::string& list_path, const std::string& out_path,
                       const std::function<void(const ImportProgress&)>& progress) {
   const accelsim::KernelList list = accelsim::read_kernel_list(list_path);
-  TraceWriter writer(out_path, {list_path, "atoll import, Accel-Sim SASS traces"});
+  TraceWriter writer(
+      out_path, {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes"});
   for (const TraceAllocation& allocation : list.allocations) writer.add_allocation(allocation);
   ImportProgress state;
   state.kernels = list.kernels.size();
+  ReadOnlyOracle read_only;
   for (const std::string& path : list.kernels) {
+    read_only.clear();
+    CtaProgram program;
+    std::uint64_t next = 0, cta = 0, found = 0;
+    for (accelsim::KernelFile file(path); file.next_cta(cta, program);) read_only.note(program);
     accelsim::KernelFile file(path);
     writer.begin_kernel(file.header().info);
     // Tracers may write thread blocks in any order; those ahead of their turn are held back.
     std::map<std::uint64_t, CtaProgram> early;
-    std::uint64_t next = 0, cta = 0, found = 0;
-    CtaProgram program;
     const auto write = [&](const CtaProgram& ready) {
       state.instructions += count_instructions(ready);
       writer.add_cta(ready);
@@ -77,6 +84,7 @@ void import_accel_sim(const std::string& list_path, const std::string& out_path,
     while (file.next_cta(cta, program)) {
       if (cta < next || early.contains(cta)) twice(file, cta);
       ++found;
+      read_only.mark(program);
       if (cta > next) {
         early.emplace(cta, program);
         continue;

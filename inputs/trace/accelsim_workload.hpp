@@ -6,13 +6,14 @@
 
 #include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/cta_block.hpp"
+#include "inputs/trace/read_only_oracle.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
 
 /// Reads the SASS traces of Accel-Sim's tracer directly. The headers are read at once; a kernel's instructions when its
 /// first CTA is asked for, and then the previous kernel's are given up. For traces that do not fit into the memory of
-/// every rank, import them: a container is read by CTA range.
+/// every rank, import them: a container is read by CTA range. Loads are marked as read-only by ReadOnlyOracle.
 class AccelSimWorkload : public Workload {
  public:
   explicit AccelSimWorkload(const std::string& list_path);
@@ -28,6 +29,7 @@ class AccelSimWorkload : public Workload {
   std::vector<KernelInfo> kernels_;
   std::size_t loaded_ = ~std::size_t{0};
   CtaBlock ctas_;                        // of the loaded kernel, in the order of its file
+  ReadOnlyOracle read_only_;             // of the loaded kernel
   std::vector<std::uint64_t> position_;  // where in ctas_ a CTA is
 };
 
@@ -36,7 +38,8 @@ struct ImportProgress {
   std::uint64_t ctas = 0, instructions = 0;
 };
 
-/// Writes the traces behind a kernelslist.g into an Atoll trace. `progress` is called after every kernel; it may be empty.
+/// Writes the traces behind a kernelslist.g into an Atoll trace, reading each kernel twice: first for what it writes.
+/// `progress` is called after every kernel; it may be empty.
 void import_accel_sim(const std::string& list_path, const std::string& out_path,
                       const std::function<void(const ImportProgress&)>& progress = {});
 

@@ -73,12 +73,15 @@ class ParametricWorkload final : public Workload {
     PreparedKernel prepared{kernel, {}, {}};
     std::vector<double> advances, revisits;
     for (const RegionConfig& r : kernel.regions) {
+      const bool written = std::any_of(kernel.regions.begin(), kernel.regions.end(), [&](const RegionConfig& other) {
+        return other.name == r.name && other.write_fraction + other.atomic_fraction > 0;
+      });
       prepared.regions.push_back({{r, bases.at(r.name), chips_},
                                   {},
                                   0,
                                   threshold(r.atomic_fraction),
                                   threshold(r.atomic_fraction + r.write_fraction),
-                                  static_cast<std::uint8_t>(r.read_only ? kReadOnly : 0)});
+                                  static_cast<std::uint8_t>(written ? 0 : kReadOnly)});
       const double advancing = prepared.regions.back().stream.advancing();
       advances.push_back(r.weight * advancing);
       revisits.push_back(r.weight * (1 - advancing));

@@ -22,9 +22,10 @@ struct DirectoryShape {
 /// What a chip knows of the copies of its lines in other chips: sharers, no owner, since the home always has the data.
 ///
 /// An entry covers an aligned range. With one line per range it is REC's baseline, with several and sharers
-/// for each of them REC itself (section 4.2): a position bit says that the line is tracked, and an entry is valid while any is
-/// set. With common sharers it is HMG's (HPCA 2020), on one level. Entries have no states besides; who is to be invalidated
-/// is told to `send(line, chips, cause)`, once for each line, `chips` one bit each and never 0. Invalid ways are taken first.
+/// for each of them REC itself (section 4.2): a position bit says that the line is tracked, and an entry is valid while any
+/// is set. With common sharers it is HMG's (HPCA 2020), on one level. Entries have no states besides; who is to be
+/// invalidated is told to `send(line, chips, cause)`, once for each line, `chips` one bit each and never 0. Invalid ways are
+/// taken first.
 class HomeDirectory {
  public:
   struct Outcome {

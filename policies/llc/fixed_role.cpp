@@ -19,8 +19,8 @@ std::unique_ptr<Policy> make_memory_side(const SystemConfig& c) {
 }
 /// Slices that hold no remote lines are memory-side ones.
 std::unique_ptr<Policy> make_sm_side(const SystemConfig& c) {
-  const bool local_only = keeps_remote_out_of_llc(c.coherence.protocol);
-  return std::make_unique<FixedRole>(local_only ? LlcRole::memory_side : LlcRole::sm_side, c.chips);
+  const bool none = keeps_remote_out_of_llc(c.coherence.protocol);
+  return std::make_unique<FixedRole>(none ? LlcRole::memory_side : LlcRole::sm_side, c.chips);
 }
 
 }  // namespace atl

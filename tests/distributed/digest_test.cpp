@@ -111,6 +111,22 @@ TEST_CASE("every result is the same on 1 to 5 ranks with replication, on every o
   }
 }
 
+TEST_CASE("every result is the same on 1 to 5 ranks while L1s serve each other") {
+  for (const std::string workload : {"stores", "hot"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "sac"}) {
+      CAPTURE(workload);
+      CAPTURE(organisation);
+      SystemConfig config = small_system(organisation, "ring");
+      const std::uint64_t without = run_on(config, workload, 1).digest;
+      config.cluster.sharing = ClusterShare::colab;
+      const RunResult one = run_on(config, workload, 1);
+      CHECK(one.digest != without);
+      CHECK(sum_of_chips(one)[Counter::cluster_served] > 0);
+      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, workload, ranks), one);
+    }
+  }
+}
+
 TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, and without remote caching") {
   const auto check = [](const std::string& organisation, const std::string& protocol) {
     CAPTURE(organisation);
@@ -127,7 +143,8 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
     }
     for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
   };
-  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"}) check("sm_side", protocol);
+  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"})
+    check("sm_side", protocol);
   check("static", "rec"), check("dynamic", "directory"), check("sac", "rec");
 }
 

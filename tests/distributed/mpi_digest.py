@@ -1,6 +1,6 @@
 """The digest that the program prints is the same alone, with threads and on 1 to 5 ranks, with any map.
 
-mpi_digest.py WORKLOAD ORGANISATION TOPOLOGY [PROTOCOL]: WORKLOAD is `stores`, `hot`, or `bfs`, a trace of Rodinia's breadth-first
+mpi_digest.py WORKLOAD ORGANISATION TOPOLOGY [KEY=VALUE]...: WORKLOAD is `stores`, `hot`, or `bfs`, a trace of Rodinia's breadth-first
 search that is used where it lies beside the sources (../shared/traces), and else skipped."""
 
 import os
@@ -10,11 +10,8 @@ import tempfile
 
 import program
 
-name, organisation, topology, protocol = [*sys.argv[1:], "software"][:4]
-options = [*program.sets(*program.SMALL, f"llc.organisation={organisation}", f"link.topology={topology}",
-                         f"coherence.protocol={protocol}", "coherence.directory_entries=64")]
-if organisation == "sac" and protocol != "software":  # so that SM-side caching wins once
-    options += program.sets("link.bandwidth_gbps=4", "sac.window_cycles=5000")
+name, organisation, topology, *more = sys.argv[1:]
+options = [*program.sets(*program.SMALL, "coherence.directory_entries=64", f"llc.organisation={organisation}", f"link.topology={topology}", *more)]
 
 
 def check(workload, extra=()):

@@ -5,7 +5,8 @@
 //                    fully connected: a row belongs to one CTA, private.
 //   activations      written by one layer, private; read-only in the next, where every CTA reads all channels: shared by all
 //                    CTAs. The output of a SqueezeNet module is written by two kernels, channel after channel.
-// A CTA of `convolution` computes 256 pixels of one output channel.
+// A CTA of a convolution computes 256 pixels of one output channel; with `split`, 32 pixels, for each of which several
+// threads share the work, with the loads of four input channels under way at a time.
 #include "cnn_layers.cuh"
 
 using namespace workload;
@@ -18,11 +19,11 @@ void alexnet(Network& net, const Tensor& image) {
   net.connect(net.connect(net.connect(d, net.narrow(4096), true), net.narrow(4096), true), 1000, false);
 }
 
-void resnet(Network& net, const Tensor& image) {
+void resnet(Network& net, const Tensor& image, int blocks) {
   const Tensor* t = &net.pool(net.convolve(image, 64, 7, 2, 3), 3, 2, 1);
   for (const int channels : {64, 128, 256, 512}) {
     t = &net.residual(*t, channels, channels == 64 ? 1 : 2);
-    t = &net.residual(*t, channels, 1);
+    for (int i = 1; i < blocks; ++i) t = &net.residual(*t, channels, 1);
   }
   net.connect(net.mean(*t), 1000, false);
 }
@@ -39,12 +40,14 @@ int main(int argc, char** argv) {
   const std::string network = args.choice("network", {"alexnet", "resnet", "squeezenet"}, "layers of the network");
   const int size = args.number("image", 67, 32, 512, "rows and columns of the image; the networks were made for 227 or 224");
   const int divide = args.number("divide", 4, 1, 64, "divides the numbers of channels and of hidden units");
+  const int split = args.number("split", 0, 0, 32, "most threads that share a pixel of a convolution; 0: the plain kernel");
+  const int blocks = args.number("blocks", 2, 1, 8, "residual blocks of each of resnet's four sizes");
   args.done();
 
-  Network net(divide);
+  Network net(divide, split);
   const Tensor& image = net.image(size);
   if (network == "alexnet") alexnet(net, image);
-  if (network == "resnet") resnet(net, image);
+  if (network == "resnet") resnet(net, image, blocks);
   if (network == "squeezenet") squeezenet(net, image);
   return net.report();
 }

@@ -7,10 +7,10 @@
 #include "common.cuh"
 
 using workload::block_sum, workload::ceil_div, workload::Check, workload::DeviceArray, workload::fail,
-    workload::finish_kernel, workload::random_floats;
+    workload::finish_kernel, workload::loads_issued, workload::random_floats;
 
-struct Shape {  // of one layer: square masks and images
-  int in_channels, in_size, out_channels, out_size, mask, stride, pad;
+struct Shape {  // of one layer: square masks and images, and how far the channels of a tensor are apart
+  int in_channels, in_size, out_channels, out_size, mask, stride, pad, in_plane, out_plane;
 };
 
 __global__ void convolution(float* out, const float* in, const float* weights, const float* bias, Shape s, bool relu) {
@@ -28,6 +28,53 @@ __global__ void convolution(float* out, const float* in, const float* weights, c
   out[channel * s.out_size * s.out_size + pixel] = relu ? fmaxf(sum, 0) : sum;
 }
 
+// The same as libraries do it for one image. A CTA has blockDim.y groups of threads, which share out the input channels and
+// the rows of the mask, and add up at the end: so that layers of few pixels fill a GPU. A thread loads Unroll channels
+// before it uses the first; weights have the input channel last, those of four come with one load.
+template <int Unroll>
+__global__ void convolution_split(float* out, const float* in, const float* weights, const float* bias, Shape s, bool relu) {
+  __shared__ float part[1024];
+  const int pixel = blockIdx.x * blockDim.x + threadIdx.x, channel = blockIdx.y;
+  const int out_y = pixel / s.out_size, out_x = pixel - out_y * s.out_size;
+  const int top = out_y * s.stride - s.pad, left = out_x * s.stride - s.pad;
+  const float* of_channel = weights + channel * s.mask * s.mask * s.in_channels;
+  float sum = 0;
+  const int rows = s.in_channels / Unroll * s.mask, groups = blockDim.y;  // few divisions: small layers are done soon
+  int y = threadIdx.y, c = 0, step_y = groups, step_c = 0;
+  if (s.mask == 1) {
+    y = 0, c = threadIdx.y * Unroll, step_y = 0, step_c = groups * Unroll;
+  } else {
+    while (y >= s.mask) y -= s.mask, c += Unroll;
+    while (step_y >= s.mask) step_y -= s.mask, step_c += Unroll;
+  }
+  for (int i = threadIdx.y; i < rows && pixel < s.out_size * s.out_size; i += groups, y += step_y, c += step_c) {
+    if (y >= s.mask) y -= s.mask, c += Unroll;
+    if (top + y < 0 || top + y >= s.in_size) continue;
+    const float* row = in + c * s.in_plane + (top + y) * s.in_size + left;
+    const float* w = of_channel + y * s.mask * s.in_channels + c;
+    for (int x = max(0, -left); x < min(s.mask, s.in_size - left); ++x) {
+      float factor[Unroll], value[Unroll];
+      if constexpr (Unroll % 4 == 0) {
+        for (int u = 0; u < Unroll; u += 4) {
+          const float4 four = *reinterpret_cast<const float4*>(w + x * s.in_channels + u);
+          factor[u] = four.x, factor[u + 1] = four.y, factor[u + 2] = four.z, factor[u + 3] = four.w;
+        }
+      } else {
+        for (int u = 0; u < Unroll; ++u) factor[u] = w[x * s.in_channels + u];
+      }
+      for (int u = 0; u < Unroll; ++u) value[u] = row[u * s.in_plane + x];
+      loads_issued();
+      for (int u = 0; u < Unroll; ++u) sum += factor[u] * value[u];
+    }
+  }
+  part[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y != 0 || pixel >= s.out_size * s.out_size) return;
+  for (int group = 1; group < groups; ++group) sum += part[group * blockDim.x + threadIdx.x];
+  sum += bias[channel];
+  out[channel * s.out_plane + pixel] = relu ? fmaxf(sum, 0) : sum;
+}
+
 __global__ void max_pool(float* out, const float* in, Shape s) {
   const int pixel = blockIdx.x * blockDim.x + threadIdx.x, channel = blockIdx.y;
   if (pixel >= s.out_size * s.out_size) return;
@@ -35,18 +82,18 @@ __global__ void max_pool(float* out, const float* in, Shape s) {
   float best = -INFINITY;
   for (int y = max(0, top); y < min(top + s.mask, s.in_size); ++y) {
     for (int x = max(0, left); x < min(left + s.mask, s.in_size); ++x) {
-      best = fmaxf(best, in[(channel * s.in_size + y) * s.in_size + x]);
+      best = fmaxf(best, in[channel * s.in_plane + y * s.in_size + x]);
     }
   }
-  out[channel * s.out_size * s.out_size + pixel] = best;
+  out[channel * s.out_plane + pixel] = best;
 }
 
-__global__ void mean_pool(float* out, const float* in, int pixels) {  // one CTA per channel
+__global__ void mean_pool(float* out, const float* in, int pixels, int in_plane, int out_plane) {  // one CTA per channel
   __shared__ float scratch[64];
   float sum = 0;
-  for (int i = threadIdx.x; i < pixels; i += blockDim.x) sum += in[blockIdx.x * pixels + i];
+  for (int i = threadIdx.x; i < pixels; i += blockDim.x) sum += in[blockIdx.x * in_plane + i];
   sum = block_sum(scratch, sum);
-  if (threadIdx.x == 0) out[blockIdx.x] = sum / float(pixels);
+  if (threadIdx.x == 0) out[blockIdx.x * out_plane] = sum / float(pixels);
 }
 
 __global__ void fully_connected(float* out, const float* in, const float* weights, const float* bias, int inputs,
@@ -64,23 +111,32 @@ __global__ void add_relu(float* out, const float* a, const float* b, int count) 
 }
 
 struct Tensor {
-  int channels, size;
+  int channels, size, plane;  // a channel takes `plane` elements, the last ones of which may be unused and zero
   DeviceArray<float> device;
   std::vector<float> host;  // what the CPU computed
 
-  Tensor(int depth, int edge)
-      : channels(depth), size(edge), device(std::size_t(depth) * edge * edge), host(std::size_t(depth) * edge * edge) {}
+  Tensor(int depth, int edge, int align)
+      : channels(depth),
+        size(edge),
+        plane(ceil_div(edge * edge, align) * align),
+        device(std::size_t(depth) * plane),
+        host(std::size_t(depth) * plane) {
+    device.clear();
+  }
   std::size_t count() const { return host.size(); }
 };
 
 // Runs each layer on the device and on the CPU, and compares the results. Keeps all tensors, so that no address is reused.
 class Network {
  public:
-  explicit Network(int divide) : divide_(divide) {}
+  // `divide` of the numbers of channels; `split`: groups of 32 threads in a CTA of a convolution. 0: the plain kernel.
+  Network(int divide, int split) : divide_(divide), split_(split) {}
 
   const Tensor& image(int size) {
     Tensor& t = make(3, size);
-    t.device.upload(t.host = random_floats(t.count(), 1, -1));
+    const auto values = random_floats(std::size_t(3) * size * size, 1, -1);
+    for (std::size_t i = 0; i < values.size(); ++i) t.host[i / (size * size) * t.plane + i % (size * size)] = values[i];
+    t.device.upload(t.host);
     return t;
   }
 
@@ -112,14 +168,15 @@ class Network {
   }
 
   const Tensor& pool(const Tensor& in, int mask, int stride, int pad = 0) {
-    const Shape s = {in.channels, in.size, in.channels, out_size(in, mask, stride, pad), mask, stride, pad};
+    Shape s = {in.channels, in.size, in.channels, out_size(in, mask, stride, pad), mask, stride, pad, in.plane, 0};
     Tensor& out = make(in.channels, s.out_size);
+    s.out_plane = out.plane;
     max_pool<<<dim3(ceil_div(s.out_size * s.out_size, 256), in.channels), 256>>>(out.device, in.device, s);
     finish_kernel();
-    std::fill(out.host.begin(), out.host.end(), -INFINITY);
+    for (int i = 0; i < out.channels * out.plane; ++i) out.host[i] = i % out.plane < s.out_size * s.out_size ? -INFINITY : 0;
     for_each_tap(s, [&](int c, std::size_t to, int, std::size_t from) {
-      const std::size_t in_plane = std::size_t(s.in_size) * s.in_size, out_plane = std::size_t(s.out_size) * s.out_size;
-      out.host[c * out_plane + to] = std::max(out.host[c * out_plane + to], in.host[c * in_plane + from]);
+      float& best = out.host[std::size_t(c) * s.out_plane + to];
+      best = std::max(best, in.host[std::size_t(c) * s.in_plane + from]);
     });
     return verified(out);
   }
@@ -127,14 +184,16 @@ class Network {
   const Tensor& mean(const Tensor& in) {
     Tensor& out = make(in.channels, 1);
     const int pixels = in.size * in.size;
-    mean_pool<<<in.channels, 64>>>(out.device, in.device, pixels);
+    mean_pool<<<in.channels, 64>>>(out.device, in.device, pixels, in.plane, out.plane);
     finish_kernel();
-    for (std::size_t i = 0; i < in.count(); ++i) out.host[i / pixels] += in.host[i] / float(pixels);
+    for (int c = 0; c < in.channels; ++c) {
+      for (int i = 0; i < pixels; ++i) out.host[c * out.plane] += in.host[c * in.plane + i] / float(pixels);
+    }
     return verified(out);
   }
 
   const Tensor& connect(const Tensor& in, int outputs, bool relu) {
-    Tensor& out = make(outputs, 1);
+    Tensor& out = tensors_.emplace_back(outputs, 1, 1);
     const std::size_t inputs = in.count();
     const auto weights = layer_weights(inputs * outputs, inputs), bias = layer_weights(outputs, inputs);
     const float *device_weights = keep(weights), *device_bias = keep(bias);
@@ -171,25 +230,44 @@ class Network {
   }
 
   void convolve_into(Tensor& out, int first, int channels, const Tensor& in, int mask, int stride, int pad, bool relu) {
-    const Shape s = {in.channels, in.size, channels, out.size, mask, stride, pad};
-    const std::size_t taps = std::size_t(mask) * mask, in_plane = std::size_t(s.in_size) * s.in_size;
-    const std::size_t out_plane = std::size_t(s.out_size) * s.out_size, inputs = in.channels * taps;
+    const Shape s = {in.channels, in.size, channels, out.size, mask, stride, pad, in.plane, out.plane};
+    const std::size_t taps = std::size_t(mask) * mask, in_plane = in.plane;
+    const std::size_t pixels = std::size_t(s.out_size) * s.out_size, inputs = in.channels * taps;
     const auto weights = layer_weights(inputs * channels, inputs), bias = layer_weights(channels, inputs);
-    const dim3 grid(ceil_div(int(out_plane), 256), channels);
-    const float *device_weights = keep(weights), *device_bias = keep(bias);
-    convolution<<<grid, 256>>>(out.device + first * out_plane, in.device, device_weights, device_bias, s, relu);
+    const auto kernel = split_ == 0              ? convolution
+                        : s.in_channels % 4 == 0 ? convolution_split<4>
+                        : s.in_channels % 3 == 0 ? convolution_split<3>
+                                                 : convolution_split<1>;
+    const int steps = ceil_div(s.in_channels, 4) * s.mask;  // of one pixel; a thread should have some
+    const dim3 block = split_ == 0 ? dim3(256) : dim3(32, std::clamp(steps / 6, 1, split_)),
+               grid(ceil_div(int(pixels), int(block.x)), channels);
+    const float* device_weights = keep(split_ == 0 ? weights : channel_last(weights, s.in_channels, int(taps)));
+    const float* device_bias = keep(bias);
+    kernel<<<grid, block>>>(out.device + first * out.plane, in.device, device_weights, device_bias, s, relu);
     finish_kernel();
     for (int channel = 0; channel < channels; ++channel) {
-      float* result = &out.host[(first + channel) * out_plane];
-      std::fill(result, result + out_plane, bias[channel]);
+      float* result = &out.host[std::size_t(first + channel) * out.plane];
+      std::fill(result, result + pixels, bias[channel]);
       for_each_tap(s, [&](int c, std::size_t to, int tap, std::size_t from) {
         result[to] += weights[channel * inputs + c * taps + tap] * in.host[c * in_plane + from];
       });
-      for (std::size_t i = 0; i < out_plane && relu; ++i) result[i] = std::max(result[i], 0.0f);
+      for (std::size_t i = 0; i < pixels && relu; ++i) result[i] = std::max(result[i], 0.0f);
     }
   }
 
-  Tensor& make(int channels, int size) { return tensors_.emplace_back(channels, size); }
+  // [output][input][tap] as [output][tap][input]
+  static std::vector<float> channel_last(const std::vector<float>& weights, int inputs, int taps) {
+    std::vector<float> out(weights.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::size_t channel = i / (inputs * taps), input = i / taps % inputs, tap = i % taps;
+      out[(channel * taps + tap) * inputs + input] = weights[i];
+    }
+    return out;
+  }
+
+  Tensor& make(int channels, int size) {
+    return tensors_.emplace_back(channels, size, split_ == 0 ? 1 : 32);
+  }  // whole lines
   float* keep(const std::vector<float>& values) { return constants_.emplace_back(values); }
   std::vector<float> layer_weights(std::size_t count, std::size_t inputs) {  // keep activations at about 1
     const float bound = std::sqrt(6 / float(inputs));
@@ -200,7 +278,7 @@ class Network {
     return out;
   }
 
-  int divide_, layers_ = 0;
+  int divide_, split_, layers_ = 0;
   std::uint64_t seed_ = 1;
   std::deque<Tensor> tensors_;
   std::deque<DeviceArray<float>> constants_;

@@ -186,6 +186,10 @@ class Check {
 
 constexpr int ceil_div(int count, int per) { return (count + per - 1) / per; }
 
+// Put between loads and their first use: all of them are then issued before a warp waits. ptxas arranges unrolled loops like
+// that, but traces are recorded from PTX, in which the compiler moves each load down to its use.
+__device__ inline void loads_issued() { asm volatile("" ::: "memory"); }
+
 // The sum of `value` over the threads of a CTA, for all of them. One-dimensional CTAs of a power of two threads;
 // `scratch` is shared memory of one element per thread.
 template <class T> __device__ T block_sum(T* scratch, T value) {

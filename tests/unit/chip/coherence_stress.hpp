@@ -116,7 +116,7 @@ inline StressCase stress_case(std::uint32_t seed) {
   if (c.coherence.protocol != CoherenceProtocol::full_map && flip()) {
     const auto& list = words<Replication>();
     c.llc.replication = list[below(list.size())].value;
-    if (has_home_directory(c.coherence.protocol) && c.llc.replication == Replication::adaptive)
+    if (c.coherence.protocol != CoherenceProtocol::software && c.llc.replication == Replication::adaptive)
       c.llc.replication = Replication::selrep;
     c.llc.slices = 8, c.sm.count = 8, c.dram.channels = 4;
     c.llc.size_kib = 32;

@@ -30,8 +30,7 @@ Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t s
                                        words<LlcOrganisation>()[static_cast<std::size_t>(c.llc.organisation)].word,
                                        c.llc.remote_writes == RemoteWrites::back ? " with write-back" : "",
                                        words<CoherenceProtocol>()[static_cast<std::size_t>(c.coherence.protocol)].word,
-                                       c.chips,
-                                       static_cast<int>(c.link.topology), c.line_bytes,
+                                       c.chips, static_cast<int>(c.link.topology), c.line_bytes,
                                        c.llc.sectored ? "sectored" : "whole lines", c.noc.queue_packets, seed);
   CAPTURE(what);
   ScriptedWorkload w = race_free_workload(c, shape, seed);
@@ -84,10 +83,35 @@ TEST_CASE("no read is stale and no store is lost with one place in every queue")
   });
 }
 
+TEST_CASE("no read is stale and no store is lost while L1s serve each other") {
+  std::uint64_t served = 0;
+  for_each_system([&](SystemConfig c, std::uint32_t seed) {
+    share_l1s(c, seed);
+    served += total(check(c, {.odd_sectors = c.llc.sectored}, 4000 + seed).result, Counter::cluster_served);
+    minimise(c);
+    check(c, {.odd_sectors = c.llc.sectored}, 5000 + seed);
+  });
+  CHECK(served > 1000);
+}
+
+TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds what it stored there") {
+  std::uint64_t served = 0;
+  for_each_system([&](SystemConfig c, std::uint32_t seed) {
+    if (!c.llc.sectored) return;
+    share_l1s(c, seed);
+    c.l1.sectored = seed % 2 == 0;  // whole lines bring the neighbours' sectors along, which grow stale
+    c.l1.size_kib = 1;              // and the SM's own are soon replaced
+    const RaceFreeShape shape{.ctas_per_chip = 8, .ops = 60, .lines = 40, .quiet = 40, .by_sector = true};
+    served += total(check(c, shape, 6000 + seed).result, Counter::cluster_served);
+  });
+  CHECK(served > 1000);
+}
+
 TEST_CASE("chips that write different sectors of a line in one kernel do not overwrite each other's") {
   for_each_system([](const SystemConfig& c, std::uint32_t seed) {
     // Under full_map a line has one owner at a time: the checker leaves out what several chips write.
-    if (c.llc.sectored && c.coherence.protocol != CoherenceProtocol::full_map) check(c, {.lines = 200, .by_sector = true}, 2000 + seed);
+    if (c.llc.sectored && c.coherence.protocol != CoherenceProtocol::full_map)
+      check(c, {.lines = 200, .by_sector = true}, 2000 + seed);
   });
 }
 
@@ -124,6 +148,27 @@ TEST_CASE("no read is stale and no store is lost when SAC changes the organisati
   CHECK(check_changes(CoherenceProtocol::software, 60) > 1000);
   for (const auto protocol : {CoherenceProtocol::directory, CoherenceProtocol::hmg, CoherenceProtocol::rec})
     check_changes(protocol, 30);
+}
+
+TEST_CASE("the same while L1s serve each other") {
+  std::size_t changes = 0;
+  std::uint64_t served = 0;
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    SystemConfig c = tiny(2 + seed % 4);
+    share_l1s(c, seed);
+    c.llc.organisation = LlcOrganisation::sac;
+    c.control.latency_cycles = 100;
+    c.partition.placement = seed % 2 == 0 ? Placement::first_touch : Placement::interleaved;
+    c.sac.window_cycles = 200 + 37 * seed, c.sac.reprofile_cycles = 300 + 61 * seed, c.sac.threshold = 0;
+    c.sac.crd_ways = 4, c.sac.crd_sets = 32;
+    c.link.bandwidth_gbps = 4;
+    c.llc.size_kib = 16;
+    const Outcome o = check(c, {.kernels = 2, .ctas_per_chip = 8, .ops = 60, .odd_sectors = false}, 7000 + seed);
+    changes += o.result.decisions.size();
+    served += total(o.result, Counter::cluster_served);
+  }
+  CHECK(changes > 30);
+  CHECK(served > 1000);
 }
 
 TEST_CASE("sectors that atomics change are left out of the check where nobody orders them, and no others") {

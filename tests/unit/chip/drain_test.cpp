@@ -100,6 +100,17 @@ TEST_CASE("a few lines that all chips write, add to and read at once do not dead
   });
 }
 
+TEST_CASE("L1s that serve each other answer every request once, with queues of usual size and with one place in each") {
+  for_each_system([](SystemConfig c, std::uint32_t seed) {
+    share_l1s(c, seed);
+    check(c, {.kernels = 2, .lines = 150, .spread = 1280}, 400 + seed);
+    minimise(c);
+    check(c, {.lines = seed % 2 == 0 ? 12u : 150u, .spread = 1280}, 500 + seed);
+    c.l1.mshrs = c.l1.mshr_merges = c.l1.pending_stores = 16;  // much traffic against single places
+    check(c, {.ctas_per_chip = 8, .warps = 4, .lines = 60, .spread = 1280}, 600 + seed);
+  });
+}
+
 TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock") {
   for (const SystemConfig& base : organisations(tiny(1), true)) {
     for (std::uint32_t seed = 0; seed < 12; ++seed) {

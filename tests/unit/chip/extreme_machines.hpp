@@ -8,8 +8,19 @@ inline void minimise(SystemConfig& c) {
   c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
       c.llc.mshr_merges = 1;
   c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
+  c.cluster.input_queue = c.cluster.access_queue = c.cluster.response_buffer = c.cluster.table_latency_cycles = 1;
   c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
+}
+
+/// Four SMs per chip that serve each other's misses, in clusters of two or four, with everything else varied by the seed.
+inline void share_l1s(SystemConfig& c, std::uint32_t seed) {
+  c.sm.count = 4, c.noc.sms_per_cluster = seed % 2 == 0 ? 2 : 4;
+  c.cluster.sharing = ClusterShare::colab;
+  c.cluster.arbitration = static_cast<L1Arbitration>(seed % 3);
+  c.cluster.keep_table = seed % 5 == 0, c.cluster.owner_lru = seed % 7 != 0;
+  c.cluster.port_bytes = seed % 4 == 0 ? 4 : 32;
+  c.cluster.table_latency_cycles = 1 + seed % 11;
 }
 
 /// Every organisation, and every protocol with one of them at least; those that change by themselves do it all the time, and

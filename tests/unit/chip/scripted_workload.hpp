@@ -53,6 +53,12 @@ class Program {
     return *this;
   }
 
+  /// The last op reads data that the kernel does not write.
+  Program& read_only() {
+    ops.back().flags |= kReadOnly;
+    return *this;
+  }
+
   std::vector<Op> ops;
   std::vector<Access> accesses;
 

@@ -66,5 +66,21 @@ TEST_CASE("a link that lost its credits is named by those who wait for it") {
   CHECK(contains(report, "request port 0: 1 packets, the first waits for the link towards chip 0"));
 }
 
+TEST_CASE("reads within a cluster that wait for a port which leads nowhere are named") {
+  SystemConfig config = tiny(1);
+  config.control.deadlock_cycles = 20000;
+  config.noc.sms_per_cluster = 2, config.noc.queue_packets = 1;
+  config.cluster.sharing = ClusterShare::colab;
+  ScriptedWorkload w;
+  w.kernel(1);
+  w.warp(0).loads({Access::make(0x1000, 0xF), Access::make(0x2000, 0xF), Access::make(0x3000, 0xF)}, 0);
+  w.warp(0).after({0}).compute(1, 1);
+  const std::string report = deadlock_report(config, w, [&](Chip& c) {
+    for (std::uint32_t slice = 0; slice < config.llc.slices; ++slice) take_all(ChipTestAccess::slice_gate(c, slice));
+  });
+  CHECK(contains(report, "cluster 0: 2 reads in the ownership table's queue"));
+  CHECK(contains(report, "ownership tables: 2 reads wait for their cluster's request port"));
+}
+
 }  // namespace
 }  // namespace atl

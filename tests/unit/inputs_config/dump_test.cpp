@@ -61,7 +61,7 @@ TEST_CASE("the effective configuration lists the keys in the order of the struct
   for (const auto& [key, value] : json.items()) sections.push_back(key);
   CHECK(sections ==
         std::vector<std::string>{"name", "chips",     "core_clock_mhz", "line_bytes", "scale",   "sm",       "l1",
-                                 "noc",  "llc",       "dynamic",        "sac",        "selrep",  "adaptive", "dram",
+                                 "noc",  "cluster", "llc",       "dynamic",        "sac",        "selrep",  "adaptive", "dram",
                                  "link", "partition", "coherence",      "control",    "observe", "energy"});
   CHECK(json["dram"]["timing"]["rcd"] == 20);
 }

@@ -38,7 +38,8 @@ TEST_CASE("a key without its unit is answered with the whole key") {
 }
 
 TEST_CASE("a key that resembles none is answered with the keys of its section") {
-  CHECK(file_error(R"({"coherence": {"qqqqqqqq": 1}})") == "unknown key `coherence.qqqqqqqq`; known here: protocol, directory_entries, directory_ways, directory_replacement, "
+  CHECK(file_error(R"({"coherence": {"qqqqqqqq": 1}})") ==
+        "unknown key `coherence.qqqqqqqq`; known here: protocol, directory_entries, directory_ways, directory_replacement, "
         "directory_index, range_bytes");
 }
 

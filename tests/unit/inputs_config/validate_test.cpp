@@ -120,10 +120,12 @@ TEST_CASE("slices without remote lines need no organisation that places them") {
 }
 
 TEST_CASE("a directory has whole sets, also when it is scaled, and ranges of several lines") {
-  CHECK(rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
-        "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
-        "of sets");
-  CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") != std::string::npos);
+  CHECK(
+      rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
+      "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
+      "of sets");
+  CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") !=
+        std::string::npos);
   CHECK(set_error({"coherence.protocol=ideal", "coherence.directory_entries=96"}) == "");
   CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=384"}) ==
         "`coherence.range_bytes` = 384 must be a power of two: take 256 or 512");
@@ -170,4 +172,17 @@ TEST_CASE("no energy or power is negative, and all may be nothing") {
     CHECK(set_error({key + "=0"}) == "");
     CHECK(set_error({key + "=-1"}).starts_with("--set: `" + key + "` = -1 is out of range: 0 to "));
   });
+}
+
+TEST_CASE("COLAB needs an L1, clusters of 2 to 16 SMs and a power of two of sets") {
+  CHECK(set_error({"cluster.sharing=colab"}) == "");
+  CHECK(set_error({"cluster.sharing=colab", "noc.sms_per_cluster=16"}) == "");
+  CHECK(rule({"cluster.sharing=colab", "l1.enabled=false"}) ==
+        "`cluster.sharing` = colab serves misses from L1s, but `l1.enabled` = false");
+  for (const std::string size : {"1", "32"}) {
+    CHECK(rule({"cluster.sharing=colab", "noc.sms_per_cluster=" + size}) ==
+          "`cluster.sharing` = colab needs clusters of 2 to 16 SMs, but `noc.sms_per_cluster` = " + size);
+  }
+  CHECK(rule({"cluster.sharing=colab", "cluster.table_sets=48"}) ==
+        "`cluster.table_sets` = 48 must be a power of two: take 32 or 64");
 }

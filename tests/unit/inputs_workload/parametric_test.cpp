@@ -74,6 +74,26 @@ TEST_CASE("a warp issues the loads in flight, then its next op waits for all of 
   CHECK(op[11].wait == 1);
 }
 
+TEST_CASE("loads of regions are marked read-only in the kernels in which nothing writes them") {
+  const auto w = open_text(R"({"kernels": [
+      {"ctas": 8, "regions": [{"name": "a", "size_kib": 64}, {"name": "b", "size_kib": 64, "write_fraction": 0.5}]},
+      {"ctas": 8, "regions": [{"name": "b", "size_kib": 64}, {"name": "a", "size_kib": 64, "pattern": "stream"},
+                              {"name": "a", "size_kib": 64, "atomic_fraction": 0.5}]}]})");
+  constexpr std::uint64_t kB = (0x100000000 + (2ull << 20)) / Access::kBlockBytes;  // a's part is rounded up to 2 MB
+  for (const std::size_t kernel : {0u, 1u}) {
+    CtaProgram cta;
+    w->load_cta(kernel, 3, cta);
+    unsigned loads_of[2] = {};
+    for (const Op& op : cta.ops) {
+      if (op.kind != OpKind::load) continue;
+      const bool b = cta.accesses[op.first_access].block() >= kB;
+      ++loads_of[b];
+      CHECK((op.flags == kReadOnly) == (b == (kernel == 1)));
+    }
+    CHECK(loads_of[0] * loads_of[1] > 0);
+  }
+}
+
 TEST_CASE("the mix of kinds and regions is as asked, within five standard deviations") {
   const auto w = open_text(R"({"kernels": [{"ctas": 64, "warps_per_cta": 4, "memory_instructions": 1000, "regions": [
       {"name": "a", "weight": 3, "size_kib": 2048, "write_fraction": 0.2, "atomic_fraction": 0.1},

@@ -26,7 +26,9 @@ struct Directory : HomeDirectory {
   std::vector<Sent> sent;
   auto sender() {
     sent.clear();
-    return [this](LineAddr line, std::uint64_t chips, InvalidationCause cause) { sent.push_back({line.value, chips, cause}); };
+    return [this](LineAddr line, std::uint64_t chips, InvalidationCause cause) {
+      sent.push_back({line.value, chips, cause});
+    };
   }
   Outcome read(std::uint64_t line, std::uint8_t chip) { return remote_read({line}, chip, sender()); }
   Outcome write(std::uint64_t line, std::uint8_t chip) { return remote_write({line}, chip, sender()); }

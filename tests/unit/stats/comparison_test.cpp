@@ -49,7 +49,8 @@ TEST_CASE("metrics are ratios of sums over chips, or counters") {
   CHECK(value_of(*find_metric("cycles"), r) == 100);
   CHECK(value_of(*find_metric("llc.accesses"), r) == 40);
   r.chips[0].totals[Counter::coherence_invalidations] = 8;
-  r.chips[1].totals[Counter::coherence_invalidation_hits] = 4, r.chips[1].totals[Counter::coherence_evict_invalidation_hits] = 3;
+  r.chips[1].totals[Counter::coherence_invalidation_hits] = 4,
+  r.chips[1].totals[Counter::coherence_evict_invalidation_hits] = 3;
   r.chips[0].totals[Counter::directory_evictions] = 2, r.chips[0].totals[Counter::directory_evicted_lines] = 25;
   r.chips[0].totals[Counter::link_bytes] = 640, r.chips[0].totals[Counter::coherence_invalidation_bytes] = 64;
   CHECK(value_of(*find_metric("coherence.hit_rate"), r) == 0.5);

@@ -37,6 +37,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(a.digest == b.digest);
   CHECK(a.sharing.has_value() == b.sharing.has_value());
   CHECK((a.sharing == b.sharing));
+  CHECK((a.sm_sharing == b.sm_sharing));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
     const auto &x = a.kernels[k], &y = b.kernels[k];
@@ -128,6 +129,7 @@ TEST_CASE("a result of a run that did not watch the sharing, or watched and saw 
   write_result(result, dir / "r.h5", false);
   check_same(result, read_result(dir / "r.h5"));
   result.sharing.reset();
+  result.sm_sharing.reset();
   write_result(result, dir / "r.h5", true);
   check_same(result, read_result(dir / "r.h5"));
 }

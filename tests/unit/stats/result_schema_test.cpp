@@ -69,6 +69,7 @@ TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/latency"), "group /latency is missing"));
   CHECK(contains(refusal_without("/series/llc.hits"), "dataset /series/llc.hits is missing; Atoll 0.1.0 wrote"));
   CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
+  CHECK(contains(refusal_without("/sm_sharing/shared_lines"), "dataset /sm_sharing/shared_lines is missing"));
   CHECK(contains(refusal_without("/sharing/windows/not_shared"), "dataset /sharing/windows/not_shared is missing"));
   CHECK(contains(refusal_without("/energy"), "group /energy is missing"));
   CHECK(contains(refusal_without("/energy/sm_static"), "dataset /energy/sm_static is missing"));

@@ -51,6 +51,7 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     for (std::size_t e = 0; e < kEnergyComponents; ++e)
       r.chips[c].energy.joules[e] = (0.1 + static_cast<double>(e)) / static_cast<double>(3 + c);  // not exact in decimals
   }
+  r.sm_sharing = SmSharingResult{1000, 128, {{10, 9, 8, 70, 6, 5, 40, 30, 20, 10}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0}}};
   r.sharing.emplace();
   r.sharing->epoch_cycles = 20'000;
   r.sharing->footprint = {1 << 20, 3 << 20, 2 << 20, 5 << 20};
