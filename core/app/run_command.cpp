@@ -9,6 +9,7 @@
 #include "comm/mpi_transport.hpp"
 #include "comm/thread_transport.hpp"
 #include "core/app/commands.hpp"
+#include "core/chip/consistency_checker.hpp"
 #include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
@@ -26,7 +27,7 @@ struct RunOptions {
   Cycle max_cycles = kNever;
   int threads = 1;
   unsigned scale = 1;
-  bool force = false, quiet = false;
+  bool force = false, quiet = false, check = false;
 };
 
 /// Rank 0 reads the configuration; the others get what it read, so that all simulate the same system.
@@ -54,6 +55,13 @@ void check_same_workload(Transport& t, const Workload& workload, const std::stri
   });
 }
 
+std::string check_line(const ConsistencyChecker::Counts& n) {
+  return fmt::format(
+      "check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
+      n.checked, n.slices, n.endings, n.tracked,
+      n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
+}
+
 void run_on(Transport& t, const RunOptions& o, const std::string& command, const std::string& host) {
   const SystemConfig config = shared_config(t, o);
   std::optional<RankMap> map;
@@ -75,6 +83,14 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
   options.max_cycles = o.max_cycles;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, o.quiet));
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
+  ConsistencyChecker checker;
+  together(t, [&] {
+    if (!o.check) return;
+    if (t.size() > 1)
+      throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
+    if (config.observe.sharing) throw InputError("--check", "and observe.sharing look at the same events: use one of them");
+    options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
+  });
   const std::string started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   auto result = simulate(t, scaled(config), *workload, *map, options);
   const auto hosts = t.all_gather(host);
@@ -86,8 +102,10 @@ void run_on(Transport& t, const RunOptions& o, const std::string& command, const
     p.system = config.name, p.workload = o.workload, p.workload_digest = digest, p.started_at = started;
     p.effective_config = effective_json(config), p.hosts = hosts;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
+    if (o.check && result->complete) checker.check_final_image();
     if (!o.output.empty()) write_result(*result, o.output, o.force);
     if (!o.quiet) fmt::print("{}", summary_table(*result));
+    if (!o.quiet && o.check) fmt::print("{}", check_line(checker.counts()));
     if (!o.quiet && !o.output.empty()) fmt::print("result     {}\n", o.output);
     std::fflush(stdout);
   });
@@ -118,6 +136,8 @@ void add_run(Commands& c) {
   cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
+  cmd->add_flag("--check", o->check,
+                "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {
     c.on_all_ranks = true;

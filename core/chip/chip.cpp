@@ -280,8 +280,8 @@ void Chip::begin_flush(LlcSlice::Flush scope) {
 void Chip::flush_after_kernel() {
   const bool replicas = std::exchange(replicated_, false);
   if (c_.machine.release_cleans) return begin_flush(LlcSlice::Flush::clean);
-  if (!replicas && c_.role == LlcRole::memory_side) return end_kernel();  // shared all the while: nothing to lose
-  if (!replicas && c_.role == LlcRole::split) return begin_flush(LlcSlice::Flush::remote);
+  // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
+  if (!replicas && !c_.sm_side()) return begin_flush(LlcSlice::Flush::settle);
   const bool hardware = c_.machine.full_map || c_.machine.home_directory;
   if (!hardware || !c_.sm_side()) return begin_flush(LlcSlice::Flush::all);
   phase_ = Phase::flushing;

@@ -37,6 +37,14 @@ class Chip final : public LogicalProcess {
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
   const Context& context() const { return c_; }
+  /// Other chips that may have the line, one of this chip, as its directory knows: one bit each.
+  std::uint64_t sharers(LineAddr line) const {
+    return agent_ ? agent_->sharers(line) : slices_[c_.machine.map.slice(line)].sharers(line);
+  }
+  /// Calls see(line, home chip) for every line in the slices.
+  template <class See> void for_each_line(See&& see) const {
+    for (const LlcSlice& s : slices_) s.for_each_line(see);
+  }
   /// No request, response or line is under way, and all credits are where they belong.
   bool drained() const;
 

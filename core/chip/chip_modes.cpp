@@ -62,7 +62,8 @@ void Chip::empty() {
 
 void Chip::leave_sm_side() {
   if (agent_) agent_->forget();
-  for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(LlcSlice::Flush::remote);
+  const auto scope = c_.machine.replicates ? LlcSlice::Flush::settle : LlcSlice::Flush::remote;
+  for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(scope);
 }
 
 void Chip::advance_change() {

@@ -25,10 +25,15 @@ class HomeAgent {
   void write(LineAddr line, std::uint8_t writer);
   /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
   void atomic(LineAddr line) { write(line, c_.chip); }
+  /// Chips that may have the line, one bit each: for checks.
+  std::uint64_t sharers(LineAddr line) const {
+    return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line);
+  }
   /// No other chip has a line of this one any more.
   void forget();
 
  private:
+  friend struct ChipTestAccess;  // seeds faults
   auto sender();
   void tally(const HomeDirectory::Outcome& outcome);
 

@@ -111,9 +111,10 @@ void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
   c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
   if (p.destination() == c_.chip) {
     Packet here = p;
-    // An SM's request goes where this chip replicates the line, which the SM's chip does not know.
+    // An SM's request goes where this chip replicates the line, which the SM's chip does not know; what went through a
+    // slice of that chip goes where that slice will read.
     if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice))
-      here.slice = static_cast<std::uint8_t>(c_.slice(p));
+      here.slice = static_cast<std::uint8_t>(c_.role == LlcRole::memory_side ? c_.slice(p) : c_.machine.map.slice(p.line));
     state_[channel].in.push(here);
     return pump_in(channel);
   }
@@ -153,7 +154,8 @@ Gate* Links::destination_gate(const Packet& p) {
 /// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
 /// for the home's too, unless the home looks the line up and the one that asked is a replica's.
 std::uint32_t Links::slice_for(const Packet& p) const {
-  return p.has(kToSlice) && c_.machine.replicates && (!c_.sm_side() || c_.machine.home_directory) ? c_.machine.map.slice(p.line) : p.slice;
+  const bool looks_up = !c_.sm_side() || c_.machine.home_directory;
+  return p.has(kToSlice) && c_.machine.replicates && looks_up ? c_.machine.map.slice(p.line) : p.slice;
 }
 
 void Links::pump_in(std::uint32_t channel) {

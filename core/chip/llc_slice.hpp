@@ -51,8 +51,9 @@ class LlcSlice {
   /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
   /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under
   /// split, and when SM-side caching with directories ends. `clean`: dirty ones are written back, and none forgotten.
-  enum class Flush : std::uint8_t { all, dirty, remote, clean };
-  /// The last two forget replicas too, which no directory knows of.
+  /// `settle`: both, before slices may hold replicas: other chips' lines go, and dirty ones of this chip are written back.
+  enum class Flush : std::uint8_t { all, dirty, remote, clean, settle };
+  /// `clean`, `remote` and `settle` forget replicas too, which no directory knows of.
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
@@ -64,6 +65,12 @@ class LlcSlice {
   bool fetching() const { return mshr_.in_use() != 0; }
   /// The home agent's: ends the copies of `line`, one of this slice, in these chips.
   void send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause);
+  /// full_map: chips that may have the line, one bit each: for checks, as is for_each_line(see), see(line, home chip).
+  std::uint64_t sharers(LineAddr line) const { return directory_.sharers_of(line); }
+  template <class See> void for_each_line(See&& see) const {
+    for (std::uint32_t i = 0; i < tags_.entries(); ++i)
+      if (tags_.occupied(i)) see(tags_.line(i), home_[i]);
+  }
   /// No other chip holds a line of this one any more.
   void forget_sharers() { directory_.clear(); }
 

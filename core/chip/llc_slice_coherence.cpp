@@ -67,6 +67,8 @@ void LlcSlice::refer(const Packet& p, std::uint8_t chip) {
   r.sectors = 0;
   r.token = chip | std::uint32_t{p.sectors} << 8;
   ++c_.count[Counter::coherence_referrals];
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_refer(c_, id_, p, chip);
   out_.lanes[lane_of(r)].fifo.push(r);
   pump_out();
 }
@@ -82,6 +84,8 @@ bool LlcSlice::take_notice(const Packet& p, std::uint32_t queue) {
 }
 
 void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
+  if (c_.observer != nullptr && chips != 0) [[unlikely]]
+    c_.observer->on_llc_invalidate(c_, id_, line, chips);
   for (; chips != 0; chips &= chips - 1) {
     ++invalidations_;
     ++c_.count[Counter::coherence_invalidations];
@@ -100,6 +104,8 @@ void LlcSlice::end_copies(const Packet& atomic) {
 bool LlcSlice::invalidate(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
   c_.count[Counter::coherence_invalidation_hits] += end_copy(p.line);
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_obey(c_, id_, p);
   respond(p, 0);
   pump_out();
   return true;

@@ -39,6 +39,8 @@ bool LlcSlice::take_invalidation(const Packet& p) {
   const bool hit = end_copy(p.line), evicted = p.token == static_cast<std::uint32_t>(InvalidationCause::evict);
   c_.count[Counter::coherence_invalidation_hits] += hit;
   c_.count[Counter::coherence_evict_invalidation_hits] += hit && evicted;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_obey(c_, id_, p);
   ++owed_[p.source];
   if (!std::exchange(acks_timed_, true)) c_.schedule((c_.now() / kGather + 1) * kGather, EventKind::slice_acks, id_);
   return true;
@@ -86,6 +88,8 @@ bool LlcSlice::invalidation_room() const {
 }
 
 void LlcSlice::send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_invalidate(c_, id_, line, chips);
   for (; chips != 0; chips &= chips - 1) {
     ++invalidations_;
     ++c_.count[Counter::coherence_invalidations];

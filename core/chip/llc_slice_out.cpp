@@ -93,8 +93,8 @@ void LlcSlice::fill(const Packet& p) {
     respond(w, flags);
     return true;
   });
+  if (e.void_on_arrival) drop_copy(line);  // before the rest of it comes: others would find it here
   if (e.pending == 0) {
-    if (e.void_on_arrival) drop_copy(line);
     mshr_.close(p.entry);
     unstall();
   }
@@ -179,10 +179,12 @@ void LlcSlice::on_flush() {
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
     const bool replica = c_.machine.replicates && c_.machine.map.slice(tags_.line(flush_next_)) != id_;
-    if ((flush_ == Flush::dirty || (flush_ == Flush::clean && !replica)) && tags_.dirty(flush_next_) == 0) continue;
-    if (flush_ == Flush::remote && home_[flush_next_] == c_.chip && !replica) continue;
+    const bool local = home_[flush_next_] == c_.chip && !replica;
+    const bool stays = (flush_ == Flush::clean && !replica) || (flush_ == Flush::settle && local);
+    if ((flush_ == Flush::dirty || stays) && tags_.dirty(flush_next_) == 0) continue;
+    if (flush_ == Flush::remote && local) continue;
     if (!write_room(flush_next_)) return;  // goes on when a write-back has left
-    if (flush_ == Flush::clean && !replica) {
+    if (stays) {
       make_room(flush_next_);
       tags_.dirty(flush_next_) = 0;
       continue;

@@ -38,6 +38,12 @@ class ChipObserver {
   virtual void on_llc_fetch(const Context&, std::uint32_t /*slice*/, const Packet&) {}
   /// A slice answers this request, out of its line or, for one that passed by, out of memory.
   virtual void on_llc_answer(const Context&, std::uint32_t /*slice*/, const Packet&) {}
+  /// A slice answers this read of another slice without data: `chip` is to be asked instead.
+  virtual void on_llc_refer(const Context&, std::uint32_t /*slice*/, const Packet&, std::uint8_t /*chip*/) {}
+  /// A home's slice is about to end the copies of these chips, one bit each.
+  virtual void on_llc_invalidate(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint64_t /*chips*/) {}
+  /// A slice has obeyed an invalidation: it will hit no copy that it had.
+  virtual void on_llc_obey(const Context&, std::uint32_t /*slice*/, const Packet& /*invalidation*/) {}
   /// A line leaves the tags; its dirty sectors, if any, are written back.
   virtual void on_llc_leave(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*dirty*/) {}
   /// A request enters a memory controller.

@@ -86,6 +86,9 @@ class Rules {
         c_.coherence.protocol != CoherenceProtocol::full_map,
         "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
         "software, or llc.replication = shared");
+    require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
+            "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
+            "slice while `llc.replication` reads others: use through, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
     if (c_.llc.replication == Replication::selrep) {

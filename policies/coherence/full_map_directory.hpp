@@ -49,6 +49,11 @@ class FullMapDirectory {
     Entry* e = find(line);
     if (e != nullptr && e->owner == writer) e->owner = kNobody;
   }
+  /// Chips that may have the line, one bit each. No operation of the directory: for checks.
+  std::uint64_t sharers_of(LineAddr line) const {
+    const Entry* e = find(line);
+    return e == nullptr ? 0 : e->sharers;
+  }
   void clear() {
     table_.assign(kFirstSize, {});
     used_ = 0;
@@ -66,12 +71,13 @@ class FullMapDirectory {
   static std::uint64_t bit(std::uint8_t chip) { return std::uint64_t{1} << chip; }
   std::size_t slot(std::uint64_t line) const { return (line * 0x9E3779B97F4A7C15ull >> 20) & (table_.size() - 1); }
 
-  Entry* find(LineAddr line) {
+  const Entry* find(LineAddr line) const {
     for (std::size_t i = slot(line.value);; i = (i + 1) & (table_.size() - 1)) {
       if (table_[i].line == line.value) return &table_[i];
       if (table_[i].line == kFree) return nullptr;
     }
   }
+  Entry* find(LineAddr line) { return const_cast<Entry*>(std::as_const(*this).find(line)); }
   Entry& at(LineAddr line) {
     if (Entry* e = find(line)) return *e;
     if (used_ * 2 >= table_.size()) grow();

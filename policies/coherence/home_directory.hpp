@@ -78,6 +78,7 @@ class HomeDirectory {
   }
 
  private:
+  friend struct ChipTestAccess;  // seeds faults
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
     std::uint64_t range = 0, positions = 0;  ///< positions: one bit for each line that is tracked; 0: invalid

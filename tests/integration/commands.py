@@ -43,6 +43,22 @@ class Commands(program.ProgramTest):
         outcome = self.succeeds(self.arguments("-q", "-o", self.path("out.h5")))
         self.assertEqual(outcome.out + outcome.err, "")
 
+    def test_check_compares_what_is_read_and_changes_nothing(self):
+        for protocol in ("software", "full_map", "rec"):
+            more = ["--set", "llc.organisation=sm_side", "--set", f"coherence.protocol={protocol}"]
+            plain = self.succeeds(self.arguments(*more))
+            checked = self.succeeds(self.arguments("--check", *more))
+            self.assertEqual(plain.digest(), checked.digest())
+            line = re.search(r"^check +(\d+) sectors read by SMs and (\d+) in slices.*: no violation", checked.out, re.M)
+            self.assertGreater(int(line.group(1)), 1000)
+            self.assertGreater(int(line.group(2)), 1000)
+            self.assertNotIn("violation", plain.out)
+
+    def test_check_is_for_one_process(self):
+        self.refused(self.arguments("--check", "--threads", "2"), 2, "--check", "one process", layouts=(None,))
+        self.refused(self.arguments("--check"), 2, "--check", "one process", layouts=(2,))
+        self.refused(self.arguments("--check", "--set", "observe.sharing=true"), 2, "--check", "observe.sharing", layouts=(None,))
+
     def test_two_threads_give_the_digest_and_totals_of_one(self):
         self.succeeds(self.arguments("-o", self.path("one.h5")))
         self.succeeds(self.arguments("-o", self.path("two.h5"), "--threads", "2"))

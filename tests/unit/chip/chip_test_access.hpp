@@ -25,7 +25,48 @@ struct ChipTestAccess {
     keep(l1.tags_, l1.tags_.victim(l1.sets_(line.value)), line, chip);
   }
 
+  static void keep_in_slice(Chip& chip, std::uint32_t slice, LineAddr line, std::uint8_t home) {
+    LlcSlice& s = chip.slices_[slice];
+    const std::uint32_t i = s.tags_.victim(s.set(line));
+    s.home_[i] = home;
+    keep(s.tags_, i, line, chip);
+  }
+  /// Calls a copy dirty that is as memory has it.
+  static void soil(Chip& chip, LineAddr line, std::uint8_t sectors) {
+    LlcSlice& s = slice_of(chip, line);
+    if (const std::uint32_t i = s.tags_.find(s.set(line), line); i != TagArray::kMiss) s.tags_.dirty(i) |= sectors;
+  }
+  /// What is under way to the slice will stay, although it has been invalidated.
+  static void keep_what_comes(Chip& chip, LineAddr line) {
+    LlcSlice& s = slice_of(chip, line);
+    if (const std::uint32_t e = s.mshr_.find(line); e != s.mshr_.kNone) s.mshr_[e].void_on_arrival = false;
+  }
+  /// full_map: the home takes memory to be right.
+  static void forget_owner(Chip& chip, LineAddr line) {
+    FullMapDirectory& d = slice_of(chip, line).directory_;
+    d.written_back(line, d.owner(line));
+  }
+  /// The home's directory, of which one line is tracked: forgets, or invents, a sharer; forgets the entry.
+  static void forget_sharer(Chip& chip, LineAddr line, std::uint32_t sharer) {
+    if (std::uint64_t* const chips = sharers(chip, line)) *chips &= ~(std::uint64_t{1} << sharer);
+  }
+  static void invent_sharer(Chip& chip, LineAddr line, std::uint32_t sharer) {
+    if (std::uint64_t* const chips = sharers(chip, line)) *chips |= std::uint64_t{1} << sharer;
+  }
+  static void forget_entry(Chip& chip, LineAddr line) {
+    HomeDirectory& d = chip.agent_->directory_;
+    if (const std::uint32_t e = d.find(line); e != HomeDirectory::kNone) {
+      d.entry_[e] = {};
+      for (std::uint32_t f = 0; f < d.fields(); ++f) d.sharers_[std::size_t{e} * d.fields() + f] = 0;
+    }
+  }
+
  private:
+  static std::uint64_t* sharers(Chip& chip, LineAddr line) {
+    HomeDirectory& d = chip.agent_->directory_;
+    const std::uint32_t e = d.find(line);
+    return e == HomeDirectory::kNone ? nullptr : &d.sharers(e, line);
+  }
   static LlcSlice& slice_of(Chip& chip, LineAddr line) { return chip.slices_[chip.context().machine.map.slice(line)]; }
   static void keep(TagArray& tags, std::uint32_t i, LineAddr line, const Chip& chip) {
     tags.install(i, line);

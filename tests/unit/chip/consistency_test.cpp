@@ -48,7 +48,7 @@ Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t s
 /// Every organisation and number of chips, sectored or not, with an LLC so small that lines are replaced all the time.
 void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t)>& f) {
   std::uint32_t seed = 1;
-  for (const SystemConfig& base : organisations(tiny(1))) {
+  for (const SystemConfig& base : organisations(tiny(1), true)) {
     for (std::uint32_t chips = 2; chips <= 5; ++chips) {
       for (const bool sectored : {false, true}) {
         for (int repeat = 0; repeat < 2; ++repeat) {
@@ -109,7 +109,9 @@ TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds
 
 TEST_CASE("chips that write different sectors of a line in one kernel do not overwrite each other's") {
   for_each_system([](const SystemConfig& c, std::uint32_t seed) {
-    if (c.llc.sectored) check(c, {.lines = 200, .by_sector = true}, 2000 + seed);
+    // Under full_map a line has one owner at a time: the checker leaves out what several chips write.
+    if (c.llc.sectored && c.coherence.protocol != CoherenceProtocol::full_map)
+      check(c, {.lines = 200, .by_sector = true}, 2000 + seed);
   });
 }
 
@@ -169,19 +171,23 @@ TEST_CASE("the same while L1s serve each other") {
   CHECK(served > 1000);
 }
 
-TEST_CASE("sectors that atomics change are left out of the check, and no others") {
-  SystemConfig c = tiny(2);
-  ScriptedWorkload w;
-  w.kernel(2);
-  w.warp(0).store(0x1000).after({0}).load(0x2000, 0);
-  w.warp(1).atomic(0x2000, kNoSlot, 0x1);
-  w.kernel(2);
-  w.warp(1).load(0x1000, 0).load(0x2000, 1);
-  ConsistencyChecker checker;
-  run(c, w, &checker);
-  checker.check_final_image();
-  CHECK(checker.counts().unchecked >= 1);
-  CHECK(checker.counts().checked + checker.counts().unchecked == 12);
+TEST_CASE("sectors that atomics change are left out of the check where nobody orders them, and no others") {
+  for (const LlcOrganisation organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
+    SystemConfig c = tiny(2);
+    c.llc.organisation = organisation;
+    ScriptedWorkload w;
+    w.kernel(2);
+    w.warp(0).store(0x1000).after({0}).load(0x2000, 0);
+    w.warp(1).atomic(0x2000, kNoSlot, 0x1);
+    w.kernel(2);
+    w.warp(1).load(0x1000, 0).load(0x2000, 1);
+    ConsistencyChecker checker;
+    run(c, w, &checker);
+    checker.check_final_image();
+    // Memory-side, the line's slice says in which order they came.
+    CHECK((checker.counts().unchecked >= 1) == (organisation == LlcOrganisation::sm_side));
+    CHECK(checker.counts().checked + checker.counts().unchecked == 12);
+  }
 }
 
 TEST_CASE("programs with races and atomics are not accused of what their races do") {

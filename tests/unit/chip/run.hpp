@@ -39,7 +39,7 @@ inline RunResult run(const SystemConfig& config, Workload& workload, ChipObserve
   SerialTransport transport;
   SimulationOptions options;
   options.prepare_chip = [&](Chip& chip) { chip.observe(observer); };
-  options.inspect_chip = [](Chip& chip) {
+  options.inspect_chip = []([[maybe_unused]] Chip& chip) {
     CAPTURE(chip.id());
     CHECK(chip.drained());
   };
