@@ -133,8 +133,8 @@ def claims(r):
     sensitive, others = split(r)
     held = arithmetic([r.get(w, "none", "held") for w in sensitive])
     rows = [["97", "L1 misses that a neighbour's L1 holds", "0.52", show(held), verdict(within_a_third(held, 0.52))]]
-    for number, what, name in (("98", "traffic", "read traffic of the network"), ("99", "stalls", "stalls"), ("100", "ipc", "IPC"),
-                               ("101", "energy", "energy")):
+    for number, what, name in (("98", "traffic", "read traffic of the network"), ("99", "stalls", "stalls"),
+                               ("100", "ipc", "IPC"), ("101", "energy", "energy")):
         mean = arithmetic([r.ratio(w, "colab", "none", what) for w in sensitive])
         effect = None if mean is None else mean - 1
         rows.append([number, name, show(PUBLISHED[what], "+.0%"), show(effect, "+.0%"),
@@ -152,7 +152,8 @@ def claims(r):
 
 def energy_shares(r, names):
     share = {part: arithmetic([r.get(w, "none", "parts")[part] for w in names]) for part in ENERGY}
-    return ["Energy of these programs without sharing, means: " + ", ".join(f"{p} {show(s)}" for p, s in share.items()) + ".", ""]
+    shown = ", ".join(f"{p} {show(s)}" for p, s in share.items())
+    return [f"Energy of these programs without sharing, means: {shown}.", ""]
 
 
 def thresholds(r):
@@ -184,7 +185,8 @@ def sizes(r):
     rows = [[w] + [show(r.get(w, f"none_{n}", "held")) for n in of] + [show(r.get(w, f"colab_{n}", "served")) for n in of]
             + [show(r.ratio(w, f"colab_{n}", f"none_{n}", "ipc")) for n in of]
             + [show(r.ratio(w, f"colab_{n}", "none_8", "ipc")) for n in of] for w in r.workloads]
-    return ["### Cluster size", "", "IPC relative to none with clusters of the same size, and relative to none with clusters of 8.", ""] \
+    return ["### Cluster size", "",
+            "IPC relative to none with clusters of the same size, and relative to none with clusters of 8.", ""] \
         + table(["", *(f"held, {n}" for n in of), *(f"served, {n}" for n in of), *(f"IPC, {n}" for n in of),
                  *(f"over none_8, {n}" for n in of)], rows)
 
@@ -205,12 +207,15 @@ def multichip(r):
             both = f"{o}_colab"
             rows.append([w, o, show(r.get(w, o, "held")), show(r.get(w, both, "served")),
                          show(r.ratio(w, o, "memory_side", "ipc")), show(r.ratio(w, both, "memory_side", "ipc")),
-                         show(r.ratio(w, both, o, "ipc")), show(r.ratio(w, both, o, "links")), show(r.ratio(w, both, o, "energy"))])
-    mean = [["harmonic mean", o, "", ""] + [show(harmonic([r.ratio(w, v, b, "ipc") for w in r.workloads])) for v, b in
-                                            ((o, "memory_side"), (f"{o}_colab", "memory_side"), (f"{o}_colab", o))] + ["", ""]
-            for o in ORGANISATIONS]
-    return ["### Four chips", "", "Speed-ups over memory-side without COLAB; the last three columns are COLAB's over the same organisation's.", ""] \
-        + table(["", "LLC", "held", "served", "speed-up", "with COLAB", "COLAB's share", "link bytes", "energy"], rows + mean)
+                         *(show(r.ratio(w, both, o, what)) for what in ("ipc", "links", "energy"))])
+    mean = []
+    for o in ORGANISATIONS:
+        pairs = ((o, "memory_side"), (f"{o}_colab", "memory_side"), (f"{o}_colab", o))
+        mean.append(["harmonic mean", o, "", ""]
+                    + [show(harmonic([r.ratio(w, v, b, "ipc") for w in r.workloads])) for v, b in pairs] + ["", ""])
+    return ["### Four chips", "", "Speed-ups over memory-side without COLAB; the last three columns compare with and without COLAB in",
+            "the same organisation.", ""] \
+        + table(["", "LLC", "held", "served", "speed-up", "with COLAB", "IPC", "link bytes", "energy"], rows + mean)
 
 
 def cpu_seconds(atoll, sharing, out):
@@ -239,9 +244,11 @@ def speed(path):
     if not path.exists():
         return ["### Speed of the simulator", "", "Not measured.", ""]
     fastest = json.loads(path.read_text())
-    rows = [[s, f"{seconds:.2f}", f"{events / 1e6:.1f}", f"{events / 1e6 / seconds:.1f}"] for s, (seconds, events) in fastest.items()]
+    rows = [[sharing, f"{seconds:.2f}", f"{events / 1e6:.1f}", f"{events / 1e6 / seconds:.1f}"]
+            for sharing, (seconds, events) in fastest.items()]
     ratio = {i: fastest["colab"][i] / fastest["none"][i] for i in (0, 1)}
-    return ["### Speed of the simulator", "", "`mm_2`, user time of the whole process, the fastest of four runs of each, in turn.", ""] \
+    return ["### Speed of the simulator", "",
+            "`mm_2`, user time of the whole process, the fastest of four runs of each, in turn.", ""] \
         + table(["", "s", "M events", "M events/s"], rows) \
         + [f"With COLAB, the same program takes {ratio[0]:.2f} of the time and {ratio[1]:.2f} of the events.", ""]
 
@@ -262,7 +269,8 @@ def main():
             (out / "colab_speed.json").write_text(json.dumps(measure_speed(arguments.atoll, out)))
     r = {name: Results(out / name) for name in EXPERIMENTS}
     done = ", ".join(f"{len(r[name].runs)} of `{name}`" for name in EXPERIMENTS)
-    lines = [f"Runs: {done}.", ""] + claims(r["colab"]) + thresholds(r["colab"]) + programs(r["colab"]) + buffers(r["colab_buffers"])
+    lines = [f"Runs: {done}.", ""] + claims(r["colab"]) + thresholds(r["colab"]) + programs(r["colab"])
+    lines += buffers(r["colab_buffers"])
     lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"]) + multichip(r["colab_multichip"])
     lines += speed(out / "colab_speed.json")
     page = PAGE.read_text()
