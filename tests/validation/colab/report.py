@@ -244,7 +244,7 @@ def cpu_seconds(atoll, sharing, out):
     return seconds, events
 
 
-def measure_speed(atoll, folder, rounds=4):
+def measure_speed(atoll, folder, rounds=3):
     """Alternately with and without, the fastest of each counts."""
     fastest = {}
     for _ in range(rounds):
@@ -261,7 +261,7 @@ def speed(path):
             for sharing, (seconds, events) in fastest.items()]
     ratio = {i: fastest["colab"][i] / fastest["none"][i] for i in (0, 1)}
     return ["### Speed of the simulator", "",
-            "`mm_2`, user time of the whole process, the fastest of four runs of each, in turn.", ""] \
+            "`mm_2`, user time of the whole process, the fastest of three runs of each, in turn.", ""] \
         + table(["", "s", "M events", "M events/s"], rows) \
         + [f"With COLAB, the same program takes {ratio[0]:.2f} of the time and {ratio[1]:.2f} of the events.", ""]
 
