@@ -34,6 +34,8 @@ constexpr Term kTerms[] = {
      [](const Use& u) { return u.config.l1.enabled ? u.count(l1_accesses) + u.count(l1_stores) : 0; }},
     {Part::l1, &E::l1_sector_pj, kPico,  // a miss is a fill and the read that answers
      [](const Use& u) { return u.config.l1.enabled ? u.count(l1_sector_accesses) + u.count(l1_sector_misses) : 0; }},
+    {Part::l1, &E::l1_tag_pj, kPico,  // at the owner; its read of the sectors stands where the requester does without a fill
+     [](const Use& u) { return u.count(cluster_served) + u.count(cluster_false_positives); }},
     {Part::llc, &E::llc_tag_pj, kPico, [](const Use& u) { return u.count(llc_accesses); }},
     {Part::llc, &E::llc_sector_pj, kPico,
      [](const Use& u) {
@@ -41,6 +43,13 @@ constexpr Term kTerms[] = {
      }},
     {Part::noc, &E::noc_pj_per_byte, kPico,
      [](const Use& u) { return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes); }},
+    {Part::noc, &E::cluster_pj_per_byte, kPico, [](const Use& u) { return u.count(cluster_bytes); }},
+    {Part::noc, &E::cluster_table_pj, kPico,  // misses look it up, answers of the network and stores change it
+     [](const Use& u) {
+       return u.config.cluster.sharing == ClusterShare::none
+                  ? 0
+                  : u.count(cluster_lookups) + u.count(l1_misses) - u.count(cluster_served) + u.count(l1_stores);
+     }},
     {Part::link, &E::link_pj_per_bit, kPico, [](const Use& u) { return u.count(link_bytes) * kBitsPerByte; }},
     {Part::dram, &E::dram_activate_pj, kPico,
      [](const Use& u) { return u.count(dram_row_misses) + u.count(dram_row_conflicts); }},

@@ -12,6 +12,8 @@ struct EnergyConfig {
   double llc_tag_pj = 75;
   double llc_sector_pj = 160;
   double noc_pj_per_byte = 20;
+  double cluster_pj_per_byte = 5;
+  double cluster_table_pj = 230;
   double link_pj_per_bit = 0.54;
   double dram_activate_pj = 1818;
   double dram_read_pj_per_bit = 6.3;
@@ -29,6 +31,8 @@ struct EnergyConfig {
     v(s.llc_tag_pj, {"llc_tag_pj", "pJ", 0, 1e6, "look-up of a line in the tags of an LLC slice"});
     v(s.llc_sector_pj, {"llc_sector_pj", "pJ", 0, 1e6, "32 bytes into or out of an LLC slice"});
     v(s.noc_pj_per_byte, {"noc_pj_per_byte", "pJ", 0, 1e6, "a byte through a crossbar, wires included"});
+    v(s.cluster_pj_per_byte, {"cluster_pj_per_byte", "pJ", 0, 1e6, "a byte between the L1s of a cluster, wires included"});
+    v(s.cluster_table_pj, {"cluster_table_pj", "pJ", 0, 1e6, "look-up of a line in a cluster's ownership table"});
     v(s.link_pj_per_bit, {"link_pj_per_bit", "pJ", 0, 1e6, "a bit over one inter-chip link, both ends included"});
     v(s.dram_activate_pj, {"dram_activate_pj", "pJ", 0, 1e6, "opening and closing a row of dram.row_bytes"});
     v(s.dram_read_pj_per_bit, {"dram_read_pj_per_bit", "pJ", 0, 1e6, "a bit out of an open row to the chip"});

@@ -21,6 +21,8 @@ SystemConfig priced() {
               .llc_tag_pj = 4,
               .llc_sector_pj = 50,
               .noc_pj_per_byte = 6,
+              .cluster_pj_per_byte = 1.5,
+              .cluster_table_pj = 13,
               .link_pj_per_bit = 0.5,
               .dram_activate_pj = 900,
               .dram_read_pj_per_bit = 3,
@@ -95,10 +97,34 @@ TEST_CASE("an L1 that is switched off costs nothing") {
   CHECK(energy(c, {{Counter::l1_accesses, 9}, {Counter::l1_sector_accesses, 9}, {Counter::l1_stores, 9}}) == Energy{});
 }
 
+TEST_CASE("sharing within a cluster costs the table, the owner's tags and a shorter way") {
+  using enum Counter;
+  SystemConfig c = priced();
+  c.cluster.sharing = ClusterShare::colab;
+  const Energy e = energy(c, {{l1_misses, 100},
+                              {l1_stores, 7},
+                              {cluster_lookups, 90},
+                              {cluster_table_hits, 40},
+                              {cluster_served, 30},
+                              {cluster_false_positives, 6},
+                              {cluster_bytes, 960}});
+  const double pj = 1e-12;
+  CHECK(e[Part::l1] == Approx((36 + 7) * 2 * pj));
+  CHECK(e[Part::noc] == Approx(((90 + 70 + 7) * 13 + 960 * 1.5) * pj));  // 70 answers of the network enter the table
+  CHECK(e.total() == Approx(e[Part::l1] + e[Part::noc]));
+}
+
+TEST_CASE("without sharing there is no table that misses and stores would cost") {
+  using enum Counter;
+  CHECK(energy(priced(), {{l1_misses, 100}, {l1_stores, 7}})[Part::noc] == 0);
+}
+
 TEST_CASE("every key of the table has an effect, on one component alone") {
   Counters counters;
   counters.value.fill(1000);
-  const SystemConfig c = priced();
+  counters[Counter::cluster_served] = 900;
+  SystemConfig c = priced();
+  c.cluster.sharing = ClusterShare::colab;
   const Energy before = energy_of_chip(c, counters, 1'000'000);
   EnergyConfig doubled = c.energy;
   EnergyConfig::fields(doubled, [&](double& price, const Field& field) {

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Runs COLAB's comparison and writes its results into tests/validation/colab.md.
+
+    report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
+
+The runs are `atoll sweep` of inputs/experiments/colab*.json, the larger ones of traces that
+tests/validation/selrep/record.py records: what is in DIR already is not run again, and points that are missing leave gaps in
+the tables. The speed of the simulator is measured once and kept in DIR/colab_speed.json. Needs h5py (Debian: python3-h5py,
+/usr/bin/python3)."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+
+import h5py
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGE = ROOT / "tests/validation/colab.md"
+BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+EXPERIMENTS = ("colab", "colab_sizes", "colab_buffers", "colab_multichip", "colab_arbitration")
+
+# The averages that the poster and the abstract give for programs that are sensitive to replication; no bars are available.
+PUBLISHED = {"held": 0.52, "traffic": -0.38, "stalls": -0.40, "ipc": 0.43, "energy": -0.17}
+SENSITIVE_FROM = PUBLISHED["held"] / 2
+ENERGY = {"core": (), "static": (), "noc": (), "dram": (), "caches": ("l1", "llc")}
+ORGANISATIONS = ("memory_side", "sm_side", "sac")
+
+
+def read(path):
+    with h5py.File(path) as f:
+        total = lambda counter: float(f["totals/" + counter][:].sum())
+        joules = {part: float(f["energy/" + part][:].sum()) for part in f["energy"]}
+        cycles, misses = float(f.attrs["cycles"]), max(1.0, total("l1.misses"))
+        lookups = max(1.0, total("cluster.lookups"))
+        return {
+            "cycles": cycles,
+            "ipc": total("warp.instructions") / cycles,
+            "misses": total("l1.misses"),
+            "held": total("cluster.held") / misses,
+            "pending": total("cluster.pending") / misses,
+            "served": total("cluster.served") / misses,
+            "traffic": total("noc.response_bytes"),
+            "replies": total("noc.response_bytes") / cycles,
+            "stalls": total("sm.port_stall") + total("sm.reply_stall"),
+            "links": total("link.bytes"),
+            "energy": sum(joules.values()),
+            "parts": {name: sum(j for part, j in joules.items() if part in parts or part.endswith(name))
+                      / sum(joules.values()) for name, parts in ENERGY.items()},
+            "false positives": total("cluster.false_positives") / lookups,
+            "false negatives": total("cluster.false_negatives") / lookups,
+            "access full": total("cluster.access_full") / lookups,
+            "input full": total("cluster.input_full") / misses,
+        }
+
+
+class Results:
+    """The runs of one experiment, by workload and variant."""
+
+    def __init__(self, folder):
+        self.runs = {tuple(p.stem.split("__")): read(p) for p in sorted(folder.glob("*__*.h5"))}
+        asked = json.loads((folder / "experiment.json").read_text()) if self.runs else {"workloads": []}
+        self.workloads = [w["name"] for w in asked["workloads"]]
+
+    def get(self, workload, variant, what):
+        run = self.runs.get((workload, variant))
+        return run[what] if run else None
+
+    def ratio(self, workload, variant, base, what):
+        ours, theirs = self.get(workload, variant, what), self.get(workload, base, what)
+        return ours / theirs if ours is not None and theirs else None
+
+
+def arithmetic(values):
+    known = [v for v in values if v is not None]
+    return sum(known) / len(known) if known else None
+
+
+def harmonic(values):
+    known = [v for v in values if v is not None]
+    return len(known) / sum(1 / v for v in known) if known else None
+
+
+def show(value, form=".2f"):
+    return "-" if value is None else format(value, form)
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
+
+
+def verdict(holds):
+    return "not measured" if holds is None else "holds" if holds else "does not hold"
+
+
+def within_a_third(ours, paper):
+    return None if ours is None else abs(ours - paper) <= abs(paper) / 3
+
+
+COLUMNS = ("traffic", "stalls", "ipc", "energy")
+
+
+def split(r, threshold=SENSITIVE_FROM):
+    """Workloads that are sensitive and others, by what the oracle saw without sharing."""
+    known = [w for w in r.workloads if (w, "none") in r.runs and (w, "colab") in r.runs]
+    sensitive = [w for w in known if r.get(w, "none", "held") >= threshold]
+    return sensitive, [w for w in known if w not in sensitive]
+
+
+def row(r, w):
+    return [w, show(r.get(w, "none", "held")), show(r.get(w, "none", "pending")), show(r.get(w, "colab", "served"))] \
+        + [show(r.ratio(w, "colab", "none", what), form) for what, form in zip(COLUMNS, (".2f", ".2f", ".3f", ".3f"))] \
+        + [show(r.ratio(w, "colab", "none", "misses")), show(r.get(w, "none", "replies"), ".0f")] \
+        + [show(r.get(w, "colab", what), ".3f")
+           for what in ("false positives", "false negatives", "access full", "input full")]
+
+
+def programs(r):
+    head = ["", "held", "pending", "served", "read traffic", "stalls", "IPC", "energy", "L1 misses", "reply B/cycle",
+            "false pos.", "false neg.", "access full", "input full"]
+    lines = []
+    for title, names in zip(("Sensitive", "Others"), split(r)):
+        rows = [row(r, w) for w in sorted(names, key=lambda w: -r.get(w, "none", "held"))]
+        mean = lambda what, variant: show(arithmetic([r.get(w, variant, what) for w in names]))
+        rows.append(["mean", mean("held", "none"), mean("pending", "none"), mean("served", "colab")]
+                    + [show(arithmetic([r.ratio(w, "colab", "none", c) for w in names]), ".3f") for c in COLUMNS]
+                    + [show(arithmetic([r.ratio(w, "colab", "none", "misses") for w in names]))] + [""] * 5)
+        lines += [f"### {title}: COLAB relative to none", ""] + table(head, rows)
+    return lines
+
+
+def by_program(names, value):
+    """Mean in which each program weighs alike, whatever the number of its sizes: mm_1 to mm_4 are one."""
+    sizes = {}
+    for w in names:
+        sizes.setdefault(w.rstrip("0123456789"), []).append(value(w))
+    return arithmetic([arithmetic(values) for values in sizes.values()])
+
+
+def claims(r):
+    sensitive, others = split(r)
+    held = lambda w: r.get(w, "none", "held")
+    mean = arithmetic([held(w) for w in sensitive])
+    rows = [["97", "L1 misses that a neighbour's L1 holds", "0.52", show(mean), show(by_program(sensitive, held)),
+             verdict(within_a_third(mean, PUBLISHED["held"]))]]
+    for number, what, name in (("98", "traffic", "read traffic of the network"), ("99", "stalls", "stalls"),
+                               ("100", "ipc", "IPC"), ("101", "energy", "energy")):
+        effect = lambda w: r.ratio(w, "colab", "none", what) - 1
+        mean = arithmetic([effect(w) for w in sensitive])
+        rows.append([number, name, show(PUBLISHED[what], "+.0%"), show(mean, "+.0%"),
+                     show(by_program(sensitive, effect), "+.0%"), verdict(within_a_third(mean, PUBLISHED[what]))])
+    ipc = {w: r.ratio(w, "colab", "none", "ipc") for w in sensitive + others}
+    if sensitive:
+        rows.append(["100", "IPC, harmonic mean", "", show(harmonic([ipc[w] for w in sensitive]) - 1, "+.0%"), "", ""])
+    for name, group in (("others", others), ("all", sensitive + others)):
+        least = min(((ipc[w], w) for w in group), default=None)
+        rows.append(["", f"IPC never below 0.98, {name}", "", f"{least[0]:.3f} ({least[1]})" if least else "-", "",
+                     verdict(least and least[0] >= 0.98)])
+    return ["### Claims, over the sensitive programs", "",
+            "Holds: the mean effect over the traces is within a third of the published one, above or below.", ""] \
+        + table(["claim", "", "paper", "here", "here, by program", ""], rows) + energy_shares(r, sensitive)
+
+
+def energy_shares(r, names):
+    share = {part: arithmetic([r.get(w, "none", "parts")[part] for w in names]) for part in ENERGY}
+    shown = ", ".join(f"{p} {show(s)}" for p, s in share.items())
+    return [f"Energy of these programs without sharing, means: {shown}.", ""]
+
+
+def thresholds(r):
+    rows = []
+    for threshold in (0.10, 0.20, SENSITIVE_FROM, 0.40, PUBLISHED["held"]):
+        names, others = split(r, threshold)
+        mean = [arithmetic([r.ratio(w, "colab", "none", c) for w in names]) for c in COLUMNS]
+        rows.append([f"{threshold:.2f}", len(names), show(arithmetic([r.get(w, "none", "held") for w in names]))]
+                    + [show(None if m is None else m - 1, "+.0%") for m in mean]
+                    + [show(min((r.ratio(w, "colab", "none", "ipc") for w in others), default=None), ".3f")])
+    return ["### The same with other thresholds of the held share", ""] \
+        + table(["from", "programs", "held", "read traffic", "stalls", "IPC", "energy", "least IPC of the others"], rows)
+
+
+def arbitration(r):
+    policies = ("colab_first", "local_first", "round_robin")
+    rows = [[w] + [show(r.get(w, p, "served"), ".3f") for p in policies]
+            + [show(r.ratio(w, p, "colab_first", "ipc"), ".3f") for p in policies] for w in r.workloads]
+    best = lambda what: all(r.get(w, "colab_first", what) >= max(r.get(w, p, what) for p in policies) for w in r.workloads)
+    complete = r.workloads and all((w, p) in r.runs for w in r.workloads for p in policies)
+    return ["### Arbitration at the L1 (claim 105)", "", "IPC relative to `colab_first`.", ""] \
+        + table(["", *(f"served, {p}" for p in policies), *(f"IPC, {p}" for p in policies)], rows) \
+        + [f"`colab_first` serves most in every program: {verdict(best('served') if complete else None)}; "
+           f"has the highest IPC in every program: {verdict(best('ipc') if complete else None)}.", ""]
+
+
+def sizes(r):
+    of = (2, 4, 8, 16)
+    rows = [[w] + [show(r.get(w, f"none_{n}", "held")) for n in of] + [show(r.get(w, f"colab_{n}", "served")) for n in of]
+            + [show(r.ratio(w, f"colab_{n}", f"none_{n}", "ipc")) for n in of]
+            + [show(r.ratio(w, f"colab_{n}", "none_8", "ipc")) for n in of] for w in r.workloads]
+    return ["### Cluster size", "",
+            "IPC relative to none with clusters of the same size, and relative to none with clusters of 8.", ""] \
+        + table(["", *(f"held, {n}" for n in of), *(f"served, {n}" for n in of), *(f"IPC, {n}" for n in of),
+                 *(f"over none_8, {n}" for n in of)], rows)
+
+
+def buffers(r):
+    variants = ("deep", "no_hits", "colab")
+    rows = [[w] + [show(r.ratio(w, v, "none", "ipc"), ".3f") for v in variants]
+            + [show(r.ratio(w, v, "none", "stalls")) for v in variants] + [show(r.get(w, "no_hits", "served"), ".3f")]
+            for w in r.workloads]
+    return ["### What queues do without sharing", ""] \
+        + table(["", *(f"IPC, {v}" for v in variants), *(f"stalls, {v}" for v in variants), "served, no_hits"], rows)
+
+
+def multichip(r):
+    rows = []
+    for w in r.workloads:
+        for o in ORGANISATIONS:
+            both = f"{o}_colab"
+            rows.append([w, o, show(r.get(w, o, "held")), show(r.get(w, both, "served")),
+                         show(r.ratio(w, o, "memory_side", "ipc")), show(r.ratio(w, both, "memory_side", "ipc")),
+                         *(show(r.ratio(w, both, o, what)) for what in ("ipc", "links", "energy"))])
+    mean = []
+    for o in ORGANISATIONS:
+        pairs = ((o, "memory_side"), (f"{o}_colab", "memory_side"), (f"{o}_colab", o))
+        mean.append(["harmonic mean", o, "", ""]
+                    + [show(harmonic([r.ratio(w, v, b, "ipc") for w in r.workloads])) for v, b in pairs] + ["", ""])
+    return ["### Four chips", "", "Speed-ups over memory-side without COLAB. The last three columns:",
+            "with COLAB over without, in the same organisation.", ""] \
+        + table(["", "LLC", "held", "served", "speed-up", "with COLAB", "IPC", "link bytes", "energy"], rows + mean)
+
+
+def cpu_seconds(atoll, sharing, out):
+    """User time of one run, which other load on the machine hardly changes, and the run's cycles and events."""
+    before = os.times().children_user
+    trace = ROOT / "results/selrep-traces/mm_2.h5"
+    subprocess.run([atoll, "run", "colab-gpu", "-w", str(trace), "--set", f"cluster.sharing={sharing}", "-o", str(out)],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds = os.times().children_user - before
+    with h5py.File(out) as f:
+        events = float(f["provenance"].attrs["events"])
+    out.unlink()
+    return seconds, events
+
+
+def measure_speed(atoll, folder, rounds=3):
+    """Alternately with and without, the fastest of each counts."""
+    fastest = {}
+    for _ in range(rounds):
+        for sharing in ("none", "colab"):
+            fastest[sharing] = min(fastest.get(sharing, (1e9, 0)), cpu_seconds(atoll, sharing, folder / "colab_speed.h5"))
+    return fastest
+
+
+def speed(path):
+    if not path.exists():
+        return ["### Speed of the simulator", "", "Not measured.", ""]
+    fastest = json.loads(path.read_text())
+    rows = [[sharing, f"{seconds:.2f}", f"{events / 1e6:.1f}", f"{events / 1e6 / seconds:.1f}"]
+            for sharing, (seconds, events) in fastest.items()]
+    ratio = {i: fastest["colab"][i] / fastest["none"][i] for i in (0, 1)}
+    return ["### Speed of the simulator", "",
+            "`mm_2`, user time of the whole process, the fastest of three runs of each, in turn.", ""] \
+        + table(["", "s", "M events", "M events/s"], rows) \
+        + [f"With COLAB, the same program takes {ratio[0]:.2f} of the time and {ratio[1]:.2f} of the events.", ""]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--jobs", default="2")
+    parser.add_argument("--out", default=str(ROOT / "results"), help="folder of the sweeps' folders colab, colab_sizes, ...")
+    parser.add_argument("--atoll", default=str(ROOT / "build/release/atoll"))
+    parser.add_argument("--no-run", action="store_true", help="only write what there is")
+    arguments = parser.parse_args()
+    out = pathlib.Path(arguments.out)
+    if not arguments.no_run:
+        for name in EXPERIMENTS:  # a trace that is not recorded is a point that fails, a gap in a table
+            experiment = ROOT / f"inputs/experiments/{name}.json"
+            subprocess.run([arguments.atoll, "sweep", str(experiment), "--jobs", arguments.jobs, "--out", str(out / name)])
+        if not (out / "colab_speed.json").exists():
+            (out / "colab_speed.json").write_text(json.dumps(measure_speed(arguments.atoll, out)))
+    r = {name: Results(out / name) for name in EXPERIMENTS}
+    done = ", ".join(f"{len(r[name].runs)} of `{name}`" for name in EXPERIMENTS)
+    lines = [f"Runs: {done}.", ""] + claims(r["colab"]) + thresholds(r["colab"]) + programs(r["colab"])
+    lines += buffers(r["colab_buffers"])
+    lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"]) + multichip(r["colab_multichip"])
+    lines += speed(out / "colab_speed.json")
+    page = PAGE.read_text()
+    head, rest_of_page = page.split(BEGIN)[0], page.split(END)[1]
+    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(lines) + "\n" + END + rest_of_page)
+
+
+if __name__ == "__main__":
+    main()
