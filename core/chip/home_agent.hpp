@@ -25,6 +25,9 @@ class HomeAgent {
   void write(LineAddr line, std::uint8_t writer);
   /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
   void atomic(LineAddr line) { write(line, c_.chip); }
+  /// Entries cover so many bytes from now on (0: as before). If that changes, the directory gives up all it has, and copies
+  /// stay valid until their invalidations arrive; the kernel's end waits for these as for any.
+  void cover(std::uint32_t range_bytes);
   /// No other chip has a line of this one any more.
   void forget();
 
@@ -34,6 +37,7 @@ class HomeAgent {
 
   Context& c_;
   const bool unbounded_;
+  std::uint32_t range_bytes_;
   HomeDirectory directory_;
   FullMapDirectory all_;  ///< instead, if unbounded
   std::vector<LlcSlice>* slices_ = nullptr;
