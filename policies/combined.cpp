@@ -62,6 +62,12 @@ class Combined final : public Policy {
     return v;
   }
 
+  std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
+    std::vector<Decision> decisions = organisation_.policy->at_kernel_end(end);
+    for (Decision& d : replication_.policy->at_kernel_end(end)) decisions.push_back(std::move(d));
+    return decisions;
+  }
+
  private:
   std::vector<Modes> merged() const {
     std::vector<Modes> all = organisation_.modes;

@@ -36,7 +36,10 @@ struct Modes {
   std::uint32_t epoch_cycles =
       0;  ///< the chip reports its counters so long after these modes take effect, and so on; 0: not
   ReplicationModes replication{};
-  template <class Archive> void serialize(Archive& a, unsigned) { a& llc& local_ways& profile& epoch_cycles& replication; }
+  std::uint32_t range_bytes = 0;  ///< that an entry of the home directory covers; 0: as configured
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    a& llc& local_ways& profile& epoch_cycles& replication& range_bytes;
+  }
   bool operator==(const Modes&) const = default;
 };
 
@@ -54,6 +57,13 @@ struct Epoch {
   std::span<const ChipEpoch> chips;
 };
 
+/// A kernel that has ended everywhere.
+struct KernelEnd {
+  std::uint64_t kernel = 0;
+  Cycle end = 0;
+  std::span<const Counters> chips;  ///< increments, until each chip's part had ended
+};
+
 /// Decisions and what follows from them.
 struct Verdict {
   std::vector<Decision> decisions;
@@ -67,6 +77,8 @@ class Policy {
   virtual std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) = 0;
   /// Asked when every chip has reported the epoch, while the kernel runs. Nothing: all stays as it is.
   virtual std::optional<Verdict> at_epoch_end(const Epoch&) { return std::nullopt; }
+  /// Told before the next kernel's modes are asked for. Returns what it decided for them.
+  virtual std::vector<Decision> at_kernel_end(const KernelEnd&) { return {}; }
 };
 
 }  // namespace atl

@@ -1,8 +1,10 @@
 #include "policies/registry.hpp"
 
 #include <array>
+#include <utility>
 
 #include "core/engine/error.hpp"
+#include "policies/coherence/rec_adaptive.hpp"
 #include "policies/combined.hpp"
 #include "policies/llc/fixed_role.hpp"
 #include "policies/llc/sac.hpp"
@@ -31,8 +33,10 @@ std::span<const PolicyInfo> policies() { return kPolicies; }
 std::unique_ptr<Policy> make_policy(const SystemConfig& config) {
   for (const PolicyInfo& p : kPolicies) {
     if (p.organisation != config.llc.organisation) continue;
-    if (config.llc.replication == Replication::shared) return p.make(config);
-    return combine(p.make(config), make_replication(config));
+    std::unique_ptr<Policy> policy = p.make(config);
+    if (config.llc.replication != Replication::shared) policy = combine(std::move(policy), make_replication(config));
+    if (config.coherence.protocol == CoherenceProtocol::rec_adaptive) policy = make_rec_adaptive(config, std::move(policy));
+    return policy;
   }
   throw InputError("llc.organisation", "this organisation has no policy in policies/registry.cpp");
 }

@@ -181,6 +181,7 @@ void Chip::fill_l1(const Event& e) {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
+  at_kernel_start_ = c_.count;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
@@ -290,7 +291,8 @@ void Chip::flush_after_kernel() {
 
 void Chip::end_kernel() {
   phase_ = Phase::idle;
-  tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now()});
+  const Counters d = c_.count - at_kernel_start_;
+  tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}});
 }
 
 // ---- Controller ----

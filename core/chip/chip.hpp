@@ -105,7 +105,7 @@ class Chip final : public LogicalProcess {
   Change change_ = Change::none;
   std::uint32_t modes_taken_ = 0;  ///< number of modes obeyed so far
   std::uint32_t epoch_cycles_ = 0;
-  Counters at_epoch_start_;
+  Counters at_epoch_start_, at_kernel_start_;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
   std::optional<ChipCtas> ctas_;
   CtaDispatcher dispatcher_;

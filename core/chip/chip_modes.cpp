@@ -10,6 +10,7 @@ void Chip::obey(const Modes& m) {
   c_.local_ways = m.local_ways;
   c_.profiler.turn(m.profile);
   c_.replication = m.replication;
+  if (agent_) agent_->cover(m.range_bytes);
   replicated_ |= m.replication.level != 0;
   c_.degrees.turn(m.replication.profile, m.replication.restart);
   ++modes_taken_;

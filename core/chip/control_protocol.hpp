@@ -70,7 +70,8 @@ struct PageHomesBody {
 struct KernelDoneBody {
   std::uint64_t kernel = 0;
   Cycle cycle = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& cycle; }
+  std::vector<std::uint64_t> counters{};  ///< kernel_done: increments since the kernel's start
+  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& cycle& counters; }
 };
 
 struct SampleBody {

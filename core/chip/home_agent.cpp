@@ -8,6 +8,7 @@ namespace atl {
 HomeAgent::HomeAgent(Context& c)
     : c_(c),
       unbounded_(c.machine.config.coherence.protocol == CoherenceProtocol::ideal),
+      range_bytes_(c.machine.config.coherence.range_bytes),
       directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
 
 auto HomeAgent::sender() {
@@ -42,6 +43,12 @@ void HomeAgent::tally(const HomeDirectory::Outcome& outcome) {
   c_.count[Counter::directory_allocations] += outcome.allocated;
   c_.count[Counter::directory_evictions] += outcome.evicted_lines != 0;
   c_.count[Counter::directory_evicted_lines] += outcome.evicted_lines;
+}
+
+void HomeAgent::cover(std::uint32_t range_bytes) {
+  if (range_bytes == 0 || range_bytes == range_bytes_) return;
+  range_bytes_ = range_bytes;
+  directory_.reshape(directory_shape(c_.machine.config, range_bytes), sender());
 }
 
 void HomeAgent::forget() {

@@ -29,6 +29,9 @@ class HomeAgent {
   std::uint64_t sharers(LineAddr line) const {
     return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line);
   }
+  /// Entries cover so many bytes from now on (0: as before). If that changes, the directory gives up all it has, and copies
+  /// stay valid until their invalidations arrive; the kernel's end waits for these as for any.
+  void cover(std::uint32_t range_bytes);
   /// No other chip has a line of this one any more.
   void forget();
 
@@ -39,6 +42,7 @@ class HomeAgent {
 
   Context& c_;
   const bool unbounded_;
+  std::uint32_t range_bytes_;
   HomeDirectory directory_;
   FullMapDirectory all_;  ///< instead, if unbounded
   std::vector<LlcSlice>* slices_ = nullptr;

@@ -11,6 +11,7 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
                        Cycle max_cycles)
     : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
   result_.chips.resize(config.chips);
+  kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
@@ -57,7 +58,7 @@ void Controller::on_message(const ControlMessage& m) {
       for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::flush, EmptyBody{});
       return;
     case ControlKind::kernel_done:
-      return on_kernel_done(unpack<KernelDoneBody>(m.body).cycle);
+      return on_kernel_done(m.source, unpack<KernelDoneBody>(m.body));
     case ControlKind::epoch_report:
       return on_epoch(m.source, unpack<EpochBody>(m.body));
     case ControlKind::paused:
@@ -92,15 +93,19 @@ void Controller::launch(Cycle earliest_start) {
     tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip]});
 }
 
-void Controller::on_kernel_done(Cycle cycle) {
+void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (finishing_ || changing_) return;
-  kernel_end_ = std::max(kernel_end_, cycle);
+  kernel_end_ = std::max(kernel_end_, body.cycle);
+  std::copy(body.counters.begin(), body.counters.end(), kernel_counts_[chip].value.begin());
   if (++chips_done_ < config_.chips) return;
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
-  if (++kernel_ < kernels_.size()) return launch(kernel_end_ + config_.control.launch_latency_cycles);
-  finish();
+  if (kernel_ + 1 == kernels_.size()) return finish();
+  for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
+    result_.decisions.push_back(std::move(d));
+  ++kernel_;
+  launch(kernel_end_ + config_.control.launch_latency_cycles);
 }
 
 void Controller::finish() {

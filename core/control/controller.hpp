@@ -49,7 +49,7 @@ class Controller final : public LogicalProcess {
   void handle(const Event& e);
   void on_message(const ControlMessage& m);
   void on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters);
-  void on_kernel_done(Cycle cycle);
+  void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
   void on_report(LpId chip, const ChipReportBody& r);
   void launch(Cycle earliest_start);
@@ -84,6 +84,7 @@ class Controller final : public LogicalProcess {
   std::size_t kernel_ = 0;
   std::uint32_t chips_done_ = 0, chips_drained_ = 0, reports_ = 0;
   Cycle kernel_end_ = 0;
+  std::vector<Counters> kernel_counts_;  ///< [chip] of the kernel that is ending
   bool running_ = false, finishing_ = false;
   // Modes, epochs and changes of organisation.
   std::vector<Modes> modes_;  ///< [chip] sent last

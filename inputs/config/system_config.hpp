@@ -73,7 +73,17 @@ struct ControlConfig {
   }
 };
 
-enum class CoherenceProtocol : std::uint8_t { software, full_map, directory, hmg, rec, ideal, none_remote, l1_only };
+enum class CoherenceProtocol : std::uint8_t {
+  software,
+  full_map,
+  directory,
+  hmg,
+  rec,
+  rec_adaptive,
+  ideal,
+  none_remote,
+  l1_only
+};
 enum class DirectoryReplacement : std::uint8_t { automatic, fifo, lru };
 
 /// How copies of remote lines are kept coherent, and the directory at the home that does it (REC section 4).
@@ -87,19 +97,38 @@ struct CoherenceConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
-    v(s.directory_entries, {"directory_entries", "", 1, 1 << 22, "directory, hmg, rec: entries per chip"});
+    v(s.directory_entries, {"directory_entries", "", 1, 1 << 22, "directory, hmg, rec, rec_adaptive: entries per chip"});
     v(s.directory_ways, {"directory_ways", "", 1, 64, "associativity of the directory"});
     v(s.directory_replacement, {"directory_replacement", "", 0, 0, "which entry a full set gives up"});
     v(s.directory_index, {"directory_index", "", 0, 0, "set index function of the directory"});
-    v(s.range_bytes, {"range_bytes", "B", 128, 4096, "rec: addresses that an entry covers, a power of two"});
+    v(s.range_bytes,
+      {"range_bytes", "B", 128, 4096, "rec: addresses that an entry covers, a power of two; rec_adaptive begins with it"});
   }
 };
 
+/// When `rec_adaptive` takes another range for the next kernel; ours, not REC's.
+struct RecAdaptiveConfig {
+  std::uint32_t min_range_bytes = 256, max_range_bytes = 4096;
+  double widen_above = 0.75, narrow_below = 0.25;
+  double min_evictions = 0.01;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.min_range_bytes, {"min_range_bytes", "B", 128, 4096, "the shortest range, a power of two"});
+    v(s.max_range_bytes, {"max_range_bytes", "B", 128, 4096, "the longest range, a power of two"});
+    v(s.widen_above, {"widen_above", "", 0, 1, "twice the range if entries track more than this part of it when evicted"});
+    v(s.narrow_below, {"narrow_below", "", 0, 1, "half the range if they track less than this part"});
+    v(s.min_evictions, {"min_evictions", "", 0, 1, "the range stays if fewer look-ups than this part evict an entry"});
+  }
+};
+
+/// Entries cover a range and have sharers for each line in it.
+constexpr bool has_ranges(CoherenceProtocol p) {
+  return p == CoherenceProtocol::rec || p == CoherenceProtocol::rec_adaptive;
+}
 /// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines
 /// through.
 constexpr bool has_home_directory(CoherenceProtocol p) {
-  return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || p == CoherenceProtocol::rec ||
-         p == CoherenceProtocol::ideal;
+  return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || has_ranges(p) || p == CoherenceProtocol::ideal;
 }
 /// These keep remote lines out of the requester's slices.
 constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
@@ -143,6 +172,7 @@ struct SystemConfig {
   LinkConfig link;
   PartitionConfig partition;
   CoherenceConfig coherence;
+  RecAdaptiveConfig rec_adaptive;
   ControlConfig control;
   ObserveConfig observe;
   EnergyConfig energy;
@@ -167,6 +197,7 @@ struct SystemConfig {
     v(s.link, {"link", "", 0, 0, "inter-chip network"});
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});
     v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
+    v(s.rec_adaptive, {"rec_adaptive", "", 0, 0, "rules of coherence.protocol = rec_adaptive"});
     v(s.control, {"control", "", 0, 0, "controller"});
     v(s.observe, {"observe", "", 0, 0, "statistics that cost host time, off by default"});
     v(s.energy, {"energy", "", 0, 0, "energy of events, and power of parts (docs/energy.md)"});

@@ -130,13 +130,26 @@ class Rules {
             "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no power-of-two "
             "number of sets",
             d.directory_entries, d.directory_ways, c_.scale);
-    if (d.protocol != CoherenceProtocol::rec) return;
+    if (!has_ranges(d.protocol)) return;
     power_of_two("coherence.range_bytes", d.range_bytes);
     require(
         d.range_bytes > c_.line_bytes,
         "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
         "range",
         d.range_bytes, c_.line_bytes);
+    if (d.protocol != CoherenceProtocol::rec_adaptive) return;
+    const RecAdaptiveConfig& r = c_.rec_adaptive;
+    power_of_two("rec_adaptive.min_range_bytes", r.min_range_bytes);
+    power_of_two("rec_adaptive.max_range_bytes", r.max_range_bytes);
+    require(r.min_range_bytes > c_.line_bytes, "`rec_adaptive.min_range_bytes` = {} is one line of `line_bytes` = {}",
+            r.min_range_bytes, c_.line_bytes);
+    require(r.min_range_bytes <= d.range_bytes && d.range_bytes <= r.max_range_bytes,
+            "`coherence.range_bytes` = {}, the first kernel's, is not from `rec_adaptive.min_range_bytes` = {} to "
+            "`rec_adaptive.max_range_bytes` = {}",
+            d.range_bytes, r.min_range_bytes, r.max_range_bytes);
+    require(r.narrow_below < r.widen_above,
+            "`rec_adaptive.narrow_below` = {} must be less than `rec_adaptive.widen_above` = {}", r.narrow_below,
+            r.widen_above);
   }
 
   void network() const {

@@ -144,7 +144,7 @@ template <> std::span<const Word<CtaToSm>> words() {
 }
 
 template <> std::span<const Word<CoherenceProtocol>> words() {
-  static constexpr std::array<Word<CoherenceProtocol>, 8> list{{
+  static constexpr std::array<Word<CoherenceProtocol>, 9> list{{
       {CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
       {CoherenceProtocol::full_map, "full_map",
        "SM-side slices: a directory at the home invalidates copies when one is written"},
@@ -152,6 +152,7 @@ template <> std::span<const Word<CoherenceProtocol>> words() {
        "remote writes go through to the home, whose directory of single lines invalidates copies (REC's baseline)"},
       {CoherenceProtocol::hmg, "hmg", "as directory, with four lines and one set of sharers per entry (HMG, one level)"},
       {CoherenceProtocol::rec, "rec", "as directory, with an entry for range_bytes and sharers for each line in it"},
+      {CoherenceProtocol::rec_adaptive, "rec_adaptive", "as rec, with a range chosen for each kernel (ours)"},
       {CoherenceProtocol::ideal, "ideal", "as directory, with room for all lines: nothing is evicted"},
       {CoherenceProtocol::none_remote, "none_remote", "remote lines are cached at their home only"},
       {CoherenceProtocol::l1_only, "l1_only", "remote lines are cached at their home and in L1s"},

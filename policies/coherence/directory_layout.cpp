@@ -1,5 +1,8 @@
 #include "policies/coherence/directory_layout.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace atl {
 namespace {
 constexpr std::uint32_t kTagBits = 48;
@@ -7,10 +10,9 @@ constexpr std::uint32_t kHmgLines = 4;  ///< lines per entry, as HMG has it and 
 }  // namespace
 
 DirectoryLayout directory_layout(const SystemConfig& c) {
-  const std::uint32_t sharers = c.chips - 1;
-  if (c.coherence.protocol != CoherenceProtocol::rec) return {kTagBits, 0, sharers};
-  const std::uint32_t lines = c.coherence.range_bytes / c.line_bytes;
-  const auto offset_bits = static_cast<std::uint32_t>(std::countr_zero(c.coherence.range_bytes));
+  const std::uint32_t sharers = c.chips - 1, range = c.coherence.range_bytes;
+  if (!has_ranges(c.coherence.protocol)) return {kTagBits, 0, sharers};
+  const std::uint32_t lines = range / c.line_bytes, offset_bits = static_cast<std::uint32_t>(std::countr_zero(range));
   return {kTagBits - offset_bits, lines, lines * sharers};
 }
 
@@ -20,7 +22,7 @@ std::uint64_t directory_bytes(const SystemConfig& c) {
 
 DirectoryShape directory_shape(const SystemConfig& c) {
   const CoherenceConfig& d = c.coherence;
-  const bool rec = d.protocol == CoherenceProtocol::rec, hmg = d.protocol == CoherenceProtocol::hmg;
+  const bool rec = has_ranges(d.protocol), hmg = d.protocol == CoherenceProtocol::hmg;
   return {.sets = d.directory_entries / d.directory_ways,
           .ways = d.directory_ways,
           .lines = rec   ? d.range_bytes / c.line_bytes
@@ -31,6 +33,17 @@ DirectoryShape directory_shape(const SystemConfig& c) {
                      ? rec
                      : d.directory_replacement == DirectoryReplacement::lru,
           .index = d.directory_index};
+}
+
+DirectoryShape directory_shape(const SystemConfig& c, std::uint32_t range_bytes) {
+  SystemConfig other = c;
+  other.coherence.range_bytes = range_bytes;
+  DirectoryShape shape = directory_shape(other);
+  const std::uint32_t bits = directory_layout(c).bits(), entries = c.coherence.directory_entries;
+  const auto fit = static_cast<std::uint32_t>(std::uint64_t{entries} * bits / directory_layout(other).bits());
+  shape.sets = std::max(1u, std::bit_floor(fit / c.coherence.directory_ways));
+  shape.ways = fit / shape.sets;
+  return shape;
 }
 
 std::uint32_t position_bit(std::uint64_t address, std::uint32_t range_bytes, std::uint32_t line_bytes,

@@ -12,11 +12,15 @@ struct DirectoryLayout {
   std::uint32_t bits() const { return base_bits + position_bits + sharer_bits + 1; }
 };
 
-/// Of the protocols directory, hmg and rec.
+/// Of the protocols directory, hmg, rec and rec_adaptive, with `coherence.range_bytes`.
 DirectoryLayout directory_layout(const SystemConfig& config);
 /// Storage of one chip's directory.
 std::uint64_t directory_bytes(const SystemConfig& config);
 DirectoryShape directory_shape(const SystemConfig& config);
+
+/// The same storage with entries of another range: as many as fit, in the most sets that leave each `directory_ways`. Ways
+/// take up what a power of two of sets would waste.
+DirectoryShape directory_shape(const SystemConfig& config, std::uint32_t range_bytes);
 
 /// Bit of the position of `address` in REC's entry, counted from 0 behind the base; the bits of its `sharers` sharers follow
 /// (REC section 4.1).

@@ -66,6 +66,13 @@ class HomeDirectory {
     return outcome;
   }
 
+  /// Evicts every entry, and begins anew with another shape.
+  template <class Send> void reshape(const DirectoryShape& shape, Send&& send) {
+    for (std::uint32_t e = 0; e < entry_.size(); ++e)
+      if (entry_[e].positions != 0) evict(e, send);
+    *this = HomeDirectory(shape);
+  }
+
   void clear() {
     entry_.assign(entry_.size(), {});
     sharers_.assign(sharers_.size(), 0);

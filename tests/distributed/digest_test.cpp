@@ -133,6 +133,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
     CAPTURE(protocol);
     SystemConfig config = small_system(organisation, "ring", protocol);
     config.coherence.directory_entries = 64;
+    config.rec_adaptive.narrow_below = 0.5, config.rec_adaptive.widen_above = 0.51;              // so that the range changes
     if (organisation == "sac") config.sac.window_cycles = 5000, config.link.bandwidth_gbps = 4;  // so that SM-side wins once
     const RunResult one = run_on(config, "stores", 1);
     const Counters sum = sum_of_chips(one);
@@ -141,11 +142,15 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
       CHECK(sum[Counter::coherence_invalidation_hits] > 0);
       CHECK((sum[Counter::directory_evictions] > 0) == (protocol != "ideal"));
     }
+    if (protocol == "rec_adaptive") {
+      const auto changed = [](const Decision& d) { return d.choice == "512 B" || d.choice == "2048 B"; };
+      CHECK(std::any_of(one.decisions.begin(), one.decisions.end(), changed));
+    }
     for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
   };
-  for (const std::string protocol : {"directory", "hmg", "rec", "ideal", "none_remote", "l1_only"})
+  for (const std::string protocol : {"directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"})
     check("sm_side", protocol);
-  check("static", "rec"), check("dynamic", "directory"), check("sac", "rec");
+  check("static", "rec"), check("dynamic", "directory"), check("sac", "rec"), check("dynamic", "rec_adaptive");
 }
 
 TEST_CASE("every result is the same for any map of chips and controller to ranks") {

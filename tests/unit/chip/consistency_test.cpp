@@ -76,6 +76,19 @@ TEST_CASE("no read is stale and no store is lost, whatever the organisation") {
   CHECK(replaced > 10000);
 }
 
+TEST_CASE("no read is stale and no store is lost while the directories' range changes from kernel to kernel") {
+  std::uint64_t changes = 0;
+  for_each_system([&](const SystemConfig& c, std::uint32_t seed) {
+    if (c.coherence.protocol != CoherenceProtocol::rec_adaptive) return;
+    for (const std::uint64_t spread : {128, 1280}) {
+      const Outcome o = check(c, {.kernels = 6, .spread = spread, .odd_sectors = c.llc.sectored}, 7000 + seed);
+      std::string last = "1024 B";
+      for (const Decision& d : o.result.decisions) changes += std::exchange(last, d.choice) != d.choice;
+    }
+  });
+  CHECK(changes > 100);
+}
+
 TEST_CASE("no read is stale and no store is lost with one place in every queue") {
   for_each_system([](SystemConfig c, std::uint32_t seed) {
     minimise(c);
@@ -121,6 +134,7 @@ std::size_t check_changes(CoherenceProtocol protocol, std::uint32_t seeds) {
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {
     SystemConfig c = tiny(2 + seed % 4);
     c.coherence.protocol = protocol, c.coherence.directory_entries = 32, c.coherence.directory_ways = 4;
+    c.rec_adaptive.narrow_below = 0.5, c.rec_adaptive.widen_above = 0.51, c.rec_adaptive.min_evictions = 0;
     c.llc.organisation = LlcOrganisation::sac;
     c.control.latency_cycles = 100;
     c.partition.placement = Placement::interleaved;
@@ -146,7 +160,8 @@ std::size_t check_changes(CoherenceProtocol protocol, std::uint32_t seeds) {
 
 TEST_CASE("no read is stale and no store is lost when SAC changes the organisation in the middle of writing, to and fro") {
   CHECK(check_changes(CoherenceProtocol::software, 60) > 1000);
-  for (const auto protocol : {CoherenceProtocol::directory, CoherenceProtocol::hmg, CoherenceProtocol::rec})
+  for (const auto protocol :
+       {CoherenceProtocol::directory, CoherenceProtocol::hmg, CoherenceProtocol::rec, CoherenceProtocol::rec_adaptive})
     check_changes(protocol, 30);
 }
 

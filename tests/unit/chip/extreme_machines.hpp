@@ -44,11 +44,12 @@ inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool fu
     }
     using enum CoherenceProtocol;
     c.coherence.directory_entries = 8, c.coherence.directory_ways = 4, c.coherence.range_bytes = 1024;
+    c.rec_adaptive.narrow_below = 0.5, c.rec_adaptive.widen_above = 0.51, c.rec_adaptive.min_evictions = 0;
     std::vector<CoherenceProtocol> protocols;
-    if (word.value == LlcOrganisation::sm_side) protocols = {directory, hmg, rec, ideal, none_remote, l1_only};
+    if (word.value == LlcOrganisation::sm_side) protocols = {directory, hmg, rec, rec_adaptive, ideal, none_remote, l1_only};
     if (word.value == LlcOrganisation::sac) protocols = {hmg, rec};
     if (word.value == LlcOrganisation::fixed_split) protocols = {rec};
-    if (word.value == LlcOrganisation::dynamic_split) protocols = {directory};
+    if (word.value == LlcOrganisation::dynamic_split) protocols = {directory, rec_adaptive};
     for (c.coherence.protocol = software; const CoherenceProtocol p : protocols) {
       c.coherence.protocol = p;
       list.push_back(c);

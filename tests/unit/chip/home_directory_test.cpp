@@ -7,7 +7,7 @@ namespace {
 using namespace test;
 using enum CoherenceProtocol;
 
-constexpr CoherenceProtocol kProtocols[] = {directory, hmg, rec, ideal};
+constexpr CoherenceProtocol kProtocols[] = {directory, hmg, rec, rec_adaptive, ideal};
 
 /// SM-side slices under a home directory; all pages live on chip 0, whose CTA comes first.
 SystemConfig coherent(CoherenceProtocol protocol, std::uint32_t chips = 4) {
@@ -272,6 +272,65 @@ TEST_CASE("under SAC with REC only remote lines go when SM-side caching ends, an
   CHECK(at(r, 0, Counter::directory_lookups) == 5);  // four reads and a write of chip 1
   CHECK(at(r, 0, Counter::directory_allocations) == 4);
   CHECK(at(r, 1, Counter::directory_lookups) == 1);  // its own write
+}
+
+/// Chip 1 reads whole ranges of chip 0's, then single lines of others, then nothing, then a line that it had.
+ScriptedWorkload two_localities() {
+  ScriptedWorkload w;
+  w.kernel(4);
+  for (std::uint64_t line = 0; line < 160; ++line) w.warp(1).after({0}).load(line * 128, 0);
+  w.kernel(4);
+  for (std::uint64_t page = 0; page < 60; ++page) w.warp(1).after({0}).load(0x100000 + page * 4096, 0);
+  w.kernel(4);
+  w.warp(0).compute(1, 10);
+  w.kernel(4);
+  w.warp(1).load(159 * 128, 0);
+  return w;
+}
+
+SystemConfig adaptive() {
+  SystemConfig c = coherent(rec_adaptive);
+  c.coherence.directory_entries = 16, c.coherence.range_bytes = 512;  // 4 lines, 56 bits; 12 entries of 1 KB
+  return c;
+}
+
+TEST_CASE("the range follows what evicted entries tracked in the last kernel, and every copy ends that no entry tracks") {
+  ScriptedWorkload w = two_localities();
+  ConsistencyChecker checker;
+  const RunResult r = run(adaptive(), w, &checker);
+  checker.check_final_image();
+  REQUIRE(r.decisions.size() == 3);  // none after the last kernel
+  CHECK(r.decisions[0].choice == "1024 B");
+  CHECK(r.decisions[0].cycle == r.kernels[0].finished);
+  CHECK(r.decisions[0].values[0] == std::pair<std::string, double>{"lines_per_entry", 4});
+  CHECK(r.decisions[0].values[1].second >= 24);  // 40 ranges in 16 entries
+  CHECK(r.decisions[0].values[2] == std::pair<std::string, double>{"lookups", 160});
+  CHECK(r.decisions[1].choice == "512 B");
+  CHECK(r.decisions[1].values[0].second == 1);
+  CHECK(r.decisions[1].values[1].second == 48);  // 60 ranges in 12 entries, none of them taken when the kernel began
+  CHECK(r.decisions[2].choice == "512 B");
+  CHECK(r.decisions[2].values[2].second == 0);
+  CHECK(at(r, 1, Counter::coherence_evict_invalidation_hits) == 160 + 60);
+  CHECK(at(r, 0, Counter::directory_evicted_lines) < 160);  // the others were given up for the new range
+  CHECK(at(r, 1, Counter::llc_misses) == 160 + 60 + 1);
+}
+
+TEST_CASE("a kernel that begins with another range ends after the last invalidation of the old one's entries") {
+  struct Log : ChipObserver {
+    std::vector<Cycle> arrivals;
+    void on_event(const Context& c, const Event& e) override {
+      if (e.kind == EventKind::slice_arrive && e.packet.kind == PacketKind::invalidate) arrivals.push_back(c.now());
+    }
+  };
+  SystemConfig c = adaptive();
+  c.link.latency_cycles = 5000, c.control.latency_cycles = 2600, c.link.topology = Topology::full;
+  ScriptedWorkload w = two_localities();
+  Log log;
+  const RunResult r = run(c, w, &log);
+  REQUIRE(log.arrivals.size() == 220);
+  CHECK(std::count_if(log.arrivals.begin(), log.arrivals.end(), [&](Cycle at) { return at > r.kernels[2].started; }) == 12);
+  CHECK(log.arrivals.back() >= r.kernels[2].started + c.link.latency_cycles);
+  CHECK(r.kernels[2].finished >= log.arrivals.back() + c.link.latency_cycles);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_CASE("a split LLC has ways for both kinds of lines, and no full map") {
 }
 
 TEST_CASE("home directories go with every organisation that writes remote lines through") {
-  for (const std::string protocol : {"directory", "hmg", "rec", "ideal"}) {
+  for (const std::string protocol : {"directory", "hmg", "rec", "rec_adaptive", "ideal"}) {
     for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"})
       CHECK(set_error({"llc.organisation=" + organisation, "coherence.protocol=" + protocol}) == "");
     CHECK(rule({"llc.organisation=static", "llc.remote_writes=back", "coherence.protocol=" + protocol}) ==
@@ -117,6 +117,18 @@ TEST_CASE("slices without remote lines need no organisation that places them") {
           "`coherence.protocol` = " + protocol +
               " leaves no remote lines for `llc.organisation` = sac to place: use sm_side or memory_side");
   }
+}
+
+TEST_CASE("ranges that are chosen lie between bounds, which are powers of two, with one threshold below the other") {
+  const auto adaptive = [](const std::string& set) { return rule({"coherence.protocol=rec_adaptive", set}); };
+  CHECK(adaptive("rec_adaptive.min_range_bytes=384") ==
+        "`rec_adaptive.min_range_bytes` = 384 must be a power of two: take 256 or 512");
+  CHECK(adaptive("rec_adaptive.max_range_bytes=3072").find("take 2048 or 4096") != std::string::npos);
+  CHECK(adaptive("rec_adaptive.min_range_bytes=128") == "`rec_adaptive.min_range_bytes` = 128 is one line of `line_bytes` = 128");
+  CHECK(adaptive("rec_adaptive.min_range_bytes=2048").find("`coherence.range_bytes` = 1024, the first") != std::string::npos);
+  CHECK(adaptive("rec_adaptive.max_range_bytes=512").find("`coherence.range_bytes` = 1024, the first") != std::string::npos);
+  CHECK(adaptive("rec_adaptive.narrow_below=0.75").find("must be less than `rec_adaptive.widen_above`") != std::string::npos);
+  CHECK(set_error({"coherence.protocol=rec", "rec_adaptive.max_range_bytes=512"}) == "");
 }
 
 TEST_CASE("a directory has whole sets, also when it is scaled, and ranges of several lines") {

@@ -62,3 +62,29 @@ TEST_CASE("REC replaces its least recently used entry and the others their oldes
   CHECK(directory_shape(c).sets == 1024);
   CHECK(directory_shape(machine(CoherenceProtocol::directory)).lines == 1);
 }
+
+TEST_CASE("other ranges use the same bits: a power of two of sets, and as many ways as fit, at least the configured ones") {
+  SystemConfig c = machine(CoherenceProtocol::rec_adaptive);
+  const auto shape = [&](std::uint32_t range) { return directory_shape(c, range); };
+  CHECK(directory_bytes(c) == 103 * 1024);
+  CHECK(shape(128).sets == 2048);  // 16876 entries of 50 bits
+  CHECK(shape(128).ways == 8);
+  CHECK(shape(256).sets == 1024);  // 14803 of 57
+  CHECK(shape(256).ways == 14);
+  CHECK(shape(512).ways == 11);  // 11719 of 72
+  CHECK(shape(1024).sets == 1024);
+  CHECK(shape(1024).ways == 8);
+  CHECK(shape(2048).sets == 512);  // 5083 of 166
+  CHECK(shape(2048).ways == 9);
+  CHECK(shape(4096).sets == 256);  // 2879 of 293
+  CHECK(shape(4096).ways == 11);
+  for (std::uint32_t range = 128; range <= 4096; range *= 2) {
+    CHECK(shape(range).lines == range / 64);
+    CHECK(shape(range).lru);
+    SystemConfig other = c;
+    other.coherence.range_bytes = range;
+    const std::uint64_t used = std::uint64_t{shape(range).sets} * shape(range).ways * directory_layout(other).bits();
+    CHECK(used <= directory_bytes(c) * 8);
+    CHECK(used > directory_bytes(c) * 8 * 7 / 8);
+  }
+}

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <tuple>
@@ -211,4 +212,28 @@ TEST_CASE("a cleared directory knows of nobody") {
   d.read(2, 3);
   CHECK(d.at(1) == 0);
   CHECK(d.sent.empty());
+}
+
+TEST_CASE("a directory that takes another shape tells every sharer of every tracked line once, and begins with nothing") {
+  for (const std::uint32_t lines : {1u, 4u, 16u, 64u}) {
+    Directory d({.sets = 4, .ways = 2, .lines = lines, .lru = true});
+    std::mt19937 random(lines);
+    for (const std::uint32_t next : {16u, 2u, 64u, 64u}) {
+      for (int i = 0; i < 500; ++i) {
+        const std::uint64_t line = random() % 1000;
+        const auto chip = static_cast<std::uint8_t>(1 + random() % 3);
+        i % 3 == 0 ? (void)d.write(line, chip) : i % 3 == 1 ? (void)d.read(line, chip) : d.write_at_home(line);
+      }
+      List tracked;
+      for (std::uint64_t line = 0; line < 1000; ++line)
+        if (d.at(line) != 0) tracked.push_back({line, d.at(line), evict});
+      REQUIRE(!tracked.empty());
+      d.reshape({.sets = 2, .ways = 3, .lines = next, .lru = true}, d.sender());
+      std::sort(d.sent.begin(), d.sent.end());
+      CHECK(d.sent == tracked);
+      for (std::uint64_t line = 0; line < 1000; ++line) CHECK(d.at(line) == 0);
+    }
+    CHECK(d.read(0, 1).allocated);
+    CHECK(!d.read(63, 2).allocated);  // one range of the new 64 lines
+  }
 }
