@@ -234,7 +234,7 @@ def multichip(r):
 def cpu_seconds(atoll, sharing, out):
     """User time of one run, which other load on the machine hardly changes, and the run's cycles and events."""
     before = os.times().children_user
-    trace = ROOT / "results/selrep-traces/mm_2.h5"
+    trace = ROOT / "results/selrep-traces/nn_0.h5"
     subprocess.run([atoll, "run", "colab-gpu", "-w", str(trace), "--set", f"cluster.sharing={sharing}", "-o", str(out)],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds = os.times().children_user - before
@@ -261,7 +261,7 @@ def speed(path):
             for sharing, (seconds, events) in fastest.items()]
     ratio = {i: fastest["colab"][i] / fastest["none"][i] for i in (0, 1)}
     return ["### Speed of the simulator", "",
-            "`mm_2`, user time of the whole process, the fastest of three runs of each, in turn.", ""] \
+            "`nn_0`, user time of the whole process, the fastest of three runs of each, in turn.", ""] \
         + table(["", "s", "M events", "M events/s"], rows) \
         + [f"With COLAB, the same program takes {ratio[0]:.2f} of the time and {ratio[1]:.2f} of the events.", ""]
 
