@@ -124,10 +124,13 @@ TEST_CASE("ranges that are chosen lie between bounds, which are powers of two, w
   CHECK(adaptive("rec_adaptive.min_range_bytes=384") ==
         "`rec_adaptive.min_range_bytes` = 384 must be a power of two: take 256 or 512");
   CHECK(adaptive("rec_adaptive.max_range_bytes=3072").find("take 2048 or 4096") != std::string::npos);
-  CHECK(adaptive("rec_adaptive.min_range_bytes=128") == "`rec_adaptive.min_range_bytes` = 128 is one line of `line_bytes` = 128");
-  CHECK(adaptive("rec_adaptive.min_range_bytes=2048").find("`coherence.range_bytes` = 1024, the first") != std::string::npos);
+  CHECK(adaptive("rec_adaptive.min_range_bytes=128") ==
+        "`rec_adaptive.min_range_bytes` = 128 is one line of `line_bytes` = 128");
+  CHECK(adaptive("rec_adaptive.min_range_bytes=2048").find("`coherence.range_bytes` = 1024, the first") !=
+        std::string::npos);
   CHECK(adaptive("rec_adaptive.max_range_bytes=512").find("`coherence.range_bytes` = 1024, the first") != std::string::npos);
-  CHECK(adaptive("rec_adaptive.narrow_below=0.75").find("must be less than `rec_adaptive.widen_above`") != std::string::npos);
+  CHECK(adaptive("rec_adaptive.narrow_below=0.75").find("must be less than `rec_adaptive.widen_above`") !=
+        std::string::npos);
   CHECK(set_error({"coherence.protocol=rec", "rec_adaptive.max_range_bytes=512"}) == "");
 }
 
