@@ -110,7 +110,8 @@ TEST_CASE("no read is stale and no store is lost while L1s serve each other") {
 TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds what it stored there") {
   std::uint64_t served = 0;
   for_each_system([&](SystemConfig c, std::uint32_t seed) {
-    if (!c.llc.sectored) return;
+    // Under full_map a line has one owner at a time: the checker leaves out what several chips write.
+    if (!c.llc.sectored || c.coherence.protocol == CoherenceProtocol::full_map) return;
     share_l1s(c, seed);
     c.l1.sectored = seed % 2 == 0;  // whole lines bring the neighbours' sectors along, which grow stale
     c.l1.size_kib = 1;              // and the SM's own are soon replaced
