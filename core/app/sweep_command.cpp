@@ -246,7 +246,8 @@ void add_sweep(Commands& c) {
   cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
       ->check(CLI::Range(1, 4096));
   CLI::Option* list = cmd->add_flag("--list", o->list, "show the points, run nothing");
-  cmd->add_flag("--missing", o->missing, "with --list: only what a sweep would run, as lines of number and name")->needs(list);
+  cmd->add_flag("--missing", o->missing, "with --list: only what a sweep would run, as lines of number and name")
+      ->needs(list);
   cmd->add_option("--only", o->only, "only points whose name fits, e.g. 'BFS__*'")->type_name("GLOB");
   cmd->add_option("--point", o->numbers, "only the points of these numbers (--list)")
       ->type_name("N,...")
