@@ -74,6 +74,9 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   synchroniser->run();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
+  std::vector<double> waits;
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+    waits.push_back(unpack<double>(body));
   const auto [digest, events] = merge(transport, local, config.chips + 1);
   if (options.inspect_chip) {
     for (const auto& chip : chips) options.inspect_chip(*chip);
@@ -89,6 +92,8 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   result.digest = digest;
   result.provenance.events = events;
   result.provenance.host_seconds = seconds.count();
+  result.provenance.windows = synchroniser->windows_run();
+  result.provenance.wait_seconds = std::move(waits);
   return result;
 }
 

@@ -53,6 +53,14 @@ class ResultFile {
     return value;
   }
 
+  std::vector<double> reals(const std::string& group, const char* name) const {
+    const auto a = attribute(group, name);
+    if (a.getTypeClass() != H5T_FLOAT) fail(fmt::format("attribute {} of {} is not a list of numbers", name, group));
+    std::vector<double> values(static_cast<std::size_t>(a.getSpace().getSimpleExtentNpoints()));
+    if (!values.empty()) a.read(H5::PredType::NATIVE_DOUBLE, values.data());
+    return values;
+  }
+
   std::vector<std::string> text_list(const std::string& group, const char* name) const {
     const auto a = attribute(group, name);
     if (a.getTypeClass() != H5T_STRING) fail(fmt::format("attribute {} of {} is not a list of texts", name, group));
@@ -172,6 +180,8 @@ Provenance read_provenance(const ResultFile& file) {
   p.hosts = file.text_list("/provenance", "hosts");
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");
+  p.windows = file.number("/provenance", "windows");
+  p.wait_seconds = file.reals("/provenance", "wait_seconds");
   return p;
 }
 
