@@ -53,11 +53,13 @@ class ResultFile {
     return value;
   }
 
-  std::vector<double> reals(const std::string& group, const char* name) const {
+  /// Values of an attribute that is a list of numbers, of HDF5's class `type`.
+  template <class T> std::vector<T> list(const std::string& group, const char* name, H5T_class_t type) const {
     const auto a = attribute(group, name);
-    if (a.getTypeClass() != H5T_FLOAT) fail(fmt::format("attribute {} of {} is not a list of numbers", name, group));
-    std::vector<double> values(static_cast<std::size_t>(a.getSpace().getSimpleExtentNpoints()));
-    if (!values.empty()) a.read(H5::PredType::NATIVE_DOUBLE, values.data());
+    if (a.getTypeClass() != type) fail(fmt::format("attribute {} of {} is not a list of such numbers", name, group));
+    std::vector<T> values(static_cast<std::size_t>(a.getSpace().getSimpleExtentNpoints()));
+    const H5::DataType& as = type == H5T_FLOAT ? H5::PredType::NATIVE_DOUBLE : H5::PredType::NATIVE_UINT64;
+    if (!values.empty()) a.read(as, values.data());
     return values;
   }
 
@@ -181,7 +183,8 @@ Provenance read_provenance(const ResultFile& file) {
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");
   p.windows = file.number("/provenance", "windows");
-  p.wait_seconds = file.reals("/provenance", "wait_seconds");
+  p.wait_seconds = file.list<double>("/provenance", "wait_seconds", H5T_FLOAT);
+  p.process_events = file.list<std::uint64_t>("/provenance", "process_events", H5T_INTEGER);
   return p;
 }
 
