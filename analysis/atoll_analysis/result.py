@@ -58,7 +58,7 @@ class Result(Head):
     footprint: "pd.Series[Any] | None"      #: bytes by kind of sharing (observe.sharing)
     sharing: pd.DataFrame | None            #: [epoch, window] bytes by kind of sharing (observe.sharing)
     sm_sharing: pd.DataFrame | None         #: [kernel] lines that SMs share (observe.sm_sharing)
-    stack: pd.DataFrame | None              #: [chip] cycles by what limited them (schema 4)
+    stack: pd.DataFrame | None              #: [kernel, chip] cycles by what they were spent on (schema 4)
     units: Mapping[str, str]                #: unit of each counter
     docs: Mapping[str, str]                 #: meaning of each counter
     other: Mapping[str, pd.DataFrame]       #: tables of groups that this package does not know

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from atoll_analysis import capacity, config, markup
+from atoll_analysis import capacity, config, markup, names
 from atoll_analysis.decisions import judged
 from atoll_analysis.figures import balance, energy, responses, sharing, stack, timeline
 from atoll_analysis.figures import decisions as decision_figure
@@ -76,7 +76,10 @@ def _kernels(result: Result) -> str:
     for at, k in result.kernels.iterrows():
         cycles = math.nan if k["cycles"] is pd.NA else float(k["cycles"])
         share = cycles / result.cycles if result.cycles else math.nan
-        rows.append([number(float(at), str(at)), Cell(str(k["name"])), number(float(k["ctas"]), grouped(k["ctas"])),
+        mangled = str(k["name"])
+        plain = names.kernel(mangled)
+        shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
+        rows.append([number(float(at), str(at)), shown, number(float(k["ctas"]), grouped(k["ctas"])),
                      number(float(k["launched"]), grouped(k["launched"])),
                      number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
     return markup.table(columns, rows, f"{len(rows)} kernels, one after another")
@@ -189,12 +192,8 @@ def page(result: Result) -> str:
                 ("kernels", "Kernels", _kernels(result) if len(result.kernels) else ""),
                 ("configuration", "Configuration", _configuration(result)),
                 ("data", "Data", _data(result))]
-    title = f"{result.provenance['system']}: {_short(str(result.provenance['workload']))}"
+    title = f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
     subtitle = f"{_organisation(result)} · {grouped(result.cycles)} cycles · digest {result.digest}"
     return markup.page(title, subtitle, [s for s in sections if s[2]],
                      f"From {result.path.name}, written by Atoll {result.provenance['version']}.")
 
-
-def _short(workload: str) -> str:
-    """The name of a workload's file without folder and suffix."""
-    return workload.replace("\\", "/").rpartition("/")[2].removesuffix(".h5").removesuffix(".json")

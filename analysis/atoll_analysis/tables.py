@@ -114,13 +114,13 @@ def sm_sharing(file: h5py.File) -> pd.DataFrame | None:
 
 
 def stack(file: h5py.File) -> pd.DataFrame | None:
-    """[chip] cycles of the run by what they were spent on (schema 4, /stack)."""
+    """[kernel, chip] cycles by what they were spent on (schema 4, /stack)."""
     if "stack" not in file:
         return None
-    columns = {name: numbers(d) for name, d in leaves(file["stack"]) if d.ndim == 1 and d.dtype.kind in "uif"}
-    lengths = {len(values) for values in columns.values()}
-    if not columns or len(lengths) != 1:
+    columns = {name: d for name, d in file["stack"].items() if isinstance(d, h5py.Dataset) and d.ndim == 2}
+    shapes = {d.shape for d in columns.values()}
+    if len(shapes) != 1:
         return None
-    table = pd.DataFrame(columns)
-    table.index.name = "chip"
-    return table
+    kernels, chips = shapes.pop()
+    index = pd.MultiIndex.from_product([range(kernels), range(chips)], names=["kernel", "chip"])
+    return pd.DataFrame({name: numbers(d).reshape(-1) for name, d in columns.items()}, index=index)

@@ -39,6 +39,7 @@ class Chart:
     alt: str                           #: for those who cannot see it: what is shown and its main figures
     draw: Callable[[Palette], Drawing]
     note: str = ""                     #: caption below the figure
+    heading: str = ""                  #: of an image that stands alone; else the title
 
     def svg(self, colours: Palette) -> tuple[bytes, dict[str, str]]:
         """An SVG document whose text is text, and the tips by gid."""
@@ -50,7 +51,10 @@ class Chart:
     def write_image(self, path: Path) -> None:
         """PNG, PDF or SVG by the suffix, in light colours."""
         with matplotlib.rc_context(_style(palette.LIGHT)):
-            self.draw(palette.LIGHT).figure.savefig(path, dpi=120, facecolor=palette.LIGHT.paper)
+            figure = self.draw(palette.LIGHT).figure
+            figure.text(0.005, 1.0 + 0.12 / figure.get_figheight(), self.heading or self.title, fontsize=11,
+                        fontweight="bold", va="bottom")
+            figure.savefig(path, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12)
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
 
-from atoll_analysis import capacity, rates
+from atoll_analysis import capacity, names, rates
 from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
@@ -99,11 +99,12 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
         end = float(result.cycles if kernel["finished"] is pd.NA else kernel["finished"])
         if end <= begin:
             continue
-        tip = drawing.tip(f"kernel {at}: {kernel['name']}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
+        name = names.kernel(str(kernel["name"]))
+        tip = drawing.tip(f"kernel {at}: {name}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
         axes.add_patch(Rectangle((begin, 0.08), end - begin, 0.84, facecolor=colours.muted, linewidth=0.6,
                                  edgecolor=colours.paper, alpha=0.28 if int(at) % 2 else 0.45, gid=tip))
         room = int((end - begin) / max(result.cycles, 1) * 150)  # characters that fit
-        name = str(kernel["name"]) if len(str(kernel["name"])) <= room else str(at)
+        name = f"{at} {name}" if len(f"{at} {name}") <= room else str(at)
         if len(name) <= room:
             axes.text((begin + end) / 2, 0.47, name, ha="center", va="center", fontsize=8, clip_on=True)
 
@@ -172,6 +173,8 @@ def timeline(result: Result) -> Chart | None:
         return None
     means = "; ".join(f"{p.title}: up to {p.text(float(np.nanmax(p.lines.to_numpy(dtype=float))))}"
                       + ("" if p.unit == "%" else f" {p.unit}") for p in panels)
-    period = (f"Each step is the mean of {grouped(edges[1] - edges[0])} cycles; dotted lines and the strip above: kernels.")
+    period = f"Each step is the mean of {grouped(edges[1] - edges[0])} cycles; dotted lines and the strip above: kernels."
+    heading = (f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
+               f"{'' if result.complete else ' (stopped early)'}, {grouped(result.cycles)} cycles, digest {result.digest}")
     return Chart("timeline", "The run over time", f"Time series with a panel for each of: {means}.",
-                 lambda colours: _draw(result, panels, edges, colours), period)
+                 lambda colours: _draw(result, panels, edges, colours), period, heading)
