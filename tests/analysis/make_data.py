@@ -1,50 +1,47 @@
 #!/usr/bin/env python3
-"""Makes the results below data/ anew: ATOLL=build/release/atoll tests/analysis/make_data.py. Standard library only.
+"""Makes the results below data/ anew: `tests/analysis/make_data.py build/release/atoll`. Standard library only.
 
-They are of schema version 3 and stay: later packages have to read them. The files are gzipped, because most of a small
-result is HDF5's own structure, zeros mostly."""
+They are of schema version 3 and stay so: later packages have to read them. The files are gzipped, because most of a small
+result is HDF5's own structure."""
 
 import gzip
 import os
 import pathlib
 import subprocess
-import tempfile
+import sys
 
-HERE = pathlib.Path(__file__).resolve().parent / "data"
-SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2"]
+DATA = pathlib.Path(__file__).resolve().parent / "data"
+SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+         "control.sample_cycles=1000"]
 RUNS = {
     # SAC decides for each kernel; sharing between chips is observed.
-    "sac.h5": ["sac-4chip", "-w", "workload.json", "control.sample_cycles=1000", "llc.organisation=sac",
-               "sac.window_cycles=500", "observe.sharing=true", "observe.sharing_window_cycles=5000"],
-    # Stopped in its second kernel.
-    "cut.h5": ["sac-4chip", "-w", "workload.json", "control.sample_cycles=1000", "--max-cycles", "12000"],
+    "sac.h5": ("sac-4chip", [*SMALL, "llc.organisation=sac", "sac.window_cycles=1500", "link.bandwidth_gbps=24",
+                             "observe.sharing=true", "observe.sharing_window_cycles=5000"], []),
+    # Stopped in its last kernel.
+    "cut.h5": ("sac-4chip", SMALL, ["--max-cycles", "12000"]),
     # One chip, no links; SelRep decides every epoch; sharing between SMs is observed.
-    "selrep.h5": ["selrep-gpu", "-w", "workload.json", "sm.count=16", "l1.size_kib=12", "llc.size_kib=256",
-                  "llc.replication=selrep", "selrep.epoch_cycles=2000", "control.sample_cycles=1000",
-                  "observe.sm_sharing=true"],
+    "selrep.h5": ("selrep-gpu", ["sm.count=16", "l1.size_kib=12", "llc.size_kib=256", "control.sample_cycles=1000",
+                                 "llc.replication=selrep", "selrep.epoch_cycles=2000", "observe.sm_sharing=true"], []),
 }
 
 
-def pack(source: pathlib.Path, target: pathlib.Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(gzip.compress(source.read_bytes(), mtime=0))
+def pack(source: pathlib.Path) -> None:
+    """The folder of the program, which is in the command lines of sweeps, gives way to as many characters of "./"."""
+    here = (os.path.abspath(DATA.parents[2]) + "/").encode()
+    plain = source.read_bytes().replace(here, b"./" * (len(here) // 2) if len(here) % 2 == 0 else here)
+    source.with_name(f"{source.name}.gz").write_bytes(gzip.compress(plain, mtime=0))
+    source.unlink()
 
 
 def main() -> None:
-    atoll = os.path.abspath(os.environ["ATOLL"])
-    with tempfile.TemporaryDirectory() as folder:
-        for name, words in RUNS.items():
-            sets = [*SMALL, *words] if words[0] == "sac-4chip" else words
-            options = [w for word in sets for w in (["--set", word] if "=" in word else [word])]
-            out = pathlib.Path(folder, name)
-            system = options.pop(options.index(words[0]))
-            subprocess.run([atoll, "run", system, *options, "-o", out], cwd=HERE, check=True)
-            pack(out, HERE / f"{name}.gz")
-        sweep = pathlib.Path(folder, "sweep")
-        subprocess.run([atoll, "sweep", "experiment.json", "--out", sweep], cwd=HERE, check=True)
-        for result in sorted(sweep.glob("*.h5")):
-            pack(result, HERE / "sweep" / f"{result.name}.gz")
-        (HERE / "sweep" / "experiment.json").write_bytes((sweep / "experiment.json").read_bytes())
+    atoll = os.path.relpath(sys.argv[1], DATA)
+    for name, (system, keys, options) in RUNS.items():
+        sets = [word for key in keys for word in ("--set", key)]
+        subprocess.run([atoll, "run", system, "-w", "workload.json", *sets, *options, "-o", name], cwd=DATA, check=True)
+        pack(DATA / name)
+    subprocess.run([atoll, "sweep", "experiment.json", "--out", "sweep"], cwd=DATA, check=True)
+    for result in (DATA / "sweep").glob("*.h5"):
+        pack(result)
 
 
 if __name__ == "__main__":

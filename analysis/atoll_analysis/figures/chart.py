@@ -45,6 +45,7 @@ class Chart:
         """An SVG document whose text is text, and the tips by gid."""
         with matplotlib.rc_context(_style(colours)):
             drawing, raw = self.draw(colours), io.BytesIO()
+            settle(drawing.figure)
             drawing.figure.savefig(raw, format="svg", metadata={"Date": None})
         return raw.getvalue(), drawing.tips
 
@@ -52,6 +53,7 @@ class Chart:
         """PNG, PDF or SVG by the suffix, in light colours."""
         with matplotlib.rc_context(_style(palette.LIGHT)):
             figure = self.draw(palette.LIGHT).figure
+            settle(figure)
             figure.text(0.005, 1.0 + 0.12 / figure.get_figheight(), self.heading or self.title, fontsize=11,
                         fontweight="bold", va="bottom")
             figure.savefig(path, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12)
@@ -62,6 +64,13 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def settle(figure: Figure) -> None:
+    """Lays the figure out once and for all; matplotlib would do it again at every drawing."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def label(axes: Axes, title: str, unit: str = "") -> None:

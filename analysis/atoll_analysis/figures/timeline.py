@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
 
 from atoll_analysis import capacity, names, rates
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis, settle
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
@@ -157,8 +157,7 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
     last.set_xlim(0, edges[-1])
     last.set_xlabel("simulated time (cycles)")
     count_axis(last.xaxis)
-    figure.canvas.draw()  # settles the layout that the columns need
-    figure.set_layout_engine("none")
+    settle(figure)  # the columns span the panels as they are placed
     _cursor(last, rest[0], panels, edges, drawing, colours)
     return drawing
 
