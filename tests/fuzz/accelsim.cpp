@@ -33,11 +33,20 @@ std::string write_files(const Folder& folder, std::string_view text) {
   return list;
 }
 
+/// In what the warps do, wherever their ops and accesses lie.
 bool equal(const CtaProgram& a, const CtaProgram& b) {
-  const auto same = [](const auto& x, const auto& y) {
-    return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0);
-  };
-  return same(a.ops, b.ops) && same(a.accesses, b.accesses) && same(a.warps, b.warps);
+  if (a.warps.size() != b.warps.size()) return false;
+  for (std::size_t w = 0; w < a.warps.size(); ++w) {
+    if (a.warps[w].count != b.warps[w].count) return false;
+    for (std::uint32_t i = 0; i < a.warps[w].count; ++i) {
+      Op x = a.ops[a.warps[w].first + i], y = b.ops[b.warps[w].first + i];
+      for (unsigned k = 0; k < std::min(x.accesses, y.accesses); ++k)
+        if (a.accesses[x.first_access + k] != b.accesses[y.first_access + k]) return false;
+      x.first_access = y.first_access = 0;
+      if (std::memcmp(&x, &y, sizeof x) != 0) return false;
+    }
+  }
+  return true;
 }
 
 std::uint64_t read_all(Workload& workload) {

@@ -89,8 +89,8 @@ void replace_attribute(hid_t object, const Edit& e) {
   const int count = H5Aget_num_attrs(object);
   if (count <= 0) return;
   char name[64] = {};
-  const hid_t old = H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, e.part % static_cast<unsigned>(count), H5P_DEFAULT,
-                                   H5P_DEFAULT);
+  const hid_t old = H5Aopen_by_idx(object, ".", H5_INDEX_NAME, H5_ITER_INC, e.part % static_cast<unsigned>(count),
+                                   H5P_DEFAULT, H5P_DEFAULT);
   H5Aget_name(old, sizeof name, name);
   H5Aclose(old);
   H5Adelete(object, name);
@@ -111,7 +111,8 @@ void replace_dataset(hid_t file, const std::string& name, const Edit& e) {
   if (rank > 0) H5Pset_chunk(properties, rank, chunk);  // so that no extent takes space
   const hsize_t most[] = {H5S_UNLIMITED, H5S_UNLIMITED, H5S_UNLIMITED};
   const hid_t space = rank == 0 ? H5Screate(e.part % 8 < 4 ? H5S_NULL : H5S_SCALAR) : H5Screate_simple(rank, dims, most);
-  const hid_t type = type_of(e.type), made = H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+  const hid_t type = type_of(e.type),
+              made = H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
   H5Dclose(made), H5Tclose(type), H5Sclose(space), H5Pclose(properties);
 }
 
@@ -146,13 +147,13 @@ void edit_hdf5(const std::string& path, const unsigned char* script, std::size_t
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     change_contents(file, edits);
     H5Fclose(file);
+    return;
   }
-  if (std::none_of(edits.begin(), edits.end(), is_raw)) return;
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   in.close();
   for (const Edit& e : edits) {
-    if (!is_raw(e) || bytes.size() <= kSignature + 8) continue;
+    if (bytes.size() <= kSignature + 8) break;
     const std::size_t room = bytes.size() - kSignature;
     if (e.operation == 0) bytes[kSignature + e.at % room] = static_cast<char>(e.value);
     if (e.operation == 1) std::memcpy(&bytes[kSignature + e.at % (room - 7)], &e.value, sizeof e.value);

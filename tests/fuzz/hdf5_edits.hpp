@@ -19,7 +19,8 @@ namespace atl::fuzz {
 ///     6  u8 attribute, u8 type, u8 extent, u64 value: the attribute is replaced
 ///     7  u8 type, u8 rank, u64 first extent, u64 further extents: the dataset is replaced by one without data
 ///
-/// What the library does (3 to 7) is done first. Raw operations count offsets from the end of the file's signature.
+/// Raw operations count offsets from the end of the file's signature. A script with any of 3 to 7 has no raw ones done: the
+/// library writes a file anew, with right checksums.
 void edit_hdf5(const std::string& path, const unsigned char* script, std::size_t size);
 
 }  // namespace atl::fuzz

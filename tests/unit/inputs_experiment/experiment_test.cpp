@@ -107,6 +107,14 @@ TEST_CASE("a sweep's axis multiplies the variants, each with the baseline at its
   CHECK(config_value(e, 3, "/link/bandwidth_gbps") == "96.5");
 }
 
+TEST_CASE("axes that multiply to more variants than memory holds are refused") {
+  const Folder folder;
+  const std::string axis = R"({"key": "chips", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})";
+  std::string axes = axis;
+  for (int i = 0; i < 8; ++i) axes += ", " + axis;
+  CHECK(folder.fault(two_by_two(", \"sweeps\": [" + axes + "]")) == "`sweeps[3].values` makes more than 10000 variants");
+}
+
 TEST_CASE("written into another folder and read back, an experiment has the same points") {
   const Folder f;
   std::filesystem::create_directory(f / "out");
