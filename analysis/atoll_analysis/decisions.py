@@ -8,17 +8,26 @@ from atoll_analysis import rates
 from atoll_analysis.metrics import ratio
 from atoll_analysis.result import Result
 
-_BANDWIDTHS = ("eab", "bandwidth")  # SAC's Effective Access Bandwidth; Adaptive's and SelRep's: bytes per cycle
+# SAC's Effective Access Bandwidth is that of the whole system, Adaptive's and SelRep's that of one memory-side router; GB/s.
+_BANDWIDTHS = ("eab", "bandwidth")
+_DEGREES = {"shared": 1.0, "private": math.inf}
 
 
 def options(result: Result) -> dict[str, str]:
-    """The choices whose bandwidth the policy's model predicts, with the column that has it: sm_side -> sm_side.eab."""
+    """The choices whose bandwidth the policy's model predicts, with the column that has it: sm_side -> sm_side.eab.
+    Degrees of replication are in their order."""
     found = {}
     for column in result.decisions.columns:
         name, _, what = str(column).rpartition(".")
         if what in _BANDWIDTHS and "." not in name:
             found[name] = str(column)
-    return found
+    return {name: found[name] for name in sorted(found, key=degree)}
+
+
+def degree(choice: str) -> float:
+    """What choices are sorted by: the degree of replication, 0 for whatever is none."""
+    number = choice.removeprefix("degree_")
+    return _DEGREES.get(choice, float(number) if number.isdigit() else 0.0)
 
 
 def reigns(result: Result) -> pd.DataFrame:
@@ -42,10 +51,17 @@ def _merged_is_hit(result: Result) -> bool:
     return result.config.get("llc.organisation") == "sac" and bool(result.config.get("sac.merged_is_hit", False))
 
 
+def parts(result: Result) -> int:
+    """How many parts of the system the model's bandwidths do not count."""
+    modelled = any(column.endswith(".bandwidth") for column in options(result).values())
+    return int(result.config.get("noc.memory_routers", 1)) if modelled else 1
+
+
 def judged(result: Result) -> pd.DataFrame:
-    """[decision] kernel, cycle, choice, cycles that it ruled; predicted.<option> bandwidths in bytes per cycle; hit rate
-    predicted for the choice and measured; share of local requests in the model and measured; measured bytes per cycle from
-    LLC to SMs and IPC. Measured values rest on whole samples, shared out where one spans two decisions."""
+    """[decision] kernel, cycle, choice, cycles that it ruled; predicted.<option> bandwidths in GB/s; hit rate predicted for
+    the choice and measured; share of local requests in the model and measured; measured bandwidth from LLC to SMs, headers
+    included, in GB/s and of as much of the system as the model's; IPC. Measured values rest on whole samples, shared out
+    where one spans two decisions."""
     made, ruled = result.decisions, reigns(result)
     table = made[["kernel", "cycle", "choice"]].copy()
     table["ruled"] = (ruled["end"] - ruled["begin"]).clip(lower=0)
@@ -60,9 +76,11 @@ def judged(result: Result) -> pd.DataFrame:
         found = of["llc.hits"] + (of["llc.merges"] if _merged_is_hit(result) else 0)
         measured.append({"hit.measured": ratio(found, of["llc.accesses"]),
                          "local.measured": ratio(of["requests.local"], of["requests.local"] + of["requests.remote"]),
-                         "bandwidth.measured": of["noc.response_bytes"] / cycles,
+                         "bandwidth.measured": of["noc.response_bytes"] / cycles * result.clock_ghz / parts(result),
                          "ipc.measured": of["warp.instructions"] / cycles})
     table = pd.concat([table, pd.DataFrame(measured, index=table.index)], axis=1)
-    if "r_local" in made:
+    if result.chips == 1:
+        table = table.drop(columns="local.measured")
+    elif "r_local" in made:
         table.insert(table.columns.get_loc("local.measured"), "local.predicted", made["r_local"])
     return table.dropna(axis=1, how="all")

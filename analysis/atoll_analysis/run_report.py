@@ -94,8 +94,8 @@ def _decisions(result: Result) -> str:
     names = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
     for name in names:
         what, _, how = name.partition(".")
-        title = f"{how}: B/cycle" if what == "predicted" else \
-            {"hit": "hit rate", "local": "local", "bandwidth": "B/cycle", "ipc": "IPC"}[what] + f", {how}"
+        title = f"{how}: GB/s" if what == "predicted" else \
+            {"hit": "hit rate", "local": "local", "bandwidth": "GB/s", "ipc": "IPC"}[what] + f", {how}"
         columns.append(Column(title, True))
     rows = []
     for _, row in table.iterrows():
@@ -180,7 +180,8 @@ def page(result: Result) -> str:
     if not result.complete:
         cut += markup.paragraph("Stopped early by --max-cycles: the last kernel is not complete.", "warn")
     if "timeline" not in drawn:
-        cut += markup.paragraph("No time line: the run ended before its first sample (control.sample_cycles).")
+        cut += markup.paragraph("No time line, as the run has fewer than three samples: a smaller control.sample_cycles "
+                                "would show one.")
     sections = [("summary", "Summary", cut + _tiles(result) + _facts(result)),
                 ("time", "The run over time", some("timeline")),
                 ("stack", "Where the cycles went", some("stack")),

@@ -115,7 +115,7 @@ class RunPage(PageTest):
             cycle, eab = int(file["decisions/cycle"][0]), float(file["decisions/values/sm_side.eab"][0])
         head = page.row("cycle", "kernel", "choice")
         self.assertIn("hit rate, measured", head)
-        self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: B/cycle")], f"{eab:,.0f}")
+        self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: GB/s")], f"{eab:,.0f}")
 
     def test_a_run_cut_short_says_so(self) -> None:
         self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
@@ -144,7 +144,8 @@ class SweepPage(PageTest):
         page = self.check(sweep_report.page(sweep, sweep.path))
         speedups, means = sweep.speedups(), sweep.means()
         self.assertEqual(page.row("mixed", "shared"), ["mixed", "shared", *[f"{v:.2f}" for v in speedups.loc["mixed"]]])
-        self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *[f"{v:.2f}" for v in means.loc[("ALL", "harmonic")]]])
+        harmonic = [f"{value:.2f}" for value in means.loc[("ALL", "harmonic")]]
+        self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *harmonic])
         self.assertEqual(page.row("link.bandwidth_gbps"), ["link.bandwidth_gbps", "96", "96", "12"])
 
     def test_points_are_linked_their_reports_first(self) -> None:

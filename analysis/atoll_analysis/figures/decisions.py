@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from atoll_analysis.decisions import judged, options, reigns
+from atoll_analysis.decisions import degree, judged, options, parts, reigns
 from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
@@ -37,20 +37,20 @@ def _draw_bandwidth(axes: Axes, result: Result, choices: list[str], drawing: Dra
         row = choices.index(name) if name in choices else len(choices) + at
         values = table[f"predicted.{name}"]
         for cycle, value, choice in zip(table["cycle"], values, table["choice"]):
-            gid = drawing.tip(f"cycle {grouped(cycle)}: {name} predicted {grouped(value)} bytes per cycle"
+            gid = drawing.tip(f"cycle {grouped(cycle)}: {name} predicted {grouped(value)} GB/s"
                               + (", chosen" if choice == name else ""))
             axes.plot([cycle], [value], _MARKS[at % len(_MARKS)], color=colours.categories[row % 8], markersize=6.5,
-                      fillstyle="full" if choice == name else "none", gid=gid)
+                      fillstyle="full" if choice == name else "none", gid=gid, clip_on=False)
         axes.plot([], [], _MARKS[at % len(_MARKS)], color=colours.categories[row % 8], markersize=6, linestyle="none",
                   label=name)
     for at, value in enumerate(table["bandwidth.measured"]):
-        gid = drawing.tip(f"measured from LLC to SMs: {grouped(value)} bytes per cycle")
+        gid = drawing.tip(f"measured from LLC to SMs: {grouped(value)} GB/s")
         axes.plot([ruled["begin"].iloc[at], ruled["end"].iloc[at]], [value] * 2, color=colours.ink, linewidth=2, gid=gid,
                   label="measured, LLC to SMs" if at == 0 else None)
     axes.set_ylim(bottom=0)
     axes.grid(axis="y")
     count_axis(axes.yaxis)
-    label(axes, "Bandwidth in bytes per cycle: predicted for each option, filled if chosen")
+    label(axes, "Bandwidth (GB/s), filled: chosen")
     legend_above(axes)
 
 
@@ -59,7 +59,7 @@ def _draw_hits(axes: Axes, table: pd.DataFrame, ruled: pd.DataFrame, drawing: Dr
         expected, measured = table["hit.predicted"].iloc[at], table["hit.measured"].iloc[at]
         gid = drawing.tip(f"LLC hit rate: predicted {percent(expected)}, measured {percent(measured)}")
         axes.plot([table["cycle"].iloc[at]], [expected], "o", color=colours.c0, markersize=6.5, gid=gid,
-                  label="predicted for the choice" if at == 0 else None)
+                  clip_on=False, label="predicted for the choice" if at == 0 else None)
         axes.plot([ruled["begin"].iloc[at], ruled["end"].iloc[at]], [measured] * 2, color=colours.ink, linewidth=2, gid=gid,
                   label="measured while it ruled" if at == 0 else None)
     axes.set_ylim(0, 1.03)
@@ -93,13 +93,14 @@ def _draw(result: Result, choices: list[str], colours: Palette) -> Drawing:
 def decisions(result: Result) -> Chart | None:
     if result.decisions.empty:
         return None
-    choices = list(dict.fromkeys(result.decisions["choice"]))
+    choices = sorted(dict.fromkeys(result.decisions["choice"]), key=degree)
     if len(choices) > _MOST_CHOICES:
         return None
     counts = ", ".join(f"{choice} {n}" for choice, n in result.decisions["choice"].value_counts(sort=False).items())
     note = ""
     if options(result):
-        note = ("The model predicts what the memory system could deliver; what is measured is what the SMs took. Measured "
-                "values rest on samples, shared out in proportion where one spans two decisions.")
+        whole = "" if parts(result) == 1 else f", of one of {parts(result)} memory-side routers on average"
+        note = (f"The model predicts what the memory system could deliver; what is measured is what the SMs took{whole}, "
+                "headers included. Measured values rest on samples, shared out where one spans two decisions.")
     return Chart("decisions", "Decisions", f"Time line of {len(result.decisions)} decisions: {counts}. {note}",
                  lambda colours: _draw(result, choices, colours), note)

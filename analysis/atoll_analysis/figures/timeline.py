@@ -17,6 +17,7 @@ from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
 
 _MOST_SAMPLES = 200   # more cannot be told apart on a page, and make it heavy
+_FEWEST_SAMPLES = 3
 _MOST_CHIPS = 8       # lines in colours of their own
 _KERNEL_STRIP, _PANEL = 0.35, 1.05  # inches
 
@@ -121,7 +122,8 @@ def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.fl
             if panel.per_chip and len(row) > _MOST_CHIPS:
                 values = f"{panel.text(row.mean())} ({panel.text(row.min())} to {panel.text(row.max())})"
             else:
-                values = "  ".join(("" if panel.per_chip else f"{name} ") + panel.text(v) for name, v in row.items())
+                values = (" / " if panel.per_chip else ", ").join(
+                    ("" if panel.per_chip else f"{name} ") + panel.text(value) for name, value in row.items())
             lines.append(f"{panel.title.partition(':')[0].partition(',')[0]}: {values}")
         gid = drawing.tip("\n".join(lines), "cursor")
         axes.add_patch(Rectangle((edges[at], low), edges[at + 1] - edges[at], high - low, transform=across, clip_on=False,
@@ -163,8 +165,8 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
 
 
 def timeline(result: Result) -> Chart | None:
-    """None if the run was shorter than its first sample."""
-    if result.counters.empty:
+    """None if the run has too few samples for a line."""
+    if result.counters.index.get_level_values("sample").nunique() < _FEWEST_SAMPLES:
         return None
     counters = rates.coarsened(result.counters, _MOST_SAMPLES)
     panels, edges = _panels(result, counters), rates.edges(counters)
