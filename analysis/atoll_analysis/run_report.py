@@ -72,15 +72,13 @@ def _organisation(result: Result) -> str:
 def _kernels(result: Result) -> str:
     columns = [Column("kernel", True), Column("name"), Column("CTAs", True), Column("launched", True, "cycles"),
                Column("cycles", True, "from the end of the kernel before"), Column("of the run", True)]
-    rows = []
-    for at, k in result.kernels.iterrows():
-        cycles = math.nan if k["cycles"] is pd.NA else float(k["cycles"])
-        share = cycles / result.cycles if result.cycles else math.nan
-        mangled = str(k["name"])
+    numbers = result.kernels[["ctas", "launched", "cycles"]].astype(float)  # NaN for what never came
+    rows: list[list[Cell | str]] = []
+    for at, (mangled, (ctas, launched, cycles)) in enumerate(zip(result.kernels["name"], numbers.to_numpy())):
         plain = names.kernel(mangled)
         shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
-        rows.append([number(float(at), str(at)), shown, number(float(k["ctas"]), grouped(k["ctas"])),
-                     number(float(k["launched"]), grouped(k["launched"])),
+        share = ratio(cycles, result.cycles)
+        rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
                      number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
     return markup.table(columns, rows, f"{len(rows)} kernels, one after another")
 

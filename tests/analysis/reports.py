@@ -121,6 +121,23 @@ class RunPage(PageTest):
         self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
 
+    def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
+        path = self.result("cut.h5")
+        with h5py.File(path, "r+") as file:
+            file.attrs["cycles"] = np.uint64(1)
+            for name in ("launched", "started", "finished"):
+                file[f"kernels/{name}"][:] = np.uint64(2**64 - 1)
+            for group in ("totals", "latency", "slices", "channels", "energy"):
+                for dataset in file[group].values():
+                    dataset[...] = 0
+            for name in list(file["series"]):
+                values = file[f"series/{name}"][:0]
+                del file[f"series/{name}"]
+                file[f"series/{name}"] = values
+        page = self.check(run_report.page(atoll_analysis.load(path)))
+        self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "unfinished", "–"])
+        self.assertIn("No time line", page.text)
+
     def test_text_of_files_cannot_become_markup(self) -> None:
         path = self.result("cut.h5")
         with h5py.File(path, "r+") as file:
