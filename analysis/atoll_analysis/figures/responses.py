@@ -35,8 +35,8 @@ def _draw_origins(loads: pd.DataFrame, colours: Palette) -> Drawing:
         for origin in loads:
             part = float(row[origin]) / whole
             tip = drawing.tip(f"{name}, {LABELS[origin]}: {percent(part)}, {grouped(row[origin])} loads")
-            axes.barh(at, part, left=left, height=0.78 if rows > 1 else 0.5, color=_colour(origin, colours), edgecolor=colours.paper,
-                      linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
+            axes.barh(at, part, left=left, height=0.78 if rows > 1 else 0.5, color=_colour(origin, colours),
+                      edgecolor=colours.paper, linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
             if part > 0.06:
                 axes.text(left + part / 2, at, percent(part), ha="center", va="center", fontsize=8.5,
                           color=colours.on_pale if origin.startswith("remote") else colours.on_strong)

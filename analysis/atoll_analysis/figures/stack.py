@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from atoll_analysis import names
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, new_figure, percent_axis
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_at, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
@@ -80,8 +80,7 @@ def _draw(result: Result, parts: pd.DataFrame, colours: Palette) -> Drawing:
     _draw_chips(first, chips, drawing, colours)
     for axes in rest:
         _draw_kernels(axes, result, kernels, drawing, colours)
-    first.legend(loc="lower left", bbox_to_anchor=(0, 1 + 0.3 / (0.28 * rows)), ncol=8, frameon=False, borderaxespad=0,
-                 handlelength=1.2, columnspacing=1.2)
+    legend_at(first, 0.3, "lower left", 8)
     return drawing
 
 
@@ -94,4 +93,4 @@ def stack(result: Result) -> Chart | None:
     alt = "Stacked bars per chip of what the run's cycles were spent on: " + ", ".join(
         f"{part} {percent(means[original])}" for part, original in zip(parts, means.index)) + "."
     return Chart("stack", "Where the cycles went", alt, lambda colours: _draw(result, parts, colours),
-                 "Parts of less than 0.05 % of the run are left out. `atoll explain` says it in words.")
+                 "Parts of less than 0.05 % of the run are left out. atoll explain says it in words.")

@@ -174,7 +174,8 @@ def timeline(result: Result) -> Chart | None:
         return None
     means = "; ".join(f"{p.title}: up to {p.text(float(np.nanmax(p.lines.to_numpy(dtype=float))))}"
                       + ("" if p.unit == "%" else f" {p.unit}") for p in panels)
-    period = f"Each step is the mean of {grouped(edges[1] - edges[0])} cycles; dotted lines and the strip above: kernels."
+    step = grouped(np.median(np.diff(edges)))
+    period = f"Each step is the mean of {step} cycles; dotted lines and the strip above: kernels."
     heading = (f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
                f"{'' if result.complete else ' (stopped early)'}, {grouped(result.cycles)} cycles, digest {result.digest}")
     return Chart("timeline", "The run over time", f"Time series with a panel for each of: {means}.",
