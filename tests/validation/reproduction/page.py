@@ -1,0 +1,92 @@
+"""docs/reproduction.md from claims and measured values."""
+
+import claims_colab
+import claims_rec
+import claims_sac
+import claims_selrep
+from claim import KINDS, RULES, VERDICTS, shown, tally, verdict
+
+PAPERS = (claims_sac, claims_selrep, claims_rec, claims_colab)
+CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)
+COMMAND = "/usr/bin/python3 tests/validation/reproduction/report.py"
+
+
+def verdicts(measured):
+    return {c.number: verdict(c, measured["values"].get(str(c.number), [None] * len(c.parts))) for c in CLAIMS}
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
+
+
+def summary(found):
+    head = ["", "claims", *VERDICTS]
+    number = lambda n: n or ""
+    rows = []
+    for p in PAPERS:
+        kinds = tally(p.CLAIMS, found)
+        total = sum(kinds.values(), start=type(next(iter(kinds.values())))())
+        rows.append([f"**{p.PAPER}**", f"**{len(p.CLAIMS)}**"] + [f"**{total[v]}**" if total[v] else "" for v in VERDICTS])
+        rows += [[kind, sum(counts.values())] + [number(counts[v]) for v in VERDICTS] for kind, counts in kinds.items() if counts]
+    everything = [sum(found[c.number] == v for c in CLAIMS) for v in VERDICTS]
+    rows.append(["**all**", f"**{len(CLAIMS)}**"] + [f"**{n}**" if n else "" for n in everything])
+    return table(head, rows)
+
+
+def shown_by(claim):
+    if claim.tests:
+        cases = dict.fromkeys((t.part, t.case.split(",")[0]) for t in claim.tests)  # a comma would begin another pattern
+        return ", ".join(f'`unit_{part} -tc="{case}*"`' for part, case in cases)
+    return ", ".join(f"`{e}`" for e in claim.experiments)
+
+
+def comment(claim):
+    link = f"[{claim.link.split('#')[0].rsplit('/', 1)[-1]}](../{claim.link})".replace("(../docs/", "(") if claim.link else ""
+    return " ".join(filter(None, (claim.why, link)))
+
+
+def of_paper(paper, measured, found):
+    rows = []
+    for c in sorted(paper.CLAIMS, key=lambda c: c.number):
+        values = measured["values"].get(str(c.number), [None] * len(c.parts))
+        rows.append([c.number, c.what, c.where, c.paper, shown(c, values), found[c.number], shown_by(c), comment(c)])
+    return [f"## {paper.PAPER}", ""] + table(["", "claim", "where", "paper", "here", "verdict", "shown by", ""], rows)
+
+
+def runs(measured):
+    rows = [[f"`{name}`", r["points"], ", ".join(r["commits"])] for name, r in sorted(measured["runs"].items())]
+    return ["## Runs", "", "The results that the figures were read from, and the versions of Atoll that wrote them.", ""] \
+        + table(["experiment", "points", "commits"], rows)
+
+
+def text(measured):
+    found = verdicts(measured)
+    simulated = [c for c in CLAIMS if c.measure]
+    held = sum(found[c.number] == "reproduced" for c in simulated)
+    direction = sum(found[c.number] == "direction only" for c in simulated)
+    lines = [
+        "# Reproduction", "",
+        f"Every figure and statement of the four papers that Atoll's organisations come from: {len(CLAIMS)} claims, their numbers those of the",
+        f"[validation pages](../tests/validation). {len(simulated)} of them are results of simulations, of which {held} are reproduced, {direction} in direction only.",
+        "Written by the second of these commands from results of the experiments, and by the third from `measured.json` beside the script,",
+        "where the figures of the last such run are kept:", "",
+        "    build/release/atoll sweep inputs/experiments/NAME.json         for each experiment named below; what is there is not run again",
+        f"    {COMMAND} --results results",
+        "    tests/validation/reproduction/report.py            the page again; with --check, whether it is what the script writes", "",
+        *summary(found),
+        "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
+        "## Verdicts", "",
+        "The script applies these rules to all claims alike; no verdict is set by hand.", "",
+        *(f"- {rule}" for rule in RULES.values()),
+        "- A claim of several figures or statements is worth what its worst is.",
+        "- Where a paper prints an average that is not the mean of its own bars, both are compared, each with the same kind of mean here.",
+        "",
+        "The pages of the papers have goals of their own, chosen before: a third of the effect for COLAB, a quarter for REC, statements without",
+        "exception for SelRep. Where they differ, this page's verdict is by the rules above.", "",
+        "*Shown by* names the experiments in `inputs/experiments` that the figure is read from, or a test with its command line below",
+        "`build/release`. The last column says why a claim is not reproduced, or what to know if it is.", "",
+    ]
+    for p in PAPERS:
+        lines += of_paper(p, measured, found)
+    return "\n".join(lines + runs(measured)).rstrip("\n") + "\n"
