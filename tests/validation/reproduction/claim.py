@@ -5,7 +5,8 @@ import collections
 import dataclasses
 import typing
 
-VERDICTS = ("reproduced", "direction only", "not reproduced", "not measured", "input", "outside")  # of the first four, the later is worse
+# Of the first four, the later is worse.
+VERDICTS = ("reproduced", "direction only", "not reproduced", "not measured", "input", "outside")
 KINDS = {
     "performance": "speed and energy",
     "behaviour": "what caches, networks and policies do",
@@ -14,15 +15,17 @@ KINDS = {
     "circuits": "area, power, wires",
 }
 RULES = {
-    "ratio": "A ratio has its effect as the distance from 1. Reproduced: the effect here is 0.75 to 1.25 times the published one. "
-             "Direction only: of the same sign, and a tenth of it at least.",
-    "amount": "An amount (a share, a number of lines) has no direction. Reproduced: within a quarter. Direction only: half to "
-              "twice as much.",
+    "ratio": "A ratio has its effect as the distance from 1. Reproduced: the effect here is 0.75 to 1.25 times the "
+             "published one. Direction only: of the same sign, and a tenth of it at least.",
+    "amount": "An amount (a share, a number of lines) has no direction. Reproduced: within a quarter. Direction only: half "
+              "to twice as much.",
     "limit": "A limit holds, or it does not.",
-    "cases": "A statement about several cases is reproduced if it holds in all of them, in direction only if in three quarters.",
-    "test": "Arithmetic and rules of a protocol are reproduced if a unit test finds the printed number, or the rule, in what the "
-            "simulator is configured with.",
-    "input": "Input: the simulated machine or the workloads were made from this figure, so that agreement would say nothing.",
+    "cases": "A statement about several cases is reproduced if it holds in all of them, in direction only if in three "
+             "quarters.",
+    "test": "Arithmetic and rules of a protocol are reproduced if a unit test finds the printed number, or the rule, in "
+            "what the simulator is configured with.",
+    "input": "Input: the simulated machine or the workloads were made from this figure, so that agreement would say "
+             "nothing.",
     "outside": "Outside: needs models of circuits.",
     "open": "Not measured: no run answers it.",
 }
@@ -44,7 +47,8 @@ class Claim:
     where: str  # section, figure or table of the paper
     paper: str  # as published
     rule: str
-    # One entry per value that `measure` returns. Figures: (label, published). Limits: (label, "<" or ">", limit). Cases: label.
+    # One entry per value that `measure` returns. Ratios, amounts: (label, published). Limits: (label, "<" or ">", limit).
+    # Cases: label.
     parts: tuple = ()
     measure: typing.Callable | None = None  # of Runs -> a value per part; of cases (those that hold, all)
     experiments: tuple = ()  # of inputs/experiments, that `measure` reads
@@ -83,9 +87,9 @@ def verdict(claim, values):
     """A claim of several figures or statements is worth what its worst is."""
     if claim.rule in ("test", "input", "outside", "open"):
         return {"test": "reproduced", "open": "not measured"}.get(claim.rule, claim.rule)
-    judge = {"limit": lambda part, v: limit(part[1], part[2], v), "cases": lambda part, v: cases(v)}
-    judged = [judge.get(claim.rule, lambda part, v: figure(claim.rule, part[1], v))(p, v) for p, v in zip(claim.parts, values, strict=True)]
-    return max(judged, key=VERDICTS.index)
+    judge = {"limit": lambda part, v: limit(part[1], part[2], v), "cases": lambda part, v: cases(v)}.get(
+        claim.rule, lambda part, v: figure(claim.rule, part[1], v))
+    return max((judge(p, v) for p, v in zip(claim.parts, values, strict=True)), key=VERDICTS.index)
 
 
 def shown(claim, values):

@@ -28,7 +28,8 @@ def summary(found):
         kinds = tally(p.CLAIMS, found)
         total = sum(kinds.values(), start=type(next(iter(kinds.values())))())
         rows.append([f"**{p.PAPER}**", f"**{len(p.CLAIMS)}**"] + [f"**{total[v]}**" if total[v] else "" for v in VERDICTS])
-        rows += [[kind, sum(counts.values())] + [number(counts[v]) for v in VERDICTS] for kind, counts in kinds.items() if counts]
+        rows += [[kind, sum(counts.values())] + [number(counts[v]) for v in VERDICTS]
+                 for kind, counts in kinds.items() if counts]
     everything = [sum(found[c.number] == v for c in CLAIMS) for v in VERDICTS]
     rows.append(["**all**", f"**{len(CLAIMS)}**"] + [f"**{n}**" if n else "" for n in everything])
     return table(head, rows)
@@ -42,8 +43,10 @@ def shown_by(claim):
 
 
 def comment(claim):
-    link = f"[{claim.link.split('#')[0].rsplit('/', 1)[-1]}](../{claim.link})".replace("(../docs/", "(") if claim.link else ""
-    return " ".join(filter(None, (claim.why, link)))
+    if not claim.link:
+        return claim.why
+    name = claim.link.split("#")[0].rsplit("/", 1)[-1]
+    return f"{claim.why} [{name}]({('../' + claim.link).replace('../docs/', '')})".lstrip()
 
 
 def of_paper(paper, measured, found):
@@ -67,25 +70,28 @@ def text(measured):
     direction = sum(found[c.number] == "direction only" for c in simulated)
     lines = [
         "# Reproduction", "",
-        f"Every figure and statement of the four papers that Atoll's organisations come from: {len(CLAIMS)} claims, their numbers those of the",
-        f"[validation pages](../tests/validation). {len(simulated)} of them are results of simulations, of which {held} are reproduced, {direction} in direction only.",
-        "Written by the second of these commands from results of the experiments, and by the third from `measured.json` beside the script,",
-        "where the figures of the last such run are kept:", "",
-        "    build/release/atoll sweep inputs/experiments/NAME.json         for each experiment named below; what is there is not run again",
-        f"    {COMMAND} --results results",
-        "    tests/validation/reproduction/report.py            the page again; with --check, whether it is what the script writes", "",
+        f"The figures and statements of the four papers that Atoll's organisations come from: {len(CLAIMS)} claims, numbered",
+        f"as on the [validation pages](../tests/validation). {len(simulated)} are results of simulations; {held} of these are",
+        f"reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity studies are not among them.", "",
         *summary(found),
         "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
         "## Verdicts", "",
-        "The script applies these rules to all claims alike; no verdict is set by hand.", "",
+        "A script applies these rules to all claims alike; no verdict is set by hand.", "",
         *(f"- {rule}" for rule in RULES.values()),
         "- A claim of several figures or statements is worth what its worst is.",
-        "- Where a paper prints an average that is not the mean of its own bars, both are compared, each with the same kind of mean here.",
+        "- Where a paper prints an average that is not the mean of its own bars, both are compared, each with the same kind",
+        "  of mean here.", "",
+        "The pages of the papers have goals of their own, chosen before: a third of the effect for COLAB, a quarter for",
+        "REC, statements without exception for SelRep. Where they differ, verdicts here are by the rules above.", "",
+        "## How it is made", "",
+        "    tests/validation/selrep/record.py; tests/validation/rec/record.py    the traces, once",
+        "    build/release/atoll sweep inputs/experiments/NAME.json               each experiment named below",
+        f"    {COMMAND} --results results",
+        "    tests/validation/reproduction/report.py [--check]                    this page from the values of the last time",
         "",
-        "The pages of the papers have goals of their own, chosen before: a third of the effect for COLAB, a quarter for REC, statements without",
-        "exception for SelRep. Where they differ, this page's verdict is by the rules above.", "",
-        "*Shown by* names the experiments in `inputs/experiments` that the figure is read from, or a test with its command line below",
-        "`build/release`. The last column says why a claim is not reproduced, or what to know if it is.", "",
+        "The third reads the results, keeps the values in `measured.json` beside the script, and writes this page. In the",
+        "tables, *shown by* names the experiments that a figure is read from, or the test below `build/release` with its",
+        "command line. The last column says why a claim is not reproduced, or what to know if it is.", "",
     ]
     for p in PAPERS:
         lines += of_paper(p, measured, found)

@@ -47,7 +47,9 @@ def measure(folder, before):
         for point in points:
             with h5py.File(point) as f:
                 commits.add(str(f["provenance"].attrs["git_commit"]))
-        found[name] = {"points": len(points), "commits": sorted(commits)} if points else before["runs"].get(name, {"points": 0, "commits": []})
+        found[name] = {"points": len(points), "commits": sorted(commits)}
+        if not points:
+            found[name] = before["runs"].get(name, found[name])
     return {"values": values, "runs": found}
 
 
@@ -58,7 +60,7 @@ def write(path, text, check):
     if not check:
         path.write_text(text)
         return True
-    sys.stderr.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), f"{path.name}", "as written now"))
+    sys.stderr.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), path.name, "as written now"))
     return False
 
 

@@ -52,7 +52,8 @@ class Runs:
     @functools.cached_property
     def sac_window(self):
         """Cycles by workload and variant."""
-        return {tuple(p.stem.split("__")): self.sac.page.read(p)["cycles"] for p in sorted(self.of("sac_window").glob("*__*.h5"))}
+        points = sorted(self.of("sac_window").glob("*__*.h5"))
+        return {tuple(p.stem.split("__")): self.sac.page.read(p)["cycles"] for p in points}
 
     @functools.cached_property
     def selrep(self):
