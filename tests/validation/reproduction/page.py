@@ -70,9 +70,10 @@ def text(measured):
     direction = sum(found[c.number] == "direction only" for c in simulated)
     lines = [
         "# Reproduction", "",
-        f"The figures and statements of the four papers that Atoll's organisations come from: {len(CLAIMS)} claims, numbered",
-        f"as on the [validation pages](../tests/validation). {len(simulated)} are results of simulations; {held} of these are",
-        f"reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity studies are not among them.", "",
+        "The figures and statements of the four papers that Atoll's organisations come from:",
+        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(simulated)} are results of",
+        f"simulations; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
+        "studies are not among them.", "",
         *summary(found),
         "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
         "## Verdicts", "",
@@ -87,7 +88,7 @@ def text(measured):
         "    tests/validation/selrep/record.py; tests/validation/rec/record.py    the traces, once",
         "    build/release/atoll sweep inputs/experiments/NAME.json               each experiment named below",
         f"    {COMMAND} --results results",
-        "    tests/validation/reproduction/report.py [--check]                    this page from the values of the last time",
+        "    tests/validation/reproduction/report.py [--check]                    the page, from the values of last time",
         "",
         "The third reads the results, keeps the values in `measured.json` beside the script, and writes this page. In the",
         "tables, *shown by* names the experiments that a figure is read from, or the test below `build/release` with its",
