@@ -1,7 +1,6 @@
 """A published claim, and the verdict that follows from what was measured. The rules stand here once; docs/reproduction.md
 explains them with the texts of RULES."""
 
-import collections
 import dataclasses
 import typing
 
@@ -109,11 +108,3 @@ def counted(found):
     """Cases as measured: those that hold, and all."""
     found = list(found)
     return [sum(map(bool, found)), len(found)]
-
-
-def tally(claims, verdicts):
-    """kind -> verdict -> number."""
-    out = {kind: collections.Counter() for kind in KINDS}
-    for c in claims:
-        out[c.kind][verdicts[c.number]] += 1
-    return out

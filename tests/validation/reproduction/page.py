@@ -1,10 +1,12 @@
 """docs/reproduction.md from claims and measured values."""
 
+import collections
+
 import claims_colab
 import claims_rec
 import claims_sac
 import claims_selrep
-from claim import KINDS, RULES, VERDICTS, shown, tally, verdict
+from claim import KINDS, RULES, VERDICTS, shown, verdict
 
 PAPERS = (claims_sac, claims_selrep, claims_rec, claims_colab)
 CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)
@@ -21,18 +23,16 @@ def table(head, rows):
 
 
 def summary(found):
-    head = ["", "claims", *VERDICTS]
-    number = lambda n: n or ""
+    def row(label, claims, bold=True):
+        counts = collections.Counter(found[c.number] for c in claims)
+        cells = [label, len(claims), *(counts[v] or "" for v in VERDICTS)]
+        return [f"**{c}**" if c and bold else c for c in cells]
+
     rows = []
     for p in PAPERS:
-        kinds = tally(p.CLAIMS, found)
-        total = sum(kinds.values(), start=type(next(iter(kinds.values())))())
-        rows.append([f"**{p.PAPER}**", f"**{len(p.CLAIMS)}**"] + [f"**{total[v]}**" if total[v] else "" for v in VERDICTS])
-        rows += [[kind, sum(counts.values())] + [number(counts[v]) for v in VERDICTS]
-                 for kind, counts in kinds.items() if counts]
-    everything = [sum(found[c.number] == v for c in CLAIMS) for v in VERDICTS]
-    rows.append(["**all**", f"**{len(CLAIMS)}**"] + [f"**{n}**" if n else "" for n in everything])
-    return table(head, rows)
+        kinds = {kind: [c for c in p.CLAIMS if c.kind == kind] for kind in KINDS}
+        rows += [row(p.PAPER, p.CLAIMS)] + [row(kind, claims, False) for kind, claims in kinds.items() if claims]
+    return table(["", "claims", *VERDICTS], [*rows, row("all", CLAIMS)])
 
 
 def shown_by(claim):
