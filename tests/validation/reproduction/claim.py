@@ -52,6 +52,7 @@ class Claim:
     measure: typing.Callable | None = None  # of Runs -> a value per part; of cases (those that hold, all)
     experiments: tuple = ()  # of inputs/experiments, that `measure` reads
     form: str = ".2f"  # of the values
+    script: str = ""  # shows the same, where no experiment is needed
     tests: tuple = ()
     why: str = ""  # the reason, if the claim is not reproduced; what to know, if it is
     here: str = ""  # what a test shows, where it is not word for word what the paper prints

@@ -59,7 +59,7 @@ class Claims(unittest.TestCase):
     def test_each_is_shown_by_runs_or_by_tests_or_says_why_not(self, c):
         measured = c.rule in ("ratio", "amount", "limit", "cases")
         self.assertEqual(measured, c.measure is not None)
-        self.assertEqual(measured, bool(c.experiments))
+        self.assertEqual(measured, bool(c.experiments or c.script))
         self.assertEqual(measured, bool(c.parts))
         self.assertEqual(c.rule == "test", bool(c.tests))
         if not measured and not c.tests:
@@ -81,9 +81,10 @@ class Claims(unittest.TestCase):
             self.assertIn(test.check, cases[test.case])
 
     @each_claim
-    def test_experiments_exist(self, c):
+    def test_experiments_and_scripts_exist(self, c):
         for name in c.experiments:
             self.assertTrue((ROOT / f"inputs/experiments/{name}.json").exists(), name)
+        self.assertTrue((ROOT / c.script).exists(), c.script)
 
     @each_claim
     def test_links_lead_to_headings(self, c):

@@ -39,7 +39,7 @@ def shown_by(claim):
     if claim.tests:
         cases = dict.fromkeys((t.part, t.case.split(",")[0]) for t in claim.tests)  # a comma would begin another pattern
         return ", ".join(f'`unit_{part} -tc="{case}*"`' for part, case in cases)
-    return ", ".join(f"`{e}`" for e in claim.experiments)
+    return ", ".join(f"`{e}`" for e in claim.experiments or filter(None, [claim.script]))
 
 
 def comment(claim):
@@ -91,8 +91,8 @@ def text(measured):
         "    tests/validation/reproduction/report.py [--check]                    the page, from the values of last time",
         "",
         "The third reads the results, keeps the values in `measured.json` beside the script, and writes this page. In the",
-        "tables, *shown by* names the experiments that a figure is read from, or the test below `build/release` with its",
-        "command line. The last column says why a claim is not reproduced, or what to know if it is.", "",
+        "tables, *shown by* names the experiments that a figure is read from, a script, or the test below `build/release` with",
+        "its command line. The last column says why a claim is not reproduced, or what to know if it is.", "",
     ]
     for p in PAPERS:
         lines += of_paper(p, measured, found)

@@ -78,6 +78,12 @@ class Runs:
         return {b: {k: sum(float(r[k]) for r in rows) / len(rows) for k in rows[0]} for b, rows in read.items()}
 
     @functools.cached_property
+    def read_only_structures(self):
+        """Of the committed traces: found, and all."""
+        script = module("selrep", "read_only")
+        return [sum(n) for n in zip(*map(script.structures, sorted(script.TRACES.glob("*.h5"))))]
+
+    @functools.cached_property
     def rec(self):
         page = module("rec")
         names = ("rec", "rec_products", "rec_sizes", "rec_sizes_others")
