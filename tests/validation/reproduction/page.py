@@ -91,8 +91,8 @@ def text(measured):
         "    tests/validation/reproduction/report.py [--check]                    the page, from the values of last time",
         "",
         "The third reads the results, keeps the values in `measured.json` beside the script, and writes this page. In the",
-        "tables, *shown by* names the experiments that a figure is read from, a script, or the test below `build/release` with",
-        "its command line. The last column says why a claim is not reproduced, or what to know if it is.", "",
+        "tables, *shown by* names the experiments that a figure is read from, a script, or the test below `build/release`",
+        "with its command line. The last column says why a claim is not reproduced, or what to know if it is.", "",
     ]
     for p in PAPERS:
         lines += of_paper(p, measured, found)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How many of the data structures that a launch only reads are marked read-only (SelRep section III-A): what the compile-time
-analysis finds, against what the recorded launches do.
+"""How many of the data structures that a launch only reads are marked read-only (SelRep section III-A): what the
+compile-time analysis finds, against what the recorded launches do.
 
     read_only.py [TRACE.h5 ...]    of the committed traces, unless others are named
 
@@ -41,7 +41,7 @@ def accesses(kernel):
         warp_of_op = numpy.repeat(numpy.arange(warp_end - warp), ops_of[warp:warp_end])
         op_of = numpy.repeat(numpy.arange(op, op_end), accesses_of[op:op_end])
         warp_of = warp_of_op[op_of - op]
-        first = numpy.flatnonzero(numpy.diff(warp_of, prepend=-1))  # of each warp, which continues from the last warp's first
+        first = numpy.flatnonzero(numpy.diff(warp_of, prepend=-1))  # of each warp: counts from the warp's before
         base, sums = numpy.cumsum(d[first]), numpy.cumsum(d)
         which = numpy.repeat(numpy.arange(first.size), numpy.diff(numpy.append(first, d.size)))
         yield (base[which] + sums - sums[first][which]) * 128, op_of
