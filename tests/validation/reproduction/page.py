@@ -65,14 +65,14 @@ def runs(measured):
 
 def text(measured):
     found = verdicts(measured)
-    simulated = [c for c in CLAIMS if c.measure]
-    held = sum(found[c.number] == "reproduced" for c in simulated)
-    direction = sum(found[c.number] == "direction only" for c in simulated)
+    measurable = [c for c in CLAIMS if c.measure]
+    held = sum(found[c.number] == "reproduced" for c in measurable)
+    direction = sum(found[c.number] == "direction only" for c in measurable)
     lines = [
         "# Reproduction", "",
         "The figures and statements of the four papers that Atoll's organisations come from:",
-        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(simulated)} are results of",
-        f"simulations; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
+        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(measurable)} are measured in",
+        f"runs; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
         "studies are not among them.", "",
         *summary(found),
         "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
