@@ -71,8 +71,8 @@ def text(measured):
     lines = [
         "# Reproduction", "",
         "The figures and statements of the four papers that Atoll's organisations come from:",
-        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(measurable)} are measured in",
-        f"runs; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
+        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(measurable)} are measured",
+        f"in runs; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
         "studies are not among them.", "",
         *summary(found),
         "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
