@@ -138,6 +138,27 @@ class RunPage(PageTest):
         self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "unfinished", "–"])
         self.assertIn("No time line", page.text)
 
+    def test_a_run_of_thousands_of_kernels_and_decisions_has_a_page_of_bearable_size(self) -> None:
+        path, number = self.result("sac.h5"), 3000
+        with h5py.File(path, "r+") as file:
+            ends = np.linspace(0, int(file.attrs["cycles"]), number + 1)[1:].astype(np.uint64)
+            columns = {"launched": np.concatenate(([0], ends[:-1])).astype(np.uint64), "started": ends, "finished": ends,
+                       "ctas": np.arange(number, dtype=np.uint64), "name": np.array(["k"] * number, object)}
+            for name, values in columns.items():
+                del file[f"kernels/{name}"]
+                file[f"kernels/{name}"] = values
+            for name, dataset in [(n, d[()]) for n, d in file["decisions"].items() if n != "values"]:
+                del file[f"decisions/{name}"]
+                file[f"decisions/{name}"] = np.resize(dataset, number)
+            for name, values in [(n, d[()]) for n, d in file["decisions/values"].items()]:
+                del file[f"decisions/values/{name}"]
+                file[f"decisions/values/{name}"] = np.resize(values, number)
+            file["decisions/cycle"][:] = ends
+        text = run_report.page(atoll_analysis.load(path))
+        self.assertLess(len(text), 2_500_000)
+        self.assertIn("The first 500 of 3,000 kernels", text)
+        self.assertIn("The first 500 of 3,000 decisions", text)
+
     def test_text_of_files_cannot_become_markup(self) -> None:
         path = self.result("cut.h5")
         with h5py.File(path, "r+") as file:

@@ -13,7 +13,8 @@ LABELS = {"no_warp": "no warps", "l1": "L1", "cluster": "other L1s", "mshr": "MS
           "request": "request crossbar", "slice": "LLC slices", "response": "response crossbar",
           "link_out": "links outwards", "link_in": "links inwards", "dram": "DRAM", "balance": "other chips"}
 _HATCHES = ("", "////", "....", "xxxx")
-_LEAST = 0.0005  # of the run: smaller parts are not seen
+_LEAST = 0.0005    # of the run: smaller parts are not seen
+_NARROWEST = 1500  # of the run: nor are shorter kernels
 
 
 def _shares(cycles: pd.DataFrame) -> pd.DataFrame:
@@ -54,6 +55,8 @@ def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Dr
             continue
         below = 0.0
         begin, length = float(row["launched"]), float(row["cycles"])
+        if length < result.cycles / _NARROWEST:
+            continue
         for at, part in enumerate(shares):
             value = float(shares.at[kernel, part])
             if value < _LEAST:

@@ -18,6 +18,8 @@ from atoll_analysis.units import fixed, grouped, percent
 
 _MOST_SAMPLES = 200   # more cannot be told apart on a page, and make it heavy
 _FEWEST_SAMPLES = 3
+_MOST_KERNELS = 150   # marked by lines
+_NARROWEST = 1500     # of the run: shorter kernels are not seen in the strip
 _MOST_CHIPS = 8       # lines in colours of their own
 _KERNEL_STRIP, _PANEL = 0.35, 1.05  # inches
 
@@ -98,7 +100,7 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
             continue
         begin = float(kernel["launched"])
         end = float(result.cycles if kernel["finished"] is pd.NA else kernel["finished"])
-        if end <= begin:
+        if end <= begin or end - begin < result.cycles / _NARROWEST:
             continue
         name = names.kernel(str(kernel["name"]))
         tip = drawing.tip(f"kernel {at}: {name}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
@@ -108,6 +110,15 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
         name = f"{at} {name}" if len(f"{at} {name}") <= room else str(at)
         if len(name) <= room:
             axes.text((begin + end) / 2, 0.47, name, ha="center", va="center", fontsize=8, clip_on=True)
+
+
+def mark_kernels(axes: Axes, result: Result, colours: Palette) -> None:
+    """A dotted line at each launch but the first, unless there are too many to be told apart."""
+    starts = result.kernels["launched"].dropna().iloc[1:]
+    if len(starts) <= _MOST_KERNELS:
+        for start in starts:
+            if 0 < start < result.cycles:
+                axes.axvline(float(start), color=colours.muted, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
 
 
 def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.float64], drawing: Drawing,
@@ -152,9 +163,7 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
         if (panel.per_chip and not named and panel.lines.shape[1] > 1) or (not panel.per_chip and panel.lines.shape[1] > 1):
             legend_above(axes)
             named = named or panel.per_chip
-        for start in result.kernels["launched"].dropna().iloc[1:]:
-            if 0 < start < result.cycles:
-                axes.axvline(float(start), color=colours.muted, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
+        mark_kernels(axes, result, colours)
     last = rest[-1]
     last.set_xlim(0, edges[-1])
     last.set_xlabel("simulated time (cycles)")
