@@ -57,10 +57,11 @@ def _facts(result: Result) -> str:
     p = result.provenance
     ranks = len(p.get("hosts", []))
     host = f"{seconds(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
-    return markup.facts([("system", f"{p['system']}, {result.chips} chip{'' if result.chips == 1 else 's'}"),
-                       ("workload", str(p["workload"])), ("organisation", _organisation(result)), ("digest", result.digest),
-                       ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
-                       ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
+    chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
+    return markup.facts([
+        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), ("organisation", _organisation(result)),
+        ("digest", result.digest), ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
+        ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
 
 
 def _organisation(result: Result) -> str:
@@ -96,8 +97,8 @@ _FORMATS: dict[str, Callable[[float], str]] = {"hit": percent, "local": percent,
 def _decisions(result: Result) -> str:
     table = judged(result)
     columns = [Column("cycle", True), Column("kernel", True), Column("choice"), Column("ruled", True, "cycles")]
-    names = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
-    for name in names:
+    compared = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
+    for name in compared:
         what, _, how = name.partition(".")
         title = f"{how}: GB/s" if what == "predicted" else \
             {"hit": "hit rate", "local": "local", "bandwidth": "GB/s", "ipc": "IPC"}[what] + f", {how}"
@@ -106,7 +107,7 @@ def _decisions(result: Result) -> str:
     for _, row in table.head(_MOST_ROWS).iterrows():
         cycle, kernel, ruled = (number(row[c], grouped(row[c])) for c in ("cycle", "kernel", "ruled"))
         cells: list[Cell | str] = [cycle, kernel, str(row["choice"]), ruled]
-        for name in names:
+        for name in compared:
             cells.append(number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])))
         rows.append(cells)
     said = "decisions: the model's predictions and what was measured while each ruled"

@@ -160,9 +160,9 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
             count_axis(axes.yaxis)
         axes.locator_params(axis="y", nbins=4)
         axes.tick_params(bottom=False)
-        if (panel.per_chip and not named and panel.lines.shape[1] > 1) or (not panel.per_chip and panel.lines.shape[1] > 1):
+        if panel.lines.shape[1] > 1 and not (panel.per_chip and named):
             legend_above(axes)
-            named = named or panel.per_chip
+            named |= panel.per_chip
         mark_kernels(axes, result, colours)
     last = rest[-1]
     last.set_xlim(0, edges[-1])
