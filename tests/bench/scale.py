@@ -50,7 +50,8 @@ class Run:
         totals, provenance = self.info["totals"], self.info["provenance"]
         self.requests = totals["requests.local"] + totals["requests.remote"]
         self.events, self.windows = provenance["events"], provenance["windows"]
-        self.seconds, self.waits = provenance["host_seconds"], provenance["wait_seconds"]
+        self.seconds = provenance["host_seconds"]
+        self.waits = [self.seconds * share for share in provenance["wait_shares"]]
         self.loads = provenance["process_events"]
         self.digest = self.info["digest"]
 
