@@ -72,7 +72,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;
-  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited() / seconds.count())))
     waits.push_back(unpack<double>(body));
   const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
   if (options.inspect_chip) {
@@ -95,7 +95,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
   result.provenance.windows = synchroniser->windows_run();
-  result.provenance.wait_seconds = std::move(waits);
+  result.provenance.wait_shares = std::move(waits);
   return result;
 }
 

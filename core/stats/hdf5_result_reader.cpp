@@ -183,7 +183,7 @@ Provenance read_provenance(const ResultFile& file) {
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");
   p.windows = file.number("/provenance", "windows");
-  p.wait_seconds = file.list<double>("/provenance", "wait_seconds", H5T_FLOAT);
+  p.wait_shares = file.list<double>("/provenance", "wait_shares", H5T_FLOAT);
   p.process_events = file.list<std::uint64_t>("/provenance", "process_events", H5T_INTEGER);
   return p;
 }

@@ -53,7 +53,7 @@ struct Provenance {
   std::uint64_t events = 0;                   ///< events handled
   std::uint64_t windows = 0;                  ///< time windows of the controller's rank that were not skipped
   std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
-  std::vector<double> wait_seconds;           ///< [rank] of these: exchanging messages and waiting for other ranks
+  std::vector<double> wait_shares;            ///< [rank] part of its time that it exchanged messages or waited for others
 };
 
 struct RunResult {
