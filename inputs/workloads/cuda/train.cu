@@ -42,7 +42,7 @@ Tensor& resnet18(Network& net, Tensor& image, int blocks) {
 int main(int argc, char** argv) {
   Args args(argc, argv, "train: one training step of a convolutional network");
   const std::string network = args.choice("network", {"vgg16", "resnet18"}, "layers of the network");
-  const int images = args.number("images", 4, 1, 64, "images of the batch");
+  const int images = args.number("images", 4, 1, 32, "images of the batch");
   const int size = args.number("image", 32, 32, 224, "rows and columns of an image");
   const int divide = args.number("divide", 16, 1, 64, "divides the numbers of channels and of hidden units");
   const int blocks = args.number("blocks", 3, 1, 3, "most convolutions (vgg16) or residual blocks (resnet18) of one size");
