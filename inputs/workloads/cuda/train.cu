@@ -1,13 +1,11 @@
 // One training step of a network with the layers of VGG16 or ResNet18: forward, loss, backward, and gradient descent.
-// Without batch normalisation and dropout. 200 classes, and one hidden layer of 2048 units in VGG16. Sizes can be scaled
-// down.
+// Without batch normalisation and dropout; 200 classes; one hidden layer of 2048 units in VGG16. Sizes can be scaled down.
 //
-//   parameters   of a layer: read-only but for `update`; shared by the CTAs of all images, and by those of a tile of
-//   channels activations  written by one layer; read-only in the next, by the CTAs of their image: a CTA of a convolution
-//   reads all
-//                channels. Again in the backward pass. `relu` changes them in place.
-//   gradients    of activations: likewise, in the other order
-//                of parameters: one set per image, written by the CTAs of the image; `update` reads all sets
+//   parameters   of a layer: read-only but for `update`; shared by the CTAs of all images, and by those of some channels
+//   activations  written by one layer; read-only in the next, by the CTAs of their image, of which each that computes a
+//                convolution reads all channels. Again in the backward pass. `relu` changes them in place.
+//   gradients    of activations: likewise, in the other order. Of parameters: one set per image, written by the CTAs of
+//                the image; `update` reads all sets.
 // A CTA computes 16 rows x 16 columns of a product (train_kernels.cuh), an element per thread.
 #include "train_layers.cuh"
 
