@@ -8,6 +8,7 @@ is in DIR already is not run again. What is missing (--only, --no-run) stays out
 python3-h5py, /usr/bin/python3)."""
 
 import argparse
+import copy
 import json
 import math
 import pathlib
@@ -62,13 +63,20 @@ def geometric(values):
 
 
 class Results:
-    """The points of some experiments that are there."""
+    """The points of some experiments that are there, of the workloads that the paper has bars for."""
 
     def __init__(self, out, *names):
+        self.names = paper.WORKLOADS
         self.points = {tuple(p.stem.split("__")): read(p) for name in names for p in sorted((out / name).glob("*__*.h5"))}
 
+    def of(self, names):
+        """The same points, of other workloads."""
+        other = copy.copy(self)
+        other.names = names
+        return other
+
     def workloads(self, *variants):
-        return [w for w in paper.WORKLOADS + paper.NETWORKS if all((w, v) in self.points for v in variants)]
+        return [w for w in self.names if all((w, v) in self.points for v in variants)]
 
     def ratio(self, key, variant, baseline="directory"):
         """By workload: this variant over the baseline."""
@@ -84,34 +92,36 @@ class Results:
         return max(0.0, self.points[workload, variant]["misses"] - (cold["misses"] - cold["hits"]))
 
 
-def published_only(column):
-    """The twelve workloads that the paper has bars for."""
-    return {w: x for w, x in column.items() if w in paper.WORKLOADS}
+def side_by_side(ours, published, digits=2):
+    """Rows by workload, columns by variant: here / in the paper; last the means of both over the workloads that are there."""
+    rows = []
+    for w in paper.WORKLOADS:
+        if any(w in column for column in ours.values()):
+            rows.append([w] + [f"{ours[v][w]:.{digits}f} / {published[v][w]:.{digits}f}" if w in ours[v] else "-" for v in ours])
+    return rows
 
 
-def with_means(ours, published, label, kind, digits=2):
-    """Rows by workload, columns by variant: here / in the paper. Then the means of both over what the paper has; then the
-    networks, which it has not, and our means with them."""
+def mean_row(label, ours, published, kind, digits=2):
+    cells = [f"{kind(c.values()):.{digits}f} / {kind(published[v][w] for w in c):.{digits}f}" if c else "-" for v, c in ours.items()]
+    return [label] + cells
 
-    def row(name, value, of_paper=lambda v: None):
-        cells = []
-        for v, column in ours.items():
-            x, p = value(column), of_paper(v)
-            cells.append("-" if x is None else f"{x:.{digits}f}" + (f" / {p:.{digits}f}" if p is not None else ""))
-        return [name] + cells
 
-    there = [w for w in paper.WORKLOADS + paper.NETWORKS if any(w in column for column in ours.values())]
-    average = lambda column: kind(column.values()) if column else None
-    rows = [row(w, lambda c: c.get(w), lambda v: published[v][w]) for w in there if w in paper.WORKLOADS]
-    rows.append(row(label, lambda c: average(published_only(c)), lambda v: kind(published[v][w] for w in published_only(ours[v]))))
-    networks = [row(w, lambda c: c.get(w)) for w in there if w in paper.NETWORKS]
-    return rows + networks + ([row(f"{label} with them", average)] if networks else [])
+def network_rows(rec, columns, label, kind, digits=2):
+    """The networks, which have no published bars, and the means of all workloads. `columns`: of results, by variant."""
+    ours, every = columns(rec.of(paper.NETWORKS)), columns(rec.of(paper.WORKLOADS + paper.NETWORKS))
+    rows = [[w] + [f"{c[w]:.{digits}f}" if w in c else "-" for c in ours.values()] for w in paper.NETWORKS if any(w in c for c in ours.values())]
+    means = [f"{label} with them"] + [f"{kind(c.values()):.{digits}f}" if c else "-" for c in every.values()]
+    return rows + [means] if rows else []
+
+
+def speedup_columns(results):
+    return {v: results.speedup(v) for v in ("none_remote", "l1_only", "directory_2x", "hmg", "rec", "ideal")}
 
 
 def speedups(rec):
-    ours = {v: rec.speedup(v) for v in ("none_remote", "l1_only", "directory_2x", "hmg", "rec", "ideal")}
-    rows = with_means(ours, paper.SPEEDUP, "geometric mean", geometric)
-    ours = {v: published_only(column) for v, column in ours.items()}
+    ours = speedup_columns(rec)
+    rows = side_by_side(ours, paper.SPEEDUP) + [mean_row("geometric mean", ours, paper.SPEEDUP, geometric)] \
+        + network_rows(rec, speedup_columns, "geometric mean", geometric)
     means = {"directory": 1.0, **{v: geometric(ours[v].values()) for v in ours if ours[v]}}
     chain = [v for v in ORDER if v in means]
     broken = [f"{a} {means[a]:.3f} > {b} {means[b]:.3f}" for a, b in zip(chain, chain[1:]) if means[a] > means[b]]
@@ -134,59 +144,90 @@ def speedups(rec):
     return out + [f"- Mean |ln(here / paper)| of REC: {mean(error):.2f}.", ""]
 
 
+GAIN, LOSS, AMOUNT = (lambda x: x - 1), (lambda x: 1 - x), (lambda x: x)  # what the effect of a claim is
+RANGES = ("128 B", "256 B", "1 KB", "4 KB")
+
+
+def averages(rec, sizes):
+    """Claims that are averages: number, what, printed, here (nan where nothing was run), effect."""
+    speedup = lambda v: geometric(c) if (c := rec.speedup(v).values()) else math.nan
+    evict = [rec.points[w, "directory"] for w in rec.workloads("directory")]
+    out = [(number, f"speed-up of {v}, geometric mean", printed, speedup(v), GAIN)
+           for number, v, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167))]
+    out += [("109", "misses of REC over the baseline's, cold excluded", 0.465,
+             mean(miss_ratios(rec, "rec").values()), LOSS),
+            ("113", "evict-initiated share of invalidations that hit", 0.795,
+             mean(p["evict_hits"] / max(1, p["hits"]) for p in evict), AMOUNT)]
+    for r, results, v, printed in zip(RANGES, (sizes, sizes, rec, sizes), ("rec_128", "rec_256", "rec", "rec_4096"),
+                                      (1.8, 3.4, 12.9, 54.7)):
+        lines = [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
+        out.append(("130", f"lines per evicted entry, range {r}, {len(lines)} workloads", printed, mean(lines), AMOUNT))
+    out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, mean(rec.ratio("evict_hits", "rec").values()), LOSS),
+            ("136", "inter-GPU transactions, REC over the baseline", 0.651, mean(rec.ratio("packets", "rec").values()), LOSS)]
+    return out
+
+
 def claims(rec, sizes):
-    """Averages against the text's, a quarter of the effect being the goal; last with the networks."""
+    """Averages against the text's, a quarter of the effect being the goal; and those with the networks."""
     rows = []
-
-    def claim(number, what, printed, column, effect=lambda x: x, kind=mean):
-        of_paper = published_only(column)
-        if not of_paper:
-            return
-        ours = kind(of_paper.values())
-        off = effect(ours) / effect(printed) - 1
-        rows.append([number, what, f"{printed:.3g}", f"{ours:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no",
-                     f"{kind(column.values()):.3g}" if len(column) > len(of_paper) else "-"])
-
-    gain, loss = (lambda x: x - 1), (lambda x: 1 - x)
-    for number, variant, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167)):
-        claim(number, f"speed-up of {variant}, geometric mean", printed, rec.speedup(variant), gain, geometric)
-    claim("109", "misses of REC over the baseline's, cold excluded", 0.465,
-          {w: rec.warm(w, "rec") / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", "rec", "cold")}, loss)
-    claim("113", "evict-initiated share of invalidations that hit", 0.795,
-          {w: rec.points[w, "directory"]["evict_hits"] / max(1, rec.points[w, "directory"]["hits"]) for w in rec.workloads("directory")})
-    for size, results, variant, printed in (("128 B", sizes, "rec_128", 1.8), ("256 B", sizes, "rec_256", 3.4),
-                                            ("1 KB", rec, "rec", 12.9), ("4 KB", sizes, "rec_4096", 54.7)):
-        lines = {w: results.points[w, variant]["lines"] for w in results.workloads(variant) if results.points[w, variant]["evictions"] > 0}
-        claim("130", f"lines per evicted entry, range {size}, {len(published_only(lines))} workloads", printed, lines)
-    claim("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, rec.ratio("evict_hits", "rec"), loss)
-    claim("136", "inter-GPU transactions, REC over the baseline", 0.651, rec.ratio("packets", "rec"), loss)
+    every = rec.of(paper.WORKLOADS + paper.NETWORKS)
+    for (number, what, printed, ours, effect), (*_, with_networks, _) in zip(averages(rec, sizes), averages(every, sizes)):
+        if not math.isnan(ours):
+            off = effect(ours) / effect(printed) - 1
+            rows.append([number, what, f"{printed:.3g}", f"{ours:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no",
+                         f"{with_networks:.3g}" if with_networks != ours else "-"])
     return ["### Averages", "", "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter", "with the networks"], rows)
 
 
+def miss_ratios(rec, variant):
+    """Misses over the baseline's, cold ones excluded, by workload."""
+    return {w: rec.warm(w, variant) / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", variant, "cold")}
+
+
+def miss_rates(rec, variant):
+    """%, cold ones excluded, by workload."""
+    return {w: 100 * rec.warm(w, variant) / (rec.points[w, variant]["accesses"] - rec.points[w, "cold"]["misses"])
+            for w in rec.workloads(variant, "cold")}
+
+
+def miss_ratio_columns(results):
+    return {v: miss_ratios(results, v) for v in ("directory_2x", "hmg", "rec")}
+
+
+def miss_rate_columns(results):
+    return {v: miss_rates(results, v) for v in ("directory", "ideal")}
+
+
+def cold_shares(results):
+    """%, of the baseline's misses, by workload."""
+    return {w: 100 * results.points[w, "cold"]["misses"] / results.points[w, "directory"]["misses"]
+            for w in results.workloads("directory", "cold")}
+
+
 def misses(rec):
-    ours = {v: {w: rec.warm(w, v) / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", v, "cold")}
-            for v in ("directory_2x", "hmg", "rec")}
-    rates = {v: {w: 100 * rec.warm(w, v) / (rec.points[w, v]["accesses"] - rec.points[w, "cold"]["misses"])
-                 for w in rec.workloads(v, "cold")} for v in ("directory", "ideal")}
-    cold = {w: 100 * rec.points[w, "cold"]["misses"] / rec.points[w, "directory"]["misses"] for w in rec.workloads("directory", "cold")}
-    rows = with_means(rates, paper.MISS_RATE, "mean", mean, 0)
-    cold |= {"mean": mean(published_only(cold).values()), "mean with them": mean(cold.values())}
+    ours, rates = miss_ratio_columns(rec), miss_rate_columns(rec)
+    every = cold_shares(rec.of(paper.WORKLOADS + paper.NETWORKS))
+    cold = every | {"mean": mean(cold_shares(rec).values()), "mean with them": mean(every.values())}
+    rows = side_by_side(rates, paper.MISS_RATE, 0) + [mean_row("mean", rates, paper.MISS_RATE, mean, 0)] \
+        + network_rows(rec, miss_rate_columns, "mean", mean, 0)
     for row in rows:
         row.insert(1, f"{cold[row[0]]:.0f}" if row[0] in cold else "-")
     return ["### L2 misses without cold ones", "",
             "Cold misses are those of a machine with an L2 of 64 MB per GPU and an ideal directory, less its invalidations that hit. "
             "All slices' look-ups count, those of other GPUs' reads at the home included.", "",
             "Over the baseline's: here / Fig. 13.", ""] \
-        + table(["", *ours], with_means(ours, paper.MISSES, "mean", mean)) \
+        + table(["", *ours], side_by_side(ours, paper.MISSES) + [mean_row("mean", ours, paper.MISSES, mean)]
+                + network_rows(rec, miss_ratio_columns, "mean", mean)) \
         + ["Miss rates, %: here / Fig. 4. First, the share of the baseline's misses that are cold here.", ""] \
         + table(["", "cold", *rates], rows)
 
 
-def invalidations(rec):
+def traffic(rec):
+    """By quantity and workload."""
     names = rec.workloads("directory", "rec")
     base, ours = ({w: rec.points[w, v] for w in names} for v in ("directory", "rec"))
-    columns = {
+    return {
         "evict": {w: 100 * base[w]["evict_hits"] / max(1, base[w]["hits"]) for w in names},
         "lines": {w: ours[w]["lines"] for w in names if ours[w]["evictions"] > 0},
         "unnecessary": rec.ratio("evict_hits", "rec"),
@@ -194,7 +235,12 @@ def invalidations(rec):
         "bandwidth": {w: DIVISOR * ours[w]["invalidation_bytes"] / ours[w]["cycles"] for w in names},
         "latency": rec.ratio("latency", "rec"),
     }
-    rows = with_means(columns, paper.TRAFFIC, "mean", mean)
+
+
+def invalidations(rec):
+    columns = traffic(rec)
+    rows = side_by_side(columns, paper.TRAFFIC) + [mean_row("mean", columns, paper.TRAFFIC, mean)] \
+        + network_rows(rec, traffic, "mean", mean)
     return ["### Invalidations, transactions, latency: here / Fig. 5, 12, 14, 15, 16", "",
             "evict: share of the baseline's invalidations that hit which an eviction caused, %. lines: per evicted entry of REC (- where "
             "none was evicted). unnecessary: evict-initiated ones that hit, REC over the baseline. transactions: link packets, likewise. "
@@ -227,7 +273,7 @@ def sizes_study(results, rec):
     names = results.workloads("directory")
     ours = {v: {w: x for w, x in c.items() if w in names} for v, c in ours.items()}
     twelve = results.speedup("directory_12x")
-    rows = with_means(ours, paper.SPEEDUP, "geometric mean", geometric)[:len(names)]
+    rows = side_by_side(ours, paper.SPEEDUP)
     for row in rows:
         row += [f"{twelve[row[0]]:.2f}" if row[0] in twelve else "-", f"{rec.speedup('rec').get(row[0], math.nan):.2f}"]
     per_kb = [f"{geometric(c.values()) / int(v.split('_')[1][:-1]):.2f}" for v, c in [*ours.items(), ("directory_12x", twelve)] if c]
