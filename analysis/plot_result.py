@@ -11,7 +11,7 @@ import numpy as np
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend has to be chosen first)
 
-SCHEMA = ("atoll-result", 3)
+SCHEMA = ("atoll-result", 4)
 
 
 class BadResult(Exception):

@@ -42,6 +42,9 @@ int main(int argc, char** argv) {
   atl::add_import(commands);
   atl::add_record(commands);
   atl::add_info(commands);
+  atl::add_explain(commands);
+  atl::add_compare(commands);
+  atl::add_export(commands);
   atl::add_config(commands);
   atl::add_list(commands);
   atl::add_ptx(commands);

@@ -7,6 +7,9 @@
 // What everything in a chip waits for, as each component knows it. Whoever lines up in front of a full queue waits for what
 // that queue's head waits for: time is charged to the resource that is short, not to the queues that fill up behind it.
 namespace atl {
+namespace {
+constexpr std::size_t kLookStep = 8;
+}
 
 // ---- SMs ----
 
@@ -235,18 +238,22 @@ void Chip::end_census() {
   kernel.local = d[Counter::requests_local], kernel.remote = d[Counter::requests_remote];
 }
 
-/// At `look_.next()`, and at all looks after it before `until`: no event lies between them.
+/// At `look_.next()`, and at all looks after it before `until` at which nothing will have changed: while no warp runs, only
+/// events change anything.
 void Chip::look_around(Cycle until) {
   const Cycle now = look_.next();
-  const std::uint64_t weight = look_.take(std::min(until, c_.queue.next()));
+  const std::uint64_t first = look_.taken();
+  const std::uint64_t weight = look_.take(spending_ == Span::running ? now : std::min(until, c_.queue.next()));
   if (census_.empty() || phase_ == Phase::stopped) return;
   WaitCensus& kernel = census_.back();
   Census census{kernel, now, weight};
   const std::uint64_t before = kernel.outstanding[0];
   for (const Sm& s : sms_) s.count_requests(census);
   if (c_.role == LlcRole::memory_side) kernel.outstanding_at_home += kernel.outstanding[0] - before;
+  // Warps fill more than the host's caches: where there are many SMs, each look sees some of them.
+  const std::size_t step = sms_.size() >= 2 * kLookStep ? kLookStep : 1;
   if (spending_ == Span::running)
-    for (const Sm& s : sms_) s.count_slots(census);
+    for (std::size_t i = first % step; i < sms_.size(); i += step) sms_[i].count_slots(census);
   cluster_.take_census(census);
   requests_.take_census(census);
   responses_.take_census(census);

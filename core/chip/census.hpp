@@ -30,28 +30,4 @@ struct Census {
   void under_way(PacketUse use, std::uint64_t number) { to.outstanding[static_cast<std::size_t>(use)] += number * weight; }
 };
 
-/// When a chip is looked at: at multiples of a period that doubles after so many looks, so that short runs are seen in
-/// detail and long ones cost little. The first period is no power of two, which much in a machine repeats at.
-class LookTimes {
- public:
-  static constexpr Cycle kFirst = 251;
-  static constexpr std::uint32_t kLooks = 512;  ///< with one period
-
-  Cycle next() const { return next_; }
-  /// Takes all looks before `until`, one at least, at which nothing will have changed; returns the cycles they stand for.
-  std::uint64_t take(Cycle until) {
-    std::uint64_t n = until > next_ ? (until - next_ + period_ - 1) / period_ : 1;
-    if (n > kLooks - looks_) n = kLooks - looks_;
-    const std::uint64_t weight = n * period_;
-    looks_ += static_cast<std::uint32_t>(n);
-    next_ += weight;
-    if (looks_ == kLooks) looks_ = 0, period_ *= 2;
-    return weight;
-  }
-
- private:
-  Cycle period_ = kFirst, next_ = kFirst;
-  std::uint32_t looks_ = 0;
-};
-
 }  // namespace atl

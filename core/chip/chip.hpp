@@ -12,6 +12,7 @@
 #include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
+#include "core/chip/look_times.hpp"
 #include "core/chip/request_network.hpp"
 #include "core/chip/response_network.hpp"
 #include "core/chip/sm.hpp"

@@ -47,6 +47,7 @@ struct Stack {
   double operator[](StackPart p) const { return cycles[static_cast<std::size_t>(p)]; }
   double total() const;
   Stack& operator+=(const Stack& other);
+  bool operator==(const Stack&) const = default;
 };
 
 /// [kernel][chip]
