@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,8 @@ class Synchroniser {
 
   Cycle window() const { return window_; }
   std::uint64_t windows_run() const { return windows_run_; }
+  /// Seconds of run() in which this rank exchanged batches or waited for others; 0 if it is the only one.
+  double seconds_waited() const { return std::chrono::duration<double>(waited_).count(); }
 
  private:
   static constexpr Cycle kSkipWindows = 32;
@@ -43,6 +46,7 @@ class Synchroniser {
   void deliver(Cycle index);
   void collect(Cycle boundary);
   void swap_batches(Cycle boundary, bool all);
+  Cycle agree_on_earliest(bool failed);
   Cycle earliest() const;
   bool busy_soon(Cycle end) const;
   Mailbox& box(LpId to, LpId from);
@@ -57,6 +61,7 @@ class Synchroniser {
   Mail scratch_;
   Cycle window_ = 1;
   std::uint64_t windows_run_ = 0;
+  std::chrono::steady_clock::duration waited_{};
 };
 
 }  // namespace atl

@@ -19,19 +19,16 @@ struct Fingerprint {
   template <class Archive> void serialize(Archive& a, unsigned) { a& lp& digest& events; }
 };
 
-/// Digest and events of all processes, merged in the order of their ids: the same for every layout.
-std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::vector<LogicalProcess*>& local,
-                                              std::size_t processes) {
+/// Digest and events of all processes, in the order of their ids: the same for every layout.
+std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<LogicalProcess*>& local,
+                                      std::size_t processes) {
   std::vector<Fingerprint> mine;
   for (const LogicalProcess* p : local) mine.push_back({p->id(), p->digest(), p->events()});
   std::vector<Fingerprint> all(processes);
   for (const std::string& body : transport.all_gather(pack(mine))) {
     for (const Fingerprint& f : unpack<std::vector<Fingerprint>>(body)) all[f.lp] = f;
   }
-  Digest digest;
-  std::uint64_t events = 0;
-  for (const Fingerprint& f : all) digest.add(f.digest, f.events), events += f.events;
-  return {digest.value(), events};
+  return all;
 }
 
 }  // namespace
@@ -75,7 +72,10 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   synchroniser->run();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  const auto [digest, events] = merge(transport, local, config.chips + 1);
+  std::vector<double> waits;
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+    waits.push_back(unpack<double>(body));
+  const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
   if (options.inspect_chip) {
     for (const auto& chip : chips) options.inspect_chip(*chip);
   }
@@ -88,9 +88,16 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   result.stack = stack_of_run(*machine, result, controller->census());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
-  result.digest = digest;
-  result.provenance.events = events;
+  Digest digest;
+  for (const Fingerprint& f : prints) {
+    digest.add(f.digest, f.events);
+    result.provenance.events += f.events;
+    result.provenance.process_events.push_back(f.events);
+  }
+  result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
+  result.provenance.windows = synchroniser->windows_run();
+  result.provenance.wait_seconds = std::move(waits);
   return result;
 }
 

@@ -66,16 +66,24 @@ TEST_CASE("a file of schema version 3 is read without a stack") {
     const std::uint64_t version = 3;
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
     file.unlink("/stack");
+    for (const char* name : {"windows", "process_events", "wait_seconds"}) file.openGroup("/provenance").removeAttr(name);
   }
   const RunResult old = read_result(dir / "r.h5");
   CHECK(old.stack.empty());
+  CHECK(old.provenance.process_events.empty());
   CHECK(old.cycles == sample_result(2, 3).cycles);
 }
 
-TEST_CASE("the script that draws results reads the version that is written") {
-  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/plot_result.py");
-  const std::string script{std::istreambuf_iterator<char>(file), {}};
-  CHECK(contains(script, fmt::format("SCHEMA = (\"{}\", {})\n", hdf5::kSchema, hdf5::kSchemaVersion)));
+TEST_CASE("the analysis package reads the version that is written") {
+  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/atoll_analysis/schema.py");
+  const std::string module{std::istreambuf_iterator<char>(file), {}};
+  CHECK(contains(module, fmt::format("SCHEMA = \"{}\"\n", hdf5::kSchema)));
+  const std::string name = "READABLE_VERSIONS = (";
+  const auto begin = module.find(name), end = module.find(')', begin);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  const std::string versions = module.substr(begin + name.size(), end - begin - name.size()) + ",";
+  CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSchemaVersion)));
 }
 
 TEST_CASE("a missing group or dataset is named") {
