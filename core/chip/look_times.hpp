@@ -5,11 +5,11 @@
 
 namespace atl {
 
-/// When a chip is looked at: at multiples of a period that doubles after so many looks, so that short runs are seen in
-/// detail and long ones cost little. The first period is a prime, since much in a machine repeats at powers of two.
+/// When a chip is looked at: at multiples of a period that doubles after so many looks, a few times, so that short runs are
+/// seen in detail and long ones cost little. The first period is a prime, since much in a machine repeats at powers of two.
 class LookTimes {
  public:
-  static constexpr Cycle kFirst = 251;
+  static constexpr Cycle kFirst = 509, kLongest = 8 * kFirst;
   static constexpr std::uint32_t kLooks = 128;  ///< with one period
 
   Cycle next() const { return next_; }
@@ -22,7 +22,7 @@ class LookTimes {
     const std::uint64_t weight = n * period_;
     taken_ += n;
     next_ += weight;
-    if (taken_ % kLooks == 0) period_ *= 2;
+    if (taken_ % kLooks == 0 && period_ < kLongest) period_ *= 2;
     return weight;
   }
 

@@ -72,6 +72,7 @@ StackResult stack_of_run(const Machine& machine, const RunResult& result,
     for (const auto& kernels : census) chips.push_back(k < kernels.size() ? kernels[k] : WaitCensus(census.size()));
     out.push_back(bottleneck_stack(m, span, chips));
   }
+  fill_unseen(out);
   return out;
 }
 

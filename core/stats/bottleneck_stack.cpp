@@ -27,7 +27,7 @@ constexpr std::array<StackPartInfo, kStackParts> kParts{{
     {Part::flush, "flush", "flush", "last requests, write-backs and changes of organisation, during which no warp runs"},
     {Part::balance, "balance", "other chips", "this chip has ended its part of the kernel, others have not"},
     {Part::launch, "launch", "launch", "from the end of a kernel to the start of the next"},
-    {Part::unseen, "unseen", "unseen", "no look fell into it: the kernel is too short"},
+    {Part::unseen, "unseen", "unseen", "no look fell into the run: it is too short"},
 }};
 
 constexpr bool parts_stand_at_their_ids() {
@@ -231,6 +231,19 @@ double Stack::total() const { return std::reduce(cycles.begin(), cycles.end()); 
 Stack& Stack::operator+=(const Stack& other) {
   for (std::size_t p = 0; p < kStackParts; ++p) cycles[p] += other.cycles[p];
   return *this;
+}
+
+void fill_unseen(StackResult& stack) {
+  const std::size_t chips = stack.empty() ? 0 : stack[0].size();
+  for (std::size_t c = 0; c < chips; ++c) {
+    Stack seen;
+    for (const auto& kernel : stack) seen += kernel[c];
+    for (const Part p : {Part::issue, Part::coherence, Part::flush, Part::balance, Part::launch, Part::unseen}) seen[p] = 0;
+    for (auto& kernel : stack) {
+      const double unseen = std::exchange(kernel[c][Part::unseen], 0);
+      if (!share_out(kernel[c], unseen, seen)) kernel[c][Part::unseen] = unseen;
+    }
+  }
 }
 
 std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpan& span, std::span<const WaitCensus> chips) {

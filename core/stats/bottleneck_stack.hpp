@@ -68,6 +68,10 @@ struct KernelSpan {
   Cycle launched = 0, started = 0, finished = 0;
 };
 
+/// Shares the unseen time of short kernels out as the chip's other kernels spent their running phases, as far as any look
+/// saw one.
+void fill_unseen(StackResult& stack);
+
 /// The stacks of all chips during one kernel; each adds up to `span`. `chips`: one census of each.
 std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpan& span, std::span<const WaitCensus> chips);
 

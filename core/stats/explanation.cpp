@@ -150,6 +150,12 @@ std::string verdict(const RunResult& r, const Capacity& capacity, std::size_t ch
     if (u.most > u.mean + 0.02) text += fmt::format(", {:.0f} % in the busiest period", 100 * u.most);
     if (where != chip) text += fmt::format(", chip {}'s {:.0f} %", where, 100 * most);
   }
+  if (limit == Part::no_warp) {
+    Stack with_warps = s;
+    for (const Part p : {Part::no_warp, Part::launch, Part::flush, Part::balance}) with_warps[p] = 0;
+    const Part next = limit_of(with_warps);
+    text += fmt::format("; where it has some, it {} most ({} % of the run)", verb(next), share(time_of(s, next), s.total()));
+  }
   const std::string help = advice(limit, busy);
   return help.empty() ? text : text + ": " + help;
 }

@@ -87,7 +87,8 @@ class Insight(program.ProgramTest):
         self.assertEqual(figures["cycles"]["b"], self.info(b)["cycles"])
         self.assertGreater(figures["cycles"]["ratio"], 1)
         sizes = [max(e["ratio"], 1 / e["ratio"]) for e in seen["results"] if e["ratio"]]
-        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        for one, other in zip(sizes, sizes[1:]):
+            self.assertGreaterEqual(one, other * (1 - 1e-12))
         self.assertGreater(sizes[-1], 1.01)
         text = self.succeeds(["compare", a, b, "--top", "3"]).out
         self.assertIn("times as fast", text)

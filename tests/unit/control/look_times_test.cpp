@@ -13,8 +13,8 @@ TEST_CASE("looks are at the same times and stand for the same cycles however tim
   while (one.next() < kEnd) weight += one.take(0), ++looks;
   CHECK(one.taken() == looks);
   CHECK(weight + LookTimes::kFirst == one.next());
-  CHECK(looks < 128 * 7);
-  CHECK(looks > 128 * 5);
+  const Cycle sparse_from = LookTimes::kFirst * (1 + 128 * (1 + 2 + 4));
+  CHECK(looks == 128 * 3 + (kEnd - 1 - sparse_from) / LookTimes::kLongest + 1);
 
   std::mt19937 random(3);
   LookTimes cut;

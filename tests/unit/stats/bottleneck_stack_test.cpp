@@ -123,6 +123,19 @@ TEST_CASE("a run that is stopped early has what fits, and a kernel without looks
   CHECK(bottleneck_stack(e.machine, {500, 500, 500}, e.chips)[0].total() == 0);
 }
 
+TEST_CASE("unseen kernels are taken to be as the chip's others, and stay unseen where there are none") {
+  StackResult stack(2, std::vector<Stack>(2));
+  stack[0][0][dram] = 300, stack[0][0][slice] = 100, stack[0][0][launch] = 50, stack[0][0][issue] = 70;
+  stack[1][0][unseen] = 40, stack[1][0][issue] = 7;
+  stack[1][1][unseen] = 40, stack[1][1][launch] = 60;
+  fill_unseen(stack);
+  CHECK(stack[1][0][dram] == 30);
+  CHECK(stack[1][0][slice] == 10);
+  CHECK(stack[1][0][issue] == 7);
+  CHECK(stack[1][0][unseen] == 0);
+  CHECK(stack[1][1][unseen] == 40);
+}
+
 TEST_CASE("censuses survive being flattened") {
   Example e;
   std::uint64_t next = 1;
