@@ -147,6 +147,21 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
   }
 }
 
+void write_stack(const H5::H5File& file, const StackResult& stack) {
+  const auto group = file.createGroup("stack");
+  const Dims dims{stack.size(), stack[0].size()};
+  for (const StackPartInfo& part : stack_parts()) {
+    std::vector<double> cycles;
+    for (const auto& chips : stack)
+      for (const Stack& s : chips) cycles.push_back(s[part.id]);
+    const auto set =
+        group.createDataSet(std::string(part.name), H5::PredType::IEEE_F64LE, H5::DataSpace(2, dims.data()), layout(dims));
+    if (!cycles.empty()) set.write(cycles.data(), H5::PredType::NATIVE_DOUBLE);
+    set_text(set, "unit", "cycles");
+    set_text(set, "doc", std::string(part.doc));
+  }
+}
+
 /// Which values a decision rests on depends on the policy: one column each, NaN where a decision has no such value.
 void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisions) {
   const auto group = file.createGroup("decisions");
@@ -236,6 +251,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
   write_energy(file, result.chips);
+  if (!result.stack.empty()) write_stack(file, result.stack);
   if (result.sharing) write_sharing(file, *result.sharing);
   if (result.sm_sharing) write_sm_sharing(file, *result.sm_sharing);
   file.flush(H5F_SCOPE_GLOBAL);

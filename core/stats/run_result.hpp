@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/engine/types.hpp"
+#include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
 #include "core/stats/energy.hpp"
@@ -62,6 +63,7 @@ struct RunResult {
   std::vector<Sample> samples;
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
+  StackResult stack;                          ///< [kernel][chip]; empty in files of schema version 3
   std::optional<SharingResult> sharing;       ///< of runs with `observe.sharing`
   std::optional<SmSharingResult> sm_sharing;  ///< of runs with `observe.sm_sharing`
   Cycle cycles = 0;                           ///< end of the last kernel

@@ -40,6 +40,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(a.digest == b.digest);
   CHECK(a.sharing.has_value() == b.sharing.has_value());
   CHECK((a.sharing == b.sharing));
+  CHECK((a.stack == b.stack));
   CHECK((a.sm_sharing == b.sm_sharing));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
