@@ -104,9 +104,7 @@ void Synchroniser::swap_batches(Cycle boundary, bool all) {
   }
 }
 
-/// Collective: the earliest pending event of all ranks, or kFailed.
-Cycle Synchroniser::agree_on_earliest(bool failed) {
-  const Cycle mine = failed ? kFailed : earliest();
+Cycle Synchroniser::least_of_all(Cycle mine) {
   if (transport_.size() == 1) return mine;
   const auto start = Clock::now();
   const Cycle all = transport_.all_min(mine);
@@ -159,7 +157,7 @@ void Synchroniser::run() {
       }
     }
     if (meet) {
-      const Cycle next = agree_on_earliest(error != nullptr);
+      const Cycle next = least_of_all(error ? kFailed : earliest());
       if (next == kFailed) agree(transport_, error);
       if (next == kNever) return;
       index = std::max(index, next / window_);

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
 #include "policies/cluster/ownership_table.hpp"
@@ -69,6 +70,7 @@ class ClusterSharing {
 
   bool idle() const;
   std::string describe_stall() const;
+  void take_census(Census& census) const;  // census.cpp
 
  private:
   static constexpr std::uint16_t kInput = 0xFFFF;

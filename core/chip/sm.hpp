@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
 #include "core/chip/l1_cache.hpp"
@@ -63,6 +64,9 @@ class Sm {
   bool quiet() const { return unacknowledged_ == 0 && l1_.outstanding() == 0; }
   /// What stands still here, for the deadlock report; empty if nothing.
   std::string describe_stall() const;
+  // census.cpp
+  void count_requests(Census& census) const;
+  void count_slots(Census& census) const;
 
  private:
   struct Scheduler {
@@ -99,6 +103,8 @@ class Sm {
   bool neighbours_first() const;
   bool own_first() const;
   void look_up_for_neighbour();
+  bool waits_for_memory(const Warp& w) const;
+  Wait load_store_wait() const;
 
   Context& c_;
   RequestNetwork& network_;
@@ -124,6 +130,7 @@ class Sm {
   bool own_last_ = false;          ///< the L1's last access was the SM's own
   Cycle stalled_from_ = 0;         ///< since when lsu_stalled_, or waiting for a credit
   std::uint32_t unacknowledged_ = 0;
+  std::uint32_t awaited_ = 0;  ///< of these: loads and atomics with a result
   Cycle shared_free_ = 0;
 };
 

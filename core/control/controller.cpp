@@ -10,7 +10,7 @@ namespace atl {
 Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
                        Cycle max_cycles)
     : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
-  result_.chips.resize(config.chips);
+  result_.chips.resize(config.chips), census_.resize(config.chips);
   kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
@@ -101,6 +101,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
+  all_kernel_counts_.push_back(kernel_counts_);
   if (kernel_ + 1 == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
@@ -169,6 +170,7 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits;
   c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;
   for (std::size_t i = 0; i < r.latency.size(); ++i) c.latency[i / kLatencyBuckets][i % kLatencyBuckets] = r.latency[i];
+  census_[chip] = unflatten(r.census, config_.chips);
   if (++reports_ < config_.chips) return;
   // What happened after the last complete sample forms the last one, so that the series add up to the totals.
   Sample rest{result_.cycles, {}};

@@ -13,6 +13,7 @@
 #include "core/engine/parked_messages.hpp"
 #include "core/stats/progress.hpp"
 #include "core/stats/run_result.hpp"
+#include "core/stats/wait_census.hpp"
 #include "inputs/config/system_config.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/page_placement.hpp"
@@ -38,6 +39,10 @@ class Controller final : public LogicalProcess {
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
   /// Everything simulated. Valid when the run has ended.
   const RunResult& result() const { return result_; }
+  /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
+  const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
+  /// [kernel][chip] of kernels that have ended.
+  const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
  private:
   enum class EventKind : std::uint8_t { message, settle, launch, limit };
@@ -101,6 +106,8 @@ class Controller final : public LogicalProcess {
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;
   RunResult result_;
+  std::vector<std::vector<WaitCensus>> census_;
+  std::vector<std::vector<Counters>> all_kernel_counts_;
 };
 
 }  // namespace atl

@@ -8,6 +8,7 @@
 #include "comm/synchroniser.hpp"
 #include "core/control/sharing.hpp"
 #include "core/control/sm_sharing.hpp"
+#include "core/control/stack.hpp"
 
 namespace atl {
 namespace {
@@ -72,7 +73,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;
-  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited() / seconds.count())))
     waits.push_back(unpack<double>(body));
   const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
   if (options.inspect_chip) {
@@ -84,6 +85,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
+  result.stack = stack_of_run(*machine, result, controller->census(), controller->kernel_counts());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
   Digest digest;
@@ -95,7 +97,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
   result.provenance.windows = synchroniser->windows_run();
-  result.provenance.wait_seconds = std::move(waits);
+  result.provenance.wait_shares = std::move(waits);
   return result;
 }
 
