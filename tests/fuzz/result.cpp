@@ -11,7 +11,7 @@ namespace {
 RunResult sound_result() {
   RunResult r;
   r.provenance.version = "1", r.provenance.system = "s", r.provenance.hosts = {"a", ""};
-  r.provenance.wait_seconds = {0.5}, r.provenance.process_events = {7, 8};
+  r.provenance.wait_shares = {0.5}, r.provenance.process_events = {7, 8};
   r.kernels = {{"k", 4, 0, 10, 100}, {"l", 4, 100, 110, 200}};
   r.decisions = {{0, 50, "sm_side", {{"eab", 1.25}}}};
   r.cycles = 200, r.complete = true;
@@ -22,6 +22,7 @@ RunResult sound_result() {
     for (std::size_t i = 0; i < kCounters; ++i) chip.totals.value[i] = i;
   }
   r.samples = {{100, std::vector<Counters>(2)}, {200, std::vector<Counters>(2)}};
+  r.stack.assign(r.kernels.size(), std::vector<Stack>(r.chips.size()));
   r.sharing.emplace();
   r.sharing->epoch_cycles = 100;
   r.sharing->epochs.resize(1);
