@@ -42,9 +42,12 @@ void BodyParser::end_of_body() {
 }
 
 void BodyParser::block() {
+  if (depth_ == kDeepest) in_.fail("more than " + std::to_string(kDeepest) + " blocks within each other");
+  ++depth_;
   scopes_.open();
   while (!in_.accept("}")) statement();
   scopes_.close();
+  --depth_;
 }
 
 void BodyParser::statement() {

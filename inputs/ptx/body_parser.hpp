@@ -43,6 +43,8 @@ class BodyParser {
   OperandParser operand_;
   Unsupported unsupported_;
   std::map<std::string, std::uint16_t, std::less<>> spellings_;
+  static constexpr unsigned kDeepest = 1000;  ///< the parser is recursive
+  unsigned depth_ = 0;
   bool label_at_end_ = false;  ///< a label stands behind the last instruction
 };
 

@@ -5,10 +5,15 @@
 namespace atl::ptx {
 namespace {
 
+constexpr std::uint64_t kMostElements = 1ull << 40;
+
 void parse_dimensions(Cursor& in, Declaration& d) {
   while (in.accept("[")) {
     d.array = true;
-    d.elements *= in.at("]") ? 0 : in.count("the number of elements");
+    const std::uint64_t count = in.at("]") ? 0 : in.count("the number of elements");
+    if (d.elements != 0 && count > kMostElements / d.elements)
+      in.fail("'" + std::string(d.name) + "' is larger than any memory");
+    d.elements *= count;
     in.expect("]");
   }
 }

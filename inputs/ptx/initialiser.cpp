@@ -5,16 +5,19 @@
 namespace atl::ptx {
 namespace {
 
+constexpr unsigned kDeepest = 64;  ///< dimensions; the reader is recursive
+
 class Initialiser {
  public:
   Initialiser(Cursor& in, const Names& names, Module& module, Variable& variable)
       : in_(in), names_(names), module_(module), v_(variable), width_(size_of(variable.type)) {}
 
-  void value() {
+  void value(unsigned depth = 0) {
     if (in_.accept("{")) {
+      if (depth == kDeepest) in_.fail("values in more than " + std::to_string(kDeepest) + " levels of braces");
       for (bool first = true; !in_.accept("}"); first = false) {
         if (!first) in_.expect(",");
-        if (!in_.at("}")) value();
+        if (!in_.at("}")) value(depth + 1);
       }
     } else if (in_.peek().kind == Token::number && in_.peek(1).is("(")) {
       masked();

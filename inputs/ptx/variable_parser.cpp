@@ -5,6 +5,8 @@
 namespace atl::ptx {
 namespace {
 
+constexpr std::uint64_t kMostShared = 1u << 20;  ///< of one variable; SMs have up to 228 KiB
+
 Variable make_variable(const Declaration& d, Space space, const Linkage& linkage, std::uint32_t owner, std::uint32_t line) {
   Variable v;
   v.name = d.name;
@@ -47,6 +49,7 @@ std::uint32_t parse_variables(Cursor& in, Space space, const Linkage& linkage, s
       parse_initialiser(in, names, module, v);
       if (v.size == 0) v.size = v.init.size();
     }
+    if (space == Space::shared && v.size > kMostShared) in.fail("'" + v.name + "' is more shared memory than an SM has");
     add(std::move(v), names, module);
     if (!in.accept(",")) break;
     d = parse_next_name(in, qualifiers);

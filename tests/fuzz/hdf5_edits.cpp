@@ -85,6 +85,13 @@ void set_element(hid_t data, hsize_t index, std::uint64_t value) {
   H5Tclose(type), H5Sclose(space), H5Sclose(memory);
 }
 
+/// Once only: the library would look at each chunk of a huge dataset that is made smaller.
+void set_extent(hid_t data, hsize_t extent) {
+  const hid_t space = H5Dget_space(data);
+  if (H5Sget_simple_extent_npoints(space) < 1 << 20) H5Dset_extent(data, &extent);
+  H5Sclose(space);
+}
+
 void replace_attribute(hid_t object, const Edit& e) {
   const int count = H5Aget_num_attrs(object);
   if (count <= 0) return;
@@ -130,7 +137,7 @@ void change_contents(hid_t file, const std::vector<Edit>& edits) {
     if (object < 0) continue;
     const bool dataset = H5Iget_type(object) == H5I_DATASET;
     if (e.operation == 3 && dataset) set_element(object, e.at, e.value);
-    if (e.operation == 4 && dataset) H5Dset_extent(object, reinterpret_cast<const hsize_t*>(&e.value));
+    if (e.operation == 4 && dataset) set_extent(object, e.value);
     if (e.operation == 6) replace_attribute(object, e);
     H5Oclose(object);
     if (e.operation == 7 && dataset) replace_dataset(file, name, e);

@@ -31,3 +31,13 @@ TEST_CASE("what cannot be read is named with its line") {
   CHECK_THROWS_WITH_AS(parse("hello", "a.txt"), "a.txt:1: expected a directive, found 'hello'", atl::InputError);
   CHECK_THROWS_WITH_AS(parse("", "empty"), "empty:1: no .version: this is no PTX", atl::InputError);
 }
+
+TEST_CASE("braces that would overflow the stack, and sizes that no memory has, are refused") {
+  const std::string open(100'000, '{'), close(100'000, '}');
+  CHECK(error_of(kernel_text("", open + close)) == "test.ptx:6: more than 1000 blocks within each other");
+  CHECK(error_of(kernel_text("", std::string(1000, '{') + std::string(1000, '}') + "ret;")).empty());
+  CHECK(error_of(".global .b32 a[4] = " + open + "1" + close + ";") ==
+        "test.ptx:4: values in more than 64 levels of braces");
+  CHECK(error_of(".global .b64 a[4611686018427387904][4];") == "test.ptx:4: 'a' is larger than any memory");
+  CHECK(error_of(kernel_text("", ".shared .b8 a[1048577];")) == "test.ptx:6: 'a' is more shared memory than an SM has");
+}
