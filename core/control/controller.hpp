@@ -41,6 +41,8 @@ class Controller final : public LogicalProcess {
   const RunResult& result() const { return result_; }
   /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
   const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
+  /// [kernel][chip] of kernels that have ended.
+  const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
  private:
   enum class EventKind : std::uint8_t { message, settle, launch, limit };
@@ -105,6 +107,7 @@ class Controller final : public LogicalProcess {
   std::function<void(const ProgressState&)> progress_;
   RunResult result_;
   std::vector<std::vector<WaitCensus>> census_;
+  std::vector<std::vector<Counters>> all_kernel_counts_;
 };
 
 }  // namespace atl
