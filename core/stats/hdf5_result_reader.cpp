@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/engine/error.hpp"
+#include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_helpers.hpp"
 
 namespace atl {
@@ -15,7 +16,9 @@ namespace {
 using Values = std::vector<std::uint64_t>;
 using Dims = std::vector<hsize_t>;
 
-constexpr hsize_t kAny = HSIZE_UNDEF;  ///< an extent that the file determines
+constexpr hsize_t kAny = HSIZE_UNDEF;   ///< an extent that the file determines
+constexpr double kMostDeflated = 1032;  ///< bytes that one deflated byte can become (zlib)
+constexpr std::size_t kMostChips = 64;  ///< `chips` of a system
 
 /// An open result file; every look-up that fails says what was looked for.
 class ResultFile {
@@ -86,6 +89,9 @@ class ResultFile {
   }
   Values counts(const std::string& name, Dims&& dims) const { return counts(name, dims); }
 
+  /// Fails as counts() does, without reading.
+  void check_counts(const std::string& name, const Dims& dims) const { dataset(name, H5T_INTEGER, dims); }
+
   std::vector<double> reals(const std::string& name, Dims dims) const {
     const auto set = dataset(name, H5T_FLOAT, dims);
     std::vector<double> values(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
@@ -114,6 +120,7 @@ class ResultFile {
       throw InputError(path, "cannot be read");
     }
     if (!hdf5) throw InputError(path, "is not an HDF5 file, so it is no result of Atoll");
+    check_seal(path);
     try {
       return {path, H5F_ACC_RDONLY};
     } catch (const H5::Exception&) {
@@ -143,6 +150,11 @@ class ResultFile {
     const auto fits = [](hsize_t want, hsize_t have) { return want == kAny || want == have; };
     if (!std::ranges::equal(expected, found, fits)) {
       fail(fmt::format("dataset {} has extents [{}], which do not fit the rest of the file", name, fmt::join(found, ", ")));
+    }
+    double bytes = static_cast<double>(set.getDataType().getSize());
+    for (const hsize_t extent : found) bytes *= static_cast<double>(extent);
+    if (bytes > kMostDeflated * static_cast<double>(std::min(set.getStorageSize(), file_.getFileSize()))) {
+      fail(fmt::format("dataset {} has extents [{}], more than its data can be", name, fmt::join(found, ", ")));
     }
     return set;
   }
@@ -219,6 +231,7 @@ std::vector<Decision> read_decisions(const ResultFile& file) {
 std::vector<ChipResult> read_chips(const ResultFile& file) {
   Dims dims{kAny};
   file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
+  if (dims[0] > kMostChips) file.fail(fmt::format("has {} chips; a system has at most {}", dims[0], kMostChips));
   std::vector<ChipResult> chips(dims[0]);
   for (const auto& counter : counter_table()) {
     const auto values = file.counts(fmt::format("/totals/{}", counter.name), {chips.size()});
@@ -249,6 +262,8 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
 std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
   Dims dims{kAny};
   const auto ends = file.counts("/series/end_cycle", dims);
+  for (const auto& counter : counter_table())
+    file.check_counts(fmt::format("/series/{}", counter.name), {ends.size(), chips});
   std::vector<Sample> samples(ends.size());
   for (std::size_t s = 0; s < samples.size(); ++s) samples[s] = {ends[s], std::vector<Counters>(chips)};
   for (const auto& counter : counter_table()) {

@@ -9,6 +9,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
+#include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_helpers.hpp"
 
 namespace atl {
@@ -286,6 +287,7 @@ void write_result(const RunResult& result, const std::string& path, bool force) 
   } catch (const H5::Exception& e) {
     throw IoError(path, "HDF5 could not encode the result: " + e.getDetailMsg());
   }
+  seal(image);
   write_then_rename(path, image);
 }
 

@@ -26,7 +26,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
   using Event = nlohmann::json::parse_event_t;
   // The library keeps the last of two equal keys. In a configuration that hides a mistake, so count them here.
   std::vector<std::set<std::string>> open;
-  const auto watch = [&](int, Event event, nlohmann::json& parsed) {
+  const auto watch = [&](int depth, Event event, nlohmann::json& parsed) {
+    if (depth > kDeepestJson) throw InputError(where, fmt::format("more than {} levels of objects and lists", kDeepestJson));
     if (event == Event::object_start) open.emplace_back();
     if (event == Event::object_end) open.pop_back();
     if (event == Event::key && !open.back().insert(parsed.get<std::string>()).second) {

@@ -5,8 +5,11 @@
 
 namespace atl {
 
-/// Parses a JSON text strictly. Malformed text and keys given twice are InputErrors at `where`; the former name line and
-/// column.
+/// Levels of objects and lists that a text may have; no file of Atoll has ten. The library prints and copies recursively.
+inline constexpr int kDeepestJson = 64;
+
+/// Parses a JSON text strictly. Malformed text, keys given twice and too deep nesting are InputErrors at `where`; the
+/// first name line and column.
 nlohmann::json parse_json(std::string_view text, const std::string& where);
 
 }  // namespace atl

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -99,12 +100,24 @@ void merge(json& into, const json& from, const std::string& key) {
   }
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    json(text).dump();
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
 /// `llc.ways=8` as {"llc": {"ways": 8}}. What is not JSON is a text, so that words need no quotes.
 json override_layer(const std::string& set) {
   const auto equals = set.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw InputError("--set", fmt::format("`{}` is not of the form key.path=value", set));
   }
+  if (!is_utf8(set)) throw InputError("--set", fmt::format("`{}` is not a text in UTF-8", set));
+  if (std::count(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(equals), '.') >= kDeepestJson)
+    throw InputError("--set", fmt::format("`{}...` has more parts than any key", set.substr(0, 40)));
   const std::string text = set.substr(equals + 1);
   json value = json::accept(text) ? parse_json(text, "--set") : json(text);
   std::string path = set.substr(0, equals);
@@ -123,6 +136,7 @@ SystemConfig read_system(const std::string& name_or_path, const std::vector<std:
     apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path);
   } else if (std::filesystem::exists(name_or_path)) {
     const std::string stem = std::filesystem::path(name_or_path).stem().string();
+    if (!is_utf8(stem)) throw InputError(name_or_path, "the file's name, which would name the system, is not in UTF-8");
     apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem, name_or_path);
   } else {
     throw InputError(name_or_path, "neither a preset nor a file" + preset_hint(name_or_path));

@@ -53,6 +53,8 @@ struct Axis {
   template <class Self, class V> static void fields(Self& s, V&& v) { v(s.key, {"key", "", 0, 0, "configuration key"}); }
 };
 
+constexpr std::size_t kMostVariants = 10'000;  ///< a few axes too many are a slip, and would fill memory
+
 std::vector<std::string> names_of(const auto& list) {
   std::vector<std::string> out;
   for (const auto& item : list) out.push_back(item.name);
@@ -64,12 +66,15 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
   Axis read;
   read_fields(read, axis, origin, {"values"}, kWhole);
   if (read.key.empty()) throw InputError(origin.where, fmt::format("`{}.key` is missing", origin.key));
+  const json& values = list_of(axis, "values", {origin.where, origin.key + ".values"});
+  if (values.size() > kMostVariants / variants.size())
+    throw InputError(origin.where, fmt::format("`{}.values` makes more than {} variants", origin.key, kMostVariants));
   std::vector<Variant> out;
   const auto dot = read.key.rfind('.');
   const auto names = names_of(variants);
   const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
   for (const Variant& variant : variants) {
-    for (const json& value : list_of(axis, "values", {origin.where, origin.key + ".values"})) {
+    for (const json& value : values) {
       if (!value.is_primitive() || value.is_null())
         wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
       const std::string suffix = "_" + short_key + "-" + (value.is_string() ? value.get<std::string>() : value.dump());

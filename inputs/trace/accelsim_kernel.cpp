@@ -53,6 +53,7 @@ KernelFile::KernelFile(const std::string& path) : lines_(path) {
     lines_.fail("expected '-grid dim' and '-block dim' above 0 in the header");
   if (header_.info.threads() > 1024)
     lines_.fail("expected at most 1024 threads in a block, found " + std::to_string(header_.info.threads()));
+  if (!header_.info.launchable()) lines_.fail("the grid or the block is larger than any that a GPU accepts");
   format_ = {version < 3, header_.source_lines};
   converter_ = WarpConverter(header_.shared_base);
 }

@@ -1,6 +1,7 @@
 #include "inputs/trace/accelsim_workload.hpp"
 
 #include <map>
+#include <unordered_map>
 
 #include "core/engine/error.hpp"
 #include "inputs/trace/accelsim_kernel.hpp"
@@ -9,8 +10,6 @@
 
 namespace atl {
 namespace {
-
-constexpr std::uint64_t kAbsent = ~std::uint64_t{0};
 
 [[noreturn]] void incomplete(const accelsim::KernelFile& file, std::uint64_t found, std::uint64_t cta) {
   file.fail("the file ends after " + std::to_string(found) + " of " + std::to_string(file.header().info.ctas()) +
@@ -33,17 +32,18 @@ void AccelSimWorkload::load_kernel(std::size_t kernel) {
   ctas_.clear();
   read_only_.clear();
   accelsim::KernelFile file(list_.kernels[kernel]);
-  position_.assign(kernels_[kernel].ctas(), kAbsent);
+  std::unordered_map<std::uint64_t, std::uint64_t> found;  // a header may announce more blocks than memory holds
   CtaProgram program;
   std::uint64_t cta = 0;
   while (file.next_cta(cta, program)) {
-    if (cta >= position_.size() || position_[cta] != kAbsent) twice(file, cta);
-    position_[cta] = ctas_.size();
+    if (!found.try_emplace(cta, ctas_.size()).second) twice(file, cta);
     ctas_.append(program);
     read_only_.note(program);
   }
-  for (std::uint64_t i = 0; i < position_.size(); ++i)
-    if (position_[i] == kAbsent) incomplete(file, ctas_.size(), i);
+  for (std::uint64_t i = 0; found.size() != kernels_[kernel].ctas(); ++i)
+    if (!found.contains(i)) incomplete(file, found.size(), i);
+  position_.resize(found.size());
+  for (const auto& [id, at] : found) position_[id] = at;
   loaded_ = kernel;
 }
 

@@ -90,6 +90,9 @@ template <typename T> class ColumnReader {
           data_.getIntType().getSize() != sizeof(T))
         throw InputError(where_, "expected one dimension of " + std::to_string(8 * sizeof(T)) + "-bit integers");
       space.getSimpleExtentDims(&size_);
+      if (size_ > data_.getStorageSize() * trace_format::kMostDeflated / sizeof(T))
+        throw InputError(where_,
+                         "claims " + std::to_string(size_) + " elements, more than its data can be; the file is damaged");
     } catch (const H5::Exception&) {
       throw InputError(where_, "this dataset cannot be opened; the file is damaged");
     }

@@ -29,6 +29,7 @@ inline constexpr std::uint64_t kMaxBlockItems = 1u << 28;      ///< more ops or 
 inline constexpr unsigned kMaxAccesses = 64;                   ///< per op: 32 lanes, each at most across one block boundary
 inline constexpr std::uint64_t kMaxBlockAddress = 1ull << 56;  ///< block addresses that Access can hold
 inline constexpr unsigned kIndexColumns = 5;                   ///< first CTA, warp, op, access, address byte
+inline constexpr unsigned kMostDeflated = 1032;                ///< bytes that one deflated byte can become (zlib)
 inline constexpr unsigned kCompression = 6;                    ///< deflate, where nothing else is asked for
 
 inline std::string kernel_group(std::size_t kernel) {

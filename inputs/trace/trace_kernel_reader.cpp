@@ -8,8 +8,9 @@ namespace atl {
 
 using namespace trace_format;
 
-TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel, std::uint64_t ctas)
-    : where_(path + ":" + kernel_group(kernel)) {
+TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel,
+                                     const KernelInfo& info)
+    : where_(path + ":" + kernel_group(kernel)), warps_per_cta_(info.warps()) {
   H5::Group group;
   try {
     group = file.openGroup(kernel_group(kernel));
@@ -29,7 +30,7 @@ TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& 
   access_sectors_.open(group, where_, "access_sectors");
   access_delta_.open(group, where_, "access_delta");
   block_index_.read(0, block_index_.size(), index_);
-  check_index(ctas);
+  check_index(info.ctas());
 }
 
 void TraceKernelReader::check_index(std::uint64_t ctas) {
@@ -106,6 +107,8 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
     const std::size_t cta_op = op, cta_access = access;
     for (std::uint32_t w = 0; w < warps; ++w, ++warp) {
       const std::size_t op_end = op + counts_[warp], warp_access = access;
+      if (op_end != op && kind_[op_end - 1] != static_cast<std::uint8_t>(OpKind::exit))
+        fail(op_kind_.where(), block, "has a warp that does not end with an exit");
       out.warps.push_back({static_cast<std::uint32_t>(op - cta_op), counts_[warp]});
       for (; op != op_end; ++op) {
         Op& made = out.ops[op];
@@ -143,6 +146,8 @@ void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) c
     for (const auto value : values) good &= valid(value);
     return good;
   };
+  if (!all(warps_, [this](std::uint32_t n) { return n <= warps_per_cta_; }))
+    fail(cta_warps_.where(), block, "has a CTA of more warps than its kernel's blocks");
   if (total(warps_) != counts_.size()) fail(cta_warps_.where(), block, "counts warps that are not in it");
   if (total(counts_) != kind_.size()) fail(warp_ops_.where(), block, "counts ops that are not in it");
   if (total(accesses_) != accesses) fail(op_accesses_.where(), block, "counts accesses that are not in it");

@@ -14,7 +14,7 @@ namespace atl {
 class TraceKernelReader {
  public:
   /// Checks the block index: later, a block can only be wrong inside.
-  TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel, std::uint64_t ctas);
+  TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel, const KernelInfo& info);
 
   std::size_t block_of(std::uint64_t cta) const;
   std::uint64_t first_cta(std::size_t block) const { return row(block)[0]; }
@@ -27,6 +27,7 @@ class TraceKernelReader {
   [[noreturn]] static void fail(const std::string& where, std::size_t block, const std::string& what);
 
   std::string where_;
+  std::uint32_t warps_per_cta_;
   std::vector<std::uint64_t> index_;
   ColumnReader<std::uint64_t> block_index_;
   ColumnReader<std::uint32_t> cta_warps_, warp_ops_, op_wait_;

@@ -131,6 +131,7 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
       info.launched_ctas = launched.ctas();
     }
     if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
+    if (!info.launchable()) throw InputError(where, "the grid or the block is larger than any that a GPU accepts");
     kernels.push_back(std::move(info));
   }
 }
@@ -168,7 +169,7 @@ TraceKernelReader& TraceWorkload::Impl::columns(std::size_t kernel) {
     reader.reset();  // first: the old kernel's chunk caches
     open_kernel = ~std::size_t{0};
     try {
-      reader = std::make_unique<TraceKernelReader>(file, path, kernel, kernels[kernel].ctas());
+      reader = std::make_unique<TraceKernelReader>(file, path, kernel, kernels[kernel]);
     } catch (const H5::Exception&) {
       throw InputError(path + ":" + kernel_group(kernel), "this group cannot be read; the file is damaged");
     }

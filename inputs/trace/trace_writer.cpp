@@ -210,10 +210,13 @@ void TraceWriter::add_cta(const CtaProgram& cta) {
     w.block_index.values.insert(w.block_index.values.end(), std::begin(row), std::end(row));
     w.previous_start = 0;
   }
+  if (cta.warps.size() > w.info.warps()) w.refuse(w.here() + " has more warps than its kernel's blocks");
   for (const WarpOps& warp : cta.warps) {
     if (std::uint64_t{warp.first} + warp.count > cta.ops.size())
       w.refuse(w.here() + " has a warp with ops outside its CTA's");
     w.push_warp(cta, warp);
+    if (warp.count > 0 && cta.ops[warp.first + warp.count - 1].kind != OpKind::exit)
+      w.refuse(w.here() + " has a warp that does not end with an exit");
     w.warp_ops.values.push_back(warp.count);
     w.block_ops += warp.count;
   }

@@ -73,6 +73,12 @@ struct KernelInfo {
   std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
   std::uint32_t warps() const { return (threads() + 31) / 32; }
+  /// True if a GPU accepts such a launch (limits of the CUDA C++ Programming Guide); the products above then fit.
+  bool launchable() const {
+    const auto within = [](std::uint32_t n, std::uint32_t most) { return n > 0 && n <= most; };
+    return within(grid[0], 0x7FFFFFFF) && within(grid[1], 65535) && within(grid[2], 65535) && within(block[0], 1024) &&
+           within(block[1], 1024) && within(block[2], 64) && threads() <= 1024;
+  }
 };
 
 /// A sequence of kernels. Every rank opens its own and asks only for the CTAs of its chips.

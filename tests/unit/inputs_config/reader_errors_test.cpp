@@ -114,3 +114,20 @@ TEST_CASE("the edit distance counts insertions, deletions and replacements") {
   CHECK(edit_distance("wayz", "ways") == 1);
   CHECK(edit_distance("kitten", "sitting") == 3);
 }
+
+TEST_CASE("an override that is not UTF-8 is refused, whichever side of = it is wrong on") {
+  CHECK(set_error({"name=a\xff"}) == "--set: `name=a\xff` is not a text in UTF-8");
+  CHECK(set_error({"\xff=a"}) == "--set: `\xff=a` is not a text in UTF-8");
+}
+
+TEST_CASE("nesting that would overflow the stack is refused: lists in a file, values and keys of an override") {
+  const auto lists = [](int levels) {
+    return std::string(static_cast<std::size_t>(levels), '[') + std::string(levels, ']');
+  };
+  CHECK(file_error("{\"chips\": " + lists(100'000) + "}") == "more than 64 levels of objects and lists");
+  CHECK(set_error({"chips=" + lists(100'000)}) == "--set: more than 64 levels of objects and lists");
+  CHECK(set_error({"chips=" + lists(3)}) == "--set: `chips` must be a whole number, not [[[]]]");
+  std::string key = "chips";
+  for (int i = 0; i < 100'000; ++i) key += ".x";
+  CHECK(set_error({key + "=1"}) == "--set: `" + key.substr(0, 40) + "...` has more parts than any key");
+}

@@ -107,6 +107,14 @@ TEST_CASE("a sweep's axis multiplies the variants, each with the baseline at its
   CHECK(config_value(e, 3, "/link/bandwidth_gbps") == "96.5");
 }
 
+TEST_CASE("axes that multiply to more variants than memory holds are refused") {
+  const Folder folder;
+  const std::string axis = R"({"key": "chips", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})";
+  std::string axes = axis;
+  for (int i = 0; i < 8; ++i) axes += ", " + axis;
+  CHECK(folder.fault(two_by_two(", \"sweeps\": [" + axes + "]")) == "`sweeps[3].values` makes more than 10000 variants");
+}
+
 TEST_CASE("a baseline may be one variant of all, or one step of the multiplication") {
   const Folder f;
   const std::string sweeps = R"("sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96]},

@@ -186,4 +186,19 @@ TEST_CASE("broken lists name the line") {
   CHECK(contains(open("hello\n"), "no line begins with 'kernel'"));
 }
 
+TEST_CASE("a grid that no memory holds is refused by what is missing of it, and one beyond 64 bits as such") {
+  const Scratch scratch;
+  const auto refused = [&](const std::string& grid, const std::string& block) {
+    scratch.write("kernel-1.traceg", header("5", grid, block) + thread_block("0,0,0", warp(0, {kExit})));
+    return message_of([&] {
+      CtaProgram cta;
+      AccelSimWorkload(scratch.write("kernelslist.g", "kernel-1.traceg\n")).load_cta(0, 0, cta);
+    });
+  };
+  CHECK(contains(refused("(2000000000,60000,1)", "(32,1,1)"),
+                 "the file ends after 1 of 120000000000000 thread blocks; block 1 is missing"));
+  CHECK(contains(refused("(4294967295,4294967295,4294967295)", "(32,1,1)"), "larger than any that a GPU accepts"));
+  CHECK(contains(refused("(1,1,1)", "(2,2147483664,1)"), "larger than any that a GPU accepts"));
+}
+
 }  // namespace atl::test

@@ -42,6 +42,7 @@ CtaProgram random_cta(std::mt19937_64& random, unsigned most_warps, unsigned mos
       }
       cta.ops.push_back(op);
     }
+    if (count > 0) cta.ops.back().kind = OpKind::exit;
     cta.warps.push_back({first, count});
   }
   return cta;
@@ -51,7 +52,7 @@ KernelInfo info_of(std::uint32_t ctas, const std::string& name) {
   KernelInfo info;
   info.name = name;
   info.grid[0] = ctas;
-  info.block[0] = 96;
+  info.block[0] = 224;
   info.registers_per_thread = 33;
   info.shared_bytes = 4096;
   return info;
@@ -97,7 +98,7 @@ TEST_CASE("random programs with empty warps, empty CTAs and the largest addresse
   REQUIRE(trace->kernels().size() == 3);
   CHECK(trace->kernels()[1].name == "kernel<1>");
   CHECK(trace->kernels()[0].ctas() == 700);
-  CHECK(trace->kernels()[0].block[0] == 96);
+  CHECK(trace->kernels()[0].block[0] == 224);
   CHECK(trace->kernels()[0].registers_per_thread == 33);
   CHECK(trace->kernels()[0].shared_bytes == 4096);
   CHECK(trace->provenance().source == "unit test");
@@ -127,6 +128,7 @@ TEST_CASE("ops that share accesses and warps that share ops are written out and 
     op.accesses = 1;
     cta.ops.push_back(op);
   }
+  cta.ops.back().kind = OpKind::exit;
   cta.warps = {{0, 2}, {1, 1}};
   TraceWriter writer(scratch.path("t.h5"), {});
   writer.begin_kernel(info_of(1, "k"));
@@ -285,6 +287,7 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   };
   CtaProgram cta;
   cta.ops.resize(1);
+  cta.ops[0].kind = OpKind::exit;
   cta.warps = {{0, 1}};
   CHECK(write(cta, 2, 2) == "no error");
   std::filesystem::remove(scratch.path("t.h5"));
@@ -298,6 +301,10 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   cta.ops[0] = {};
   cta.ops[0].issue = 0;
   CHECK(contains(write(cta, 1, 1), "op 0 has no issue slot"));
+  cta.ops[0] = {};
+  CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has a warp that does not end with an exit"));
+  cta.warps.assign(8, {0, 0});
+  CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has more warps than its kernel's blocks"));
   cta.warps = {{0, 2}};
   CHECK(contains(write(cta, 1, 1), "CTA 0 has a warp with ops outside its CTA's"));
   CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));

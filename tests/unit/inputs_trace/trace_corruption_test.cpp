@@ -127,6 +127,28 @@ TEST_CASE("values that no writer writes are found when their block is decoded") 
   CHECK(contains(after(poke("access_delta", 0, 0)), "/access_delta: block 0 holds more addresses than accesses"));
 }
 
+TEST_CASE("a trace that would lead an SM beyond a program is refused") {
+  CHECK(contains(after(poke("op_kind", 3, 0)), "/op_kind: block 0 has a warp that does not end with an exit"));
+  const auto two_warps = [](H5::H5File& file) {
+    poke("cta_warps", 0, 2)(file);
+    poke("cta_warps", 1, 0)(file);
+  };
+  CHECK(contains(after(two_warps), "/cta_warps: block 0 has a CTA of more warps than its kernel's blocks"));
+  const auto wide = [](H5::H5File& file) {
+    const std::uint32_t block[3] = {2, 2147483664, 1};  // 32 threads in 32 bits
+    file.openGroup("/kernels/000000").openAttribute("block").write(H5::PredType::NATIVE_UINT32, block);
+  };
+  CHECK(contains(after(wide), ":/kernels/000000: the grid or the block is larger than any that a GPU accepts"));
+}
+
+TEST_CASE("a column that claims more elements than its bytes can hold is refused before memory is taken") {
+  const auto extend = [](H5::H5File& file) {
+    const hsize_t extent = 1ull << 50;
+    file.openDataSet("/allocations/address").extend(&extent);
+  };
+  CHECK(contains(after(extend), ":/allocations/address: claims 1125899906842624 elements, more than its data can be"));
+}
+
 TEST_CASE("a block index that does not fit grid and columns is refused when the kernel is opened") {
   CHECK(contains(after(poke("block_index", 5, 3)), "/block_index: ends at CTA 3, but the grid has 2"));
   CHECK(contains(after(poke("block_index", 7, 5)), "/op_kind: has 4 elements, but block_index ends at 5"));

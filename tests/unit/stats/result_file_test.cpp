@@ -1,3 +1,4 @@
+#include <H5Cpp.h>
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -241,4 +242,49 @@ TEST_CASE("a result truncated anywhere is refused") {
     CAPTURE(size);
     CHECK(contains(reading_fails_with(dir / "r.h5"), "truncated"));
   }
+}
+
+TEST_CASE("extents that no data stands behind are refused before memory is taken for them") {
+  const TempDir dir;
+  const auto replaced = [&](const char* name, hsize_t extent) {
+    write_result(sample_result(1, 1), dir / "r.h5", true);
+    {
+      H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+      file.unlink(name);
+      H5::DSetCreatPropList chunked;
+      const hsize_t chunk = 64;
+      chunked.setChunk(1, &chunk);
+      file.createDataSet(name, H5::PredType::STD_U64LE, H5::DataSpace(1, &extent), chunked);
+    }
+    return reading_fails_with(dir / "r.h5");
+  };
+  CHECK(contains(replaced("/series/end_cycle", 1ull << 50),
+                 "dataset /series/end_cycle has extents [1125899906842624], more than its data can be"));
+  CHECK(contains(replaced("/totals/llc.hits", 1ull << 50), "which do not fit the rest of the file"));
+}
+
+TEST_CASE("a byte flipped anywhere in a result is found, also where HDF5 itself would crash on it") {
+  const TempDir dir;
+  write_result(sample_result(1, 2), dir / "r.h5", false);
+  std::ifstream in(dir / "r.h5", std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (std::size_t i = 0; i < whole.size(); i += i < 200 || i + 200 > whole.size() ? 1 : 311) {
+    CAPTURE(i);
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x41);
+    std::ofstream(dir / "flip.h5", std::ios::binary) << bytes;
+    CHECK(reading_fails_with(dir / "flip.h5") != "(no error)");
+  }
+  CHECK(contains(reading_fails_with(dir / "flip.h5"),
+                 "is truncated or damaged: its bytes do not fit the checksum behind them"));
+}
+
+TEST_CASE("a result that another tool has added to is read without its checksum") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    file.createGroup("notes");
+  }
+  check_same(sample_result(2, 3), read_result(dir / "r.h5"));
 }

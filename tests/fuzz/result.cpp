@@ -1,0 +1,54 @@
+#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/summary.hpp"
+#include "tests/fuzz/harness.hpp"
+#include "tests/fuzz/hdf5_edits.hpp"
+
+namespace atl::fuzz {
+namespace {
+
+/// Small, with everything that is optional.
+RunResult sound_result() {
+  RunResult r;
+  r.provenance.version = "1", r.provenance.system = "s", r.provenance.hosts = {"a", ""};
+  r.provenance.wait_seconds = {0.5}, r.provenance.process_events = {7, 8};
+  r.kernels = {{"k", 4, 0, 10, 100}, {"l", 4, 100, 110, 200}};
+  r.decisions = {{0, 50, "sm_side", {{"eab", 1.25}}}};
+  r.cycles = 200, r.complete = true;
+  r.chips.resize(2);
+  for (ChipResult& chip : r.chips) {
+    chip.slice_accesses = {4, 5}, chip.slice_hits = {1, 2};
+    chip.channel_reads = {3}, chip.channel_writes = {1};
+    for (std::size_t i = 0; i < kCounters; ++i) chip.totals.value[i] = i;
+  }
+  r.samples = {{100, std::vector<Counters>(2)}, {200, std::vector<Counters>(2)}};
+  r.sharing.emplace();
+  r.sharing->epoch_cycles = 100;
+  r.sharing->epochs.resize(1);
+  r.sm_sharing.emplace();
+  r.sm_sharing->kernels.resize(2);
+  return r;
+}
+
+std::string sound_file(const Folder& folder) {
+  write_result(sound_result(), folder.path("sound.h5"), true);
+  return folder.path("sound.h5");
+}
+
+}  // namespace
+}  // namespace atl::fuzz
+
+/// A result that is damaged by a script (hdf5_edits.hpp), and what `atoll info` prints of it.
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  using namespace atl;
+  static const fuzz::Folder folder;
+  static const std::string sound = fuzz::sound_file(folder), path = folder.path("result.h5");
+  std::filesystem::copy_file(sound, path, std::filesystem::copy_options::overwrite_existing);
+  fuzz::edit_hdf5(path, data, size);
+  fuzz::accepted([&] {
+    const RunResult result = read_result(path);
+    info_text(result);
+    info_json(result);
+  });
+  return 0;
+}
