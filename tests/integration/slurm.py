@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 import program
 from program import ATOLL, SMALL, SOURCE, sets
@@ -50,11 +51,8 @@ class Slurm(program.ProgramTest):
                     if "=" in word)
 
     def wait(self, job, states, seconds=60):
-        until = time.monotonic() + seconds
-        while (fields := self.fields(job))["JobState"] not in states:
-            self.assertLess(time.monotonic(), until, f"{fields}\n{self.output('job.out')}")
-            time.sleep(0.1)
-        return fields
+        self.until(lambda: self.fields(job)["JobState"] in states, lambda: f"{self.fields(job)}\n{self.output('job.out')}", seconds)
+        return self.fields(job)
 
     def output(self, name):
         if not os.path.exists(self.path(name)):
@@ -83,6 +81,38 @@ class Slurm(program.ProgramTest):
                 info = self.info(result)
                 self.assertEqual(info["digest"], wanted)
                 self.assertEqual(info["provenance"]["hosts"], ["n1"] * 4 + ["n2"])
+
+    @unittest.skipUnless("--checkpoint-every" in program.run(["run", "--help"]).out, "this program has no checkpoints")
+    def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
+        """What --signal sends before the limit, sent at once."""
+        kernel = {"repeat": 20, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
+        work = self.write("w.json", json.dumps({"kernels": [kernel]}))
+        arguments = ["sac-4chip", "--workload", work, *sets(*SMALL)]
+        wanted = self.succeeds(["run", *arguments], timeout=60).digest()
+        result = self.path("out.h5")
+        for launcher in ("srun", "mpirun"):
+            with self.subTest(launcher=launcher):
+                job = self.submit("--nodes=2", "--ntasks=5", os.path.join(SCRIPTS, "run.sbatch"), *arguments, "--output", result,
+                                  CHECKPOINT_EVERY="5000", LAUNCHER=launcher)
+                self.until(lambda: self.checkpoints(result), lambda: self.output("job.out"))
+                self.slurm("scancel", "--signal=USR1", "--batch", job)
+                fields = self.wait(job, ("COMPLETED", "FAILED"))
+                said = self.output("job.out")
+                self.assertEqual((fields["ExitCode"], fields["Restarts"]), ("0:0", "1"), said)
+                self.assertRegex(said, rf"going on from {result}\.\d+\.ckpt")
+                self.assertEqual(self.info(result)["digest"], wanted)
+                self.assertEqual(self.checkpoints(result), [])
+                os.remove(result)
+                os.remove(self.path("job.out"))
+
+    def checkpoints(self, result):
+        return [name for name in os.listdir(self.folder) if re.fullmatch(rf"{os.path.basename(result)}\.\d+\.ckpt", name)]
+
+    def until(self, condition, said, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, said())
+            time.sleep(0.05)
 
     def test_a_job_array_runs_what_is_missing_of_an_experiment_and_gathers_the_table(self):
         out = self.path("out")
@@ -114,10 +144,7 @@ class Slurm(program.ProgramTest):
         other.environment = dict(program.environment(), SLURM_CONF=os.path.join(other.folder, "slurm.conf"))
         marker = f"{3600 + os.getpid() / 1e7:.7f}"
         job = other.call("sbatch", "--parsable", "--output=/dev/null", "--wrap", f"sleep {marker}").stdout.strip()
-        until = time.monotonic() + 20
-        while not self.processes(marker):
-            self.assertLess(time.monotonic(), until, job)
-            time.sleep(0.1)
+        self.until(lambda: self.processes(marker), lambda: job)
         self.assertEqual(other.control("down").returncode, 0)
         self.assertEqual(self.processes(marker), [])
         self.assertEqual(self.processes(other.folder), [])
