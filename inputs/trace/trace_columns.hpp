@@ -77,6 +77,14 @@ template <typename T> class ColumnWriter {
   unsigned compression_ = trace_format::kCompression;
 };
 
+inline hsize_t file_bytes(const H5::DataSet& data) {
+  const hid_t file = H5Iget_file_id(data.getId());
+  hsize_t bytes = 0;
+  H5Fget_filesize(file, &bytes);
+  H5Fclose(file);
+  return bytes;
+}
+
 template <typename T> class ColumnReader {
  public:
   /// `where` names the group, for messages.
@@ -90,7 +98,9 @@ template <typename T> class ColumnReader {
           data_.getIntType().getSize() != sizeof(T))
         throw InputError(where_, "expected one dimension of " + std::to_string(8 * sizeof(T)) + "-bit integers");
       space.getSimpleExtentDims(&size_);
-      if (size_ > data_.getStorageSize() * trace_format::kMostDeflated / sizeof(T))
+      const auto within = [&](hsize_t bytes) { return size_ / trace_format::kMostDeflated <= bytes / sizeof(T); };
+      // The file's size first: the library counts what is stored chunk by chunk.
+      if (!within(file_bytes(data_)) || !within(data_.getStorageSize()))
         throw InputError(where_,
                          "claims " + std::to_string(size_) + " elements, more than its data can be; the file is damaged");
     } catch (const H5::Exception&) {
