@@ -3,6 +3,7 @@
 
 #include "core/chip/context.hpp"
 #include "core/chip/mshr.hpp"
+#include "core/engine/archive.hpp"
 #include "partition/page_placement.hpp"
 
 namespace atl {
@@ -41,6 +42,7 @@ class Mmu {
   /// Touches from before `end` that were not taken yet, for the controller.
   std::vector<FirstTouch::Touch> take_touches_before(Cycle end);
   std::size_t parked_pages() const { return parked_.in_use(); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
 
  private:
   void time_report();

@@ -4,6 +4,7 @@
 
 #include "core/chip/context.hpp"
 #include "core/chip/server.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -25,6 +26,10 @@ class ResponseNetwork {
     return std::all_of(port_.begin(), port_.end(), [](const Port& p) { return p.gate.full() && p.fifo.empty(); });
   }
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
+  template <class F> void for_each_gate(F&& f) {
+    for (Port& p : port_) f(p.gate);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, port_); }
 
  private:
   struct Port {
@@ -32,6 +37,7 @@ class ResponseNetwork {
     Gate gate;
     Server server;
     bool timed = false;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, server, timed); }
   };
   void pump(std::uint32_t port) {
     Port& out = port_[port];

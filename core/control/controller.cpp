@@ -9,7 +9,11 @@ namespace atl {
 
 Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
                        Cycle max_cycles)
-    : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
+    : LogicalProcess(config.chips, std::move(edges)),
+      config_(config),
+      kernels_(kernels),
+      policy_(make_policy(config)),
+      limit_(max_cycles) {
   result_.chips.resize(config.chips);
   kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
@@ -17,7 +21,6 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
     ctas_total_ += k.ctas();
   }
   queue_.push(0, {EventKind::launch, 0});
-  if (max_cycles != kNever) queue_.push(max_cycles, {EventKind::limit, 0});
 }
 
 void Controller::receive(const ControlMessage& message) {
@@ -25,6 +28,7 @@ void Controller::receive(const ControlMessage& message) {
 }
 
 void Controller::run_until(Cycle end) {
+  if (limit_ < end) queue_.push_first(std::exchange(limit_, kNever), {EventKind::limit, 0});
   queue_.run_until(end, [this](Cycle at, const Event& e) {
     digest_.add(at, static_cast<std::uint64_t>(e.kind) << 32 | (e.kind == EventKind::message ? parked_.source(e.index) : 0));
     handle(e);
