@@ -176,7 +176,8 @@ bool Synchroniser::run(Meeting* meeting) {
     }
     if (next == kNever) return true;
     index_ = std::max(index_, next / window_);
-    if (meeting != nullptr && !meeting->hold(index_ * window_, wish)) return false;
+    const Cycle next_turn = (index_ / kSkipWindows + 1) * kSkipWindows;
+    if (meeting != nullptr && !meeting->hold(index_ * window_, next_turn * window_, wish)) return false;
   }
 }
 

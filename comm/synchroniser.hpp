@@ -16,8 +16,8 @@ class Meeting {
   virtual ~Meeting() = default;
   /// Of this rank, for a reason that the others need not see: 0, or 1 to kWishes.
   virtual std::uint32_t wish() = 0;
-  /// Collective; `wish` is the lowest of all ranks, or 0. False: the run ends here.
-  virtual bool hold(Cycle boundary, std::uint32_t wish) = 0;
+  /// Collective; `wish` is the lowest of all ranks, or 0. The next one is at `next` or before. False: the run ends here.
+  virtual bool hold(Cycle boundary, Cycle next, std::uint32_t wish) = 0;
 };
 
 /// Conservative time windows over logical processes that are spread over ranks.

@@ -4,13 +4,18 @@
 
 namespace atl {
 
-bool CheckpointMeeting::hold(Cycle boundary, std::uint32_t wish) {
+bool CheckpointMeeting::hold(Cycle boundary, Cycle next, std::uint32_t wish) {
   const auto wanted = static_cast<Checkpointer::Wish>(wish);
-  if (wanted == Checkpointer::Wish::end) return false;
-  const bool due = checkpointer_.due(boundary);  // also if somebody wishes one: it counts the cycles from here
+  if (wanted == Checkpointer::Wish::end) {
+    checkpointer_.ended = wanted;
+    return false;
+  }
+  const bool due = checkpointer_.due(boundary, next);  // also if somebody wishes one: it counts the cycles from here
   if (wanted == Checkpointer::Wish::none && !due) return true;
   const bool safe = checkpoint(boundary);
-  return !(safe && wanted == Checkpointer::Wish::checkpoint_and_end);
+  if (!safe || wanted != Checkpointer::Wish::checkpoint_and_end) return true;
+  checkpointer_.ended = wanted;
+  return false;
 }
 
 /// Every rank learns whether the state is safe: a run whose state is not must not end.

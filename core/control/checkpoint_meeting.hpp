@@ -20,7 +20,7 @@ class CheckpointMeeting final : public Meeting {
       : transport_(transport), map_(map), checkpointer_(checkpointer), save_(std::move(save)) {}
 
   std::uint32_t wish() override { return static_cast<std::uint32_t>(checkpointer_.wish()); }
-  bool hold(Cycle boundary, std::uint32_t wish) override;
+  bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override;
 
  private:
   bool checkpoint(Cycle boundary);

@@ -23,10 +23,13 @@ class Checkpointer {
 
   virtual ~Checkpointer() = default;
   virtual Wish wish() = 0;
-  /// A checkpoint is due by simulated time: all ranks must answer alike.
-  virtual bool due(Cycle boundary) = 0;
+  /// A checkpoint is due by simulated time: all ranks must answer alike. They meet again before `next` is over.
+  virtual bool due(Cycle boundary, Cycle next) = 0;
   /// On the controller's rank. True: `state` is safe. Must not throw.
   virtual bool keep(SystemState state) = 0;
+
+  /// After the run: the wish that ended it before its time.
+  Wish ended = Wish::none;
 };
 
 }  // namespace atl

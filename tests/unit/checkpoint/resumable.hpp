@@ -14,7 +14,7 @@ namespace atl::test {
 struct Keeper : Checkpointer {
   Keeper(Cycle cycles, std::vector<SystemState>* kept, Cycle from = 0) : every(cycles), last(from), states(kept) {}
   Wish wish() override { return Wish::none; }
-  bool due(Cycle boundary) override {
+  bool due(Cycle boundary, Cycle) override {
     if (boundary / every == last / every) return false;
     last = boundary;
     return true;

@@ -1,0 +1,17 @@
+#pragma once
+
+/// What other programs, above all batch systems, ask of a run by signals.
+namespace atl {
+
+/// From now on SIGUSR1 and SIGTERM are noted instead of ending the process. If nobody has acted on a SIGTERM within
+/// `kGraceSeconds`, the process ends all the same.
+void note_stop_signals();
+
+inline constexpr unsigned kGraceSeconds = 10;
+
+/// SIGUSR1 came since the last call: leave a checkpoint and end.
+bool take_checkpoint_signal();
+/// SIGTERM came: end.
+bool end_signalled();
+
+}  // namespace atl
