@@ -91,7 +91,11 @@ class Chip final : public LogicalProcess {
   ChipReportBody report() const;
   std::string status() const;
   std::vector<Gate*> gates();
-  template <class F> void for_each_wait(F&& f);
+  template <class F> void for_each_wait(F&& f) {
+    for (Sm& s : sms_) s.for_each_wait(f);
+    for (LlcSlice& s : slices_) s.for_each_wait(f);
+    cluster_.for_each_wait(f);
+  }
   template <class Body> void tell_controller(ControlKind kind, const Body& body) {
     for (Edge& e : edges()) {
       if (e.to != c_.machine.config.chips) continue;

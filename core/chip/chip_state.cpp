@@ -15,12 +15,6 @@ std::vector<Gate*> Chip::gates() {
   return all;
 }
 
-template <class F> void Chip::for_each_wait(F&& f) {
-  for (Sm& s : sms_) s.for_each_wait(f);
-  for (LlcSlice& s : slices_) s.for_each_wait(f);
-  cluster_.for_each_wait(f);
-}
-
 void Chip::save(SaveArchive& a) {
   serialize(a, 0);
   std::map<const Gate*, std::uint32_t> number{{nullptr, 0}};

@@ -121,10 +121,10 @@ void Controller::finish() {
 
 /// Reports of first touches are sent for all cycles before a common one and arrive one control latency later.
 void Controller::settle() {
-  answers_.clear();
-  first_touch_.settle(queue_.now() - config_.control.latency_cycles, answers_);
+  std::vector<FirstTouch::Answer> answers;
+  first_touch_.settle(queue_.now() - config_.control.latency_cycles, answers);
   std::vector<PageHomesBody> to(config_.chips);
-  for (const auto& a : answers_) to[a.chip].homes.emplace_back(a.page.value, a.home);
+  for (const auto& a : answers) to[a.chip].homes.emplace_back(a.page.value, a.home);
   for (LpId chip = 0; chip < config_.chips; ++chip) {
     if (!to[chip].homes.empty()) tell(chip, 0, ControlKind::page_homes, to[chip]);
   }

@@ -39,7 +39,7 @@ class Controller final : public LogicalProcess {
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
   /// Ends the run at `cycle` instead of where the run that was loaded would have.
   void limit(Cycle cycle) { limit_ = cycle; }
-  /// Between two windows. Not in it: scratch memory and who shows the progress.
+  /// Between two windows. Not in it: who shows the progress.
   void save(SaveArchive& a);
   void load(LoadArchive& a);
   template <class Archive> void serialize(Archive& a, unsigned) {
@@ -92,7 +92,6 @@ class Controller final : public LogicalProcess {
   Digest digest_;
   Cycle limit_;  ///< --max-cycles, until it is reached
   FirstTouch first_touch_;
-  std::vector<FirstTouch::Answer> answers_;
   Cycle settle_at_ = kNever;
   std::size_t kernel_ = 0;
   std::uint32_t chips_done_ = 0, chips_drained_ = 0, reports_ = 0;
