@@ -1,9 +1,11 @@
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "comm/agree.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/stop_signals.hpp"
 #include "core/stats/version.hpp"
 
 namespace {
@@ -22,6 +24,8 @@ void report(const std::exception_ptr& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "resume") atl::note_stop_signals();
   atl::MpiSession mpi(argc, argv);
   CLI::App app{
       "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"

@@ -111,8 +111,9 @@ int run_job(Transport& t, const RunJob& job, const std::string& host) {
   ConsistencyChecker checker;
   if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
   std::optional<FileCheckpointer> checkpointer;
-  if (!job.output.empty() && !job.check) {
-    note_stop_signals();
+  if (job.output.empty() || job.check) {
+    let_stop_signals_end();
+  } else {
     options.checkpointer = &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here);
   }
   if (job.from) options.resume = &job.from->state;

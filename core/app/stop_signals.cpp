@@ -30,6 +30,12 @@ void note_stop_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+void let_stop_signals_end() {
+  signal(SIGUSR1, SIG_DFL), signal(SIGTERM, SIG_DFL);
+  if (end_asked) raise(SIGTERM);
+  if (checkpoint_asked) raise(SIGUSR1);
+}
+
 bool take_checkpoint_signal() { return checkpoint_asked.load(std::memory_order_relaxed) && checkpoint_asked.exchange(false); }
 bool end_signalled() { return end_asked.load(std::memory_order_relaxed); }
 

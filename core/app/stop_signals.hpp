@@ -4,8 +4,10 @@
 namespace atl {
 
 /// From now on SIGUSR1 and SIGTERM are noted instead of ending the process. If nobody has acted on a SIGTERM within
-/// `kGraceSeconds`, the process ends all the same.
+/// `kGraceSeconds`, the process ends all the same. As early as possible: starting MPI takes its time.
 void note_stop_signals();
+/// For runs that leave no checkpoints: these signals end the process again, and one that was noted does so now.
+void let_stop_signals_end();
 
 inline constexpr unsigned kGraceSeconds = 10;
 

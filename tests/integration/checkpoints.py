@@ -191,9 +191,11 @@ class Refused(CheckpointTest):
 
 
 class Signals(CheckpointTest):
-    def stop(self, process, number, pid=None):
-        time.sleep(0.7)
-        os.kill(pid or process.pid, number)
+    def stop(self, process, number):
+        if process.args[0] == program.MPIRUN:
+            wait_for(lambda: children(process.pid))
+        time.sleep(0.5)
+        os.kill(process.pid, number)
         before = time.monotonic()
         out, err = process.communicate(timeout=20)
         return process.returncode, out + err, time.monotonic() - before
