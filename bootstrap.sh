@@ -10,14 +10,14 @@ readonly packages=(
   libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
   libzstd-dev liblz4-dev
   doctest-dev
-  python3 python3-h5py python3-numpy python3-matplotlib
+  python3 python3-h5py python3-numpy python3-pandas python3-matplotlib
 )
 
 usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
-  demo    simulate a small neural network on four chips in five processes and plot the result
+  demo    simulate a small neural network on four chips in five processes and report on it
   test    build and run every test
   build   build build/release/atoll
   clean   remove build/release and what the demo wrote
@@ -92,12 +92,12 @@ build() {
 python_with_plots() {
   local candidate
   for candidate in python3 /usr/bin/python3; do
-    if "$candidate" -c 'import h5py, matplotlib, numpy' 2>/dev/null; then
+    if "$candidate" -c 'import h5py, matplotlib, numpy, pandas' 2>/dev/null; then
       printf '%s\n' "$candidate"
       return
     fi
   done
-  fail "no python3 with h5py, numpy and matplotlib found"
+  fail "no python3 with h5py, numpy, pandas and matplotlib found"
 }
 
 demo() {
@@ -106,9 +106,10 @@ demo() {
   step "four chips and a controller, one process each"
   mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/traces/squeezenet.h5 -o build/demo.h5 --force
   python=$(python_with_plots)
-  "$python" analysis/plot_result.py build/demo.h5 -o build/demo.png
-  step "result: $PWD/build/demo.h5"
+  PYTHONPATH=analysis "$python" -m atoll_analysis build/demo.h5 -o build/demo.html -o build/demo.png
+  step "report: $PWD/build/demo.html"
   step "figure: $PWD/build/demo.png"
+  step "result: $PWD/build/demo.h5"
   step "more:   $build/atoll info build/demo.h5"
 }
 
@@ -131,7 +132,7 @@ case $1 in
   demo) demo ;;
   test) run_tests ;;
   build) build ;;
-  clean) rm -rf "$build" "$apt_log" build/configure.log build/demo.h5 build/demo.png ;;
+  clean) rm -rf "$build" "$apt_log" build/configure.log build/demo.h5 build/demo.png build/demo.html ;;
   -h | --help | help) usage ;;
   *)
     usage >&2

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "comm/launcher.hpp"
 #include "comm/serial_transport.hpp"
 
 namespace atl {
@@ -118,25 +119,17 @@ class MpiTransport final : public Transport {
   std::vector<std::string> first_in_, first_out_;
 };
 
-int environment_number(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? std::atoi(text) : 0;
-}
-
 }  // namespace
 
 MpiSession::MpiSession(int& argc, char**& argv) {
-  const bool launched = std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
-  if (!launched) {
+  if (!started_by_launcher()) {
     transport_ = std::make_unique<SerialTransport>();
     return;
   }
   cpu_set_t set;
   CPU_ZERO(&set);
   const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  int local = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE");
-  if (local == 0) local = environment_number("SLURM_NTASKS_PER_NODE");
-  if (local == 0) local = environment_number("SLURM_NTASKS");
+  const int local = ranks_on_this_host();
   const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   // A rank bound to one processor has it to itself; only a mask that several ranks share says that they are too many.
   const bool crowded = local > online || (processors > 1 && local > processors);

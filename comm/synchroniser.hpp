@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -40,12 +41,15 @@ class Synchroniser {
 
   /// Messages to a process of this rank that it has not been handed yet, by ascending source. Where ranks meet.
   std::vector<Mail> undelivered(LpId to);
-  /// Before run(): goes on at `boundary`, where ranks have met, and with these messages to a process of this rank.
-  void resume_at(Cycle boundary);
+  /// Before run(): goes on at `boundary`, where ranks had met after so many windows, and with these messages to a process
+  /// of this rank.
+  void resume_at(Cycle boundary, std::uint64_t windows);
   void redeliver(LpId to, std::vector<Mail>& mail);
 
   Cycle window() const { return window_; }
   std::uint64_t windows_run() const { return windows_run_; }
+  /// Seconds of run() in which this rank exchanged batches or waited for others; 0 if it is the only one.
+  double seconds_waited() const { return std::chrono::duration<double>(waited_).count(); }
 
  private:
   static constexpr Cycle kSkipWindows = 32;
@@ -63,6 +67,7 @@ class Synchroniser {
   void deliver(Cycle index);
   void collect(Cycle boundary);
   void swap_batches(Cycle boundary, bool all);
+  Cycle agree_on_lowest(Cycle mine);
   Cycle earliest() const;
   bool busy_soon(Cycle end) const;
   Mailbox& box(LpId to, LpId from);
@@ -78,6 +83,7 @@ class Synchroniser {
   Cycle window_ = 1;
   Cycle index_ = 0;  ///< of the next window
   std::uint64_t windows_run_ = 0;
+  std::chrono::steady_clock::duration waited_{};
 };
 
 }  // namespace atl

@@ -19,9 +19,10 @@ double minutes_of(const std::string& text) {
 }  // namespace
 
 void CheckpointOptions::add_to(CLI::App& command) {
-  command.add_option("--checkpoint-every", every,
-                     "leave a checkpoint beside the output after so many cycles (500000) or so much time (90s, 10min, 2h); "
-                     "`none`: only when asked by SIGUSR1")
+  command
+      .add_option("--checkpoint-every", every,
+                  "leave a checkpoint beside the output after so many cycles (500000) or so much time (90s, 10min, 2h); "
+                  "`none`: only when asked by SIGUSR1")
       ->type_name("CYCLES|TIME");
   command.add_option("--time-limit", time_limit, "leave a checkpoint after so much time, and end with exit code 75")
       ->type_name("TIME");

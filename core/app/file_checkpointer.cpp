@@ -19,13 +19,11 @@ constexpr std::size_t kKept = 2;
 
 /// Those after `newest` are left alone: somebody went on from an older one, and knows why.
 void remove_old(const std::string& output, const std::string& newest) {
+  std::error_code ignored;
+  for (const std::string& path : unfinished_checkpoints_of(output)) std::filesystem::remove(path, ignored);
   auto all = checkpoints_of(output);
-  const auto at = std::find(all.begin(), all.end(), newest);
-  all.erase(at, all.end());
-  for (std::size_t i = 0; i + kKept <= all.size(); ++i) {
-    std::error_code ignored;
-    std::filesystem::remove(all[i], ignored);
-  }
+  all.erase(std::find(all.begin(), all.end(), newest), all.end());
+  for (std::size_t i = 0; i + kKept <= all.size(); ++i) std::filesystem::remove(all[i], ignored);
 }
 
 }  // namespace
@@ -65,7 +63,6 @@ bool FileCheckpointer::keep(SystemState state) {
   try {
     if (header_.workload_content.empty()) header_.workload_content = workload_content_digest(header_.workload_file);
     CheckpointHeader header = header_;
-    header.boundary = state.boundary;
     header.host_seconds = host_seconds();
     const std::string path = checkpoint_path(output_, state.boundary);
     write_checkpoint(path, header, state);

@@ -32,8 +32,8 @@ class FileCheckpointer final : public Checkpointer {
   const Clock::time_point start_ = Clock::now();
   const double seconds_before_;
   Clock::time_point last_at_ = start_, limit_from_ = start_;
-  Cycle last_ = 0;            ///< where the last one was due
-  bool at_limit_ = false;     ///< the one before max_cycles was due
+  Cycle last_ = 0;         ///< where the last one was due
+  bool at_limit_ = false;  ///< the one before max_cycles was due
   std::string newest_{};
 };
 

@@ -49,8 +49,7 @@ std::string check_line(const ConsistencyChecker::Counts& n) {
 void clear_checkpoints(const RunJob& job) {
   const auto old = checkpoints_of(job.output);
   if (!old.empty() && !job.force) {
-    throw InputError(old.back(),
-                     "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
+    throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
   }
   for (const std::string& path : old) std::filesystem::remove(path);
 }
@@ -80,7 +79,8 @@ void check_options(const RunJob& job, int ranks) {
   if (!job.check) return;
   if (ranks > 1)
     throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
-  if (job.config.observe.sharing) throw InputError("--check", "and observe.sharing look at the same events: use one of them");
+  if (job.config.observe.sharing)
+    throw InputError("--check", "and observe.sharing look at the same events: use one of them");
   if (job.plan.asked())
     throw InputError("--check", "cannot be checkpointed: what it knows of every line is in no checkpoint");
 }

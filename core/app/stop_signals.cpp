@@ -36,7 +36,9 @@ void let_stop_signals_end() {
   if (checkpoint_asked) raise(SIGUSR1);
 }
 
-bool take_checkpoint_signal() { return checkpoint_asked.load(std::memory_order_relaxed) && checkpoint_asked.exchange(false); }
+bool take_checkpoint_signal() {
+  return checkpoint_asked.load(std::memory_order_relaxed) && checkpoint_asked.exchange(false);
+}
 bool end_signalled() { return end_asked.load(std::memory_order_relaxed); }
 
 }  // namespace atl

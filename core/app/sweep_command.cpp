@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 struct SweepOptions {
   std::string file, folder, only;
   std::vector<std::string> sets;
-  std::size_t jobs = 0, point = 0;
+  std::vector<std::size_t> numbers;  ///< of points; none: all
+  std::size_t jobs = 0;
   unsigned scale = 0;
-  bool list = false, force = false;
+  bool list = false, missing = false, force = false;
 };
 
 struct Selected {
@@ -50,9 +51,10 @@ std::vector<Selected> select(const Experiment& e, const SweepOptions& o) {
   for (const Point& point : expand(e)) {
     ++number;
     const bool named = o.only.empty() || fnmatch(o.only.c_str(), point.name.c_str(), 0) == 0;
-    if (named && (o.point == 0 || o.point == number)) out.push_back({number, point});
+    if (named && (o.numbers.empty() || std::ranges::count(o.numbers, number) > 0)) out.push_back({number, point});
   }
-  if (o.point > number) throw InputError("--point", fmt::format("{} does not exist; there are {}", o.point, number));
+  for (const std::size_t n : o.numbers)
+    if (n > number) throw InputError("--point", fmt::format("{} does not exist; there are {}", n, number));
   if (out.empty())
     throw InputError("--only", fmt::format("`{}` fits none of the {} points; `atoll sweep {} --list` shows their names",
                                            o.only, number, o.file));
@@ -84,6 +86,12 @@ void print_list(const std::vector<Selected>& points) {
   std::string line;
   for (const auto& [state, n] : counts) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", n, word_of(state));
   fmt::print("{}\n", line);
+}
+
+/// For scripts: what a sweep would run, a line of number and name each, and nothing else.
+void print_missing(const std::vector<Selected>& points) {
+  for (const Selected& s : points)
+    if (s.status.state != PointState::done) fmt::print("{} {}\n", s.number, s.point.name);
 }
 
 void refuse_to_replace(const std::vector<Selected>& points, const std::string& folder) {
@@ -204,7 +212,7 @@ int sweep(const SweepOptions& o) {
   PointInspector inspector(e, folder);
   for (Selected& s : points) s.status = inspector.inspect(s.point);
   if (o.list) {
-    print_list(points);
+    o.missing ? print_missing(points) : print_list(points);
     return 0;
   }
   if (!o.force) refuse_to_replace(points, folder);
@@ -225,7 +233,8 @@ void add_sweep(Commands& c) {
       "  atoll sweep inputs/experiments/quick.json                 everything, into results/quick\n"
       "  atoll sweep E.json --list                                 points with their numbers and states\n"
       "  atoll sweep E.json --only 'BFS__*' --jobs 4               one workload, four runs at a time\n"
-      "  atoll sweep E.json --point $SLURM_ARRAY_TASK_ID           one point: an element of a job array\n"
+      "  atoll sweep E.json --point 3,7                            two points, by number\n"
+      "  atoll sweep E.json --list --missing                       what a sweep would run, for scripts (slurm/submit.sh)\n"
       "  atoll sweep E.json --scale 8 --out results/e8             an eighth of the LLC and of the footprints\n"
       "Results stay in DIR as WORKLOAD__VARIANT.h5, the log of a failed point beside as .log. Started again, it runs what "
       "is\n"
@@ -236,10 +245,13 @@ void add_sweep(Commands& c) {
       ->type_name("DIR");
   cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
       ->check(CLI::Range(1, 4096));
-  cmd->add_flag("--list", o->list, "show the points, run nothing");
+  CLI::Option* list = cmd->add_flag("--list", o->list, "show the points, run nothing");
+  cmd->add_flag("--missing", o->missing, "with --list: only what a sweep would run, as lines of number and name")
+      ->needs(list);
   cmd->add_option("--only", o->only, "only points whose name fits, e.g. 'BFS__*'")->type_name("GLOB");
-  cmd->add_option("--point", o->point, "only the point of this number (--list)")
-      ->type_name("N")
+  cmd->add_option("--point", o->numbers, "only the points of these numbers (--list)")
+      ->type_name("N,...")
+      ->delimiter(',')
       ->check(CLI::Range(1, 1 << 30));
   cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));

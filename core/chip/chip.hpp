@@ -55,7 +55,8 @@ class Chip final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
     if (agent_) state(a, *agent_);
-    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_, finished_);
+    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
+          finished_);
     state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, sampling_, sampled_, parked_, latency_);
   }
 

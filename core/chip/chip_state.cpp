@@ -31,8 +31,7 @@ void Chip::load(LoadArchive& a) {
     state(a, number);
     g = numbered.at(number);
   });
-  for (Sm& s : sms_)
-    s.reload([&](std::uint64_t cta, CtaProgram& program) { workload_.load_cta(kernel_, cta, program); });
+  for (Sm& s : sms_) s.reload([&](std::uint64_t cta, CtaProgram& program) { workload_.load_cta(kernel_, cta, program); });
 }
 
 }  // namespace atl

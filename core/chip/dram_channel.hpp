@@ -36,7 +36,8 @@ class DramChannel {
   bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_, last_column_);
+    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_,
+          last_column_);
     state(a, last_write_end_, last_group_, writing_, order_, reads_, writes_, pick_at_);
   }
 

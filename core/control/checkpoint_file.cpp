@@ -20,7 +20,7 @@
 namespace atl {
 namespace {
 
-constexpr std::string_view kMagic = "ATOLLCKP", kSuffix = ".ckpt";
+constexpr std::string_view kMagic = "ATOLLCKP", kSuffix = ".ckpt", kUnfinished = ".ckpt.part";
 constexpr std::uint32_t kFormat = 1;
 
 /// The first bytes of a file, as they lie in memory.
@@ -72,6 +72,7 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 void write_checkpoint(const std::string& path, CheckpointHeader& header, const SystemState& state) {
+  header.boundary = state.boundary, header.windows = state.windows;
   Contents contents{header, {}};
   for (const std::string& p : state.processes) contents.blocks.push_back({p.size(), crc(p)});
   std::ostringstream out(std::ios::binary);
@@ -117,7 +118,7 @@ Checkpoint read_checkpoint(const std::string& path) {
     throw InputError(path, fmt::format("was written by atoll {} ({}), and only that build can read it; this is {} ({})",
                                        c.header.version, c.header.commit, version(), git_commit()));
   }
-  c.state.boundary = c.header.boundary;
+  c.state.boundary = c.header.boundary, c.state.windows = c.header.windows;
   for (const Block& b : contents.blocks) {
     if (rest.size() < b.bytes) damaged(path, "it is cut short");
     if (crc(rest.substr(0, b.bytes)) != b.checksum)
@@ -135,20 +136,19 @@ std::string checkpoint_path(const std::string& output, Cycle boundary) {
 
 namespace {
 
-/// The cycle in `name`, if it is `stem.<cycle>.ckpt`.
-std::optional<Cycle> cycle_in(std::string_view name, std::string_view stem) {
-  if (!name.starts_with(stem) || !name.ends_with(kSuffix) || name.size() <= stem.size() + kSuffix.size() + 1) return {};
+/// The cycle in `name`, if it is `stem.<cycle>` and the suffix.
+std::optional<Cycle> cycle_in(std::string_view name, std::string_view stem, std::string_view suffix) {
+  if (!name.starts_with(stem) || !name.ends_with(suffix) || name.size() <= stem.size() + suffix.size() + 1) return {};
   if (name[stem.size()] != '.') return {};
-  const std::string_view digits = name.substr(stem.size() + 1, name.size() - stem.size() - 1 - kSuffix.size());
+  const std::string_view digits = name.substr(stem.size() + 1, name.size() - stem.size() - 1 - suffix.size());
   Cycle cycle = 0;
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), cycle);
   if (fault != std::errc{} || end != digits.data() + digits.size()) return {};
   return cycle;
 }
 
-}  // namespace
-
-std::vector<std::string> checkpoints_of(const std::string& output) {
+/// By ascending cycle.
+std::vector<std::string> files_of(const std::string& output, std::string_view suffix) {
   namespace fs = std::filesystem;
   const fs::path path(output);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -156,7 +156,7 @@ std::vector<std::string> checkpoints_of(const std::string& output) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (const auto cycle = cycle_in(name, path.filename().string()))
+    if (const auto cycle = cycle_in(name, path.filename().string(), suffix))
       found.emplace_back(*cycle, path.has_parent_path() ? (folder / name).string() : name);
   }
   std::sort(found.begin(), found.end());
@@ -165,11 +165,18 @@ std::vector<std::string> checkpoints_of(const std::string& output) {
   return paths;
 }
 
+}  // namespace
+
+std::vector<std::string> checkpoints_of(const std::string& output) { return files_of(output, kSuffix); }
+
+std::vector<std::string> unfinished_checkpoints_of(const std::string& output) { return files_of(output, kUnfinished); }
+
 std::string output_of_checkpoint(const std::string& path) {
   const std::string_view name = path;
   if (name.ends_with(kSuffix)) {
     const auto dot = name.rfind('.', name.size() - kSuffix.size() - 1);
-    if (dot != std::string_view::npos && dot != 0 && cycle_in(name, name.substr(0, dot))) return path.substr(0, dot);
+    if (dot != std::string_view::npos && dot != 0 && cycle_in(name, name.substr(0, dot), kSuffix))
+      return path.substr(0, dot);
   }
   throw InputError(path, "does not say which result it belongs to; give one with -o");
 }

@@ -21,13 +21,13 @@ struct CheckpointHeader {
   std::string command, started_at;
   Cycle boundary = 0;
   Cycle max_cycles = kNever;
-  Cycle every_cycles = 0;      ///< that checkpoints are taken after; 0: not
-  double every_minutes = 0;    ///< the same, of host time
-  double host_seconds = 0;     ///< spent so far, in all parts of the run
-  std::uint64_t sequence = 0;  ///< checkpoints before this one
+  Cycle every_cycles = 0;     ///< that checkpoints are taken after; 0: not
+  double every_minutes = 0;   ///< the same, of host time
+  double host_seconds = 0;    ///< spent so far, in all parts of the run
+  std::uint64_t windows = 0;  ///< run so far
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, version, commit, config, workload, workload_file, workload_digest, workload_content, command, started_at);
-    state(a, boundary, max_cycles, every_cycles, every_minutes, host_seconds, sequence);
+    state(a, boundary, max_cycles, every_cycles, every_minutes, host_seconds, windows);
   }
 };
 
@@ -46,6 +46,8 @@ Checkpoint read_checkpoint(const std::string& path);
 std::string checkpoint_path(const std::string& output, Cycle boundary);
 /// Those of an output that exist, by ascending cycle.
 std::vector<std::string> checkpoints_of(const std::string& output);
+/// What a process that was killed left of those it was writing.
+std::vector<std::string> unfinished_checkpoints_of(const std::string& output);
 /// The output that a checkpoint's name begins with. InputError if it is not named like one.
 std::string output_of_checkpoint(const std::string& path);
 

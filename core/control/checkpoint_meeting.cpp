@@ -29,7 +29,7 @@ bool CheckpointMeeting::checkpoint(Cycle boundary) {
 /// Process by process, from its rank to the controller's: these two swap, the others go on to the next.
 SystemState CheckpointMeeting::gather(Cycle boundary) {
   const auto me = static_cast<std::uint32_t>(transport_.rank()), keeper = map_.rank_of(map_.lps() - 1);
-  SystemState state{boundary, std::vector<std::string>(map_.lps())};
+  SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
   together(transport_, [&] {
     for (const LpId lp : map_.lps_of(me)) state.processes[lp] = save_(lp);
   });

@@ -14,10 +14,14 @@ namespace atl {
 /// controller's rank.
 class CheckpointMeeting final : public Meeting {
  public:
-  /// `save(lp)`: the state of a process of this rank.
+  /// `save(lp)`: the state of a process of this rank; `windows()`: run so far.
   CheckpointMeeting(Transport& transport, const RankMap& map, Checkpointer& checkpointer,
-                    std::function<std::string(LpId)> save)
-      : transport_(transport), map_(map), checkpointer_(checkpointer), save_(std::move(save)) {}
+                    std::function<std::string(LpId)> save, std::function<std::uint64_t()> windows)
+      : transport_(transport),
+        map_(map),
+        checkpointer_(checkpointer),
+        save_(std::move(save)),
+        windows_(std::move(windows)) {}
 
   std::uint32_t wish() override { return static_cast<std::uint32_t>(checkpointer_.wish()); }
   bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override;
@@ -30,6 +34,7 @@ class CheckpointMeeting final : public Meeting {
   const RankMap& map_;
   Checkpointer& checkpointer_;
   const std::function<std::string(LpId)> save_;
+  const std::function<std::uint64_t()> windows_;
 };
 
 }  // namespace atl

@@ -11,6 +11,7 @@ namespace atl {
 /// The state of a run between two windows.
 struct SystemState {
   Cycle boundary = 0;                  ///< everything before is over
+  std::uint64_t windows = 0;           ///< run so far
   std::vector<std::string> processes;  ///< [chip, then the controller] its state and the messages it has not been handed
 };
 

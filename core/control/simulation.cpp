@@ -22,19 +22,16 @@ struct Fingerprint {
   template <class Archive> void serialize(Archive& a, unsigned) { a& lp& digest& events; }
 };
 
-/// Digest and events of all processes, merged in the order of their ids: the same for every layout.
-std::pair<std::uint64_t, std::uint64_t> merge(Transport& transport, const std::vector<LogicalProcess*>& local,
-                                              std::size_t processes) {
+/// Digest and events of all processes, in the order of their ids: the same for every layout.
+std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<LogicalProcess*>& local,
+                                      std::size_t processes) {
   std::vector<Fingerprint> mine;
   for (const LogicalProcess* p : local) mine.push_back({p->id(), p->digest(), p->events()});
   std::vector<Fingerprint> all(processes);
   for (const std::string& body : transport.all_gather(pack(mine))) {
     for (const Fingerprint& f : unpack<std::vector<Fingerprint>>(body)) all[f.lp] = f;
   }
-  Digest digest;
-  std::uint64_t events = 0;
-  for (const Fingerprint& f : all) digest.add(f.digest, f.events), events += f.events;
-  return {digest.value(), events};
+  return all;
 }
 
 /// The processes of one rank with what looks on, and their way to and from a checkpoint.
@@ -110,7 +107,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
     for (LpId lp = 0; lp <= config.chips; ++lp) rank_of.push_back(static_cast<int>(map.rank_of(lp)));
     synchroniser.emplace(transport, local, rank_of, edges);
     if (options.resume == nullptr) return;
-    synchroniser->resume_at(options.resume->boundary);
+    synchroniser->resume_at(options.resume->boundary, options.resume->windows);
     for (const LogicalProcess* p : local) here.load(p->id(), options.resume->processes.at(p->id()));
     if (controller) controller->limit(options.max_cycles < options.resume->boundary ? kNever : options.max_cycles);
   });
@@ -118,11 +115,16 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   const auto start = std::chrono::steady_clock::now();
   std::optional<CheckpointMeeting> meeting;
   if (options.checkpointer != nullptr)
-    meeting.emplace(transport, map, *options.checkpointer, [&](LpId lp) { return here.save(lp); });
+    meeting.emplace(
+        transport, map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
+        [&] { return synchroniser->windows_run(); });
   if (!synchroniser->run(meeting ? &*meeting : nullptr)) return std::nullopt;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
-  const auto [digest, events] = merge(transport, local, config.chips + 1);
+  std::vector<double> waits;
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+    waits.push_back(unpack<double>(body));
+  const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
   if (options.inspect_chip) {
     for (const auto& chip : chips) options.inspect_chip(*chip);
   }
@@ -134,9 +136,16 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   RunResult result = controller->result();
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
-  result.digest = digest;
-  result.provenance.events = events;
+  Digest digest;
+  for (const Fingerprint& f : prints) {
+    digest.add(f.digest, f.events);
+    result.provenance.events += f.events;
+    result.provenance.process_events.push_back(f.events);
+  }
+  result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
+  result.provenance.windows = synchroniser->windows_run();
+  result.provenance.wait_seconds = std::move(waits);
   return result;
 }
 

@@ -27,7 +27,10 @@ namespace atl {
 using SaveArchive = boost::archive::binary_oarchive;
 using LoadArchive = boost::archive::binary_iarchive;
 
-template <class T> concept ListsItsState = requires(T& t, SaveArchive& a) { t.serialize(a, 0u); };
+template <class T>
+concept ListsItsState = requires(T& t, SaveArchive& a) {
+  t.serialize(a, 0u);
+};
 
 /// Written as it lies in memory. Pointers never are: their owner says what they mean.
 template <class T>

@@ -53,6 +53,16 @@ class ResultFile {
     return value;
   }
 
+  /// Values of an attribute that is a list of numbers, of HDF5's class `type`.
+  template <class T> std::vector<T> list(const std::string& group, const char* name, H5T_class_t type) const {
+    const auto a = attribute(group, name);
+    if (a.getTypeClass() != type) fail(fmt::format("attribute {} of {} is not a list of such numbers", name, group));
+    std::vector<T> values(static_cast<std::size_t>(a.getSpace().getSimpleExtentNpoints()));
+    const H5::DataType& as = type == H5T_FLOAT ? H5::PredType::NATIVE_DOUBLE : H5::PredType::NATIVE_UINT64;
+    if (!values.empty()) a.read(as, values.data());
+    return values;
+  }
+
   std::vector<std::string> text_list(const std::string& group, const char* name) const {
     const auto a = attribute(group, name);
     if (a.getTypeClass() != H5T_STRING) fail(fmt::format("attribute {} of {} is not a list of texts", name, group));
@@ -172,6 +182,9 @@ Provenance read_provenance(const ResultFile& file) {
   p.hosts = file.text_list("/provenance", "hosts");
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");
+  p.windows = file.number("/provenance", "windows");
+  p.wait_seconds = file.list<double>("/provenance", "wait_seconds", H5T_FLOAT);
+  p.process_events = file.list<std::uint64_t>("/provenance", "process_events", H5T_INTEGER);
   return p;
 }
 

@@ -67,6 +67,13 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   set_number(group, "events", p.events);
   const auto seconds = group.createAttribute("host_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
   seconds.write(H5::PredType::NATIVE_DOUBLE, &p.host_seconds);
+  set_number(group, "windows", p.windows);
+  const hsize_t processes = p.process_events.size();
+  const auto of_process = group.createAttribute("process_events", H5::PredType::STD_U64LE, H5::DataSpace(1, &processes));
+  if (processes != 0) of_process.write(H5::PredType::NATIVE_UINT64, p.process_events.data());
+  const hsize_t waits = p.wait_seconds.size();
+  const auto waited = group.createAttribute("wait_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &waits));
+  if (waits != 0) waited.write(H5::PredType::NATIVE_DOUBLE, p.wait_seconds.data());
   const hsize_t ranks = p.hosts.size();
   const auto hosts = group.createAttribute("hosts", hdf5::text_type(), H5::DataSpace(1, &ranks));
   if (ranks != 0) hosts.write(hdf5::text_type(), static_cast<const void*>(pointers(p.hosts).data()));

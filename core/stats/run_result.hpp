@@ -52,11 +52,14 @@ struct ChipResult {
 
 struct Provenance {
   std::string version, git_commit, command, system, workload, started_at;
-  std::string workload_digest;     ///< of the workload's file: tells whether it has changed since
-  std::string effective_config;    ///< JSON
-  std::vector<std::string> hosts;  ///< [rank]
-  double host_seconds = 0;         ///< wall clock of the simulation loop
-  std::uint64_t events = 0;        ///< events handled
+  std::string workload_digest;                ///< of the workload's file: tells whether it has changed since
+  std::string effective_config;               ///< JSON
+  std::vector<std::string> hosts;             ///< [rank]
+  double host_seconds = 0;                    ///< wall clock of the simulation loop
+  std::uint64_t events = 0;                   ///< events handled
+  std::uint64_t windows = 0;                  ///< time windows of the controller's rank that were not skipped
+  std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
+  std::vector<double> wait_seconds;           ///< [rank] of these: exchanging messages and waiting for other ranks
 };
 
 struct RunResult {

@@ -72,6 +72,13 @@ std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result)
   return sum;
 }
 
+/// The mean over ranks; nothing for a run of one.
+std::string waiting(const Provenance& p) {
+  if (p.wait_seconds.size() < 2) return "";
+  const double sum = std::accumulate(p.wait_seconds.begin(), p.wait_seconds.end(), 0.0);
+  return fmt::format(" that wait {} of it", percent(sum, p.host_seconds * static_cast<double>(p.wait_seconds.size())));
+}
+
 std::string responses_row(const RunResult& result) {
   const auto by_origin = responses_by_origin(result);
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
@@ -175,10 +182,10 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy);
   if (result.sharing) out += sharing_rows(*result.sharing);
   if (result.sm_sharing) out += sm_sharing_rows(*result.sm_sharing);
-  out += row("host",
-             fmt::format("{} on {} rank{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
-                         p.hosts.size(), p.hosts.size() == 1 ? "" : "s", rate(static_cast<double>(p.events), p.host_seconds),
-                         rate(requests, p.host_seconds), rate(cycles, p.host_seconds)));
+  out += row("host", fmt::format("{} on {} rank{}{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
+                                 p.hosts.size(), p.hosts.size() == 1 ? "" : "s", waiting(p),
+                                 rate(static_cast<double>(p.events), p.host_seconds), rate(requests, p.host_seconds),
+                                 rate(cycles, p.host_seconds)));
   out += row("digest", hex(result.digest));
   return out;
 }
@@ -278,11 +285,19 @@ std::string info_json(const RunResult& result) {
     const SmSharing sum = result.sm_sharing->total();
     for (const SmSharingColumn& c : kSmSharingColumns) out["sm_sharing"][std::string(c.name)] = sum.*c.field;
   }
-  out["provenance"] = {{"version", p.version},   {"git_commit", p.git_commit},
-                       {"command", p.command},   {"system", p.system},
-                       {"workload", p.workload}, {"started_at", p.started_at},
-                       {"hosts", p.hosts},       {"host_seconds", p.host_seconds},
-                       {"events", p.events},     {"workload_digest", p.workload_digest}};
+  out["provenance"] = {{"version", p.version},
+                       {"git_commit", p.git_commit},
+                       {"command", p.command},
+                       {"system", p.system},
+                       {"workload", p.workload},
+                       {"started_at", p.started_at},
+                       {"hosts", p.hosts},
+                       {"host_seconds", p.host_seconds},
+                       {"events", p.events},
+                       {"workload_digest", p.workload_digest},
+                       {"windows", p.windows},
+                       {"wait_seconds", p.wait_seconds},
+                       {"process_events", p.process_events}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

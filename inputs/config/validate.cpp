@@ -59,11 +59,7 @@ class Rules {
               c_.dynamic.min_ways, c_.llc.ways);
     }
     if (c_.llc.organisation == LlcOrganisation::sac) {
-      require(c_.llc.replication != Replication::adaptive || c_.coherence.protocol == CoherenceProtocol::software,
-            "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
-            "use software, or another replication",
-            word_of(c_.coherence.protocol));
-    const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
+      const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
       require(crd <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", crd, sets);
       require(c_.llc.slices % crd == 0 || (crd % c_.llc.slices == 0 && sets % crd == 0),
               "`sac.crd_sets` = {} must divide `llc.slices` = {} or be a multiple of it that divides the {} sets of a "
@@ -86,6 +82,10 @@ class Rules {
         c_.coherence.protocol != CoherenceProtocol::full_map,
         "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
         "software, or llc.replication = shared");
+    require(c_.llc.replication != Replication::adaptive || c_.coherence.protocol == CoherenceProtocol::software,
+            "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
+            "use software, or another replication",
+            word_of(c_.coherence.protocol));
     require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
             "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
             "slice while `llc.replication` reads others: use through, or llc.replication = shared");

@@ -49,7 +49,7 @@ struct Experiment {
   std::uint32_t scale = 1, ranks = 0;
   std::vector<std::string> sets;  ///< key=value, below those of workloads and variants
   std::vector<ExperimentWorkload> workloads;
-  std::vector<Variant> variants;  ///< multiplied by `sweeps`, each with its baseline
+  std::vector<Variant> variants;  ///< multiplied by `sweeps`, each with its baseline, without those of `except`
   Reference reference;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {

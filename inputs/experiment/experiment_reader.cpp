@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "inputs/config/json_text.hpp"
@@ -51,13 +53,20 @@ struct Axis {
   template <class Self, class V> static void fields(Self& s, V&& v) { v(s.key, {"key", "", 0, 0, "configuration key"}); }
 };
 
-/// Variants times the values of one axis.
+std::vector<std::string> names_of(const auto& list) {
+  std::vector<std::string> out;
+  for (const auto& item : list) out.push_back(item.name);
+  return out;
+}
+
+/// Variants times the values of one axis. A baseline among them is their counterpart: at the same place of the axis.
 std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& axis, const Origin& origin) {
   Axis read;
   read_fields(read, axis, origin, {"values"}, kWhole);
   if (read.key.empty()) throw InputError(origin.where, fmt::format("`{}.key` is missing", origin.key));
   std::vector<Variant> out;
   const auto dot = read.key.rfind('.');
+  const auto names = names_of(variants);
   const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
   for (const Variant& variant : variants) {
     for (const json& value : list_of(axis, "values", {origin.where, origin.key + ".values"})) {
@@ -65,7 +74,8 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
         wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
       const std::string suffix = "_" + short_key + "-" + (value.is_string() ? value.get<std::string>() : value.dump());
       Variant& v = out.emplace_back(variant);
-      v.name += suffix, v.baseline += suffix;  // compared with the baseline at the same place of the axis
+      if (std::ranges::find(names, v.baseline) != names.end()) v.baseline += suffix;
+      v.name += suffix;
       v.sets.push_back(read.key + "=" + value.dump());
     }
   }
@@ -99,12 +109,6 @@ Reference::Figures read_figures(const json& reference, const char* key, const st
   return out;
 }
 
-std::vector<std::string> names_of(const auto& list) {
-  std::vector<std::string> out;
-  for (const auto& item : list) out.push_back(item.name);
-  return out;
-}
-
 void read_reference(Experiment& e, const json& object, const std::string& where) {
   read_fields(e.reference, object, {where, "reference"}, {"speedup", "mean"}, kWhole);
   std::set<std::string> groups{std::string(kAllGroups)};
@@ -129,6 +133,45 @@ void read_workloads(Experiment& e, const json& root, const std::string& where) {
   }
 }
 
+/// A combination that is left out: keys, and the values that they have in it.
+using Exception = std::map<std::string, std::set<std::string>>;
+
+std::vector<Exception> read_exceptions(const json& root, const std::string& where) {
+  std::vector<Exception> out;
+  if (!root.contains("except")) return out;
+  for (const json& item : list_of(root, "except", {where, "except"})) {
+    const std::string at = fmt::format("except[{}]", out.size());
+    if (!item.is_object() || item.empty()) wrong_type({where, at}, "an object of configuration keys and values", item);
+    Exception& exception = out.emplace_back();
+    for (const auto& [key, values] : item.items()) {
+      for (const json& value : values.is_array() ? values : json::array({values})) {
+        if (!value.is_primitive() || value.is_null())
+          wrong_type({where, at + "." + key}, "a number, a text, true, false, or a list of them", values);
+        exception[key].insert(value.dump());
+      }
+    }
+  }
+  return out;
+}
+
+bool matches(const Exception& exception, const Variant& variant) {
+  return std::ranges::all_of(exception, [&](const auto& entry) {
+    const auto last = std::find_if(variant.sets.rbegin(), variant.sets.rend(), [&](const std::string& set) {
+      return set.compare(0, set.find('='), entry.first) == 0;
+    });
+    return last != variant.sets.rend() && entry.second.contains(last->substr(entry.first.size() + 1));
+  });
+}
+
+/// Leaves out what `except` names. An exception that matches nothing is a mistake of the author's.
+void leave_out(std::vector<Variant>& variants, const std::vector<Exception>& exceptions, const std::string& where) {
+  for (std::size_t i = 0; i < exceptions.size(); ++i) {
+    if (std::erase_if(variants, [&](const Variant& v) { return matches(exceptions[i], v); }) == 0)
+      throw InputError(where, fmt::format("`except[{}]` matches no variant: name keys that variants or sweeps set", i));
+  }
+  if (variants.empty()) throw InputError(where, "`except` leaves no variant");
+}
+
 void read_variants(Experiment& e, const json& root, const std::string& where) {
   for (const json& item : list_of(root, "variants", {where, "variants"})) {
     const std::string key = fmt::format("variants[{}]", e.variants.size());
@@ -137,20 +180,30 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
     v.sets = read_sets(item, {where, key + ".set"});
   }
   if (e.baseline.empty()) e.baseline = e.variants.front().name;
-  const auto names = names_of(e.variants);
-  require_known(e.baseline, names, {where, "baseline"});
-  for (std::size_t i = 0; i < e.variants.size(); ++i) {
-    if (e.variants[i].baseline.empty()) e.variants[i].baseline = e.baseline;
-    require_known(e.variants[i].baseline, names, {where, fmt::format("variants[{}].baseline", i)});
+  std::vector<std::string> named = names_of(e.variants);  // at any step of the multiplication
+  for (Variant& v : e.variants) {
+    if (v.baseline.empty()) v.baseline = e.baseline;
   }
+  const auto given = e.variants;
   if (root.contains("sweeps")) {
     std::size_t axis = 0;
-    for (const json& item : list_of(root, "sweeps", {where, "sweeps"}))
+    for (const json& item : list_of(root, "sweeps", {where, "sweeps"})) {
       e.variants = multiply(e.variants, item, {where, fmt::format("sweeps[{}]", axis++)});
+      std::ranges::copy(names_of(e.variants), std::back_inserter(named));
+    }
   }
+  require_known(e.baseline, named, {where, "baseline"});
+  for (std::size_t i = 0; i < given.size(); ++i)
+    require_known(given[i].baseline, named, {where, fmt::format("variants[{}].baseline", i)});
   std::set<std::string> taken;
   for (std::size_t i = 0; i < e.variants.size(); ++i)
     check_name(e.variants[i].name, taken, {where, fmt::format("variants[{}].name", i)});
+  leave_out(e.variants, read_exceptions(root, where), where);
+  const auto left = names_of(e.variants);
+  for (const Variant& v : e.variants) {
+    if (std::ranges::find(left, v.baseline) == left.end())
+      throw InputError(where, fmt::format("`except` leaves out {}, the baseline of {}", v.baseline, v.name));
+  }
 }
 
 }  // namespace
@@ -160,7 +213,7 @@ Experiment read_experiment(const std::string& path) {
   if (!file || fs::is_directory(path)) throw InputError(path, "cannot read this file");
   const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
   Experiment e;
-  read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "reference"}, kWhole);
+  read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);
   if (e.system.empty()) throw InputError(path, "`system` is missing: give a preset (`atoll list`) or a JSON file");
   if (e.system.ends_with(".json")) e.system = beside(path, e.system);
   e.sets = read_sets(root, {path, "set"});

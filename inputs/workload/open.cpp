@@ -84,7 +84,9 @@ Digest digest_of_file(const std::string& name) {
 
 }  // namespace
 
-std::string workload_digest(const std::string& path) { return fmt::format("{:016x}", digest_of_file(main_file(path)).value()); }
+std::string workload_digest(const std::string& path) {
+  return fmt::format("{:016x}", digest_of_file(main_file(path)).value());
+}
 
 std::string workload_content_digest(const std::string& path) {
   const std::string file = main_file(path);

@@ -132,11 +132,16 @@ class Sweep(program.ProgramTest):
         self.assertIn("w/a.json has changed since (and 1 more points); use --force", refused.err)
         self.assertEqual([s for s, _ in self.states(experiment=file).values()], ["differs", "differs", "done", "done"])
 
-    def test_point_runs_the_one_of_that_number_in_the_list(self):
+    def test_point_runs_those_of_these_numbers_and_missing_lists_the_others(self):
         file = self.experiment()
         self.sweep("--point", "3", experiment=file)
         self.assertEqual(list(self.results()), ["b__mem.h5"])
         self.assertIn("--point: 5 does not exist; there are 4", self.sweep("--point", "5", experiment=file, code=2).err)
+        self.assertEqual(self.sweep("--list", "--missing", experiment=file).out, "1 a__mem\n2 a__sm\n4 b__sm\n")
+        self.sweep("--point", "1,4", experiment=file)
+        self.assertEqual(set(self.results()), {"a__mem.h5", "b__mem.h5", "b__sm.h5"})
+        self.sweep("--point", "2", experiment=file)
+        self.assertEqual(self.sweep("--list", "--missing", experiment=file).out, "")
         self.assertIn("--only: `x*` fits none of the 4 points", self.sweep("--only", "x*", experiment=file, code=2).err)
 
     def test_scale_is_stored_and_shrinks_footprint_and_llc_together(self):

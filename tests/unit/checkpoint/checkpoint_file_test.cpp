@@ -49,7 +49,7 @@ std::string refusal(const std::string& path) {
 TEST_CASE("a checkpoint file is read as it was written") {
   const Folder folder;
   CheckpointHeader h = header();
-  const SystemState state{640, {"chip 0", std::string(100000, '\7'), ""}};
+  const SystemState state{640, 20, {"chip 0", std::string(100000, '\7'), ""}};
   write_checkpoint(folder / "a", h, state);
   const Checkpoint c = read_checkpoint(folder / "a");
   CHECK(c.header.config == h.config);
@@ -60,6 +60,7 @@ TEST_CASE("a checkpoint file is read as it was written") {
   CHECK(c.header.every_minutes == h.every_minutes);
   CHECK(c.header.host_seconds == h.host_seconds);
   CHECK(c.state.boundary == 640);
+  CHECK(c.state.windows == 20);
   CHECK(c.state.processes == state.processes);
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("a checkpoint with any bit of preamble or header flipped, or 200 anywh
   const Folder folder;
   const std::string path = folder / "out.h5.640.ckpt";
   CheckpointHeader h = header();
-  write_checkpoint(path, h, {640, {std::string(3000, 'a'), std::string(2000, 'b')}});
+  write_checkpoint(path, h, {640, 20, {std::string(3000, 'a'), std::string(2000, 'b')}});
   const std::string good = contents(path);
   REQUIRE(good.size() > 5000);
   const std::size_t head = good.size() - 5000;
@@ -80,7 +81,8 @@ TEST_CASE("a checkpoint with any bit of preamble or header flipped, or 200 anywh
     put(path, bad);
     const std::string said = refusal(path);
     CHECK(said.starts_with(path + ": "));
-    CHECK((said.find("is damaged") != std::string::npos || (at < 8 && said.find("is not a checkpoint") != std::string::npos)));
+    CHECK(
+        (said.find("is damaged") != std::string::npos || (at < 8 && said.find("is not a checkpoint") != std::string::npos)));
   };
   for (std::size_t at = 0; at < head; ++at) check(at, random() % 8);
   for (int i = 0; i < 200; ++i) check(random() % good.size(), random() % 8);
@@ -90,7 +92,7 @@ TEST_CASE("a checkpoint that is cut short anywhere, or has more behind it, is re
   const Folder folder;
   const std::string path = folder / "a";
   CheckpointHeader h = header();
-  write_checkpoint(path, h, {640, {std::string(100, 'a'), std::string(50, 'b')}});
+  write_checkpoint(path, h, {640, 20, {std::string(100, 'a'), std::string(50, 'b')}});
   const std::string good = contents(path);
   for (std::size_t size = 0; size < good.size(); ++size) {
     put(path, good.substr(0, size));
@@ -104,7 +106,7 @@ TEST_CASE("a checkpoint of another build, another format or no checkpoint is ref
   const Folder folder;
   CheckpointHeader h = header();
   h.commit = "0123456789ab";
-  write_checkpoint(folder / "a", h, {640, {}});
+  write_checkpoint(folder / "a", h, {640, 20, {}});
   CHECK(refusal(folder / "a").find("only that build can read it") != std::string::npos);
   put(folder / "text", "something else, long enough to hold the first bytes of a checkpoint");
   CHECK(refusal(folder / "text").find("is not a checkpoint of Atoll") != std::string::npos);
@@ -118,6 +120,7 @@ TEST_CASE("checkpoints of an output are found by name, in the order of their cyc
                            "o.h51.ckpt", "o.h5..ckpt"})
     put(folder / name, "");
   CHECK(checkpoints_of(folder / "o.h5") == std::vector<std::string>{folder / "o.h5.900.ckpt", folder / "o.h5.1000.ckpt"});
+  CHECK(unfinished_checkpoints_of(folder / "o.h5") == std::vector<std::string>{folder / "o.h5.5.ckpt.part"});
   CHECK(output_of_checkpoint("a/o.h5.900.ckpt") == "a/o.h5");
   CHECK(checkpoint_path("a/o.h5", 900) == "a/o.h5.900.ckpt");
   CHECK_THROWS_AS(output_of_checkpoint("a/o.ckpt"), InputError);

@@ -82,9 +82,7 @@ template <class T, std::size_t N> void carry(Coverage& a, std::array<T, N>& valu
     for (T& v : values) carry(a, v);
   }
 }
-template <class T> void carry(Coverage& a, std::optional<T>& value) {
-  a.listed(value);
-}
+template <class T> void carry(Coverage& a, std::optional<T>& value) { a.listed(value); }
 template <class A, class B> void carry(Coverage& a, std::pair<A, B>& pair) { state(a, pair.first, pair.second); }
 template <class K, class T> void carry(Coverage& a, std::map<K, T>& map) { a.listed(map); }
 

@@ -62,6 +62,7 @@ inline void check_same(RunResult got, RunResult wanted) {
   CHECK(got.digest == wanted.digest);
   CHECK(got.cycles == wanted.cycles);
   CHECK(got.provenance.events == wanted.provenance.events);
+  CHECK(got.provenance.windows > 0);
   CHECK(got.sharing == wanted.sharing);
   CHECK(got.sm_sharing == wanted.sm_sharing);
   CHECK((saved(got) == saved(wanted)));

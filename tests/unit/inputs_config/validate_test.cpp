@@ -189,6 +189,17 @@ TEST_CASE("no energy or power is negative, and all may be nothing") {
   });
 }
 
+TEST_CASE("adaptive replication keeps copies that only software coherence forgets, under every organisation") {
+  for (const std::string organisation : {"memory_side", "sm_side", "sac"}) {
+    const auto with = [&](const std::string& protocol) {
+      return set_error({"llc.replication=adaptive", "llc.organisation=" + organisation, "coherence.protocol=" + protocol});
+    };
+    CHECK(with("software") == "");
+    CHECK(with("rec").find("`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = rec") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("COLAB needs an L1, clusters of 2 to 16 SMs and a power of two of sets") {
   CHECK(set_error({"cluster.sharing=colab"}) == "");
   CHECK(set_error({"cluster.sharing=colab", "noc.sms_per_cluster=16"}) == "");

@@ -107,6 +107,38 @@ TEST_CASE("a sweep's axis multiplies the variants, each with the baseline at its
   CHECK(config_value(e, 3, "/link/bandwidth_gbps") == "96.5");
 }
 
+TEST_CASE("a baseline may be one variant of all, or one step of the multiplication") {
+  const Folder f;
+  const std::string sweeps = R"("sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96]},
+                                           {"key": "sm.scheduler", "values": ["gto", "lrr"]}])";
+  for (const Variant& v : f.read(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-48_scheduler-lrr", )" + sweeps)).variants)
+    CHECK(v.baseline == "sm_bandwidth_gbps-48_scheduler-lrr");
+  const Experiment e = f.read(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-48", )" + sweeps));
+  CHECK(e.variants[2].baseline == "sm_bandwidth_gbps-48_scheduler-gto");
+  CHECK(e.variants[3].baseline == "sm_bandwidth_gbps-48_scheduler-lrr");
+  CHECK(f.fault(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-49", )" + sweeps)).find("did you mean") !=
+        std::string::npos);
+}
+
+TEST_CASE("combinations that are excepted are left out") {
+  const Folder f;
+  const auto sweeps = [](const std::string& except) {
+    return two_by_two(R"(, "sweeps": [{"key": "sm.scheduler", "values": ["gto", "lrr"]}], "except": )" + except);
+  };
+  const Experiment one = f.read(sweeps(R"([{"llc.organisation": "sm_side", "sm.scheduler": "lrr"}])"));
+  REQUIRE(one.variants.size() == 3);
+  CHECK(one.variants[2].name == "sm_scheduler-gto");
+  const Experiment two = f.read(sweeps(R"([{"llc.organisation": "sm_side", "sm.scheduler": ["gto", "lrr"]}])"));
+  REQUIRE(two.variants.size() == 2);
+  CHECK(two.variants[1].name == "mem_scheduler-lrr");
+  CHECK(f.fault(sweeps(R"([{"llc.organisation": "static"}])")) ==
+        "`except[0]` matches no variant: name keys that variants or sweeps set");
+  CHECK(f.fault(sweeps(R"([{"sm.scheduler": ["gto", "lrr"]}])")) == "`except` leaves no variant");
+  CHECK(f.fault(sweeps(R"([{"llc.organisation": "sm_side", "sm.scheduler": "lrr"}], "baseline": "sm")")) ==
+        "`except` leaves out sm_scheduler-lrr, the baseline of mem_scheduler-lrr");
+  CHECK(f.fault(sweeps(R"([{"sm.scheduler": null}])")).find("`except[0].sm.scheduler` must be") == 0);
+}
+
 TEST_CASE("written into another folder and read back, an experiment has the same points") {
   const Folder f;
   std::filesystem::create_directory(f / "out");

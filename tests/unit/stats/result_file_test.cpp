@@ -31,6 +31,9 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK((p.effective_config == q.effective_config));
   CHECK((p.hosts == q.hosts));
   CHECK(p.host_seconds == q.host_seconds);
+  CHECK(p.windows == q.windows);
+  CHECK((p.process_events == q.process_events));
+  CHECK((p.wait_seconds == q.wait_seconds));
   CHECK(p.events == q.events);
   CHECK(a.cycles == b.cycles);
   CHECK(a.complete == b.complete);
@@ -139,6 +142,8 @@ TEST_CASE("a result without kernels, samples or hosts is read back exactly") {
   auto result = sample_result(1, 0);
   result.kernels.clear();
   result.provenance.hosts.clear();
+  result.provenance.wait_seconds.clear();
+  result.provenance.process_events.clear();
   result.chips[0].channel_reads.clear();
   write_result(result, dir / "r.h5", false);
   check_same(result, read_result(dir / "r.h5"));

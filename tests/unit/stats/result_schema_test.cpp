@@ -58,10 +58,16 @@ TEST_CASE("a newer schema version is refused with both versions") {
   CHECK(contains(message, fmt::format("reads version {}", hdf5::kSchemaVersion)));
 }
 
-TEST_CASE("the script that draws results reads the version that is written") {
-  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/plot_result.py");
-  const std::string script{std::istreambuf_iterator<char>(file), {}};
-  CHECK(contains(script, fmt::format("SCHEMA = (\"{}\", {})\n", hdf5::kSchema, hdf5::kSchemaVersion)));
+TEST_CASE("the analysis package reads the version that is written") {
+  std::ifstream file(ATOLL_SOURCE_DIR "/analysis/atoll_analysis/schema.py");
+  const std::string module{std::istreambuf_iterator<char>(file), {}};
+  CHECK(contains(module, fmt::format("SCHEMA = \"{}\"\n", hdf5::kSchema)));
+  const std::string name = "READABLE_VERSIONS = (";
+  const auto begin = module.find(name), end = module.find(')', begin);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  const std::string versions = module.substr(begin + name.size(), end - begin - name.size()) + ",";
+  CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSchemaVersion)));
 }
 
 TEST_CASE("a missing group or dataset is named") {

@@ -12,12 +12,16 @@ namespace atl::test {
 
 inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200) {
   RunResult r;
-  r.provenance = {"0.1.0", "abc123", "atoll run x -o y", "sac-4chip", "mixed \u00b5", "2026-01-02T03:04:05Z", "00d1", "", {},
-                  0,       0};
-  r.provenance.effective_config = "{\"text\": \"" + std::string(100'000, 'x') + "\"}";
-  r.provenance.hosts = {"node0", "", "node1"};
-  r.provenance.host_seconds = 0.1 + 0.2;
-  r.provenance.events = 123'456'789'012;
+  Provenance& p = r.provenance;
+  p.version = "0.1.0", p.git_commit = "abc123", p.command = "atoll run x -o y", p.system = "sac-4chip";
+  p.workload = "mixed \u00b5", p.workload_digest = "00d1", p.started_at = "2026-01-02T03:04:05Z";
+  p.effective_config = "{\"text\": \"" + std::string(100'000, 'x') + "\"}";
+  p.hosts = {"node0", "", "node1"};
+  p.host_seconds = 0.1 + 0.2;
+  p.events = 123'456'789'012;
+  p.windows = 3125;
+  p.process_events = {1, 123'456'789'000, 11};
+  p.wait_seconds = {0.25, 0.1, 1e-9};
   r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
   r.decisions = {{0, 2040, "sm_side", {{"eab", 1.25}, {"hit", 0.1 + 0.2}}},
                  {1, 3040, "", {}},

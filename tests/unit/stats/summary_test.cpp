@@ -19,6 +19,7 @@ RunResult two_chips() {
   r.provenance.host_seconds = 2;
   r.provenance.events = 5'000'000;
   r.provenance.hosts = {"a", "a", "a"};
+  r.provenance.wait_seconds = {0.1, 0.2, 0.6};
   r.cycles = 1000;
   r.digest = 0xABC;
   r.kernels = {{"first", 8, 0, 10, 400}, {"second", 8, 400, 410, 1000}};
@@ -61,7 +62,7 @@ TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   CHECK(contains(text, "64.00 bytes per cycle, 25.0 % busy"));
   CHECK(contains(text, "2.50 bytes per cycle"));
   CHECK(contains(text, "150.0 cycles on average"));
-  CHECK(contains(text, "2 s on 3 ranks; 2.50 M events/s, 80 requests/s, 500 cycles/s"));
+  CHECK(contains(text, "2 s on 3 ranks that wait 15.0 % of it; 2.50 M events/s, 80 requests/s, 500 cycles/s"));
   CHECK(contains(text, "0000000000000abc"));
   CHECK_FALSE(contains(text, "--max-cycles"));
 }

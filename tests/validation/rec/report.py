@@ -123,43 +123,54 @@ def speedups(rec):
     return out + [f"- Mean |ln(here / paper)| of REC: {mean(error):.2f}.", ""]
 
 
+GAIN, LOSS, AMOUNT = (lambda x: x - 1), (lambda x: 1 - x), (lambda x: x)  # what the effect of a claim is
+RANGES = ("128 B", "256 B", "1 KB", "4 KB")
+
+
+def averages(rec, sizes):
+    """Claims that are averages: number, what, printed, here (nan where nothing was run), effect."""
+    speedup = lambda v: geometric(c) if (c := rec.speedup(v).values()) else math.nan
+    evict = [rec.points[w, "directory"] for w in rec.workloads("directory")]
+    out = [(number, f"speed-up of {v}, geometric mean", printed, speedup(v), GAIN)
+           for number, v, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167))]
+    out += [("109", "misses of REC over the baseline's, cold excluded", 0.465,
+             mean(miss_ratios(rec, "rec").values()), LOSS),
+            ("113", "evict-initiated share of invalidations that hit", 0.795,
+             mean(p["evict_hits"] / max(1, p["hits"]) for p in evict), AMOUNT)]
+    for r, results, v, printed in zip(RANGES, (sizes, sizes, rec, sizes), ("rec_128", "rec_256", "rec", "rec_4096"),
+                                      (1.8, 3.4, 12.9, 54.7)):
+        lines = [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
+        out.append(("130", f"lines per evicted entry, range {r}, {len(lines)} workloads", printed, mean(lines), AMOUNT))
+    out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, mean(rec.ratio("evict_hits", "rec").values()), LOSS),
+            ("136", "inter-GPU transactions, REC over the baseline", 0.651, mean(rec.ratio("packets", "rec").values()), LOSS)]
+    return out
+
+
 def claims(rec, sizes):
     """Averages against the text's, a quarter of the effect being the goal."""
-    half = lambda values: mean(values.values())
-    every = rec.workloads("directory", "rec", "cold")
-    warm = lambda v: mean(rec.warm(w, v) / max(1, rec.warm(w, "directory")) for w in every)
-    evict = {w: rec.points[w, "directory"] for w in rec.workloads("directory")}
     rows = []
-
-    def claim(number, what, printed, ours, effect=lambda x: x):
-        if math.isnan(ours):
-            return
-        off = effect(ours) / effect(printed) - 1
-        rows.append([number, what, f"{printed:.3g}", f"{ours:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no"])
-
-    gain, loss = (lambda x: x - 1), (lambda x: 1 - x)
-    for number, variant, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167)):
-        column = rec.speedup(variant)
-        claim(number, f"speed-up of {variant}, geometric mean", printed, geometric(column.values()) if column else math.nan, gain)
-    claim("109", "misses of REC over the baseline's, cold excluded", 0.465, warm("rec") if every else math.nan, loss)
-    claim("113", "evict-initiated share of invalidations that hit",
-          0.795, mean(p["evict_hits"] / max(1, p["hits"]) for p in evict.values()))
-    lines = {r: [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
-             for r, results, v in (("128 B", sizes, "rec_128"), ("256 B", sizes, "rec_256"), ("1 KB", rec, "rec"),
-                                   ("4 KB", sizes, "rec_4096"))}
-    for r, printed in (("128 B", 1.8), ("256 B", 3.4), ("1 KB", 12.9), ("4 KB", 54.7)):
-        claim("130", f"lines per evicted entry, range {r}, {len(lines[r])} workloads", printed, mean(lines[r]))
-    claim("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, half(rec.ratio("evict_hits", "rec")), loss)
-    claim("136", "inter-GPU transactions, REC over the baseline", 0.651, half(rec.ratio("packets", "rec")), loss)
+    for number, what, printed, ours, effect in averages(rec, sizes):
+        if not math.isnan(ours):
+            off = effect(ours) / effect(printed) - 1
+            rows.append([number, what, f"{printed:.3g}", f"{ours:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no"])
     return ["### Averages", "", "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter"], rows)
 
 
+def miss_ratios(rec, variant):
+    """Misses over the baseline's, cold ones excluded, by workload."""
+    return {w: rec.warm(w, variant) / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", variant, "cold")}
+
+
+def miss_rates(rec, variant):
+    """%, cold ones excluded, by workload."""
+    return {w: 100 * rec.warm(w, variant) / (rec.points[w, variant]["accesses"] - rec.points[w, "cold"]["misses"])
+            for w in rec.workloads(variant, "cold")}
+
+
 def misses(rec):
-    ours = {v: {w: rec.warm(w, v) / max(1, rec.warm(w, "directory")) for w in rec.workloads("directory", v, "cold")}
-            for v in ("directory_2x", "hmg", "rec")}
-    rates = {v: {w: 100 * rec.warm(w, v) / (rec.points[w, v]["accesses"] - rec.points[w, "cold"]["misses"])
-                 for w in rec.workloads(v, "cold")} for v in ("directory", "ideal")}
+    ours = {v: miss_ratios(rec, v) for v in ("directory_2x", "hmg", "rec")}
+    rates = {v: miss_rates(rec, v) for v in ("directory", "ideal")}
     cold = {w: 100 * rec.points[w, "cold"]["misses"] / rec.points[w, "directory"]["misses"] for w in rec.workloads("directory", "cold")}
     rows = side_by_side(rates, paper.MISS_RATE, 0)
     for row in rows:
@@ -175,10 +186,11 @@ def misses(rec):
         + table(["", "cold", *rates], rows + [average])
 
 
-def invalidations(rec):
+def traffic(rec):
+    """By quantity and workload."""
     names = rec.workloads("directory", "rec")
     base, ours = ({w: rec.points[w, v] for w in names} for v in ("directory", "rec"))
-    columns = {
+    return {
         "evict": {w: 100 * base[w]["evict_hits"] / max(1, base[w]["hits"]) for w in names},
         "lines": {w: ours[w]["lines"] for w in names if ours[w]["evictions"] > 0},
         "unnecessary": rec.ratio("evict_hits", "rec"),
@@ -186,6 +198,10 @@ def invalidations(rec):
         "bandwidth": {w: DIVISOR * ours[w]["invalidation_bytes"] / ours[w]["cycles"] for w in names},
         "latency": rec.ratio("latency", "rec"),
     }
+
+
+def invalidations(rec):
+    columns = traffic(rec)
     rows = side_by_side(columns, paper.TRAFFIC) + [mean_row("mean", columns, paper.TRAFFIC, mean)]
     return ["### Invalidations, transactions, latency: here / Fig. 5, 12, 14, 15, 16", "",
             "evict: share of the baseline's invalidations that hit which an eviction caused, %. lines: per evicted entry of REC (- where "

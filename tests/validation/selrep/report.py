@@ -8,8 +8,6 @@ already is not run again, and points that are missing leave gaps in the tables. 
 /usr/bin/python3)."""
 
 import argparse
-import csv
-import io
 import math
 import pathlib
 import subprocess
@@ -38,6 +36,7 @@ def read(path):
             "kernels": [float(e - s) for s, e in zip(f["kernels/launched"][:], f["kernels/finished"][:])],
             "miss": 1 - (total("llc.hits") + total("llc.merges")) / max(1.0, total("llc.accesses")),
             "replies": sum(float(f["latency/" + o][:].sum()) for o in ORIGINS) / cycles,
+            "energy": sum(float(f["energy/" + part][:].sum()) for part in f["energy"]) if "energy" in f else None,
             "choices": [c.decode() if isinstance(c, bytes) else c for c in choices],
             "predicted": predicted(f),
         }
@@ -71,8 +70,14 @@ class Results:
         return run.get(what) if run else None
 
     def speedup(self, workload, variant, base="shared"):
-        ours, theirs = self.get(workload, variant, "cycles"), self.get(workload, base, "cycles")
-        return theirs / ours if ours and theirs else None
+        return self.ratio(workload, base, variant, "cycles")
+
+    def ratio(self, workload, variant, base, what):
+        ours, theirs = self.get(workload, variant, what), self.get(workload, base, what)
+        return ours / theirs if ours and theirs else None
+
+    def speedups(self, variant, base="shared", names=CONFIGURATIONS):
+        return [self.speedup(w, variant, base) for w in names]
 
 
 def harmonic(values):
@@ -81,6 +86,10 @@ def harmonic(values):
 
 def mean(values):
     return sum(values) / len(values) if values and None not in values else None
+
+
+def largest(values):
+    return max(values) if values and None not in values else None
 
 
 def show(value, form=".2f"):
@@ -112,9 +121,7 @@ def performance(r):
 
 
 def averages(r):
-    ratio = lambda v, base: [r.speedup(w, v, base) for w in CONFIGURATIONS]
-    rows = [(number, what, paper, show(harmonic(ratio(v, b)), ".3f"), show(mean(ratio(v, b)), ".3f"),
-             show(max(ratio(v, b)) if None not in ratio(v, b) else None, ".3f"))
+    rows = [(number, what, paper, *(show(kind(r.speedups(v, b)), ".3f") for kind in (harmonic, mean, largest)))
             for number, what, paper, v, b in (("53, 54", "SelRep over Shared", "1.197, at most 1.616", "selrep", "shared"),
                                               ("55, 56", "SelRep over Adaptive", "1.111, at most 1.310", "selrep", "adaptive"),
                                               ("57", "Adaptive over Shared", "1.079", "adaptive", "shared"),
@@ -160,10 +167,8 @@ def mean_degree(r, workload):
 
 
 def claims(r):
-    """Verdicts of the claims that say how things compare; None where runs are missing."""
-    def judged(test, needed):
-        return None if any(n is None for n in needed) else test()
-
+    """Claims that say how things compare: number -> statements, each a text and what was found, case by case; None where runs
+    are missing."""
     private = {w: r.speedup(w, "private") for w in CONFIGURATIONS}
     adaptive = {w: r.speedup(w, "adaptive") for w in CONFIGURATIONS}
     used = {b: {c for i in range(5) for c in r.get(f"{b}_{i}", "selrep", "choices") or []} for b in SENSITIVE}
@@ -173,33 +178,54 @@ def claims(r):
     miss = {v: {w: r.get(w, v, "miss") for w in CONFIGURATIONS} for v in ("shared", "private", "selrep")}
     inside = lambda b, low, high: all(low <= DEGREE[c] <= high for c in used[b])
     gain = [mean([adaptive[w] for w in group(i)]) for i in range(5)]
-    rows = [
-        ("62", "Private better than Shared at _0 and worse at _4, for each benchmark; Adaptive at most 5 % below the better",
-         judged(lambda: all(private[f"{b}_0"] > 1 > private[f"{b}_4"] for b in SENSITIVE)
-                and all(adaptive[w] >= 0.95 * max(1, private[w]) for w in CONFIGURATIONS),
-                [*private.values(), *adaptive.values()])),
-        ("63", "Adaptive's mean gain is largest at _0, and at most 2 % from _2 on",
-         judged(lambda: gain[0] == max(gain) and gain[0] > 1 and max(gain[2:]) <= 1.02, gain)),
-        ("68", "AN and RN use both ends, shared and private",
-         judged(lambda: all({"shared", "private"} <= used[b] for b in ("an", "rn")), decided)),
-        ("69", "SN within 2 to 4, NN within 4 to 16, MM within 1 to 8",
-         judged(lambda: inside("sn", 2, 4) and inside("nn", 4, 16) and inside("mm", 1, 8), decided)),
-        ("70", "the mean degree falls from _0 to _4, for each benchmark",
-         judged(lambda: all(mean_degree(r, f"{b}_{i}") >= mean_degree(r, f"{b}_{i + 1}")
-                            for b in SENSITIVE for i in range(4)), decided)),
-        ("71", "Private's miss rate rises from _0 to _4, for each benchmark; SelRep's is at most 0.1 above Shared's",
-         judged(lambda: all(miss["private"][f"{b}_4"] > miss["private"][f"{b}_0"] for b in SENSITIVE)
-                and all(miss["selrep"][w] <= miss["shared"][w] + 0.1 for w in CONFIGURATIONS),
-                [m for v in miss.values() for m in v.values()])),
-        ("72", "mean replies per cycle: Private above Shared at _0, below from _1 on; SelRep highest everywhere",
-         judged(lambda: rate["private"][0] > rate["shared"][0]
-                and all(rate["shared"][i] > rate["private"][i] for i in range(1, 5))
-                and all(rate["selrep"][i] >= max(rate["shared"][i], rate["private"][i]) for i in range(5)),
-                [x for v in rate.values() for x in v])),
-        ("73", "mean replies per cycle: SelRep above Adaptive at _3 and _4",
-         judged(lambda: all(rate["selrep"][i] > rate["adaptive"][i] for i in (3, 4)), rate["selrep"] + rate["adaptive"])),
-    ]
-    return ["### Claims about shapes", ""] + table(["claim", "tested as", ""], [[n, what, verdict(v)] for n, what, v in rows])
+
+    def cases(needed, *statements):
+        missing = any(n is None for n in needed)
+        return [(text, None if missing else list(test())) for text, test in statements]
+
+    return {
+        "62": cases(
+            [*private.values(), *adaptive.values()],
+            ("Private better than Shared at _0, for each benchmark", lambda: (private[f"{b}_0"] > 1 for b in SENSITIVE)),
+            ("Private worse than Shared at _4", lambda: (private[f"{b}_4"] < 1 for b in SENSITIVE)),
+            ("Adaptive at most 5 % below the better",
+             lambda: (adaptive[w] >= 0.95 * max(1, private[w]) for w in CONFIGURATIONS))),
+        "63": cases(
+            gain,
+            ("Adaptive's mean gain is largest at _0", lambda: [gain[0] == max(gain) and gain[0] > 1]),
+            ("it is at most 2 % from _2 on", lambda: (g <= 1.02 for g in gain[2:]))),
+        "68": cases(decided, ("AN and RN use both ends, shared and private",
+                              lambda: ({"shared", "private"} <= used[b] for b in ("an", "rn")))),
+        "69": cases(decided, ("SN within 2 to 4, NN within 4 to 16, MM within 1 to 8",
+                              lambda: [inside("sn", 2, 4), inside("nn", 4, 16), inside("mm", 1, 8)])),
+        "70": cases(decided, ("the mean degree falls from _0 to _4, for each benchmark",
+                              lambda: (mean_degree(r, f"{b}_{i}") >= mean_degree(r, f"{b}_{i + 1}")
+                                       for b in SENSITIVE for i in range(4)))),
+        "71": cases(
+            [m for v in miss.values() for m in v.values()],
+            ("Private's miss rate rises from _0 to _4, for each benchmark",
+             lambda: (miss["private"][f"{b}_4"] > miss["private"][f"{b}_0"] for b in SENSITIVE)),
+            ("SelRep's is at most 0.1 above Shared's",
+             lambda: (miss["selrep"][w] <= miss["shared"][w] + 0.1 for w in CONFIGURATIONS))),
+        "72": cases(
+            [x for v in rate.values() for x in v],
+            ("mean replies per cycle: Private above Shared at _0", lambda: [rate["private"][0] > rate["shared"][0]]),
+            ("Private below Shared from _1 on", lambda: (rate["shared"][i] > rate["private"][i] for i in range(1, 5))),
+            ("SelRep highest everywhere",
+             lambda: (rate["selrep"][i] >= max(rate["shared"][i], rate["private"][i]) for i in range(5)))),
+        "73": cases(rate["selrep"] + rate["adaptive"],
+                    ("mean replies per cycle: SelRep above Adaptive at _3 and _4",
+                     lambda: (rate["selrep"][i] > rate["adaptive"][i] for i in (3, 4)))),
+    }
+
+
+def shapes(r):
+    rows = []
+    for number, statements in claims(r).items():
+        known = all(found is not None for _, found in statements)
+        rows.append([number, "; ".join(text for text, _ in statements),
+                     verdict(all(all(found) for _, found in statements) if known else None)])
+    return ["### Claims about shapes", ""] + table(["claim", "tested as", ""], rows)
 
 
 def neutral(r):
@@ -220,19 +246,15 @@ def load(r):
         + table(["", "replies per cycle, Shared", "degree 2", "degree 4", "degree 8", "Private", "SelRep", "SelRep, shadow tags"], rows)
 
 
-def energy(atoll, folder):
-    """`atoll table --metric energy.total`, where this Atoll has that metric."""
-    shown = subprocess.run([atoll, "table", str(folder), "--metric", "energy.total", "--csv"], capture_output=True, text=True)
-    if shown.returncode != 0:
-        return ["### Energy (Fig. 16)", "", "Not measured: these results have no `energy.total`.", ""]
-    joules = {}
-    for row in csv.DictReader(io.StringIO(shown.stdout)):
-        workload = row.get("workload") or next(iter(row.values()))
-        joules[workload] = {v: float(row[v]) for v in ("shared", "adaptive", "selrep") if row.get(v) not in (None, "", "-")}
-    ratio = lambda base: mean([j["selrep"] / j[base] if {"selrep", base} <= j.keys() else None
-                               for w, j in joules.items() if w in CONFIGURATIONS])
+def energy(r, base):
+    """SelRep's energy over that of `base`, mean of the configurations; None where one of them is missing."""
+    return mean([r.ratio(w, "selrep", base, "energy") for w in CONFIGURATIONS])
+
+
+def energies(r):
     return ["### Energy (Fig. 16)", ""] + table(["claim", "SelRep's energy relative to", "paper", "here"], [
-        ["74", "Shared", "0.943", show(ratio("shared"), ".3f")], ["75", "Adaptive", "0.954", show(ratio("adaptive"), ".3f")]])
+        ["74", "Shared", "0.943", show(energy(r, "shared"), ".3f")],
+        ["75", "Adaptive", "0.954", show(energy(r, "adaptive"), ".3f")]])
 
 
 def main():
@@ -250,9 +272,9 @@ def main():
     r, rest = Results(folders["selrep"]), Results(folders["selrep_neutral"])
     done = sum(v != "BSR" for _, v in r.runs)
     lines = [f"{done} runs of the 25 configurations, {sum(v != 'BSR' for _, v in rest.runs)} of the insensitive programs.", ""]
-    lines += performance(r) + averages(r) + claims(r)
+    lines += performance(r) + averages(r) + shapes(r)
     lines += by_index(r, "miss", "LLC miss rates (Fig. 14)") + by_index(r, "replies", "LLC replies per cycle (Fig. 15)", form=".1f")
-    lines += degrees(r) + predictions(r) + energy(arguments.atoll, folders["selrep"]) + neutral(rest)
+    lines += degrees(r) + predictions(r) + energies(r) + neutral(rest)
     lines += load(Results(folders["selrep_load"]))
     page = PAGE.read_text()
     head, rest_of_page = page.split(BEGIN)[0], page.split(END)[1]

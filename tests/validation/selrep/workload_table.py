@@ -11,7 +11,7 @@ import sys
 import h5py
 
 
-def row(path):
+def read(path):
     with h5py.File(path) as f:
         total = lambda counter: float(f["totals/" + counter][:].sum())
         shared = lambda column: f["sm_sharing/" + column][:].astype(float)
@@ -20,14 +20,25 @@ def row(path):
         sets = shared("shared_lines") * line / 1e6
         loads = shared("shared_loads").sum()
         replies = sum(float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory"))
-        served = (loads - shared("shared_l1_hits").sum() - shared("shared_l1_merges").sum()) / loads
         window = lambda n: shared(f"window_lines_{n}").sum() / max(1.0, shared("window_lines").sum())
-        read_only = shared("shared_read_only_lines").sum() / shared("shared_lines").sum()
-        return [path.stem.split("__")[0], f"{(spans * sets[: len(spans)]).sum() / spans.sum():.2f}", f"{cycles / 1e3:.0f}",
-                f"{f['provenance'].attrs['events'] / 1e6:.0f}", f"{total('warp.instructions') / cycles / 64:.2f}",
-                f"{replies / cycles:.1f}", f"{total('l1.hits') / total('l1.accesses'):.2f}",
-                f"{total('llc.misses') / total('llc.accesses'):.2f}", f"{read_only:.2f}", f"{served:.2f}", f"{window(3):.2f}",
-                f"{window(10):.2f}"]
+        return {
+            "shared MB": (spans * sets[: len(spans)]).sum() / spans.sum(),
+            "K cycles": cycles / 1e3,
+            "M events": float(f["provenance"].attrs["events"]) / 1e6,
+            "IPC per SM": total("warp.instructions") / cycles / 64,
+            "replies per cycle": replies / cycles,
+            "L1 hit": total("l1.hits") / total("l1.accesses"),
+            "LLC miss": total("llc.misses") / total("llc.accesses"),
+            "read-only": shared("shared_read_only_lines").sum() / shared("shared_lines").sum(),
+            "by LLC": (loads - shared("shared_l1_hits").sum() - shared("shared_l1_merges").sum()) / loads,
+            "> 2 SMs": window(3),
+            "> 9 SMs": window(10),
+        }
+
+
+def row(path):
+    digits = {"K cycles": 0, "M events": 0, "replies per cycle": 1}
+    return [path.stem.split("__")[0]] + [f"{value:.{digits.get(name, 2)}f}" for name, value in read(path).items()]
 
 
 def main():

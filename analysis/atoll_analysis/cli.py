@@ -1,0 +1,82 @@
+"""The command `atoll-report`."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from atoll_analysis import run_report, sweep_report
+from atoll_analysis.errors import BadResult
+from atoll_analysis.figures.chart import Chart
+from atoll_analysis.result import load
+from atoll_analysis.sweep import load_sweep
+
+_IMAGES = (".png", ".pdf", ".svg")
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="atoll-report", description="Turns a result of `atoll run`, or the folder of a sweep, into one HTML file that "
+        "needs nothing else: no network, no other file.")
+    parser.add_argument("input", type=Path, help="OUT.h5 of `atoll run -o`, or the folder of `atoll sweep`")
+    parser.add_argument("-o", "--output", type=Path, action="append", metavar="FILE", default=[],
+                        help=".html: the report (without -o: beside the input); .png, .pdf, .svg: its first figure alone, "
+                        "of a run the time line; repeatable")
+    parser.add_argument("--png", type=Path, metavar="DIR", help="also write every figure as a PNG file into DIR")
+    parser.add_argument("--points", action="store_true", help="of a sweep: also a report beside each result, linked from it")
+    return parser.parse_args(words)
+
+
+def _write(path: Path, write: Callable[[Path], object]) -> None:
+    """The file appears under its name when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        write(beside)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    print(path)
+
+
+def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict[str, Chart], png: Path | None) -> None:
+    for output in outputs:
+        if output.suffix in _IMAGES:
+            if not charts:
+                raise BadResult(output, "cannot be drawn: the run ended before its first sample")
+            _write(output, next(iter(charts.values())).write_image)
+        else:
+            _write(output, lambda path: path.write_text(page(), encoding="utf-8"))
+    for name, chart in charts.items() if png else ():
+        assert png is not None
+        _write(png / f"{name}.png", chart.write_image)
+
+
+def run(words: Sequence[str] | None = None) -> None:
+    options = _arguments(words)
+    for output in options.output:
+        if output.suffix not in (".html", ".htm", *_IMAGES):
+            raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
+    source: Path = options.input
+    if source.is_dir():
+        sweep = load_sweep(source)
+        if options.points:
+            for name in sweep.runs["file"]:
+                result = load(source / name)
+                write_outputs([(source / name).with_suffix(".html")], lambda: run_report.page(result), {}, None)
+        outputs = options.output or [source / "report.html"]
+        write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), sweep_report.charts(sweep), options.png)
+    else:
+        result = load(source)
+        outputs = options.output or [source.with_suffix(".html")]
+        write_outputs(outputs, lambda: run_report.page(result), run_report.charts(result), options.png)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    try:
+        run(words)
+    except (BadResult, OSError) as error:
+        print(f"atoll-report: {error}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,55 @@
+"""The configuration of a run: flat, what was set by hand, and what differs between runs."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _flat(f"{prefix}.{name}" if prefix else name, inner)
+    else:
+        yield prefix, value
+
+
+def flatten(effective_config: str) -> "pd.Series[Any]":
+    """Values by key, such as "llc.ways", in the order of the file."""
+    pairs = dict(_flat("", json.loads(effective_config)))
+    return pd.Series(list(pairs.values()), index=pd.Index(pairs, name="key"), name="value", dtype=object)
+
+
+def overrides(command: str) -> list[str]:
+    """Keys that the command line set. What a JSON system file changed against its base is not known to a result."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quote without its partner: a command line that was stored unquoted
+        words = command.split()
+    keys: list[str] = []
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word in ("--set", "-s"):
+            keys.append(following.partition("=")[0])
+        elif word.startswith("--set="):
+            keys.append(word[len("--set="):].partition("=")[0])
+        elif word == "--scale" or word.startswith("--scale="):
+            keys.append("scale")
+    return list(dict.fromkeys(key for key in keys if key))
+
+
+def differences(configs: pd.DataFrame) -> pd.DataFrame:
+    """Of [run, key], the keys whose values are not the same in all runs. A key that some runs do not have differs."""
+    differing = [key for key in configs if configs[key].map(repr).nunique() > 1]
+    return configs[differing]
+
+
+def text(value: Any) -> str:
+    """As it would be written after --set."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}" if value != value or abs(value) < 1e15 else repr(value)
+    return str(value)

@@ -1,0 +1,128 @@
+"""Speed-ups of a sweep: by workload and in the mean."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.palette import Palette
+from atoll_analysis.sweep import Sweep
+from atoll_analysis.units import fixed
+
+_MOST_VARIANTS = 8     # bars of more cannot be told apart
+_BARS_PER_ROW = 84
+_MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
+
+
+def compared(sweep: Sweep) -> list[str]:
+    """Variants that are no baseline of themselves: the others are 1 by definition."""
+    own = {v["name"]: v.get("baseline") for v in sweep.experiment.get("variants", [])}
+    first = sweep.experiment.get("baseline") or (sweep.variants[0] if sweep.variants else "")
+    return [v for v in sweep.variants if (own.get(v) or first) != v]
+
+
+def _reference(sweep: Sweep, variant: str, workload: str) -> float:
+    """The paper's bar, if the experiment knows it."""
+    found = sweep.experiment.get("reference", {}).get("speedup", {}).get(variant, {}).get(workload)
+    return math.nan if found is None else float(found)
+
+
+def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawing: Drawing, colours: Palette) -> None:
+    width = 0.84 / table.shape[1]
+    for at, variant in enumerate(table):
+        for column, (workload, value) in enumerate(table[variant].items()):
+            if value != value:
+                continue
+            paper = _reference(sweep, variant, str(workload))
+            tip = f"{workload}, {variant}: {fixed(value)}" + (f"; paper {fixed(paper)}" if paper == paper else "")
+            x = column - 0.42 + width * (at + 0.5)
+            axes.bar(x, value, width=width * 0.94, color=colours.categories[at % 8], gid=drawing.tip(tip),
+                     label=variant if column == 0 else None)
+            if paper == paper:
+                axes.plot([x], [paper], "D", markersize=3.2, color=colours.ink, markeredgecolor=colours.paper,
+                          markeredgewidth=0.6, label="_paper")
+    axes.axhline(1, color=colours.ink, linewidth=0.9)
+    longest = max(len(str(w)) for w in table.index)
+    tilted = longest * len(table) > 150
+    axes.set_xticks(range(len(table)), list(table.index), rotation=35 if tilted else 0, ha="right" if tilted else "center",
+                    rotation_mode="anchor")
+    axes.set_xlim(-0.6, len(table) - 0.4)
+    axes.set_ylim(0, top)
+    axes.grid(axis="y")
+
+
+def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
+    per_row = max(1, _BARS_PER_ROW // table.shape[1])
+    count = -(-len(table) // per_row)
+    rows = np.array_split(np.arange(len(table)), count)
+    drawing = Drawing(new_figure(0.5 + 2.5 * count))
+    panels = np.atleast_1d(drawing.figure.subplots(count, 1))
+    top = 1.08 * max(1.0, float(np.nanmax(table.to_numpy())))
+    for axes, row in zip(panels, rows):
+        _draw_bars(axes, sweep, table.iloc[row], top, drawing, colours)
+    handles, names = panels[0].get_legend_handles_labels()
+    if any(line.get_label() == "_paper" for axes in panels for line in axes.lines):
+        handles += panels[0].plot([], [], "D", markersize=3.2, color=colours.ink)
+        names.append("paper")
+    label(panels[0], "Speed-up over the baseline")
+    legend_above(panels[0], handles, names, columns=min(len(names), 5))
+    return drawing
+
+
+def speedups(sweep: Sweep) -> Chart | None:
+    """None with too many variants for bars, for which there is the table."""
+    variants = compared(sweep)
+    table = sweep.speedups()[variants].dropna(how="all")
+    if table.empty or not 1 <= len(variants) <= _MOST_VARIANTS:
+        return None
+    best = table.stack()
+    alt = (f"Bars of the speed-ups of {len(variants)} variants on {len(table)} workloads; the highest is "
+           f"{fixed(best.max())} ({' with '.join(best.idxmax())}), the lowest {fixed(best.min())} "
+           f"({' with '.join(best.idxmin())}).")
+    source = sweep.experiment.get("reference", {}).get("source", "")
+    return Chart("speedups", "Speed-ups", alt, lambda colours: _draw(sweep, table, colours),
+                 "Cycles of the baseline over own cycles; 1 is the baseline." + (f" Paper: {source}." if source else ""))
+
+
+def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
+    groups = sorted(dict.fromkeys(table.index.get_level_values("group")), key=lambda group: group != "ALL")
+    variants = list(table.columns)
+    drawing = Drawing(new_figure(0.9 + 0.36 * len(variants)))
+    panels = np.atleast_1d(drawing.figure.subplots(1, len(groups), sharey=True))
+    most = 1.06 * max(1.0, float(np.nanmax(table.to_numpy())))
+    for axes, group in zip(panels, groups):
+        for at, (mean, text) in enumerate(_MEANS.items()):
+            for row, variant in enumerate(variants):
+                value = float(table.loc[(group, mean), variant])
+                if value != value:
+                    continue
+                axes.barh(row - 0.2 + 0.4 * at, value, height=0.37, color=colours.categories[(0, 5)[at]],
+                          gid=drawing.tip(f"{group}, {variant}: {text} {fixed(value)}"), label=text if row == 0 else None)
+                inside = value > 0.3 * most
+                axes.annotate(fixed(value), (value, row - 0.2 + 0.4 * at), (-4 if inside else 4, 0), va="center", fontsize=8,
+                              ha="right" if inside else "left", textcoords="offset points",
+                              color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
+        axes.axvline(1, color=colours.ink, linewidth=0.9)
+        axes.set_yticks(range(len(variants)), variants)
+        axes.set_xlim(0, most)
+        axes.set_ylim(len(variants) - 0.45, -0.55)
+        axes.grid(axis="x")
+        label(axes, "All workloads" if group == "ALL" else str(group))
+    handles, names = panels[0].get_legend_handles_labels()
+    panels[0].legend(handles, names, loc="upper left", bbox_to_anchor=(0, -0.3 / (0.36 * len(variants))), frameon=False,
+                     ncol=2 if len(groups) < 3 else 1, borderaxespad=0, borderpad=0)
+    return drawing
+
+
+def means(sweep: Sweep) -> Chart | None:
+    table = sweep.means()[compared(sweep)].dropna(how="all", axis=1)
+    if table.empty or table.shape[1] == 0:
+        return None
+    of_all = table.loc["ALL"]
+    everything = "; ".join(f"{v} {fixed(of_all.at['harmonic', v])} and {fixed(of_all.at['ipc_first', v])}" for v in table)
+    return Chart("means", "Mean speed-ups", f"Harmonic and IPC-first means over all workloads: {everything}.",
+                 lambda colours: _draw_means(table, colours),
+                 "Harmonic mean of the speed-ups: every workload weighs alike. IPC-first: harmonic mean of the IPCs over "
+                 "the baseline's; workloads of low IPC weigh most.")

@@ -1,0 +1,16 @@
+"""Means of comparisons, as `atoll table` forms them (docs/experiments.md)."""
+
+import math
+from collections.abc import Sequence
+
+
+def harmonic(values: Sequence[float]) -> float:
+    """Every value weighs alike by its inverse; NaN of nothing."""
+    return len(values) / sum(1 / v for v in values) if values else math.nan
+
+
+def ipc_first(ipcs: Sequence[float], baseline_ipcs: Sequence[float]) -> float:
+    """Harmonic mean of the IPCs over that of the baselines' IPCs: workloads of low IPC weigh most."""
+    if len(ipcs) != len(baseline_ipcs):
+        raise ValueError("an IPC without its baseline's")
+    return harmonic(ipcs) / harmonic(baseline_ipcs) if ipcs else math.nan

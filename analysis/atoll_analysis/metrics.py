@@ -1,0 +1,63 @@
+"""Figures of merit of a run, as `atoll table` defines them: counters summed over chips first, then divided."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from atoll_analysis.result import Head
+
+Sums = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    unit: str
+    doc: str
+    value: Callable[[Sums, float], float]  #: of the counters' sums over chips and the run's cycles
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+METRICS = (
+    Metric("cycles", "cycles", "end of the last kernel", lambda s, cycles: cycles),
+    Metric("ipc", "instructions/cycle", "warp instructions per cycle", lambda s, c: ratio(s["warp.instructions"], c)),
+    Metric("l1.hit_rate", "", "loaded lines found in the L1", lambda s, c: ratio(s["l1.hits"], s["l1.accesses"])),
+    Metric("l1.miss_rate", "", "loaded lines that began a miss", lambda s, c: ratio(s["l1.misses"], s["l1.accesses"])),
+    Metric("llc.hit_rate", "", "requests that hit in a slice", lambda s, c: ratio(s["llc.hits"], s["llc.accesses"])),
+    Metric("llc.miss_rate", "", "requests that began a miss", lambda s, c: ratio(s["llc.misses"], s["llc.accesses"])),
+    Metric("requests.local_share", "", "L1 misses whose home is their own chip",
+           lambda s, c: ratio(s["requests.local"], s["requests.local"] + s["requests.remote"])),
+    Metric("load.mean_latency", "cycles", "from L1 to data",
+           lambda s, c: ratio(s["load.latency_cycles"], s["load.completed"])),
+    Metric("dram.bytes_per_cycle", "bytes/cycle", "read and written, all chips",
+           lambda s, c: ratio(s["dram.read_bytes"] + s["dram.write_bytes"], c)),
+    Metric("link.bytes_per_cycle", "bytes/cycle", "sent between chips, all chips",
+           lambda s, c: ratio(s["link.bytes"], c)),
+)
+
+
+def sums(head: Head) -> Sums:
+    """Every counter summed over chips; one that the file does not have counts as missing (NaN)."""
+
+    class _Sums(dict[str, float]):
+        def __missing__(self, name: str) -> float:
+            return math.nan
+
+    return _Sums({str(name): float(value) for name, value in head.totals.sum().items()})
+
+
+def metrics(head: Head) -> "pd.Series[float]":
+    """All METRICS, `energy.total` in joules and `energy.<component>`, by name."""
+    of = sums(head)
+    values = {m.name: m.value(of, float(head.cycles)) for m in METRICS}
+    values["energy.total"] = math.nan
+    if head.energy is not None:
+        joules = head.energy.sum()
+        values["energy.total"] = float(joules.sum())
+        values.update({f"energy.{name}": float(value) for name, value in joules.items()})
+    return pd.Series(values, dtype=float)

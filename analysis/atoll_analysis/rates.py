@@ -1,0 +1,62 @@
+"""Counters over time turned into rates and shares. Always sums first, quotients last."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from atoll_analysis.result import Result
+
+
+def coarsened(counters: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Neighbouring samples added up so that at most `most` remain: counters of longer periods. The column
+    `samples` says how many each is the sum of."""
+    samples = counters.index.get_level_values("sample")
+    number = int(samples.max()) + 1 if len(samples) else 0
+    counters = counters.assign(samples=1)
+    if number <= most:
+        return counters
+    together = -(-number // most)
+    by = [samples // together, counters.index.get_level_values("chip")]
+    grouped = counters.groupby(by)
+    out = grouped.sum()
+    out["begin"], out["end"] = grouped["begin"].min(), grouped["end"].max()
+    out.index.names = ["sample", "chip"]
+    return out
+
+
+def by_chip(counters: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """[sample x chip] the sum of the named counters; those that the file does not have count as 0."""
+    present = [name for name in names if name in counters]
+    return counters[present].sum(axis=1).unstack("chip")
+
+
+def lengths(counters: pd.DataFrame) -> "pd.Series[float]":
+    """[sample] cycles of each period."""
+    first = counters.groupby(level="sample")[["begin", "end"]].first()
+    return (first["end"] - first["begin"]).clip(lower=1).astype(float)
+
+
+def edges(counters: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Cycles at which periods begin, and the end of the last."""
+    first = counters.groupby(level="sample")[["begin", "end"]].first()
+    return np.append(first["begin"].to_numpy(), first["end"].to_numpy()[-1:]).astype(float)
+
+
+def per_cycle(counters: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """[sample x chip] the named counters per cycle."""
+    return by_chip(counters, *names).div(lengths(counters), axis=0)
+
+
+def share(counters: pd.DataFrame, part: tuple[str, ...], whole: tuple[str, ...]) -> "pd.Series[float]":
+    """[sample] part / whole over all chips; NaN where there was nothing."""
+    above, below = by_chip(counters, *part).sum(axis=1), by_chip(counters, *whole).sum(axis=1)
+    return above.astype(float).div(below.where(below > 0))
+
+
+def during(result: Result, begin: float, end: float) -> "pd.Series[float]":
+    """Counters of [begin, end) in cycles, summed over chips. A sample that lies partly inside counts in proportion: what a
+    sample's time was spent on within it is not known."""
+    counters = result.counters
+    overlap = np.minimum(counters["end"], end) - np.maximum(counters["begin"], begin)
+    weight = (overlap / (counters["end"] - counters["begin"]).clip(lower=1)).clip(lower=0)
+    return counters.drop(columns=["begin", "end"]).mul(weight, axis=0).sum()

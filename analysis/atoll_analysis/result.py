@@ -1,0 +1,114 @@
+"""One result file as tables."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from atoll_analysis import config, tables
+from atoll_analysis.schema import check_schema, open_result
+
+_KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "decisions",
+                 "sharing", "sm_sharing", "stack"}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a run is and what it counted in all: enough to compare it with others."""
+
+    path: Path
+    schema_version: int
+    digest: str                       #: 16 hexadecimal digits; equal digests are equal simulations
+    cycles: int                       #: end of the last kernel, in core cycles
+    complete: bool                    #: False when --max-cycles stopped the run
+    provenance: Mapping[str, Any]     #: system, workload, command, version, host_seconds ...
+    config: "pd.Series[Any]"          #: value by flat key, defaults included
+    totals: pd.DataFrame              #: [chip] every counter over the run
+    energy: pd.DataFrame | None       #: [chip] joules by component
+
+    @property
+    def chips(self) -> int:
+        return len(self.totals)
+
+    @property
+    def clock_ghz(self) -> float:
+        return float(self.config.get("core_clock_mhz", 1000.0)) / 1000
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time."""
+        return self.cycles / self.clock_ghz * 1e-9
+
+
+@dataclass(frozen=True)
+class Result(Head):
+    """All of a result file. Counters only add up: form ratios after summing over chips or samples."""
+
+    kernels: pd.DataFrame                   #: [kernel] name, ctas; launched, started, finished and cycles
+    counters: pd.DataFrame                  #: [sample, chip] begin, end, and every counter in that period
+    slices: pd.DataFrame                    #: [chip, slice] accesses, hits (requests)
+    channels: pd.DataFrame                  #: [chip, channel] reads, writes (requests)
+    latency: pd.DataFrame                   #: [chip, bucket] loads by origin; bucket b: 2^b to 2^(b+1)-1 cycles
+    decisions: pd.DataFrame                 #: [decision] kernel, cycle, choice, values of the policy's model
+    footprint: "pd.Series[Any] | None"      #: bytes by kind of sharing (observe.sharing)
+    sharing: pd.DataFrame | None            #: [epoch, window] bytes by kind of sharing (observe.sharing)
+    sm_sharing: pd.DataFrame | None         #: [kernel] lines that SMs share (observe.sm_sharing)
+    stack: pd.DataFrame | None              #: [kernel, chip] cycles by what they were spent on (schema 4)
+    units: Mapping[str, str]                #: unit of each counter
+    docs: Mapping[str, str]                 #: meaning of each counter
+    other: Mapping[str, pd.DataFrame]       #: tables of groups that this package does not know
+
+
+def _provenance(file: h5py.File) -> dict[str, Any]:
+    plain = {}
+    for name, value in file["provenance"].attrs.items():
+        plain[name] = list(value) if isinstance(value, np.ndarray) else value.item() if hasattr(value, "item") else value
+    return plain
+
+
+def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The fields of Head."""
+    provenance = _provenance(file)
+    effective = provenance.pop("effective_config")
+    return {"path": Path(path), "schema_version": check_schema(file, path), "digest": f"{int(file.attrs['digest']):016x}",
+            "cycles": int(file.attrs["cycles"]), "complete": bool(file.attrs["complete"]), "provenance": provenance,
+            "config": config.flatten(effective), "totals": tables.per_chip(file["totals"]),
+            "energy": tables.per_chip(file["energy"]) if "energy" in file else None}
+
+
+def load_head(path: str | os.PathLike[str]) -> Head:
+    """The head of a result: quick, for many files."""
+    with open_result(path) as file:
+        return Head(**read_head(file, path))
+
+
+def _other(file: h5py.File) -> dict[str, pd.DataFrame]:
+    found = {}
+    for name, group in file.items():
+        if name in _KNOWN_GROUPS or not isinstance(group, h5py.Group):
+            continue
+        columns: dict[str, Any] = {at: tables.texts(d) if d.dtype.kind == "O" else tables.numbers(d)
+                                   for at, d in tables.leaves(group) if d.ndim == 1}
+        if columns and len({len(values) for values in columns.values()}) == 1:
+            found[name] = pd.DataFrame(columns)
+    return found
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """Reads a result of `atoll run -o`. Raises BadResult for what is not one, is damaged, or has another layout."""
+    with open_result(path) as file:
+        series, shared = file["series"], tables.sharing(file)
+        return Result(
+            **read_head(file, path), kernels=tables.kernels(file), counters=tables.counters(file),
+            slices=tables.per_part(file["slices"], "slice"), channels=tables.per_part(file["channels"], "channel"),
+            latency=tables.latency(file), decisions=tables.decisions(file),
+            footprint=shared[0] if shared else None, sharing=shared[1] if shared else None,
+            sm_sharing=tables.sm_sharing(file), stack=tables.stack(file),
+            units={name: str(d.attrs.get("unit", "")) for name, d in series.items() if name != "end_cycle"},
+            docs={name: str(d.attrs.get("doc", "")) for name, d in series.items() if name != "end_cycle"},
+            other=_other(file))

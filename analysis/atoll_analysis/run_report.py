@@ -1,0 +1,199 @@
+"""The page about one run."""
+
+import math
+from collections.abc import Callable
+from html import escape
+
+import pandas as pd
+
+from atoll_analysis import capacity, config, markup, names
+from atoll_analysis.decisions import judged
+from atoll_analysis.figures import balance, energy, responses, sharing, stack, timeline
+from atoll_analysis.figures import decisions as decision_figure
+from atoll_analysis.figures.chart import Chart
+from atoll_analysis.markup import Cell, Column, Tile, number
+from atoll_analysis.metrics import metrics, ratio, sums
+from atoll_analysis.result import Result
+from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si
+
+_FIGURES = (timeline.timeline, stack.stack, responses.responses, responses.latency, balance.slices, balance.channels,
+            sharing.sharing, decision_figure.decisions, energy.energy)
+
+
+def charts(result: Result) -> dict[str, Chart]:
+    """The figures for which the run has data, by name."""
+    return {chart.name: chart for make in _FIGURES if (chart := make(result)) is not None}
+
+
+def _tiles(result: Result) -> str:
+    of, values = sums(result), metrics(result)
+    all_loads = float(result.latency.to_numpy().sum())
+    remote = of["requests.remote"]
+    busy = ratio(of["dram.bus_busy"], result.cycles * result.chips * capacity.dram_channels(result))
+    shown = [Tile(grouped(result.cycles), "cycles", f"{seconds(result.seconds)} at {result.clock_ghz:g} GHz"),
+             Tile(fixed(values["ipc"]), "IPC", "warp instructions per cycle"),
+             Tile(percent(values["l1.hit_rate"]), "L1 hits", f"of {si(of['l1.accesses'])} loaded lines"),
+             Tile(percent(values["llc.hit_rate"]), "LLC hits", f"of {si(of['llc.accesses'])} requests")]
+    if result.chips > 1:
+        shown.append(Tile(percent(remote, remote + of["requests.local"]), "remote", "of the L1 misses"))
+        used = values["link.bytes_per_cycle"] / result.chips / capacity.link_bytes_per_cycle(result)
+        shown.append(Tile(percent(used), "links used", _rate(values["link.bytes_per_cycle"], result)))
+    shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
+              Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
+                   f"{fixed(ratio(all_loads, result.cycles))} L1 misses per cycle")]
+    shown.append(Tile(grouped(len(result.kernels)), "kernels", f"{grouped(result.kernels['ctas'].sum())} CTAs"))
+    if values["energy.total"] > 0:
+        watts = ratio(values["energy.total"], result.seconds)
+        shown.append(Tile(joules(values["energy.total"]), "energy", f"{watts:.3g} W on average"))
+    return markup.tiles(shown)
+
+
+def _rate(bytes_per_cycle: float, result: Result) -> str:
+    return f"{fixed(bytes_per_cycle, 1)} B/cycle, {si(bytes_per_cycle * result.clock_ghz * 1e9, 'B/s')}"
+
+
+def _facts(result: Result) -> str:
+    p = result.provenance
+    ranks = len(p.get("hosts", []))
+    host = f"{seconds(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
+    return markup.facts([("system", f"{p['system']}, {result.chips} chip{'' if result.chips == 1 else 's'}"),
+                       ("workload", str(p["workload"])), ("organisation", _organisation(result)), ("digest", result.digest),
+                       ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
+                       ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
+
+
+def _organisation(result: Result) -> str:
+    plain = {"llc.organisation": None, "llc.replication": "shared", "coherence.protocol": "software",
+             "cluster.sharing": "none"}
+    return ", ".join(f"{key} = {result.config[key]}" for key, usual in plain.items()
+                     if key in result.config and result.config[key] != usual)
+
+
+def _kernels(result: Result) -> str:
+    columns = [Column("kernel", True), Column("name"), Column("CTAs", True), Column("launched", True, "cycles"),
+               Column("cycles", True, "from the end of the kernel before"), Column("of the run", True)]
+    rows = []
+    for at, k in result.kernels.iterrows():
+        cycles = math.nan if k["cycles"] is pd.NA else float(k["cycles"])
+        share = cycles / result.cycles if result.cycles else math.nan
+        mangled = str(k["name"])
+        plain = names.kernel(mangled)
+        shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
+        rows.append([number(float(at), str(at)), shown, number(float(k["ctas"]), grouped(k["ctas"])),
+                     number(float(k["launched"]), grouped(k["launched"])),
+                     number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
+    return markup.table(columns, rows, f"{len(rows)} kernels, one after another")
+
+
+_FORMATS: dict[str, Callable[[float], str]] = {"hit": percent, "local": percent, "bandwidth": grouped, "ipc": fixed}
+
+
+def _decisions(result: Result) -> str:
+    table = judged(result)
+    columns = [Column("cycle", True), Column("kernel", True), Column("choice"), Column("ruled", True, "cycles")]
+    names = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
+    for name in names:
+        what, _, how = name.partition(".")
+        title = f"{how}: B/cycle" if what == "predicted" else \
+            {"hit": "hit rate", "local": "local", "bandwidth": "B/cycle", "ipc": "IPC"}[what] + f", {how}"
+        columns.append(Column(title, True))
+    rows = []
+    for _, row in table.iterrows():
+        cycle, kernel, ruled = (number(row[c], grouped(row[c])) for c in ("cycle", "kernel", "ruled"))
+        cells: list[Cell | str] = [cycle, kernel, str(row["choice"]), ruled]
+        for name in names:
+            cells.append(number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])))
+        rows.append(cells)
+    shown = markup.table(columns, rows, "Decisions: the model's predictions and what was measured while each ruled")
+    values = result.decisions.columns[3:]
+    if len(values):
+        columns = [Column("cycle", True), Column("choice"), *[Column(str(v), True) for v in values]]
+        rows = [[number(row["cycle"], grouped(row["cycle"])), str(row["choice"]),
+                 *[number(row[v], f"{row[v]:.4g}" if row[v] == row[v] else "–") for v in values]]
+                for _, row in result.decisions.iterrows()]
+        shown += markup.details("All inputs and predictions of the model",
+                              markup.table(columns, rows, "As the policy wrote them; inf: no limit"))
+    return shown
+
+
+def _per_chip(table: pd.DataFrame, caption: str, first: str, form: Callable[[float], str],
+              docs: dict[str, str] | None = None) -> str:
+    """A row per column of [chip x name], with the sum and, if there are several, each chip."""
+    chips = list(table.index) if len(table) > 1 else []
+    columns = [Column(first), Column("all chips", True), *[Column(f"chip {c}", True) for c in chips]]
+    rows = []
+    for name in table:
+        cells = [Cell(str(name)), number(float(table[name].sum()), form(table[name].sum()))]
+        cells += [number(float(table.at[c, name]), form(table.at[c, name])) for c in chips]
+        if docs and docs.get(str(name)):
+            doc = escape(docs[str(name)], quote=True)
+            cells[0] = Cell(str(name), markup=f'<span title="{doc}">{escape(str(name))}</span>')
+        rows.append(cells)
+    return markup.table(columns, rows, caption)
+
+
+def _configuration(result: Result) -> str:
+    keys = [key for key in config.overrides(str(result.provenance["command"])) if key in result.config]
+    if keys:
+        shown = markup.table([Column("key"), Column("value")], [[key, config.text(result.config[key])] for key in keys],
+                           f"Set on the command line, above {result.provenance['system']}")
+    else:
+        shown = markup.paragraph(f"Everything as in {result.provenance['system']}: the command line changed nothing.")
+    everything = [[key, config.text(value)] for key, value in result.config.items()]
+    return shown + markup.details("The whole configuration", markup.table([Column("key"), Column("value")], everything,
+                                                                       "Every key with the value that was used"))
+
+
+def _data(result: Result) -> str:
+    totals = result.totals[[c for c in result.totals if result.totals[c].sum() > 0]]
+    docs = {name: f"{result.docs[name]} ({result.units[name]})" for name in totals if name in result.docs}
+    parts = [markup.details(f"Counters ({totals.shape[1]} that counted something)",
+                          _per_chip(totals, "Totals of the run", "counter", grouped, docs))]
+    if result.energy is not None and result.energy.to_numpy().sum() > 0:
+        parts.append(markup.details("Energy by component and chip",
+                                  _per_chip(result.energy, "Energy over the run", "component", joules)))
+    if result.sm_sharing is not None:
+        parts.append(markup.details("Lines that SMs of a chip share, by kernel", _plain(result.sm_sharing, "kernel")))
+    parts += [markup.details(f"/{name}", _plain(table, "row")) for name, table in result.other.items()]
+    return "".join(parts)
+
+
+def _plain(table: pd.DataFrame, first: str) -> str:
+    def cell(value: object) -> Cell:
+        return Cell(value) if isinstance(value, str) else number(float(value), f"{value:,.6g}")  # type: ignore[arg-type]
+
+    columns = [Column(first, True), *[Column(str(c), table[c].dtype.kind in "if") for c in table]]
+    rows = [[number(float(at), str(at)), *[cell(value) for value in row]]
+            for at, row in zip(table.index, table.itertuples(index=False))]
+    return markup.table(columns, rows, "As stored (docs/results.md)")
+
+
+def page(result: Result) -> str:
+    """The whole document."""
+    drawn = charts(result)
+    shown = {name: markup.figure(chart) for name, chart in drawn.items()}
+
+    def some(*names: str) -> str:
+        return "".join(shown.get(name, "") for name in names)
+
+    cut = ""
+    if not result.complete:
+        cut += markup.paragraph("Stopped early by --max-cycles: the last kernel is not complete.", "warn")
+    if "timeline" not in drawn:
+        cut += markup.paragraph("No time line: the run ended before its first sample (control.sample_cycles).")
+    sections = [("summary", "Summary", cut + _tiles(result) + _facts(result)),
+                ("time", "The run over time", some("timeline")),
+                ("stack", "Where the cycles went", some("stack")),
+                ("responses", "LLC responses by origin", some("responses", "latency")),
+                ("decisions", "Decisions", some("decisions") + (_decisions(result) if len(result.decisions) else "")),
+                ("sharing", "Data shared between chips", some("sharing")),
+                ("balance", "Slices and channels", some("slices", "channels")),
+                ("energy", "Energy", some("energy")),
+                ("kernels", "Kernels", _kernels(result) if len(result.kernels) else ""),
+                ("configuration", "Configuration", _configuration(result)),
+                ("data", "Data", _data(result))]
+    title = f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
+    subtitle = f"{_organisation(result)} · {grouped(result.cycles)} cycles · digest {result.digest}"
+    return markup.page(title, subtitle, [s for s in sections if s[2]],
+                     f"From {result.path.name}, written by Atoll {result.provenance['version']}.")
+

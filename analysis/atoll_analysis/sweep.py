@@ -1,0 +1,125 @@
+"""All results of a sweep's folder as tables."""
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from atoll_analysis import means
+from atoll_analysis.config import differences
+from atoll_analysis.errors import BadResult
+from atoll_analysis.metrics import metrics
+from atoll_analysis.result import Head, load_head
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What `atoll sweep` left in a folder. Rows are in the order of the experiment."""
+
+    path: Path
+    experiment: Mapping[str, Any]     #: experiment.json; {} if the folder has none
+    workloads: tuple[str, ...]
+    variants: tuple[str, ...]
+    runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
+    #                                    all of metrics.metrics(), digest, file
+    configs: pd.DataFrame             #: [workload, variant] every configuration key
+    missing: Mapping[str, str]        #: points without a usable result, and why
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """[workload, variant] the configuration keys that are not the same in all runs."""
+        return differences(self.configs)
+
+    def speedups(self) -> pd.DataFrame:
+        """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""
+        table = self.runs.pivot(index="workload", columns="variant", values="speedup")
+        return table.reindex(index=list(self.workloads), columns=list(self.variants))
+
+    def means(self) -> pd.DataFrame:
+        """[group, mean x variant] "harmonic" and "ipc_first" means of the speed-ups by group and over ALL; a workload
+        without a result is left out of its variant's column."""
+        rows = {}
+        groups = list(dict.fromkeys(g for g in self.runs["group"] if g))
+        for group in [*(groups if len(groups) > 1 else []), "ALL"]:
+            for variant in self.variants:
+                runs = self.runs[(self.runs["variant"] == variant) & self.runs["speedup"].notna()]
+                runs = runs if group == "ALL" else runs[runs["group"] == group]
+                rows[group, "harmonic", variant] = means.harmonic(list(runs["speedup"]))
+                rows[group, "ipc_first", variant] = means.ipc_first(list(runs["ipc"]), list(runs["baseline_ipc"]))
+        table = pd.Series(rows).unstack()[list(self.variants)]
+        table.index.names = ["group", "mean"]
+        order = list(dict.fromkeys((group, mean) for group, mean, _ in rows))
+        return table.reindex(order)
+
+
+def _experiment(folder: Path) -> dict[str, Any]:
+    path = folder / "experiment.json"
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {"workloads": [w["name"] for w in found["workloads"]], "variants": [v["name"] for v in found["variants"]],
+                "raw": found}
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadResult(path, f"is not an experiment as `atoll sweep` writes it ({error})") from error
+
+
+def _points(folder: Path, experiment: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Names of workloads and variants: of the experiment, or else from the names WORKLOAD__VARIANT.h5."""
+    if experiment:
+        return list(experiment["workloads"]), list(experiment["variants"])
+    names = [p.stem.split("__", 1) for p in sorted(folder.glob("*__*.h5"))]
+    return list(dict.fromkeys(n[0] for n in names)), list(dict.fromkeys(n[1] for n in names))
+
+
+def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
+    """Reads the results below a folder of `atoll sweep`. A point that is missing, incomplete or unreadable is listed in
+    `missing`; BadResult if there is none to read."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise BadResult(path, "is no folder" if path.exists() else "does not exist")
+    experiment = _experiment(path)
+    workloads, variants = _points(path, experiment)
+    raw = experiment.get("raw", {})
+    groups = {w["name"]: w.get("group", "") for w in raw.get("workloads", [])}
+    first = raw.get("baseline") or (variants[0] if variants else "")
+    baselines = {v["name"]: v.get("baseline") or first for v in raw.get("variants", [])}
+    heads: dict[tuple[str, str], Head] = {}
+    missing: dict[str, str] = {}
+    for workload in workloads:
+        for variant in variants:
+            name = f"{workload}__{variant}"
+            file = path / f"{name}.h5"
+            if not file.exists():
+                missing[name] = "no result"
+                continue
+            try:
+                head = load_head(file)
+            except BadResult as error:
+                missing[name] = error.problem
+                continue
+            if head.complete:
+                heads[workload, variant] = head
+            else:
+                missing[name] = "stopped by --max-cycles"
+    if not heads:
+        why = next(iter(missing.values()), "it has no files WORKLOAD__VARIANT.h5")
+        raise BadResult(path, f"holds no result that can be compared ({why})")
+    runs = pd.DataFrame([_row(heads, w, v, groups.get(w, ""), baselines.get(v, first)) for w, v in heads])
+    index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
+    configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
+
+
+def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:
+    own, of = metrics(heads[workload, variant]), heads.get((workload, baseline))
+    base = metrics(of) if of is not None else None
+    return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,
+            "speedup": base["cycles"] / own["cycles"] if base is not None and own["cycles"] else math.nan,
+            "baseline_ipc": base["ipc"] if base is not None else math.nan,
+            **own.to_dict(), "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}

@@ -1,0 +1,122 @@
+"""The page about a sweep."""
+
+import math
+import os
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from atoll_analysis import config, markup
+from atoll_analysis.figures import speedups
+from atoll_analysis.figures.chart import Chart
+from atoll_analysis.markup import Cell, Column, number
+from atoll_analysis.sweep import Sweep
+from atoll_analysis.units import fixed, grouped, joules, percent
+
+_MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
+
+
+def charts(sweep: Sweep) -> dict[str, Chart]:
+    """The figures of a sweep by name, the most telling first."""
+    return {c.name: c for make in (speedups.speedups, speedups.means) if (c := make(sweep)) is not None}
+
+
+def _shade(speedup: float) -> str:
+    """Background of a cell: the further from 1 the stronger, faster and slower in different hues."""
+    if speedup != speedup or speedup <= 0:
+        return ""
+    strength = min(abs(math.log2(speedup)), 1.0) * 45
+    hue = "good" if speedup >= 1 else "bad"
+    return f"background: color-mix(in srgb, var(--{hue}) {strength:.0f}%, transparent)" if strength >= 1 else ""
+
+
+def _link(sweep: Sweep, file: str, folder: Path, text: str) -> str:
+    """To the point's own report if there is one beside its result, else to the result."""
+    target = sweep.path / file
+    page = target.with_suffix(".html")
+    shown = os.path.relpath(page if page.exists() else target, folder)
+    return f'<a href="{escape(shown.replace(os.sep, "/"), quote=True)}">{escape(text)}</a>'
+
+
+def _speedups(sweep: Sweep) -> str:
+    table, means = sweep.speedups(), sweep.means()
+    groups = sweep.runs.drop_duplicates("workload").set_index("workload")["group"]
+    grouped_ = bool(groups.astype(bool).any())
+    columns = [Column("workload"), *([Column("group")] if grouped_ else []), *[Column(v, True) for v in sweep.variants]]
+    rows: list[list[Cell | str]] = []
+    for workload, row in table.iterrows():
+        group = [Cell(str(groups.get(workload, "")))] if grouped_ else []
+        rows.append([str(workload), *group, *[Cell(fixed(v), None if v != v else v, style=_shade(v)) for v in row]])
+    for (name, mean), row in means.iterrows():
+        group = [Cell("" if name == "ALL" else str(name))] if grouped_ else []
+        rows.append([_MEANS[mean], *group, *[Cell(fixed(v), None if v != v else v, style=_shade(v)) for v in row]])
+    return markup.table(columns, rows, "Speed-up over the baseline; below: means by group and of all", footer=len(means))
+
+
+def _tenths(value: float) -> str:
+    return fixed(value, 1)
+
+
+def _runs(sweep: Sweep, folder: Path) -> str:
+    shown: list[tuple[str, str, Callable[[float], str]]] = [
+        ("speedup", "speed-up", fixed), ("cycles", "cycles", grouped), ("ipc", "IPC", fixed),
+        ("l1.hit_rate", "L1 hits", percent), ("llc.hit_rate", "LLC hits", percent),
+        ("requests.local_share", "local", percent), ("load.mean_latency", "cycles per load", _tenths),
+        ("dram.bytes_per_cycle", "DRAM B/cycle", _tenths), ("link.bytes_per_cycle", "links B/cycle", _tenths),
+        ("energy.total", "energy", joules)]
+    shown = [s for s in shown if s[0] in sweep.runs and sweep.runs[s[0]].fillna(0).any()]
+    columns = [Column("workload"), Column("variant"), *[Column(title, True) for _, title, _ in shown], Column("digest")]
+    rows: list[list[Cell | str]] = []
+    for _, run in sweep.runs.iterrows():
+        cells: list[Cell | str] = [str(run["workload"]), Cell(str(run["variant"]), markup=_link(
+            sweep, str(run["file"]), folder, str(run["variant"])))]
+        cells += [number(run[name], "–" if run[name] != run[name] else form(run[name])) for name, _, form in shown]
+        cells.append(Cell(str(run["digest"]), markup=f"<code>{run['digest'][:8]}</code>"))
+        rows.append(cells)
+    return markup.table(columns, rows, "Every run; links lead to its own report, or to its result file")
+
+
+def _values(values: "pd.Series[object]") -> str:
+    found = list(dict.fromkeys(config.text(v) for v in values if v == v))
+    return ", ".join(found) if len(found) <= 4 else f"{found[0]} … {found[-1]} ({len(found)} values)"
+
+
+def _differences(sweep: Sweep) -> str:
+    table = sweep.differences
+    if table.empty or table.shape[1] == 0:
+        return markup.paragraph("All runs have the same configuration.")
+    by_variant = table.groupby(level="variant", sort=False)
+    columns = [Column("key"), *[Column(v) for v in by_variant.groups if v in sweep.variants]]
+    rows = [[str(key), *[_values(by_variant.get_group(c.title)[key]) for c in columns[1:]]] for key in table]
+    return markup.table(columns, rows, "Keys that are not the same in all runs; several values: they differ by workload",
+                        sortable=False)
+
+
+def page(sweep: Sweep, folder: Path) -> str:
+    """The whole document, for a file in `folder`."""
+    drawn = charts(sweep)
+    experiment = sweep.experiment
+    done, planned = len(sweep.runs), len(sweep.workloads) * len(sweep.variants)
+    summary = markup.paragraph(str(experiment["doc"])) if experiment.get("doc") else ""
+    baselines = ", ".join(dict.fromkeys(sweep.runs["baseline"]))
+    facts = [("runs", f"{done} of {planned}"), ("workloads", str(len(sweep.workloads))),
+             ("variants", ", ".join(sweep.variants)),
+             ("baseline", baselines if len(baselines) < 200 else "each variant's own")]
+    if experiment.get("system"):
+        facts.insert(0, ("system", str(experiment["system"])))
+    if source := experiment.get("reference", {}).get("source"):
+        facts.append(("paper", str(source)))
+    gaps = ""
+    if sweep.missing:
+        points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
+        gaps = markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
+                                "warn") + markup.details("Which, and why", points)
+    figures = "".join(markup.figure(chart) for chart in drawn.values())
+    sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),
+                ("speedups", "Speed-ups", figures + _speedups(sweep)),
+                ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
+    title = f"Sweep {sweep.path.resolve().name}"
+    return markup.page(title, f"{len(sweep.workloads)} workloads on {len(sweep.variants)} variants", sections,
+                     f"From {done} results in {sweep.path.resolve().name}.")

@@ -1,0 +1,44 @@
+#include "comm/launcher.hpp"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace atl {
+namespace {
+
+int number(std::string_view text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+int environment_number(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? number(text) : 0;
+}
+
+}  // namespace
+
+bool started_by_launcher() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
+}
+
+int ranks_on_this_host() {
+  if (const int local = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE")) return local;
+  const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  return tasks ? tasks_on_node(tasks, environment_number("SLURM_NODEID")) : 0;
+}
+
+int tasks_on_node(std::string_view list, int node) {
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    const std::size_t times = entry.find("(x");
+    const int nodes = times == entry.npos ? 1 : number(entry.substr(times + 2));
+    if (node < nodes) return number(entry);
+    node -= nodes;
+    list.remove_prefix(entry.size() == list.size() ? list.size() : entry.size() + 1);
+  }
+  return 0;
+}
+
+}  // namespace atl

@@ -1,0 +1,171 @@
+"""Figures show what the tables say: titles, bars and lines are read back from what is drawn."""
+
+import support
+import h5py
+import numpy as np
+
+import atoll_analysis
+from atoll_analysis import names, palette, run_report, svg, sweep_report
+from atoll_analysis.figures import balance, energy, responses, speedups, stack, timeline
+from atoll_analysis.figures.chart import Chart
+from atoll_analysis.palette import LIGHT
+
+
+def axes_of(chart: Chart) -> list:
+    return chart.draw(LIGHT).figure.axes
+
+
+class RunFigures(support.FolderTest):
+    def test_a_run_has_the_figures_that_its_file_has_data_for(self) -> None:
+        found = {name: list(run_report.charts(atoll_analysis.load(self.result(f"{name}.h5")))) for name in
+                 ("sac", "cut", "selrep")}
+        usual = ["timeline", "responses", "latency", "slices", "channels"]
+        self.assertEqual(found["sac"], [*usual, "sharing", "decisions", "energy"])
+        self.assertEqual(found["cut"], [*usual, "energy"])
+        self.assertEqual(found["selrep"], [*usual, "decisions", "energy"])
+
+    def test_panels_of_the_time_line_are_titled_and_leave_out_what_a_chip_alone_does_not_have(self) -> None:
+        def titles(name: str) -> list[str]:
+            chart = timeline.timeline(atoll_analysis.load(self.result(name)))
+            return [axes.get_title(loc="left") for axes in axes_of(chart)]
+
+        shared = ["Kernels", "Warp instructions  (per cycle)", "Hit rates, all chips", "From LLC to SMs  (bytes per cycle)",
+                  "DRAM: data buses busy"]
+        latency = "Load latency, mean of all chips  (cycles)"
+        self.assertEqual(titles("sac.h5"), [*shared, "Links: outgoing bandwidth used", latency, "LLC contents, of capacity"])
+        self.assertEqual(titles("selrep.h5"), [*shared, latency])
+
+    def test_lines_of_the_time_line_are_the_counters_per_cycle(self) -> None:
+        path = self.result()
+        run = atoll_analysis.load(path)
+        panels = {axes.get_title(loc="left"): axes for axes in axes_of(timeline.timeline(run))}
+        with h5py.File(path) as file:
+            ends = file["series/end_cycle"][:].astype(float)
+            lengths = np.diff(np.concatenate(([0.0], ends)))
+            per_cycle = file["series/warp.instructions"][:] / lengths[:, None]
+            busy = file["series/dram.bus_busy"][:] / lengths[:, None] / 2  # channels
+            sent = file["series/link.bytes"][:] / lengths[:, None] / 48    # two edges of 24 GB/s at 1 GHz
+        for title, values in (("Warp instructions  (per cycle)", per_cycle), ("DRAM: data buses busy", busy),
+                              ("Links: outgoing bandwidth used", sent)):
+            lines = [line for line in panels[title].lines if str(line.get_label()).startswith("chip")]
+            self.assertEqual([line.get_label() for line in lines], ["chip 0", "chip 1", "chip 2", "chip 3"])
+            for chip, line in enumerate(lines):
+                np.testing.assert_allclose(line.get_ydata()[:-1], values[:, chip], err_msg=title)
+                np.testing.assert_array_equal(line.get_xdata()[1:], ends)
+
+    def test_bars_of_responses_are_shares_of_the_loads(self) -> None:
+        path = self.result()
+        axes = axes_of(responses.responses(atoll_analysis.load(path)))[0]
+        with h5py.File(path) as file:
+            loads = [file[f"latency/{o}"][:].sum() for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")]
+        widths = [bar.get_width() for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2) < 0.01]
+        np.testing.assert_allclose(widths, np.array(loads) / sum(loads))
+        self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["all chips", *[f"chip {c}" for c in range(4)]])
+
+    def test_cells_of_slices_say_their_load_relative_to_the_mean(self) -> None:
+        path = self.result()
+        chart = balance.slices(atoll_analysis.load(path))
+        with h5py.File(path) as file:
+            accesses, hits = file["slices/accesses"][:], file["slices/hits"][:]
+        above, below = axes_of(chart)
+        self.assertEqual([t.get_text() for t in above.texts], [f"{v:.2f}" for v in (accesses / accesses.mean()).ravel()])
+        self.assertEqual([t.get_text() for t in below.texts], [f"{100 * v:.0f}" for v in (hits / accesses).ravel()])
+
+    def test_bars_of_energy_are_the_joules(self) -> None:
+        run = atoll_analysis.load(self.result())
+        axes = axes_of(energy.energy(run))[0]
+        labels = [t.get_text() for t in axes.get_yticklabels()]
+        widths = {labels[round(b.get_y() + b.get_height() / 2)]: b.get_width() for b in axes.patches if b.get_width() > 0}
+        with h5py.File(run.path) as file:
+            self.assertAlmostEqual(widths["DRAM"], 1e6 * file["energy/dram"][:].sum())  # the largest is below 1 mJ
+            self.assertAlmostEqual(sum(widths.values()), 1e6 * sum(d[:].sum() for d in file["energy"].values()))
+        self.assertIn("µJ", axes.get_title(loc="left"))
+
+    def test_parts_of_the_stack_are_shares_of_each_chip(self) -> None:
+        path = self.result()
+        with h5py.File(path, "r+") as file:
+            file.attrs["schema_version"] = np.uint64(4)
+            file["stack/dram"] = np.full((3, 4), 30.0)
+            file["stack/link_in"] = np.full((3, 4), 10.0)
+        chart = stack.stack(atoll_analysis.load(path))
+        self.assertIn("dram 75.0 %, link in 25.0 %", chart.alt)
+        np.testing.assert_allclose([b.get_width() for b in axes_of(chart)[0].patches], [0.75, 0.25] * 5)
+
+    def test_images_are_written(self) -> None:
+        for chart in run_report.charts(atoll_analysis.load(self.result())).values():
+            path = self.folder / f"{chart.name}.png"
+            chart.write_image(path)
+            self.assertEqual(path.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertGreater(path.stat().st_size, 5000)
+
+
+class SweepFigures(support.FolderTest):
+    def test_bars_are_the_speedups_and_diamonds_the_papers(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep())
+        self.assertEqual(speedups.compared(sweep), ["sm", "narrow"])
+        axes = axes_of(speedups.speedups(sweep))[0]
+        expected = sweep.speedups()[["sm", "narrow"]].to_numpy().T.ravel()
+        np.testing.assert_allclose([bar.get_height() for bar in axes.patches], expected)
+        marks = [line for line in axes.lines if line.get_label() == "_paper"]
+        self.assertEqual([list(line.get_ydata()) for line in marks], [[1.3]])
+        self.assertEqual([t.get_text() for t in axes.get_xticklabels()], ["mixed", "alone"])
+
+    def test_means_of_all_come_first_then_groups(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep())
+        drawn = axes_of(speedups.means(sweep))
+        self.assertEqual([axes.get_title(loc="left") for axes in drawn], ["All workloads", "shared", "private"])
+        table = sweep.means()
+        expected = [table.loc[("ALL", mean), variant] for mean in ("harmonic", "ipc_first") for variant in ("sm", "narrow")]
+        np.testing.assert_allclose([bar.get_width() for bar in drawn[0].patches], expected)
+
+    def test_all_figures_have_titles_and_words_for_those_who_cannot_see_them(self) -> None:
+        charts = [*run_report.charts(atoll_analysis.load(self.result())).values(),
+                  *sweep_report.charts(atoll_analysis.load_sweep(self.sweep())).values()]
+        self.assertEqual(len(charts), 10)
+        for chart in charts:
+            self.assertTrue(chart.title)
+            self.assertGreater(len(chart.alt), 40)
+
+
+class Svg(support.FolderTest):
+    def test_every_colour_follows_the_theme_and_every_text_is_text(self) -> None:
+        for chart in run_report.charts(atoll_analysis.load(self.result())).values():
+            drawn = svg.inline(chart)
+            self.assertNotRegex(drawn.replace("url(#", "url("), r"#[0-9a-f]{6}\b", chart.name)
+            self.assertRegex(drawn, r"var\(--\w+\)")
+            self.assertIn("<text", drawn)
+            self.assertNotIn("DejaVu", drawn)
+            self.assertIn("<title>", drawn)
+
+    def test_colours_stand_out_from_their_background(self) -> None:
+        def luminance(colour: str) -> float:
+            parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+            linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        def contrast(one: str, other: str) -> float:
+            light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+            return (light + 0.05) / (dark + 0.05)
+
+        for theme in (palette.LIGHT, palette.DARK):
+            self.assertGreater(contrast(theme.ink, theme.paper), 12)
+            self.assertGreater(contrast(theme.muted, theme.paper), 4.5)
+            for colour in theme.categories:
+                self.assertGreater(contrast(colour, theme.paper), 2.2, colour)
+            for colour in theme.categories[4:6]:
+                self.assertGreater(contrast(theme.on_pale, colour), 4.5, colour)
+
+
+class Names(support.unittest.TestCase):
+    def test_mangled_names_of_kernels(self) -> None:
+        self.assertEqual(names.kernel("_Z8max_poolPfPKf5Shape"), "max_pool")
+        self.assertEqual(names.kernel("_ZN3lib4gemmIfEEvPT_"), "lib::gemm")
+        self.assertEqual(names.kernel("gather"), "gather")
+        self.assertEqual(names.kernel("_Z99short"), "_Z99short")
+
+    def test_workloads(self) -> None:
+        self.assertEqual(names.workload("inputs/workloads/mixed.json"), "mixed")
+
+
+if __name__ == "__main__":
+    support.main()

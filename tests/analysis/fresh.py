@@ -1,0 +1,69 @@
+"""Results of today's simulator are read, and say what `atoll info` and `atoll table` say of them."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import support
+
+import atoll_analysis
+from atoll_analysis import run_report, schema
+from atoll_analysis.figures.responses import by_origin
+from atoll_analysis.figures.sharing import working_sets
+from atoll_analysis.metrics import metrics
+
+SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
+         "control.sample_cycles=1000", "llc.organisation=sm_side", "observe.sharing=true"]
+
+
+def atoll(*words: object) -> str:
+    return subprocess.run([os.environ["ATOLL"], *map(str, words)], check=True, capture_output=True, encoding="utf-8").stdout
+
+
+class Fresh(support.FolderTest):
+    def test_a_new_result_is_read_and_agrees_with_atoll_info(self) -> None:
+        path = self.folder / "new.h5"
+        sets = [word for key in SMALL for word in ("--set", key)]
+        atoll("run", "sac-4chip", "-w", support.DATA / "workload.json", *sets, "-o", path)
+        said, run = json.loads(atoll("info", "--json", path)), atoll_analysis.load(path)
+        self.assertIn(run.schema_version, schema.READABLE_VERSIONS)
+        self.assertEqual((run.digest, run.cycles, run.chips), (said["digest"], said["cycles"], said["chips"]))
+        self.assertEqual({str(k): int(v) for k, v in run.totals.sum().items()}, said["totals"])
+        self.assertEqual({k: v for k, v in said["responses"].items() if v},
+                         {str(k): int(v) for k, v in by_origin(run).sum().items()})
+        self.assertEqual([k["cycles"] for k in said["kernels"]], list(run.kernels["cycles"]))
+        self.assertEqual(len(run.counters.index.unique("sample")), said["samples"])
+        for name, value in said["energy_joules"].items():
+            self.assertAlmostEqual(metrics(run)[name], value)
+        table = working_sets(run)
+        for row, window in zip(table.to_dict("records"), said["sharing"]["mean_windows"]):
+            for kind in ("true_shared", "true_shared_copies", "false_shared", "not_shared"):
+                self.assertLessEqual(abs(row[kind] - window[kind]), 1)  # whole bytes there
+        self.assertEqual(run.other, {}, "every group of a result has a table of its own")
+        self.assertIn(run.digest, run_report.page(run))
+
+    def test_a_new_sweep_has_the_speedups_and_means_of_atoll_table(self) -> None:
+        folder = self.folder / "sweep"
+        atoll("sweep", support.DATA / "experiment.json", "--out", folder)
+        sweep, means = atoll_analysis.load_sweep(folder), atoll_analysis.load_sweep(folder).means()
+        rows = {row[0]: row for row in csv.reader(io.StringIO(atoll("table", folder, "--csv"))) if row}
+        head = next(iter(rows.values()))
+        at = {variant: head.index(variant) for variant in sweep.variants}
+        for workload in sweep.workloads:
+            for variant, column in at.items():
+                self.assertAlmostEqual(float(rows[workload][column]), sweep.speedups().loc[workload, variant], 4)
+        for group in ("ALL", "shared", "private"):
+            for mean, text in (("harmonic", "harmonic mean"), ("ipc_first", "IPC-first mean")):
+                for variant, column in at.items():
+                    self.assertAlmostEqual(float(rows[f"{group} {text}"][column]), means.loc[(group, mean), variant], 4)
+
+
+if __name__ == "__main__":
+    if not pathlib.Path(os.environ.get("ATOLL", "")).is_file():
+        print("skipped: ATOLL names no program")
+        sys.exit(77)
+    support.main()

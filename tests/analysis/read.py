@@ -1,0 +1,204 @@
+"""Every table of a result says what the file says, which h5py reads here without the package; bad files are named."""
+
+import json
+
+import support
+import h5py
+import numpy as np
+
+import atoll_analysis
+from atoll_analysis import BadResult, config, rates
+from atoll_analysis.decisions import judged, options
+from atoll_analysis.figures import sharing
+from atoll_analysis.metrics import metrics
+
+
+class Tables(support.FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        path = self.result("sac.h5")
+        self.run_ = atoll_analysis.load(path)
+        self.file = h5py.File(path, "r")
+        self.addCleanup(self.file.close)
+
+    def test_head_and_provenance(self) -> None:
+        r, f = self.run_, self.file
+        self.assertEqual(r.digest, f"{f.attrs['digest']:016x}")
+        self.assertEqual((r.cycles, r.complete, r.schema_version, r.chips), (f.attrs["cycles"], True, 3, 4))
+        self.assertEqual(r.provenance["system"], "sac-4chip")
+        self.assertEqual(list(r.provenance["hosts"]), list(f["provenance"].attrs["hosts"]))
+        self.assertNotIn("effective_config", r.provenance)
+
+    def test_counters_are_those_of_the_series_by_sample_and_chip(self) -> None:
+        table, series = self.run_.counters, self.file["series"]
+        ends = series["end_cycle"][:]
+        self.assertEqual(table.index.names, ["sample", "chip"])
+        self.assertEqual(set(table.columns), {"begin", "end", *series} - {"end_cycle"})
+        for name in set(series) - {"end_cycle"}:
+            np.testing.assert_array_equal(table[name].unstack("chip").to_numpy(), series[name][:], name)
+        np.testing.assert_array_equal(table["end"].unstack("chip")[3], ends)
+        np.testing.assert_array_equal(table["begin"].unstack("chip")[0], [0, *ends[:-1]])
+        self.assertEqual(self.run_.units["llc.hits"], "requests")
+        self.assertIn("found all their data in the slice", self.run_.docs["llc.hits"])
+
+    def test_totals_are_the_sums_of_the_series(self) -> None:
+        sums = self.run_.counters.drop(columns=["begin", "end"]).groupby(level="chip").sum()
+        for name in self.file["totals"]:
+            np.testing.assert_array_equal(self.run_.totals[name], self.file[f"totals/{name}"][:], name)
+            np.testing.assert_array_equal(self.run_.totals[name], sums[name], name)
+
+    def test_kernels(self) -> None:
+        table, group = self.run_.kernels, self.file["kernels"]
+        self.assertEqual(list(table["name"]), ["_Z6gatherPKfPf", "update", "mix"])
+        for column in ("ctas", "launched", "started", "finished"):
+            self.assertEqual(list(table[column]), list(group[column][:]), column)
+        self.assertEqual(list(table["cycles"]), list(group["finished"][:] - group["launched"][:]))
+        self.assertEqual(table["cycles"].sum(), self.run_.cycles)
+
+    def test_slices_channels_latency_and_energy(self) -> None:
+        for name, parts in (("slices", "slice"), ("channels", "channel"), ("latency", "bucket")):
+            table = getattr(self.run_, name)
+            self.assertEqual(table.index.names, ["chip", parts])
+            self.assertEqual(set(table.columns), set(self.file[name]))
+            for column in table:
+                np.testing.assert_array_equal(table[column].unstack(parts).to_numpy(), self.file[f"{name}/{column}"][:])
+        self.assertEqual(self.run_.slices["accesses"].sum(), self.run_.totals["llc.accesses"].sum())
+        self.assertEqual(list(self.run_.latency.columns)[:2], ["local_llc", "remote_llc"])
+        for component in self.file["energy"]:
+            np.testing.assert_array_equal(self.run_.energy[component], self.file[f"energy/{component}"][:])
+
+    def test_decisions_with_all_values_of_the_model(self) -> None:
+        table, group = self.run_.decisions, self.file["decisions"]
+        self.assertEqual(list(table["choice"]), [c.decode() for c in group["choice"][:]])
+        self.assertEqual(list(table["cycle"]), list(group["cycle"][:]))
+        self.assertEqual(set(table.columns) - {"kernel", "cycle", "choice"}, set(group["values"]))
+        np.testing.assert_array_equal(table["sm_side.eab"], group["values/sm_side.eab"][:])
+        self.assertEqual(set(table["choice"]), {"sm_side", "memory_side"})
+
+    def test_sharing_footprint_windows_and_their_means(self) -> None:
+        group, windows = self.file["sharing"], self.file["sharing/window_cycles"][:]
+        for kind in group["windows"]:
+            np.testing.assert_array_equal(self.run_.sharing[kind].unstack("window").to_numpy(), group[f"windows/{kind}"][:])
+            self.assertEqual(self.run_.footprint[kind], group[f"footprint/{kind}"][0])
+        means = sharing.working_sets(self.run_)
+        busy = sum(group[f"windows/{kind}"][:] for kind in group["windows"]).sum(axis=1) > 0
+        by_hand = [group["windows/true_shared"][:][busy, at].mean() for at in range(len(windows))]
+        np.testing.assert_allclose(means["true_shared"].iloc[:-1], by_hand)
+        self.assertEqual(means.loc["run", "distinct"], sum(group[f"footprint/{k}"][0] for k in
+                                                           ("true_shared", "false_shared", "not_shared")))
+
+    def test_config_is_flat_and_in_the_order_of_the_file(self) -> None:
+        whole = json.loads(self.file["provenance"].attrs["effective_config"])
+        self.assertEqual(self.run_.config["llc.organisation"], "sac")
+        self.assertEqual(self.run_.config["dram.timing.burst_bytes"], whole["dram"]["timing"]["burst_bytes"])
+        self.assertEqual(list(self.run_.config.index[:2]), list(whole)[:2])
+        self.assertEqual(config.overrides(self.run_.provenance["command"])[:2], ["sm.count", "l1.size_kib"])
+
+    def test_metrics_are_quotients_of_sums(self) -> None:
+        values, totals = metrics(self.run_), self.file["totals"]
+        self.assertAlmostEqual(values["llc.hit_rate"], totals["llc.hits"][:].sum() / totals["llc.accesses"][:].sum())
+        self.assertAlmostEqual(values["ipc"], totals["warp.instructions"][:].sum() / self.file.attrs["cycles"])
+        self.assertAlmostEqual(values["energy.total"], sum(d[:].sum() for d in self.file["energy"].values()))
+
+    def test_coarser_samples_keep_every_sum_and_the_whole_time(self) -> None:
+        fine = self.run_.counters
+        coarse = rates.coarsened(fine, 4)
+        self.assertLessEqual(len(rates.lengths(coarse)), 4)
+        self.assertEqual(rates.lengths(coarse).sum(), rates.lengths(fine).sum())
+        self.assertEqual(rates.edges(coarse)[-1], rates.edges(fine)[-1])
+        np.testing.assert_array_equal(coarse["llc.hits"].groupby(level="chip").sum(), self.run_.totals["llc.hits"])
+        self.assertEqual(coarse["samples"].groupby(level="sample").first().sum(), len(rates.lengths(fine)))
+
+    def test_part_of_a_sample_counts_in_proportion(self) -> None:
+        issued, ends = self.file["series/warp.instructions"][:].sum(axis=1), self.file["series/end_cycle"][:].astype(float)
+        self.assertEqual(list(ends[1:3] - ends[:2]), [1000, 1000])
+        found = rates.during(self.run_, ends[0] + 500, ends[1] + 250)["warp.instructions"]
+        self.assertAlmostEqual(found, issued[1] / 2 + issued[2] / 4)
+
+    def test_a_decision_is_judged_by_what_came_until_its_kernel_ended(self) -> None:
+        table = judged(self.run_)
+        self.assertEqual(set(options(self.run_)), {"memory_side", "sm_side"})
+        first = self.run_.decisions.iloc[0]
+        end = float(self.run_.kernels["finished"].iloc[int(first["kernel"])])
+        self.assertEqual(table["ruled"].iloc[0], end - first["cycle"])
+        self.assertEqual(table["hit.predicted"].iloc[0], first[f"{first['choice']}.hit"])
+        of = rates.during(self.run_, first["cycle"], end)
+        self.assertAlmostEqual(table["hit.measured"].iloc[0], (of["llc.hits"] + of["llc.merges"]) / of["llc.accesses"])
+
+
+class OtherRuns(support.FolderTest):
+    def test_a_run_that_was_stopped_has_a_kernel_without_end(self) -> None:
+        cut = atoll_analysis.load(self.result("cut.h5"))
+        self.assertFalse(cut.complete)
+        self.assertTrue(cut.kernels["cycles"].isna().iloc[-1])
+        self.assertEqual(int(cut.kernels["cycles"].isna().sum()), 1)
+
+    def test_one_chip_with_sharing_between_sms_and_without_links(self) -> None:
+        path = self.result("selrep.h5")
+        run = atoll_analysis.load(path)
+        self.assertEqual(run.chips, 1)
+        self.assertIsNone(run.sharing)
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(run.sm_sharing["shared_lines"], file["sm_sharing/shared_lines"][:])
+            self.assertEqual(run.sm_sharing.attrs["line_bytes"], file["sm_sharing/line_bytes"][0])
+        self.assertEqual(set(options(run)), {"shared", "degree_2", "degree_4", "degree_8", "private"})
+
+    def test_version_4_has_a_stack_by_kernel_and_chip(self) -> None:
+        path = self.result()
+        with h5py.File(path, "r+") as file:
+            file.attrs["schema_version"] = np.uint64(4)
+            file["stack/dram"] = np.arange(12.0).reshape(3, 4)
+            file["stack/issue"] = np.ones((3, 4))
+            file["structures/name"] = np.array(["a", "b"], dtype=h5py.string_dtype())
+            file["structures/loads"] = np.array([1, 2], dtype=np.uint64)
+        run = atoll_analysis.load(path)
+        self.assertEqual(run.schema_version, 4)
+        self.assertEqual(run.stack.loc[(2, 1), "dram"], 9.0)
+        self.assertEqual(list(run.other["structures"]["name"]), ["a", "b"])
+
+
+class Refusals(support.FolderTest):
+    def refusal(self, path: object) -> str:
+        with self.assertRaises(BadResult) as caught:
+            atoll_analysis.load(path)
+        self.assertTrue(str(caught.exception).startswith(f"{path}: "))
+        return caught.exception.problem
+
+    def with_attribute(self, name: str, value: object) -> str:
+        path = self.result()
+        with h5py.File(path, "r+") as file:
+            file.attrs[name] = value
+        return self.refusal(path)
+
+    def test_other_versions_are_refused_by_number_with_what_to_do(self) -> None:
+        old, new = self.with_attribute("schema_version", 2), self.with_attribute("schema_version", 99)
+        self.assertRegex(old, "version 2, which is too old .* reads 3 and 4.*; run the simulation again")
+        self.assertRegex(new, "version 99, which is too new .*; use the analysis/ of the Atoll")
+
+    def test_other_hdf5_files_are_told_from_results(self) -> None:
+        self.assertIn("no result of `atoll run`", self.with_attribute("schema", "atoll-trace"))
+        path = self.folder / "other.h5"
+        h5py.File(path, "w").close()
+        self.assertIn("attribute `schema` is missing", self.refusal(path))
+
+    def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
+        path = self.result()
+        path.write_bytes(path.read_bytes()[:50000])
+        self.assertIn("cut short", self.refusal(path))
+        path.write_bytes(b"")
+        self.assertIn("is empty", self.refusal(path))
+        path.write_text("IPC 3")
+        self.assertIn("not an HDF5 file", self.refusal(path))
+        path.unlink()
+        self.assertEqual(self.refusal(path), "does not exist")
+        self.assertIn("load_sweep", self.refusal(self.folder))
+
+    def test_a_missing_group_is_named(self) -> None:
+        path = self.result()
+        with h5py.File(path, "r+") as file:
+            del file["latency"]
+        self.assertRegex(self.refusal(path), "damaged or incomplete.*latency")
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,210 @@
+"""The pages: whole, self-contained, with the right figures in the right places, and safe with any text in them."""
+
+import contextlib
+import functools
+import html.parser
+import io
+import pathlib
+import re
+import tempfile
+
+import support
+import h5py
+import numpy as np
+
+import atoll_analysis
+from atoll_analysis import cli, run_report, sweep_report
+
+VOID = {"meta", "br", "img", "input", "hr", "link"}
+
+
+class Page(html.parser.HTMLParser):
+    """Checks nesting and collects what the tests look at."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.problems: list[str] = []
+        self.ids: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text = ""
+        self.rows: list[list[str]] = []
+        self.feed(text)
+        self.close()
+        self.problems += [f"<{tag}> is not closed" for tag in self.open]
+
+    def handle_startendtag(self, tag: str, attrs: list) -> None:
+        self.note(tag, attrs)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.note(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def note(self, tag: str, attrs: list) -> None:
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}> at {self.getpos()} closes nothing")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if any(tag in ("td", "th") for tag in self.open) and self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+    def row(self, *first: str) -> list[str]:
+        return next(row for row in self.rows if tuple(row[:len(first)]) == first)
+
+
+@functools.cache
+def page_of(name: str) -> str:
+    """The page of a committed result, made once."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, name)
+        path.write_bytes(support.packed(name))
+        return run_report.page(atoll_analysis.load(path))
+
+
+class PageTest(support.FolderTest):
+    def check(self, text: str) -> Page:
+        page = Page(text)
+        self.assertEqual(page.problems, [])
+        self.assertEqual(sorted(set(page.ids)), sorted(page.ids), "ids are unique")
+        self.assertEqual(re.findall(r"https?:|src=|@import|<link|<iframe|<object|\bfetch\(|XMLHttpRequest", text), [])
+        self.assertEqual(re.findall(r"url\([^#)][^)]*\)", text), [])
+        for inner in [value[1:] for _, name, value in page.attributes if name == "href" and value.startswith("#")]:
+            self.assertIn(inner, page.ids)
+        for inner in re.findall(r"url\(#([^)]+)\)", text):
+            self.assertIn(inner, page.ids)
+        labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+        self.assertEqual(len(labels), text.count("<svg "))
+        self.assertTrue(all(len(label) > 40 for label in labels))
+        return page
+
+
+class RunPage(PageTest):
+    def test_each_kind_of_run_gives_a_whole_self_contained_page(self) -> None:
+        for name, titles in (("sac.h5", 7), ("cut.h5", 5), ("selrep.h5", 6)):
+            text = page_of(name)
+            self.check(text)
+            self.assertEqual(text.count("<figure"), titles + 1, name)
+            self.assertLess(len(text), 600_000)
+
+    def test_summary_kernels_and_counters_are_those_of_the_file(self) -> None:
+        path, page = self.result(), self.check(page_of("sac.h5"))
+        with h5py.File(path) as file:
+            hits, accesses = (int(file[f"totals/llc.{n}"][:].sum()) for n in ("hits", "accesses"))
+            self.assertIn(f"{file.attrs['digest']:016x}", page.text)
+            self.assertIn(f"{int(file.attrs['cycles']):,}", page.text)
+            self.assertIn(f"{100 * hits / accesses:.1f} %", page.text)
+            launched, finished = file["kernels/launched"][:], file["kernels/finished"][:]
+            self.assertEqual(page.row("0", "gather")[2:5], ["64", "0", f"{int(finished[0] - launched[0]):,}"])
+            per_chip = [f"{int(v):,}" for v in file["totals/llc.hits"][:]]
+            self.assertEqual(page.row("llc.hits"), ["llc.hits", f"{hits:,}", *per_chip])
+        self.assertEqual(page.row("sac.window_cycles"), ["sac.window_cycles", "1500"])
+
+    def test_decisions_stand_beside_what_was_measured(self) -> None:
+        path, page = self.result(), self.check(page_of("sac.h5"))
+        with h5py.File(path) as file:
+            cycle, eab = int(file["decisions/cycle"][0]), float(file["decisions/values/sm_side.eab"][0])
+        head = page.row("cycle", "kernel", "choice")
+        self.assertIn("hit rate, measured", head)
+        self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: B/cycle")], f"{eab:,.0f}")
+
+    def test_a_run_cut_short_says_so(self) -> None:
+        self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
+        self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
+
+    def test_text_of_files_cannot_become_markup(self) -> None:
+        path = self.result("cut.h5")
+        with h5py.File(path, "r+") as file:
+            file["provenance"].attrs["workload"] = "a<script>alert(1)</script>&\"'.json"
+            del file["kernels/name"]
+            file["kernels/name"] = np.array(["<i>", "x\" onload=\"y", "&amp;"], dtype=h5py.string_dtype())
+            file["structures/name"] = np.array(["<em>", "input"], dtype=h5py.string_dtype())
+            file["structures/loads"] = np.array([12, 34], dtype=np.uint64)
+        text = run_report.page(atoll_analysis.load(path))
+        page = self.check(text)
+        self.assertEqual(text.count("<script"), 1)
+        self.assertEqual((text.count("<i>"), text.count("<em>")), (0, 0))
+        self.assertEqual([name for _, name, _ in page.attributes if name.startswith("on")], [])
+        self.assertEqual([page.row(str(kernel))[1] for kernel in range(2)], ["<i>", "x\" onload=\"y"])
+        self.assertEqual(page.row("0", "12"), ["0", "12", "<em>"])  # a group that the package does not know
+
+
+class SweepPage(PageTest):
+    def test_table_of_speedups_with_means_below(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep())
+        page = self.check(sweep_report.page(sweep, sweep.path))
+        speedups, means = sweep.speedups(), sweep.means()
+        self.assertEqual(page.row("mixed", "shared"), ["mixed", "shared", *[f"{v:.2f}" for v in speedups.loc["mixed"]]])
+        self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *[f"{v:.2f}" for v in means.loc[("ALL", "harmonic")]]])
+        self.assertEqual(page.row("link.bandwidth_gbps"), ["link.bandwidth_gbps", "96", "96", "12"])
+
+    def test_points_are_linked_their_reports_first(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep())
+        (sweep.path / "mixed__sm.html").write_text("")
+        page = Page(sweep_report.page(sweep, self.folder))
+        links = [value for tag, name, value in page.attributes if (tag, name) == ("a", "href") and not value.startswith("#")]
+        self.assertEqual(len(links), 6)
+        self.assertEqual(links[:2], ["sweep/mixed__mem.h5", "sweep/mixed__sm.html"])
+
+    def test_missing_points_are_named(self) -> None:
+        folder = self.sweep()
+        (folder / "alone__sm.h5").unlink()
+        page = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder))
+        self.assertEqual(page.row("alone__sm"), ["alone__sm", "no result"])
+        self.assertIn("1 of 6 points", page.text)
+
+
+class Command(support.FolderTest):
+    def report(self, *words: object) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = cli.main([str(word) for word in words])
+        return code, out.getvalue(), err.getvalue()
+
+    def test_a_report_stands_beside_its_result(self) -> None:
+        path = self.result()
+        code, out, err = self.report(path)
+        self.assertEqual((code, out, err), (0, f"{path.with_suffix('.html')}\n", ""))
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["sac.h5", "sac.html"])
+
+    def test_outputs_by_suffix_and_single_figures(self) -> None:
+        code, _, err = self.report(self.result("cut.h5"), "-o", self.folder / "a.html", "-o", self.folder / "b.png",
+                                   "--png", self.folder / "all")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue((self.folder / "a.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>"))
+        self.assertTrue((self.folder / "b.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertEqual(sorted(p.name for p in (self.folder / "all").iterdir()),
+                         ["channels.png", "energy.png", "latency.png", "responses.png", "slices.png", "timeline.png"])
+
+    def test_a_sweep_and_its_points(self) -> None:
+        folder = self.sweep()
+        for name in ("mixed__narrow", "alone__mem", "alone__sm", "alone__narrow"):
+            (folder / f"{name}.h5").unlink()
+        code, out, err = self.report(folder, "--points")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(len(list(folder.glob("*__*.html"))), 2)
+        self.assertEqual(out.splitlines()[-1], str(folder / "report.html"))
+        self.assertIn('href="mixed__mem.html"', (folder / "report.html").read_text(encoding="utf-8"))
+
+    def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:
+        bad = self.result()
+        bad.write_bytes(bad.read_bytes()[:9000])
+        for words, said in (([bad], "cut short"), ([self.folder / "none.h5"], "does not exist"),
+                            ([self.result("cut.h5"), "-o", self.folder / "x.h5"], "should end in .html")):
+            code, out, err = self.report(*words)
+            self.assertEqual((code, out), (1, ""))
+            self.assertRegex(err, rf"^atoll-report: .*{said}.*\n$")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["cut.h5", "sac.h5"])
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,156 @@
+"""Job scripts on a private Slurm of two nodes (slurm/local-cluster.sh); skipped where that cannot start."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import program
+from program import ATOLL, SMALL, SOURCE, sets
+
+SCRIPTS = os.path.join(SOURCE, "slurm")
+CLUSTER = os.path.join(SCRIPTS, "local-cluster.sh")
+
+
+class Cluster:
+    """Up while it lives."""
+
+    def __init__(self):
+        self.folder = os.path.join(tempfile.gettempdir(), f"atoll-slurm-{os.getpid()}")
+        self.up = self.control("up", "--nodes", "2", "--cpus", "4")
+        self.environment = {**program.environment(), "ATOLL": ATOLL}
+        if self.up.returncode == 0:
+            for name, value in re.findall(r"(\w+)=(\S+)", self.control("env").stdout):
+                self.environment[name] = value
+
+    def control(self, *words):
+        return subprocess.run([CLUSTER, *words, "--dir", self.folder], stdin=subprocess.DEVNULL, capture_output=True,
+                              encoding="utf-8", timeout=60)
+
+    def call(self, *words, **more):
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=60,
+                              env={**self.environment, **more})
+
+
+cluster = None
+
+
+class Slurm(program.ProgramTest):
+    def slurm(self, *words, **more):
+        done = cluster.call(*words, **more)
+        self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done.stdout.strip()
+
+    def fields(self, job):
+        """What Slurm knows of a job or of the first element of an array."""
+        return dict(word.split("=", 1) for word in self.slurm("scontrol", "--oneliner", "show", "job", job).splitlines()[0].split()
+                    if "=" in word)
+
+    def wait(self, job, states, seconds=60):
+        until = time.monotonic() + seconds
+        while (fields := self.fields(job))["JobState"] not in states:
+            self.assertLess(time.monotonic(), until, f"{fields}\n{self.output('job.out')}")
+            time.sleep(0.1)
+        return fields
+
+    def output(self, name):
+        if not os.path.exists(self.path(name)):
+            return ""
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def submit(self, *words, **more):
+        return self.slurm("sbatch", "--parsable", "--output", self.path("job.out"), *words, **more)
+
+    def small(self, *more, name="stores"):
+        return ["sac-4chip", "--workload", program.workload(name), *sets(*SMALL), *more]
+
+    def info(self, result):
+        return json.loads(self.succeeds(["info", "--json", result]).out)
+
+    def test_a_run_on_two_nodes_has_the_digest_of_one_process(self):
+        wanted = self.succeeds(["run", *self.small()]).digest()
+        for launcher in ("srun", "mpirun"):
+            with self.subTest(launcher=launcher):
+                result = self.path(launcher + ".h5")
+                job = self.submit("--nodes=2", "--ntasks=5", os.path.join(SCRIPTS, "run.sbatch"), *self.small("--output", result),
+                                  LAUNCHER=launcher)
+                fields = self.wait(job, ("COMPLETED", "FAILED"))
+                self.assertEqual(fields["ExitCode"], "0:0", self.output("job.out"))
+                info = self.info(result)
+                self.assertEqual(info["digest"], wanted)
+                self.assertEqual(info["provenance"]["hosts"], ["n1"] * 4 + ["n2"])
+
+    def test_a_job_array_runs_what_is_missing_of_an_experiment_and_gathers_the_table(self):
+        out = self.path("out")
+        workload = {"kernels": [{"ctas": 32, "memory_instructions": 20, "regions": [{"name": "r", "size_kib": 256}]}]}
+        self.write("w.json", json.dumps(workload))
+        experiment = self.write("e.json", json.dumps({
+            "system": "sac-4chip", "set": {key: int(value) for key, value in (word.split("=") for word in SMALL)},
+            "workloads": [{"name": "w", "path": "w.json"}], "variants": [{"name": "mem"}],
+            "sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96, 192, 384]}]}))
+        self.succeeds(["sweep", experiment, "--out", out, "--point", "2"])
+        submit = [os.path.join(SCRIPTS, "submit.sh"), experiment, out, "--jobs", "2", "--cpus-per-task=2"]
+        said = self.slurm(*submit)
+        array, elements, gather = re.fullmatch(r"3 points missing; array (\d+) of (\d+) elements, table by job (\d+) in .*", said).groups()
+        self.assertEqual(elements, "2")
+        self.wait(gather, ("COMPLETED", "FAILED"))
+        for element in ("1", "2"):
+            self.assertEqual(self.fields(f"{array}_{element}")["ExitCode"], "0:0", self.output(f"out/sweep-{element}.out"))
+            self.assertIn("0 of " + ("2" if element == "1" else "1"), self.output(f"out/sweep-{element}.out"))
+        self.assertEqual(self.fields(gather)["ExitCode"], "0:0", self.output("out/gather.out"))
+        self.assertIn("ALL harmonic mean", self.output("out/table.txt"))
+        self.assertEqual(len([name for name in os.listdir(out) if name.endswith(".h5")]), 4)
+        self.assertEqual(self.slurm(*submit), f"nothing is missing in {out}")
+
+    def test_down_leaves_nothing_behind(self):
+        other = Cluster.__new__(Cluster)
+        other.folder = cluster.folder + "-b"
+        links = subprocess.run(["ip", "-brief", "link"], capture_output=True, check=True).stdout
+        self.assertEqual(other.control("up").returncode, 0)
+        other.environment = dict(program.environment(), SLURM_CONF=os.path.join(other.folder, "slurm.conf"))
+        marker = f"{3600 + os.getpid() / 1e7:.7f}"
+        job = other.call("sbatch", "--parsable", "--output=/dev/null", "--wrap", f"sleep {marker}").stdout.strip()
+        until = time.monotonic() + 20
+        while not self.processes(marker):
+            self.assertLess(time.monotonic(), until, job)
+            time.sleep(0.1)
+        self.assertEqual(other.control("down").returncode, 0)
+        self.assertEqual(self.processes(marker), [])
+        self.assertEqual(self.processes(other.folder), [])
+        self.assertFalse(os.path.exists(other.folder))
+        self.assertEqual(subprocess.run(["ip", "-brief", "link"], capture_output=True, check=True).stdout, links)
+
+    def processes(self, word):
+        """Command lines that have the word."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+                    line = file.read().replace("\0", " ")
+            except OSError:
+                continue
+            if word in line:
+                found.append(line)
+        return found
+
+
+def main():
+    global cluster
+    cluster = Cluster()
+    if cluster.up.returncode == program.SKIPPED:
+        print("skipped:", cluster.up.stderr.strip())
+        sys.exit(program.SKIPPED)
+    try:
+        if cluster.up.returncode != 0:
+            sys.exit(cluster.up.stderr)
+        program.main()
+    finally:
+        cluster.control("down")
+
+
+if __name__ == "__main__":
+    main()
