@@ -106,7 +106,7 @@ demo() {
   step "four chips and a controller, one process each"
   mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/traces/squeezenet.h5 -o build/demo.h5 --force
   python=$(python_with_plots)
-  PYTHONPATH=analysis "$python" -m atoll_analysis build/demo.h5 -o build/demo.html -o build/demo.png
+  PYTHONPATH=analysis "$python" -m atoll_analysis build/demo.h5 -o build/demo.html -o build/demo.png >/dev/null
   step "report: $PWD/build/demo.html"
   step "figure: $PWD/build/demo.png"
   step "result: $PWD/build/demo.h5"

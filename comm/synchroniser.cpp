@@ -104,8 +104,7 @@ void Synchroniser::swap_batches(Cycle boundary, bool all) {
   }
 }
 
-/// Collective: the lowest of all ranks.
-Cycle Synchroniser::agree_on_lowest(Cycle mine) {
+Cycle Synchroniser::least_of_all(Cycle mine) {
   if (transport_.size() == 1) return mine;
   const auto start = Clock::now();
   const Cycle all = transport_.all_min(mine);
@@ -183,12 +182,12 @@ bool Synchroniser::run(Meeting* meeting) {
     // A wish takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
     const bool may_wish = meeting != nullptr && end > Meeting::kWishes;
     const std::uint32_t mine = may_wish && !error ? meeting->wish() : 0;
-    Cycle next = agree_on_lowest(error ? kFailed : mine != 0 ? mine : earliest());
+    Cycle next = least_of_all(error ? kFailed : mine != 0 ? mine : earliest());
     if (next == kFailed) agree(transport_, error);
     std::uint32_t wish = 0;
     if (may_wish && next <= Meeting::kWishes) {
       wish = static_cast<std::uint32_t>(next);
-      next = agree_on_lowest(earliest());
+      next = least_of_all(earliest());
     }
     if (next == kNever) return true;
     index_ = std::max(index_, next / window_);

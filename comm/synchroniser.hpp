@@ -67,7 +67,7 @@ class Synchroniser {
   void deliver(Cycle index);
   void collect(Cycle boundary);
   void swap_batches(Cycle boundary, bool all);
-  Cycle agree_on_lowest(Cycle mine);
+  Cycle least_of_all(Cycle mine);
   Cycle earliest() const;
   bool busy_soon(Cycle end) const;
   Mailbox& box(LpId to, LpId from);

@@ -15,8 +15,8 @@ missing. Run it again after a failure: it submits what is missing then.
   slurm/submit.sh inputs/experiments/sac.json results/sac --jobs 8 --time=2:00:00 --cpus-per-task=16 --partition=cpu
   slurm/submit.sh E.json results/e --sweep --scale=8 --sweep '--set=llc.ways=8'
 
-What else is said goes to the array's sbatch. ATOLL (the program) and ATOLL_SETUP (a file to source first, for modules)
-come from the environment.
+What else is said goes to the array's sbatch (with =, as above). ATOLL (the program) and ATOLL_SETUP (a file to source
+first, for modules) come from the environment.
 END
 }
 

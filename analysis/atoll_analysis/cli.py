@@ -21,8 +21,8 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         "needs nothing else: no network, no other file.")
     parser.add_argument("input", type=Path, help="OUT.h5 of `atoll run -o`, or the folder of `atoll sweep`")
     parser.add_argument("-o", "--output", type=Path, action="append", metavar="FILE", default=[],
-                        help=".html: the report (without -o: beside the input); .png, .pdf, .svg: its first figure alone, "
-                        "of a run the time line; repeatable")
+                        help=".html: the report (without -o: beside the input); .png, .pdf, .svg: one figure, the time line "
+                        "of a run, the speed-ups of a sweep; repeatable")
     parser.add_argument("--png", type=Path, metavar="DIR", help="also write every figure as a PNG file into DIR")
     parser.add_argument("--points", action="store_true", help="of a sweep: also a report beside each result, linked from it")
     return parser.parse_args(words)
@@ -40,12 +40,14 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
     print(path)
 
 
-def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict[str, Chart], png: Path | None) -> None:
+def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict[str, Chart], image: str,
+                  png: Path | None) -> None:
+    """The report into each .html, the figure `image` into each other output, and every figure below `png`."""
     for output in outputs:
         if output.suffix in _IMAGES:
-            if not charts:
-                raise BadResult(output, "cannot be drawn: the run ended before its first sample")
-            _write(output, next(iter(charts.values())).write_image)
+            if image not in charts:
+                raise BadResult(output, f"cannot be drawn: this result has no figure `{image}`")
+            _write(output, charts[image].write_image)
         else:
             _write(output, lambda path: path.write_text(page(), encoding="utf-8"))
     for name, chart in charts.items() if png else ():
@@ -64,13 +66,15 @@ def run(words: Sequence[str] | None = None) -> None:
         if options.points:
             for name in sweep.runs["file"]:
                 result = load(source / name)
-                write_outputs([(source / name).with_suffix(".html")], lambda: run_report.page(result), {}, None)
+                write_outputs([(source / name).with_suffix(".html")], lambda: run_report.page(result), {}, "", None)
         outputs = options.output or [source / "report.html"]
-        write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), sweep_report.charts(sweep), options.png)
+        charts = sweep_report.charts(sweep)
+        image = "speedups" if "speedups" in charts else "means"
+        write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
     else:
         result = load(source)
         outputs = options.output or [source.with_suffix(".html")]
-        write_outputs(outputs, lambda: run_report.page(result), run_report.charts(result), options.png)
+        write_outputs(outputs, lambda: run_report.page(result), run_report.charts(result), "timeline", options.png)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -33,11 +33,11 @@ class Palette:
 LIGHT = Palette(
     paper="#ffffff", ink="#1a2129", muted="#5b6673", grid="#dde2e8", heat="#0072b2", on_heat="#ffffff",
     on_strong="#ffffff", on_pale="#1a2129", good="#0072b2", bad="#d55e00", c0="#0072b2", c1="#d55e00", c2="#009e73",
-    c3="#b45a97", c4="#d99a00", c5="#52aee2", c6="#4a4f55", c7="#8c6239")
+    c3="#cc6fa8", c4="#d99a00", c5="#52aee2", c6="#4a4f55", c7="#8c6239")
 DARK = Palette(
     paper="#12161b", ink="#e4e9ee", muted="#98a4b0", grid="#2b333c", heat="#1f6fa8", on_heat="#ffffff",
     on_strong="#0c1014", on_pale="#0c1014", good="#4fa8e0", bad="#f0894a", c0="#4fa8e0", c1="#f0894a", c2="#2fc59a",
-    c3="#df93c7", c4="#f2c14e", c5="#a5dcf8", c6="#c3c9d0", c7="#c49a6c")
+    c3="#f04fb0", c4="#f2c14e", c5="#a5dcf8", c6="#c3c9d0", c7="#c49a6c")
 
 NAMES = tuple(f.name for f in fields(Palette))
 # Stand-ins that svg.py finds again and turns into var(--name), so that one drawing follows the reader's theme.

@@ -1,5 +1,7 @@
 """Counters over time turned into rates and shares. Always sums first, quotients last."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -38,8 +40,7 @@ def lengths(counters: pd.DataFrame) -> "pd.Series[float]":
 
 def edges(counters: pd.DataFrame) -> npt.NDArray[np.float64]:
     """Cycles at which periods begin, and the end of the last."""
-    first = counters.groupby(level="sample")[["begin", "end"]].first()
-    return np.append(first["begin"].to_numpy(), first["end"].to_numpy()[-1:]).astype(float)
+    return np.concatenate(([0.0], counters["end"].groupby(level="sample").first().to_numpy(dtype=float)))
 
 
 def per_cycle(counters: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -53,10 +54,11 @@ def share(counters: pd.DataFrame, part: tuple[str, ...], whole: tuple[str, ...])
     return above.astype(float).div(below.where(below > 0))
 
 
-def during(result: Result, begin: float, end: float) -> "pd.Series[float]":
-    """Counters of [begin, end) in cycles, summed over chips. A sample that lies partly inside counts in proportion: what a
-    sample's time was spent on within it is not known."""
-    counters = result.counters
-    overlap = np.minimum(counters["end"], end) - np.maximum(counters["begin"], begin)
-    weight = (overlap / (counters["end"] - counters["begin"]).clip(lower=1)).clip(lower=0)
-    return counters.drop(columns=["begin", "end"]).mul(weight, axis=0).sum()
+def during(result: Result, begin: Sequence[float], end: Sequence[float], names: Sequence[str]) -> pd.DataFrame:
+    """[interval] the named counters of [begin, end) in cycles, summed over chips. A sample that lies partly inside counts in
+    proportion: what a sample's time was spent on within it is not known."""
+    at = edges(result.counters)
+    sums = result.counters.groupby(level="sample")[list(names)].sum()
+    until = {name: np.concatenate(([0.0], sums[name].cumsum().to_numpy(dtype=float))) for name in names}
+    return pd.DataFrame({name: np.interp(end, at, counted) - np.interp(begin, at, counted)
+                         for name, counted in until.items()})

@@ -16,6 +16,7 @@ from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si
 
+_MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
 _FIGURES = (timeline.timeline, stack.stack, responses.responses, responses.latency, balance.slices, balance.channels,
             sharing.sharing, decision_figure.decisions, energy.energy)
 
@@ -56,10 +57,11 @@ def _facts(result: Result) -> str:
     p = result.provenance
     ranks = len(p.get("hosts", []))
     host = f"{seconds(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
-    return markup.facts([("system", f"{p['system']}, {result.chips} chip{'' if result.chips == 1 else 's'}"),
-                       ("workload", str(p["workload"])), ("organisation", _organisation(result)), ("digest", result.digest),
-                       ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
-                       ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
+    chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
+    return markup.facts([
+        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), ("organisation", _organisation(result)),
+        ("digest", result.digest), ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
+        ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
 
 
 def _organisation(result: Result) -> str:
@@ -69,20 +71,24 @@ def _organisation(result: Result) -> str:
                      if key in result.config and result.config[key] != usual)
 
 
+def _caption(what: str, shown: int, all_: int) -> str:
+    return f"{grouped(all_)} {what}" if shown == all_ else f"The first {grouped(shown)} of {grouped(all_)} {what}"
+
+
 def _kernels(result: Result) -> str:
     columns = [Column("kernel", True), Column("name"), Column("CTAs", True), Column("launched", True, "cycles"),
                Column("cycles", True, "from the end of the kernel before"), Column("of the run", True)]
-    rows = []
-    for at, k in result.kernels.iterrows():
-        cycles = math.nan if k["cycles"] is pd.NA else float(k["cycles"])
-        share = cycles / result.cycles if result.cycles else math.nan
-        mangled = str(k["name"])
+    numbers = result.kernels[["ctas", "launched", "cycles"]].astype(float)  # NaN for what never came
+    rows: list[list[Cell | str]] = []
+    for at, mangled, (ctas, launched, cycles) in zip(numbers.index, result.kernels["name"], numbers.to_numpy()):
         plain = names.kernel(mangled)
         shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
-        rows.append([number(float(at), str(at)), shown, number(float(k["ctas"]), grouped(k["ctas"])),
-                     number(float(k["launched"]), grouped(k["launched"])),
+        share = ratio(cycles, result.cycles)
+        rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
                      number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
-    return markup.table(columns, rows, f"{len(rows)} kernels, one after another")
+        if len(rows) == _MOST_ROWS:
+            break
+    return markup.table(columns, rows, _caption("kernels, one after another", len(rows), len(numbers)))
 
 
 _FORMATS: dict[str, Callable[[float], str]] = {"hit": percent, "local": percent, "bandwidth": grouped, "ipc": fixed}
@@ -91,26 +97,27 @@ _FORMATS: dict[str, Callable[[float], str]] = {"hit": percent, "local": percent,
 def _decisions(result: Result) -> str:
     table = judged(result)
     columns = [Column("cycle", True), Column("kernel", True), Column("choice"), Column("ruled", True, "cycles")]
-    names = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
-    for name in names:
+    compared = [c for c in table.columns if c not in ("kernel", "cycle", "choice", "ruled")]
+    for name in compared:
         what, _, how = name.partition(".")
-        title = f"{how}: B/cycle" if what == "predicted" else \
-            {"hit": "hit rate", "local": "local", "bandwidth": "B/cycle", "ipc": "IPC"}[what] + f", {how}"
+        title = f"{how}: GB/s" if what == "predicted" else \
+            {"hit": "hit rate", "local": "local", "bandwidth": "GB/s", "ipc": "IPC"}[what] + f", {how}"
         columns.append(Column(title, True))
     rows = []
-    for _, row in table.iterrows():
+    for _, row in table.head(_MOST_ROWS).iterrows():
         cycle, kernel, ruled = (number(row[c], grouped(row[c])) for c in ("cycle", "kernel", "ruled"))
         cells: list[Cell | str] = [cycle, kernel, str(row["choice"]), ruled]
-        for name in names:
+        for name in compared:
             cells.append(number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])))
         rows.append(cells)
-    shown = markup.table(columns, rows, "Decisions: the model's predictions and what was measured while each ruled")
+    said = "decisions: the model's predictions and what was measured while each ruled"
+    shown = markup.table(columns, rows, _caption(said, len(rows), len(table)))
     values = result.decisions.columns[3:]
     if len(values):
         columns = [Column("cycle", True), Column("choice"), *[Column(str(v), True) for v in values]]
         rows = [[number(row["cycle"], grouped(row["cycle"])), str(row["choice"]),
                  *[number(row[v], f"{row[v]:.4g}" if row[v] == row[v] else "–") for v in values]]
-                for _, row in result.decisions.iterrows()]
+                for _, row in result.decisions.head(_MOST_ROWS).iterrows()]
         shown += markup.details("All inputs and predictions of the model",
                               markup.table(columns, rows, "As the policy wrote them; inf: no limit"))
     return shown
@@ -180,7 +187,8 @@ def page(result: Result) -> str:
     if not result.complete:
         cut += markup.paragraph("Stopped early by --max-cycles: the last kernel is not complete.", "warn")
     if "timeline" not in drawn:
-        cut += markup.paragraph("No time line: the run ended before its first sample (control.sample_cycles).")
+        cut += markup.paragraph("No time line, as the run has fewer than three samples: a smaller control.sample_cycles "
+                                "would show one.")
     sections = [("summary", "Summary", cut + _tiles(result) + _facts(result)),
                 ("time", "The run over time", some("timeline")),
                 ("stack", "Where the cycles went", some("stack")),

@@ -9,7 +9,7 @@ import h5py
 from atoll_analysis.errors import BadResult
 
 SCHEMA = "atoll-result"
-# 4 adds /stack to 3; docs/results.md describes the newest.
+# 4 adds /stack and attributes of /provenance to 3. Newer parts are looked for, not inferred from the number.
 READABLE_VERSIONS = (3, 4)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, markup
@@ -15,6 +16,7 @@ from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.sweep import Sweep
 from atoll_analysis.units import fixed, grouped, joules, percent
 
+_MOST_COLUMNS = 8  # of variants; names of variants are long
 _MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 
 
@@ -40,19 +42,27 @@ def _link(sweep: Sweep, file: str, folder: Path, text: str) -> str:
     return f'<a href="{escape(shown.replace(os.sep, "/"), quote=True)}">{escape(text)}</a>'
 
 
+def _speedup(value: float) -> Cell:
+    return Cell(fixed(value), None if value != value else value, style=_shade(value))
+
+
 def _speedups(sweep: Sweep) -> str:
+    """A row per workload and mean; or, where variants are too many for columns, a row per variant."""
     table, means = sweep.speedups(), sweep.means()
     groups = sweep.runs.drop_duplicates("workload").set_index("workload")["group"]
-    grouped_ = bool(groups.astype(bool).any())
-    columns = [Column("workload"), *([Column("group")] if grouped_ else []), *[Column(v, True) for v in sweep.variants]]
-    rows: list[list[Cell | str]] = []
-    for workload, row in table.iterrows():
-        group = [Cell(str(groups.get(workload, "")))] if grouped_ else []
-        rows.append([str(workload), *group, *[Cell(fixed(v), None if v != v else v, style=_shade(v)) for v in row]])
-    for (name, mean), row in means.iterrows():
-        group = [Cell("" if name == "ALL" else str(name))] if grouped_ else []
-        rows.append([_MEANS[mean], *group, *[Cell(fixed(v), None if v != v else v, style=_shade(v)) for v in row]])
-    return markup.table(columns, rows, "Speed-up over the baseline; below: means by group and of all", footer=len(means))
+    names = [(str(w), str(groups.get(w, ""))) for w in table.index]
+    names += [(_MEANS[mean], "" if group == "ALL" else str(group)) for group, mean in means.index]
+    values = np.vstack([table.to_numpy(dtype=float), means.to_numpy(dtype=float)])
+    grouped_ = any(group for _, group in names)
+    rows: list[list[Cell | str]]
+    if len(sweep.variants) <= _MOST_COLUMNS or len(names) > len(sweep.variants):
+        columns = [Column("workload"), *([Column("group")] if grouped_ else []), *[Column(v, True) for v in sweep.variants]]
+        rows = [[name, *([group] if grouped_ else []), *map(_speedup, row)] for (name, group), row in zip(names, values)]
+        return markup.table(columns, rows, "Speed-up over the baseline; below: means", footer=len(means))
+    titles = [f"{name} {group}" if name in _MEANS.values() else name for name, group in names]
+    columns = [Column("variant"), *[Column(title, True) for title in titles]]
+    rows = [[variant, *map(_speedup, values[:, at])] for at, variant in enumerate(sweep.variants)]
+    return markup.table(columns, rows, "Speed-up over the baseline, and means at the right")
 
 
 def _tenths(value: float) -> str:
@@ -87,11 +97,13 @@ def _differences(sweep: Sweep) -> str:
     table = sweep.differences
     if table.empty or table.shape[1] == 0:
         return markup.paragraph("All runs have the same configuration.")
-    by_variant = table.groupby(level="variant", sort=False)
-    columns = [Column("key"), *[Column(v) for v in by_variant.groups if v in sweep.variants]]
-    rows = [[str(key), *[_values(by_variant.get_group(c.title)[key]) for c in columns[1:]]] for key in table]
-    return markup.table(columns, rows, "Keys that are not the same in all runs; several values: they differ by workload",
-                        sortable=False)
+    by_variant = {name: runs for name, runs in table.groupby(level="variant", sort=False)}
+    caption = "Keys that are not the same in all runs; several values: they differ by workload"
+    if len(by_variant) <= _MOST_COLUMNS or table.shape[1] > len(by_variant):
+        rows = [[str(key), *[_values(runs[key]) for runs in by_variant.values()]] for key in table]
+        return markup.table([Column("key"), *map(Column, by_variant)], rows, caption, sortable=False)
+    rows = [[str(name), *[_values(runs[key]) for key in table]] for name, runs in by_variant.items()]
+    return markup.table([Column("variant"), *[Column(str(key)) for key in table]], rows, caption)
 
 
 def page(sweep: Sweep, folder: Path) -> str:

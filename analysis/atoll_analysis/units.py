@@ -34,8 +34,8 @@ def fixed(value: float, digits: int = 2) -> str:
 
 def joules(value: float) -> str:
     """Three digits: "82.4 mJ"."""
-    for factor, unit in ((1.0, "J"), (1e3, "mJ"), (1e6, "µJ")):
-        if value * factor >= 0.9995 or unit == "µJ":
+    for factor, unit in ((1.0, "J"), (1e3, "mJ"), (1e6, "µJ"), (1e9, "nJ")):
+        if value * factor >= 0.9995 or unit == "nJ":
             return f"{value * factor:#.3g}".rstrip(".") + f" {unit}"
     raise AssertionError("unreachable")
 

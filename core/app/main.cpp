@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
       "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
       "  atoll resume out.h5.512000.ckpt                       go on from a checkpoint of a run\n"
       "  atoll info out.h5                                     what came out\n"
+      "  atoll explain out.h5                                  where the cycles went, and what limits\n"
       "  atoll sweep EXPERIMENT.json                           many workloads on many systems\n"
       "  atoll table DIR                                       how they compare\n",
       "atoll"};
@@ -48,6 +49,9 @@ int main(int argc, char** argv) {
   atl::add_import(commands);
   atl::add_record(commands);
   atl::add_info(commands);
+  atl::add_explain(commands);
+  atl::add_compare(commands);
+  atl::add_export(commands);
   atl::add_config(commands);
   atl::add_list(commands);
   atl::add_ptx(commands);

@@ -34,6 +34,14 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
 
 void Chip::run_until(Cycle end) {
   if (phase_ == Phase::stopped) c_.queue.clear();
+  while (look_.next() < end) {
+    run_events(look_.next());
+    look_around(end);
+  }
+  run_events(end);
+}
+
+void Chip::run_events(Cycle end) {
   c_.queue.run_until(
       end,
       [this](Cycle at, const Event& e) {
@@ -181,6 +189,7 @@ void Chip::fill_l1(const Event& e) {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
+  begin_census();
   at_kernel_start_ = c_.count;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
@@ -234,7 +243,7 @@ void Chip::dispatch() {
       c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
     }
   }
-  if (finished_ == ctas_->count()) phase_ = Phase::draining;
+  if (finished_ == ctas_->count()) phase_ = Phase::draining, spend(Span::draining);
 }
 
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
@@ -248,10 +257,12 @@ void Chip::advance_phase() {
     const bool together = c_.role == LlcRole::sm_side || c_.machine.release_cleans || c_.replication.flush;
     if (!together) return c_.role == LlcRole::split ? begin_flush(LlcSlice::Flush::remote) : end_kernel();
     if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
-    phase_ = Phase::waiting;
+    phase_ = Phase::waiting, spend(Span::waiting);
     tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
   } else if (phase_ == Phase::flushing) {
-    if (flushed() && invalidated()) end_kernel();
+    if (!flushed()) return;
+    if (invalidated()) return end_kernel();
+    if (spending_ != Span::invalidating) spend(Span::invalidating);
   }
 }
 
@@ -273,7 +284,7 @@ bool Chip::invalidated() const {
 }
 
 void Chip::begin_flush(LlcSlice::Flush scope) {
-  phase_ = Phase::flushing;
+  phase_ = Phase::flushing, spend(Span::flushing);
   for (LlcSlice& s : slices_) s.begin_flush(scope);
 }
 
@@ -286,12 +297,12 @@ void Chip::flush_after_kernel() {
   if (!replicas && !c_.sm_side()) return begin_flush(LlcSlice::Flush::settle);
   const bool hardware = c_.machine.full_map || c_.machine.home_directory;
   if (!hardware || !c_.sm_side()) return begin_flush(LlcSlice::Flush::all);
-  phase_ = Phase::flushing;
+  phase_ = Phase::flushing, spend(Span::flushing);
   if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
 }
 
 void Chip::end_kernel() {
-  phase_ = Phase::idle;
+  phase_ = Phase::idle, spend(Span::idle);
   const Counters d = c_.count - at_kernel_start_;
   tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}});
 }
@@ -353,8 +364,10 @@ void Chip::send_sample() {
   c_.schedule(c_.now() + c_.machine.config.control.sample_cycles, EventKind::sample, 0);
 }
 
-ChipReportBody Chip::report() const {
+ChipReportBody Chip::report() {
+  spend(Span::idle), end_census();
   ChipReportBody r;
+  r.census = flatten(std::move(census_));
   r.counters.assign(c_.count.value.begin(), c_.count.value.end());
   for (const LlcSlice& s : slices_) r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits());
   for (const DramChannel& d : channels_) r.channel_reads.push_back(d.reads()), r.channel_writes.push_back(d.writes());

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "comm/control_message.hpp"
+#include "core/chip/census.hpp"
 #include "core/chip/cluster_sharing.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
@@ -11,6 +12,7 @@
 #include "core/chip/home_agent.hpp"
 #include "core/chip/links.hpp"
 #include "core/chip/llc_slice.hpp"
+#include "core/chip/look_times.hpp"
 #include "core/chip/request_network.hpp"
 #include "core/chip/response_network.hpp"
 #include "core/chip/sm.hpp"
@@ -58,6 +60,7 @@ class Chip final : public LogicalProcess {
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
           finished_);
     state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, sampling_, sampled_, parked_, latency_);
+    state(a, look_, census_, spending_, spending_since_);
   }
 
  private:
@@ -89,7 +92,13 @@ class Chip final : public LogicalProcess {
   void advance_change();
   void resume_with(const Modes& modes);
   void fill_l1(const Event& e);
-  ChipReportBody report() const;
+  ChipReportBody report();
+  void run_events(Cycle end);
+  // census.cpp
+  void look_around(Cycle until);
+  void spend(Span next);
+  void begin_census();
+  void end_census();
   std::string status() const;
   std::vector<Gate*> gates();
   template <class F> void for_each_wait(F&& f) {
@@ -133,6 +142,10 @@ class Chip final : public LogicalProcess {
   bool sampling_ = false;
   Counters sampled_;
   ParkedMessages parked_;
+  LookTimes look_;
+  std::vector<WaitCensus> census_;  ///< [kernel]
+  Span spending_ = Span::idle;
+  Cycle spending_since_ = 0;
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency_{};
 };
 

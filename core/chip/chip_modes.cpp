@@ -45,6 +45,7 @@ void Chip::send_epoch(std::uint32_t of_modes) {
 void Chip::pause() {
   c_.paused = true;
   change_ = Change::draining;
+  spend(Span::changing);
 }
 
 /// Before SM-side caching begins, dirty lines go to memory, where other chips' reads will find them; clean ones may stay.
@@ -84,6 +85,7 @@ void Chip::resume_with(const Modes& modes) {
   for (Sm& s : sms_) s.retry();
   // A chip whose CTAs had all ended says so again: how a kernel ends depends on the organisation.
   if (phase_ == Phase::idle || phase_ == Phase::waiting) phase_ = Phase::draining;
+  spend(phase_ == Phase::running ? Span::running : Span::draining);
 }
 
 }  // namespace atl

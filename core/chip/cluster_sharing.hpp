@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
 #include "core/engine/archive.hpp"
@@ -70,6 +71,7 @@ class ClusterSharing {
 
   bool idle() const;
   std::string describe_stall() const;
+  void take_census(Census& census) const;  // census.cpp
 
   template <class F> void for_each_wait(F&& f) {
     for (Leaving& l : leaving_) f(l.gate);

@@ -88,8 +88,9 @@ struct StatusBody {
 struct ChipReportBody {
   std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
   std::vector<std::uint64_t> latency;  ///< [origin][bucket], flattened
+  std::vector<std::uint64_t> census;   ///< of every kernel begun (wait_census.hpp)
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes& latency;
+    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes& latency& census;
   }
 };
 

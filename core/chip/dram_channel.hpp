@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/engine/archive.hpp"
 
@@ -33,6 +34,7 @@ class DramChannel {
   std::uint64_t reads() const { return reads_; }
   std::uint64_t writes() const { return writes_; }
   std::string describe_stall() const;
+  void take_census(Census& census) const;  // census.cpp
   bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {

@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/chip/topology.hpp"
 #include "core/engine/archive.hpp"
@@ -46,6 +47,10 @@ class Links {
   void on_credit(std::uint32_t channel);
 
   std::string describe_stall() const;
+  // census.cpp
+  void take_census(Census& census) const;
+  /// What packets wait for that are to leave by this channel.
+  Wait wait_of(std::uint32_t channel) const;
   /// Nothing is queued, and every buffer at the other ends is known to be free.
   bool credits_home() const;
   template <class F> void for_each_gate(F&& f) {

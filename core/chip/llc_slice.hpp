@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/mshr.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/chip/tag_array.hpp"
@@ -80,6 +81,10 @@ class LlcSlice {
   /// Lines of this chip and of others, as they are now.
   std::pair<std::uint32_t, std::uint32_t> occupancy() const;
   std::string describe_stall() const;
+  // census.cpp
+  void take_census(Census& census) const;
+  /// What the requests of this queue wait for.
+  Wait wait_of(std::uint32_t queue) const;
   bool credits_home() const {
     const auto idle = [](const Input& in) {
       return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled;
@@ -149,6 +154,9 @@ class LlcSlice {
   bool take_invalidation(const Packet& p);
   bool write_both(const Packet& p, std::uint32_t queue);
   bool invalidation_room() const;
+
+  Wait wait_to_answer(const Lane& lane) const;
+  Wait wait_to_write_back(const Lane& lane) const;
 
   bool stall(std::uint32_t queue);
   void return_granted(Input& in);

@@ -41,6 +41,9 @@ class Mmu {
 
   /// Touches from before `end` that were not taken yet, for the controller.
   std::vector<FirstTouch::Touch> take_touches_before(Cycle end);
+  template <class See> void for_each_parked(See&& see) const {
+    parked_.for_each([&](const auto&, auto&& for_each_waiter) { for_each_waiter(see); });
+  }
   std::size_t parked_pages() const { return parked_.in_use(); }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
 

@@ -94,6 +94,18 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
       }
     }
   }
+  /// Calls see(entry, for_each_waiter) for every open entry, in no order that means anything; for_each_waiter(f) calls
+  /// f(waiter).
+  template <class See> void for_each(See&& see) const {
+    for (const Index e : index_) {
+      if (e == kFree) continue;
+      const Entry& entry = entry_[e];
+      see(entry, [&](auto&& f) {
+        if (entry.has_front) f(entry.front);
+        for (std::uint32_t n = entry.first; n != kNone; n = node_[n].next) f(node_[n].waiter);
+      });
+    }
+  }
   void close(std::uint32_t e) {
     // Linear probing without tombstones: move later members of the run back into the hole.
     std::size_t hole = slot(entry_[e].line);

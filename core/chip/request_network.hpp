@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/mmu.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/engine/archive.hpp"
@@ -32,6 +33,10 @@ class RequestNetwork {
 
   Mmu& mmu() { return mmu_; }
   std::string describe_stall() const;
+  // census.cpp
+  void take_census(Census& census) const;
+  /// What SM `sm` waits for that lined up for a credit of one of its ports.
+  Wait wait_behind(const Gate& gate, std::uint32_t sm) const;
   bool credits_home() const {
     return std::all_of(port_.begin(), port_.end(), [](const OutPort& p) { return p.idle(); });
   }
@@ -49,6 +54,7 @@ class RequestNetwork {
   Fifo<Packet>& resumed(std::uint32_t port, std::uint32_t lane) { return resumed_[port * lanes_ + lane]; }
   void pump(std::uint32_t port);
   bool to_local_slice(const Packet& p) const;
+  Wait wait_of(const Lane& lane) const;
 
   Context& c_;
   Mmu mmu_;

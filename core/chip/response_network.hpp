@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/server.hpp"
 #include "core/engine/archive.hpp"
@@ -25,6 +26,7 @@ class ResponseNetwork {
   bool credits_home() const {
     return std::all_of(port_.begin(), port_.end(), [](const Port& p) { return p.gate.full() && p.fifo.empty(); });
   }
+  void take_census(Census& census) const;  // census.cpp
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
   template <class F> void for_each_gate(F&& f) {
     for (Port& p : port_) f(p.gate);

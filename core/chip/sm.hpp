@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
 #include "core/chip/l1_cache.hpp"
@@ -64,6 +65,9 @@ class Sm {
   bool quiet() const { return unacknowledged_ == 0 && l1_.outstanding() == 0; }
   /// What stands still here, for the deadlock report; empty if nothing.
   std::string describe_stall() const;
+  // census.cpp
+  void count_requests(Census& census) const;
+  void count_slots(Census& census) const;
 
   template <class F> void for_each_wait(F&& f) { f(credit_wanted_), f(credit_held_); }
   /// Calls load(cta, program) for the CTAs that are resident.
@@ -74,7 +78,7 @@ class Sm {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, l1_, warp_, cta_, scheduler_, warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_, lsu_access_);
     state(a, lsu_part_, lsu_free_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
-    state(a, unacknowledged_, shared_free_);
+    state(a, unacknowledged_, awaited_, shared_free_);
   }
 
  private:
@@ -112,6 +116,8 @@ class Sm {
   bool neighbours_first() const;
   bool own_first() const;
   void look_up_for_neighbour();
+  bool waits_for_memory(const Warp& w) const;
+  Wait load_store_wait() const;
 
   Context& c_;
   RequestNetwork& network_;
@@ -137,6 +143,7 @@ class Sm {
   bool own_last_ = false;          ///< the L1's last access was the SM's own
   Cycle stalled_from_ = 0;         ///< since when lsu_stalled_, or waiting for a credit
   std::uint32_t unacknowledged_ = 0;
+  std::uint32_t awaited_ = 0;  ///< of these: loads and atomics with a result
   Cycle shared_free_ = 0;
 };
 

@@ -165,6 +165,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
         c_.observer->on_l1_atomic(c_, id_, line);
     }
     p.token = warp << 8 | op.slot;
+    awaited_ += kind == PacketKind::read || op.slot != kNoSlot;
     if (op.slot != kNoSlot) {
       Warp& w = warp_[warp];
       w.busy |= 1u << op.slot;
@@ -226,7 +227,10 @@ void Sm::on_response(const Packet& p, bool from_neighbour) {
       ++c_.count[Counter::loads_completed];
       c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - p.born;
     }
-    if (p.kind != PacketKind::write_ack) part_done(p.token >> 8, p.token & 0xFF);
+    if (p.kind != PacketKind::write_ack) {
+      --awaited_;
+      part_done(p.token >> 8, p.token & 0xFF);
+    }
   } else if (from_neighbour) {
     cluster_->on_arrival(p);
     l1_.pass_on(p.token & 0xFFFF, p.sectors, done);

@@ -14,6 +14,7 @@
 #include "core/engine/parked_messages.hpp"
 #include "core/stats/progress.hpp"
 #include "core/stats/run_result.hpp"
+#include "core/stats/wait_census.hpp"
 #include "inputs/config/system_config.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/page_placement.hpp"
@@ -46,10 +47,12 @@ class Controller final : public LogicalProcess {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
     state(a, chips_emptied_, epoch_begin_, changing_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
-    state(a, requests_, result_);
+    state(a, requests_, result_, census_);
   }
   /// Everything simulated. Valid when the run has ended.
   const RunResult& result() const { return result_; }
+  /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
+  const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
 
  private:
   enum class EventKind : std::uint8_t { message, settle, launch, limit };
@@ -113,6 +116,7 @@ class Controller final : public LogicalProcess {
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;
   RunResult result_;
+  std::vector<std::vector<WaitCensus>> census_;
 };
 
 }  // namespace atl

@@ -12,6 +12,7 @@
 #include "core/control/checkpoint_meeting.hpp"
 #include "core/control/sharing.hpp"
 #include "core/control/sm_sharing.hpp"
+#include "core/control/stack.hpp"
 
 namespace atl {
 namespace {
@@ -122,7 +123,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;
-  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited())))
+  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited() / seconds.count())))
     waits.push_back(unpack<double>(body));
   const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
   if (options.inspect_chip) {
@@ -134,6 +135,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
+  result.stack = stack_of_run(*machine, result, controller->census());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
   Digest digest;
@@ -145,7 +147,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
   result.provenance.windows = synchroniser->windows_run();
-  result.provenance.wait_seconds = std::move(waits);
+  result.provenance.wait_shares = std::move(waits);
   return result;
 }
 

@@ -171,8 +171,9 @@ void check_schema(const ResultFile& file) {
   const auto schema = file.text("/", "schema");
   if (schema != hdf5::kSchema) file.fail(fmt::format("has schema \"{}\" instead of \"{}\"", schema, hdf5::kSchema));
   const auto version = file.number("/", "schema_version");
-  if (version != hdf5::kSchemaVersion) {
-    file.fail(fmt::format("has schema version {}; this Atoll reads version {}", version, hdf5::kSchemaVersion));
+  if (version < hdf5::kOldestVersion || version > hdf5::kSchemaVersion) {
+    file.fail(fmt::format("has schema version {}; this Atoll reads versions {} to {}", version, hdf5::kOldestVersion,
+                          hdf5::kSchemaVersion));
   }
 }
 
@@ -182,8 +183,9 @@ Provenance read_provenance(const ResultFile& file) {
   p.hosts = file.text_list("/provenance", "hosts");
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");
+  if (file.number("/", "schema_version") < 4) return p;
   p.windows = file.number("/provenance", "windows");
-  p.wait_seconds = file.list<double>("/provenance", "wait_seconds", H5T_FLOAT);
+  p.wait_shares = file.list<double>("/provenance", "wait_shares", H5T_FLOAT);
   p.process_events = file.list<std::uint64_t>("/provenance", "process_events", H5T_INTEGER);
   return p;
 }
@@ -259,6 +261,17 @@ std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
   return samples;
 }
 
+StackResult read_stack(const ResultFile& file, std::size_t kernels, std::size_t chips) {
+  StackResult stack(kernels, std::vector<Stack>(chips));
+  for (const StackPartInfo& part : stack_parts()) {
+    const auto cycles = file.reals(fmt::format("/stack/{}", part.name), {kernels, chips});
+    auto value = cycles.begin();
+    for (auto& kernel : stack)
+      for (Stack& s : kernel) s[part.id] = *value++;
+  }
+  return stack;
+}
+
 SharingResult read_sharing(const ResultFile& file) {
   SharingResult sharing;
   sharing.epoch_cycles = file.counts("/sharing/window_cycles", {kSharingWindows}).back();
@@ -306,6 +319,7 @@ RunResult read_result(const std::string& path) {
     result.decisions = read_decisions(file);
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
+    if (file.has("/stack")) result.stack = read_stack(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
     return result;

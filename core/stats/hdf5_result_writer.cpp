@@ -71,9 +71,9 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   const hsize_t processes = p.process_events.size();
   const auto of_process = group.createAttribute("process_events", H5::PredType::STD_U64LE, H5::DataSpace(1, &processes));
   if (processes != 0) of_process.write(H5::PredType::NATIVE_UINT64, p.process_events.data());
-  const hsize_t waits = p.wait_seconds.size();
-  const auto waited = group.createAttribute("wait_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &waits));
-  if (waits != 0) waited.write(H5::PredType::NATIVE_DOUBLE, p.wait_seconds.data());
+  const hsize_t waits = p.wait_shares.size();
+  const auto waited = group.createAttribute("wait_shares", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &waits));
+  if (waits != 0) waited.write(H5::PredType::NATIVE_DOUBLE, p.wait_shares.data());
   const hsize_t ranks = p.hosts.size();
   const auto hosts = group.createAttribute("hosts", hdf5::text_type(), H5::DataSpace(1, &ranks));
   if (ranks != 0) hosts.write(hdf5::text_type(), static_cast<const void*>(pointers(p.hosts).data()));
@@ -144,6 +144,21 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
     if (n != 0) set.write(joules.data(), H5::PredType::NATIVE_DOUBLE);
     set_text(set, "unit", "J");
     set_text(set, "doc", std::string(component.doc));
+  }
+}
+
+void write_stack(const H5::H5File& file, const StackResult& stack) {
+  const auto group = file.createGroup("stack");
+  const Dims dims{stack.size(), stack[0].size()};
+  for (const StackPartInfo& part : stack_parts()) {
+    std::vector<double> cycles;
+    for (const auto& chips : stack)
+      for (const Stack& s : chips) cycles.push_back(s[part.id]);
+    const auto set =
+        group.createDataSet(std::string(part.name), H5::PredType::IEEE_F64LE, H5::DataSpace(2, dims.data()), layout(dims));
+    if (!cycles.empty()) set.write(cycles.data(), H5::PredType::NATIVE_DOUBLE);
+    set_text(set, "unit", "cycles");
+    set_text(set, "doc", std::string(part.doc));
   }
 }
 
@@ -236,6 +251,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
   write_energy(file, result.chips);
+  if (!result.stack.empty()) write_stack(file, result.stack);
   if (result.sharing) write_sharing(file, *result.sharing);
   if (result.sm_sharing) write_sm_sharing(file, *result.sm_sharing);
   file.flush(H5F_SCOPE_GLOBAL);

@@ -6,6 +6,7 @@
 
 #include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
+#include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
 #include "core/stats/energy.hpp"
@@ -59,7 +60,7 @@ struct Provenance {
   std::uint64_t events = 0;                   ///< events handled
   std::uint64_t windows = 0;                  ///< time windows of the controller's rank that were not skipped
   std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
-  std::vector<double> wait_seconds;           ///< [rank] of these: exchanging messages and waiting for other ranks
+  std::vector<double> wait_shares;            ///< [rank] part of its time that it exchanged messages or waited for others
 };
 
 struct RunResult {
@@ -68,6 +69,7 @@ struct RunResult {
   std::vector<Sample> samples;
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
+  StackResult stack;                          ///< [kernel][chip]; empty in files of schema version 3
   std::optional<SharingResult> sharing;       ///< of runs with `observe.sharing`
   std::optional<SmSharingResult> sm_sharing;  ///< of runs with `observe.sm_sharing`
   Cycle cycles = 0;                           ///< end of the last kernel

@@ -74,9 +74,9 @@ std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result)
 
 /// The mean over ranks; nothing for a run of one.
 std::string waiting(const Provenance& p) {
-  if (p.wait_seconds.size() < 2) return "";
-  const double sum = std::accumulate(p.wait_seconds.begin(), p.wait_seconds.end(), 0.0);
-  return fmt::format(" that wait {} of it", percent(sum, p.host_seconds * static_cast<double>(p.wait_seconds.size())));
+  if (p.wait_shares.size() < 2) return "";
+  const double sum = std::accumulate(p.wait_shares.begin(), p.wait_shares.end(), 0.0);
+  return fmt::format(" that wait {} of it", percent(sum, static_cast<double>(p.wait_shares.size())));
 }
 
 std::string responses_row(const RunResult& result) {
@@ -296,7 +296,7 @@ std::string info_json(const RunResult& result) {
                        {"events", p.events},
                        {"workload_digest", p.workload_digest},
                        {"windows", p.windows},
-                       {"wait_seconds", p.wait_seconds},
+                       {"wait_shares", p.wait_shares},
                        {"process_events", p.process_events}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

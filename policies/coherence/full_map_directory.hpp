@@ -22,7 +22,7 @@ class FullMapDirectory {
     return e.owner == reader ? kNobody : e.owner;
   }
   /// Who has written the line, for reads of the home itself, which the directory need not remember.
-  std::uint8_t owner(LineAddr line) {
+  std::uint8_t owner(LineAddr line) const {
     const Entry* e = find(line);
     return e == nullptr ? kNobody : e->owner;
   }

@@ -88,7 +88,7 @@ class RunFigures(support.FolderTest):
             file["stack/dram"] = np.full((3, 4), 30.0)
             file["stack/link_in"] = np.full((3, 4), 10.0)
         chart = stack.stack(atoll_analysis.load(path))
-        self.assertIn("dram 75.0 %, link in 25.0 %", chart.alt)
+        self.assertIn("DRAM 75.0 %, links inwards 25.0 %", chart.alt)
         np.testing.assert_allclose([b.get_width() for b in axes_of(chart)[0].patches], [0.75, 0.25] * 5)
 
     def test_images_are_written(self) -> None:

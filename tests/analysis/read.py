@@ -8,7 +8,7 @@ import numpy as np
 
 import atoll_analysis
 from atoll_analysis import BadResult, config, rates
-from atoll_analysis.decisions import judged, options
+from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
 from atoll_analysis.metrics import metrics
 
@@ -112,7 +112,7 @@ class Tables(support.FolderTest):
     def test_part_of_a_sample_counts_in_proportion(self) -> None:
         issued, ends = self.file["series/warp.instructions"][:].sum(axis=1), self.file["series/end_cycle"][:].astype(float)
         self.assertEqual(list(ends[1:3] - ends[:2]), [1000, 1000])
-        found = rates.during(self.run_, ends[0] + 500, ends[1] + 250)["warp.instructions"]
+        found = rates.during(self.run_, [ends[0] + 500], [ends[1] + 250], ["warp.instructions"])["warp.instructions"][0]
         self.assertAlmostEqual(found, issued[1] / 2 + issued[2] / 4)
 
     def test_a_decision_is_judged_by_what_came_until_its_kernel_ended(self) -> None:
@@ -122,8 +122,35 @@ class Tables(support.FolderTest):
         end = float(self.run_.kernels["finished"].iloc[int(first["kernel"])])
         self.assertEqual(table["ruled"].iloc[0], end - first["cycle"])
         self.assertEqual(table["hit.predicted"].iloc[0], first[f"{first['choice']}.hit"])
-        of = rates.during(self.run_, first["cycle"], end)
+        of = rates.during(self.run_, [first["cycle"]], [end], ["llc.hits", "llc.merges", "llc.accesses"]).iloc[0]
         self.assertAlmostEqual(table["hit.measured"].iloc[0], (of["llc.hits"] + of["llc.merges"]) / of["llc.accesses"])
+
+
+    def test_measured_bandwidth_is_of_as_much_of_the_system_as_the_models(self) -> None:
+        whole = judged(self.run_)["bandwidth.measured"].iloc[0]
+        begin, end = reigns(self.run_).iloc[0]
+        taken = rates.during(self.run_, [begin], [end], ["noc.response_bytes"])["noc.response_bytes"][0]
+        self.assertAlmostEqual(whole, taken / (end - begin))  # at 1 GHz, bytes per cycle are GB/s
+        run = atoll_analysis.load(self.result("selrep.h5"))   # 1.4 GHz, four routers, of which the model has one
+        begin, end = reigns(run).iloc[0]
+        taken = rates.during(run, [begin], [end], ["noc.response_bytes"])["noc.response_bytes"][0]
+        self.assertAlmostEqual(judged(run)["bandwidth.measured"].iloc[0], taken / (end - begin) * 1.4 / 4)
+
+    def test_a_choice_rules_until_the_same_policys_next_one(self) -> None:
+        path = self.result("cut.h5")
+        with h5py.File(path, "r+") as file:
+            del file["decisions"]
+            file["decisions/kernel"] = np.array([0, 0, 1, 0, 1], dtype=np.uint64)
+            file["decisions/cycle"] = np.array([100, 200, 9000, 500, 9500], dtype=np.uint64)
+            file["decisions/choice"] = np.array(["sm_side", "shared degree_2", "memory_side", "private private", "shared"],
+                                                dtype=h5py.string_dtype())
+            file.create_group("decisions/values")
+            finished = file["kernels/finished"][:].astype(float)
+        run = atoll_analysis.load(path)
+        self.assertEqual([policy(c) for c in ("shared degree_2", "1024 B", "local ways 8 8")],
+                         ["replication", "range", "organisation"])
+        # SAC decides once for a kernel; degrees go on from kernel to kernel.
+        self.assertEqual(list(reigns(run)["end"]), [finished[0], 500, finished[1], 9500, run.cycles])
 
 
 class OtherRuns(support.FolderTest):

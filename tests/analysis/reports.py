@@ -115,11 +115,49 @@ class RunPage(PageTest):
             cycle, eab = int(file["decisions/cycle"][0]), float(file["decisions/values/sm_side.eab"][0])
         head = page.row("cycle", "kernel", "choice")
         self.assertIn("hit rate, measured", head)
-        self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: B/cycle")], f"{eab:,.0f}")
+        self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: GB/s")], f"{eab:,.0f}")
 
     def test_a_run_cut_short_says_so(self) -> None:
         self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
+
+    def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
+        path = self.result("cut.h5")
+        with h5py.File(path, "r+") as file:
+            file.attrs["cycles"] = np.uint64(1)
+            for name in ("launched", "started", "finished"):
+                file[f"kernels/{name}"][:] = np.uint64(2**64 - 1)
+            for group in ("totals", "latency", "slices", "channels", "energy"):
+                for dataset in file[group].values():
+                    dataset[...] = 0
+            for name in list(file["series"]):
+                values = file[f"series/{name}"][:0]
+                del file[f"series/{name}"]
+                file[f"series/{name}"] = values
+        page = self.check(run_report.page(atoll_analysis.load(path)))
+        self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "unfinished", "–"])
+        self.assertIn("No time line", page.text)
+
+    def test_a_run_of_thousands_of_kernels_and_decisions_has_a_page_of_bearable_size(self) -> None:
+        path, number = self.result("sac.h5"), 3000
+        with h5py.File(path, "r+") as file:
+            ends = np.linspace(0, int(file.attrs["cycles"]), number + 1)[1:].astype(np.uint64)
+            columns = {"launched": np.concatenate(([0], ends[:-1])).astype(np.uint64), "started": ends, "finished": ends,
+                       "ctas": np.arange(number, dtype=np.uint64), "name": np.array(["k"] * number, object)}
+            for name, values in columns.items():
+                del file[f"kernels/{name}"]
+                file[f"kernels/{name}"] = values
+            for name, dataset in [(n, d[()]) for n, d in file["decisions"].items() if n != "values"]:
+                del file[f"decisions/{name}"]
+                file[f"decisions/{name}"] = np.resize(dataset, number)
+            for name, values in [(n, d[()]) for n, d in file["decisions/values"].items()]:
+                del file[f"decisions/values/{name}"]
+                file[f"decisions/values/{name}"] = np.resize(values, number)
+            file["decisions/cycle"][:] = ends
+        text = run_report.page(atoll_analysis.load(path))
+        self.assertLess(len(text), 2_500_000)
+        self.assertIn("The first 500 of 3,000 kernels", text)
+        self.assertIn("The first 500 of 3,000 decisions", text)
 
     def test_text_of_files_cannot_become_markup(self) -> None:
         path = self.result("cut.h5")
@@ -144,7 +182,8 @@ class SweepPage(PageTest):
         page = self.check(sweep_report.page(sweep, sweep.path))
         speedups, means = sweep.speedups(), sweep.means()
         self.assertEqual(page.row("mixed", "shared"), ["mixed", "shared", *[f"{v:.2f}" for v in speedups.loc["mixed"]]])
-        self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *[f"{v:.2f}" for v in means.loc[("ALL", "harmonic")]]])
+        harmonic = [f"{value:.2f}" for value in means.loc[("ALL", "harmonic")]]
+        self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *harmonic])
         self.assertEqual(page.row("link.bandwidth_gbps"), ["link.bandwidth_gbps", "96", "96", "12"])
 
     def test_points_are_linked_their_reports_first(self) -> None:

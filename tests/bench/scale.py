@@ -5,6 +5,10 @@
         constant work per chip on one rank: processor time per request, memory per chip
     scale.py ranks ATOLL [--ranks 1,2] [--workloads FILE,...] [--repeat 3] [--set KEY=VALUE]...
         wall clock, speed-up, and the time that ranks wait, all and per window
+    scale.py model ATOLL [--workloads FILE,...] [--latencies 8,32,128] [--transport vader|tcp] [--repeat 3]
+        calibrates the model of docs/scaling.md on two runs of two ranks, and compares the others with it
+    scale.py predict ATOLL --part A --sync MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
+        what the model says of many ranks, from one run on one rank and the figures that `model` printed
 
 Processor time bears other jobs on the machine, wall clock does not. Standard library only."""
 
@@ -46,7 +50,8 @@ class Run:
         totals, provenance = self.info["totals"], self.info["provenance"]
         self.requests = totals["requests.local"] + totals["requests.remote"]
         self.events, self.windows = provenance["events"], provenance["windows"]
-        self.seconds, self.waits = provenance["host_seconds"], provenance["wait_seconds"]
+        self.seconds = provenance["host_seconds"]
+        self.waits = [self.seconds * share for share in provenance["wait_shares"]]
         self.loads = provenance["process_events"]
         self.digest = self.info["digest"]
 
@@ -55,10 +60,9 @@ def weak(name, chips, work, folder):
     """The workload of that name with as much work and data per chip as it has on four."""
     with open(os.path.join(SOURCE, FOUR_CHIPS[name]), encoding="utf-8") as file:
         workload = json.load(file)
+    workload["chips"] = chips
     for kernel in workload["kernels"]:
-        for key in ("ctas", "concurrent_ctas"):
-            if key in kernel:
-                kernel[key] = kernel[key] * chips // 4
+        kernel["ctas"] = kernel["ctas"] * chips // 4
         kernel["memory_instructions"] = max(1, int(kernel["memory_instructions"] * work))
         for region in kernel["regions"]:
             region["size_kib"] = max(64, region["size_kib"] * chips // 4)
@@ -106,6 +110,94 @@ def ranks_command(a):
                   f"{max(loads) * len(loads) / sum(loads):9.2f}", flush=True)
 
 
+class Model:
+    """T = sum over windows of max(slowest rank, mean of two ranks that exchange + sync), see docs/scaling.md.
+
+    part: seconds of a rank's share of the work, as part of its share of a run on one rank (caches, uneven windows).
+    sync: seconds from the end of a window on one rank until another one can go on with it."""
+
+    def __init__(self, part, sync):
+        self.part, self.sync = part, sync
+
+    def seconds(self, works, windows):
+        """works: seconds of each rank's share of the one-rank run, for the ranks of the ring in order."""
+        works = [self.part * work for work in works]
+        pairs = max((a + b) / 2 for a, b in zip(works, works[1:] + works[:1]))
+        return max(max(works), pairs + self.sync * windows)
+
+
+def shares(run, ranks):
+    """Seconds of each rank's share of a one-rank run; `ranks`: the rank of each process."""
+    works = [0.0] * (max(ranks) + 1)
+    for rank, events in zip(ranks, run.loads):
+        works[rank] += run.seconds * events / run.events
+    return works
+
+
+def model_command(a):
+    os.environ["OMPI_MCA_btl"] = f"self,{a.transport}"
+    if a.transport == "tcp":
+        os.environ["OMPI_MCA_btl_tcp_if_include"] = "lo"
+    maps = {"even": [0, 0, 1, 1, 1], "uneven": [0, 0, 0, 1, 1]}
+    points = []
+    for file in a.workloads.split(","):
+        for latency in map(int, a.latencies.split(",")):
+            arguments = ["sac-4chip", "-w", os.path.join(SOURCE, file), "--set", f"link.latency_cycles={latency}"]
+
+            def fastest(*more, ranks=1, arguments=arguments):
+                return min((Run(a.atoll, [*arguments, *more], ranks) for _ in range(a.repeat)), key=lambda r: r.seconds)
+
+            alone = fastest()
+            for name, ranks in maps.items():
+                two = fastest("--map", ",".join(map(str, ranks)), ranks=2)
+                if two.digest != alone.digest:
+                    sys.exit("digests differ")
+                points.append((os.path.basename(file), latency, name, shares(alone, ranks), two.windows, two.seconds, alone.seconds))
+    # Two unknowns from two even runs of the first workload, those of the least and the greatest latency.
+    even = [p for p in points if p[0] == points[0][0] and p[2] == "even"]
+    low, high = min(even, key=lambda p: p[1]), max(even, key=lambda p: p[1])
+    (x1, w1, t1), (x2, w2, t2) = ((sum(p[3]) / 2, p[4], p[5]) for p in (low, high))
+    determinant = x1 * w2 - x2 * w1
+    model = Model((t1 * w2 - t2 * w1) / determinant, (x1 * t2 - x2 * t1) / determinant)
+    print(f"{a.transport}: part {model.part:.3f}, sync {1e6 * model.sync:.2f} us per window")
+    print("workload              latency  map      windows  one rank  two ranks  speed-up   model  error")
+    errors = []
+    for point in points:
+        file, latency, name, works, windows, seconds, alone = point
+        said = model.seconds(works, windows)
+        error = said / seconds - 1
+        fitted = point in (low, high)
+        if not fitted:
+            errors.append(abs(error))
+        print(f"{file:20}  {latency:7}  {name:7}  {windows:7}  {alone:8.2f}  {seconds:9.2f}  {alone / seconds:8.2f}  {said:6.2f}  "
+              f"{100 * error:+5.1f} %{'  (calibration)' if fitted else ''}")
+    print(f"held-out runs: mean error {100 * sum(errors) / len(errors):.1f} %, largest {100 * max(errors):.1f} %")
+
+
+def predict_command(a):
+    networks = {"one host": a.sync, "InfiniBand": a.sync + 2, "TCP": a.sync + 30}
+    print("workload   ranks  " + "  ".join(f"{name:>20}" for name in networks) + "   (speed-up, part of it that is synchronisation)")
+    for name in a.workloads.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(a.atoll, ["sac-4chip", "--set", f"chips={a.chips}", "-w", weak(name, a.chips, a.work, folder)])
+        ranks = 1
+        while True:
+            of_process = [min(p * ranks // a.chips, ranks - 1) for p in range(a.chips + 1)]
+            if ranks > a.chips:
+                of_process = list(range(a.chips + 1))
+            works = shares(run, of_process)
+            works = works[:a.chips]  # a rank of the controller alone is not on the ring
+            row = f"{name:9}  {ranks:5}"
+            for sync in networks.values():
+                seconds = Model(a.part if ranks > 1 else 1, 1e-6 * sync).seconds(works, run.windows)
+                free = Model(a.part if ranks > 1 else 1, 0).seconds(works, run.windows)
+                row += f"  {run.seconds / seconds:10.1f}  {100 * (1 - free / seconds):6.1f} %"
+            print(row)
+            if ranks > a.chips:
+                break
+            ranks = 2 * ranks if ranks < a.chips else a.chips + 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -124,6 +216,21 @@ def main():
     c.add_argument("--repeat", type=int, default=3)
     c.add_argument("--set", action="append", default=[])
     c.set_defaults(command=ranks_command)
+    c = commands.add_parser("model")
+    c.add_argument("atoll")
+    c.add_argument("--workloads", default="tests/bench/uniform_shared.json,tests/bench/uniform_private.json,inputs/workloads/mixed.json")
+    c.add_argument("--latencies", default="8,32,128")
+    c.add_argument("--transport", choices=["vader", "tcp"], default="vader")
+    c.add_argument("--repeat", type=int, default=3)
+    c.set_defaults(command=model_command)
+    c = commands.add_parser("predict")
+    c.add_argument("atoll")
+    c.add_argument("--part", type=float, required=True)
+    c.add_argument("--sync", type=float, required=True)
+    c.add_argument("--chips", type=int, default=64)
+    c.add_argument("--workloads", default="shared,mixed")
+    c.add_argument("--work", type=float, default=0.1)
+    c.set_defaults(command=predict_command)
     arguments = parser.parse_args()
     arguments.command(arguments)
 

@@ -12,6 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from atoll_analysis import palette
 from atoll_analysis.palette import Palette
@@ -84,6 +85,13 @@ def percent_axis(axis: Axis) -> None:
 
 def count_axis(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+
+
+def legend_at(axes: Axes, inches: float, loc: str, columns: int, *handles_and_names: list[Any]) -> None:
+    """A legend at the left, its corner `loc` that far above the upper or, if negative, below the lower end of the axes."""
+    shift = ScaledTranslation(0, inches, axes.figure.dpi_scale_trans)
+    axes.legend(*handles_and_names, loc=loc, bbox_to_anchor=(0, float(inches > 0)), bbox_transform=axes.transAxes + shift,
+                ncol=columns, frameon=False, fontsize=9, borderpad=0, borderaxespad=0, handlelength=1.2, columnspacing=1.2)
 
 
 def legend_above(axes: Axes, *handles_and_names: list[Any], columns: int = 8) -> None:

@@ -35,14 +35,14 @@ def _draw_origins(loads: pd.DataFrame, colours: Palette) -> Drawing:
         for origin in loads:
             part = float(row[origin]) / whole
             tip = drawing.tip(f"{name}, {LABELS[origin]}: {percent(part)}, {grouped(row[origin])} loads")
-            axes.barh(at, part, left=left, height=0.78, color=_colour(origin, colours), edgecolor=colours.paper,
-                      linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
+            axes.barh(at, part, left=left, height=0.78 if rows > 1 else 0.5, color=_colour(origin, colours),
+                      edgecolor=colours.paper, linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
             if part > 0.06:
                 axes.text(left + part / 2, at, percent(part), ha="center", va="center", fontsize=8.5,
                           color=colours.on_pale if origin.startswith("remote") else colours.on_strong)
             left += part
     axes.set_yticks(range(rows), [name for name, _ in named])
-    axes.invert_yaxis()
+    axes.set_ylim(rows - 0.5, -0.5)
     axes.set_xlim(0, 1)
     percent_axis(axes.xaxis)
     axes.spines[:].set_visible(False)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, legend_at, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweep import Sweep
 from atoll_analysis.units import fixed
@@ -100,9 +100,9 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
                     continue
                 axes.barh(row - 0.2 + 0.4 * at, value, height=0.37, color=colours.categories[(0, 5)[at]],
                           gid=drawing.tip(f"{group}, {variant}: {text} {fixed(value)}"), label=text if row == 0 else None)
-                inside = value > 0.3 * most
-                axes.annotate(fixed(value), (value, row - 0.2 + 0.4 * at), (-4 if inside else 4, 0), va="center", fontsize=8,
-                              ha="right" if inside else "left", textcoords="offset points",
+                inside = value > 0.25 * most  # at the left end, away from the line of the baseline
+                axes.annotate(fixed(value), (0 if inside else value, row - 0.2 + 0.4 * at), (4, 0), va="center", fontsize=8,
+                              textcoords="offset points",
                               color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
         axes.axvline(1, color=colours.ink, linewidth=0.9)
         axes.set_yticks(range(len(variants)), variants)
@@ -111,8 +111,7 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
         axes.grid(axis="x")
         label(axes, "All workloads" if group == "ALL" else str(group))
     handles, names = panels[0].get_legend_handles_labels()
-    panels[0].legend(handles, names, loc="upper left", bbox_to_anchor=(0, -0.3 / (0.36 * len(variants))), frameon=False,
-                     ncol=2 if len(groups) < 3 else 1, borderaxespad=0, borderpad=0)
+    legend_at(panels[0], -0.32, "upper left", 2 if len(groups) < 3 else 1, handles, names)
     return drawing
 
 

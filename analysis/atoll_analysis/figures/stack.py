@@ -4,13 +4,17 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from atoll_analysis import names
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, new_figure, percent_axis
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_at, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
 
+LABELS = {"no_warp": "no warps", "l1": "L1", "cluster": "other L1s", "mshr": "MSHRs", "page_home": "page homes",
+          "request": "request crossbar", "slice": "LLC slices", "response": "response crossbar",
+          "link_out": "links outwards", "link_in": "links inwards", "dram": "DRAM", "balance": "other chips"}
 _HATCHES = ("", "////", "....", "xxxx")
-_LEAST = 0.0005  # of the run: smaller parts are not seen
+_LEAST = 0.0005    # of the run: smaller parts are not seen
+_NARROWEST = 1500  # of the run: nor are shorter kernels
 
 
 def _shares(cycles: pd.DataFrame) -> pd.DataFrame:
@@ -51,6 +55,8 @@ def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Dr
             continue
         below = 0.0
         begin, length = float(row["launched"]), float(row["cycles"])
+        if length < result.cycles / _NARROWEST:
+            continue
         for at, part in enumerate(shares):
             value = float(shares.at[kernel, part])
             if value < _LEAST:
@@ -77,8 +83,7 @@ def _draw(result: Result, parts: pd.DataFrame, colours: Palette) -> Drawing:
     _draw_chips(first, chips, drawing, colours)
     for axes in rest:
         _draw_kernels(axes, result, kernels, drawing, colours)
-    first.legend(loc="lower left", bbox_to_anchor=(0, 1 + 0.3 / (0.28 * rows)), ncol=8, frameon=False, borderaxespad=0,
-                 handlelength=1.2, columnspacing=1.2)
+    legend_at(first, 0.3, "lower left", 8)
     return drawing
 
 
@@ -87,8 +92,8 @@ def stack(result: Result) -> Chart | None:
         return None
     means = (result.stack.sum() / result.stack.to_numpy().sum()).sort_values(ascending=False)
     parts = result.stack[[part for part in means.index if means[part] >= _LEAST]]
-    parts.columns = [str(part).replace("_", " ") for part in parts]
+    parts.columns = [LABELS.get(str(part), str(part).replace("_", " ")) for part in parts]
     alt = "Stacked bars per chip of what the run's cycles were spent on: " + ", ".join(
         f"{part} {percent(means[original])}" for part, original in zip(parts, means.index)) + "."
     return Chart("stack", "Where the cycles went", alt, lambda colours: _draw(result, parts, colours),
-                 "Parts of less than 0.05 % of the run are left out. `atoll explain` says it in words.")
+                 "Parts of less than 0.05 % of the run are left out. atoll explain says it in words.")

@@ -17,6 +17,9 @@ from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
 
 _MOST_SAMPLES = 200   # more cannot be told apart on a page, and make it heavy
+_FEWEST_SAMPLES = 3
+_MOST_KERNELS = 150   # marked by lines
+_NARROWEST = 1500     # of the run: shorter kernels are not seen in the strip
 _MOST_CHIPS = 8       # lines in colours of their own
 _KERNEL_STRIP, _PANEL = 0.35, 1.05  # inches
 
@@ -97,7 +100,7 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
             continue
         begin = float(kernel["launched"])
         end = float(result.cycles if kernel["finished"] is pd.NA else kernel["finished"])
-        if end <= begin:
+        if end <= begin or end - begin < result.cycles / _NARROWEST:
             continue
         name = names.kernel(str(kernel["name"]))
         tip = drawing.tip(f"kernel {at}: {name}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
@@ -107,6 +110,15 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
         name = f"{at} {name}" if len(f"{at} {name}") <= room else str(at)
         if len(name) <= room:
             axes.text((begin + end) / 2, 0.47, name, ha="center", va="center", fontsize=8, clip_on=True)
+
+
+def mark_kernels(axes: Axes, result: Result, colours: Palette) -> None:
+    """A dotted line at each launch but the first, unless there are too many to be told apart."""
+    starts = result.kernels["launched"].dropna().iloc[1:]
+    if len(starts) <= _MOST_KERNELS:
+        for start in starts:
+            if 0 < start < result.cycles:
+                axes.axvline(float(start), color=colours.muted, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
 
 
 def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.float64], drawing: Drawing,
@@ -121,7 +133,8 @@ def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.fl
             if panel.per_chip and len(row) > _MOST_CHIPS:
                 values = f"{panel.text(row.mean())} ({panel.text(row.min())} to {panel.text(row.max())})"
             else:
-                values = "  ".join(("" if panel.per_chip else f"{name} ") + panel.text(v) for name, v in row.items())
+                values = (" / " if panel.per_chip else ", ").join(
+                    ("" if panel.per_chip else f"{name} ") + panel.text(value) for name, value in row.items())
             lines.append(f"{panel.title.partition(':')[0].partition(',')[0]}: {values}")
         gid = drawing.tip("\n".join(lines), "cursor")
         axes.add_patch(Rectangle((edges[at], low), edges[at + 1] - edges[at], high - low, transform=across, clip_on=False,
@@ -147,12 +160,10 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
             count_axis(axes.yaxis)
         axes.locator_params(axis="y", nbins=4)
         axes.tick_params(bottom=False)
-        if (panel.per_chip and not named and panel.lines.shape[1] > 1) or (not panel.per_chip and panel.lines.shape[1] > 1):
+        if panel.lines.shape[1] > 1 and not (panel.per_chip and named):
             legend_above(axes)
-            named = named or panel.per_chip
-        for start in result.kernels["launched"].dropna().iloc[1:]:
-            if 0 < start < result.cycles:
-                axes.axvline(float(start), color=colours.muted, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0.5)
+            named |= panel.per_chip
+        mark_kernels(axes, result, colours)
     last = rest[-1]
     last.set_xlim(0, edges[-1])
     last.set_xlabel("simulated time (cycles)")
@@ -163,8 +174,8 @@ def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], c
 
 
 def timeline(result: Result) -> Chart | None:
-    """None if the run was shorter than its first sample."""
-    if result.counters.empty:
+    """None if the run has too few samples for a line."""
+    if result.counters.index.get_level_values("sample").nunique() < _FEWEST_SAMPLES:
         return None
     counters = rates.coarsened(result.counters, _MOST_SAMPLES)
     panels, edges = _panels(result, counters), rates.edges(counters)
@@ -172,7 +183,8 @@ def timeline(result: Result) -> Chart | None:
         return None
     means = "; ".join(f"{p.title}: up to {p.text(float(np.nanmax(p.lines.to_numpy(dtype=float))))}"
                       + ("" if p.unit == "%" else f" {p.unit}") for p in panels)
-    period = f"Each step is the mean of {grouped(edges[1] - edges[0])} cycles; dotted lines and the strip above: kernels."
+    step = grouped(np.median(np.diff(edges)))
+    period = f"Each step is the mean of {step} cycles; dotted lines and the strip above: kernels."
     heading = (f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
                f"{'' if result.complete else ' (stopped early)'}, {grouped(result.cycles)} cycles, digest {result.digest}")
     return Chart("timeline", "The run over time", f"Time series with a panel for each of: {means}.",

@@ -33,13 +33,14 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(p.host_seconds == q.host_seconds);
   CHECK(p.windows == q.windows);
   CHECK((p.process_events == q.process_events));
-  CHECK((p.wait_seconds == q.wait_seconds));
+  CHECK((p.wait_shares == q.wait_shares));
   CHECK(p.events == q.events);
   CHECK(a.cycles == b.cycles);
   CHECK(a.complete == b.complete);
   CHECK(a.digest == b.digest);
   CHECK(a.sharing.has_value() == b.sharing.has_value());
   CHECK((a.sharing == b.sharing));
+  CHECK((a.stack == b.stack));
   CHECK((a.sm_sharing == b.sm_sharing));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
@@ -142,7 +143,7 @@ TEST_CASE("a result without kernels, samples or hosts is read back exactly") {
   auto result = sample_result(1, 0);
   result.kernels.clear();
   result.provenance.hosts.clear();
-  result.provenance.wait_seconds.clear();
+  result.provenance.wait_shares.clear();
   result.provenance.process_events.clear();
   result.chips[0].channel_reads.clear();
   write_result(result, dir / "r.h5", false);

@@ -55,7 +55,23 @@ TEST_CASE("a newer schema version is refused with both versions") {
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
   });
   CHECK(contains(message, "schema version 99"));
-  CHECK(contains(message, fmt::format("reads version {}", hdf5::kSchemaVersion)));
+  CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
+}
+
+TEST_CASE("a file of schema version 3 is read without a stack") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    const std::uint64_t version = 3;
+    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+    file.unlink("/stack");
+    for (const char* name : {"windows", "process_events", "wait_seconds"}) file.openGroup("/provenance").removeAttr(name);
+  }
+  const RunResult old = read_result(dir / "r.h5");
+  CHECK(old.stack.empty());
+  CHECK(old.provenance.process_events.empty());
+  CHECK(old.cycles == sample_result(2, 3).cycles);
 }
 
 TEST_CASE("the analysis package reads the version that is written") {

@@ -21,7 +21,7 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
   p.events = 123'456'789'012;
   p.windows = 3125;
   p.process_events = {1, 123'456'789'000, 11};
-  p.wait_seconds = {0.25, 0.1, 1e-9};
+  p.wait_shares = {0.25, 0.1, 1e-9};
   r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
   r.decisions = {{0, 2040, "sm_side", {{"eab", 1.25}, {"hit", 0.1 + 0.2}}},
                  {1, 3040, "", {}},
@@ -54,6 +54,12 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     }
     for (std::size_t e = 0; e < kEnergyComponents; ++e)
       r.chips[c].energy.joules[e] = (0.1 + static_cast<double>(e)) / static_cast<double>(3 + c);  // not exact in decimals
+  }
+  for (std::size_t k = 0; k < r.kernels.size(); ++k) {
+    auto& of_chips = r.stack.emplace_back(chips);
+    for (std::size_t c = 0; c < chips; ++c)
+      for (std::size_t p = 0; p < kStackParts; ++p)
+        of_chips[c].cycles[p] = (1 + static_cast<double>(10 * k + p)) / static_cast<double>(7 + c);
   }
   r.sm_sharing = SmSharingResult{1000, 128, {{10, 9, 8, 70, 6, 5, 40, 30, 20, 10}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0}}};
   r.sharing.emplace();

@@ -19,7 +19,7 @@ RunResult two_chips() {
   r.provenance.host_seconds = 2;
   r.provenance.events = 5'000'000;
   r.provenance.hosts = {"a", "a", "a"};
-  r.provenance.wait_seconds = {0.1, 0.2, 0.6};
+  r.provenance.wait_shares = {0.05, 0.1, 0.3};
   r.cycles = 1000;
   r.digest = 0xABC;
   r.kernels = {{"first", 8, 0, 10, 400}, {"second", 8, 400, 410, 1000}};

@@ -5,6 +5,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WORKLOADS = "ATAX C2D FIR GEMM GEMV J2D LU MM2 MM3 PR SC ST".split()
+NETWORKS = "VGG16 ResNet18".split()  # trained; without bars in these figures
 
 
 def _series(text):

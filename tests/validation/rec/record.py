@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records the twelve programs of REC's Table 3 in the sizes of inputs/experiments/rec*.json.
+"""Records the twelve programs of REC's Table 3 and its two networks in the sizes of inputs/experiments/rec*.json.
 
     record.py [--out DIR] [--build DIR] [--force] [NAME...]
 
@@ -27,6 +27,8 @@ PROGRAMS = {
     "PR": ("pagerank --nodes 44500 --degree 178 --steps 2 --threads 256 --lanes 32", "--max-ctas 1400"),
     "SC": ("simpleconv --width 2048 --height 2048 --mask 3", ""),
     "ST": ("stencil2d --rows 4096 --columns 1024 --steps 4", ""),
+    "VGG16": ("train --network vgg16 --images 4 --image 45 --divide 2", ""),
+    "ResNet18": ("train --network resnet18 --images 4 --image 45 --divide 2", ""),
 }
 
 

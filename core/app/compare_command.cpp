@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/app/commands.hpp"
+#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/result_comparison.hpp"
+
+namespace atl {
+
+void add_compare(Commands& c) {
+  struct Options {
+    std::string a, b;
+    std::size_t top = 20;
+    bool json = false;
+  };
+  auto o = std::make_shared<Options>();
+  CLI::App* cmd = c.app.add_subcommand("compare", "Say what differs between two results, and by how much");
+  cmd->footer(
+      "Configuration first, then workload and program, then figures by relative difference: those that differ by less than\n"
+      "1 %, and counts below 100, are left out. Equal digests mean that everything simulated is the same.\n"
+      "Examples:\n"
+      "  atoll compare memory_side.h5 sm_side.h5\n"
+      "  atoll compare old.h5 new.h5 --top 5\n"
+      "Whole sweeps: `atoll table`.");
+  cmd->add_option("A", o->a, "result of `atoll run` (.h5)")->required();
+  cmd->add_option("B", o->b, "another one")->required();
+  cmd->add_option("--top", o->top, "rows of each list")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  cmd->add_flag("--json", o->json, "for programs: everything that differs");
+  cmd->callback([&c, o] {
+    c.chosen = [o] {
+      const RunResult a = read_result(o->a), b = read_result(o->b);
+      const ResultComparison difference = compare(a, b);
+      fmt::print("{}", o->json ? comparison_json(difference) : comparison_text(difference, a, b, o->top));
+    };
+  });
+}
+
+}  // namespace atl

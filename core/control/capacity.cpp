@@ -1,0 +1,21 @@
+#include "core/control/capacity.hpp"
+
+#include "core/chip/machine.hpp"
+#include "core/chip/topology.hpp"
+
+namespace atl {
+
+Capacity capacity_of(const SystemConfig& config) {
+  const Machine m(config);
+  Capacity c;
+  c.line_bytes = config.llc.sectored ? 0 : config.line_bytes;
+  c[Resource::issue] = static_cast<double>(config.sm.count) * config.sm.schedulers;
+  c[Resource::l1] = config.sm.count;
+  c[Resource::request] = c[Resource::response] = m.cluster_ports * m.cluster_bpc;
+  c[Resource::slice] = config.llc.slices * m.lookup_bpc;
+  c[Resource::link_out] = c[Resource::link_in] = ChipTopology(config.link.topology, config.chips, 0).ports() * m.link_bpc;
+  c[Resource::dram] = config.dram.channels;
+  return c;
+}
+
+}  // namespace atl

@@ -1,0 +1,79 @@
+#include "core/control/stack.hpp"
+
+#include <algorithm>
+
+#include "core/chip/topology.hpp"
+
+namespace atl {
+namespace {
+
+/// Hops between two chips, on average over all pairs.
+double mean_hops(const SystemConfig& c) {
+  if (c.chips == 1 || c.link.topology != Topology::ring) return 1;
+  double sum = 0;
+  for (std::uint32_t d = 1; d < c.chips; ++d) sum += std::min(d, c.chips - d);
+  return sum / (c.chips - 1);
+}
+
+/// Row activation, column access and what comes on top.
+double memory_latency(const SystemConfig& c) {
+  const DramTiming& t = c.dram.timing;
+  return (t.rcd + t.cl + t.ccd) * c.core_clock_mhz / t.clock_mhz + c.dram.extra_latency_cycles +
+         2 * c.noc.memory_latency_cycles;
+}
+
+}  // namespace
+
+StackMachine stack_machine(const Machine& machine) {
+  using enum StackPart;
+  const SystemConfig& c = machine.config;
+  const double data = c.noc.header_bytes + c.line_bytes, header = c.noc.header_bytes;
+  StackMachine m;
+  m.issue_slots = static_cast<double>(c.sm.count) * c.sm.schedulers;
+  m.l1_latency = c.l1.latency_cycles;
+
+  m.memory_latency = memory_latency(c);
+
+  m.local[l1] = c.l1.latency_cycles;
+  m.local[request] = c.noc.request_latency_cycles + header / machine.cluster_bpc;
+  m.local[slice] = c.llc.latency_cycles;
+  m.local[response] = c.noc.response_latency_cycles + data / machine.slice_bpc + data / machine.cluster_bpc;
+
+  const double hops = mean_hops(c), wire = hops * c.link.latency_cycles;
+  m.remote[request] = c.noc.request_latency_cycles + header / machine.link_port_bpc;
+  m.remote[response] = c.noc.response_latency_cycles + data / machine.link_port_bpc;
+  m.remote[link_out] = wire + hops * header / machine.link_bpc;
+  m.remote[link_in] = wire + hops * data / machine.link_bpc;
+
+  m.fetch = m.remote;
+  m.fetch[slice] = c.llc.latency_cycles;
+  m.fetch[response] += data / machine.slice_bpc;
+  // Past the slices of the home, where nothing tells whose read its memory has.
+  const bool past = c.llc.organisation == LlcOrganisation::sm_side || c.llc.organisation == LlcOrganisation::sac;
+  if (past && !machine.home_directory) m.fetch[dram] = memory_latency(c);
+
+  for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
+    const auto next = ChipTopology(c.link.topology, c.chips, chip).neighbours();
+    m.neighbours.emplace_back(next.begin(), next.end());
+  }
+  return m;
+}
+
+StackResult stack_of_run(const Machine& machine, const RunResult& result,
+                         const std::vector<std::vector<WaitCensus>>& census) {
+  const StackMachine m = stack_machine(machine);
+  StackResult out;
+  for (std::size_t k = 0; k < result.kernels.size(); ++k) {
+    const KernelResult& kernel = result.kernels[k];
+    KernelSpan span{kernel.launched, kernel.started, kernel.finished};
+    // A run that was stopped: what it did not come to takes no time.
+    for (Cycle* at : {&span.launched, &span.started, &span.finished}) *at = std::min(*at, result.cycles);
+    std::vector<WaitCensus> chips;
+    for (const auto& kernels : census) chips.push_back(k < kernels.size() ? kernels[k] : WaitCensus(census.size()));
+    out.push_back(bottleneck_stack(m, span, chips));
+  }
+  fill_unseen(out);
+  return out;
+}
+
+}  // namespace atl

@@ -1,0 +1,157 @@
+#include "core/stats/csv_export.hpp"
+
+#include <fmt/format.h>
+
+#include "core/stats/human.hpp"
+#include "core/stats/text_table.hpp"
+
+namespace atl {
+namespace {
+
+TextTable with_columns(const std::vector<std::string>& names) {
+  TextTable t;
+  for (const std::string& name : names) t.columns.push_back({name, name});
+  return t;
+}
+
+/// Every digit that tells a number from its neighbours.
+std::string exact(double value) { return fmt::format("{}", value); }
+std::string exact(std::uint64_t value) { return fmt::format("{}", value); }
+/// A kernel that a stopped run did not come to has no such cycle.
+std::string cycle(Cycle at) { return at == kNever ? "" : exact(at); }
+
+std::vector<std::string> counters_after(std::vector<std::string> names) {
+  for (const CounterInfo& c : counter_table()) names.emplace_back(c.name);
+  return names;
+}
+
+std::string kernels(const RunResult& r) {
+  TextTable t = with_columns({"kernel", "name", "ctas", "launched", "started", "finished"});
+  for (std::size_t k = 0; k < r.kernels.size(); ++k) {
+    const KernelResult& x = r.kernels[k];
+    t.rows.push_back({exact(k), x.name, exact(x.ctas), cycle(x.launched), cycle(x.started), cycle(x.finished)});
+  }
+  return csv(t);
+}
+
+std::string series(const RunResult& r) {
+  TextTable t = with_columns(counters_after({"begin_cycle", "end_cycle", "chip"}));
+  Cycle begin = 0;
+  for (const Sample& s : r.samples) {
+    for (std::size_t c = 0; c < s.chips.size(); ++c) {
+      TextTable::Row row{exact(begin), exact(s.end), exact(c)};
+      for (const std::uint64_t value : s.chips[c].value) row.emplace_back(exact(value));
+      t.rows.push_back(std::move(row));
+    }
+    begin = s.end;
+  }
+  return csv(t);
+}
+
+std::string totals(const RunResult& r) {
+  TextTable t = with_columns(counters_after({"chip"}));
+  for (std::size_t c = 0; c < r.chips.size(); ++c) {
+    TextTable::Row row{exact(c)};
+    for (const std::uint64_t value : r.chips[c].totals.value) row.emplace_back(exact(value));
+    t.rows.push_back(std::move(row));
+  }
+  return csv(t);
+}
+
+std::string stack(const RunResult& r) {
+  std::vector<std::string> names{"kernel", "chip"};
+  for (const StackPartInfo& p : stack_parts()) names.emplace_back(p.name);
+  TextTable t = with_columns(names);
+  for (std::size_t k = 0; k < r.stack.size(); ++k) {
+    for (std::size_t c = 0; c < r.stack[k].size(); ++c) {
+      TextTable::Row row{exact(k), exact(c)};
+      for (const double cycles : r.stack[k][c].cycles) row.emplace_back(exact(cycles));
+      t.rows.push_back(std::move(row));
+    }
+  }
+  return csv(t);
+}
+
+/// Two counts of each of a chip's parts.
+std::string parts(const RunResult& r, const char* part, const char* first, std::vector<std::uint64_t> ChipResult::*a,
+                  const char* second, std::vector<std::uint64_t> ChipResult::*b) {
+  TextTable t = with_columns({"chip", part, first, second});
+  for (std::size_t c = 0; c < r.chips.size(); ++c)
+    for (std::size_t i = 0; i < (r.chips[c].*a).size(); ++i)
+      t.rows.push_back({exact(c), exact(i), exact((r.chips[c].*a)[i]), exact((r.chips[c].*b)[i])});
+  return csv(t);
+}
+
+std::string latency(const RunResult& r) {
+  TextTable t = with_columns({"chip", "origin", "least_cycles", "loads"});
+  for (std::size_t c = 0; c < r.chips.size(); ++c)
+    for (std::size_t o = 0; o < kOrigins; ++o)
+      for (std::size_t b = 0; b < kLatencyBuckets; ++b)
+        t.rows.push_back(
+            {exact(c), std::string(kOriginNames[o]), exact(std::uint64_t{1} << b), exact(r.chips[c].latency[o][b])});
+  return csv(t);
+}
+
+std::string energy(const RunResult& r) {
+  TextTable t = with_columns({"chip", "component", "joules"});
+  for (std::size_t c = 0; c < r.chips.size(); ++c)
+    for (const EnergyInfo& e : energy_table())
+      t.rows.push_back({exact(c), std::string(e.name), exact(r.chips[c].energy[e.id])});
+  return csv(t);
+}
+
+/// One row per value; a decision without values has one row.
+std::string decisions(const RunResult& r) {
+  TextTable t = with_columns({"decision", "kernel", "cycle", "choice", "name", "value"});
+  for (std::size_t i = 0; i < r.decisions.size(); ++i) {
+    const Decision& d = r.decisions[i];
+    const TextTable::Row head{exact(i), exact(d.kernel), exact(d.cycle), d.choice};
+    auto add = [&](const std::string& name, const std::string& value) {
+      TextTable::Row row = head;
+      row.emplace_back(name), row.emplace_back(value);
+      t.rows.push_back(std::move(row));
+    };
+    if (d.values.empty()) add("", "");
+    for (const auto& [name, value] : d.values) add(name, exact(value));
+  }
+  return csv(t);
+}
+
+std::string provenance(const RunResult& r) {
+  const Provenance& p = r.provenance;
+  TextTable t = with_columns({"name", "value"});
+  const std::pair<const char*, std::string> rows[] = {
+      {"version", p.version},
+      {"git_commit", p.git_commit},
+      {"command", p.command},
+      {"system", p.system},
+      {"workload", p.workload},
+      {"workload_digest", p.workload_digest},
+      {"started_at", p.started_at},
+      {"effective_config", p.effective_config},
+      {"cycles", exact(r.cycles)},
+      {"complete", r.complete ? "1" : "0"},
+      {"digest", hex(r.digest)},
+  };
+  for (const auto& [name, value] : rows) t.rows.push_back({std::string(name), value});
+  return csv(t);
+}
+
+}  // namespace
+
+std::vector<CsvFile> csv_tables(const RunResult& r) {
+  std::vector<CsvFile> out{
+      {"kernels.csv", kernels(r)},
+      {"series.csv", series(r)},
+      {"totals.csv", totals(r)},
+      {"slices.csv", parts(r, "slice", "accesses", &ChipResult::slice_accesses, "hits", &ChipResult::slice_hits)},
+      {"channels.csv", parts(r, "channel", "reads", &ChipResult::channel_reads, "writes", &ChipResult::channel_writes)},
+      {"latency.csv", latency(r)},
+      {"energy.csv", energy(r)},
+      {"provenance.csv", provenance(r)}};
+  if (!r.stack.empty()) out.push_back({"stack.csv", stack(r)});
+  if (!r.decisions.empty()) out.push_back({"decisions.csv", decisions(r)});
+  return out;
+}
+
+}  // namespace atl

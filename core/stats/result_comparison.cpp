@@ -1,0 +1,216 @@
+#include "core/stats/result_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/stats/human.hpp"
+#include "core/stats/metric.hpp"
+
+namespace atl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Keys like `llc.ways` with their values as text.
+void keys_of(const Json& node, const std::string& name, std::vector<std::pair<std::string, std::string>>& out) {
+  if (!node.is_object()) return out.emplace_back(name, node.is_string() ? node.get<std::string>() : node.dump()), void();
+  for (const auto& [key, value] : node.items()) keys_of(value, name.empty() ? key : name + "." + key, out);
+}
+
+std::vector<std::pair<std::string, std::string>> keys_of(const std::string& config) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const Json json = Json::parse(config, nullptr, false);
+  if (json.is_object()) keys_of(json, "", out);
+  return out;
+}
+
+std::vector<Setting> differing_keys(const std::string& a, const std::string& b) {
+  const auto of_a = keys_of(a), of_b = keys_of(b);
+  const std::map<std::string, std::string> map_a(of_a.begin(), of_a.end()), map_b(of_b.begin(), of_b.end());
+  std::vector<Setting> out;
+  for (const auto& [key, value] : of_a) {
+    const auto other = map_b.find(key);
+    if (other == map_b.end()) {
+      out.push_back({key, value, std::nullopt});
+    } else if (other->second != value) {
+      out.push_back({key, value, other->second});
+    }
+  }
+  for (const auto& [key, value] : of_b)
+    if (!map_a.contains(key)) out.push_back({key, std::nullopt, value});
+  return out;
+}
+
+void note(std::vector<Setting>& out, const char* name, const std::string& a, const std::string& b) {
+  if (a != b) out.push_back({name, a, b});
+}
+
+/// What was simulated, and by which program; not when, where and how fast.
+std::vector<Setting> differing_inputs(const RunResult& a, const RunResult& b) {
+  std::vector<Setting> out;
+  const Provenance &p = a.provenance, &q = b.provenance;
+  note(out, "workload", p.workload, q.workload);
+  note(out, "workload_digest", p.workload_digest, q.workload_digest);
+  note(out, "version", p.version, q.version);
+  note(out, "git_commit", p.git_commit, q.git_commit);
+  note(out, "chips", std::to_string(a.chips.size()), std::to_string(b.chips.size()));
+  note(out, "kernels", std::to_string(a.kernels.size()), std::to_string(b.kernels.size()));
+  note(out, "complete", a.complete ? "yes" : "no", b.complete ? "yes" : "no");
+  return out;
+}
+
+bool differs(const Effect& e, double least) { return e.size() > std::log1p(least); }
+
+void largest_first(std::vector<Effect>& effects) {
+  std::ranges::stable_sort(effects, [](const Effect& x, const Effect& y) {
+    const bool ends = std::isinf(x.size()), other_ends = std::isinf(y.size());
+    return ends != other_ends ? other_ends : x.size() > y.size();
+  });
+}
+
+std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
+  std::vector<Effect> out;
+  for (const std::string& name : metric_names()) {
+    const Metric metric = *find_metric(name);
+    const auto x = value_of(metric, a), y = value_of(metric, b);
+    const Effect e{name, std::string(metric.doc), x.value_or(0), y.value_or(0), metric.whole};
+    if (!x && !y) continue;
+    if (e.whole && std::max(e.a, e.b) < few) continue;
+    if (differs(e, least)) out.push_back(e);
+  }
+  // Shares of a stack that are small in both runs say nothing, however much they differ.
+  constexpr double kShown = 0.005;
+  if (!a.stack.empty() && !b.stack.empty()) {
+    const auto shares = [](const RunResult& r) {
+      Stack sum;
+      for (const auto& kernel : r.stack)
+        for (const Stack& s : kernel) sum += s;
+      const double whole = sum.total();
+      for (double& part : sum.cycles) part = whole > 0 ? part / whole : 0;
+      return sum;
+    };
+    const Stack x = shares(a), y = shares(b);
+    for (const StackPartInfo& p : stack_parts()) {
+      const Effect e{fmt::format("stack.{}", p.name), std::string(p.doc) + ": share of the cycles", x[p.id], y[p.id]};
+      if (std::max(e.a, e.b) >= kShown && differs(e, least)) out.push_back(e);
+    }
+  }
+  largest_first(out);
+  return out;
+}
+
+std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double least) {
+  std::vector<Effect> out;
+  for (std::size_t k = 0; k < std::min(a.kernels.size(), b.kernels.size()); ++k) {
+    const KernelResult &x = a.kernels[k], &y = b.kernels[k];
+    if (x.name != y.name || x.finished == kNever || y.finished == kNever) continue;
+    const Effect e{fmt::format("{} {}", k, x.name), "cycles", static_cast<double>(x.finished - x.launched),
+                   static_cast<double>(y.finished - y.launched), true};
+    if (differs(e, least)) out.push_back(e);
+  }
+  std::ranges::stable_sort(out, [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
+  return out;
+}
+
+std::string figure(double value, bool whole) {
+  if (whole && value < 1e15) return grouped(static_cast<std::uint64_t>(value + 0.5));
+  return fmt::format("{:.4g}", value);
+}
+
+/// "-12.3 %", or how many times as much where that reads better.
+std::string change(const Effect& e) {
+  if (e.a == 0) return "new";
+  if (e.b == 0) return "gone";
+  const double ratio = e.b / e.a;
+  return ratio >= 3 ? fmt::format("{:.3g} x", ratio) : fmt::format("{:+.1f} %", 100 * (ratio - 1));
+}
+
+std::string left_out(std::size_t all, std::size_t top) {
+  return all > top ? fmt::format("    ... and {} more (--top)\n", all - top) : "";
+}
+
+std::string settings_text(const char* title, const std::vector<Setting>& settings, std::size_t top) {
+  if (settings.empty()) return fmt::format("  {:<14} equal\n", title);
+  std::string out = fmt::format("  {}\n", title);
+  for (std::size_t i = 0; i < std::min(top, settings.size()); ++i) {
+    const Setting& s = settings[i];
+    out += fmt::format("    {:<34} {:>24}  {:>24}\n", s.name, s.a.value_or("-"), s.b.value_or("-"));
+  }
+  return out + left_out(settings.size(), top);
+}
+
+std::string effects_text(const char* title, const std::vector<Effect>& effects, std::size_t top) {
+  if (effects.empty()) return fmt::format("  {:<14} equal, within 1 %\n", title);
+  std::string out = fmt::format("  {}\n", title);
+  for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
+    const Effect& e = effects[i];
+    out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", fmt::format("{:.34}", e.name), figure(e.a, e.whole),
+                       figure(e.b, e.whole), change(e));
+  }
+  return out + left_out(effects.size(), top);
+}
+
+Json settings_json(const std::vector<Setting>& settings) {
+  Json out = Json::array();
+  for (const Setting& s : settings)
+    out.push_back({{"name", s.name}, {"a", s.a ? Json(*s.a) : Json()}, {"b", s.b ? Json(*s.b) : Json()}});
+  return out;
+}
+
+Json effects_json(const std::vector<Effect>& effects) {
+  Json out = Json::array();
+  for (const Effect& e : effects)
+    out.push_back(
+        {{"name", e.name}, {"doc", e.doc}, {"a", e.a}, {"b", e.b}, {"ratio", e.a != 0 ? Json(e.b / e.a) : Json()}});
+  return out;
+}
+
+}  // namespace
+
+double Effect::size() const {
+  if (a == b) return 0;
+  return a > 0 && b > 0 ? std::abs(std::log(b / a)) : std::numeric_limits<double>::infinity();
+}
+
+ResultComparison compare(const RunResult& a, const RunResult& b, double least, double few) {
+  ResultComparison c;
+  c.same_simulation = a.digest == b.digest;
+  c.configuration = differing_keys(a.provenance.effective_config, b.provenance.effective_config);
+  c.inputs = differing_inputs(a, b);
+  c.results = differing_results(a, b, least, few);
+  c.kernels = differing_kernels(a, b, least);
+  return c;
+}
+
+std::string comparison_text(const ResultComparison& c, const RunResult& a, const RunResult& b, std::size_t top) {
+  const auto system = [](const RunResult& r) { return fmt::format("{}, {}", r.provenance.system, r.provenance.workload); };
+  std::string out = fmt::format("  A              {}\n  B              {}\n", system(a), system(b));
+  out += settings_text("configuration", c.configuration, top) + settings_text("inputs", c.inputs, top);
+  if (c.same_simulation)
+    return out + fmt::format("  results        equal: the digests are both {}, so everything simulated is the same\n",
+                             hex(a.digest));
+  if (a.cycles != 0 && b.cycles != 0)
+    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", grouped(a.cycles), grouped(b.cycles),
+                       static_cast<double>(a.cycles) / static_cast<double>(b.cycles));
+  out += effects_text("results, largest relative difference first", c.results, top);
+  if (a.kernels.size() + b.kernels.size() > 2)
+    out += effects_text("cycles of kernels, largest difference first", c.kernels, top);
+  return out;
+}
+
+std::string comparison_json(const ResultComparison& c) {
+  Json out;
+  out["same_simulation"] = c.same_simulation;
+  out["configuration"] = settings_json(c.configuration);
+  out["inputs"] = settings_json(c.inputs);
+  out["results"] = effects_json(c.results);
+  out["kernels"] = effects_json(c.kernels);
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace atl

@@ -1,0 +1,65 @@
+#include "core/stats/utilisation.hpp"
+
+#include <algorithm>
+
+namespace atl {
+namespace {
+
+constexpr std::array<ResourceInfo, kResources> kResourceTable{{
+    {Resource::issue, StackPart::issue, "issue", "issue slots"},
+    {Resource::l1, StackPart::l1, "l1", "L1 ports"},
+    {Resource::request, StackPart::request, "request", "request crossbar"},
+    {Resource::slice, StackPart::slice, "slice", "LLC slices"},
+    {Resource::response, StackPart::response, "response", "response crossbar"},
+    {Resource::link_out, StackPart::link_out, "link_out", "links outwards"},
+    {Resource::link_in, StackPart::link_in, "link_in", "links inwards"},
+    {Resource::dram, StackPart::dram, "dram", "DRAM data buses"},
+}};
+
+}  // namespace
+
+std::span<const ResourceInfo, kResources> resources() { return kResourceTable; }
+
+double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
+  const auto n = [&](Counter counter) { return static_cast<double>(c[counter]); };
+  switch (resource) {
+    case Resource::issue:
+      return n(Counter::sm_issue_busy);
+    case Resource::l1:
+      return n(Counter::l1_accesses) + n(Counter::l1_stores);
+    case Resource::request:
+      return n(Counter::noc_request_bytes);
+    case Resource::slice:
+      return capacity.line_bytes > 0 ? n(Counter::llc_accesses) * capacity.line_bytes : n(Counter::llc_sector_accesses) * 32;
+    case Resource::response:
+      return n(Counter::noc_response_bytes);
+    case Resource::link_out:
+      return n(Counter::link_bytes);
+    case Resource::link_in:
+      return n(Counter::link_received_bytes);
+    case Resource::dram:
+      return n(Counter::dram_bus_busy);
+    case Resource::count_:
+      break;
+  }
+  return 0;
+}
+
+Utilisation utilisation(const RunResult& result, const Capacity& capacity, std::size_t chip, Resource resource) {
+  const double most = capacity[resource];
+  Utilisation u;
+  if (most <= 0 || result.cycles == 0) return u;
+  u.mean = work_of(result.chips[chip].totals, capacity, resource) / (most * static_cast<double>(result.cycles));
+  u.most = u.mean;
+  // The last period may be cut short, and then says little.
+  const Cycle period = result.samples.empty() ? 0 : result.samples[0].end;
+  for (std::size_t s = 0; s < result.samples.size(); ++s) {
+    const Cycle length = result.samples[s].end - (s == 0 ? 0 : result.samples[s - 1].end);
+    if (2 * length < period) continue;
+    const double part = work_of(result.samples[s].chips[chip], capacity, resource) / (most * static_cast<double>(length));
+    u.most = std::max(u.most, part);
+  }
+  return u;
+}
+
+}  // namespace atl

@@ -1,0 +1,42 @@
+#pragma once
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "core/stats/bottleneck_stack.hpp"
+#include "core/stats/run_result.hpp"
+
+/// How busy a chip's resources were: what the counters say of work done, over what could have been done.
+namespace atl {
+
+enum class Resource : std::uint8_t { issue, l1, request, slice, response, link_out, link_in, dram, count_ };
+inline constexpr std::size_t kResources = static_cast<std::size_t>(Resource::count_);
+
+struct ResourceInfo {
+  Resource id;
+  StackPart part;  ///< what waits for it
+  std::string_view name, label;
+};
+std::span<const ResourceInfo, kResources> resources();
+
+/// Most that one chip can do per cycle, in what work_of() counts: issue slots, lines, bytes, cycles of DRAM data buses.
+/// 0: it has none of it.
+struct Capacity {
+  std::array<double, kResources> per_cycle{};
+  double line_bytes = 128;  ///< that a look-up in a slice takes; 0: its sectors
+  double& operator[](Resource r) { return per_cycle[static_cast<std::size_t>(r)]; }
+  double operator[](Resource r) const { return per_cycle[static_cast<std::size_t>(r)]; }
+};
+
+struct Utilisation {
+  double mean = 0;  ///< over the run
+  double most = 0;  ///< in the busiest sampling period
+};
+
+/// Of one resource of one chip.
+Utilisation utilisation(const RunResult& result, const Capacity& capacity, std::size_t chip, Resource resource);
+
+/// What was done, in the units of Capacity.
+double work_of(const Counters& counters, const Capacity& capacity, Resource resource);
+
+}  // namespace atl

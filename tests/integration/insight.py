@@ -1,0 +1,175 @@
+"""From a result to what it means: explain, compare, export."""
+
+import csv
+import json
+import os
+
+import program
+from program import SMALL, SOURCE, sets, workload
+
+
+def total(stack):
+    return sum(stack.values())
+
+
+class Insight(program.ProgramTest):
+    def result(self, name, *overrides, ranks=None, more=(), of=None):
+        path = self.path(name + ".h5")
+        self.succeeds(["run", "sac-4chip", "-q", "-w", of or workload("stores"), *sets(*SMALL, *overrides), "-o", path, *more],
+                      ranks=ranks)
+        return path
+
+    def explained(self, path):
+        return json.loads(self.succeeds(["explain", "--json", path]).out)
+
+    def info(self, path):
+        return json.loads(self.succeeds(["info", "--json", path]).out)
+
+    # ---- explain ----
+
+    def test_the_stack_adds_up_to_the_run_under_every_organisation_and_no_part_is_negative(self):
+        variants = [("llc.organisation=" + o,) for o in ("memory_side", "sm_side", "static", "dynamic", "sac")]
+        variants += [("llc.organisation=sm_side", "coherence.protocol=" + p) for p in ("full_map", "rec", "hmg", "l1_only")]
+        variants += [("cluster.sharing=colab", "noc.sms_per_cluster=4")]
+        for i, variant in enumerate(variants):
+            with self.subTest(variant=variant):
+                seen = self.explained(self.result(f"r{i}", *variant))
+                self.assertEqual(len(seen["chips"]), 4)
+                for chip in seen["chips"]:
+                    self.assertAlmostEqual(total(chip["stack"]) / seen["cycles"], 1, 9)
+                    self.assertGreaterEqual(min(chip["stack"].values()), 0)
+                    self.assertGreater(chip["stack"]["issue"], 0)
+                    self.assertEqual(chip["stack"]["unseen"], 0)
+                self.assertAlmostEqual(sum(total(k["stack"]) for k in seen["kernels"]) / seen["cycles"], 1, 9)
+                for name, busy in seen["chips"][0]["utilisation"].items():
+                    self.assertLessEqual(busy["mean"], 1.02, name)
+
+    def test_what_is_explained_is_the_same_for_every_number_of_ranks(self):
+        seen = [self.explained(self.result(f"ranks{ranks}", "llc.organisation=sac", ranks=ranks)) for ranks in (None, 2, 5)]
+        self.assertEqual(seen[1], seen[0])
+        self.assertEqual(seen[2], seen[0])
+
+    def test_a_run_that_was_stopped_adds_up_as_well(self):
+        seen = self.explained(self.result("part", more=("--max-cycles", "2500")))
+        self.assertFalse(seen["complete"])
+        for chip in seen["chips"]:
+            self.assertAlmostEqual(total(chip["stack"]) / 2500, 1, 9)
+
+    def test_narrow_links_are_named_with_how_busy_they_are(self):
+        path = self.result("narrow", "link.bandwidth_gbps=2")
+        text = self.succeeds(["explain", path]).out
+        self.assertRegex(text, r"chip 0: [\d.]+ % of the run waits for links .*; links (in|out)wards \d+ % busy")
+        self.assertIn("link.bandwidth_gbps", text)
+        self.assertEqual(self.explained(path)["limit"], "link_out")
+
+    def test_what_cannot_be_explained_is_refused_by_name(self):
+        self.refused(["explain", self.path("none.h5")], 2, "none.h5", "no such file", layouts=(None,))
+
+    # ---- compare ----
+
+    def test_equal_runs_are_said_to_be_equal(self):
+        a, b = self.result("a"), self.result("b", more=("--threads", "2"))
+        text = self.succeeds(["compare", a, b]).out
+        self.assertIn("the digests are both " + self.info(a)["digest"], text)
+        seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)
+        self.assertTrue(seen["same_simulation"])
+        for part in ("configuration", "inputs", "results", "kernels"):
+            self.assertEqual(seen[part], [])
+
+    def test_different_runs_differ_in_the_keys_that_were_set_and_in_figures_by_size(self):
+        a, b = self.result("a"), self.result("b", "link.bandwidth_gbps=4", "llc.ways=8")
+        seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)
+        self.assertFalse(seen["same_simulation"])
+        self.assertEqual({s["name"]: (s["a"], s["b"]) for s in seen["configuration"]},
+                         {"link.bandwidth_gbps": ("96.0", "4.0"), "llc.ways": ("16", "8")})
+        figures = {e["name"]: e for e in seen["results"]}
+        self.assertEqual(figures["cycles"]["a"], self.info(a)["cycles"])
+        self.assertEqual(figures["cycles"]["b"], self.info(b)["cycles"])
+        self.assertGreater(figures["cycles"]["ratio"], 1)
+        sizes = [max(e["ratio"], 1 / e["ratio"]) for e in seen["results"] if e["ratio"]]
+        for one, other in zip(sizes, sizes[1:]):
+            self.assertGreaterEqual(one, other * (1 - 1e-12))
+        self.assertGreater(sizes[-1], 1.01)
+        text = self.succeeds(["compare", a, b, "--top", "3"]).out
+        self.assertIn("times as fast", text)
+        self.assertIn("more (--top)", text)
+
+    # ---- export ----
+
+    def test_a_trace_has_every_kernel_decision_and_counter_where_it_was(self):
+        path = self.result("r", "llc.organisation=sac", "sac.window_cycles=500")
+        self.succeeds(["export", path, "--perfetto", self.path("t.json")])
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            trace = json.load(file)
+        self.assertIn("1 core cycle", trace["otherData"]["time_unit"])
+        info = self.info(path)
+        last = {}
+        for event in trace["traceEvents"]:
+            self.assertIn(event["ph"], "XCiM")
+            self.assertIn("name", event)
+            self.assertIn("pid", event)
+            if event["ph"] == "M":
+                self.assertIn("name" if "name" in event["args"] else "sort_index", event["args"])
+                continue
+            self.assertGreaterEqual(event["ts"], 0)
+            self.assertLessEqual(event["ts"] + event.get("dur", 0), info["cycles"] * (1 + 1e-12))
+            track = (event["pid"], event.get("tid"), event["name"] if event["ph"] == "C" else event["ph"])
+            self.assertGreaterEqual(event["ts"], last.get(track, 0), track)  # in order of time, and slices do not overlap
+            last[track] = event["ts"] + event.get("dur", 0) * (1 - 1e-12)
+            if event["ph"] == "C":
+                self.assertTrue(all(isinstance(v, (int, float)) for v in event["args"].values()))
+        kernels = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == 4]
+        self.assertEqual([k["name"] for k in kernels], [k["name"] for k in info["kernels"]])
+        self.assertEqual([k["dur"] for k in kernels], [k["cycles"] for k in info["kernels"]])
+        self.assertEqual(kernels[0]["ts"], 0)
+        for one, other in zip(kernels, kernels[1:]):
+            self.assertEqual(other["ts"], one["ts"] + one["dur"])
+        self.assertGreater(len([e for e in trace["traceEvents"] if e["ph"] == "i"]), 0)
+        for chip in range(4):
+            of_chip = [e for e in trace["traceEvents"] if e["pid"] == chip]
+            phases = sum(e["dur"] for e in of_chip if e["ph"] == "X")
+            self.assertAlmostEqual(phases / info["cycles"], 1, 9)
+            ipc = [e for e in of_chip if e["ph"] == "C" and e["name"] == "IPC"]
+            self.assertGreaterEqual(len(ipc), info["samples"] - 1)
+
+    def test_csv_tables_have_what_the_result_has(self):
+        path = self.result("r", "llc.organisation=sac", "sac.window_cycles=500")
+        self.succeeds(["export", path, "--csv", self.path("tables")])
+        info = self.info(path)
+
+        def rows(name):
+            with open(self.path("tables", name + ".csv"), encoding="utf-8", newline="") as file:
+                return list(csv.DictReader(file))
+
+        self.assertEqual([k["name"] for k in rows("kernels")], [k["name"] for k in info["kernels"]])
+        series, totals = rows("series"), rows("totals")
+        self.assertEqual(len(series), 4 * info["samples"])
+        for counter, value in info["totals"].items():
+            self.assertEqual(sum(int(row[counter]) for row in series), value, counter)
+            self.assertEqual(sum(int(row[counter]) for row in totals), value, counter)
+        parts = [sum(float(v) for k, v in row.items() if k not in ("kernel", "chip")) for row in rows("stack")]
+        self.assertAlmostEqual(sum(parts) / (4 * info["cycles"]), 1, 9)
+        self.assertEqual({row["origin"] for row in rows("latency")}, set(info["responses"]))
+        self.assertGreater(len(rows("decisions")), 0)
+        self.assertEqual({r["name"]: r["value"] for r in rows("provenance")}["digest"], info["digest"])
+        self.assertEqual([name for name in os.listdir(self.path("tables")) if not name.endswith(".csv")], [])
+
+    def test_an_existing_file_is_kept_unless_force_is_given(self):
+        path = self.result("r")
+        trace = self.write("t.json", "mine")
+        self.refused(["export", path, "--perfetto", trace], 2, "t.json", "--force", layouts=(None,))
+        with open(trace, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+        self.succeeds(["export", path, "--perfetto", trace, "--force"])
+        self.refused(["export", path], 2, "--perfetto", "--csv", layouts=(None,))
+        self.refused(["export", path, "--perfetto", self.path("no", "t.json")], 4, "no directory", layouts=(None,))
+
+    def test_a_recorded_program_is_explained(self):
+        trace = os.path.join(SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
+        seen = self.explained(self.result("trace", of=trace))
+        for chip in seen["chips"]:
+            self.assertAlmostEqual(total(chip["stack"]) / seen["cycles"], 1, 9)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,100 @@
+#include "core/stats/result_comparison.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sample_result.hpp"
+
+using namespace atl;
+using test::sample_result;
+
+namespace {
+
+const Effect* find(const std::vector<Effect>& effects, const std::string& name) {
+  const auto e = std::ranges::find(effects, name, &Effect::name);
+  return e == effects.end() ? nullptr : &*e;
+}
+
+}  // namespace
+
+TEST_CASE("a result does not differ from itself") {
+  const RunResult r = sample_result();
+  const ResultComparison c = compare(r, r);
+  CHECK(c.same_simulation);
+  CHECK(c.configuration.empty());
+  CHECK(c.inputs.empty());
+  CHECK(c.results.empty());
+  CHECK(c.kernels.empty());
+}
+
+TEST_CASE("keys that differ or that one configuration lacks are listed with both values") {
+  RunResult a = sample_result(), b = a;
+  a.provenance.effective_config = R"({"name": "x", "llc": {"ways": 16, "slices": 4}, "old": true})";
+  b.provenance.effective_config = R"({"name": "x", "llc": {"ways": 8, "slices": 4}, "new": "word"})";
+  const auto keys = compare(a, b).configuration;
+  REQUIRE(keys.size() == 3);
+  CHECK(keys[0].name == "llc.ways");
+  CHECK(keys[0].a == "16");
+  CHECK(keys[0].b == "8");
+  CHECK(keys[1].name == "old");
+  CHECK_FALSE(keys[1].b);
+  CHECK(keys[2].name == "new");
+  CHECK_FALSE(keys[2].a);
+  CHECK(keys[2].b == "word");
+}
+
+TEST_CASE("figures are listed by relative size from 1 % on, those that began or ended last, rare events not at all") {
+  RunResult a = sample_result(1, 1), b;
+  a.chips[0].totals = {};
+  Counters& count = a.chips[0].totals;
+  count[Counter::ctas] = 1000, count[Counter::l1_stores] = 1000, count[Counter::dram_writes] = 1000;
+  count[Counter::page_touches] = 3;
+  b = a;
+  b.digest = 1;
+  b.chips[0].totals[Counter::ctas] = 1009;
+  b.chips[0].totals[Counter::l1_stores] = 500;
+  b.chips[0].totals[Counter::dram_writes] = 1500;
+  b.chips[0].totals[Counter::page_touches] = 90;
+  b.chips[0].totals[Counter::link_packets] = 100;
+  const auto c = compare(a, b);
+  CHECK_FALSE(c.same_simulation);
+  CHECK(find(c.results, "sm.ctas") == nullptr);
+  CHECK(find(c.results, "mmu.page_touches") == nullptr);
+  REQUIRE(c.results.size() == 3);
+  CHECK(c.results[0].name == "l1.stores");
+  CHECK(c.results[0].size() == doctest::Approx(std::log(2)));
+  CHECK(c.results[1].name == "dram.writes");
+  CHECK(c.results[2].name == "link.packets");
+  CHECK(compare(a, b, 0.6).results.size() == 2);
+}
+
+TEST_CASE("parts of a stack are compared as shares of the cycles, if they matter in either run") {
+  RunResult a = sample_result(2, 1), b = a;
+  for (auto* r : {&a, &b}) r->stack = {std::vector<Stack>(2)};
+  for (std::size_t chip = 0; chip < 2; ++chip) {
+    a.stack[0][chip][StackPart::issue] = 500, b.stack[0][chip][StackPart::issue] = 250;
+    a.stack[0][chip][StackPart::dram] = 499, b.stack[0][chip][StackPart::dram] = 747;
+    a.stack[0][chip][StackPart::flush] = 1, b.stack[0][chip][StackPart::flush] = 3;
+  }
+  const auto c = compare(a, b);
+  REQUIRE(find(c.results, "stack.issue"));
+  CHECK(find(c.results, "stack.issue")->a == doctest::Approx(0.5));
+  CHECK(find(c.results, "stack.dram")->b == doctest::Approx(0.747));
+  CHECK(find(c.results, "stack.flush") == nullptr);
+}
+
+TEST_CASE("kernels are compared where both runs finished one of the same name, by the cycles between them") {
+  RunResult a = sample_result(), b;
+  a.kernels = {{"f", 1, 0, 10, 1000}, {"g", 1, 1000, 1010, 9000}, {"h", 1, 9000, 9010, 9500}, {"i", 1, 9500, 9510, kNever}};
+  b = a;
+  b.kernels[0].finished = 2000;
+  b.kernels[1] = {"g", 1, 2000, 2010, 14000};
+  b.kernels[2].name = "other";
+  const auto c = compare(a, b);
+  REQUIRE(c.kernels.size() == 2);
+  CHECK(c.kernels[0].name == "1 g");
+  CHECK(c.kernels[0].b == 12000);
+  CHECK(c.kernels[1].name == "0 f");
+}
