@@ -105,6 +105,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
+  all_kernel_counts_.push_back(kernel_counts_);
   if (kernel_ + 1 == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));

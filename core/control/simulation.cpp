@@ -135,7 +135,7 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
-  result.stack = stack_of_run(*machine, result, controller->census());
+  result.stack = stack_of_run(*machine, result, controller->census(), controller->kernel_counts());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
   Digest digest;

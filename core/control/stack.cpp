@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/chip/topology.hpp"
+#include "core/control/capacity.hpp"
 
 namespace atl {
 namespace {
@@ -20,6 +21,17 @@ double memory_latency(const SystemConfig& c) {
   const DramTiming& t = c.dram.timing;
   return (t.rcd + t.cl + t.ccd) * c.core_clock_mhz / t.clock_mhz + c.dram.extra_latency_cycles +
          2 * c.noc.memory_latency_cycles;
+}
+
+void bound_by_use(Stack& stack, const Counters& counts, const Capacity& capacity, Cycle running) {
+  const auto cycles = static_cast<double>(running);
+  double use = 0;
+  StackPart busiest = StackPart::mshr;
+  for (const ResourceInfo& r : resources()) {
+    const double most = capacity[r.id] * cycles, part = most > 0 ? work_of(counts, capacity, r.id) / most : 0;
+    if (r.id != Resource::issue && part > use) use = part, busiest = r.part;
+  }
+  bound_mshrs(stack, cycles, busiest, use);
 }
 
 }  // namespace
@@ -59,9 +71,10 @@ StackMachine stack_machine(const Machine& machine) {
   return m;
 }
 
-StackResult stack_of_run(const Machine& machine, const RunResult& result,
-                         const std::vector<std::vector<WaitCensus>>& census) {
+StackResult stack_of_run(const Machine& machine, const RunResult& result, const std::vector<std::vector<WaitCensus>>& census,
+                         const std::vector<std::vector<Counters>>& counts) {
   const StackMachine m = stack_machine(machine);
+  const Capacity capacity = capacity_of(machine.config);
   StackResult out;
   for (std::size_t k = 0; k < result.kernels.size(); ++k) {
     const KernelResult& kernel = result.kernels[k];
@@ -71,6 +84,8 @@ StackResult stack_of_run(const Machine& machine, const RunResult& result,
     std::vector<WaitCensus> chips;
     for (const auto& kernels : census) chips.push_back(k < kernels.size() ? kernels[k] : WaitCensus(census.size()));
     out.push_back(bottleneck_stack(m, span, chips));
+    for (std::size_t c = 0; c < chips.size() && k < counts.size(); ++c)
+      bound_by_use(out[k][c], counts[k][c], capacity, chips[c].span[static_cast<std::size_t>(Span::running)]);
   }
   fill_unseen(out);
   return out;

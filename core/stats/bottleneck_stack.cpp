@@ -61,8 +61,11 @@ struct Time {
 class Resolver {
  public:
   Resolver(const StackMachine& m, std::span<const WaitCensus> chips) : m_(m), chips_(chips) {
+    std::vector<Time> fetches;
+    for (std::size_t c = 0; c < chips.size(); ++c) fetches.push_back(time(c, PacketUse::fetch));
+    fetch_ = std::move(fetches);
     for (std::size_t c = 0; c < chips.size(); ++c) {
-      Time fetch = time(c, PacketUse::fetch);
+      const Time& fetch = fetch_[c];
       Time load = time(c, PacketUse::load), store = time(c, PacketUse::store);
       for (Time* t : {&load, &store}) {
         const double share = fetch.queued_share();
@@ -150,9 +153,7 @@ class Resolver {
         t.queued[Part::dram] += amount * memory_queued(in);
         return;
       case Wait::llc_mshr:
-        queue(t, Part::dram, amount * memory_queued(in));
-        t.all[Part::mshr] += amount * (1 - memory_queued(in));
-        return;
+        return slice_full(t, in, amount);
       case Wait::fetch:
         t.fetch += amount;
         return;
@@ -167,6 +168,26 @@ class Resolver {
       case Wait::count_:
         return;  // issue slots wait for these, packets never
     }
+  }
+
+  /// A slice's MSHRs are held by reads of memory and by fetches from other chips; as for L1s, they are the limit only as far
+  /// as neither of these queues.
+  void slice_full(Time& t, std::size_t in, double amount) const {
+    double memory = 0, fetches = 0;
+    for (const auto& of : chips_[in].packets) {
+      memory += at(of[static_cast<std::size_t>(PacketUse::load)], Wait::dram);
+      fetches += at(of[static_cast<std::size_t>(PacketUse::load)], Wait::fetch);
+    }
+    const double fetched = fetches > 0 && in < fetch_.size() ? amount * fetches / (memory + fetches) : 0;
+    const double queued = (amount - fetched) * memory_queued(in);
+    queue(t, Part::dram, queued);
+    double fetch_queued = 0;
+    if (fetched > 0) {
+      fetch_queued = fetched * fetch_[in].queued_share();
+      share_out(t.all, fetch_queued, fetch_[in].queued);
+      share_out(t.queued, fetch_queued, fetch_[in].queued);
+    }
+    t.all[Part::mshr] += amount - queued - fetch_queued;
   }
 
   /// The next chips' buffers are full: it is what the packets in there wait for that is waited for.
@@ -219,7 +240,7 @@ class Resolver {
 
   const StackMachine& m_;
   std::span<const WaitCensus> chips_;
-  std::vector<Time> load_, store_;
+  std::vector<Time> fetch_, load_, store_;
 };
 
 }  // namespace
@@ -231,6 +252,13 @@ double Stack::total() const { return std::reduce(cycles.begin(), cycles.end()); 
 Stack& Stack::operator+=(const Stack& other) {
   for (std::size_t p = 0; p < kStackParts; ++p) cycles[p] += other.cycles[p];
   return *this;
+}
+
+void bound_mshrs(Stack& stack, double running, StackPart busiest, double use) {
+  const double beyond = stack[Part::mshr] - running * std::clamp(1 - use, 0.0, 1.0);
+  if (beyond <= 0) return;
+  stack[Part::mshr] -= beyond;
+  stack[busiest] += beyond;
 }
 
 void fill_unseen(StackResult& stack) {

@@ -68,6 +68,10 @@ struct KernelSpan {
   Cycle launched = 0, started = 0, finished = 0;
 };
 
+/// More requests under way can save at most what the busiest resource left unused of the running phase: of the time that is
+/// charged to MSHRs, what goes beyond is this resource's. `use`: work done over what could be done in `running` cycles.
+void bound_mshrs(Stack& stack, double running, StackPart busiest, double use);
+
 /// Shares the unseen time of short kernels out as the chip's other kernels spent their running phases, as far as any look
 /// saw one.
 void fill_unseen(StackResult& stack);

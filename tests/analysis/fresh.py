@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import support
+import numpy as np
 
 import atoll_analysis
 from atoll_analysis import run_report, schema
@@ -43,6 +44,9 @@ class Fresh(support.FolderTest):
         for row, window in zip(table.to_dict("records"), said["sharing"]["mean_windows"]):
             for kind in ("true_shared", "true_shared_copies", "false_shared", "not_shared"):
                 self.assertLessEqual(abs(row[kind] - window[kind]), 1)  # whole bytes there
+        for chip in range(run.chips):
+            np.testing.assert_allclose(run.stack.xs(chip, level="chip").sum(axis=1), run.kernels["cycles"].astype(float))
+        self.assertIn("Where the cycles went", [chart.title for chart in run_report.charts(run).values()])
         self.assertEqual(run.other, {}, "every group of a result has a table of its own")
         self.assertIn(run.digest, run_report.page(run))
 

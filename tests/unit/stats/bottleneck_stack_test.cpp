@@ -90,6 +90,19 @@ TEST_CASE("a slice without MSHRs waits for memory as far as memory's reads take 
   CHECK(e.first()[mshr] == doctest::Approx(125));
 }
 
+TEST_CASE("a slice whose MSHRs are held by fetches waits for what these queue for") {
+  Example e;
+  e.chips[0].outstanding[0] = 200;
+  at(e.chips[0], 0, PacketUse::load, Wait::llc_mshr) = 100;
+  at(e.chips[0], 0, PacketUse::load, Wait::fetch) = 100;
+  e.chips[0].outstanding[2] = 100;
+  at(e.chips[0], 0, PacketUse::fetch, Wait::link) = 60;
+  const Stack s = e.first();
+  CHECK(s[link_out] == doctest::Approx(300));
+  CHECK(s[link_in] == doctest::Approx(100));  // on their way
+  CHECK(s[mshr] == doctest::Approx(100));
+}
+
 TEST_CASE("a link without credits waits for what the next chip's buffers wait for") {
   Example e;
   e.chips[0].outstanding[0] = 100;
@@ -121,6 +134,16 @@ TEST_CASE("a run that is stopped early has what fits, and a kernel without looks
   CHECK(s[balance] == 0);
   CHECK(s.total() == doctest::Approx(500));
   CHECK(bottleneck_stack(e.machine, {500, 500, 500}, e.chips)[0].total() == 0);
+}
+
+TEST_CASE("more MSHRs are said to save no more than the busiest resource leaves unused") {
+  Stack s;
+  s[mshr] = 600, s[link_out] = 100;
+  bound_mshrs(s, 1000, link_out, 0.4);
+  CHECK(s[mshr] == 600);
+  bound_mshrs(s, 1000, link_out, 0.95);
+  CHECK(s[mshr] == doctest::Approx(50));
+  CHECK(s[link_out] == doctest::Approx(650));
 }
 
 TEST_CASE("unseen kernels are taken to be as the chip's others, and stay unseen where there are none") {

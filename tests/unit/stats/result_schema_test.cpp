@@ -66,7 +66,7 @@ TEST_CASE("a file of schema version 3 is read without a stack") {
     const std::uint64_t version = 3;
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
     file.unlink("/stack");
-    for (const char* name : {"windows", "process_events", "wait_seconds"}) file.openGroup("/provenance").removeAttr(name);
+    for (const char* name : {"windows", "process_events", "wait_shares"}) file.openGroup("/provenance").removeAttr(name);
   }
   const RunResult old = read_result(dir / "r.h5");
   CHECK(old.stack.empty());
