@@ -57,6 +57,18 @@ const Mail& Mailbox::take(Cycle index) {
   return taken_;
 }
 
+/// Window by window; of one window all lie in one place.
+Mail Mailbox::undelivered() const {
+  Mail all;
+  const auto add = [&](const Mail& mail) {
+    all.data.insert(all.data.end(), mail.data.begin(), mail.data.end());
+    all.control.insert(all.control.end(), mail.control.begin(), mail.control.end());
+  };
+  for (Cycle w = current_; w < current_ + kSlots; ++w) add(slots_[w % kSlots]);
+  add(far_);
+  return all;
+}
+
 Cycle Mailbox::earliest() const {
   if (kept_ == 0) return kNever;
   Cycle first = kNever;
@@ -74,16 +86,6 @@ struct EntryHeader {
   std::uint32_t from, to, data, control_bytes;
 };
 }  // namespace
-}  // namespace atl
-
-namespace boost::serialization {
-template <class Archive> void serialize(Archive& a, atl::ControlMessage& c, unsigned) {
-  a& c.arrival& c.source& c.kind& c.body;
-}
-}  // namespace boost::serialization
-
-namespace atl {
-
 void encode(const Mail& mail, LpId from, LpId to, std::string& out) {
   const std::string control = mail.control.empty() ? std::string{} : pack(mail.control);
   const EntryHeader header{from, to, static_cast<std::uint32_t>(mail.data.size()),

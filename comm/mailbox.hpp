@@ -23,6 +23,11 @@ class Mailbox {
   /// Arrival of the earliest message still kept, kNever if none.
   Cycle earliest() const;
 
+  /// All messages still kept, in an order that gives the same hand-overs when put into a box that was restarted.
+  Mail undelivered() const;
+  /// Of a box that has seen nothing: windows before `index` are over.
+  void restart(Cycle index) { current_ = index; }
+
  private:
   static constexpr Cycle kSlots = 16;
   void place(const Message& m) {

@@ -131,24 +131,46 @@ void Synchroniser::step(Cycle index, Cycle end) {
   collect(end);
 }
 
-void Synchroniser::run() {
+std::vector<Mail> Synchroniser::undelivered(LpId to) {
+  std::vector<Mail> all;
+  for (const Mailbox& b : local_[static_cast<std::size_t>(local_index_[to])].boxes) all.push_back(b.undelivered());
+  return all;
+}
+
+void Synchroniser::resume_at(Cycle boundary, std::uint64_t windows) {
+  if (boundary % window_ != 0)
+    throw SimulationError(fmt::format("no window of {} cycles begins at cycle {}", window_, boundary));
+  index_ = boundary / window_, windows_run_ = windows;
+  for (Local& l : local_) {
+    for (Mailbox& b : l.boxes) b.restart(index_);
+  }
+}
+
+void Synchroniser::redeliver(LpId to, std::vector<Mail>& mail) {
+  auto& boxes = local_[static_cast<std::size_t>(local_index_[to])].boxes;
+  if (mail.size() != boxes.size())
+    throw SimulationError(fmt::format("process {} has {} sources and not {}", to, boxes.size(), mail.size()));
+  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].put(mail[i], index_ * window_);
+}
+
+bool Synchroniser::run(Meeting* meeting) {
   const bool alone = transport_.size() == 1;
   std::exception_ptr error;
-  Cycle index = 0;
   for (;;) {
-    const Cycle end = (index + 1) * window_;
+    const Cycle end = (index_ + 1) * window_;
     // A rank that fails goes on swapping empty batches until all ranks meet, so that nobody waits for it in vain.
     if (!error) {
       try {
-        step(index, end);
+        step(index_, end);
       } catch (...) {
         error = std::current_exception();
       }
     }
-    ++index, ++windows_run_;
-    if (alone && !error && busy_soon(end + window_)) continue;
+    ++index_, ++windows_run_;
     // The schedule of jumps is a function of the window number, so that all ranks meet there.
-    const bool meet = alone || index % kSkipWindows == 0;
+    const bool in_turn = index_ % kSkipWindows == 0;
+    if (alone && !error && !(in_turn && meeting != nullptr) && busy_soon(end + window_)) continue;
+    const bool meet = alone || in_turn;
     if (!alone) {
       try {
         swap_batches(end, meet);
@@ -156,12 +178,21 @@ void Synchroniser::run() {
         if (!error) error = std::current_exception();
       }
     }
-    if (meet) {
-      const Cycle next = least_of_all(error ? kFailed : earliest());
-      if (next == kFailed) agree(transport_, error);
-      if (next == kNever) return;
-      index = std::max(index, next / window_);
+    if (!meet) continue;
+    // A wish takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
+    const bool may_wish = meeting != nullptr && end > Meeting::kWishes;
+    const std::uint32_t mine = may_wish && !error ? meeting->wish() : 0;
+    Cycle next = least_of_all(error ? kFailed : mine != 0 ? mine : earliest());
+    if (next == kFailed) agree(transport_, error);
+    std::uint32_t wish = 0;
+    if (may_wish && next <= Meeting::kWishes) {
+      wish = static_cast<std::uint32_t>(next);
+      next = least_of_all(earliest());
     }
+    if (next == kNever) return true;
+    index_ = std::max(index_, next / window_);
+    const Cycle next_turn = (index_ / kSkipWindows + 1) * kSkipWindows;
+    if (meeting != nullptr && !meeting->hold(index_ * window_, next_turn * window_, wish)) return false;
   }
 }
 

@@ -9,6 +9,18 @@
 
 namespace atl {
 
+/// What may be done where all ranks have met. Everything before `boundary` is over, every message that was sent has
+/// been received, and those that are kept arrive at `boundary` or later.
+class Meeting {
+ public:
+  static constexpr std::uint32_t kWishes = 3;
+  virtual ~Meeting() = default;
+  /// Of this rank, for a reason that the others need not see: 0, or 1 to kWishes.
+  virtual std::uint32_t wish() = 0;
+  /// Collective; `wish` is the lowest of all ranks, or 0. The next one is at `next` or before. False: the run ends here.
+  virtual bool hold(Cycle boundary, Cycle next, std::uint32_t wish) = 0;
+};
+
 /// Conservative time windows over logical processes that are spread over ranks.
 ///
 /// With W the smallest latency of all edges, a process may run [kW, (k+1)W) once it holds what its neighbours sent
@@ -22,8 +34,17 @@ class Synchroniser {
   Synchroniser(Transport& transport, std::vector<LogicalProcess*> local, std::vector<int> rank_of,
                const std::vector<std::vector<Edge>>& edges);
 
-  /// Runs until no process anywhere has anything to do. If a process throws, every rank ends: see agree().
-  void run();
+  /// Runs until no process anywhere has anything to do: true. If a process throws, every rank ends: see agree().
+  /// A `meeting`, of which every rank has its own, is held every kSkipWindows windows, and when it says so the run ends
+  /// there: false.
+  bool run(Meeting* meeting = nullptr);
+
+  /// Messages to a process of this rank that it has not been handed yet, by ascending source. Where ranks meet.
+  std::vector<Mail> undelivered(LpId to);
+  /// Before run(): goes on at `boundary`, where ranks had met after so many windows, and with these messages to a process
+  /// of this rank.
+  void resume_at(Cycle boundary, std::uint64_t windows);
+  void redeliver(LpId to, std::vector<Mail>& mail);
 
   Cycle window() const { return window_; }
   std::uint64_t windows_run() const { return windows_run_; }
@@ -60,6 +81,7 @@ class Synchroniser {
   std::vector<Transport::Peer*> due_;
   Mail scratch_;
   Cycle window_ = 1;
+  Cycle index_ = 0;  ///< of the next window
   std::uint64_t windows_run_ = 0;
   std::chrono::steady_clock::duration waited_{};
 };

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 
@@ -33,6 +34,9 @@ class CtaDispatcher {
   /// The SM for the next CTA, given the free CTA slots of each SM; nothing when no SM can take it yet, or none is left.
   /// The caller must place the CTA there.
   std::optional<std::uint32_t> next_sm(std::span<const std::uint32_t> free);
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, block_, left_, next_, in_router_, block_sm_, block_left_);
+  }
 
  private:
   std::optional<std::uint32_t> round_robin(std::span<const std::uint32_t> free, std::uint32_t wanted);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/fast_div.hpp"
@@ -50,6 +51,8 @@ class PageHomeCache {
   void insert(PageAddr page, std::uint8_t home);
   std::size_t size() const { return size_; }
 
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, size_, shift_); }
+
   /// Calls f(page, home) for every binding, in no particular order.
   template <class F> void for_each(F&& f) const {
     for (const std::uint64_t slot : slots_)
@@ -92,6 +95,7 @@ class FirstTouch {
 
   std::optional<Cycle> earliest_pending() const;
   const PageHomeCache& homes() const { return homes_; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, homes_, pending_, settled_); }
 
  private:
   PageHomeCache homes_;

@@ -1,5 +1,7 @@
 #include "policies/combined.hpp"
 
+#include "policies/policy_state.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -37,9 +39,10 @@ struct Part {
     }
     begin_epoch();
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, modes, sum, gone), carry_policy(a, *policy); }
 };
 
-class Combined final : public Policy {
+class Combined final : public PolicyWithState<Combined> {
  public:
   Combined(std::unique_ptr<Policy> organisation, std::unique_ptr<Policy> replication) {
     organisation_.policy = std::move(organisation), replication_.policy = std::move(replication);
@@ -67,6 +70,7 @@ class Combined final : public Policy {
     for (Decision& d : replication_.policy->at_kernel_end(end)) decisions.push_back(std::move(d));
     return decisions;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, organisation_, replication_); }
 
  private:
   std::vector<Modes> merged() const {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
 #include "policies/replication/degree_counts.hpp"
@@ -49,6 +50,9 @@ struct ChipEpoch {
   std::vector<std::uint64_t> at_home, at_requester;  ///< [slice] requests, as memory-side and SM-side caching route them
   std::uint64_t crd_requests = 0, crd_hits = 0;      ///< of SAC's Chip Request Directory
   DegreeCounts degrees;
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, count, at_home, at_requester, crd_requests, crd_hits, degrees);
+  }
 };
 
 struct Epoch {
@@ -79,6 +83,9 @@ class Policy {
   virtual std::optional<Verdict> at_epoch_end(const Epoch&) { return std::nullopt; }
   /// Told before the next kernel's modes are asked for. Returns what it decided for them.
   virtual std::vector<Decision> at_kernel_end(const KernelEnd&) { return {}; }
+  /// What it remembers, for checkpoints (policy_state.hpp). Nothing: it decides by what it is told.
+  virtual void save(SaveArchive&) {}
+  virtual void load(LoadArchive&) {}
 };
 
 }  // namespace atl

@@ -16,6 +16,7 @@ struct Commands {
 };
 
 void add_run(Commands& c);
+void add_resume(Commands& c);
 void add_import(Commands& c);
 void add_record(Commands& c);
 void add_info(Commands& c);

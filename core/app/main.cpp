@@ -1,9 +1,11 @@
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "comm/agree.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/stop_signals.hpp"
 #include "core/stats/version.hpp"
 
 namespace {
@@ -22,12 +24,15 @@ void report(const std::exception_ptr& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "resume") atl::note_stop_signals();
   atl::MpiSession mpi(argc, argv);
   CLI::App app{
       "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
       "  atoll list                                            what there is to run\n"
       "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
       "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
+      "  atoll resume out.h5.512000.ckpt                       go on from a checkpoint of a run\n"
       "  atoll info out.h5                                     what came out\n"
       "  atoll explain out.h5                                  where the cycles went, and what limits\n"
       "  atoll sweep EXPERIMENT.json                           many workloads on many systems\n"
@@ -38,6 +43,7 @@ int main(int argc, char** argv) {
   atl::Commands commands{app, mpi};
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
+  atl::add_resume(commands);
   atl::add_sweep(commands);
   atl::add_table(commands);
   atl::add_import(commands);

@@ -235,9 +235,10 @@ void Chip::dispatch() {
   }
   if (last_dispatch_ != c_.now() && dispatched_ < ctas_->count()) {
     if (const auto sm = dispatcher_.next_sm(free_slots_)) {
-      workload_.load_cta(kernel_, ctas_->nth(dispatched_++), sms_[*sm].next_program());
+      const std::uint64_t cta = ctas_->nth(dispatched_++);
+      workload_.load_cta(kernel_, cta, sms_[*sm].next_program());
       --free_slots_[*sm];
-      sms_[*sm].start_cta();
+      sms_[*sm].start_cta(cta);
       last_dispatch_ = c_.now();
       c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
     }

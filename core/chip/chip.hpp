@@ -16,6 +16,7 @@
 #include "core/chip/request_network.hpp"
 #include "core/chip/response_network.hpp"
 #include "core/chip/sm.hpp"
+#include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/logical_process.hpp"
 #include "core/engine/parked_messages.hpp"
@@ -49,6 +50,18 @@ class Chip final : public LogicalProcess {
   }
   /// No request, response or line is under way, and all credits are where they belong.
   bool drained() const;
+
+  /// Between two windows. Not in it: the observer, which its owner saves; programs of CTAs, which the workload has.
+  void save(SaveArchive& a);
+  void load(LoadArchive& a);
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
+    if (agent_) state(a, *agent_);
+    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
+          finished_);
+    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, sampling_, sampled_, parked_, latency_);
+    state(a, look_, census_, spending_, spending_since_);
+  }
 
  private:
   friend struct ChipTestAccess;  // seeds faults
@@ -87,6 +100,12 @@ class Chip final : public LogicalProcess {
   void begin_census();
   void end_census();
   std::string status() const;
+  std::vector<Gate*> gates();
+  template <class F> void for_each_wait(F&& f) {
+    for (Sm& s : sms_) s.for_each_wait(f);
+    for (LlcSlice& s : slices_) s.for_each_wait(f);
+    cluster_.for_each_wait(f);
+  }
   template <class Body> void tell_controller(ControlKind kind, const Body& body) {
     for (Edge& e : edges()) {
       if (e.to != c_.machine.config.chips) continue;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 
@@ -46,6 +47,7 @@ class ChipRequestDirectory {
     return hit;
   }
   void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, block_, clock_); }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

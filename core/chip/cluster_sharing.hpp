@@ -5,6 +5,7 @@
 #include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/fifo.hpp"
+#include "core/engine/archive.hpp"
 #include "policies/cluster/ownership_table.hpp"
 
 namespace atl {
@@ -72,6 +73,13 @@ class ClusterSharing {
   std::string describe_stall() const;
   void take_census(Census& census) const;  // census.cpp
 
+  template <class F> void for_each_wait(F&& f) {
+    for (Leaving& l : leaving_) f(l.gate);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, table_, waiting_, next_look_, written_, member_, leaving_, free_leaving_);
+  }
+
  private:
   static constexpr std::uint16_t kInput = 0xFFFF;
   static constexpr std::size_t kWriteStamps = 1024;
@@ -84,12 +92,16 @@ class ClusterSharing {
     std::size_t next_departure = 0;  ///< the oldest of them
     Cycle out_free = 0, in_free = 0;
     std::vector<LineAddr> reads;  ///< its own that are in here
+    template <class Archive> void serialize(Archive& a, unsigned) {
+      state(a, access, places, timed, departures, next_departure, out_free, in_free, reads);
+    }
   };
   /// A read on its way to the network, and the queue in which it keeps its place: the owner's access queue or kInput.
   struct Leaving {
     Packet p;
     std::uint16_t queue = kInput;
     Gate* gate = nullptr;  ///< that it lined up for
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, p, queue); }
   };
 
   std::uint32_t cluster_of(std::uint32_t sm) const { return sm / sms_; }

@@ -4,6 +4,7 @@
 #include "core/chip/llc_profiler.hpp"
 #include "core/chip/machine.hpp"
 #include "core/chip/observer.hpp"
+#include "core/engine/archive.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
 #include "policies/policy.hpp"
@@ -24,6 +25,10 @@ struct Context {
   ReplicationModes replication{};
   DegreeProfiler degrees{machine.config, machine.replicas};
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
+
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, queue, count, role, local_ways, paused, profiler, replication, degrees);
+  }
 
   /// The slice of this chip for a request of an SM. Atomics execute where all clusters' meet.
   std::uint32_t slice(const Packet& p) const {

@@ -5,6 +5,7 @@
 
 #include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -35,6 +36,12 @@ class DramChannel {
   std::string describe_stall() const;
   void take_census(Census& census) const;  // census.cpp
   bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
+  template <class F> void for_each_gate(F&& f) { f(gate_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_,
+          last_column_);
+    state(a, last_write_end_, last_group_, writing_, order_, reads_, writes_, pick_at_);
+  }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

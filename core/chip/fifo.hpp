@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/engine/archive.hpp"
+
 namespace atl {
 
 /// First-in first-out ring. Grows when full and never shrinks: the bound of a modelled queue is its Gate, not its storage.
@@ -32,6 +34,7 @@ template <class T> class Fifo {
     pop();
     return value;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, head_, size_); }
 
  private:
   void grow() {

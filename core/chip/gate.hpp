@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/chip/fifo.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -37,6 +38,7 @@ class Gate {
   }
   std::uint32_t free() const { return free_; }
   bool full() const { return free_ == capacity_ && line_.empty(); }  ///< all credits are back
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, free_, line_); }
 
  private:
   std::uint32_t capacity_, free_;

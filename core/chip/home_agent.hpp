@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/context.hpp"
+#include "core/engine/archive.hpp"
 #include "policies/coherence/full_map_directory.hpp"
 #include "policies/coherence/home_directory.hpp"
 
@@ -34,6 +35,7 @@ class HomeAgent {
   void cover(std::uint32_t range_bytes);
   /// No other chip has a line of this one any more.
   void forget();
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_, directory_, all_); }
 
  private:
   friend struct ChipTestAccess;  // seeds faults

@@ -2,6 +2,7 @@
 #include "core/chip/machine.hpp"
 #include "core/chip/mshr.hpp"
 #include "core/chip/tag_array.hpp"
+#include "core/engine/archive.hpp"
 #include "partition/set_indexer.hpp"
 
 namespace atl {
@@ -73,6 +74,7 @@ class L1Cache {
   }
   void invalidate_all() { tags_.invalidate_all(); }
   std::uint32_t outstanding() const { return mshr_.in_use(); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, tags_, mshr_); }
 
  private:
   friend struct ChipTestAccess;  // seeds faults

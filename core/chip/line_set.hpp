@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -39,6 +40,8 @@ class LineSet {
         f(LineAddr{s.block * 64 + static_cast<std::uint64_t>(std::countr_zero(left))});
     }
   }
+
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, used_, shift_); }
 
  private:
   struct Slot {

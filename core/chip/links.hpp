@@ -5,6 +5,7 @@
 #include "core/chip/census.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/chip/topology.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -52,6 +53,10 @@ class Links {
   Wait wait_of(std::uint32_t channel) const;
   /// Nothing is queued, and every buffer at the other ends is known to be free.
   bool credits_home() const;
+  template <class F> void for_each_gate(F&& f) {
+    for (ChannelState& s : state_) f(s.out_gate);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, state_, port_, credits_timed_); }
 
  private:
   struct Passing {
@@ -67,12 +72,16 @@ class Links {
     std::uint32_t credits = 0;  ///< free buffers at the other end
     std::uint32_t freed = 0;    ///< buffers freed here, not yet reported
     bool waiting = false, granted = false;
+    template <class Archive> void serialize(Archive& a, unsigned) {
+      state(a, out, through, in, through_next, out_gate, credits, freed, waiting, granted);
+    }
   };
   struct Port {
     Server out, in;
     std::uint32_t next = 0, next_in = 0;  ///< channel to serve first
     bool out_timed = false, in_timed = false;
     std::vector<std::uint32_t> channels;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, out, in, next, next_in, out_timed, in_timed); }
   };
 
   void send(std::uint32_t channel, const Packet& p);

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/chip_request_directory.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -42,6 +43,10 @@ class LlcProfiler {
 
   std::vector<std::uint64_t> at_home, at_requester;  ///< [slice]
   std::uint64_t crd_requests = 0, crd_hits = 0;
+
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, at_home, at_requester, crd_requests, crd_hits, directory_, on_);
+  }
 
  private:
   ChipRequestDirectory directory_;

@@ -6,6 +6,7 @@
 #include "core/chip/mshr.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/chip/tag_array.hpp"
+#include "core/engine/archive.hpp"
 #include "inputs/workload/workload.hpp"
 #include "partition/set_indexer.hpp"
 #include "policies/coherence/full_map_directory.hpp"
@@ -90,6 +91,18 @@ class LlcSlice {
     };
     return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0 && invalidations_ == 0;
   }
+  template <class F> void for_each_gate(F&& f) {
+    for (Input& in : in_) f(in.gate);
+    out_.for_each_gate(f), write_.for_each_gate(f);
+  }
+  /// Calls f(gate) for what it lined up at, or holds a credit of.
+  template <class F> void for_each_wait(F&& f) {
+    for (Input& in : in_) f(in.lined_up), f(in.granted);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, tags_, home_, mshr_, directory_, in_, look_, turn_, look_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, owed_, acks_timed_);
+  }
 
  private:
   friend struct ChipTestAccess;  // seeds faults
@@ -100,6 +113,7 @@ class LlcSlice {
     Gate* lined_up = nullptr;  ///< waits for a credit of this gate
     Gate* granted = nullptr;   ///< holds a credit of this gate
     bool stalled = false;      ///< waits for something of this slice: MSHR, response queue, write buffer, bypass entry
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, stalled); }
   };
 
   void pump();

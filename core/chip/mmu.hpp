@@ -3,6 +3,7 @@
 
 #include "core/chip/context.hpp"
 #include "core/chip/mshr.hpp"
+#include "core/engine/archive.hpp"
 #include "partition/page_placement.hpp"
 
 namespace atl {
@@ -44,6 +45,7 @@ class Mmu {
     parked_.for_each([&](const auto&, auto&& for_each_waiter) { for_each_waiter(see); });
   }
   std::size_t parked_pages() const { return parked_.in_use(); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
 
  private:
   void time_report();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -118,6 +119,10 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     }
     index_[hole] = kFree;
     free_.push_back(e);
+  }
+
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, entry_, free_, index_, mask_, node_, free_nodes_);
   }
 
  private:

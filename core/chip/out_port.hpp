@@ -6,6 +6,7 @@
 #include "core/chip/fifo.hpp"
 #include "core/chip/gate.hpp"
 #include "core/chip/server.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -16,6 +17,7 @@ struct Lane {
   Gate gate;             ///< credits of this queue, for those who send into it
   bool waiting = false;  ///< lined up at the head's destination
   bool granted = false;  ///< holds the credit for the head
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, waiting, granted); }
 };
 
 /// Queues that share one bandwidth in turn. A crossbar port has a lane for its own chip and one for each way to others:
@@ -92,6 +94,10 @@ struct OutPort {
   bool idle() const {
     return std::all_of(lanes.begin(), lanes.end(), [](const Lane& l) { return l.fifo.empty() && l.gate.full(); });
   }
+  template <class F> void for_each_gate(F&& f) {
+    for (Lane& l : lanes) f(l.gate);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lanes, server, next, timed); }
 };
 
 }  // namespace atl

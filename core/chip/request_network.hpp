@@ -5,6 +5,7 @@
 #include "core/chip/census.hpp"
 #include "core/chip/mmu.hpp"
 #include "core/chip/out_port.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -39,6 +40,10 @@ class RequestNetwork {
   bool credits_home() const {
     return std::all_of(port_.begin(), port_.end(), [](const OutPort& p) { return p.idle(); });
   }
+  template <class F> void for_each_gate(F&& f) {
+    for (OutPort& p : port_) p.for_each_gate(f);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, mmu_, port_, resumed_, resuming_); }
 
  private:
   void enter(const Packet& p);

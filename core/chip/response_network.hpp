@@ -5,6 +5,7 @@
 #include "core/chip/census.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/server.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -27,6 +28,10 @@ class ResponseNetwork {
   }
   void take_census(Census& census) const;  // census.cpp
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
+  template <class F> void for_each_gate(F&& f) {
+    for (Port& p : port_) f(p.gate);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, port_); }
 
  private:
   struct Port {
@@ -34,6 +39,7 @@ class ResponseNetwork {
     Gate gate;
     Server server;
     bool timed = false;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, server, timed); }
   };
   void pump(std::uint32_t port) {
     Port& out = port_[port];

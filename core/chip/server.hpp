@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -25,6 +26,8 @@ class Server {
     free_ = std::max(free_, now << kBits) + bytes * ticks_per_byte_;
     return std::max(now, (free_ + kRoundUp) >> kBits);
   }
+
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, free_); }
 
  private:
   static constexpr unsigned kBits = 24;

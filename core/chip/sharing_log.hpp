@@ -4,6 +4,7 @@
 
 #include "core/chip/context.hpp"
 #include "core/chip/line_set.hpp"
+#include "core/engine/archive.hpp"
 #include "core/stats/sharing.hpp"
 
 namespace atl {
@@ -31,6 +32,9 @@ class SharingLog final : public ChipObserver {
   std::vector<std::string>& epochs() { return epochs_; }
   /// All lines of the run, in the same form.
   std::string footprint() const;
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, window_end_, epoch_, window_, seen_, fresh_, all_, epochs_);
+  }
 
  private:
   void begin_window(Cycle now);

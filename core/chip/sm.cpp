@@ -35,8 +35,9 @@ CtaProgram& Sm::next_program() {
   return cta_[loading_].program;
 }
 
-void Sm::start_cta() {
+void Sm::start_cta(std::uint64_t number) {
   CtaSlot& cta = cta_[loading_];
+  cta.cta = number;
   cta.at_barrier = 0;
   ++resident_;
   for (std::uint32_t i = 0; i < cta.program.warps.size(); ++i) {

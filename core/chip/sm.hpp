@@ -8,6 +8,7 @@
 #include "core/chip/fifo.hpp"
 #include "core/chip/l1_cache.hpp"
 #include "core/chip/warp.hpp"
+#include "core/engine/archive.hpp"
 
 namespace atl {
 
@@ -27,8 +28,8 @@ class Sm {
   void begin_kernel(std::uint32_t warps_per_cta);
   /// Slot that the next CTA's program is to be loaded into.
   CtaProgram& next_program();
-  /// Starts the CTA that was loaded there.
-  void start_cta();
+  /// Starts CTA `cta` of the kernel, which was loaded there.
+  void start_cta(std::uint64_t cta);
   L1Cache& l1() { return l1_; }
   /// Lets the L1 ask the others of its cluster, and answer them.
   void join(ClusterSharing& cluster) { cluster_ = &cluster; }
@@ -67,6 +68,18 @@ class Sm {
   // census.cpp
   void count_requests(Census& census) const;
   void count_slots(Census& census) const;
+
+  template <class F> void for_each_wait(F&& f) { f(credit_wanted_), f(credit_held_); }
+  /// Calls load(cta, program) for the CTAs that are resident.
+  template <class Load> void reload(Load&& load) {
+    for (CtaSlot& slot : cta_)
+      if (slot.live_warps != 0) load(slot.cta, slot.program);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, l1_, warp_, cta_, scheduler_, warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_, lsu_access_);
+    state(a, lsu_part_, lsu_free_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
+    state(a, unacknowledged_, awaited_, shared_free_);
+  }
 
  private:
   struct Scheduler {

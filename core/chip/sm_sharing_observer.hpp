@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/context.hpp"
+#include "core/engine/archive.hpp"
 #include "core/stats/sm_sharing.hpp"
 
 namespace atl {
@@ -21,6 +22,7 @@ class SmSharingObserver final : public ChipObserver {
   void close();
   /// By kernel, up to the last one that this chip began. Valid when closed.
   const std::vector<SmSharing>& kernels() const { return kernels_; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, window_, asked_, lines_, used_, kernels_); }
 
  private:
   struct Line {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -56,6 +57,8 @@ class TagArray {
   std::uint8_t valid(std::uint32_t i) const { return line_[i].valid; }
   std::uint8_t& dirty(std::uint32_t i) { return line_[i].dirty; }
   std::uint32_t entries() const { return static_cast<std::uint32_t>(line_.size()); }
+
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, line_, clock_); }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

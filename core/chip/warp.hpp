@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/engine/archive.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
@@ -24,9 +25,11 @@ static_assert(sizeof(Warp) == 64);
 
 /// A resident CTA with its decoded program. The buffers are reused by the next CTA in the same slot.
 struct CtaSlot {
-  CtaProgram program;
+  CtaProgram program;            ///< no part of a checkpoint: the workload has it
+  std::uint64_t cta = 0;         ///< in its kernel
   std::uint32_t live_warps = 0;  ///< 0: free
   std::uint32_t at_barrier = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cta, live_warps, at_barrier); }
 };
 
 }  // namespace atl

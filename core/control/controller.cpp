@@ -9,7 +9,11 @@ namespace atl {
 
 Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
                        Cycle max_cycles)
-    : LogicalProcess(config.chips, std::move(edges)), config_(config), kernels_(kernels), policy_(make_policy(config)) {
+    : LogicalProcess(config.chips, std::move(edges)),
+      config_(config),
+      kernels_(kernels),
+      policy_(make_policy(config)),
+      limit_(max_cycles) {
   result_.chips.resize(config.chips), census_.resize(config.chips);
   kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
@@ -17,7 +21,6 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
     ctas_total_ += k.ctas();
   }
   queue_.push(0, {EventKind::launch, 0});
-  if (max_cycles != kNever) queue_.push(max_cycles, {EventKind::limit, 0});
 }
 
 void Controller::receive(const ControlMessage& message) {
@@ -25,6 +28,7 @@ void Controller::receive(const ControlMessage& message) {
 }
 
 void Controller::run_until(Cycle end) {
+  if (limit_ < end) queue_.push_first(std::exchange(limit_, kNever), {EventKind::limit, 0});
   queue_.run_until(end, [this](Cycle at, const Event& e) {
     digest_.add(at, static_cast<std::uint64_t>(e.kind) << 32 | (e.kind == EventKind::message ? parked_.source(e.index) : 0));
     handle(e);
@@ -118,10 +122,10 @@ void Controller::finish() {
 
 /// Reports of first touches are sent for all cycles before a common one and arrive one control latency later.
 void Controller::settle() {
-  answers_.clear();
-  first_touch_.settle(queue_.now() - config_.control.latency_cycles, answers_);
+  std::vector<FirstTouch::Answer> answers;
+  first_touch_.settle(queue_.now() - config_.control.latency_cycles, answers);
   std::vector<PageHomesBody> to(config_.chips);
-  for (const auto& a : answers_) to[a.chip].homes.emplace_back(a.page.value, a.home);
+  for (const auto& a : answers) to[a.chip].homes.emplace_back(a.page.value, a.home);
   for (LpId chip = 0; chip < config_.chips; ++chip) {
     if (!to[chip].homes.empty()) tell(chip, 0, ControlKind::page_homes, to[chip]);
   }

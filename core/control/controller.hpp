@@ -7,6 +7,7 @@
 
 #include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
+#include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/engine/logical_process.hpp"
@@ -31,12 +32,23 @@ class Controller final : public LogicalProcess {
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
   void run_until(Cycle end) override;
-  Cycle next_event() const override { return queue_.next(); }
+  Cycle next_event() const override { return std::min(queue_.next(), limit_); }
   std::uint64_t digest() const override { return digest_.value(); }
   std::uint64_t events() const override { return queue_.handled(); }
 
   /// Called with every sample; for display only.
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
+  /// Ends the run at `cycle` instead of where the run that was loaded would have.
+  void limit(Cycle cycle) { limit_ = cycle; }
+  /// Between two windows. Not in it: who shows the progress.
+  void save(SaveArchive& a);
+  void load(LoadArchive& a);
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
+    state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
+    state(a, chips_emptied_, epoch_begin_, changing_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
+    state(a, requests_, result_, census_, all_kernel_counts_);
+  }
   /// Everything simulated. Valid when the run has ended.
   const RunResult& result() const { return result_; }
   /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
@@ -83,8 +95,8 @@ class Controller final : public LogicalProcess {
   EventQueue<Event> queue_;
   ParkedMessages parked_;
   Digest digest_;
+  Cycle limit_;  ///< --max-cycles, until it is reached
   FirstTouch first_touch_;
-  std::vector<FirstTouch::Answer> answers_;
   Cycle settle_at_ = kNever;
   std::size_t kernel_ = 0;
   std::uint32_t chips_done_ = 0, chips_drained_ = 0, reports_ = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -34,6 +35,19 @@ template <class Event> class EventQueue {
       far_.push_back({at, far_sequence_++, event});
       std::push_heap(far_.begin(), far_.end(), Later{});
     }
+  }
+
+  /// Schedules the one event that comes before all others of its cycle, whenever they were scheduled.
+  void push_first(Cycle at, const Event& event) {
+    if (at - now_ >= kWheel) {
+      far_.push_back({at, 0, event});
+      return std::push_heap(far_.begin(), far_.end(), Later{});
+    }
+    auto& b = bucket_[at & kMask];
+    const Bucket others = b;
+    b.head = kNil;
+    push_wheel(at, event);
+    if (others.head != kNil) nodes_[b.head].next = others.head, b.tail = others.tail;
   }
 
   /// Cycle of the earliest pending event, kNever if there is none.
@@ -87,6 +101,10 @@ template <class Event> class EventQueue {
   }
   template <class Handler> void run_until(Cycle end, Handler&& handle) {
     run_until(end, std::forward<Handler>(handle), [](const Event&) {});
+  }
+
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, bucket_, occupied_, nodes_, far_, free_, pending_, handled_, far_sequence_, now_);
   }
 
  private:
@@ -151,7 +169,7 @@ template <class Event> class EventQueue {
   std::vector<Far> far_;
   std::uint32_t free_ = kNil;
   std::size_t pending_ = 0;
-  std::uint64_t handled_ = 0, far_sequence_ = 0;
+  std::uint64_t handled_ = 0, far_sequence_ = 1;
   Cycle now_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 /// What logical processes send each other. Nothing else crosses from one to another.
@@ -38,6 +39,7 @@ struct ControlMessage {
   LpId source = 0;
   std::uint32_t kind = 0;
   std::string body;
+  template <class Archive> void serialize(Archive& a, unsigned) { a& arrival& source& kind& body; }
 };
 
 /// Messages of one window to one receiver, in the order of sending.
@@ -46,6 +48,7 @@ struct Mail {
   std::vector<ControlMessage> control;
   bool empty() const { return data.empty() && control.empty(); }
   void clear() { data.clear(), control.clear(); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, data, control); }
 };
 
 }  // namespace atl

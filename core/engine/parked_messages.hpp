@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/message.hpp"
 
 namespace atl {
@@ -22,6 +23,7 @@ class ParkedMessages {
     return std::exchange(parked_[number], {});
   }
   LpId source(std::uint32_t number) const { return parked_[number].source; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, parked_, free_); }
 
  private:
   std::vector<ControlMessage> parked_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -14,6 +15,7 @@ struct Decision {
   Cycle cycle = 0;                                     ///< end of the epoch that it rests on
   std::string choice;                                  ///< what rules from now on
   std::vector<std::pair<std::string, double>> values;  ///< inputs and predictions by name
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, cycle, choice, values); }
 };
 
 }  // namespace atl

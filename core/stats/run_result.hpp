@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/counters.hpp"
@@ -21,12 +22,14 @@ struct KernelResult {
   Cycle launched = 0;  ///< end of the kernel before, 0 for the first: its launch latency counts
   Cycle started = 0;   ///< the first chip received it
   Cycle finished = 0;  ///< the last chip was done, flush included
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, name, ctas, launched, started, finished); }
 };
 
 /// Counters of every chip over one sampling period that ends at `end` (exclusive).
 struct Sample {
   Cycle end = 0;
   std::vector<Counters> chips;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, chips); }
 };
 
 /// Where a chip's loads were served from.
@@ -43,6 +46,9 @@ struct ChipResult {
   std::vector<std::uint64_t> channel_reads, channel_writes;                    ///< [channel]
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency{};  ///< L1-miss latency by origin
   Energy energy;                                                               ///< of the chip and its memory
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, totals, slice_accesses, slice_hits, channel_reads, channel_writes, latency);
+  }
 };
 
 struct Provenance {
@@ -69,6 +75,10 @@ struct RunResult {
   Cycle cycles = 0;                           ///< end of the last kernel
   bool complete = true;                       ///< false: stopped by --max-cycles
   std::uint64_t digest = 0;                   ///< over everything simulated, independent of ranks and of host time
+  /// In a checkpoint: what the controller gathers during the run. The rest is worked out when it has ended.
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, kernels, samples, decisions, chips, cycles, complete);
+  }
 };
 
 }  // namespace atl

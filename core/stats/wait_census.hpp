@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 /// Who waits for what in one chip, counted at regular moments of simulated time: what a bottleneck stack is made from.
@@ -68,6 +69,11 @@ struct WaitCensus {
 
   explicit WaitCensus(std::size_t chips = 0) : packets(chips) {}
 
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, span, issued, l1_hits, local, remote, memory_reads, slots, outstanding, outstanding_at_home, arrived,
+          memory_owes);
+    state(a, packets);
+  }
   /// All members in order, for messages.
   template <class Value> void each(Value&& v) {
     for (auto& x : span) v(x);

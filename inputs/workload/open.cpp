@@ -8,6 +8,7 @@
 
 #include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
+#include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
 #include "inputs/workload/parametric.hpp"
@@ -61,8 +62,9 @@ std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_
   return recorded;
 }
 
-std::string workload_digest(const std::string& path) {
-  const std::string name = main_file(path);
+namespace {
+
+Digest digest_of_file(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
   if (!file) throw InputError(name, "cannot read this file");
   Digest digest;
@@ -77,6 +79,21 @@ std::string workload_digest(const std::string& path) {
   }
   if (file.bad()) throw IoError(name, "reading failed");
   digest.add(size);
+  return digest;
+}
+
+}  // namespace
+
+std::string workload_digest(const std::string& path) {
+  return fmt::format("{:016x}", digest_of_file(main_file(path)).value());
+}
+
+std::string workload_content_digest(const std::string& path) {
+  const std::string file = main_file(path);
+  Digest digest = digest_of_file(file);
+  if (!has_hdf5_signature(file) && first_character(file) != '{') {
+    for (const std::string& kernel : accelsim::read_kernel_list(file).kernels) digest.add(digest_of_file(kernel).value());
+  }
   return fmt::format("{:016x}", digest.value());
 }
 

@@ -96,5 +96,7 @@ std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_
 
 /// Of the file's bytes (of SASS traces: of their list), 16 hexadecimal digits: tells whether a result is out of date.
 std::string workload_digest(const std::string& path);
+/// The same of all files that it consists of: reads SASS traces in full.
+std::string workload_content_digest(const std::string& path);
 
 }  // namespace atl

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/set_indexer.hpp"
@@ -75,6 +76,8 @@ class OwnershipTable {
     std::fill(used_.begin(), used_.end(), 0);
     clock_ = 0;
   }
+
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, low_, line_, used_, owner_, clock_); }
 
  private:
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -59,6 +60,7 @@ class FullMapDirectory {
     used_ = 0;
   }
   std::size_t lines() const { return used_; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, table_, used_); }
 
  private:
   static constexpr std::size_t kFirstSize = 64;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "partition/set_indexer.hpp"
 
@@ -82,6 +83,11 @@ class HomeDirectory {
   std::uint64_t sharers_of(LineAddr line) const {
     const std::uint32_t e = find(line);
     return e == kNone || (entry_[e].positions & positions_of(line)) == 0 ? 0 : sharers_[field(e, line)];
+  }
+
+  /// With its shape, which reshape() changes.
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, shape_, range_shift_, sets_, entry_, sharers_, clock_);
   }
 
  private:

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "policies/coherence/directory_layout.hpp"
+#include "policies/policy_state.hpp"
 
 namespace atl {
 namespace {
 
 /// All chips have the same range: what a kernel does in one, it does in most.
-class RecAdaptive final : public Policy {
+class RecAdaptive final : public PolicyWithState<RecAdaptive> {
  public:
   RecAdaptive(const SystemConfig& c, std::unique_ptr<Policy> rest)
       : c_(c), rest_(std::move(rest)), range_bytes_(c.coherence.range_bytes) {}
@@ -41,6 +42,7 @@ class RecAdaptive final : public Policy {
                           {"lookups", static_cast<double>(use.lookups)}}});
     return decisions;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_), carry_policy(a, *rest_); }
 
  private:
   std::vector<Modes> with_range(std::vector<Modes> modes) const {

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "partition/bandwidth.hpp"
+#include "policies/policy_state.hpp"
 
 namespace atl {
 namespace {
 
-class Sac final : public Policy {
+class Sac final : public PolicyWithState<Sac> {
  public:
   explicit Sac(const SystemConfig& config) : config_(config) {}
 
@@ -35,6 +36,7 @@ class Sac final : public Policy {
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_); }
 
  private:
   Modes profiling() {

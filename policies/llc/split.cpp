@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "partition/bandwidth.hpp"
+#include "policies/policy_state.hpp"
 
 namespace atl {
 namespace {
@@ -18,7 +19,7 @@ class StaticSplit final : public Policy {
   const std::vector<Modes> modes_;
 };
 
-class DynamicSplit final : public Policy {
+class DynamicSplit final : public PolicyWithState<DynamicSplit> {
  public:
   explicit DynamicSplit(const SystemConfig& c) : c_(c), ways_(c.chips) {}
 
@@ -49,6 +50,7 @@ class DynamicSplit final : public Policy {
     decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));
     return v;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, ways_); }
 
  private:
   Modes modes(std::uint32_t local_ways) const {

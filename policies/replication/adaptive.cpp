@@ -1,4 +1,5 @@
 #include "partition/replica_map.hpp"
+#include "policies/policy_state.hpp"
 #include "policies/replication/degree_bandwidth.hpp"
 #include "policies/replication/degree_policies.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 /// The Adaptive LLC: shared while it profiles, then shared or private with all its lines until the epoch ends. Kernels begin
 /// shared. The profile sees shared traffic only, and of it the sampled sets.
-class Adaptive final : public Policy {
+class Adaptive final : public PolicyWithState<Adaptive> {
  public:
   explicit Adaptive(const SystemConfig& c) : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)) {}
 
@@ -31,6 +32,7 @@ class Adaptive final : public Policy {
     return Verdict{{std::move(d)},
                    to_private ? all({.level = levels_ - 1, .all_lines = true, .flush = true}, kEpoch) : all({}, kEpoch)};
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_); }
 
  private:
   enum Length { kWindow, kEpoch };

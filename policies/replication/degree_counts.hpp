@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
+
 namespace atl {
 
 /// What the Replication Degree Directory of one chip counted (SelRep section III-D): every read-only request of one
@@ -10,7 +12,7 @@ namespace atl {
 struct DegreeCounts {
   std::vector<std::uint64_t> sampled, hits;  ///< [level] level = log2 of the degree
   std::vector<std::uint64_t> routed;         ///< [level][slice of the router]
-  template <class Archive> void serialize(Archive& a, unsigned) { a& sampled& hits& routed; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, sampled, hits, routed); }
 
   DegreeCounts& operator+=(const DegreeCounts& other) {
     const auto add = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "partition/replica_map.hpp"
 
@@ -49,6 +50,7 @@ class DegreeDirectory {
     return hits;
   }
   void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, block_, clock_); }
 
  private:
   struct Block {

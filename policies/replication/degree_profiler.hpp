@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "core/engine/archive.hpp"
 #include "policies/replication/degree_counts.hpp"
 #include "policies/replication/degree_directory.hpp"
 #include "policies/replication/shadow_tags.hpp"
@@ -51,6 +52,7 @@ class DegreeProfiler {
     std::swap(taken, counts_);
     return taken;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, on_, directory_, tags_, counts_); }
 
  private:
   static constexpr std::uint16_t kNotSampled = 0xFFFF;

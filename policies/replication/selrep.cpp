@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "partition/replica_map.hpp"
+#include "policies/policy_state.hpp"
 #include "policies/replication/degree_bandwidth.hpp"
 #include "policies/replication/degree_policies.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 /// Each chip has the degree of the most bandwidth for the next epoch (SelRep section III-C). Epochs go on from one kernel to
 /// the next, and so does the degree.
-class Selrep final : public Policy {
+class Selrep final : public PolicyWithState<Selrep> {
  public:
   explicit Selrep(const SystemConfig& c)
       : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips) {}
@@ -28,6 +29,7 @@ class Selrep final : public Policy {
     for (std::size_t chip = 0; chip < level_.size(); ++chip) choose(chip, epoch.chips[chip].degrees, d);
     return Verdict{{std::move(d)}, modes(c_.selrep.epoch_cycles)};
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, level_, epoch_begin_); }
 
  private:
   /// A shorter epoch would end while the answer to the one before is under way.

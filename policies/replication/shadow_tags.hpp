@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -29,6 +30,7 @@ class ShadowTags {
     return false;
   }
   void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, block_, clock_); }
 
  private:
   struct Block {

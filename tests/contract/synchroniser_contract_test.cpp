@@ -76,6 +76,55 @@ TEST_CASE("a control edge 50 windows slow is served in time, in both directions"
   });
 }
 
+/// Wishes something of its own at its `at`-th meeting, notes what it hears, and ends the game when it hears `end_at`.
+class Gathering final : public Meeting {
+ public:
+  std::uint32_t wish() override { return ++asked_ == at ? mine : 0; }
+  bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override {
+    in_order = in_order && boundary >= last_ && next > boundary;
+    last_ = boundary;
+    if (wish != 0) heard.push_back(wish), where = boundary;
+    return wish == 0 || wish != end_at;
+  }
+  int at = 0;
+  std::uint32_t mine = 0, end_at = 0;
+  std::vector<std::uint32_t> heard{};
+  Cycle where = 0;
+  bool in_order = true;
+
+ private:
+  int asked_ = 0;
+  Cycle last_ = 0;
+};
+
+TEST_CASE("meetings change nothing, and all ranks hear the lowest wish of any at the same cycle") {
+  on_all_ranks([](Transport& t) {
+    const Edges edges = ring_with_controller(4, 32, 200);
+    const std::vector<int> map = dealt(5, t.size());
+    const Outcome wanted = play(t, edges, map, {});
+    Gathering g;
+    g.at = 3;
+    g.mine = t.rank() == t.size() - 1 ? 2 : t.rank() == 0 ? 3 : 0;
+    CHECK(play(t, edges, map, {}, &g).digest == wanted.digest);
+    REQUIRE(g.heard == std::vector<std::uint32_t>{2});
+    CHECK(g.in_order);
+    const auto all = t.all_gather(std::to_string(g.where));
+    CHECK(all == std::vector<std::string>(all.size(), all[0]));
+  });
+}
+
+TEST_CASE("a wish of one rank ends the game on all") {
+  on_all_ranks([](Transport& t) {
+    const Edges edges = ring_with_controller(4, 32, 200);
+    Gathering g;
+    g.at = 2, g.end_at = 1;
+    g.mine = t.rank() == t.size() - 1 ? 1 : 0;
+    const Outcome whole = play(t, edges, dealt(5, t.size()), {});
+    CHECK(play(t, edges, dealt(5, t.size()), {}, &g).events < whole.events);
+    CHECK(g.heard == std::vector<std::uint32_t>{1});
+  });
+}
+
 TEST_CASE("pairs that share no edge do not disturb each other") {
   on_all_ranks([](Transport& t) {
     Edges edges(6);

@@ -78,7 +78,8 @@ struct Outcome {
 };
 
 /// Collective: plays to the end; digest and events over all processes in the order of their ids.
-inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& rank_of, const Rules& rules) {
+inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& rank_of, const Rules& rules,
+                    Meeting* meeting = nullptr) {
   std::vector<std::unique_ptr<Player>> players;
   std::vector<LogicalProcess*> local;
   for (LpId lp = 0; lp < edges.size(); ++lp) {
@@ -87,7 +88,7 @@ inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& ra
     local.push_back(players.back().get());
   }
   Synchroniser synchroniser(t, local, rank_of, edges);
-  synchroniser.run();
+  synchroniser.run(meeting);
   std::vector<std::uint64_t> digests(edges.size());
   Outcome out{0, 0, synchroniser.windows_run()};
   std::string mine;

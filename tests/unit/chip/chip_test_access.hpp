@@ -5,6 +5,8 @@ namespace atl {
 
 /// Reaches into a chip to break it.
 struct ChipTestAccess {
+  /// Calls f(gate) for what its components wait for.
+  template <class F> static void for_each_wait(Chip& chip, F&& f) { chip.for_each_wait(f); }
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
 

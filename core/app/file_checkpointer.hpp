@@ -1,0 +1,40 @@
+#pragma once
+#include <chrono>
+
+#include "core/app/checkpoint_plan.hpp"
+#include "core/control/checkpoint_file.hpp"
+
+namespace atl {
+
+/// Leaves a run's checkpoints beside its output, the last two of them, when the plan or a signal says so.
+class FileCheckpointer final : public Checkpointer {
+ public:
+  /// `header`: of the run; `header.boundary` is where it begins. `keeps`: the controller lives in this rank.
+  FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps);
+
+  Wish wish() override;
+  bool due(Cycle boundary, Cycle next) override;
+  bool keep(SystemState state) override;
+
+  /// Host time since the beginning of the run, in all its parts.
+  double host_seconds() const;
+  /// What to tell the user of a run that was ended early.
+  std::string farewell() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double minutes_since(Clock::time_point t) const { return std::chrono::duration<double>(Clock::now() - t).count() / 60; }
+
+  const std::string output_;
+  CheckpointHeader header_;
+  const CheckpointPlan plan_;
+  const bool keeps_;
+  const Clock::time_point start_ = Clock::now();
+  const double seconds_before_;
+  Clock::time_point last_at_ = start_, limit_from_ = start_;
+  Cycle last_ = 0;         ///< where the last one was due
+  bool at_limit_ = false;  ///< the one before max_cycles was due
+  std::string newest_{};
+};
+
+}  // namespace atl

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "comm/agree.hpp"
+#include "comm/mpi_transport.hpp"
+#include "core/app/commands.hpp"
+#include "core/app/run_job.hpp"
+#include "inputs/config/reader.hpp"
+
+namespace atl {
+namespace {
+
+struct ResumeOptions {
+  std::string checkpoint, workload, output, map;
+  Cycle max_cycles = 0;  ///< 0: as the run had it
+  int threads = 1;
+  bool force = false, quiet = false;
+  CheckpointOptions checkpoints;
+};
+
+/// Every rank reads the file for itself: its own processes are in it.
+Checkpoint shared_checkpoint(Transport& t, const std::string& path) {
+  Checkpoint c;
+  together(t, [&] { c = read_checkpoint(path); });
+  const auto all = t.all_gather(std::to_string(c.checksum));
+  together(t, [&] {
+    if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
+    throw InputError(path, fmt::format("rank {} sees another file than rank 0; give all hosts the same", t.rank()));
+  });
+  return c;
+}
+
+RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
+  RunJob job;
+  const CheckpointHeader& h = c.header;
+  job.config = parse_effective(h.config);
+  job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : o.workload;
+  job.output = o.output.empty() ? output_of_checkpoint(o.checkpoint) : o.output;
+  job.map = o.map, job.force = o.force, job.quiet = o.quiet;
+  job.command = h.command, job.started_at = h.started_at;
+  job.max_cycles = o.max_cycles == 0 ? h.max_cycles : o.max_cycles;
+  if (o.max_cycles != 0 && o.max_cycles < h.boundary)
+    throw InputError("--max-cycles", fmt::format("the checkpoint is at cycle {} already", h.boundary));
+  job.plan = o.checkpoints.plan({h.every_cycles, h.every_minutes, 0});
+  job.from = std::move(c);
+  return job;
+}
+
+}  // namespace
+
+void add_resume(Commands& c) {
+  auto o = std::make_shared<ResumeOptions>();
+  CLI::App* cmd = c.app.add_subcommand("resume", "Go on with a run from its checkpoint");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll resume out.h5.512000.ckpt                      writes out.h5 in the end\n"
+      "  mpirun -n 5 atoll resume out.h5.512000.ckpt          on another number of ranks than before\n"
+      "The result is that of a run that was never interrupted.");
+  cmd->add_option("CHECKPOINT", o->checkpoint, "of `atoll run` (.ckpt)")->required();
+  cmd->add_option("-o,--output", o->output, "result file (HDF5); the one that the checkpoint is named after if not given");
+  cmd->add_flag("-f,--force", o->force, "replace an existing result");
+  cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files");
+  cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
+      ->check(CLI::Range(Cycle{1}, Cycle{1} << 50));
+  o->checkpoints.add_to(*cmd);
+  cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
+      ->check(CLI::Range(1, 65));
+  cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
+  cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
+  cmd->callback([&c, o] {
+    c.on_all_ranks = true;
+    c.chosen = [&c, o] {
+      c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
+        Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);
+        RunJob job;
+        together(t, [&] { job = job_of(*o, std::move(checkpoint)); });
+        return run_job(t, job, c.mpi.host());
+      });
+    };
+  });
+}
+
+}  // namespace atl

@@ -1,0 +1,162 @@
+#include "core/app/run_job.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include "comm/agree.hpp"
+#include "comm/thread_transport.hpp"
+#include "core/app/file_checkpointer.hpp"
+#include "core/app/stop_signals.hpp"
+#include "core/chip/consistency_checker.hpp"
+#include "core/control/energy_model.hpp"
+#include "core/control/simulation.hpp"
+#include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/summary.hpp"
+#include "core/stats/version.hpp"
+#include "inputs/config/dump.hpp"
+
+namespace atl {
+namespace {
+
+/// A rank on another host may see another file under the same name. What the ranks must agree on is how much work there is.
+void check_same_workload(Transport& t, const Workload& workload, const std::string& path) {
+  Digest mine;
+  for (const KernelInfo& k : workload.kernels()) {
+    for (const char c : k.name) mine.add(static_cast<unsigned char>(c));
+    mine.add(k.ctas(), std::uint64_t{k.threads()} << 32 | k.shared_bytes);
+  }
+  const auto all = t.all_gather(std::to_string(mine.value()));
+  together(t, [&] {
+    if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
+    throw InputError(path,
+                     fmt::format("rank {} sees other kernels in it than rank 0; give all hosts the same file", t.rank()));
+  });
+}
+
+std::string check_line(const ConsistencyChecker::Counts& n) {
+  return fmt::format(
+      "check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
+      n.checked, n.slices, n.endings, n.tracked,
+      n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
+}
+
+/// A run that begins would soon mix its checkpoints with those of an earlier one.
+void clear_checkpoints(const RunJob& job) {
+  const auto old = checkpoints_of(job.output);
+  if (!old.empty() && !job.force) {
+    throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
+  }
+  for (const std::string& path : old) std::filesystem::remove(path);
+}
+
+/// What the run is, for its checkpoints.
+CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
+  CheckpointHeader h;
+  if (job.from) h = job.from->header;
+  h.version = version(), h.commit = git_commit(), h.config = effective_json(job.config);
+  h.workload = job.workload, h.workload_file = std::filesystem::absolute(job.workload_file).string();
+  h.workload_digest = digest, h.command = job.command, h.started_at = job.started_at, h.max_cycles = job.max_cycles;
+  return h;
+}
+
+/// Looks at everything that can be wrong before the run begins, on the controller's rank. Returns the workload's digest.
+std::string prepare_files(const RunJob& job) {
+  if (!job.output.empty()) check_output(job.output, job.force);
+  if (job.from && workload_content_digest(job.workload_file) != job.from->header.workload_content)
+    throw InputError(job.workload_file, "has changed since the checkpoint was written");
+  if (!job.output.empty() && !job.from) clear_checkpoints(job);
+  return workload_digest(job.workload_file);  // now: the file may change during the run
+}
+
+void check_options(const RunJob& job, int ranks) {
+  if (job.plan.asked() && job.output.empty())
+    throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
+  if (!job.check) return;
+  if (ranks > 1)
+    throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
+  if (job.config.observe.sharing)
+    throw InputError("--check", "and observe.sharing look at the same events: use one of them");
+  if (job.plan.asked())
+    throw InputError("--check", "cannot be checkpointed: what it knows of every line is in no checkpoint");
+}
+
+}  // namespace
+
+int run_job(Transport& t, const RunJob& job, const std::string& host) {
+  const SystemConfig& config = job.config;
+  std::optional<RankMap> map;
+  together(t, [&] {
+    const auto ranks = static_cast<std::uint32_t>(t.size());
+    map = job.map.empty() ? RankMap::spread(config.chips, ranks) : RankMap::parse(job.map, config.chips, ranks);
+    check_options(job, t.size());
+  });
+  const bool here = map->rank_of(config.chips) == static_cast<std::uint32_t>(t.rank());
+  std::unique_ptr<Workload> workload;
+  std::string digest;
+  together(t, [&] {
+    workload = open_workload(job.workload_file, config.scale);
+    if (here) digest = prepare_files(job);
+  });
+  check_same_workload(t, *workload, job.workload);
+
+  SimulationOptions options;
+  options.max_cycles = job.max_cycles;
+  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet));
+  if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
+  ConsistencyChecker checker;
+  if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
+  std::optional<FileCheckpointer> checkpointer;
+  if (job.output.empty() || job.check) {
+    let_stop_signals_end();
+  } else {
+    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here);
+  }
+  if (job.from) options.resume = &job.from->state;
+
+  auto result = simulate(t, scaled(config), *workload, *map, options);
+  if (checkpointer && checkpointer->ended != Checkpointer::Wish::none) {
+    progress.clear();
+    if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
+    return checkpointer->ended == Checkpointer::Wish::end ? kExitEnded : kExitCheckpointed;
+  }
+  const auto hosts = t.all_gather(host);
+  together(t, [&] {
+    if (!result) return;
+    progress.clear();
+    Provenance& p = result->provenance;
+    p.version = version(), p.git_commit = git_commit(), p.command = job.command;
+    p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
+    p.effective_config = effective_json(config), p.hosts = hosts;
+    if (job.from) p.host_seconds += job.from->header.host_seconds;
+    for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
+    if (job.check && result->complete) checker.check_final_image();
+    if (!job.output.empty()) write_result(*result, job.output, job.force);
+    if (!job.quiet) fmt::print("{}", summary_table(*result));
+    if (!job.quiet && job.check) fmt::print("{}", check_line(checker.counts()));
+    if (!job.quiet && !job.output.empty()) fmt::print("result     {}\n", job.output);
+    std::fflush(stdout);
+  });
+  return 0;
+}
+
+int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {
+  if (threads == 1) return on_rank(t);
+  together(t, [&] {
+    if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
+  });
+  int code = 0;
+  run_threads(threads, [&](Transport& thread) {
+    const int mine = on_rank(thread);
+    if (thread.rank() == 0) code = mine;
+  });
+  return code;
+}
+
+std::string time_of_day() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+}  // namespace atl

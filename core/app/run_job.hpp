@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "comm/transport.hpp"
+#include "core/app/checkpoint_plan.hpp"
+#include "core/control/checkpoint_file.hpp"
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// One simulation, new or gone on with, from its inputs to its result file.
+struct RunJob {
+  SystemConfig config;        ///< as asked for, not yet scaled
+  std::string workload;       ///< as the user named it
+  std::string workload_file;  ///< where it is
+  std::string output, map;
+  std::string command, started_at;  ///< of the run's first part
+  Cycle max_cycles = kNever;
+  bool force = false, quiet = false, check = false;
+  CheckpointPlan plan;
+  std::optional<Checkpoint> from;  ///< goes on from here
+};
+
+/// Exit codes of a run that was ended early: a batch system may start it again with `resume`; and after SIGTERM.
+inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15;
+
+/// Collective: every rank has the same job. Returns the exit code.
+int run_job(Transport& transport, const RunJob& job, const std::string& host);
+
+/// Runs `on_rank` on the ranks of the program: those of mpirun, or `threads` of this process.
+int run_on_ranks(Transport& transport, int threads, const std::function<int(Transport&)>& on_rank);
+
+/// `2026-11-20T12:00:00Z`
+std::string time_of_day();
+
+}  // namespace atl

@@ -1,0 +1,19 @@
+#pragma once
+
+/// What other programs, above all batch systems, ask of a run by signals.
+namespace atl {
+
+/// From now on SIGUSR1 and SIGTERM are noted instead of ending the process. If nobody has acted on a SIGTERM within
+/// `kGraceSeconds`, the process ends all the same. As early as possible: starting MPI takes its time.
+void note_stop_signals();
+/// For runs that leave no checkpoints: these signals end the process again, and one that was noted does so now.
+void let_stop_signals_end();
+
+inline constexpr unsigned kGraceSeconds = 10;
+
+/// SIGUSR1 came since the last call: leave a checkpoint and end.
+bool take_checkpoint_signal();
+/// SIGTERM came: end.
+bool end_signalled();
+
+}  // namespace atl

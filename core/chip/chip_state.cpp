@@ -1,0 +1,37 @@
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+
+#include "core/chip/chip.hpp"
+
+// A chip in a checkpoint. Its gates are numbered, so that who waits for a credit can say of which.
+namespace atl {
+
+std::vector<Gate*> Chip::gates() {
+  std::vector<Gate*> all;
+  const auto number = [&](Gate& g) { all.push_back(&g); };
+  requests_.for_each_gate(number), responses_.for_each_gate(number), links_.for_each_gate(number);
+  for (LlcSlice& s : slices_) s.for_each_gate(number);
+  for (DramChannel& d : channels_) d.for_each_gate(number);
+  return all;
+}
+
+void Chip::save(SaveArchive& a) {
+  serialize(a, 0);
+  std::map<const Gate*, std::uint32_t> number{{nullptr, 0}};
+  for (const Gate* g : gates()) number.emplace(g, static_cast<std::uint32_t>(number.size()));
+  for_each_wait([&](Gate*& g) { state(a, number.at(g)); });
+}
+
+void Chip::load(LoadArchive& a) {
+  serialize(a, 0);
+  std::vector<Gate*> numbered = gates();
+  numbered.insert(numbered.begin(), nullptr);
+  for_each_wait([&](Gate*& g) {
+    std::uint32_t number = 0;
+    state(a, number);
+    g = numbered.at(number);
+  });
+  for (Sm& s : sms_) s.reload([&](std::uint64_t cta, CtaProgram& program) { workload_.load_cta(kernel_, cta, program); });
+}
+
+}  // namespace atl

@@ -1,0 +1,48 @@
+#include "core/control/checkpoint_meeting.hpp"
+
+#include "comm/agree.hpp"
+
+namespace atl {
+
+bool CheckpointMeeting::hold(Cycle boundary, Cycle next, std::uint32_t wish) {
+  const auto wanted = static_cast<Checkpointer::Wish>(wish);
+  if (wanted == Checkpointer::Wish::end) {
+    checkpointer_.ended = wanted;
+    return false;
+  }
+  const bool due = checkpointer_.due(boundary, next);  // also if somebody wishes one: it counts the cycles from here
+  if (wanted == Checkpointer::Wish::none && !due) return true;
+  const bool safe = checkpoint(boundary);
+  if (!safe || wanted != Checkpointer::Wish::checkpoint_and_end) return true;
+  checkpointer_.ended = wanted;
+  return false;
+}
+
+/// Every rank learns whether the state is safe: a run whose state is not must not end.
+bool CheckpointMeeting::checkpoint(Cycle boundary) {
+  SystemState state = gather(boundary);
+  const bool here = map_.rank_of(map_.lps() - 1) == static_cast<std::uint32_t>(transport_.rank());
+  const bool safe = !here || checkpointer_.keep(std::move(state));
+  return transport_.all_min(safe ? 1 : 0) == 1;
+}
+
+/// Process by process, from its rank to the controller's: these two swap, the others go on to the next.
+SystemState CheckpointMeeting::gather(Cycle boundary) {
+  const auto me = static_cast<std::uint32_t>(transport_.rank()), keeper = map_.rank_of(map_.lps() - 1);
+  SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
+  together(transport_, [&] {
+    for (const LpId lp : map_.lps_of(me)) state.processes[lp] = save_(lp);
+  });
+  for (LpId lp = 0; lp < map_.lps(); ++lp) {
+    const std::uint32_t owner = map_.rank_of(lp);
+    if (owner == keeper || (me != owner && me != keeper)) continue;
+    Transport::Peer peer{static_cast<int>(me == owner ? keeper : owner), {}, {}};
+    if (me == owner) peer.send = std::move(state.processes[lp]);
+    std::vector<Transport::Peer*> peers{&peer};
+    transport_.exchange(peers);
+    if (me == keeper) state.processes[lp] = std::move(peer.receive);
+  }
+  return state;
+}
+
+}  // namespace atl

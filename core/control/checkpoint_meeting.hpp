@@ -1,0 +1,40 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/synchroniser.hpp"
+#include "comm/transport.hpp"
+#include "core/control/checkpointer.hpp"
+#include "partition/rank_map.hpp"
+
+namespace atl {
+
+/// Holds the meetings of a run that can be checkpointed: hears who wishes what, and brings the state of all processes to the
+/// controller's rank.
+class CheckpointMeeting final : public Meeting {
+ public:
+  /// `save(lp)`: the state of a process of this rank; `windows()`: run so far.
+  CheckpointMeeting(Transport& transport, const RankMap& map, Checkpointer& checkpointer,
+                    std::function<std::string(LpId)> save, std::function<std::uint64_t()> windows)
+      : transport_(transport),
+        map_(map),
+        checkpointer_(checkpointer),
+        save_(std::move(save)),
+        windows_(std::move(windows)) {}
+
+  std::uint32_t wish() override { return static_cast<std::uint32_t>(checkpointer_.wish()); }
+  bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override;
+
+ private:
+  bool checkpoint(Cycle boundary);
+  SystemState gather(Cycle boundary);
+
+  Transport& transport_;
+  const RankMap& map_;
+  Checkpointer& checkpointer_;
+  const std::function<std::string(LpId)> save_;
+  const std::function<std::uint64_t()> windows_;
+};
+
+}  // namespace atl

@@ -1,0 +1,115 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/engine/error.hpp"
+
+namespace boost::archive {
+class binary_oarchive;
+class binary_iarchive;
+}  // namespace boost::archive
+
+/// State on its way to and from checkpoints. A component lists what changes during a run, once for both directions:
+///
+///     template <class Archive> void serialize(Archive& a, unsigned) { state(a, queue_, credits_, timed_); }
+///
+/// What it was built from (configuration, sizes, references) is not listed: a component is loaded into one that was built
+/// alike. Plain data are written as they lie in memory, so a checkpoint is good for the build that wrote it.
+namespace atl {
+
+using SaveArchive = boost::archive::binary_oarchive;
+using LoadArchive = boost::archive::binary_iarchive;
+
+template <class T>
+concept ListsItsState = requires(T& t, SaveArchive& a) {
+  t.serialize(a, 0u);
+};
+
+/// Written as it lies in memory. Pointers never are: their owner says what they mean.
+template <class T>
+inline constexpr bool kPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !ListsItsState<T>;
+
+template <class Archive> void carry_bytes(Archive& a, void* bytes, std::size_t size) {
+  if (size == 0) return;
+  if constexpr (Archive::is_saving::value) {
+    a.save_binary(bytes, size);
+  } else {
+    a.load_binary(bytes, size);
+  }
+}
+
+/// Size of a container. Elements that cannot be made from nothing are those that the owner has built.
+template <class Archive, class Container> void carry_size(Archive& a, Container& c) {
+  std::uint64_t size = c.size();
+  carry_bytes(a, &size, sizeof size);
+  if constexpr (std::is_default_constructible_v<typename Container::value_type>) {
+    if constexpr (!Archive::is_saving::value) c.resize(size);
+  } else if (size != c.size()) {
+    throw SimulationError("a checkpoint does not fit the system that it names");
+  }
+}
+
+template <class Archive, class T> void carry(Archive& a, T& value);
+template <class Archive> void carry(Archive& a, std::string& text);
+template <class Archive, class T> void carry(Archive& a, std::vector<T>& values);
+template <class Archive, class T, std::size_t N> void carry(Archive& a, std::array<T, N>& values);
+template <class Archive, class T> void carry(Archive& a, std::optional<T>& value);
+template <class Archive, class A, class B> void carry(Archive& a, std::pair<A, B>& pair);
+template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>& map);
+
+template <class Archive, class... T> void state(Archive& a, T&... parts) { (carry(a, parts), ...); }
+
+template <class Archive, class T> void carry(Archive& a, T& value) {
+  static_assert(!std::is_pointer_v<T>);
+  if constexpr (kPlain<T>) {
+    carry_bytes(a, &value, sizeof value);
+  } else {
+    value.serialize(a, 0);
+  }
+}
+template <class Archive> void carry(Archive& a, std::string& text) {
+  carry_size(a, text);
+  carry_bytes(a, text.data(), text.size());
+}
+template <class Archive, class T> void carry(Archive& a, std::vector<T>& values) {
+  carry_size(a, values);
+  if constexpr (kPlain<T>) {
+    carry_bytes(a, values.data(), values.size() * sizeof(T));
+  } else {
+    for (T& v : values) carry(a, v);
+  }
+}
+template <class Archive, class T, std::size_t N> void carry(Archive& a, std::array<T, N>& values) {
+  if constexpr (kPlain<T>) {
+    carry_bytes(a, values.data(), sizeof values);
+  } else {
+    for (T& v : values) carry(a, v);
+  }
+}
+template <class Archive, class T> void carry(Archive& a, std::optional<T>& value) {
+  if constexpr (kPlain<T>) {
+    carry_bytes(a, &value, sizeof value);
+  } else {
+    bool there = value.has_value();
+    carry_bytes(a, &there, sizeof there);
+    if (!Archive::is_saving::value && there) value.emplace();
+    if (there) carry(a, *value);
+  }
+}
+template <class Archive, class A, class B> void carry(Archive& a, std::pair<A, B>& pair) {
+  state(a, pair.first, pair.second);
+}
+template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>& map) {
+  std::vector<std::pair<K, T>> flat(map.begin(), map.end());
+  carry(a, flat);
+  if constexpr (!Archive::is_saving::value) map = std::map<K, T>(flat.begin(), flat.end());
+}
+
+}  // namespace atl

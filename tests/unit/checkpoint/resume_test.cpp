@@ -1,0 +1,105 @@
+#include <cstdlib>
+
+#include "resumable.hpp"
+
+namespace atl::test {
+namespace {
+
+/// As stress_case(), and every few seeds with L1s that serve each other, or with statistics on the side.
+StressCase resume_case(std::uint32_t seed) {
+  StressCase c = stress_case(seed);
+  SystemConfig& s = c.system;
+  if (seed % 3 == 0 && s.llc.replication == Replication::shared) share_l1s(s, seed);
+  s.observe.sharing = seed % 5 == 0, s.observe.sm_sharing = seed % 5 == 1;
+  s.observe.sharing_window_cycles = 700, s.observe.sm_window_cycles = 300;
+  s.observe.neighbours = seed % 4 == 0;
+  s.control.sample_cycles = 500;
+  return c;
+}
+
+/// ATOLL_RESUME_SEEDS=300 for a long test by hand.
+std::uint32_t seeds() {
+  const char* text = std::getenv("ATOLL_RESUME_SEEDS");
+  return text != nullptr ? static_cast<std::uint32_t>(std::atoi(text)) : 16;
+}
+
+TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks, ends as if it had never stopped") {
+  for (std::uint32_t seed = 1; seed <= seeds(); ++seed) {
+    const StressCase c = resume_case(seed);
+    CAPTURE(seed);
+    CAPTURE(c.name);
+    CAPTURE(c.system.chips);
+    validate(c.system);
+    ScriptedWorkload w = stress_workload(c.system, c.shape, seed);
+    Resumable plain;
+    const RunResult wanted = run_on(c.system, w, 1, plain);
+    REQUIRE(wanted.complete);
+    const auto most = static_cast<int>(c.system.chips + 1);
+    Resumable first{.every = std::max<Cycle>(1, wanted.cycles / 9)};
+    check_same(run_on(c.system, w, std::min(most, static_cast<int>(1 + seed % 4)), first), wanted);
+    REQUIRE(first.states.size() >= 2);
+    for (const int ranks : {1, 2, 3, 5}) {
+      const SystemState& from = first.states[(seed * 7 + static_cast<unsigned>(ranks)) % first.states.size()];
+      CAPTURE(ranks);
+      CAPTURE(from.boundary);
+      Resumable again{.from = &from};
+      check_same(run_on(c.system, w, std::min(most, ranks), again), wanted);
+    }
+  }
+}
+
+TEST_CASE("every organisation, with and without L1s that serve each other, goes on from the middle on two ranks") {
+  std::uint32_t seed = 0;
+  for (const SystemConfig& base : organisations(tiny(3), true)) {
+    SystemConfig c = base;
+    c.llc.size_kib = 16, c.l1.size_kib = 1, c.sac.crd_sets = 32, c.sac.threshold = 0, c.control.latency_cycles = 100;
+    c.partition.placement = Placement::first_touch;
+    if (++seed % 2 == 0) share_l1s(c, seed);
+    CAPTURE(seed);
+    CAPTURE(word_of(c.llc.organisation));
+    CAPTURE(word_of(c.coherence.protocol));
+    validate(c);
+    ScriptedWorkload w = stress_workload(c, {.lines = 60, .atomics = 10}, seed);
+    Resumable plain;
+    const RunResult wanted = run_on(c, w, 1, plain);
+    Resumable first{.every = wanted.cycles / 2};
+    check_same(run_on(c, w, 1, first), wanted);
+    REQUIRE(!first.states.empty());
+    Resumable again{.from = &first.states[0]};
+    check_same(run_on(c, w, 2, again), wanted);
+  }
+}
+
+TEST_CASE("a chip and a controller that are loaded and saved again give the same bytes") {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    const StressCase c = resume_case(seed * 1000);
+    CAPTURE(seed);
+    CAPTURE(c.name);
+    ScriptedWorkload w = stress_workload(c.system, c.shape, seed);
+    Resumable first{.every = 3000};
+    run_on(c.system, w, 1, first);
+    REQUIRE(!first.states.empty());
+    const SystemState& state = first.states[first.states.size() / 2];
+    const Machine machine(c.system);
+    const auto edges = system_edges(c.system);
+    const auto again = [](auto& process, const std::string& bytes) {
+      std::istringstream in(bytes, std::ios::binary);
+      boost::archive::binary_iarchive input(in, boost::archive::no_header);
+      process.load(input);
+      std::ostringstream out(std::ios::binary);
+      boost::archive::binary_oarchive output(out, boost::archive::no_header);
+      process.save(output);
+      const std::string text = out.str();
+      return text.size() > 1000 && bytes.compare(0, text.size(), text) == 0;  // observers and messages follow
+    };
+    for (LpId lp = 0; lp < c.system.chips; ++lp) {
+      Chip chip(machine, lp, edges[lp], w);
+      CHECK(again(chip, state.processes[lp]));
+    }
+    Controller controller(c.system, edges[c.system.chips], w.kernels(), kNever);
+    CHECK(again(controller, state.processes[c.system.chips]));
+  }
+}
+
+}  // namespace
+}  // namespace atl::test
