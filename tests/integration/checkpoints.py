@@ -56,11 +56,11 @@ class CheckpointTest(program.ProgramTest):
         return ["run", "sac-4chip", "-w", path, "-o", output, *more, *sets(*SMALL)]
 
     def same_file(self, got, wanted):
-        """Byte for byte but for the eight bytes of the host's time."""
+        """Byte for byte but for the eight bytes of the host's time and, in the last sixteen, the checksum over them."""
         with open(got, "rb") as a, open(wanted, "rb") as b:
             a, b = a.read(), b.read()
         self.assertEqual(len(a), len(b))
-        differing = [i for i in range(len(a)) if a[i] != b[i]]
+        differing = [i for i in range(len(a) - 16) if a[i] != b[i]]
         self.assertTrue(not differing or differing[-1] - differing[0] < 8, differing[:20])
 
 
@@ -232,7 +232,7 @@ class Signals(CheckpointTest):
     def test_term_ends_at_once_with_one_message_and_the_last_checkpoint_good(self):
         for ranks in (None, 3):
             output = self.path(f"o{ranks}.h5")
-            process = start(self.long(output, "--checkpoint-every", "10000"), ranks)
+            process = start(self.long(output, "--checkpoint-every", "10000", repeat=1000), ranks)
             wait_for(lambda: len(checkpoints(output)) == 2)
             code, said, seconds = self.stop(process, signal.SIGTERM)
             self.assertNotEqual(code, 0)
