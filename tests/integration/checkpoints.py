@@ -274,13 +274,16 @@ class Kills(CheckpointTest):
     def test_killed_at_random_times(self):
         seed = int(os.environ.get("ATOLL_SEED", "1"))
         rng = random.Random(seed)
-        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=12)).digest()
+        before = time.monotonic()
+        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=60), timeout=60).digest()
+        whole = time.monotonic() - before
         gone_on = 0
         for k in range(self.count):
             ranks = rng.choice([2, 3, 5])
             output = self.path(f"k{k}.h5")
-            process = start(self.long(output, "--checkpoint-every", "2000", repeat=12), ranks)
-            delay = rng.uniform(0.3, 2)
+            process = start(self.long(output, "--checkpoint-every", "2000", repeat=60), ranks)
+            delay = rng.uniform(0, whole)  # ranks that share processors take longer than one
+            wait_for(lambda: checkpoints(output) or process.poll() is not None)
             time.sleep(delay)
             victims = children(process.pid) if process.poll() is None else []
             if victims:
@@ -291,7 +294,7 @@ class Kills(CheckpointTest):
             if self.code_of(process) == 0:  # it was done before
                 continue
             left = checkpoints(output)
-            print(f"kill {k}: {ranks} ranks after {delay:.2f} s, job ended {seconds:.2f} s later, "
+            print(f"kill {k}: {ranks} ranks {delay:.2f} s after the first checkpoint, job ended {seconds:.2f} s later, "
                   f"{len(left)} checkpoints{', newest at ' + str(cycle(left[-1])) if left else ''}", flush=True)
             if not left:
                 continue
@@ -300,6 +303,7 @@ class Kills(CheckpointTest):
             self.assertEqual(outcome.code, 0, outcome)
             self.assertEqual(outcome.digest(), wanted)
         print(f"{gone_on} of {self.count} went on from a checkpoint", flush=True)
+        self.assertGreater(gone_on, 0)
 
 
 if __name__ == "__main__":
