@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
 import program
 from program import ATOLL, SMALL, SOURCE, sets
@@ -82,7 +81,6 @@ class Slurm(program.ProgramTest):
                 self.assertEqual(info["digest"], wanted)
                 self.assertEqual(info["provenance"]["hosts"], ["n1"] * 4 + ["n2"])
 
-    @unittest.skipUnless("--checkpoint-every" in program.run(["run", "--help"]).out, "this program has no checkpoints")
     def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
         """What --signal sends before the limit, sent at once."""
         kernel = {"repeat": 20, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
