@@ -3,15 +3,19 @@ factors: what was put in must come out."""
 
 import itertools
 import math
+import pathlib
 import sys
+import tempfile
 
 import support
+import numpy as np
 import pandas as pd
 
 sys.path.insert(0, str(support.HERE.parent / "validation/comparison"))
 
 import effects  # noqa: E402
 import report  # noqa: E402
+import runs as table  # noqa: E402
 
 # Speed-ups that multiply; a directory does nothing under memory_side.
 FACTORS = {"static": 1.2, "dynamic": 1.25, "sm_side": 1.5, "sac": 1.6, "selrep": 0.9, "directory": 0.8, "hmg": 0.85,
@@ -31,6 +35,20 @@ def runs(together: float = 1.0, pair: tuple[str, str] = ("sac", "colab")) -> pd.
                 speedup *= together
             rows.append({"workload": workload, **dict(zip(effects.DIMENSIONS, setting)), "cycles": cycles / speedup})
     return pd.DataFrame(rows)
+
+
+class Kept(support.unittest.TestCase):
+    def test_rows_are_kept_and_new_ones_replace_old_ones(self) -> None:
+        frame = runs().assign(group="g", energy=1.5, link=0.0)[table.COLUMNS]
+        old, new = frame[frame["workload"] == "a"], frame.assign(cycles=frame["cycles"] * 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "rows.csv"
+            self.assertTrue(table.merged(table.kept(path), table.read_runs(path)).empty)
+            table.keep(old, path)
+            both = table.merged(table.kept(path), new)
+            self.assertEqual(len(both), len(frame))
+            self.assertEqual(sorted(both["cycles"]), sorted(new["cycles"]))
+            np.testing.assert_allclose(table.merged(table.kept(path), new.head(0))["cycles"], old["cycles"], rtol=1e-5)
 
 
 class Effects(support.unittest.TestCase):

@@ -4,10 +4,12 @@
     report.py [--scale quick|full] [--jobs N] [--out DIR] [--atoll PATH] [--no-run] [--page FILE]
 
 quick: inputs/experiments/comparison.json, from a clone alone, about ten minutes on two processors. full:
-comparison_full.json, published footprints and larger recordings, a night. What is in DIR already is not run again.
+comparison_full.json, published footprints and larger recordings, a night. What is in DIR already is not run again. The
+numbers of complete workloads are kept beside this script (quick.csv, full.csv), and the page has those and what DIR adds.
 Needs h5py, pandas and matplotlib (Debian: python3-h5py, python3-pandas, python3-matplotlib; /usr/bin/python3)."""
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -145,12 +147,16 @@ def main() -> None:
     experiment = ROOT / f"inputs/experiments/{name}.json"
     if not asked.no_run:
         subprocess.run([asked.atoll, "sweep", experiment, "--jobs", str(asked.jobs), "--out", folder], cwd=ROOT, check=False)
-    frame = runs.read_runs(folder)
+    rows = pathlib.Path(__file__).with_name(f"{asked.scale}.csv")
+    frame = runs.merged(runs.kept(rows), runs.read_runs(folder))
     if frame.empty:
         raise SystemExit(f"{folder} holds no complete run: run this without --no-run")
     settings = frame.groupby("workload", sort=False).size()
     partial = list(settings.index[settings < settings.max()])
     frame = frame[~frame["workload"].isin(partial)]
+    order = {w["name"]: i for i, w in enumerate(json.loads(experiment.read_text())["workloads"])}
+    frame = frame.sort_values("workload", key=lambda names: names.map(order), kind="stable")
+    runs.keep(frame, rows)
     groups: dict[str, list[str]] = {}
     for workload, group in frame.groupby("workload", sort=False)["group"].first().items():
         groups.setdefault(group, []).append(workload)
@@ -158,7 +164,7 @@ def main() -> None:
     images = asked.page.parent / "images"
     images.mkdir(exist_ok=True)
     write(asked.page, asked.scale, sections(frame, groups, images, name))
-    print(f"{asked.page}: {len(frame)} runs of {folder}" + (f"; not all settings of {', '.join(partial)}" if partial else ""))
+    print(f"{asked.page}: {len(frame)} runs of {folder} and {rows.name}" + (f"; not all settings of {', '.join(partial)}" if partial else ""))
 
 
 if __name__ == "__main__":
