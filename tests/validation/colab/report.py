@@ -16,79 +16,18 @@ import subprocess
 
 import h5py
 
+from causes import causes, latency
+from colab_runs import ENERGY, Results, arithmetic, harmonic, show, table
+from four_chips import multichip
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "tests/validation/colab.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
-EXPERIMENTS = ("colab", "colab_sizes", "colab_buffers", "colab_multichip", "colab_arbitration")
+EXPERIMENTS = ("colab", "colab_sizes", "colab_buffers", "colab_multichip", "colab_arbitration", "colab_latency")
 
 # The averages that the poster and the abstract give for programs that are sensitive to replication; no bars are available.
 PUBLISHED = {"held": 0.52, "traffic": -0.38, "stalls": -0.40, "ipc": 0.43, "energy": -0.17}
 SENSITIVE_FROM = PUBLISHED["held"] / 2
-ENERGY = {"core": (), "static": (), "noc": (), "dram": (), "caches": ("l1", "llc")}
-ORGANISATIONS = ("memory_side", "sm_side", "sac")
-
-
-def read(path):
-    with h5py.File(path) as f:
-        total = lambda counter: float(f["totals/" + counter][:].sum())
-        joules = {part: float(f["energy/" + part][:].sum()) for part in f["energy"]}
-        cycles, misses = float(f.attrs["cycles"]), max(1.0, total("l1.misses"))
-        lookups = max(1.0, total("cluster.lookups"))
-        return {
-            "cycles": cycles,
-            "ipc": total("warp.instructions") / cycles,
-            "misses": total("l1.misses"),
-            "held": total("cluster.held") / misses,
-            "pending": total("cluster.pending") / misses,
-            "served": total("cluster.served") / misses,
-            "traffic": total("noc.response_bytes"),
-            "replies": total("noc.response_bytes") / cycles,
-            "stalls": total("sm.port_stall") + total("sm.reply_stall"),
-            "links": total("link.bytes"),
-            "energy": sum(joules.values()),
-            "parts": {name: sum(j for part, j in joules.items() if part in parts or part.endswith(name))
-                      / sum(joules.values()) for name, parts in ENERGY.items()},
-            "false positives": total("cluster.false_positives") / lookups,
-            "false negatives": total("cluster.false_negatives") / lookups,
-            "access full": total("cluster.access_full") / lookups,
-            "input full": total("cluster.input_full") / misses,
-        }
-
-
-class Results:
-    """The runs of one experiment, by workload and variant."""
-
-    def __init__(self, folder):
-        self.runs = {tuple(p.stem.split("__")): read(p) for p in sorted(folder.glob("*__*.h5"))}
-        asked = json.loads((folder / "experiment.json").read_text()) if self.runs else {"workloads": []}
-        self.workloads = [w["name"] for w in asked["workloads"]]
-
-    def get(self, workload, variant, what):
-        run = self.runs.get((workload, variant))
-        return run[what] if run else None
-
-    def ratio(self, workload, variant, base, what):
-        ours, theirs = self.get(workload, variant, what), self.get(workload, base, what)
-        return ours / theirs if ours is not None and theirs else None
-
-
-def arithmetic(values):
-    known = [v for v in values if v is not None]
-    return sum(known) / len(known) if known else None
-
-
-def harmonic(values):
-    known = [v for v in values if v is not None]
-    return len(known) / sum(1 / v for v in known) if known else None
-
-
-def show(value, form=".2f"):
-    return "-" if value is None else format(value, form)
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows] + [""]
 
 
 def verdict(holds):
@@ -159,6 +98,10 @@ def claims(r):
         rows.append([number, name, show(published, form), show(ours, form), show(by, form), verdict(within_a_third(ours, published))])
     ipc = {w: r.ratio(w, "colab", "none", "ipc") for w in sensitive + others}
     if sensitive:
+        per_cycle = [value - 1 for value in (arithmetic([r.ratio(w, "colab", "none", "stalls per cycle") for w in sensitive]),
+                                             by_program(sensitive, lambda w: r.ratio(w, "colab", "none", "stalls per cycle")))]
+        rows.insert(3, ["99", "stalls per cycle, another reading", show(PUBLISHED["stalls"], "+.0%"),
+                        *(show(value, "+.0%") for value in per_cycle), verdict(within_a_third(per_cycle[0], PUBLISHED["stalls"]))])
         rows.append(["100", "IPC, harmonic mean", "", show(harmonic([ipc[w] for w in sensitive]) - 1, "+.0%"), "", ""])
     for name, group in (("others", others), ("all", sensitive + others)):
         least = min(((ipc[w], w) for w in group), default=None)
@@ -230,24 +173,6 @@ def buffers(r):
         + table(["", *(f"IPC, {v}" for v in variants), *(f"stalls, {v}" for v in variants), "served, no_hits"], rows)
 
 
-def multichip(r):
-    rows = []
-    for w in r.workloads:
-        for o in ORGANISATIONS:
-            both = f"{o}_colab"
-            rows.append([w, o, show(r.get(w, o, "held")), show(r.get(w, both, "served")),
-                         show(r.ratio(w, o, "memory_side", "ipc")), show(r.ratio(w, both, "memory_side", "ipc")),
-                         *(show(r.ratio(w, both, o, what)) for what in ("ipc", "links", "energy"))])
-    mean = []
-    for o in ORGANISATIONS:
-        pairs = ((o, "memory_side"), (f"{o}_colab", "memory_side"), (f"{o}_colab", o))
-        mean.append(["harmonic mean", o, "", ""]
-                    + [show(harmonic([r.ratio(w, v, b, "ipc") for w in r.workloads])) for v, b in pairs] + ["", ""])
-    return ["### Four chips", "", "Speed-ups over memory-side without COLAB. The last three columns:",
-            "with COLAB over without, in the same organisation.", ""] \
-        + table(["", "LLC", "held", "served", "speed-up", "with COLAB", "IPC", "link bytes", "energy"], rows + mean)
-
-
 def cpu_seconds(atoll, sharing, out):
     """User time of one run, which other load on the machine hardly changes, and the run's cycles and events."""
     before = os.times().children_user
@@ -300,7 +225,7 @@ def main():
     r = {name: Results(out / name) for name in EXPERIMENTS}
     done = ", ".join(f"{len(r[name].runs)} of `{name}`" for name in EXPERIMENTS)
     lines = [f"Runs: {done}.", ""] + claims(r["colab"]) + thresholds(r["colab"]) + programs(r["colab"])
-    lines += buffers(r["colab_buffers"])
+    lines += causes(r["colab"], split(r["colab"])[0]) + latency(r["colab_latency"]) + buffers(r["colab_buffers"])
     lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"]) + multichip(r["colab_multichip"])
     lines += speed(out / "colab_speed.json")
     page = PAGE.read_text()
