@@ -100,7 +100,7 @@ Cycle latency_with(std::uint32_t directory, LlcOrganisation organisation, Cohere
   SystemConfig config = tiny(2);
   config.llc.organisation = organisation;
   config.coherence.protocol = protocol;
-  config.coherence.directory_latency_cycles = directory;
+  config.coherence.directory_latency_cycles = directory, config.llc.local_ways = 2;
   ScriptedWorkload w;
   w.kernel(4);
   w.warp(0).load(kA, 0);

@@ -26,17 +26,24 @@ DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by i
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 
 
+def look_up(f):
+    """Mean latency of a look-up in the L2, and what a request waits for missing data on top. Nan before schema version 5."""
+    if "requests" not in f["slices"]:
+        return math.nan, math.nan
+    requests = max(1.0, f["slices/requests"][:].sum())
+    latency = json.loads(f["provenance"].attrs["effective_config"])["llc"]["latency_cycles"]
+    return tuple(x / requests for x in (latency * requests + f["slices/queue_cycles"][:].sum(), f["slices/miss_cycles"][:].sum()))
+
+
 def read(path):
     with h5py.File(path) as f:
         total = lambda counter: float(f["totals/" + counter][:].sum())
         served = {o: float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")}
-        requests = max(1.0, f["slices/requests"][:].sum())
-        llc = json.loads(f["provenance"].attrs["effective_config"])["llc"]
-        lookup = llc["latency_cycles"] + f["slices/queue_cycles"][:].sum() / requests
+        lookup, missing = look_up(f)
         return {
             "cycles": float(f.attrs["cycles"]),
             "lookup": lookup,
-            "answer": lookup + f["slices/miss_cycles"][:].sum() / requests,
+            "answer": lookup + missing,
             "accesses": total("llc.accesses"),
             "misses": total("llc.misses"),
             "remote": total("requests.remote") / max(1, total("requests.local") + total("requests.remote")),
@@ -244,8 +251,8 @@ def traffic(rec):
         "unnecessary": rec.ratio("evict_hits", "rec"),
         "transactions": rec.ratio("packets", "rec"),
         "bandwidth": {w: DIVISOR * ours[w]["invalidation_bytes"] / ours[w]["cycles"] for w in names},
-        "look-up": rec.ratio("lookup", "rec"),
-        "answer": rec.ratio("answer", "rec"),
+        "look-up": {w: x for w, x in rec.ratio("lookup", "rec").items() if not math.isnan(x)},
+        "answer": {w: x for w, x in rec.ratio("answer", "rec").items() if not math.isnan(x)},
         "load": rec.ratio("latency", "rec"),
     }
 
