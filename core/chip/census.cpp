@@ -131,8 +131,8 @@ Wait LlcSlice::wait_of(std::uint32_t queue) const {
   }
   const std::uint32_t room = c_.machine.config.llc.write_buffer;
   if (write_.lanes[0].fifo.size() >= room) return wait_to_write_back(write_.lanes[0]);
-  for (std::size_t k = 1; k < write_.lanes.size(); ++k)
-    if (write_.lanes[k].fifo.size() >= room) return Wait::coherence;
+  const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
+  if (writes && tracked() && !invalidation_room()) return Wait::coherence;
   return Wait::llc_mshr;
 }
 

@@ -369,7 +369,10 @@ ChipReportBody Chip::report() {
   ChipReportBody r;
   r.census = flatten(std::move(census_));
   r.counters.assign(c_.count.value.begin(), c_.count.value.end());
-  for (const LlcSlice& s : slices_) r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits());
+  for (const LlcSlice& s : slices_) {
+    r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits()), r.slice_requests.push_back(s.requests());
+    r.slice_queue_cycles.push_back(s.queue_cycles()), r.slice_miss_cycles.push_back(s.miss_cycles());
+  }
   for (const DramChannel& d : channels_) r.channel_reads.push_back(d.reads()), r.channel_writes.push_back(d.writes());
   for (const auto& origin : latency_) r.latency.insert(r.latency.end(), origin.begin(), origin.end());
   return r;

@@ -87,10 +87,12 @@ struct StatusBody {
 
 struct ChipReportBody {
   std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
+  std::vector<std::uint64_t> slice_requests, slice_queue_cycles, slice_miss_cycles;
   std::vector<std::uint64_t> latency;  ///< [origin][bucket], flattened
   std::vector<std::uint64_t> census;   ///< of every kernel begun (wait_census.hpp)
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes& latency& census;
+    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes;
+    a& slice_requests& slice_queue_cycles& slice_miss_cycles& latency& census;
   }
 };
 

@@ -194,7 +194,10 @@ void Links::hand_on(const Packet& p, Cycle depart) {
     c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
                 c_.machine.cluster_port(p.sm, p.slice), 0, p);
   } else {
-    c_.schedule(depart + config.noc.request_latency_cycles + config.llc.latency_cycles, EventKind::slice_arrive,
+    // The directory's look-up comes first where it takes time. All of a line's requests wait for it, and keep their order.
+    const bool tracked = c_.machine.home_directory && c_.role != LlcRole::memory_side && p.home == c_.chip;
+    const Cycle directory = tracked ? config.coherence.directory_latency_cycles : 0;
+    c_.schedule(depart + config.noc.request_latency_cycles + directory + config.llc.latency_cycles, EventKind::slice_arrive,
                 slice_for(p), LlcSlice::kFromLinks, p);
   }
 }

@@ -11,6 +11,11 @@
 namespace atl {
 namespace {
 std::uint32_t slice_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways; }
+
+/// A request that somebody waits for, unlike write-backs, notices and invalidations.
+bool asks(const Packet& p) {
+  return p.kind == PacketKind::read || p.kind == PacketKind::write || p.kind == PacketKind::atomic;
+}
 }  // namespace
 
 LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
@@ -37,6 +42,7 @@ void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
     if (c_.machine.shared_network) look_.serve(c_.now(), c_.machine.bytes(p));
     return fill(p);
   }
+  if (asks(p)) queued_.enter(c_.now());
   in_[queue].fifo.push(p);
   pump();
 }
@@ -66,6 +72,7 @@ void LlcSlice::pump() {
       ++c_.count[Counter::llc_stalls];
       continue;
     }
+    if (asks(in.fifo.front())) queued_.leave(c_.now()), ++requests_;
     in.fifo.pop();
     return_granted(in);
     c_.release(in.gate);
@@ -221,7 +228,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
     ++c_.count[Counter::llc_merges];
     outcome = LlcOutcome::merge;
     mshr_[e].arrived |= p.sectors & valid;
-    mshr_.add_waiter(e, p);
+    mshr_.add_waiter(e, p), missing_.enter(c_.now());
     return true;
   }
   const bool local = p.home == c_.chip;
@@ -239,7 +246,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   if (e == mshr_.kNone) e = mshr_.open(p.line);
   mshr_[e].pending |= fetch;
   mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
-  mshr_.add_waiter(e, p);
+  mshr_.add_waiter(e, p), missing_.enter(c_.now());
   below.entry = e;
   outcome = LlcOutcome::fetch;
   ++c_.count[Counter::llc_misses];

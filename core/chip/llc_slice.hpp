@@ -4,6 +4,7 @@
 
 #include "core/chip/census.hpp"
 #include "core/chip/mshr.hpp"
+#include "core/chip/occupancy.hpp"
 #include "core/chip/out_port.hpp"
 #include "core/chip/tag_array.hpp"
 #include "core/engine/archive.hpp"
@@ -78,6 +79,11 @@ class LlcSlice {
 
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t hits() const { return hits_; }
+  /// Reads, writes and atomics that have left the queues; what they waited there from their arrival, look-up latency behind
+  /// them; and what reads and atomics, merged ones each for itself, waited for missing data.
+  std::uint64_t requests() const { return requests_; }
+  std::uint64_t queue_cycles() const { return queued_.cycles(); }
+  std::uint64_t miss_cycles() const { return missing_.cycles(); }
   /// Lines of this chip and of others, as they are now.
   std::pair<std::uint32_t, std::uint32_t> occupancy() const;
   std::string describe_stall() const;
@@ -101,7 +107,7 @@ class LlcSlice {
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, tags_, home_, mshr_, directory_, in_, look_, turn_, look_timed_, out_, write_, bypassing_, writebacks_);
-    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, owed_, acks_timed_);
+    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, owed_, acks_timed_);
   }
 
  private:
@@ -197,7 +203,8 @@ class LlcSlice {
   OutPort write_;
   std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
   Flush flush_{};
-  std::uint64_t accesses_ = 0, hits_ = 0;
+  std::uint64_t accesses_ = 0, hits_ = 0, requests_ = 0;
+  Occupancy queued_, missing_;
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;

@@ -90,6 +90,7 @@ void LlcSlice::fill(const Packet& p) {
       end_copies(w);
       tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
     }
+    missing_.leave(c_.now());
     respond(w, flags);
     return true;
   });

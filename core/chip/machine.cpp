@@ -40,7 +40,8 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   // A queue's credits also cover what is on the wire towards it, so that a small queue does not throttle a long wire.
   const double packet = flits(c.noc.header_bytes + c.line_bytes);
   const auto slots = [](double packets) { return static_cast<std::uint32_t>(std::ceil(std::min(packets, 1e6))); };
-  request_flight = slots((c.l1.latency_cycles + c.noc.request_latency_cycles + c.llc.latency_cycles + 2) *
+  const Cycle directory = home_directory ? c.coherence.directory_latency_cycles : 0;
+  request_flight = slots((c.l1.latency_cycles + c.noc.request_latency_cycles + directory + c.llc.latency_cycles + 2) *
                          std::max(1.0, lookup_bpc / c.line_bytes));
   response_flight = slots((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet));
 }

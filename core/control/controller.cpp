@@ -171,7 +171,8 @@ void Controller::on_status(LpId chip, const std::string& text) {
 void Controller::on_report(LpId chip, const ChipReportBody& r) {
   ChipResult& c = result_.chips[chip];
   std::copy(r.counters.begin(), r.counters.end(), c.totals.value.begin());
-  c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits;
+  c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits, c.slice_requests = r.slice_requests;
+  c.slice_queue_cycles = r.slice_queue_cycles, c.slice_miss_cycles = r.slice_miss_cycles;
   c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;
   for (std::size_t i = 0; i < r.latency.size(); ++i) c.latency[i / kLatencyBuckets][i % kLatencyBuckets] = r.latency[i];
   census_[chip] = unflatten(r.census, config_.chips);

@@ -59,6 +59,7 @@ StackMachine stack_machine(const Machine& machine) {
 
   m.fetch = m.remote;
   m.fetch[slice] = c.llc.latency_cycles;
+  if (machine.home_directory) m.fetch[coherence] = c.coherence.directory_latency_cycles;
   m.fetch[response] += data / machine.slice_bpc;
   // Past the slices of the home, where nothing tells whose read its memory has.
   const bool past = c.llc.organisation == LlcOrganisation::sm_side || c.llc.organisation == LlcOrganisation::sac;

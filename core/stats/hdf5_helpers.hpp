@@ -13,7 +13,7 @@ namespace atl::hdf5 {
 
 inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
-inline constexpr std::uint64_t kSchemaVersion = 4;
+inline constexpr std::uint64_t kSchemaVersion = 5;
 /// Files from this version on are read as well; what they lack is optional in RunResult.
 inline constexpr std::uint64_t kOldestVersion = 3;
 
@@ -37,27 +37,31 @@ struct ProvenanceText {
   std::string Provenance::*field;
 };
 inline constexpr ProvenanceText kProvenanceTexts[] = {
-    {"version", &Provenance::version},
-    {"git_commit", &Provenance::git_commit},
-    {"command", &Provenance::command},
-    {"system", &Provenance::system},
-    {"workload", &Provenance::workload},
-    {"workload_digest", &Provenance::workload_digest},
-    {"started_at", &Provenance::started_at},
-    {"effective_config", &Provenance::effective_config},
+    {"version", &Provenance::version},       {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},       {"system", &Provenance::system},
+    {"workload", &Provenance::workload},     {"workload_digest", &Provenance::workload_digest},
+    {"started_at", &Provenance::started_at}, {"effective_config", &Provenance::effective_config},
 };
 
 /// Per-chip arrays whose length is a property of the machine.
 struct PartArray {
   const char* path;
+  const char* unit;
   const char* doc;
   std::vector<std::uint64_t> ChipResult::*field;
+  std::uint64_t since = kOldestVersion;  ///< schema version that began with it
 };
 inline constexpr PartArray kPartArrays[] = {
-    {"slices/accesses", "requests looked up in each slice", &ChipResult::slice_accesses},
-    {"slices/hits", "requests that hit in each slice", &ChipResult::slice_hits},
-    {"channels/reads", "reads served by each memory channel", &ChipResult::channel_reads},
-    {"channels/writes", "writes served by each memory channel", &ChipResult::channel_writes},
+    {"slices/accesses", "requests", "requests looked up in each slice", &ChipResult::slice_accesses},
+    {"slices/hits", "requests", "requests that hit in each slice", &ChipResult::slice_hits},
+    {"slices/requests", "requests", "reads, writes and atomics that left each slice's queues", &ChipResult::slice_requests,
+     5},
+    {"slices/queue_cycles", "cycles", "their time in these queues, after the look-up latency",
+     &ChipResult::slice_queue_cycles, 5},
+    {"slices/miss_cycles", "cycles", "time that requests waited for data missing in each slice",
+     &ChipResult::slice_miss_cycles, 5},
+    {"channels/reads", "requests", "reads served by each memory channel", &ChipResult::channel_reads},
+    {"channels/writes", "requests", "writes served by each memory channel", &ChipResult::channel_writes},
 };
 
 /// Sizes below /sharing, which is absent unless the run looked at them.

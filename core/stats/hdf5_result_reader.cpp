@@ -239,7 +239,9 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
     const auto values = file.counts(fmt::format("/totals/{}", counter.name), {chips.size()});
     for (std::size_t c = 0; c < chips.size(); ++c) chips[c].totals[counter.id] = values[c];
   }
+  const auto version = file.number("/", "schema_version");
   for (const auto& array : hdf5::kPartArrays) {
+    if (version < array.since) continue;
     Dims shape{chips.size(), kAny};
     const auto values = file.counts(fmt::format("/{}", array.path), shape);
     for (std::size_t c = 0; c < chips.size(); ++c) {

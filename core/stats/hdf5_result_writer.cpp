@@ -123,7 +123,7 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
     Values values;
     for (const auto& chip : chips) std::ranges::copy(chip.*array.field, std::back_inserter(values));
     const std::size_t parts = chips.empty() ? 0 : (chips[0].*array.field).size();
-    put(root, array.path, {chips.size(), parts}, values, "requests", array.doc);
+    put(root, array.path, {chips.size(), parts}, values, array.unit, array.doc);
   }
   const auto latency = file.createGroup("latency");
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {

@@ -44,9 +44,7 @@ const Derived kDerived[] = {
     {{"coherence.link_share", "bytes of invalidations, of all bytes on links", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[coherence_invalidation_bytes]), number(s[link_bytes])); }},
     {{"directory.lines_per_entry", "lines that an evicted entry tracked", Mean::arithmetic},
-     [](const Counters& s, double) {
-       return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions]));
-     }},
+     [](const Counters& s, double) { return ratio(number(s[directory_evicted_lines]), number(s[directory_evictions])); }},
     {{"cluster.held_share", "L1 read misses that another L1 of the cluster held, of all (observe.neighbours)",
       Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[cluster_held]), number(s[l1_misses])); }},
@@ -58,6 +56,27 @@ const Derived kDerived[] = {
     {{"load.mean_latency", "cycles from L1 to data", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[load_latency_cycles]), number(s[loads_completed])); }},
 };
+
+/// Of single slices, which old files do not have.
+struct OfSlices {
+  Metric metric;
+  std::vector<std::uint64_t> ChipResult::*cycles;
+};
+
+const OfSlices kOfSlices[] = {
+    {{"llc.queue_wait", "cycles that a request waits in a slice's queue, besides llc.latency_cycles", Mean::arithmetic},
+     &ChipResult::slice_queue_cycles},
+    {{"llc.miss_wait", "cycles that a request waits for data missing in its slice, those that hit included",
+      Mean::arithmetic},
+     &ChipResult::slice_miss_cycles},
+};
+
+double sum_of_slices(const RunResult& r, std::vector<std::uint64_t> ChipResult::*array) {
+  double sum = 0;
+  for (const ChipResult& chip : r.chips)
+    for (const std::uint64_t slice : chip.*array) sum += number(slice);
+  return sum;
+}
 
 /// Of runs with `observe.sm_sharing` (docs/results.md).
 struct Observed {
@@ -96,6 +115,7 @@ const Observed kObserved[] = {
 std::vector<Metric> derived_metrics() {
   std::vector<Metric> out;
   for (const Derived& d : kDerived) out.push_back(d.metric);
+  for (const OfSlices& s : kOfSlices) out.push_back(s.metric);
   out.push_back(kEnergy);
   for (const EnergyInfo& e : energy_table()) out.push_back({e.name, e.doc, Mean::none});
   for (const Observed& o : kObserved) out.push_back(o.metric);
@@ -121,6 +141,9 @@ std::optional<double> value_of(const Metric& metric, const RunResult& result) {
   const Counters sum = sum_of_chips(result);
   for (const Derived& d : kDerived)
     if (d.metric.name == metric.name) return d.value(sum, static_cast<double>(result.cycles));
+  for (const OfSlices& s : kOfSlices)
+    if (s.metric.name == metric.name)
+      return ratio(sum_of_slices(result, s.cycles), sum_of_slices(result, &ChipResult::slice_requests));
   const Energy energy = energy_of_chips(result);
   if (metric.name == kEnergy.name) return energy.total();
   for (const EnergyInfo& e : energy_table())

@@ -42,12 +42,16 @@ inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencie
 /// Per-chip detail that is not sampled over time.
 struct ChipResult {
   Counters totals;
-  std::vector<std::uint64_t> slice_accesses, slice_hits;                       ///< [slice]
+  std::vector<std::uint64_t> slice_accesses, slice_hits;  ///< [slice]
+  /// [slice] reads, writes and atomics that left the slice's queues; cycles in the queues; cycles of waiting for missing
+  /// data. Empty in files of a schema version below 5.
+  std::vector<std::uint64_t> slice_requests, slice_queue_cycles, slice_miss_cycles;
   std::vector<std::uint64_t> channel_reads, channel_writes;                    ///< [channel]
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency{};  ///< L1-miss latency by origin
   Energy energy;                                                               ///< of the chip and its memory
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, totals, slice_accesses, slice_hits, channel_reads, channel_writes, latency);
+    state(a, totals, slice_accesses, slice_hits, slice_requests, slice_queue_cycles, slice_miss_cycles);
+    state(a, channel_reads, channel_writes, latency);
   }
 };
 

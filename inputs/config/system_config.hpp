@@ -94,6 +94,7 @@ struct CoherenceConfig {
   DirectoryReplacement directory_replacement = DirectoryReplacement::automatic;
   SetIndex directory_index = SetIndex::xor_fold;
   std::uint32_t range_bytes = 1024;
+  std::uint32_t directory_latency_cycles = 0;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
@@ -103,6 +104,9 @@ struct CoherenceConfig {
     v(s.directory_index, {"directory_index", "", 0, 0, "set index function of the directory"});
     v(s.range_bytes,
       {"range_bytes", "B", 128, 4096, "rec: addresses that an entry covers, a power of two; rec_adaptive begins with it"});
+    v(s.directory_latency_cycles,
+      {"directory_latency_cycles", "cycles", 0, 1000,
+       "home directories: their look-up for a request of another chip, before the slice's; 0: beside it"});
   }
 };
 

@@ -18,6 +18,7 @@ RunResult sound_result() {
   r.chips.resize(2);
   for (ChipResult& chip : r.chips) {
     chip.slice_accesses = {4, 5}, chip.slice_hits = {1, 2};
+    chip.slice_requests = {4, 6}, chip.slice_queue_cycles = {9, 0}, chip.slice_miss_cycles = {70, 80};
     chip.channel_reads = {3}, chip.channel_writes = {1};
     for (std::size_t i = 0; i < kCounters; ++i) chip.totals.value[i] = i;
   }

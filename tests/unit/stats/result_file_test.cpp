@@ -73,6 +73,9 @@ void check_same(const RunResult& a, const RunResult& b) {
     CHECK((x.totals.value == y.totals.value));
     CHECK((x.slice_accesses == y.slice_accesses));
     CHECK((x.slice_hits == y.slice_hits));
+    CHECK((x.slice_requests == y.slice_requests));
+    CHECK((x.slice_queue_cycles == y.slice_queue_cycles));
+    CHECK((x.slice_miss_cycles == y.slice_miss_cycles));
     CHECK((x.channel_reads == y.channel_reads));
     CHECK((x.channel_writes == y.channel_writes));
     CHECK((x.latency == y.latency));

@@ -11,6 +11,7 @@
 #include "core/stats/hdf5_helpers.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/metric.hpp"
 #include "sample_result.hpp"
 
 using namespace atl;
@@ -58,6 +59,25 @@ TEST_CASE("a newer schema version is refused with both versions") {
   CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
 }
 
+TEST_CASE("a file of schema version 4 is read without times of the slices' requests, and has no metric of them") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  const RunResult now = read_result(dir / "r.h5");  // sums of the sample's two chips of 16 slices
+  CHECK(value_of(*find_metric("llc.queue_wait"), now) == doctest::Approx((16 * 3000 + 240.) / (16 * 1100 + 240)));
+  CHECK(value_of(*find_metric("llc.miss_wait"), now) == doctest::Approx((16 * 90000 + 240.) / (16 * 1100 + 240)));
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    const std::uint64_t version = 4;
+    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+    for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
+  }
+  const RunResult old = read_result(dir / "r.h5");
+  CHECK(old.chips[1].slice_miss_cycles.empty());
+  CHECK(old.chips[1].slice_accesses == sample_result(2, 3).chips[1].slice_accesses);
+  CHECK_FALSE(value_of(*find_metric("llc.queue_wait"), old).has_value());
+  CHECK_FALSE(value_of(*find_metric("llc.miss_wait"), old).has_value());
+}
+
 TEST_CASE("a file of schema version 3 is read without a stack") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
@@ -66,6 +86,7 @@ TEST_CASE("a file of schema version 3 is read without a stack") {
     const std::uint64_t version = 3;
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
     file.unlink("/stack");
+    for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
     for (const char* name : {"windows", "process_events", "wait_shares"}) file.openGroup("/provenance").removeAttr(name);
   }
   const RunResult old = read_result(dir / "r.h5");

@@ -46,6 +46,9 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     for (std::uint64_t part = 0; part < 16; ++part) {
       r.chips[c].slice_accesses.push_back(1000 * c + part);
       r.chips[c].slice_hits.push_back(500 * c + part);
+      r.chips[c].slice_requests.push_back(1100 * c + part);
+      r.chips[c].slice_queue_cycles.push_back(3000 * c + part);
+      r.chips[c].slice_miss_cycles.push_back(90000 * c + part);
       if (part < 8) r.chips[c].channel_reads.push_back(~part);
       if (part < 8) r.chips[c].channel_writes.push_back(part << 40);
     }

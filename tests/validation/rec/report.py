@@ -26,12 +26,24 @@ DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by i
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 
 
+def look_up(f):
+    """Mean latency of a look-up in the L2, and what a request waits for missing data on top. Nan before schema version 5."""
+    if "requests" not in f["slices"]:
+        return math.nan, math.nan
+    requests = max(1.0, f["slices/requests"][:].sum())
+    latency = json.loads(f["provenance"].attrs["effective_config"])["llc"]["latency_cycles"]
+    return tuple(x / requests for x in (latency * requests + f["slices/queue_cycles"][:].sum(), f["slices/miss_cycles"][:].sum()))
+
+
 def read(path):
     with h5py.File(path) as f:
         total = lambda counter: float(f["totals/" + counter][:].sum())
         served = {o: float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")}
+        lookup, missing = look_up(f)
         return {
             "cycles": float(f.attrs["cycles"]),
+            "lookup": lookup,
+            "answer": lookup + missing,
             "accesses": total("llc.accesses"),
             "misses": total("llc.misses"),
             "remote": total("requests.remote") / max(1, total("requests.local") + total("requests.remote")),
@@ -92,17 +104,23 @@ class Results:
         return max(0.0, self.points[workload, variant]["misses"] - (cold["misses"] - cold["hits"]))
 
 
+def cell(here, paper, digits):
+    return f"{here:.{digits}f}" if paper is None else f"{here:.{digits}f} / {paper:.{digits}f}"
+
+
 def side_by_side(ours, published, digits=2):
     """Rows by workload, columns by variant: here / in the paper; last the means of both over the workloads that are there."""
     rows = []
     for w in paper.WORKLOADS:
         if any(w in column for column in ours.values()):
-            rows.append([w] + [f"{ours[v][w]:.{digits}f} / {published[v][w]:.{digits}f}" if w in ours[v] else "-" for v in ours])
+            rows.append([w] + [cell(ours[v][w], published[v][w] if v in published else None, digits) if w in ours[v] else "-"
+                               for v in ours])
     return rows
 
 
 def mean_row(label, ours, published, kind, digits=2):
-    cells = [f"{kind(c.values()):.{digits}f} / {kind(published[v][w] for w in c):.{digits}f}" if c else "-" for v, c in ours.items()]
+    cells = [cell(kind(c.values()), kind(published[v][w] for w in c) if v in published else None, digits) if c else "-"
+             for v, c in ours.items()]
     return [label] + cells
 
 
@@ -233,7 +251,9 @@ def traffic(rec):
         "unnecessary": rec.ratio("evict_hits", "rec"),
         "transactions": rec.ratio("packets", "rec"),
         "bandwidth": {w: DIVISOR * ours[w]["invalidation_bytes"] / ours[w]["cycles"] for w in names},
-        "latency": rec.ratio("latency", "rec"),
+        "look-up": {w: x for w, x in rec.ratio("lookup", "rec").items() if not math.isnan(x)},
+        "answer": {w: x for w, x in rec.ratio("answer", "rec").items() if not math.isnan(x)},
+        "load": rec.ratio("latency", "rec"),
     }
 
 
@@ -244,8 +264,8 @@ def invalidations(rec):
     return ["### Invalidations, transactions, latency: here / Fig. 5, 12, 14, 15, 16", "",
             "evict: share of the baseline's invalidations that hit which an eviction caused, %. lines: per evicted entry of REC (- where "
             "none was evicted). unnecessary: evict-initiated ones that hit, REC over the baseline. transactions: link packets, likewise. "
-            f"bandwidth: REC's invalidations, all GPUs together, GB/s, times {DIVISOR}. latency: here the mean load latency of REC over the baseline's, L1 hits "
-            "included; the paper's is of L2 look-ups, which take constant time here apart from queueing.", ""] + table(["", *columns], rows)
+            f"bandwidth: REC's invalidations, all GPUs together, GB/s, times {DIVISOR}. Then REC over the baseline again: look-up: mean time from a request's arrival at an L2 to the end of "
+            "its look-up, queueing included; answer: the same and the wait for missing data; load: mean load latency, L1 hits included.", ""] + table(["", *columns], rows)
 
 
 def placement(results, rec):
