@@ -24,7 +24,7 @@ struct ReplicationModes {
   bool profile = false;    ///< the chip counts what each degree would do
   bool restart = false;    ///< from nothing
   bool flush = false;      ///< the LLC is emptied when a kernel ends: what it only read the next may write
-  template <class Archive> void serialize(Archive& a, unsigned) { a& level& all_lines& profile& restart& flush; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, level, all_lines, profile, restart, flush); }
   bool operator==(const ReplicationModes&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct Modes {
   ReplicationModes replication{};
   std::uint32_t range_bytes = 0;  ///< that an entry of the home directory covers; 0: as configured
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& llc& local_ways& profile& epoch_cycles& replication& range_bytes;
+    state(a, llc, local_ways, profile, epoch_cycles, replication, range_bytes);
   }
   bool operator==(const Modes&) const = default;
 };

@@ -29,9 +29,17 @@ void Chip::load(LoadArchive& a) {
   for_each_wait([&](Gate*& g) {
     std::uint32_t number = 0;
     state(a, number);
-    g = numbered.at(number);
+    if (number >= numbered.size()) misfit();
+    g = numbered[number];
   });
-  for (Sm& s : sms_) s.reload([&](std::uint64_t cta, CtaProgram& program) { workload_.load_cta(kernel_, cta, program); });
+  const auto& kernels = workload_.kernels();
+  for (Sm& s : sms_) {
+    std::uint32_t resident = 0;  // a program may be far larger than what names it
+    s.reload([&](std::uint64_t cta, CtaProgram& program) {
+      if (kernel_ >= kernels.size() || cta >= kernels[kernel_].ctas() || ++resident > c_.machine.config.sm.ctas) misfit();
+      workload_.load_cta(kernel_, cta, program);
+    });
+  }
 }
 
 }  // namespace atl

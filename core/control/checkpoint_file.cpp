@@ -4,15 +4,13 @@
 #include <lzma.h>
 
 #include <algorithm>
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 
+#include "core/engine/archive_bytes.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/version.hpp"
@@ -75,10 +73,7 @@ void write_checkpoint(const std::string& path, CheckpointHeader& header, const S
   header.boundary = state.boundary, header.windows = state.windows;
   Contents contents{header, {}};
   for (const std::string& p : state.processes) contents.blocks.push_back({p.size(), crc(p)});
-  std::ostringstream out(std::ios::binary);
-  boost::archive::binary_oarchive archive(out, boost::archive::no_header);
-  carry(archive, contents);
-  const std::string text = std::move(out).str();
+  const std::string text = bytes_of_state([&](SaveArchive& a) { carry(a, contents); });
 
   Preamble p{};
   std::copy(kMagic.begin(), kMagic.end(), p.magic);
@@ -104,15 +99,18 @@ Checkpoint read_checkpoint(const std::string& path) {
     throw InputError(path, fmt::format("has format {}, and this program reads format {}", p.format, kFormat));
   std::string_view rest = std::string_view(file).substr(sizeof p);
   if (rest.size() < p.header_bytes) damaged(path, "it is cut short");
-  const std::string_view text = rest.substr(0, p.header_bytes);
+  const std::string text(rest.substr(0, p.header_bytes));
   if (crc(text) != p.header_checksum) damaged(path, "its header does not match its checksum");
   rest.remove_prefix(p.header_bytes);
 
   Contents contents;
-  std::istringstream in(std::string(text), std::ios::binary);
-  boost::archive::binary_iarchive archive(in, boost::archive::no_header);
-  carry(archive, contents);
+  try {
+    load_state(text, [&](LoadArchive& a) { carry(a, contents); });
+  } catch (const SimulationError&) {
+    damaged(path, "its header is none");
+  }
   Checkpoint c{std::move(contents.header), {}, crc(file)};
+  c.state.file = path;
   if (crc(c.header.config) != p.config_hash) damaged(path, "its configuration does not match its hash");
   if (c.header.version != version() || c.header.commit != git_commit()) {
     throw InputError(path, fmt::format("was written by atoll {} ({}), and only that build can read it; this is {} ({})",

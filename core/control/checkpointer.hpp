@@ -13,6 +13,7 @@ struct SystemState {
   Cycle boundary = 0;                  ///< everything before is over
   std::uint64_t windows = 0;           ///< run so far
   std::vector<std::string> processes;  ///< [chip, then the controller] its state and the messages it has not been handed
+  std::string file{};                  ///< it was read from, to be named if it does not fit
 };
 
 /// Says when the state of a run is taken, and keeps it. Every rank has one. Asked where ranks meet, every 32 windows.

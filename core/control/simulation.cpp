@@ -1,17 +1,11 @@
 #include "core/control/simulation.hpp"
 
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
 #include <chrono>
-#include <memory>
-#include <sstream>
 
 #include "comm/agree.hpp"
 #include "comm/control_message.hpp"
-#include "comm/synchroniser.hpp"
 #include "core/control/checkpoint_meeting.hpp"
-#include "core/control/sharing.hpp"
-#include "core/control/sm_sharing.hpp"
+#include "core/control/local_system.hpp"
 #include "core/control/stack.hpp"
 
 namespace atl {
@@ -35,48 +29,6 @@ std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<Lo
   return all;
 }
 
-/// The processes of one rank with what looks on, and their way to and from a checkpoint.
-struct LocalSystem {
-  std::optional<Machine> machine;
-  std::vector<std::unique_ptr<Chip>> chips;
-  SharingLogs sharing;            ///< [local chip] if observed
-  SmSharingObservers sm_sharing;  ///< [local chip] if observed
-  std::unique_ptr<Controller> controller;
-  std::vector<LogicalProcess*> processes;
-  std::optional<Synchroniser> synchroniser;
-
-  std::string save(LpId lp) {
-    std::ostringstream out(std::ios::binary);
-    boost::archive::binary_oarchive archive(out, boost::archive::no_header);
-    carry_process(archive, lp, [&](auto& process) { process.save(archive); });
-    auto mail = synchroniser->undelivered(lp);
-    state(archive, mail);
-    return std::move(out).str();
-  }
-
-  void load(LpId lp, const std::string& saved) {
-    std::istringstream in(saved, std::ios::binary);
-    boost::archive::binary_iarchive archive(in, boost::archive::no_header);
-    carry_process(archive, lp, [&](auto& process) { process.load(archive); });
-    std::vector<Mail> mail;
-    state(archive, mail);
-    if (in.peek() != std::istringstream::traits_type::eof())
-      throw SimulationError("a checkpoint does not fit the system that it names");
-    synchroniser->redeliver(lp, mail);
-  }
-
- private:
-  template <class Archive, class Carry> void carry_process(Archive& archive, LpId lp, Carry&& carry) {
-    if (lp == machine->config.chips) return carry(*controller);
-    for (std::size_t i = 0; i < chips.size(); ++i) {
-      if (chips[i]->id() != lp) continue;
-      carry(*chips[i]);
-      if (!sharing.empty()) state(archive, *sharing[i].second);
-      if (!sm_sharing.empty()) state(archive, *sm_sharing[i]);
-    }
-  }
-};
-
 }  // namespace
 
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
@@ -84,33 +36,8 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   LocalSystem here;
   auto& [machine, chips, sharing, sm_sharing, controller, local, synchroniser] = here;
   together(transport, [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
-    machine.emplace(config);
-    const auto edges = system_edges(config);
-    for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
-      if (lp < config.chips) {
-        chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload));
-        if (options.prepare_chip) options.prepare_chip(*chips.back());
-        if (config.observe.sharing) {
-          sharing.emplace_back(lp, std::make_unique<SharingLog>(config.observe.sharing_window_cycles));
-          chips.back()->observe(sharing.back().second.get());
-        } else if (config.observe.sm_sharing) {
-          sm_sharing.push_back(std::make_unique<SmSharingObserver>(config.observe.sm_window_cycles));
-          chips.back()->observe(sm_sharing.back().get());
-        }
-        local.push_back(chips.back().get());
-      } else {
-        controller = std::make_unique<Controller>(config, edges[lp], workload.kernels(), options.max_cycles);
-        controller->on_progress(options.progress);
-        local.push_back(controller.get());
-      }
-    }
-    std::vector<int> rank_of;
-    for (LpId lp = 0; lp <= config.chips; ++lp) rank_of.push_back(static_cast<int>(map.rank_of(lp)));
-    synchroniser.emplace(transport, local, rank_of, edges);
-    if (options.resume == nullptr) return;
-    synchroniser->resume_at(options.resume->boundary, options.resume->windows);
-    for (const LogicalProcess* p : local) here.load(p->id(), options.resume->processes.at(p->id()));
-    if (controller) controller->limit(options.max_cycles < options.resume->boundary ? kNever : options.max_cycles);
+    here.build(transport, config, workload, map, options);
+    if (options.resume != nullptr) here.load(*options.resume, options.max_cycles);
   });
 
   const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,6 +37,8 @@ concept ListsItsState = requires(T& t, SaveArchive& a) {
 template <class T>
 inline constexpr bool kPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !ListsItsState<T>;
 
+inline constexpr std::size_t kPiece = std::size_t{1} << 20;  ///< bytes that are made room for at a time
+
 template <class Archive> void carry_bytes(Archive& a, void* bytes, std::size_t size) {
   if (size == 0) return;
   if constexpr (Archive::is_saving::value) {
@@ -45,14 +48,26 @@ template <class Archive> void carry_bytes(Archive& a, void* bytes, std::size_t s
   }
 }
 
-/// Size of a container. Elements that cannot be made from nothing are those that the owner has built.
-template <class Archive, class Container> void carry_size(Archive& a, Container& c) {
+[[noreturn]] inline void misfit() { throw SimulationError("a checkpoint does not fit the system that it names"); }
+
+/// Elements of a container after their number. What is read grows as its bytes arrive, so that a wrong number ends at the
+/// end of the data and not in an allocation. Elements that cannot be made from nothing are those that the owner has built.
+template <class Archive, class Container, class Carry>
+void carry_elements(Archive& a, Container& c, std::size_t at_once, Carry&& carry_some) {
   std::uint64_t size = c.size();
   carry_bytes(a, &size, sizeof size);
-  if constexpr (std::is_default_constructible_v<typename Container::value_type>) {
-    if constexpr (!Archive::is_saving::value) c.resize(size);
-  } else if (size != c.size()) {
-    throw SimulationError("a checkpoint does not fit the system that it names");
+  if constexpr (!std::is_default_constructible_v<typename Container::value_type>) {
+    if (size != c.size()) misfit();
+  } else if constexpr (!Archive::is_saving::value) {
+    if (size < c.size()) c.resize(size);
+  }
+  for (std::size_t done = 0; done < size;) {
+    const std::size_t end = done + std::min<std::uint64_t>(size - done, at_once);
+    if constexpr (std::is_default_constructible_v<typename Container::value_type>) {
+      if (c.size() < end) c.resize(end);
+    }
+    carry_some(done, end);
+    done = end;
   }
 }
 
@@ -68,22 +83,26 @@ template <class Archive, class... T> void state(Archive& a, T&... parts) { (carr
 
 template <class Archive, class T> void carry(Archive& a, T& value) {
   static_assert(!std::is_pointer_v<T>);
-  if constexpr (kPlain<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    std::uint8_t byte = value;
+    carry_bytes(a, &byte, sizeof byte);
+    if (byte > 1) misfit();
+    value = byte != 0;
+  } else if constexpr (kPlain<T>) {
     carry_bytes(a, &value, sizeof value);
   } else {
     value.serialize(a, 0);
   }
 }
 template <class Archive> void carry(Archive& a, std::string& text) {
-  carry_size(a, text);
-  carry_bytes(a, text.data(), text.size());
+  carry_elements(a, text, kPiece, [&](std::size_t from, std::size_t to) { carry_bytes(a, &text[from], to - from); });
 }
 template <class Archive, class T> void carry(Archive& a, std::vector<T>& values) {
-  carry_size(a, values);
   if constexpr (kPlain<T>) {
-    carry_bytes(a, values.data(), values.size() * sizeof(T));
+    carry_elements(a, values, std::max<std::size_t>(1, kPiece / sizeof(T)),
+                   [&](std::size_t from, std::size_t to) { carry_bytes(a, &values[from], (to - from) * sizeof(T)); });
   } else {
-    for (T& v : values) carry(a, v);
+    carry_elements(a, values, 1, [&](std::size_t at, std::size_t) { carry(a, values[at]); });
   }
 }
 template <class Archive, class T, std::size_t N> void carry(Archive& a, std::array<T, N>& values) {
@@ -98,8 +117,9 @@ template <class Archive, class T> void carry(Archive& a, std::optional<T>& value
     carry_bytes(a, &value, sizeof value);
   } else {
     bool there = value.has_value();
-    carry_bytes(a, &there, sizeof there);
-    if (!Archive::is_saving::value && there) value.emplace();
+    carry(a, there);
+    if (there && !value) value.emplace();
+    if (!there) value.reset();
     if (there) carry(a, *value);
   }
 }
@@ -109,7 +129,10 @@ template <class Archive, class A, class B> void carry(Archive& a, std::pair<A, B
 template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>& map) {
   std::vector<std::pair<K, T>> flat(map.begin(), map.end());
   carry(a, flat);
-  if constexpr (!Archive::is_saving::value) map = std::map<K, T>(flat.begin(), flat.end());
+  if constexpr (!Archive::is_saving::value) {
+    map = std::map<K, T>(flat.begin(), flat.end());
+    if (map.size() != flat.size()) misfit();
+  }
 }
 
 }  // namespace atl

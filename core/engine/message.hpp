@@ -39,7 +39,7 @@ struct ControlMessage {
   LpId source = 0;
   std::uint32_t kind = 0;
   std::string body;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& arrival& source& kind& body; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, arrival, source, kind, body); }
 };
 
 /// Messages of one window to one receiver, in the order of sending.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,11 @@ inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "accepted input breaks a rule: %s\n", what);
   std::abort();
+}
+
+inline std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 inline std::string_view text_of(const unsigned char* data, std::size_t size) {

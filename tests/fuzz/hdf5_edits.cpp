@@ -5,31 +5,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
+
+#include "tests/fuzz/script.hpp"
 
 namespace atl::fuzz {
 namespace {
 
 constexpr std::size_t kSignature = 8;
-
-/// Operands; zeros once the script has ended.
-class Script {
- public:
-  Script(const unsigned char* data, std::size_t size) : p_(data), end_(data + size) {}
-  bool ended() const { return p_ == end_; }
-  template <class T> T take() {
-    T value = 0;
-    const std::size_t bytes = std::min<std::size_t>(sizeof value, static_cast<std::size_t>(end_ - p_));
-    std::memcpy(&value, p_, bytes);
-    p_ += bytes;
-    return value;
-  }
-
- private:
-  const unsigned char *p_, *end_;
-};
 
 struct Edit {
   unsigned operation = 0, object = 0, type = 0, part = 0, extent = 0;
@@ -144,8 +130,6 @@ void change_contents(hid_t file, const std::vector<Edit>& edits) {
   }
 }
 
-}  // namespace
-
 void edit_hdf5(const std::string& path, const unsigned char* script, std::size_t size) {
   const std::vector<Edit> edits = parse({script, size});
   const auto is_raw = [](const Edit& e) { return e.operation < 3; };
@@ -167,6 +151,19 @@ void edit_hdf5(const std::string& path, const unsigned char* script, std::size_t
     if (e.operation == 2) bytes.resize(kSignature + e.at % room);
   }
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+std::string damaged_copy(const std::string& sound, const unsigned char* script, std::size_t size) {
+  std::string copy = sound + ".damaged";
+  std::filesystem::copy_file(sound, copy, std::filesystem::copy_options::overwrite_existing);
+  edit_hdf5(copy, script, size);
+  return copy;
+}
+
+bool all_closed() {  // of types, the library's own are always open
+  return H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_FILE | H5F_OBJ_DATASET | H5F_OBJ_GROUP | H5F_OBJ_ATTR) == 0;
 }
 
 }  // namespace atl::fuzz

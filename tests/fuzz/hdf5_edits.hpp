@@ -4,8 +4,8 @@
 
 namespace atl::fuzz {
 
-/// Applies a script to an HDF5 file. So an input is a few bytes, the file it damages comes from today's writer, and the
-/// fuzzer changes values and extents behind the checksums as easily as raw bytes.
+/// A copy of the HDF5 file `sound`, beside it, to which a script is applied. So an input is a few bytes, the file it damages
+/// comes from today's writer, and the fuzzer changes values and extents behind the checksums as easily as raw bytes.
 ///
 /// The script is a list of (u8 operation, u8 object, operands), little-endian; objects are those of the file in the order of
 /// H5Ovisit, counted modulo their number. Operations modulo 8:
@@ -21,6 +21,9 @@ namespace atl::fuzz {
 ///
 /// Raw operations count offsets from the end of the file's signature. A script with any of 3 to 7 has no raw ones done: the
 /// library writes a file anew, with right checksums.
-void edit_hdf5(const std::string& path, const unsigned char* script, std::size_t size);
+std::string damaged_copy(const std::string& sound, const unsigned char* script, std::size_t size);
+
+/// No file, group, dataset or attribute is open: what a reader opened it has closed, also if it refused the file.
+bool all_closed();
 
 }  // namespace atl::fuzz

@@ -44,13 +44,13 @@ std::string sound_file(const Folder& folder) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace atl;
   static const fuzz::Folder folder;
-  static const std::string sound = fuzz::sound_file(folder), path = folder.path("result.h5");
-  std::filesystem::copy_file(sound, path, std::filesystem::copy_options::overwrite_existing);
-  fuzz::edit_hdf5(path, data, size);
+  static const std::string sound = fuzz::sound_file(folder);
+  const std::string path = fuzz::damaged_copy(sound, data, size);
   fuzz::accepted([&] {
     const RunResult result = read_result(path);
     info_text(result);
     info_json(result);
   });
+  fuzz::require(fuzz::all_closed(), "a reader closes what it opened");
   return 0;
 }

@@ -49,9 +49,8 @@ std::string sound_trace(const Folder& folder) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace atl;
   static const fuzz::Folder folder;
-  static const std::string sound = fuzz::sound_trace(folder), path = folder.path("trace.h5");
-  std::filesystem::copy_file(sound, path, std::filesystem::copy_options::overwrite_existing);
-  fuzz::edit_hdf5(path, data, size);
+  static const std::string sound = fuzz::sound_trace(folder);
+  const std::string path = fuzz::damaged_copy(sound, data, size);
   fuzz::accepted([&] {
     const auto workload = open_workload(path);
     CtaProgram cta;
@@ -61,5 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         if (fuzz::accepted([&] { workload->load_cta(k, id, cta); })) fuzz::check_program(kernel, cta);
     }
   });
+  fuzz::require(fuzz::all_closed(), "a reader closes what it opened");
   return 0;
 }

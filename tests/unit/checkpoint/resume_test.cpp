@@ -101,5 +101,37 @@ TEST_CASE("a chip and a controller that are loaded and saved again give the same
   }
 }
 
+TEST_CASE("a state that does not fit the system is refused, and its file is named") {
+  StressCase c = stress_case(3);
+  c.system.link.latency_cycles = 50;  // windows of that length
+  ScriptedWorkload w = stress_workload(c.system, c.shape, 3);
+  Resumable first{.every = 1000};
+  run_on(c.system, w, 1, first);
+  REQUIRE(!first.states.empty());
+  const auto refusal = [&](auto&& damage) -> std::string {
+    SystemState state = first.states.front();
+    state.file = "o.h5.1.ckpt";
+    damage(state);
+    Resumable again{.from = &state};
+    try {
+      run_on(c.system, w, 1, again);
+      return "none";
+    } catch (const InputError& e) {
+      return e.what();
+    }
+  };
+  CHECK(refusal([](SystemState&) {}) == "none");
+  const std::string said =
+      "o.h5.1.ckpt: cannot be gone on from: a checkpoint does not fit the system that it names; resume an older checkpoint "
+      "of the run";
+  CHECK(refusal([](SystemState& s) { s.processes.pop_back(); }) == said);
+  CHECK(refusal([](SystemState& s) { s.processes.emplace_back(); }) == said);
+  CHECK(refusal([](SystemState& s) { s.processes[0].pop_back(); }) == said);
+  CHECK(refusal([](SystemState& s) { s.processes[1].push_back('x'); }) == said);
+  CHECK(refusal([](SystemState& s) { s.processes[0].clear(); }) == said);
+  CHECK(refusal([](SystemState& s) { std::swap(s.processes.front(), s.processes.back()); }) == said);
+  CHECK(refusal([](SystemState& s) { ++s.boundary; }).starts_with("o.h5.1.ckpt: cannot be gone on from: no window of "));
+}
+
 }  // namespace
 }  // namespace atl::test

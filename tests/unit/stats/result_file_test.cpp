@@ -12,6 +12,7 @@
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "sample_result.hpp"
+#include "tests/unit/bit_flips.hpp"
 
 using namespace atl;
 using test::sample_result;
@@ -280,6 +281,25 @@ TEST_CASE("a byte flipped anywhere in a result is found, also where HDF5 itself 
   }
   CHECK(contains(reading_fails_with(dir / "flip.h5"),
                  "is truncated or damaged: its bytes do not fit the checksum behind them"));
+}
+
+TEST_CASE("a result with any of 200 random bits flipped, or any bit of the library's header, is refused by name") {
+  const TempDir dir;
+  write_result(sample_result(2, 5), dir / "r.h5", false);
+  std::ifstream in(dir / "r.h5", std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}}, flip = dir / "flip.h5";
+  const auto check = [&](const std::string& bytes) {
+    std::ofstream(flip, std::ios::binary) << bytes;
+    CHECK(reading_fails_with(flip).starts_with(flip + ": "));
+  };
+  test::flip_bits(whole, 200, check);
+  for (std::size_t bit = 0; bit < 96 * 8; ++bit) {
+    CAPTURE(bit);
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+    check(bytes);
+  }
+  test::cut_short(whole, 50, check);
 }
 
 TEST_CASE("a result that another tool has added to is read without its checksum") {
