@@ -9,8 +9,8 @@ import h5py
 from atoll_analysis.errors import BadResult
 
 SCHEMA = "atoll-result"
-# 4 adds /stack and attributes of /provenance to 3. Newer parts are looked for, not inferred from the number.
-READABLE_VERSIONS = (3, 4)
+# 4 adds /stack and attributes of /provenance to 3, 5 adds /structures and the counters queue.* to 4. Newer parts are looked for, not inferred from the number.
+READABLE_VERSIONS = (3, 4, 5)
 
 
 def check_schema(file: h5py.File, path: str | os.PathLike[str]) -> int:
@@ -30,8 +30,9 @@ def check_schema(file: h5py.File, path: str | os.PathLike[str]) -> int:
 
 
 def versions() -> str:
-    """ "3 and 4" """
-    return " and ".join(str(v) for v in READABLE_VERSIONS)
+    """ "3, 4 and 5" """
+    *others, last = (str(v) for v in READABLE_VERSIONS)
+    return f"{', '.join(others)} and {last}"
 
 
 @contextmanager

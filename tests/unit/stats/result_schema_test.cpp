@@ -58,13 +58,51 @@ TEST_CASE("a newer schema version is refused with both versions") {
   CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
 }
 
+namespace {
+
+/// Of what version 5 has on top of the one before.
+void make_older(H5::H5File& file, std::uint64_t version) {
+  file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+  file.unlink("/structures");
+  for (const char* group : {"series", "totals"})
+    for (const CounterInfo& c : counter_table().subspan(static_cast<std::size_t>(kSinceVersion5)))
+      file.unlink(fmt::format("/{}/{}", group, c.name));
+}
+
+}  // namespace
+
+TEST_CASE("a file of schema version 4 is read without structures, and with zeros for the counters that came later") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    make_older(file, 4);
+  }
+  const RunResult old = read_result(dir / "r.h5"), whole = sample_result(2, 3);
+  CHECK_FALSE(old.structures);
+  CHECK((old.stack == whole.stack));
+  for (const CounterInfo& c : counter_table()) {
+    CHECK(old.samples[1].chips[1][c.id] == (c.id < kSinceVersion5 ? whole.samples[1].chips[1][c.id] : 0));
+    CHECK(old.chips[1].totals[c.id] == (c.id < kSinceVersion5 ? whole.chips[1].totals[c.id] : 0));
+  }
+}
+
+TEST_CASE("a use of a structure or in a kernel that is not there is refused") {
+  for (const char* column : {"kernel", "structure"}) {
+    const auto message = refusal_after([&](H5::H5File& file) {
+      const std::uint64_t wrong[] = {0, 1, 99};
+      file.openDataSet(fmt::format("/structures/use/{}", column)).write(wrong, H5::PredType::NATIVE_UINT64);
+    });
+    CHECK(contains(message, "row 2 of /structures/use"));
+  }
+}
+
 TEST_CASE("a file of schema version 3 is read without a stack") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
   {
     H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
-    const std::uint64_t version = 3;
-    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+    make_older(file, 3);
     file.unlink("/stack");
     for (const char* name : {"windows", "process_events", "wait_shares"}) file.openGroup("/provenance").removeAttr(name);
   }
@@ -93,6 +131,8 @@ TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
   CHECK(contains(refusal_without("/sm_sharing/shared_lines"), "dataset /sm_sharing/shared_lines is missing"));
   CHECK(contains(refusal_without("/sharing/windows/not_shared"), "dataset /sharing/windows/not_shared is missing"));
+  CHECK(contains(refusal_without("/structures/homes"), "dataset /structures/homes is missing"));
+  CHECK(contains(refusal_without("/structures/use/remote"), "dataset /structures/use/remote is missing"));
   CHECK(contains(refusal_without("/energy"), "group /energy is missing"));
   CHECK(contains(refusal_without("/energy/sm_static"), "dataset /energy/sm_static is missing"));
   CHECK(contains(refusal_without("/kernels/ctas"), "dataset /kernels/ctas is missing"));
