@@ -14,7 +14,7 @@ from atoll_analysis import config, tables
 from atoll_analysis.schema import check_schema, open_result
 
 _KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "decisions",
-                 "sharing", "sm_sharing", "stack"}
+                 "sharing", "sm_sharing", "stack", "structures"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class Result(Head):
     sharing: pd.DataFrame | None            #: [epoch, window] bytes by kind of sharing (observe.sharing)
     sm_sharing: pd.DataFrame | None         #: [kernel] lines that SMs share (observe.sm_sharing)
     stack: pd.DataFrame | None              #: [kernel, chip] cycles by what they were spent on (schema 4)
+    structures: pd.DataFrame | None         #: [structure] name, address, bytes (schema 5, if the workload knows them)
+    structure_use: pd.DataFrame | None      #: [kernel, structure, chip] requests, loads by origin, cycles of latency
+    structure_homes: pd.DataFrame | None    #: [structure, chip x home] requests
     units: Mapping[str, str]                #: unit of each counter
     docs: Mapping[str, str]                 #: meaning of each counter
     other: Mapping[str, pd.DataFrame]       #: tables of groups that this package does not know
@@ -108,7 +111,8 @@ def load(path: str | os.PathLike[str]) -> Result:
             slices=tables.per_part(file["slices"], "slice"), channels=tables.per_part(file["channels"], "channel"),
             latency=tables.latency(file), decisions=tables.decisions(file),
             footprint=shared[0] if shared else None, sharing=shared[1] if shared else None,
-            sm_sharing=tables.sm_sharing(file), stack=tables.stack(file),
+            sm_sharing=tables.sm_sharing(file), stack=tables.stack(file), structures=tables.structures(file),
+            structure_use=tables.structure_use(file), structure_homes=tables.structure_homes(file),
             units={name: str(d.attrs.get("unit", "")) for name, d in series.items() if name != "end_cycle"},
             docs={name: str(d.attrs.get("doc", "")) for name, d in series.items() if name != "end_cycle"},
             other=_other(file))

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from atoll_analysis import capacity, config, markup, names
+from atoll_analysis import capacity, config, markup, names, structure_tables
 from atoll_analysis.decisions import judged
 from atoll_analysis.figures import balance, energy, responses, sharing, stack, timeline
 from atoll_analysis.figures import decisions as decision_figure
@@ -193,6 +193,7 @@ def page(result: Result) -> str:
                 ("time", "The run over time", some("timeline")),
                 ("stack", "Where the cycles went", some("stack")),
                 ("responses", "LLC responses by origin", some("responses", "latency")),
+                ("structures", "Data structures", structure_tables.part(result)),
                 ("decisions", "Decisions", some("decisions") + (_decisions(result) if len(result.decisions) else "")),
                 ("sharing", "Data shared between chips", some("sharing")),
                 ("balance", "Slices and channels", some("slices", "channels")),

@@ -124,3 +124,37 @@ def stack(file: h5py.File) -> pd.DataFrame | None:
     kernels, chips = shapes.pop()
     index = pd.MultiIndex.from_product([range(kernels), range(chips)], names=["kernel", "chip"])
     return pd.DataFrame({name: numbers(d).reshape(-1) for name, d in columns.items()}, index=index)
+
+
+def structures(file: h5py.File) -> pd.DataFrame | None:
+    """[structure] name, address, bytes of the workload's data structures; the last one stands for all other addresses."""
+    if "structures" not in file:
+        return None
+    group = file["structures"]
+    table = pd.DataFrame({"name": texts(group["name"]), "address": numbers(group["address"]),
+                          "bytes": numbers(group["bytes"])})
+    table.index.name = "structure"
+    return table
+
+
+def structure_use(file: h5py.File) -> pd.DataFrame | None:
+    """[kernel, structure, chip] requests, answers by origin and their latency; what no chip used has no row."""
+    if "structures" not in file:
+        return None
+    group = file["structures/use"]
+    kernel, structure = numbers(group["kernel"]), numbers(group["structure"])
+    chips = int(group["reads"].shape[1])
+    index = pd.MultiIndex.from_arrays([np.repeat(kernel, chips), np.repeat(structure, chips),
+                                       np.tile(np.arange(chips), len(kernel))], names=["kernel", "structure", "chip"])
+    names = ["reads", "writes", "atomics", "remote", *ORIGINS, "latency_cycles"]
+    return pd.DataFrame({name: numbers(group[name]).reshape(-1) for name in names if name in group}, index=index)
+
+
+def structure_homes(file: h5py.File) -> pd.DataFrame | None:
+    """[structure, chip] requests of the chip, a column per chip that is home to what was asked for."""
+    if "structures" not in file:
+        return None
+    values = numbers(file["structures/homes"])
+    count, chips, _ = values.shape
+    index = pd.MultiIndex.from_product([range(count), range(chips)], names=["structure", "chip"])
+    return pd.DataFrame(values.reshape(-1, chips), index=index, columns=pd.RangeIndex(chips, name="home"))

@@ -15,6 +15,7 @@ constexpr std::size_t kLookStep = 8;
 
 void Sm::count_requests(Census& census) const {
   census.under_way(PacketUse::load, l1_.outstanding() + awaited_);
+  census.queued(Counter::queue_l1_mshrs, l1_.outstanding());
   census.under_way(PacketUse::store, unacknowledged_ - awaited_);
 }
 
@@ -106,6 +107,7 @@ void RequestNetwork::take_census(Census& census) const {
       const Fifo<Packet>& behind = resumed_[port * lanes_ + l];
       if (lane.fifo.empty() && behind.empty()) continue;
       const Wait wait = wait_of(lane);
+      census.queued(Counter::queue_request, lane.fifo.size() + behind.size());
       for (std::size_t i = 0; i < lane.fifo.size(); ++i) census.packet(lane.fifo.at(i), wait);
       for (std::size_t i = 0; i < behind.size(); ++i) census.packet(behind.at(i), wait);
     }
@@ -114,8 +116,10 @@ void RequestNetwork::take_census(Census& census) const {
 }
 
 void ResponseNetwork::take_census(Census& census) const {
-  for (const Port& port : port_)
+  for (const Port& port : port_) {
+    census.queued(Counter::queue_response, port.fifo.size());
     for (std::size_t i = 0; i < port.fifo.size(); ++i) census.packet(port.fifo.at(i), Wait::response);
+  }
 }
 
 // ---- LLC ----
@@ -152,6 +156,7 @@ void LlcSlice::take_census(Census& census) const {
   for (std::uint32_t q = 0; q < in_.size(); ++q) {
     if (in_[q].fifo.empty()) continue;
     const Wait wait = wait_of(q);
+    census.queued(Counter::queue_slice, in_[q].fifo.size());
     for (std::size_t i = 0; i < in_[q].fifo.size(); ++i) census.packet(in_[q].fifo.at(i), wait);
   }
   std::uint64_t fetches = 0, reads = bypassing_;
@@ -167,9 +172,11 @@ void LlcSlice::take_census(Census& census) const {
     (remote ? fetches : reads) += 1;
   });
   census.under_way(PacketUse::fetch, fetches);
+  census.queued(Counter::queue_llc_mshrs, mshr_.in_use());
   census.to.memory_owes += reads * census.weight;
   for (const Lane& lane : out_.lanes) {
     const Wait wait = wait_to_answer(lane);
+    census.queued(Counter::queue_response, lane.fifo.size());
     for (std::size_t i = 0; i < lane.fifo.size(); ++i) census.packet(lane.fifo.at(i), wait);
   }
   for (const Lane& lane : write_.lanes) {
@@ -179,6 +186,7 @@ void LlcSlice::take_census(Census& census) const {
 }
 
 void DramChannel::take_census(Census& census) const {
+  census.queued(Counter::queue_dram, pool_.size() - free_.size());
   for (const Bank& b : bank_) {
     for (std::uint32_t r = b.first; r != kNone; r = pool_[r].next) {
       const Packet& p = pool_[r].packet;
@@ -200,6 +208,8 @@ void Links::take_census(Census& census) const {
     const ChannelState& s = state_[i];
     Waits& arrived = census.to.arrived[topology_.channels()[i].message_class];
     const Wait onward = wait_of(i);
+    census.queued(Counter::queue_link_out, s.out.size() + s.through.size());
+    census.queued(Counter::queue_link_in, s.in.size());
     for (std::size_t k = 0; k < s.out.size(); ++k) census.packet(s.out.at(k), onward);
     for (std::size_t k = 0; k < s.through.size(); ++k) census.packet(s.through.at(k).packet, onward);
     arrived[Census::index(onward)] += s.through.size() * census.weight;
@@ -246,7 +256,8 @@ void Chip::look_around(Cycle until) {
   const std::uint64_t weight = look_.take(spending_ == Span::running ? now : std::min(until, c_.queue.next()));
   if (census_.empty() || phase_ == Phase::stopped) return;
   WaitCensus& kernel = census_.back();
-  Census census{kernel, now, weight};
+  c_.count[Counter::queue_looked] += weight;
+  Census census{kernel, c_.count, now, weight};
   const std::uint64_t before = kernel.outstanding[0];
   for (const Sm& s : sms_) s.count_requests(census);
   if (c_.role == LlcRole::memory_side) kernel.outstanding_at_home += kernel.outstanding[0] - before;

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/chip/packet.hpp"
+#include "core/stats/counters.hpp"
 #include "core/stats/wait_census.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -9,8 +10,12 @@ namespace atl {
 /// is needed: it is taken between two of them.
 struct Census {
   WaitCensus& to;
+  Counters& depth;           ///< of queues
   Cycle now = 0;             ///< all events before it have been handled, no later one
   std::uint64_t weight = 1;  ///< cycles that it stands for
+
+  /// So many are in a queue of this kind.
+  void queued(Counter queue, std::uint64_t number) { depth[queue] += number * weight; }
 
   static std::size_t index(Wait w) { return static_cast<std::size_t>(w); }
   void packets(std::uint8_t chip, PacketUse use, Wait wait, std::uint64_t number) {

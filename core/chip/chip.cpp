@@ -18,6 +18,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
       free_slots_(machine.config.sm.count) {
+  c_.structures = StructureCounter(workload.structures(), machine.config.line_bytes, machine.config.chips);
   const SystemConfig& config = machine.config;
   sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
@@ -181,6 +182,7 @@ void Chip::fill_l1(const Event& e) {
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
     ++latency_[static_cast<std::size_t>(origin)][bucket];
+    c_.structures.answer(p.line, origin, latency);
   }
   sms_[e.index].on_response(p, e.sub != 0);
 }
@@ -190,6 +192,7 @@ void Chip::fill_l1(const Event& e) {
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
   begin_census();
+  c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
@@ -368,6 +371,7 @@ ChipReportBody Chip::report() {
   spend(Span::idle), end_census();
   ChipReportBody r;
   r.census = flatten(std::move(census_));
+  r.structures = flatten(c_.structures.log()), r.structure_homes = c_.structures.log().homes.size();
   r.counters.assign(c_.count.value.begin(), c_.count.value.end());
   for (const LlcSlice& s : slices_) {
     r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits()), r.slice_requests.push_back(s.requests());

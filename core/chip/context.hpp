@@ -4,6 +4,7 @@
 #include "core/chip/llc_profiler.hpp"
 #include "core/chip/machine.hpp"
 #include "core/chip/observer.hpp"
+#include "core/chip/structure_counter.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
@@ -24,10 +25,11 @@ struct Context {
   LlcProfiler profiler{machine.config};
   ReplicationModes replication{};
   DegreeProfiler degrees{machine.config, machine.replicas};
+  StructureCounter structures{{}, machine.config.line_bytes, machine.config.chips};
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, queue, count, role, local_ways, paused, profiler, replication, degrees);
+    state(a, queue, count, role, local_ways, paused, profiler, replication, degrees, structures);
   }
 
   /// The slice of this chip for a request of an SM. Atomics execute where all clusters' meet.

@@ -14,7 +14,7 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
       kernels_(kernels),
       policy_(make_policy(config)),
       limit_(max_cycles) {
-  result_.chips.resize(config.chips), census_.resize(config.chips);
+  result_.chips.resize(config.chips), census_.resize(config.chips), structures_.resize(config.chips);
   kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
@@ -176,6 +176,7 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;
   for (std::size_t i = 0; i < r.latency.size(); ++i) c.latency[i / kLatencyBuckets][i % kLatencyBuckets] = r.latency[i];
   census_[chip] = unflatten(r.census, config_.chips);
+  structures_[chip] = unflatten_structures(r.structures, r.structure_homes);
   if (++reports_ < config_.chips) return;
   // What happened after the last complete sample forms the last one, so that the series add up to the totals.
   Sample rest{result_.cycles, {}};

@@ -47,12 +47,14 @@ class Controller final : public LogicalProcess {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
     state(a, chips_emptied_, epoch_begin_, changing_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
-    state(a, requests_, result_, census_, all_kernel_counts_);
+    state(a, requests_, result_, census_, all_kernel_counts_, structures_);
   }
   /// Everything simulated. Valid when the run has ended.
   const RunResult& result() const { return result_; }
   /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
   const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
+  /// [chip] how it used the workload's data structures. Valid when the run has ended.
+  const std::vector<StructureLog>& structures() const { return structures_; }
   /// [kernel][chip] of kernels that have ended.
   const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
@@ -120,6 +122,7 @@ class Controller final : public LogicalProcess {
   RunResult result_;
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;
+  std::vector<StructureLog> structures_;
 };
 
 }  // namespace atl

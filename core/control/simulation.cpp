@@ -63,6 +63,8 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
   result.stack = stack_of_run(*machine, result, controller->census(), controller->kernel_counts());
+  if (auto structures = workload.structures(); !structures.empty())
+    result.structures = gather_structures(std::move(structures), controller->structures());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
   Digest digest;

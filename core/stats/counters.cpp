@@ -96,6 +96,16 @@ constexpr std::array<CounterInfo, kCounters> kTable{{
     {load_latency_cycles, "load.latency_cycles", "cycles",
      "a load's line presented to the L1 to its data, summed over completed loads"},
     {loads_completed, "load.completed", "loads", "loads whose data arrived"},
+    {queue_looked, "queue.looked", "cycles", "cycles that the looks stand for that the counters queue.* come from"},
+    {queue_l1_mshrs, "queue.l1_mshrs", "entry-cycles", "MSHRs in use of all L1s, times the cycles that a look stands for"},
+    {queue_request, "queue.request", "packet-cycles", "... requests at ports of the request crossbar"},
+    {queue_slice, "queue.slice", "packet-cycles", "... requests at inputs of LLC slices"},
+    {queue_llc_mshrs, "queue.llc_mshrs", "entry-cycles", "... MSHRs in use of all LLC slices"},
+    {queue_dram, "queue.dram", "packet-cycles", "... requests at memory controllers"},
+    {queue_response, "queue.response", "packet-cycles",
+     "... answers at outputs of LLC slices and at ports of the response crossbar"},
+    {queue_link_out, "queue.link_out", "packet-cycles", "... packets that wait for a link, those passed on included"},
+    {queue_link_in, "queue.link_in", "packet-cycles", "... packets that have arrived by a link, for this chip"},
 }};
 
 /// A row left out would leave the last one with id 0, so this also proves that the table is complete.

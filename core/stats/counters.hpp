@@ -83,10 +83,22 @@ enum class Counter : std::uint16_t {
   sm_issue_busy,
   load_latency_cycles,
   loads_completed,
+  queue_looked,
+  queue_l1_mshrs,
+  queue_request,
+  queue_slice,
+  queue_llc_mshrs,
+  queue_dram,
+  queue_response,
+  queue_link_out,
+  queue_link_in,
   count_  ///< number of counters
 };
 
 inline constexpr std::size_t kCounters = static_cast<std::size_t>(Counter::count_);
+
+/// Counters from here on are absent from results of schema versions 3 and 4.
+inline constexpr Counter kSinceVersion5 = Counter::queue_looked;
 
 struct CounterInfo {
   Counter id;
@@ -114,12 +126,16 @@ struct Counters {
   }
 };
 
-/// Something happened. What is only looked at, like the lines that a cache holds, does not count.
+/// Nothing has to happen for it to grow: the lines that a cache holds, the depth of a queue.
+inline constexpr bool looked_at(Counter c) {
+  return c == Counter::llc_local_lines || c == Counter::llc_remote_lines ||
+         (c >= Counter::queue_looked && c <= Counter::queue_link_in);
+}
+
+/// Something happened.
 inline bool moved(const Counters& increments) {
-  for (std::size_t i = 0; i < kCounters; ++i) {
-    const auto c = static_cast<Counter>(i);
-    if (increments.value[i] != 0 && c != Counter::llc_local_lines && c != Counter::llc_remote_lines) return true;
-  }
+  for (std::size_t i = 0; i < kCounters; ++i)
+    if (increments.value[i] != 0 && !looked_at(static_cast<Counter>(i))) return true;
   return false;
 }
 

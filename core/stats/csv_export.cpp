@@ -117,6 +117,35 @@ std::string decisions(const RunResult& r) {
   return csv(t);
 }
 
+std::string address(ByteAddr at) { return fmt::format("{:#x}", at); }
+
+/// One row for each kernel, structure and chip: what a chip did not use has none.
+std::string structures(const RunResult& r) {
+  std::vector<std::string> names{"kernel", "structure", "name", "address", "bytes", "chip"};
+  for (const UseInfo& use : kUseTable) names.emplace_back(use.name);
+  TextTable t = with_columns(names);
+  for (const auto& row : r.structures->use) {
+    const DataStructure& s = r.structures->structures[row.structure];
+    for (std::size_t c = 0; c < row.chips.size(); ++c) {
+      if (row.chips[c] == UseCounts{}) continue;
+      TextTable::Row cells{exact(row.kernel), exact(row.structure), s.name, address(s.address), exact(s.bytes), exact(c)};
+      for (const std::uint64_t n : row.chips[c]) cells.emplace_back(exact(n));
+      t.rows.push_back(std::move(cells));
+    }
+  }
+  return csv(t);
+}
+
+std::string homes(const RunResult& r) {
+  TextTable t = with_columns({"structure", "name", "chip", "home", "requests"});
+  auto n = r.structures->homes.begin();
+  for (std::size_t s = 0; s < r.structures->structures.size(); ++s)
+    for (std::size_t c = 0; c < r.chips.size(); ++c)
+      for (std::size_t h = 0; h < r.chips.size(); ++h)
+        t.rows.push_back({exact(s), r.structures->structures[s].name, exact(c), exact(h), exact(*n++)});
+  return csv(t);
+}
+
 std::string provenance(const RunResult& r) {
   const Provenance& p = r.provenance;
   TextTable t = with_columns({"name", "value"});
@@ -151,6 +180,7 @@ std::vector<CsvFile> csv_tables(const RunResult& r) {
       {"provenance.csv", provenance(r)}};
   if (!r.stack.empty()) out.push_back({"stack.csv", stack(r)});
   if (!r.decisions.empty()) out.push_back({"decisions.csv", decisions(r)});
+  if (r.structures) out.push_back({"structures.csv", structures(r)}), out.push_back({"homes.csv", homes(r)});
   return out;
 }
 

@@ -230,12 +230,18 @@ std::vector<Decision> read_decisions(const ResultFile& file) {
   return decisions;
 }
 
+/// The counters that the file's version has.
+std::span<const CounterInfo> counters_in(const ResultFile& file) {
+  const std::span<const CounterInfo> all = counter_table();
+  return file.number("/", "schema_version") < 5 ? all.first(static_cast<std::size_t>(kSinceVersion5)) : all;
+}
+
 std::vector<ChipResult> read_chips(const ResultFile& file) {
   Dims dims{kAny};
   file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
   if (dims[0] > kMostChips) file.fail(fmt::format("has {} chips; a system has at most {}", dims[0], kMostChips));
   std::vector<ChipResult> chips(dims[0]);
-  for (const auto& counter : counter_table()) {
+  for (const auto& counter : counters_in(file)) {
     const auto values = file.counts(fmt::format("/totals/{}", counter.name), {chips.size()});
     for (std::size_t c = 0; c < chips.size(); ++c) chips[c].totals[counter.id] = values[c];
   }
@@ -266,11 +272,11 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
 std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
   Dims dims{kAny};
   const auto ends = file.counts("/series/end_cycle", dims);
-  for (const auto& counter : counter_table())
+  for (const auto& counter : counters_in(file))
     file.check_counts(fmt::format("/series/{}", counter.name), {ends.size(), chips});
   std::vector<Sample> samples(ends.size());
   for (std::size_t s = 0; s < samples.size(); ++s) samples[s] = {ends[s], std::vector<Counters>(chips)};
-  for (const auto& counter : counter_table()) {
+  for (const auto& counter : counters_in(file)) {
     const auto values = file.counts(fmt::format("/series/{}", counter.name), {samples.size(), chips});
     auto value = values.begin();
     for (auto& sample : samples) {
@@ -289,6 +295,31 @@ StackResult read_stack(const ResultFile& file, std::size_t kernels, std::size_t 
       for (Stack& s : kernel) s[part.id] = *value++;
   }
   return stack;
+}
+
+StructuresResult read_structures(const ResultFile& file, std::size_t kernels, std::size_t chips) {
+  StructuresResult r;
+  auto names = file.text_column("/structures/name");
+  const hsize_t n = names.size();
+  const auto addresses = file.counts("/structures/address", {n}), bytes = file.counts("/structures/bytes", {n});
+  for (std::size_t s = 0; s < n; ++s) r.structures.push_back({std::move(names[s]), addresses[s], bytes[s]});
+  r.homes = file.counts("/structures/homes", {n, chips, chips});
+  Dims rows{kAny};
+  const auto of_kernel = file.counts("/structures/use/kernel", rows);
+  const auto of_structure = file.counts("/structures/use/structure", {rows[0]});
+  for (const UseInfo& use : kUseTable) file.check_counts(fmt::format("/structures/use/{}", use.name), {rows[0], chips});
+  for (std::size_t i = 0; i < rows[0]; ++i) {
+    if (of_kernel[i] >= kernels || of_structure[i] >= n)
+      file.fail(fmt::format("row {} of /structures/use is of a kernel or structure that the file does not have", i));
+    r.use.push_back({of_kernel[i], of_structure[i], std::vector<UseCounts>(chips)});
+  }
+  for (std::size_t u = 0; u < kUses; ++u) {
+    const auto values = file.counts(fmt::format("/structures/use/{}", kUseTable[u].name), {rows[0], chips});
+    auto value = values.begin();
+    for (auto& row : r.use)
+      for (UseCounts& chip : row.chips) chip[u] = *value++;
+  }
+  return r;
 }
 
 SharingResult read_sharing(const ResultFile& file) {
@@ -339,6 +370,7 @@ RunResult read_result(const std::string& path) {
     result.chips = read_chips(file);
     result.samples = read_samples(file, result.chips.size());
     if (file.has("/stack")) result.stack = read_stack(file, result.kernels.size(), result.chips.size());
+    if (file.has("/structures")) result.structures = read_structures(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
     return result;

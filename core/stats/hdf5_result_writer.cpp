@@ -219,6 +219,29 @@ void write_sm_sharing(const H5::H5File& file, const SmSharingResult& sharing) {
   }
 }
 
+void write_structures(const H5::H5File& file, const StructuresResult& r, std::size_t chips) {
+  const auto group = file.createGroup("structures");
+  const hsize_t n = r.structures.size(), rows = r.use.size();
+  std::vector<std::string> names;
+  Values addresses, bytes, kernels, structures;
+  for (const DataStructure& s : r.structures) names.push_back(s.name), addresses.push_back(s.address), bytes.push_back(s.bytes);
+  const auto set = group.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
+  put(group, "address", {n}, addresses, "bytes", "first byte; the last structure stands for all other addresses");
+  put(group, "bytes", {n}, bytes, "bytes", "size");
+  put(group, "homes", {n, chips, chips}, r.homes, "requests", "requests of a chip, by the home of what it asked for");
+  for (const auto& row : r.use) kernels.push_back(row.kernel), structures.push_back(row.structure);
+  const auto use = group.createGroup("use");
+  put(use, "kernel", {rows}, kernels, "index", "an index into /kernels");
+  put(use, "structure", {rows}, structures, "index", "an index into /structures/name");
+  for (std::size_t u = 0; u < kUses; ++u) {
+    Values values;
+    for (const auto& row : r.use)
+      for (const UseCounts& chip : row.chips) values.push_back(chip[u]);
+    put(use, kUseTable[u].name, {rows, chips}, values, kUseTable[u].unit, kUseTable[u].doc);
+  }
+}
+
 /// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
 void check_shape(const RunResult& result) {
   for (const auto& sample : result.samples) {
@@ -253,6 +276,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_chips(file, result.chips);
   write_energy(file, result.chips);
   if (!result.stack.empty()) write_stack(file, result.stack);
+  if (result.structures) write_structures(file, *result.structures, result.chips.size());
   if (result.sharing) write_sharing(file, *result.sharing);
   if (result.sm_sharing) write_sm_sharing(file, *result.sm_sharing);
   file.flush(H5F_SCOPE_GLOBAL);

@@ -8,10 +8,12 @@
 #include "core/engine/types.hpp"
 #include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/counters.hpp"
+#include "core/stats/data_origin.hpp"
 #include "core/stats/decision.hpp"
 #include "core/stats/energy.hpp"
 #include "core/stats/sharing.hpp"
 #include "core/stats/sm_sharing.hpp"
+#include "core/stats/structure_use.hpp"
 
 /// Everything that one run leaves behind. The controller fills it; results are written from it and read back into it.
 namespace atl {
@@ -32,11 +34,6 @@ struct Sample {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, chips); }
 };
 
-/// Where a chip's loads were served from.
-enum class DataOrigin : std::uint8_t { local_llc, remote_llc, local_memory, remote_memory, neighbour_l1, count_ };
-inline constexpr std::size_t kOrigins = static_cast<std::size_t>(DataOrigin::count_);
-inline constexpr std::string_view kOriginNames[kOrigins] = {"local_llc", "remote_llc", "local_memory", "remote_memory",
-                                                            "neighbour_l1"};
 inline constexpr std::size_t kLatencyBuckets = 24;  ///< bucket b holds latencies in [2^b, 2^(b+1)) cycles
 
 /// Per-chip detail that is not sampled over time.
@@ -74,6 +71,7 @@ struct RunResult {
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
   StackResult stack;                          ///< [kernel][chip]; empty in files of schema version 3
+  std::optional<StructuresResult> structures;  ///< of workloads that know theirs
   std::optional<SharingResult> sharing;       ///< of runs with `observe.sharing`
   std::optional<SmSharingResult> sm_sharing;  ///< of runs with `observe.sm_sharing`
   Cycle cycles = 0;                           ///< end of the last kernel

@@ -101,6 +101,26 @@ void add_phases(Trace& t, const RunResult& r, std::size_t chip) {
   }
 }
 
+/// How many packets or entries were in all queues of a kind of this chip, on average over the looks of the period.
+void add_queues(Trace& t, const Counters& c, std::size_t chip, double at) {
+  struct Queue {
+    Counter counter;
+    const char *name, *unit;
+  };
+  static constexpr Queue kQueues[] = {{Counter::queue_l1_mshrs, "L1 MSHRs", "in use"},
+                                      {Counter::queue_request, "request crossbar", "packets"},
+                                      {Counter::queue_slice, "LLC slices", "packets"},
+                                      {Counter::queue_llc_mshrs, "LLC MSHRs", "in use"},
+                                      {Counter::queue_dram, "DRAM", "packets"},
+                                      {Counter::queue_response, "response crossbar", "packets"},
+                                      {Counter::queue_link_out, "links outwards", "packets"},
+                                      {Counter::queue_link_in, "links inwards", "packets"}};
+  const auto looked = static_cast<double>(c[Counter::queue_looked]);
+  if (looked <= 0) return;
+  for (const Queue& q : kQueues)
+    t.counter(chip, fmt::format("queue: {}", q.name), at, {{q.unit, static_cast<double>(c[q.counter]) / looked}});
+}
+
 void add_series(Trace& t, const RunResult& r, const Capacity& capacity, std::size_t chip) {
   Cycle from = 0;
   for (const Sample& sample : r.samples) {
@@ -123,6 +143,7 @@ void add_series(Trace& t, const RunResult& r, const Capacity& capacity, std::siz
     value("links inwards", "bytes/cycle", n(Counter::link_received_bytes) / length);
     // Little's law: the loads that are under way at a time, on average.
     value("loads under way", "loads", n(Counter::load_latency_cycles) / length);
+    add_queues(t, c, chip, at);
     for (const ResourceInfo& i : resources()) {
       if (capacity[i.id] <= 0) continue;
       t.counter(chip, fmt::format("busy: {}", i.label), at,

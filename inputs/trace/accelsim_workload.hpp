@@ -7,6 +7,7 @@
 #include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/cta_block.hpp"
 #include "inputs/trace/read_only_oracle.hpp"
+#include "inputs/trace/structures.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
@@ -20,6 +21,7 @@ class AccelSimWorkload : public Workload {
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override;
   const std::vector<TraceAllocation>& allocations() const { return list_.allocations; }
+  std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
 
  private:
   void load_kernel(std::size_t kernel);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "inputs/trace/structures.hpp"
 #include "inputs/trace/trace_format.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -20,6 +21,7 @@ class TraceWorkload : public Workload {
 
   const TraceProvenance& provenance() const;
   const std::vector<TraceAllocation>& allocations() const;
+  std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
 
  private:
   struct Impl;

@@ -35,12 +35,16 @@ class ParametricWorkload final : public Workload {
     std::uint64_t next = kFirstBase;
     for (const KernelConfig& kernel : config.kernels) {
       for (const RegionConfig& region : kernel.regions)
-        if (bases.try_emplace(region.name, next).second) next += (region.size_kib * 1024 + kAlign - 1) / kAlign * kAlign;
+        if (bases.try_emplace(region.name, next).second) {
+          structures_.push_back({region.name, next, region.size_kib * 1024});
+          next += (region.size_kib * 1024 + kAlign - 1) / kAlign * kAlign;
+        }
       prepare(kernel, bases);
     }
   }
 
   const std::vector<KernelInfo>& kernels() const override { return infos_; }
+  std::vector<DataStructure> structures() const override { return structures_; }
 
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
     out.warps.clear(), out.accesses.clear();  // ops are overwritten: their number is known
@@ -181,6 +185,7 @@ class ParametricWorkload final : public Workload {
   std::vector<PreparedKernel> prepared_;
   std::vector<std::size_t> prepared_of_;  ///< by launched kernel
   std::vector<KernelInfo> infos_;
+  std::vector<DataStructure> structures_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/data_structure.hpp"
+
 /// What a simulated GPU executes: kernels made of CTAs, CTAs made of warps, warps made of ops.
 /// Every source (recorded trace, imported SASS trace, parametric workload) delivers this form, one CTA at a time.
 namespace atl {
@@ -88,6 +90,8 @@ class Workload {
   virtual const std::vector<KernelInfo>& kernels() const = 0;
   /// Replaces `out` by CTA `cta` (flattened id, x fastest) of kernel `kernel`. The same on every rank.
   virtual void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) = 0;
+  /// What its addresses belong to, by address; none overlap. Empty: not known.
+  virtual std::vector<DataStructure> structures() const { return {}; }
 };
 
 /// Opens an Atoll trace (.h5), an Accel-Sim list (kernelslist.g) or a parametric workload (.json), by content.

@@ -12,10 +12,11 @@ import support
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import run_report, schema
+from atoll_analysis import run_report, schema, structures
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
+from atoll_analysis.tables import ORIGINS
 
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
          "control.sample_cycles=1000", "llc.organisation=sm_side", "observe.sharing=true"]
@@ -37,6 +38,14 @@ class Fresh(support.FolderTest):
         self.assertEqual({k: v for k, v in said["responses"].items() if v},
                          {str(k): int(v) for k, v in by_origin(run).sum().items()})
         self.assertEqual([k["cycles"] for k in said["kernels"]], list(run.kernels["cycles"]))
+        used = structures.by_structure(run)
+        self.assertEqual(used["requests"].sum(), said["totals"]["requests.local"] + said["totals"]["requests.remote"])
+        self.assertEqual(used["remote"].sum(), said["totals"]["requests.remote"])
+        self.assertEqual({k: v for k, v in said["responses"].items() if v},
+                         {o: int(used[o].sum()) for o in ORIGINS if used[o].sum()})
+        self.assertEqual(structures.askers(run).to_numpy().sum(), used["requests"].sum())
+        self.assertLessEqual(set(used["name"]), set(run.structures["name"]))
+        self.assertNotIn("other", set(used["name"]))  # a parametric workload's regions are all it has
         self.assertEqual(len(run.counters.index.unique("sample")), said["samples"])
         for name, value in said["energy_joules"].items():
             self.assertAlmostEqual(metrics(run)[name], value)

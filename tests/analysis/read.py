@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import BadResult, config, rates
+from atoll_analysis import BadResult, config, rates, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
 from atoll_analysis.metrics import metrics
@@ -176,12 +176,29 @@ class OtherRuns(support.FolderTest):
             file.attrs["schema_version"] = np.uint64(4)
             file["stack/dram"] = np.arange(12.0).reshape(3, 4)
             file["stack/issue"] = np.ones((3, 4))
-            file["structures/name"] = np.array(["a", "b"], dtype=h5py.string_dtype())
-            file["structures/loads"] = np.array([1, 2], dtype=np.uint64)
+            file["novel/name"] = np.array(["a", "b"], dtype=h5py.string_dtype())
+            file["novel/loads"] = np.array([1, 2], dtype=np.uint64)
         run = atoll_analysis.load(path)
         self.assertEqual(run.schema_version, 4)
         self.assertEqual(run.stack.loc[(2, 1), "dram"], 9.0)
-        self.assertEqual(list(run.other["structures"]["name"]), ["a", "b"])
+        self.assertIsNone(run.structures)
+        self.assertIsNone(run.structure_use)
+        self.assertEqual(list(run.other["novel"]["name"]), ["a", "b"])
+
+
+    def test_version_5_has_data_structures_by_kernel_and_chip(self) -> None:
+        path = self.result()
+        support.add_structures(path)
+        run = atoll_analysis.load(path)
+        self.assertEqual(run.schema_version, 5)
+        self.assertEqual(list(run.structures["name"]), ["#0", "weights", "unused", "other"])
+        self.assertEqual(run.structure_use.loc[(1, 0, 2), "reads"], 122)
+        self.assertEqual(run.structure_homes.loc[(1, 3), 0], 30)
+        table = structures.by_structure(run)
+        self.assertEqual(list(table["name"]), ["#0", "weights", "other"])  # by requests; nobody used the fourth
+        self.assertEqual(table.loc[0, "requests"], 972)
+        self.assertEqual(list(structures.askers(run).loc[1]), [0, 0, 0, 40])
+        self.assertEqual(list(structures.homes(run).loc[1]), [30, 10, 0, 0])
 
 
 class Refusals(support.FolderTest):

@@ -117,6 +117,22 @@ class RunPage(PageTest):
         self.assertIn("hit rate, measured", head)
         self.assertEqual(page.row(f"{cycle:,}", "0")[head.index("sm_side: GB/s")], f"{eab:,.0f}")
 
+    def test_data_structures_stand_with_who_asked_and_where_they_are(self) -> None:
+        path = self.result()
+        self.assertNotIn("Data structures", page_of("sac.h5"))
+        support.add_structures(path)
+        with h5py.File(path, "r+") as file:
+            file["structures/name"][1] = "<b>"
+        page = self.check(run_report.page(atoll_analysis.load(path)))
+        self.assertEqual(page.row("structure")[-5:], ["remote", "local LLC", "latency", "asked by", "at home in"])
+        self.assertEqual(page.row("#0"), ["#0", "4.10 kB", "972", "96.0 %", "8.2 %", "75.1 %", "100.0 %", "50",
+                                          "4 chips, 25.3 % chip 3", "chip 1"])
+        self.assertEqual(page.row("<b>"), ["<b>", "1.00 kB", "40", "3.9 %", "25.0 %", "100.0 %", "100.0 %", "50", "chip 3",
+                                           "2 chips, 75.0 % chip 0"])
+        self.assertEqual(page.row("1", "update", "#0")[2:5], ["#0", "4.10 kB", "566"])
+        self.assertEqual(page.row("1", "update", "other")[3:5], ["–", "1"])
+        self.assertIn(f"{2**45:#x} to {2**45 + 4095:#x}", [value for tag, name, value in page.attributes if name == "title"])
+
     def test_a_run_cut_short_says_so(self) -> None:
         self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
@@ -165,8 +181,8 @@ class RunPage(PageTest):
             file["provenance"].attrs["workload"] = "a<script>alert(1)</script>&\"'.json"
             del file["kernels/name"]
             file["kernels/name"] = np.array(["<i>", "x\" onload=\"y", "&amp;"], dtype=h5py.string_dtype())
-            file["structures/name"] = np.array(["<em>", "input"], dtype=h5py.string_dtype())
-            file["structures/loads"] = np.array([12, 34], dtype=np.uint64)
+            file["novel/name"] = np.array(["<em>", "input"], dtype=h5py.string_dtype())
+            file["novel/loads"] = np.array([12, 34], dtype=np.uint64)
         text = run_report.page(atoll_analysis.load(path))
         page = self.check(text)
         self.assertEqual(text.count("<script"), 1)

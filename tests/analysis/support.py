@@ -35,6 +35,36 @@ def packed(name: str) -> bytes:
     return gzip.decompress((DATA / f"{name}.gz").read_bytes())
 
 
+def add_structures(path: pathlib.Path) -> None:
+    """What a file of version 5 has: four structures, used by four chips in the first two kernels."""
+    import h5py
+    import numpy as np
+
+    def numbers(values: object) -> object:
+        return np.array(values, dtype=np.uint64)
+
+    reads = [[100, 101, 102, 103], [0, 0, 0, 30], [120, 121, 122, 123], [1, 0, 0, 0]]
+    writes = [[0] * 4, [0, 0, 0, 10], [20] * 4, [0] * 4]
+    remote = [[100, 0, 102, 103], [0, 0, 0, 40], [140, 0, 142, 143], [1, 0, 0, 0]]
+    homes = np.zeros((4, 4, 4))
+    homes[0, :, 1] = [240, 242, 244, 246]
+    homes[1, 3, :2] = [30, 10]
+    homes[3, 0, 2] = 1
+    with h5py.File(path, "r+") as file:
+        file.attrs["schema_version"] = np.uint64(5)
+        file["structures/name"] = np.array(["#0", "weights", "unused", "other"], dtype=h5py.string_dtype())
+        file["structures/address"] = numbers([2**45, 2**45 + 8192, 2**45 + 65536, 0])
+        file["structures/bytes"] = numbers([4096, 1000, 512, 0])
+        file["structures/homes"] = numbers(homes)
+        file["structures/use/kernel"] = numbers([0, 0, 1, 1])
+        file["structures/use/structure"] = numbers([0, 1, 0, 3])
+        for name, values in (("reads", reads), ("writes", writes), ("remote", remote), ("local_llc", reads)):
+            file[f"structures/use/{name}"] = numbers(values)
+        file["structures/use/latency_cycles"] = 50 * numbers(reads)
+        for name in ("atomics", "remote_llc", "local_memory", "remote_memory", "neighbour_l1"):
+            file[f"structures/use/{name}"] = numbers(np.zeros((4, 4)))
+
+
 class FolderTest(unittest.TestCase):
     """A folder of its own for every test."""
 

@@ -61,6 +61,8 @@ void check_same(const RunResult& got, const RunResult& wanted) {
       CHECK(got.samples[s].chips[c].value == wanted.samples[s].chips[c].value);
   }
   for (std::size_t c = 0; c < got.chips.size(); ++c) CHECK(got.chips[c].latency == wanted.chips[c].latency);
+  REQUIRE(got.structures);
+  CHECK((*got.structures == *wanted.structures));
 }
 
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {

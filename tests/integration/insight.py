@@ -131,6 +131,25 @@ class Insight(program.ProgramTest):
             self.assertAlmostEqual(phases / info["cycles"], 1, 9)
             ipc = [e for e in of_chip if e["ph"] == "C" and e["name"] == "IPC"]
             self.assertGreaterEqual(len(ipc), info["samples"] - 1)
+            queues = {e["name"] for e in of_chip if e["ph"] == "C" and e["name"].startswith("queue: ")}
+            self.assertEqual(queues, {"queue: " + q for q in ("L1 MSHRs", "request crossbar", "LLC slices", "LLC MSHRs",
+                                                              "DRAM", "response crossbar", "links outwards",
+                                                              "links inwards")})
+
+    def test_depths_of_queues_are_tracks_and_the_mean_over_the_looks_of_each_period(self):
+        path = self.result("r")
+        self.succeeds(["export", path, "--perfetto", self.path("t.json"), "--csv", self.path("tables")])
+        with open(self.path("tables", "series.csv"), encoding="utf-8", newline="") as file:
+            series = list(csv.DictReader(file))
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        for track, counter in (("L1 MSHRs", "l1_mshrs"), ("DRAM", "dram"), ("links outwards", "link_out")):
+            wanted = {(int(row["chip"]), int(row["begin_cycle"])): int(row[f"queue.{counter}"]) / int(row["queue.looked"])
+                      for row in series if row["queue.looked"] != "0"}
+            shown = {(e["pid"], e["ts"]): next(iter(e["args"].values())) for e in events if e["name"] == f"queue: {track}"}
+            self.assertGreater(max(shown.values()), 0, track)
+            self.assertEqual(shown, {at: value for at, value in wanted.items() if at in shown})
+            self.assertGreaterEqual(len(shown), len(wanted) - 4)  # the last period may begin where the run ends
 
     def test_csv_tables_have_what_the_result_has(self):
         path = self.result("r", "llc.organisation=sac", "sac.window_cycles=500")
@@ -151,6 +170,14 @@ class Insight(program.ProgramTest):
         self.assertAlmostEqual(sum(parts) / (4 * info["cycles"]), 1, 9)
         self.assertEqual({row["origin"] for row in rows("latency")}, set(info["responses"]))
         self.assertGreater(len(rows("decisions")), 0)
+        use, homes = rows("structures"), rows("homes")
+        asked = sum(int(row[kind]) for row in use for kind in ("reads", "writes", "atomics"))
+        self.assertEqual(asked, info["totals"]["requests.local"] + info["totals"]["requests.remote"])
+        self.assertEqual(sum(int(row["remote"]) for row in use), info["totals"]["requests.remote"])
+        self.assertEqual(sum(int(row["requests"]) for row in homes), asked)
+        self.assertEqual(sum(int(row["requests"]) for row in homes if row["chip"] == row["home"]),
+                         info["totals"]["requests.local"])
+        self.assertEqual({row["name"] for row in use}, {"F", "N", "histogram"})
         self.assertEqual({r["name"]: r["value"] for r in rows("provenance")}["digest"], info["digest"])
         self.assertEqual([name for name in os.listdir(self.path("tables")) if not name.endswith(".csv")], [])
 

@@ -92,7 +92,13 @@ class ScriptedWorkload final : public Workload {
   /// A warp's program in the last kernel; warps never named only exit.
   Program& warp(std::uint64_t cta, std::uint32_t warp = 0) { return programs_[{infos_.size() - 1, cta, warp}]; }
 
+  /// In the order of addresses.
+  void structure(const std::string& name, std::uint64_t address, std::uint64_t bytes) {
+    structures_.push_back({name, address, bytes});
+  }
+
   const std::vector<KernelInfo>& kernels() const override { return infos_; }
+  std::vector<DataStructure> structures() const override { return structures_; }
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
     out.clear();
     Op exit;
@@ -117,6 +123,7 @@ class ScriptedWorkload final : public Workload {
   };
   std::vector<KernelInfo> infos_;
   std::map<Key, Program> programs_;
+  std::vector<DataStructure> structures_;
 };
 
 }  // namespace atl::test

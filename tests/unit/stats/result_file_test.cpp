@@ -44,6 +44,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK((a.sharing == b.sharing));
   CHECK((a.stack == b.stack));
   CHECK((a.sm_sharing == b.sm_sharing));
+  CHECK((a.structures == b.structures));
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
     const auto &x = a.kernels[k], &y = b.kernels[k];
@@ -139,6 +140,10 @@ TEST_CASE("a result of a run that did not watch the sharing, or watched and saw 
   check_same(result, read_result(dir / "r.h5"));
   result.sharing.reset();
   result.sm_sharing.reset();
+  result.structures->use.clear();
+  write_result(result, dir / "r.h5", true);
+  check_same(result, read_result(dir / "r.h5"));
+  result.structures.reset();
   write_result(result, dir / "r.h5", true);
   check_same(result, read_result(dir / "r.h5"));
 }

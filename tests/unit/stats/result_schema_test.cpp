@@ -59,6 +59,20 @@ TEST_CASE("a newer schema version is refused with both versions") {
   CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
 }
 
+namespace {
+
+/// Of what version 5 has on top of the one before.
+void make_older(H5::H5File& file, std::uint64_t version) {
+  file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+  file.unlink("/structures");
+  for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
+  for (const char* group : {"series", "totals"})
+    for (const CounterInfo& c : counter_table().subspan(static_cast<std::size_t>(kSinceVersion5)))
+      file.unlink(fmt::format("/{}/{}", group, c.name));
+}
+
+}  // namespace
+
 TEST_CASE("a file of schema version 4 is read without times of the slices' requests, and has no metric of them") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
@@ -67,9 +81,7 @@ TEST_CASE("a file of schema version 4 is read without times of the slices' reque
   CHECK(value_of(*find_metric("llc.miss_wait"), now) == doctest::Approx((16 * 90000 + 240.) / (16 * 1100 + 240)));
   {
     H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
-    const std::uint64_t version = 4;
-    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
-    for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
+    make_older(file, 4);
   }
   const RunResult old = read_result(dir / "r.h5");
   CHECK(old.chips[1].slice_miss_cycles.empty());
@@ -78,15 +90,39 @@ TEST_CASE("a file of schema version 4 is read without times of the slices' reque
   CHECK_FALSE(value_of(*find_metric("llc.miss_wait"), old).has_value());
 }
 
+TEST_CASE("a file of schema version 4 is read without structures, and with zeros for the counters that came later") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    make_older(file, 4);
+  }
+  const RunResult old = read_result(dir / "r.h5"), whole = sample_result(2, 3);
+  CHECK_FALSE(old.structures);
+  CHECK((old.stack == whole.stack));
+  for (const CounterInfo& c : counter_table()) {
+    CHECK(old.samples[1].chips[1][c.id] == (c.id < kSinceVersion5 ? whole.samples[1].chips[1][c.id] : 0));
+    CHECK(old.chips[1].totals[c.id] == (c.id < kSinceVersion5 ? whole.chips[1].totals[c.id] : 0));
+  }
+}
+
+TEST_CASE("a use of a structure or in a kernel that is not there is refused") {
+  for (const char* column : {"kernel", "structure"}) {
+    const auto message = refusal_after([&](H5::H5File& file) {
+      const std::uint64_t wrong[] = {0, 1, 99};
+      file.openDataSet(fmt::format("/structures/use/{}", column)).write(wrong, H5::PredType::NATIVE_UINT64);
+    });
+    CHECK(contains(message, "row 2 of /structures/use"));
+  }
+}
+
 TEST_CASE("a file of schema version 3 is read without a stack") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
   {
     H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
-    const std::uint64_t version = 3;
-    file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
+    make_older(file, 3);
     file.unlink("/stack");
-    for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
     for (const char* name : {"windows", "process_events", "wait_shares"}) file.openGroup("/provenance").removeAttr(name);
   }
   const RunResult old = read_result(dir / "r.h5");
@@ -114,6 +150,8 @@ TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
   CHECK(contains(refusal_without("/sm_sharing/shared_lines"), "dataset /sm_sharing/shared_lines is missing"));
   CHECK(contains(refusal_without("/sharing/windows/not_shared"), "dataset /sharing/windows/not_shared is missing"));
+  CHECK(contains(refusal_without("/structures/homes"), "dataset /structures/homes is missing"));
+  CHECK(contains(refusal_without("/structures/use/remote"), "dataset /structures/use/remote is missing"));
   CHECK(contains(refusal_without("/energy"), "group /energy is missing"));
   CHECK(contains(refusal_without("/energy/sm_static"), "dataset /energy/sm_static is missing"));
   CHECK(contains(refusal_without("/kernels/ctas"), "dataset /kernels/ctas is missing"));

@@ -65,6 +65,15 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
         of_chips[c].cycles[p] = (1 + static_cast<double>(10 * k + p)) / static_cast<double>(7 + c);
   }
   r.sm_sharing = SmSharingResult{1000, 128, {{10, 9, 8, 70, 6, 5, 40, 30, 20, 10}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0}}};
+  r.structures.emplace();
+  r.structures->structures = {{"a \u00b5", 0x2000'0000'0000, 4096}, {"", 0x2000'0000'2000, 1}, {"other", 0, 0}};
+  for (std::uint64_t row = 0; row < 3; ++row) {
+    auto& of_chips = r.structures->use.emplace_back(StructuresResult::Row{row / 2, 2 - row, {}}).chips;
+    of_chips.resize(chips);
+    for (std::size_t c = 0; c < chips; ++c)
+      for (std::size_t u = 0; u < kUses; ++u) of_chips[c][u] = 100 * row + 10 * c + u;
+  }
+  for (std::size_t n = 0; n < 3 * chips * chips; ++n) r.structures->homes.push_back(7 * n);
   r.sharing.emplace();
   r.sharing->epoch_cycles = 20'000;
   r.sharing->footprint = {1 << 20, 3 << 20, 2 << 20, 5 << 20};

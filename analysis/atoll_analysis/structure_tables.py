@@ -1,0 +1,89 @@
+"""The part of a run's page about data structures."""
+
+from html import escape
+
+import pandas as pd
+
+from atoll_analysis import markup, names, structures
+from atoll_analysis.figures.responses import LABELS
+from atoll_analysis.markup import Cell, Column, number
+from atoll_analysis.metrics import ratio
+from atoll_analysis.result import Result
+from atoll_analysis.tables import ORIGINS
+from atoll_analysis.units import fixed, grouped, percent, si
+
+_MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
+
+
+def part(result: Result) -> str:
+    """A table of the structures, one of their use by kernel; nothing for results without."""
+    table, by_kernel = structures.by_structure(result), structures.by_kernel(result)
+    if table is None or by_kernel is None or table.empty:
+        return ""
+    origins = [o for o in ORIGINS if table[o].sum() > 0]
+    shown = markup.table(_columns(origins, result), _rows(result, table, origins),
+                         _caption("data structures by requests that left an L1", table))
+    if len(result.kernels) < 2:
+        return shown
+    columns = [Column("kernel", True), Column("name"), *_columns(origins)]
+    rows = []
+    for (at, _), cells in zip(by_kernel.index, _rows(result, by_kernel, origins, chips=False)):
+        plain = names.kernel(str(result.kernels["name"].iloc[at]))
+        rows.append([number(float(at), str(at)), plain, *cells])
+    caption = _caption("uses of a structure in a kernel by requests", by_kernel)
+    return shown + markup.details("By kernel", markup.table(columns, rows, caption))
+
+
+def _caption(what: str, table: pd.DataFrame) -> str:
+    most = len(table) > _MOST_ROWS
+    return f"{f'The first {_MOST_ROWS} of ' if most else ''}{grouped(len(table))} {what}"
+
+
+def _columns(origins: list[str], result: Result | None = None) -> list[Column]:
+    """With `result`: and who asked, and whom, if there are several chips."""
+    columns = [Column("structure"), Column("size", True), Column("requests", True, "reads, writes and atomics that left an L1"),
+               Column("of all", True), Column("writes", True, "and atomics: share of the requests"),
+               Column("remote", True, "share of the requests whose home is another chip")]
+    columns += [Column(LABELS[o], True, "share of the loads that missed in an L1") for o in origins]
+    columns.append(Column("latency", True, "cycles from an L1 miss to its answer, on average"))
+    if result is not None and result.chips > 1:
+        columns += [Column("asked by", False, "chips that asked, and which one asked most"),
+                    Column("at home in", False, "the same of the chips that were asked")]
+    return columns
+
+
+def _rows(result: Result, table: pd.DataFrame, origins: list[str], chips: bool = True) -> list[list[Cell | str]]:
+    whole = float(table["requests"].sum())
+    asked, homes = structures.askers(result), structures.homes(result)
+    rows = []
+    for at, row in table.head(_MOST_ROWS).iterrows():
+        requests, answers, written = row["requests"], row["answers"], row["writes"] + row["atomics"]
+        cells: list[Cell | str] = [_name(row), number(row["bytes"], si(row["bytes"], "B") if row["bytes"] else "–"),
+                                   number(requests, grouped(requests))]
+        cells += [number(share, percent(share)) for share in (ratio(requests, whole), ratio(written, requests),
+                                                              ratio(row["remote"], requests))]
+        cells += [number(share, percent(share)) for share in (ratio(row[o], answers) for o in origins)]
+        latency = ratio(row["latency_cycles"], answers)
+        cells.append(number(latency, fixed(latency, 0)))
+        if chips and result.chips > 1:
+            cells += [_spread(asked.loc[at]), _spread(homes.loc[at])]
+        rows.append(cells)
+    return rows
+
+
+def _name(row: "pd.Series[object]") -> Cell:
+    name, address, size = str(row["name"]), int(row["address"]), int(row["bytes"])  # type: ignore[call-overload]
+    if size == 0:
+        return Cell(name, markup=f'<span title="all other addresses">{escape(name)}</span>')
+    return Cell(name, markup=f'<span title="{address:#x} to {address + size - 1:#x}">{escape(name)}</span>')
+
+
+def _spread(of_chips: "pd.Series[int]") -> Cell:
+    """How many chips, and which one has most; when pointed at, the share of each."""
+    used, whole = int((of_chips > 0).sum()), float(of_chips.sum())
+    if not used:
+        return Cell("–")
+    most = int(of_chips.idxmax())
+    text = f"chip {most}" if used == 1 else f"{used} chips, {percent(of_chips[most], whole)} chip {most}"
+    each = ", ".join(f"chip {c}: {percent(n, whole)}" for c, n in of_chips.items())
+    return Cell(text, float(of_chips[most]) / whole, f'<span title="{each}">{text}</span>')

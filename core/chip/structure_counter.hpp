@@ -1,0 +1,72 @@
+#pragma once
+#include <vector>
+
+#include "core/chip/packet.hpp"
+#include "core/stats/structure_use.hpp"
+
+namespace atl {
+
+/// Counts what one chip's SMs ask for by data structure. Each request costs one look-up: buckets of equal size divide the
+/// addresses from the first structure to the last one, and few structures begin in a bucket.
+class StructureCounter {
+ public:
+  /// `structures`: by address, none overlapping. Without any, nothing is counted.
+  StructureCounter(const std::vector<DataStructure>& structures, std::uint32_t line_bytes, std::uint32_t chips);
+
+  bool on() const { return !ranges_.empty(); }
+  /// Nothing of the kernel before is under way any more.
+  void begin_kernel(std::uint64_t kernel) { close(), kernel_ = kernel; }
+  /// A request of this chip's SMs on its way to an LLC slice.
+  void request(const Packet& p, std::uint8_t chip) {
+    if (!on()) return;
+    const std::uint32_t s = find(p.line);
+    const Use kind = p.kind == PacketKind::read ? Use::reads : p.kind == PacketKind::write ? Use::writes : Use::atomics;
+    ++count_[s][static_cast<std::size_t>(kind)];
+    count_[s][static_cast<std::size_t>(Use::remote)] += p.home != chip;
+    ++log_.homes[s * chips_ + p.home];
+  }
+  /// A load that missed in an L1 has its data.
+  void answer(LineAddr line, DataOrigin origin, std::uint32_t latency) {
+    if (!on()) return;
+    UseCounts& count = count_[find(line)];
+    ++count[static_cast<std::size_t>(answered_by(origin))];
+    count[static_cast<std::size_t>(Use::latency_cycles)] += latency;
+  }
+  /// Ends the kernel that is under way; nothing may follow.
+  const StructureLog& log() { return close(), log_; }
+  /// Index of the line's structure; the number of structures if it belongs to none.
+  std::uint32_t find(LineAddr line) const {
+    const std::uint64_t bucket = (line.value - first_) >> shift_;  // lines before the first lie behind the last bucket
+    if (bucket >= buckets_) return others();
+    std::uint32_t at = begin_at_[bucket];
+    for (std::uint32_t n = begin_at_[bucket + 1] - at; n != 0;) {  // the last one that does not begin after the line
+      const std::uint32_t half = (n + 1) / 2;
+      if (ranges_[at + half].begin <= line.value) {
+        at += half, n -= half;
+      } else {
+        n = half - 1;
+      }
+    }
+    return line.value - ranges_[at].begin < ranges_[at].lines ? at : others();
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, count_, log_, kernel_); }
+
+ private:
+  struct Range {
+    std::uint64_t begin, lines;
+  };
+  static constexpr std::uint64_t kBuckets = 4096;  ///< at most: fits into a host's first-level cache
+
+  std::uint32_t others() const { return static_cast<std::uint32_t>(ranges_.size()); }
+  void close();
+
+  std::vector<Range> ranges_;
+  std::vector<std::uint32_t> begin_at_;  ///< [bucket] the last structure that does not begin after the bucket does
+  std::uint64_t first_ = 0, buckets_ = 0;
+  std::uint32_t shift_ = 0, chips_;
+  std::vector<UseCounts> count_;  ///< [structure] of this kernel
+  StructureLog log_;
+  std::uint64_t kernel_ = 0;
+};
+
+}  // namespace atl
