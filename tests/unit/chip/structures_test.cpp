@@ -160,9 +160,9 @@ TEST_CASE("a line is found in the structure that holds it, wherever structures l
     };
     std::uint32_t wrong = 0;
     for (const DataStructure& s : structures)
-      for (const std::uint64_t address : std::initializer_list<std::uint64_t>{
-               s.address - 128, s.address, s.address + s.bytes / 2, s.address + s.bytes - 1, s.address + s.bytes + 127,
-               random() % (1ull << 41), random()})
+      for (const std::uint64_t address :
+           std::initializer_list<std::uint64_t>{s.address - 128, s.address, s.address + s.bytes / 2, s.address + s.bytes - 1,
+                                                s.address + s.bytes + 127, random() % (1ull << 41), random()})
         wrong += counter.find({address / 128}) != wanted(address / 128);
     CHECK(wrong == 0);
   }
