@@ -13,6 +13,7 @@ from atoll_analysis.tables import ORIGINS
 from atoll_analysis.units import fixed, grouped, percent, si
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
+_MOST_CHIPS = 4   # whose shares are listed one by one
 
 
 def part(result: Result) -> str:
@@ -22,7 +23,7 @@ def part(result: Result) -> str:
         return ""
     origins = [o for o in ORIGINS if table[o].sum() > 0]
     shown = markup.table(_columns(origins, result), _rows(result, table, origins),
-                         _caption("data structures by requests that left an L1", table))
+                         _caption("data structures by requests that left an L1", table) + _of_chips(result))
     if len(result.kernels) < 2:
         return shown
     columns = [Column("kernel", True), Column("name"), *_columns(origins)]
@@ -34,6 +35,12 @@ def part(result: Result) -> str:
     return shown + markup.details("By kernel", markup.table(columns, rows, caption))
 
 
+def _of_chips(result: Result) -> str:
+    if not 1 < result.chips <= _MOST_CHIPS:
+        return ""
+    return "; in % of chips " + ", ".join(map(str, range(result.chips))) + ": who asked, and whose memory is home"
+
+
 def _caption(what: str, table: pd.DataFrame) -> str:
     most = len(table) > _MOST_ROWS
     return f"{f'The first {_MOST_ROWS} of ' if most else ''}{grouped(len(table))} {what}"
@@ -42,26 +49,24 @@ def _caption(what: str, table: pd.DataFrame) -> str:
 def _columns(origins: list[str], result: Result | None = None) -> list[Column]:
     """With `result`: and who asked, and whom, if there are several chips."""
     columns = [Column("structure"), Column("size", True), Column("requests", True, "reads, writes and atomics that left an L1"),
-               Column("of all", True), Column("writes", True, "and atomics: share of the requests"),
+               Column("writes", True, "and atomics: share of the requests"),
                Column("remote", True, "share of the requests whose home is another chip")]
     columns += [Column(LABELS[o], True, "share of the loads that missed in an L1") for o in origins]
     columns.append(Column("latency", True, "cycles from an L1 miss to its answer, on average"))
     if result is not None and result.chips > 1:
-        columns += [Column("asked by", False, "chips that asked, and which one asked most"),
-                    Column("at home in", False, "the same of the chips that were asked")]
+        columns += [Column("asked by", True, "each chip's share of the requests, in the order of the chips"),
+                    Column("homes", True, "shares of the requests by the chip whose memory holds what was asked for")]
     return columns
 
 
 def _rows(result: Result, table: pd.DataFrame, origins: list[str], chips: bool = True) -> list[list[Cell | str]]:
-    whole = float(table["requests"].sum())
     asked, homes = structures.askers(result), structures.homes(result)
     rows = []
     for at, row in table.head(_MOST_ROWS).iterrows():
         requests, answers, written = row["requests"], row["answers"], row["writes"] + row["atomics"]
         cells: list[Cell | str] = [_name(row), number(row["bytes"], si(row["bytes"], "B") if row["bytes"] else "–"),
                                    number(requests, grouped(requests))]
-        cells += [number(share, percent(share)) for share in (ratio(requests, whole), ratio(written, requests),
-                                                              ratio(row["remote"], requests))]
+        cells += [number(share, percent(share)) for share in (ratio(written, requests), ratio(row["remote"], requests))]
         cells += [number(share, percent(share)) for share in (ratio(row[o], answers) for o in origins)]
         latency = ratio(row["latency_cycles"], answers)
         cells.append(number(latency, fixed(latency, 0)))
@@ -79,11 +84,14 @@ def _name(row: "pd.Series[object]") -> Cell:
 
 
 def _spread(of_chips: "pd.Series[int]") -> Cell:
-    """How many chips, and which one has most; when pointed at, the share of each."""
-    used, whole = int((of_chips > 0).sum()), float(of_chips.sum())
-    if not used:
+    """The chips' shares, or of many chips the largest share; all of them when pointed at. Sorted by the largest."""
+    whole = float(of_chips.sum())
+    if not whole:
         return Cell("–")
-    most = int(of_chips.idxmax())
-    text = f"chip {most}" if used == 1 else f"{used} chips, {percent(of_chips[most], whole)} chip {most}"
+    most, shares = int(of_chips.idxmax()), 100 * of_chips / whole
+    if len(of_chips) <= _MOST_CHIPS:
+        text = " ".join(f"{share:.0f}" for share in shares)
+    else:
+        text = f"{shares[most]:.0f} % chip {most}"
     each = ", ".join(f"chip {c}: {percent(n, whole)}" for c, n in of_chips.items())
-    return Cell(text, float(of_chips[most]) / whole, f'<span title="{each}">{text}</span>')
+    return Cell(text, float(shares[most]), f'<span title="{each}">{text}</span>')

@@ -18,7 +18,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
       free_slots_(machine.config.sm.count) {
-  c_.structures = StructureCounter(workload.structures(), machine.config.line_bytes, machine.config.chips);
+  c_.structures = StructureCounter(workload.structures(), machine.config.line_bytes, machine.config.chips, c_.chip);
   const SystemConfig& config = machine.config;
   sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);

@@ -25,7 +25,7 @@ struct Context {
   LlcProfiler profiler{machine.config};
   ReplicationModes replication{};
   DegreeProfiler degrees{machine.config, machine.replicas};
-  StructureCounter structures{{}, machine.config.line_bytes, machine.config.chips};
+  StructureCounter structures{{}, machine.config.line_bytes, machine.config.chips, chip};
   ChipObserver* observer = nullptr;  ///< absent in ordinary runs
 
   template <class Archive> void serialize(Archive& a, unsigned) {

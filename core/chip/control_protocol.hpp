@@ -88,8 +88,8 @@ struct StatusBody {
 struct ChipReportBody {
   std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
   std::vector<std::uint64_t> slice_requests, slice_queue_cycles, slice_miss_cycles;
-  std::vector<std::uint64_t> latency;  ///< [origin][bucket], flattened
-  std::vector<std::uint64_t> census;   ///< of every kernel begun (wait_census.hpp)
+  std::vector<std::uint64_t> latency;     ///< [origin][bucket], flattened
+  std::vector<std::uint64_t> census;      ///< of every kernel begun (wait_census.hpp)
   std::vector<std::uint64_t> structures;  ///< how they were used (structure_use.hpp)
   std::uint64_t structure_homes = 0;      ///< numbers of these that are about homes
   template <class Archive> void serialize(Archive& a, unsigned) {

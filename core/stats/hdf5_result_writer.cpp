@@ -224,7 +224,8 @@ void write_structures(const H5::H5File& file, const StructuresResult& r, std::si
   const hsize_t n = r.structures.size(), rows = r.use.size();
   std::vector<std::string> names;
   Values addresses, bytes, kernels, structures;
-  for (const DataStructure& s : r.structures) names.push_back(s.name), addresses.push_back(s.address), bytes.push_back(s.bytes);
+  for (const DataStructure& s : r.structures)
+    names.push_back(s.name), addresses.push_back(s.address), bytes.push_back(s.bytes);
   const auto set = group.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
   set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
   put(group, "address", {n}, addresses, "bytes", "first byte; the last structure stands for all other addresses");

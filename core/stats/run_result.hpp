@@ -70,13 +70,13 @@ struct RunResult {
   std::vector<Sample> samples;
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
-  StackResult stack;                          ///< [kernel][chip]; empty in files of schema version 3
+  StackResult stack;                           ///< [kernel][chip]; empty in files of schema version 3
   std::optional<StructuresResult> structures;  ///< of workloads that know theirs
-  std::optional<SharingResult> sharing;       ///< of runs with `observe.sharing`
-  std::optional<SmSharingResult> sm_sharing;  ///< of runs with `observe.sm_sharing`
-  Cycle cycles = 0;                           ///< end of the last kernel
-  bool complete = true;                       ///< false: stopped by --max-cycles
-  std::uint64_t digest = 0;                   ///< over everything simulated, independent of ranks and of host time
+  std::optional<SharingResult> sharing;        ///< of runs with `observe.sharing`
+  std::optional<SmSharingResult> sm_sharing;   ///< of runs with `observe.sm_sharing`
+  Cycle cycles = 0;                            ///< end of the last kernel
+  bool complete = true;                        ///< false: stopped by --max-cycles
+  std::uint64_t digest = 0;                    ///< over everything simulated, independent of ranks and of host time
   /// In a checkpoint: what the controller gathers during the run. The rest is worked out when it has ended.
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, kernels, samples, decisions, chips, cycles, complete);

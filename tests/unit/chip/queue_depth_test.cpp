@@ -51,7 +51,8 @@ TEST_CASE("the MSHRs in use are as many as loads are under way by Little's law, 
     const RunResult r = run(config, *w);
     double latencies = 0;
     for (const auto& row : r.structures->use)
-      for (const UseCounts& chip : row.chips) latencies += static_cast<double>(chip[static_cast<std::size_t>(Use::latency_cycles)]);
+      for (const UseCounts& chip : row.chips)
+        latencies += static_cast<double>(chip[static_cast<std::size_t>(Use::latency_cycles)]);
     const double under_way = latencies / static_cast<double>(r.cycles) / 4, seen = mean(r, Counter::queue_l1_mshrs);
     CHECK(r.cycles > 100 * LookTimes::kFirst);
     CHECK(seen == doctest::Approx(under_way).epsilon(0.05));
@@ -69,9 +70,9 @@ TEST_CASE("queues are deep where the machine is narrow") {
   narrow_links.link.bandwidth_gbps = 4, slow_memory.dram.timing.clock_mhz = 50, slow_slices.llc.slice_gbps = 8;
   const auto w = uniform("true_shared");
   const RunResult usual = run(wide, *w);
-  for (const auto& [config, queue] : {std::pair{narrow_links, Counter::queue_link_out},
-                                      std::pair{slow_memory, Counter::queue_dram},
-                                      std::pair{slow_slices, Counter::queue_slice}}) {
+  for (const auto& [config, queue] :
+       {std::pair{narrow_links, Counter::queue_link_out}, std::pair{slow_memory, Counter::queue_dram},
+        std::pair{slow_slices, Counter::queue_slice}}) {
     CAPTURE(static_cast<int>(queue));
     CHECK(mean(run(config, *w), queue) > 4 * mean(usual, queue));
   }

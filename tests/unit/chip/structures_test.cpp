@@ -152,7 +152,7 @@ TEST_CASE("a line is found in the structure that holds it, wherever structures l
       // Often in the line of the one before, now and then very far away.
       at += structures.back().bytes + random() % 300 + (random() % 20 == 0 ? random() % (1ull << 40) : 0);
     }
-    const StructureCounter counter(structures, 128, 1);
+    const StructureCounter counter(structures, 128, 1, 0);
     const auto wanted = [&](std::uint64_t line) {
       for (std::uint32_t i = 0; i < structures.size(); ++i)
         if (line >= structures[i].address / 128 && line <= (structures[i].address + structures[i].bytes - 1) / 128) return i;
@@ -160,9 +160,9 @@ TEST_CASE("a line is found in the structure that holds it, wherever structures l
     };
     std::uint32_t wrong = 0;
     for (const DataStructure& s : structures)
-      for (const std::uint64_t address : std::initializer_list<std::uint64_t>{
-               s.address - 128, s.address, s.address + s.bytes / 2, s.address + s.bytes - 1, s.address + s.bytes + 127,
-               random() % (1ull << 41), random()})
+      for (const std::uint64_t address :
+           std::initializer_list<std::uint64_t>{s.address - 128, s.address, s.address + s.bytes / 2, s.address + s.bytes - 1,
+                                                s.address + s.bytes + 127, random() % (1ull << 41), random()})
         wrong += counter.find({address / 128}) != wanted(address / 128);
     CHECK(wrong == 0);
   }

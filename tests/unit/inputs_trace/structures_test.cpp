@@ -12,8 +12,8 @@ TEST_CASE("allocations become structures by address, with their name or their nu
 
 TEST_CASE("allocations that overlap are one structure, neighbours are not") {
   const auto s = structures_of({{0x1000, 0x100, 0, ""},
-                                {0x1100, 0x100, 1, ""},   // begins where the first one ends
-                                {0x1180, 0x200, 7, ""},   // memory used again
+                                {0x1100, 0x100, 1, ""},  // begins where the first one ends
+                                {0x1180, 0x200, 7, ""},  // memory used again
                                 {0x1100, 0x40, 3, ""},
                                 {0x1200, 0x10, 4, "x"},
                                 {0x1210, 0x10, 5, "x"}});

@@ -151,7 +151,7 @@ TEST_CASE("a result of a run that did not watch the sharing, or watched and saw 
 TEST_CASE("a result without kernels, samples or hosts is read back exactly") {
   const TempDir dir;
   auto result = sample_result(1, 0);
-  result.kernels.clear(), result.stack.clear();
+  result.kernels.clear(), result.stack.clear(), result.structures->use.clear();
   result.provenance.hosts.clear();
   result.provenance.wait_shares.clear();
   result.provenance.process_events.clear();
