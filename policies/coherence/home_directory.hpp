@@ -36,7 +36,7 @@ class HomeDirectory {
 
   explicit HomeDirectory(const DirectoryShape& shape)
       : shape_(shape),
-        range_shift_(static_cast<std::uint8_t>(std::countr_zero(shape.lines))),
+        range_shift_(static_cast<std::uint32_t>(std::countr_zero(shape.lines))),
         sets_(shape.index, shape.sets, "directory"),
         entry_(std::size_t{shape.sets} * shape.ways),
         sharers_(entry_.size() * fields()) {}
@@ -167,7 +167,7 @@ class HomeDirectory {
   }
 
   DirectoryShape shape_;
-  std::uint8_t range_shift_;
+  std::uint32_t range_shift_;
   SetIndexer sets_;
   std::vector<Entry> entry_;            ///< [set][way]
   std::vector<std::uint64_t> sharers_;  ///< [entry][field] chips, one bit each
