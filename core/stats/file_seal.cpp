@@ -50,9 +50,10 @@ void check_seal(const std::string& path) {
   const std::string_view text(file.data(), file.size());
   if (file.size() < kEndOfFileField + sizeof(std::uint64_t) || !text.starts_with(kSuperblock)) return;
   const std::uint64_t end = word_at(bytes, kEndOfFileField);
-  if (file.size() <= end) return;
-  const bool whole = file.size() - end == kSealBytes && text.substr(end).starts_with(kMark) &&
-                     word_at(bytes, end + kMark.size()) == hash(bytes.first(end));
+  const bool marked = text.substr(file.size() - kSealBytes).starts_with(kMark);
+  if (!marked && file.size() <= end) return;
+  const bool whole =
+      marked && file.size() - kSealBytes == end && word_at(bytes, end + kMark.size()) == hash(bytes.first(end));
   if (!whole) throw InputError(path, "is truncated or damaged: its bytes do not fit the checksum behind them");
 }
 

@@ -24,7 +24,7 @@ TEST_CASE("every counter has a unique name of the form group.quantity, a unit an
 
 TEST_CASE("the row of a counter stands at the counter's own index") {
   CHECK(counter_table()[static_cast<std::size_t>(Counter::llc_hits)].name == "llc.hits");
-  CHECK(counter_table()[kCounters - 1].id == Counter::loads_completed);
+  CHECK(counter_table()[kCounters - 1].id == Counter::queue_link_in);
 }
 
 TEST_CASE("the difference of two snapshots added to the first gives the second") {
