@@ -9,8 +9,8 @@
 // placed in it, as MGPUSim does. Invalidations are not waited for, but at the end of a kernel.
 //
 // Requests of other chips never wait for a link here: invalidations leave by lanes of their own at the write port. Those
-// lanes have no limit, but a write of the own SMs waits while they are as full as the write buffer may be; what other chips
-// cause is limited by the copies that they were given.
+// lanes need no limit: each invalidation ends the tracking of a copy that a chip was given before. HMG and REC send them in
+// the background and name no queue; `coherence.invalidation_queue` has the own SMs' writes wait for one.
 namespace atl {
 
 bool LlcSlice::process_tracked(const Packet& p, std::uint32_t queue) {
@@ -82,8 +82,10 @@ bool LlcSlice::write_both(const Packet& p, std::uint32_t queue) {
 }
 
 bool LlcSlice::invalidation_room() const {
+  const std::uint32_t room = c_.machine.config.coherence.invalidation_queue;
+  if (room == 0) return true;
   for (std::size_t k = 1; k < write_.lanes.size(); ++k)
-    if (write_.lanes[k].fifo.size() >= c_.machine.config.llc.write_buffer) return false;
+    if (write_.lanes[k].fifo.size() >= room) return false;
   return true;
 }
 

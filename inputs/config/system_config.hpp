@@ -95,6 +95,7 @@ struct CoherenceConfig {
   SetIndex directory_index = SetIndex::xor_fold;
   std::uint32_t range_bytes = 1024;
   std::uint32_t directory_latency_cycles = 0;
+  std::uint32_t invalidation_queue = 0;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
@@ -107,6 +108,10 @@ struct CoherenceConfig {
     v(s.directory_latency_cycles,
       {"directory_latency_cycles", "cycles", 0, 1000,
        "home directories: their look-up for a request of another chip, before the slice's; 0: beside it"});
+    v(s.invalidation_queue,
+      {"invalidation_queue", "", 0, 1 << 20,
+       "home directories: so many invalidations may wait at a slice for a way to other chips before the own SMs' writes "
+       "there wait; 0: any number"});
   }
 };
 

@@ -7,7 +7,7 @@ namespace atl::test {
 inline void minimise(SystemConfig& c) {
   c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
       c.llc.mshr_merges = 1;
-  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = 1;
+  c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = c.coherence.invalidation_queue = 1;
   c.cluster.input_queue = c.cluster.access_queue = c.cluster.response_buffer = c.cluster.table_latency_cycles = 1;
   c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;

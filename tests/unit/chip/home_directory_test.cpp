@@ -156,6 +156,31 @@ TEST_CASE("an invalidation takes a header on every link that it crosses") {
   CHECK(total(run(c, w), Counter::coherence_invalidation_bytes) == 2 * c.noc.header_bytes);
 }
 
+TEST_CASE("own writes wait behind invalidations only where their queue has an end") {
+  // Chip 1 has read 160 lines. An SM of chip 0 writes all of them, and the other reads a line of the same slice meanwhile. The
+  // link passes an invalidation every 32 cycles: with room for one the read waits behind such writes, else for none.
+  constexpr std::uint64_t kLines = 160;  // more than packets that may be on their way to the link
+  const auto wait = [kLines](std::uint64_t queue) {
+    SystemConfig c = coherent(directory, 2);
+    c.llc.slices = 1;
+    c.link.bandwidth_gbps = 0.25, c.link.buffer_packets = 8;
+    c.coherence.invalidation_queue = static_cast<std::uint32_t>(queue);
+    ScriptedWorkload w;
+    w.kernel(4);
+    for (std::uint64_t i = 0; i < kLines; ++i) w.warp(2).after({0}).load(i * 128, 0);
+    w.kernel(4);
+    for (std::uint64_t i = 0; i < kLines; ++i) w.warp(0).store(i * 128);
+    w.warp(1).compute(1, 900).load(4096, 0);
+    const RunResult r = run(c, w);
+    CHECK(total(r, Counter::coherence_invalidation_hits) == kLines);
+    return at(r, 0, Counter::load_latency_cycles);
+  };
+  const std::uint64_t free = wait(0);
+  CHECK(wait(kLines) == free);
+  CHECK(wait(1) >= free + 32);
+  CHECK(wait(1) <= free + kLines * 32);
+}
+
 TEST_CASE("the home's own reads and writes of lines without copies send nothing") {
   for_each_protocol([](const SystemConfig& c) {
     Turns w;
