@@ -120,6 +120,14 @@ void ResponseNetwork::take_census(Census& census) const {
     census.queued(Counter::queue_response, port.fifo.size());
     for (std::size_t i = 0; i < port.fifo.size(); ++i) census.packet(port.fifo.at(i), Wait::response);
   }
+  if (!routers_) return;
+  for (const VcRouter* stage : {&routers_->memory, &routers_->cluster}) {
+    for (std::uint32_t input = 0; input < stage->inputs(); ++input) {
+      const Fifo<Packet>& queue = stage->queue(input);
+      census.queued(Counter::queue_response, queue.size());
+      for (std::size_t i = 0; i < queue.size(); ++i) census.packet(queue.at(i), Wait::response);
+    }
+  }
 }
 
 // ---- LLC ----

@@ -106,7 +106,8 @@ void Chip::handle(const Event& e) {
       return responses_.on_port(e.index);
     case EventKind::response_arrive:
       sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
-      return responses_.on_arrive(e.index, p);
+      responses_.on_arrive(e.index, p);
+      return responses_.routed() ? slices_[p.slice].on_out() : void();
     case EventKind::slice_arrive:
       return slices_[e.index].on_arrive(e.sub, p);
     case EventKind::slice:

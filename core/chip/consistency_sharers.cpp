@@ -112,7 +112,7 @@ void ConsistencyChecker::recall(Line& l, std::uint32_t writer) {
 void ConsistencyChecker::bring_home(Line& l, const Copy& copy) {
   const auto home = [&](std::uint8_t sectors, const Versions& data) {
     each(sectors, [&](unsigned s) {
-      if (l.sector[s].racy || !order_.older(l.memory[s], data[s])) return;
+      if (!order_.older(l.memory[s], data[s])) return;  // of a race any may win, but nothing from before it
       l.memory[s] = data[s];
       ++counts_.recalled;
     });

@@ -32,8 +32,11 @@ void ConsistencyChecker::on_event(const Context& c, const Event& e) {
 void ConsistencyChecker::leave_slice(const Context& c, const Packet& p) {
   if (p.source != c.chip) return;
   if (p.kind == PacketKind::own) {
+    // A write-back behind it in the queue has ended what it tells of: later writes have a notice of their own.
     Line& l = lines_[p.line.value];
-    l.notices.push_back({c.chip, l.llc[place(c.chip, p.slice)].data});
+    const Copy& copy = l.llc[place(c.chip, p.slice)];
+    const auto behind = std::ranges::find(copy.leaving, false, &WriteBack::departed);
+    l.notices.push_back({c.chip, behind == copy.leaving.end() ? copy.data : behind->data});
   }
   if (p.kind != PacketKind::writeback) return;
   for (WriteBack& w : lines_[p.line.value].llc[place(c.chip, p.slice)].leaving) {
@@ -219,7 +222,7 @@ void ConsistencyChecker::on_memory(const Context& c, std::uint32_t channel, cons
     const WriteBack w = arrive(c, p);
     each(p.sectors, [&](unsigned s) {
       // An owner's that has been recalled may come after those of the next.
-      const bool late = owners_keep_ && !l.sector[s].racy && order_.older(w.data[s], l.memory[s]);
+      const bool late = owners_keep_ && order_.older(w.data[s], l.memory[s]);
       if (!late) l.memory[s] = w.data[s];
     });
     if (!passed_by_) publish(l, p.sectors, w.data);

@@ -103,6 +103,11 @@ void LlcSlice::fill(const Packet& p) {
 }
 
 void LlcSlice::pump_out() {
+  if (responses_->routed()) {  // on one chip, so that all answers are in this lane
+    Fifo<Packet>& fifo = out_.lanes[0].fifo;
+    for (; !fifo.empty() && responses_->room(id_); unstall()) responses_->inject(id_, fifo.take());
+    return;
+  }
   out_.pump<true>(
       c_, {WaiterKind::slice_out, 0, id_}, EventKind::slice_out,
       [&](const Packet& p) -> Gate& {

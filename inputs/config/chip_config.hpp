@@ -72,6 +72,7 @@ struct NocConfig {
   std::uint32_t response_latency_cycles = 16;
   std::uint32_t memory_latency_cycles = 8;
   std::uint32_t queue_packets = 16;
+  std::uint32_t virtual_channels = 0, channel_flits = 8;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.sms_per_cluster, {"sms_per_cluster", "", 1, 64, "SMs that share one crossbar port"});
@@ -87,6 +88,9 @@ struct NocConfig {
     v(s.memory_latency_cycles,
       {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
     v(s.queue_packets, {"queue_packets", "", 1, 4096, "packets a crossbar queue holds"});
+    v(s.virtual_channels,
+      {"virtual_channels", "", 0, 64, "of each input of the response crossbar's routers; 0: queues at their outputs instead"});
+    v(s.channel_flits, {"channel_flits", "flits", 1, 1024, "that a virtual channel holds"});
   }
 };
 

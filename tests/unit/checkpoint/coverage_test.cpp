@@ -62,6 +62,10 @@ TEST_CASE("what changes during a run is listed as state, in every component of e
   for (std::uint32_t seed = 100; seed < 130; ++seed) {
     StressCase c = stress_case(seed);
     if (seed % 3 == 0 && c.system.llc.replication == Replication::shared) share_l1s(c.system, seed);
+    if (seed % 10 == 3) {
+      c.system.llc = {}, c.system.coherence = {}, c.system.llc.size_kib = 16, c.system.control.latency_cycles = 3;
+      route_responses(c.system, seed);
+    }
     c.system.observe.neighbours = seed % 4 == 0;
     c.system.link.latency_cycles = 1 + seed % 3;  // meetings follow each other closely
     CAPTURE(seed);

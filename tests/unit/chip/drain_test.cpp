@@ -111,6 +111,18 @@ TEST_CASE("L1s that serve each other answer every request once, with queues of u
   });
 }
 
+TEST_CASE("routers with virtual channels deliver every response once, with room for one packet and for several") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    SystemConfig c = tiny(1);
+    route_responses(c, seed);
+    c.llc.replication = seed % 3 == 0 ? Replication::shared : Replication::degree_2;
+    c.llc.size_kib = 16, c.l1.size_kib = 1;
+    c.llc.sectored = c.l1.sectored = seed % 2 == 1;
+    if (seed % 4 == 3) minimise(c), c.l1.mshrs = c.l1.mshr_merges = c.l1.pending_stores = 16;
+    check(c, {.kernels = 2, .ctas_per_chip = 8, .warps = 4, .spread = 1280, .read_only_lines = 50}, 700 + seed);
+  }
+}
+
 TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock") {
   for (const SystemConfig& base : organisations(tiny(1), true)) {
     for (std::uint32_t seed = 0; seed < 12; ++seed) {

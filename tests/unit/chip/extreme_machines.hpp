@@ -23,6 +23,14 @@ inline void share_l1s(SystemConfig& c, std::uint32_t seed) {
   c.cluster.table_latency_cycles = 1 + seed % 11;
 }
 
+/// One chip whose responses pass routers with virtual channels, two memory-side ones, which hold one packet or several.
+inline void route_responses(SystemConfig& c, std::uint32_t seed) {
+  c.chips = 1, c.sm.count = 4, c.noc.sms_per_cluster = 1 + seed % 2;
+  c.llc.slices = c.dram.channels = 4, c.noc.memory_routers = 2;
+  c.noc.slice_gbps = c.noc.cluster_gbps;
+  c.noc.virtual_channels = 1 + seed % 4, c.noc.channel_flits = seed % 3 == 0 ? 1 : 256;
+}
+
 /// Every organisation, and every protocol with one of them at least; those that change by themselves do it all the time, and
 /// home directories are so small that they evict all the time. `full_map`: under that protocol, too.
 inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool full_map = false) {

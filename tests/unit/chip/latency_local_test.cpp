@@ -52,6 +52,23 @@ TEST_CASE("a local LLC hit answers after request, look-up and response, and no m
   CHECK(total(r, Counter::load_latency_cycles) == log.responses[0].latency + log.responses[1].latency);
 }
 
+TEST_CASE("a response that meets no other takes as long through routers with virtual channels") {
+  SystemConfig config = tiny(1);
+  config.noc.cluster_gbps = config.noc.slice_gbps = 34;  // 136 bytes in four cycles
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(0).load(kA, 0);
+  w.warp(1).pause(1000).load(kA, 0);
+  for (const std::uint32_t channels : {0u, 1u, 4u}) {
+    config.noc.virtual_channels = channels;
+    ResponseLog log;
+    run(config, w, &log);
+    const Terms t(config);
+    REQUIRE(log.responses.size() == 2);
+    CHECK(log.responses[1].latency == t.local_llc_hit(t.header(), t.line()));
+  }
+}
+
 TEST_CASE(
     "a DRAM read adds activate and column to an LLC hit; an open row saves the activate; another one costs a precharge") {
   const SystemConfig config = tiny(1);

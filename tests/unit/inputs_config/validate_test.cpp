@@ -65,6 +65,10 @@ TEST_CASE("each scheduler has a warp") {
 TEST_CASE("memory routers serve equal shares of slices and channels") {
   CHECK(rule({"noc.memory_routers=3"}) ==
         "`llc.slices` = 16 is not a multiple of `noc.memory_routers` = 3: every router serves equally many slices");
+  CHECK(rule({"noc.virtual_channels=4"}) ==
+        "`noc.virtual_channels` = 4 needs `chips` = 1, not 4: other chips' answers do not pass these routers; use 0");
+  CHECK(rule({"noc.virtual_channels=4", "chips=1", "noc.cluster_gbps=125", "noc.slice_gbps=250"}) ==
+        "`noc.virtual_channels` = 4 needs channels of one width: `noc.cluster_gbps` = 125, `noc.slice_gbps` = 250");
   CHECK(rule({"noc.memory_routers=16"}) ==
         "`dram.channels` = 8 is not a multiple of `noc.memory_routers` = 16: every router serves equally many channels");
 }
