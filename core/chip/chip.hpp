@@ -82,7 +82,8 @@ class Chip final : public LogicalProcess {
   void flush_after_kernel();
   void end_kernel();
   void send_touches();
-  void send_sample();
+  void fill_l1(const Event& e);
+  void run_events(Cycle end);
   // chip_modes.cpp
   void obey(const Modes& modes);
   void send_epoch(std::uint32_t of_modes);
@@ -91,15 +92,15 @@ class Chip final : public LogicalProcess {
   void leave_sm_side();
   void advance_change();
   void resume_with(const Modes& modes);
-  void fill_l1(const Event& e);
+  // chip_report.cpp
+  void send_sample();
   ChipReportBody report();
-  void run_events(Cycle end);
+  std::string status() const;
   // census.cpp
   void look_around(Cycle until);
   void spend(Span next);
   void begin_census();
   void end_census();
-  std::string status() const;
   std::vector<Gate*> gates();
   template <class F> void for_each_wait(F&& f) {
     for (Sm& s : sms_) s.for_each_wait(f);
