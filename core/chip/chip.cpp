@@ -107,7 +107,8 @@ void Chip::handle(const Event& e) {
     case EventKind::response_arrive:
       sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
       responses_.on_arrive(e.index, p);
-      return responses_.routed() ? slices_[p.slice].on_out() : void();
+      if (responses_.routed()) slices_[p.slice].on_out();  // whose input has room again
+      return;
     case EventKind::slice_arrive:
       return slices_[e.index].on_arrive(e.sub, p);
     case EventKind::slice:

@@ -160,7 +160,8 @@ class Rules {
             "`dram.channels` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many channels",
             c_.dram.channels, c_.noc.memory_routers);
     if (c_.noc.virtual_channels == 0) return;
-    require(c_.chips == 1, "`noc.virtual_channels` = {} needs `chips` = 1, not {}: other chips' answers do not pass these routers; use 0",
+    require(c_.chips == 1,
+            "`noc.virtual_channels` = {} needs `chips` = 1, not {}: other chips' answers do not pass these routers; use 0",
             c_.noc.virtual_channels, c_.chips);
     require(c_.llc.slices / c_.noc.memory_routers <= 64,
             "`noc.virtual_channels` = {} needs at most 64 slices at a router, not `llc.slices` / `noc.memory_routers` = {}",
