@@ -12,7 +12,8 @@ import program
 
 FOLDER = os.path.join(os.path.dirname(program.ATOLL), "workloads")
 RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")
-VARIANTS = {"cnn": [["--network", net] for net in ("alexnet", "resnet", "squeezenet")],
+VARIANTS = {"cnn": [*(["--network", net] for net in ("alexnet", "resnet", "squeezenet")),
+                    ["--network", "resnet50", "--divide", "8", "--blocks", "1", "--ctas", "channels"]],
             "jacobi2d": [[], ["--rows", "300"]], "lu": [[], ["--rows", "300", "--steps", "20"]],
             "pagerank": [[], ["--lanes", "32"]], "train": [["--network", net] for net in ("vgg16", "resnet18")],
             **{name: [[], ["--sum", "memory"]] for name in ("atax", "gemm", "gemver", "mm2", "mm3")}}

@@ -75,6 +75,30 @@ __global__ void convolution_split(float* out, const float* in, const float* weig
   out[channel * s.out_plane + pixel] = relu ? fmaxf(sum, 0) : sum;
 }
 
+// One CTA per output channel, as simple networks have it: all pixels of the channel at once, `patch` x `patch` of them per
+// thread. Consecutive threads are below each other, so that a warp touches a line per row of the image. CTAs begin
+// together and go through the input channels in the same order.
+__global__ void convolution_channel(float* out, const float* in, const float* weights, const float* bias, Shape s, bool relu) {
+  const int channel = blockIdx.x, patch = (s.out_size + blockDim.x - 1) / blockDim.x;
+  for (int i = 0; i < patch * patch; ++i) {
+    const int out_y = threadIdx.x * patch + i / patch, out_x = threadIdx.y * patch + i % patch;
+    if (out_y >= s.out_size || out_x >= s.out_size) continue;
+    const int top = out_y * s.stride - s.pad, left = out_x * s.stride - s.pad;
+    const int first_y = max(0, -top), end_y = min(s.mask, s.in_size - top);
+    const int first_x = max(0, -left), end_x = min(s.mask, s.in_size - left);
+    float sum = bias[channel];
+    for (int c = 0; c < s.in_channels; ++c) {
+      for (int y = first_y; y < end_y; ++y) {
+        for (int x = first_x; x < end_x; ++x) {
+          sum += weights[((channel * s.in_channels + c) * s.mask + y) * s.mask + x] *
+                 in[c * s.in_plane + (top + y) * s.in_size + left + x];
+        }
+      }
+    }
+    out[channel * s.out_plane + out_y * s.out_size + out_x] = relu ? fmaxf(sum, 0) : sum;
+  }
+}
+
 __global__ void max_pool(float* out, const float* in, Shape s) {
   const int pixel = blockIdx.x * blockDim.x + threadIdx.x, channel = blockIdx.y;
   if (pixel >= s.out_size * s.out_size) return;
@@ -129,8 +153,9 @@ struct Tensor {
 // Runs each layer on the device and on the CPU, and compares the results. Keeps all tensors, so that no address is reused.
 class Network {
  public:
-  // `divide` of the numbers of channels; `split`: groups of 32 threads in a CTA of a convolution. 0: the plain kernel.
-  Network(int divide, int split) : divide_(divide), split_(split) {}
+  // `divide` of the numbers of channels; `split`: groups of 32 threads in a CTA of a convolution. 0: the plain kernel, or
+  // one CTA per channel if `by_channel`.
+  Network(int divide, int split, bool by_channel) : divide_(divide), split_(split), by_channel_(by_channel) {}
 
   const Tensor& image(int size) {
     Tensor& t = make(3, size);
@@ -158,13 +183,13 @@ class Network {
 
   // Two convolutions and a shortcut around them.
   const Tensor& residual(const Tensor& in, int channels, int stride) {
-    const Tensor& a = convolve(convolve(in, channels, 3, stride, 1), channels, 3, 1, 1, false);
-    const Tensor& b = stride == 1 && in.channels == a.channels ? in : convolve(in, channels, 1, stride, 0, false);
-    Tensor& out = make(a.channels, a.size);
-    add_relu<<<ceil_div(int(out.count()), 256), 256>>>(out.device, a.device, b.device, int(out.count()));
-    finish_kernel();
-    for (std::size_t i = 0; i < out.count(); ++i) out.host[i] = std::max(a.host[i] + b.host[i], 0.0f);
-    return verified(out);
+    return add_shortcut(convolve(convolve(in, channels, 3, stride, 1), channels, 3, 1, 1, false), in, channels, stride);
+  }
+
+  // The same with few channels in between, and four times as many outside.
+  const Tensor& bottleneck(const Tensor& in, int channels, int stride) {
+    const Tensor& few = convolve(convolve(in, channels, 1, stride, 0), channels, 3, 1, 1);
+    return add_shortcut(convolve(few, 4 * channels, 1, 1, 0, false), in, 4 * channels, stride);
   }
 
   const Tensor& pool(const Tensor& in, int mask, int stride, int pad = 0) {
@@ -211,6 +236,15 @@ class Network {
   int report() const { return check_.report(); }
 
  private:
+  const Tensor& add_shortcut(const Tensor& a, const Tensor& in, int channels, int stride) {
+    const Tensor& b = stride == 1 && in.channels == a.channels ? in : convolve(in, channels, 1, stride, 0, false);
+    Tensor& out = make(a.channels, a.size);
+    add_relu<<<ceil_div(int(out.count()), 256), 256>>>(out.device, a.device, b.device, int(out.count()));
+    finish_kernel();
+    for (std::size_t i = 0; i < out.count(); ++i) out.host[i] = std::max(a.host[i] + b.host[i], 0.0f);
+    return verified(out);
+  }
+
   static int out_size(const Tensor& in, int mask, int stride, int pad) {
     if (in.size + 2 * pad < mask) fail("the image is too small for this network");
     return (in.size + 2 * pad - mask) / stride + 1;
@@ -234,13 +268,17 @@ class Network {
     const std::size_t taps = std::size_t(mask) * mask, in_plane = in.plane;
     const std::size_t pixels = std::size_t(s.out_size) * s.out_size, inputs = in.channels * taps;
     const auto weights = layer_weights(inputs * channels, inputs), bias = layer_weights(channels, inputs);
-    const auto kernel = split_ == 0              ? convolution
+    const auto kernel = by_channel_              ? convolution_channel
+                        : split_ == 0            ? convolution
                         : s.in_channels % 4 == 0 ? convolution_split<4>
                         : s.in_channels % 3 == 0 ? convolution_split<3>
                                                  : convolution_split<1>;
     const int steps = ceil_div(s.in_channels, 4) * s.mask;  // of one pixel; a thread should have some
-    const dim3 block = split_ == 0 ? dim3(256) : dim3(32, std::clamp(steps / 6, 1, split_)),
-               grid(ceil_div(int(pixels), int(block.x)), channels);
+    const int edge = ceil_div(s.out_size, ceil_div(s.out_size, 32));
+    const dim3 block = by_channel_  ? dim3(edge, edge)
+                       : split_ == 0 ? dim3(256)
+                                     : dim3(32, std::clamp(steps / 6, 1, split_)),
+               grid = by_channel_ ? dim3(channels) : dim3(ceil_div(int(pixels), int(block.x)), channels);
     const float* device_weights = keep(split_ == 0 ? weights : channel_last(weights, s.in_channels, int(taps)));
     const float* device_bias = keep(bias);
     kernel<<<grid, block>>>(out.device + first * out.plane, in.device, device_weights, device_bias, s, relu);
@@ -279,6 +317,7 @@ class Network {
   }
 
   int divide_, split_, layers_ = 0;
+  bool by_channel_;
   std::uint64_t seed_ = 1;
   std::deque<Tensor> tensors_;
   std::deque<DeviceArray<float>> constants_;

@@ -3,8 +3,8 @@
 
     report.py [--scale quick|full] [--jobs N] [--out DIR] [--atoll PATH] [--no-run] [--page FILE]
 
-quick: inputs/experiments/comparison.json, from a clone alone, about ten minutes on two processors. full:
-comparison_full.json, published footprints and larger recordings, a night. What is in DIR already is not run again. The
+quick: inputs/experiments/comparison.json, from a clone alone, twenty minutes on two processors. full:
+comparison_full.json, published footprints and larger recordings, three hours. What is in DIR already is not run again. The
 numbers of complete workloads are kept beside this script (quick.csv, full.csv), and the page has those and what DIR adds.
 Needs h5py, pandas and matplotlib (Debian: python3-h5py, python3-pandas, python3-matplotlib; /usr/bin/python3)."""
 

@@ -16,6 +16,8 @@ RECORDINGS = {
         f"mm_{i}": (f"matmul --n {n} --rows 8 --repeat {repeat}", "")
         for i, (n, repeat) in enumerate(((64, 512), (128, 128), (288, 12), (480, 3), (704, 1)))
     },
+    "an_channels": ("cnn --network alexnet --image 227 --divide 1 --ctas channels", "--kernels 4-6"),
+    "rn_channels": ("cnn --network resnet50 --image 224 --divide 1 --ctas channels", "--kernels 25-28"),
     "lud": ("lud --tiles 181", "--kernels 0-2"),
     "sp": ("surveyprop --literals 1000000 --clauses 1000000 --steps 1", ""),
     "3dc": ("conv3d --planes 12 --rows 1024 --columns 1024", ""),
