@@ -275,7 +275,7 @@ class Network {
                                                  : convolution_split<1>;
     const int steps = ceil_div(s.in_channels, 4) * s.mask;  // of one pixel; a thread should have some
     const int edge = ceil_div(s.out_size, ceil_div(s.out_size, 32));
-    const dim3 block = by_channel_  ? dim3(edge, edge)
+    const dim3 block = by_channel_   ? dim3(edge, edge)
                        : split_ == 0 ? dim3(256)
                                      : dim3(32, std::clamp(steps / 6, 1, split_)),
                grid = by_channel_ ? dim3(channels) : dim3(ceil_div(int(pixels), int(block.x)), channels);
