@@ -20,20 +20,12 @@ void alexnet(Network& net, const Tensor& image) {
   net.connect(net.connect(net.connect(d, net.narrow(4096), true), net.narrow(4096), true), 1000, false);
 }
 
-void resnet(Network& net, const Tensor& image, int blocks) {
+// `block` is Network::residual (ResNet-18 and the like) or Network::bottleneck (ResNet-50).
+void resnet(Network& net, const Tensor& image, int blocks, const Tensor& (Network::*block)(const Tensor&, int, int)) {
   const Tensor* t = &net.pool(net.convolve(image, 64, 7, 2, 3), 3, 2, 1);
   for (const int channels : {64, 128, 256, 512}) {
-    t = &net.residual(*t, channels, channels == 64 ? 1 : 2);
-    for (int i = 1; i < blocks; ++i) t = &net.residual(*t, channels, 1);
-  }
-  net.connect(net.mean(*t), 1000, false);
-}
-
-void resnet50(Network& net, const Tensor& image, int blocks) {
-  const Tensor* t = &net.pool(net.convolve(image, 64, 7, 2, 3), 3, 2, 1);
-  for (const int channels : {64, 128, 256, 512}) {
-    t = &net.bottleneck(*t, channels, channels == 64 ? 1 : 2);
-    for (int i = 1; i < blocks; ++i) t = &net.bottleneck(*t, channels, 1);
+    t = &(net.*block)(*t, channels, channels == 64 ? 1 : 2);
+    for (int i = 1; i < blocks; ++i) t = &(net.*block)(*t, channels, 1);
   }
   net.connect(net.mean(*t), 1000, false);
 }
@@ -59,8 +51,8 @@ int main(int argc, char** argv) {
   Network net(divide, split, by_channel);
   const Tensor& image = net.image(size);
   if (network == "alexnet") alexnet(net, image);
-  if (network == "resnet") resnet(net, image, blocks);
-  if (network == "resnet50") resnet50(net, image, blocks);
+  if (network == "resnet") resnet(net, image, blocks, &Network::residual);
+  if (network == "resnet50") resnet(net, image, blocks, &Network::bottleneck);
   if (network == "squeezenet") squeezenet(net, image);
   return net.report();
 }
