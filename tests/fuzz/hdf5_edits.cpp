@@ -57,6 +57,15 @@ hid_t type_of(unsigned choice) {
   return text;
 }
 
+/// The library looks at each chunk of a huge dataset that is made smaller, and crashes when it writes into one.
+bool is_small(hid_t space) {
+  hsize_t dims[H5S_MAX_RANK] = {};
+  const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
+  double points = 1;  // the library's own count wraps around
+  for (int d = 0; d < rank; ++d) points *= static_cast<double>(dims[d]);
+  return points < 1 << 20;
+}
+
 void set_element(hid_t data, hsize_t index, std::uint64_t value) {
   const hid_t space = H5Dget_space(data), memory = H5Screate(H5S_SCALAR);
   hsize_t dims[H5S_MAX_RANK] = {}, coordinates[H5S_MAX_RANK] = {};
@@ -66,15 +75,15 @@ void set_element(hid_t data, hsize_t index, std::uint64_t value) {
     coordinates[d] = index % dims[d], index /= dims[d];
   }
   const hid_t type = H5Dget_type(data);
-  if (H5Tget_class(type) == H5T_INTEGER && (rank == 0 || H5Sselect_elements(space, H5S_SELECT_SET, 1, coordinates) >= 0))
+  if (H5Tget_class(type) == H5T_INTEGER && is_small(space) &&
+      (rank == 0 || H5Sselect_elements(space, H5S_SELECT_SET, 1, coordinates) >= 0))
     H5Dwrite(data, H5T_NATIVE_UINT64, memory, space, H5P_DEFAULT, &value);
   H5Tclose(type), H5Sclose(space), H5Sclose(memory);
 }
 
-/// Once only: the library would look at each chunk of a huge dataset that is made smaller.
 void set_extent(hid_t data, hsize_t extent) {
   const hid_t space = H5Dget_space(data);
-  if (H5Sget_simple_extent_npoints(space) < 1 << 20) H5Dset_extent(data, &extent);
+  if (is_small(space)) H5Dset_extent(data, &extent);
   H5Sclose(space);
 }
 
