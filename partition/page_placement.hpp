@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/fast_div.hpp"
@@ -45,7 +46,7 @@ class PageHomeCache {
     }
   }
 
-  void prefetch(PageAddr page) const { __builtin_prefetch(&slots_[start(page.value + 1)]); }
+  void prefetch(PageAddr page) const { prefetch_address(&slots_[start(page.value + 1)]); }
 
   /// Learns a home; throws SimulationError when the page is already known to live elsewhere.
   void insert(PageAddr page, std::uint8_t home);

@@ -23,7 +23,7 @@ Packet LlcSlice::to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) cons
 }
 
 void LlcSlice::send_background(const Packet& p) {
-  write_.lanes[0].fifo.push(p);
+  write_.push(0, p);
   pump_write();
 }
 
@@ -69,7 +69,7 @@ void LlcSlice::refer(const Packet& p, std::uint8_t chip) {
   ++c_.count[Counter::coherence_referrals];
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_refer(c_, id_, p, chip);
-  out_.lanes[lane_of(r)].fifo.push(r);
+  out_.push(lane_of(r), r);
   pump_out();
 }
 

@@ -59,7 +59,7 @@ void LlcSlice::on_acknowledge() {
                    .kind = PacketKind::invalidate_ack,
                    .flags = kToSlice,
                    .slice = static_cast<std::uint8_t>(id_)};
-    out_.lanes[lane_of(p)].fifo.push(p);
+    out_.push(lane_of(p), p);
   }
   pump_out();
 }
@@ -100,7 +100,7 @@ void LlcSlice::send_invalidations(LineAddr line, std::uint64_t chips, Invalidati
     p.sectors = 1;  // what the look-up costs in a sectored slice
     p.token = static_cast<std::uint32_t>(cause);
     p.slice = static_cast<std::uint8_t>(id_);
-    write_.lanes[links_->lane_for(p)].fifo.push(p);
+    write_.push(links_->lane_for(p), p);
   }
   pump_write();
 }

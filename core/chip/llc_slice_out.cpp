@@ -20,7 +20,7 @@ void LlcSlice::respond(const Packet& request, std::uint8_t flags) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_answer(c_, id_, request);
   const Packet r = response(request, flags);
-  out_.lanes[lane_of(r)].fifo.push(r);
+  out_.push(lane_of(r), r);
 }
 
 Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
@@ -152,7 +152,7 @@ void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors
                  .slice = static_cast<std::uint8_t>(id_)};
   ++writebacks_;
   ++c_.count[Counter::llc_writebacks];
-  write_.lanes[0].fifo.push(p);
+  write_.push(0, p);
   pump_write();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -36,8 +37,8 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   Entry& operator[](std::uint32_t e) { return entry_[e]; }
   const Entry& operator[](std::uint32_t e) const { return entry_[e]; }
 
-  void prefetch(LineAddr line) const { __builtin_prefetch(&index_[slot(line)]); }
-  void prefetch(std::uint32_t e) const { __builtin_prefetch(&entry_[e]); }
+  void prefetch(LineAddr line) const { prefetch_address(&index_[slot(line)]); }
+  void prefetch(std::uint32_t e) const { prefetch_address(&entry_[e]); }
   std::uint32_t find(LineAddr line) const {
     for (std::size_t i = slot(line);; i = (i + 1) & mask_) {
       if (index_[i] == kFree) return kNone;

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "core/chip/context.hpp"
@@ -26,14 +27,19 @@ struct Lane {
 struct OutPort {
   std::vector<Lane> lanes;
   Server server;
-  std::uint32_t next = 0;  ///< lane to serve first
-  bool timed = false;      ///< an event is scheduled for when the port is free
+  std::uint64_t ready = 0;  ///< lanes whose head waits for nothing but its turn: with many chips most lanes are empty
+  std::uint32_t next = 0;   ///< lane to serve first
+  bool timed = false;       ///< an event is scheduled for when the port is free
 
   OutPort(std::uint32_t lane_count, std::uint32_t capacity, double bytes_per_cycle)
       : lanes(lane_count), server(bytes_per_cycle) {
     for (Lane& l : lanes) l.gate = Gate(capacity);
   }
 
+  void push(std::uint32_t lane, const Packet& p) {
+    lanes[lane].fifo.push(p);
+    if (!lanes[lane].waiting) ready |= bit(lane);
+  }
   /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, lane, depart)` hands it on.
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
   /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
@@ -42,9 +48,7 @@ struct OutPort {
   void pump(Context& c, Waiter self, EventKind timer, GateOf&& gate_of, Send&& send) {
     const auto n = static_cast<std::uint32_t>(lanes.size());
     for (;;) {
-      std::uint32_t k = next, seen = 0;
-      while (seen < n && (lanes[k].fifo.empty() || lanes[k].waiting)) ++seen, k = k + 1 < n ? k + 1 : 0;
-      if (seen == n) {
+      if (ready == 0) {
         if (kPassing && pass(c, self, timer, gate_of, send)) continue;
         return;
       }
@@ -55,6 +59,8 @@ struct OutPort {
         }
         return;
       }
+      const std::uint64_t from_next = ready & ~std::uint64_t{0} << next;
+      const auto k = static_cast<std::uint32_t>(std::countr_zero(from_next != 0 ? from_next : ready));
       Lane& lane = lanes[k];
       if (!lane.granted) {
         Gate& g = gate_of(lane.fifo.front());
@@ -62,12 +68,14 @@ struct OutPort {
           self.sub = static_cast<std::uint8_t>(k);
           g.wait(self);
           lane.waiting = true;
+          ready &= ~bit(k);
           continue;
         }
       }
       lane.granted = false;
       next = k + 1 < n ? k + 1 : 0;
       const Packet p = lane.fifo.take();
+      if (lane.fifo.empty()) ready &= ~bit(k);
       send(p, k, server.serve(c.now(), c.machine.bytes(p)));
     }
   }
@@ -90,14 +98,20 @@ struct OutPort {
     }
     return false;
   }
-  void grant(std::uint32_t lane) { lanes[lane].waiting = false, lanes[lane].granted = true; }
+  void grant(std::uint32_t lane) {
+    lanes[lane].waiting = false, lanes[lane].granted = true;
+    ready |= bit(lane);
+  }
   bool idle() const {
     return std::all_of(lanes.begin(), lanes.end(), [](const Lane& l) { return l.fifo.empty() && l.gate.full(); });
   }
   template <class F> void for_each_gate(F&& f) {
     for (Lane& l : lanes) f(l.gate);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lanes, server, next, timed); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lanes, server, ready, next, timed); }
+
+ private:
+  static std::uint64_t bit(std::uint32_t lane) { return std::uint64_t{1} << lane; }
 };
 
 }  // namespace atl

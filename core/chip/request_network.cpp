@@ -49,7 +49,7 @@ void RequestNetwork::enter(const Packet& p) {
   c_.structures.request(p);
   if (c_.profiler.on()) c_.profiler.own_request(p.slice);
   const std::uint32_t port = port_of(p);
-  port_[port].lanes[lane_of(p)].fifo.push(p);
+  port_[port].push(lane_of(p), p);
   pump(port);
 }
 

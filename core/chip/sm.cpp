@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/chip/request_network.hpp"
+#include "core/engine/prefetch.hpp"
 
 namespace atl {
 
@@ -138,8 +139,8 @@ void Sm::look_at_op(Warp& w) {
   const Op& op = op_of(w);
   w.wait = op.kind == OpKind::exit ? ~0u : op.wait;
   w.access = op.first_access;
-  __builtin_prefetch(&op + 1);
-  __builtin_prefetch(cta_[w.cta].program.accesses.data() + w.access);
+  prefetch_address(&op + 1);
+  prefetch_address(cta_[w.cta].program.accesses.data() + w.access);
 }
 
 /// The warp's next op may issue at `at`, if nothing it waits for is still under way.
@@ -219,8 +220,8 @@ void Sm::exit_warp(std::uint32_t warp) {
 
 void Sm::prefetch_op(const Warp& w) const {
   const CtaProgram& program = cta_[w.cta].program;
-  __builtin_prefetch(program.ops.data() + w.op);
-  __builtin_prefetch(program.accesses.data() + w.access);
+  prefetch_address(program.ops.data() + w.op);
+  prefetch_address(program.accesses.data() + w.access);
 }
 
 void Sm::prefetch(std::uint32_t warp) const {

@@ -9,6 +9,7 @@
 #include "core/chip/l1_cache.hpp"
 #include "core/chip/warp.hpp"
 #include "core/engine/archive.hpp"
+#include "core/engine/prefetch.hpp"
 
 namespace atl {
 
@@ -55,7 +56,7 @@ class Sm {
   void prefetch(const Packet& p) const {
     if (p.has(kDirect)) return;
     l1_.prefetch(p.token & 0xFFFF, p.line);
-    __builtin_prefetch(&warp_[p.token >> 16]);
+    prefetch_address(&warp_[p.token >> 16]);
   }
   void prefetch(std::uint32_t warp) const;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -48,7 +49,7 @@ class TagArray {
   }
   void prefetch(std::uint32_t set) const {
     const auto* p = reinterpret_cast<const char*>(line_.data() + std::size_t{set} * ways_);
-    for (std::uint32_t at = 0; at < ways_ * sizeof(Line) && at < 256; at += 64) __builtin_prefetch(p + at);
+    for (std::uint32_t at = 0; at < ways_ * sizeof(Line) && at < 256; at += 64) prefetch_address(p + at);
   }
 
   bool occupied(std::uint32_t i) const { return line_[i].tag != kNone; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/set_indexer.hpp"
@@ -67,8 +68,8 @@ class OwnershipTable {
   void prefetch(LineAddr line) const {
     const std::uint32_t first = index_(line.value) * ways_;
     for (std::uint32_t w = 0; w < ways_ && w < 64; w += 16) {
-      __builtin_prefetch(&low_[first + w]);
-      __builtin_prefetch(&used_[first + w]);
+      prefetch_address(&low_[first + w]);
+      prefetch_address(&used_[first + w]);
     }
   }
   void clear() {
