@@ -11,16 +11,19 @@
 /// Bodies of control messages: structs with a Boost.Serialization `serialize` member.
 namespace atl {
 
+/// Written and read without streams, whose locales cost more than most bodies: bytes are not converted.
+inline constexpr unsigned kBareArchive = boost::archive::no_header | boost::archive::no_codecvt;
+
 template <class T> std::string pack(const T& value) {
-  std::ostringstream out(std::ios::binary);
-  boost::archive::binary_oarchive archive(out, boost::archive::no_header);
+  std::stringbuf out(std::ios::out | std::ios::binary);
+  boost::archive::binary_oarchive archive(out, kBareArchive);
   archive << value;
   return std::move(out).str();
 }
 
 template <class T> T unpack(const std::string& body) {
-  std::istringstream in(body, std::ios::binary);
-  boost::archive::binary_iarchive archive(in, boost::archive::no_header);
+  std::stringbuf in(body, std::ios::in | std::ios::binary);
+  boost::archive::binary_iarchive archive(in, kBareArchive);
   T value;
   archive >> value;
   return value;
