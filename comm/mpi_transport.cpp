@@ -16,9 +16,70 @@
 namespace atl {
 namespace {
 
-constexpr int kFirstTag = 1, kRestTag = 2;
-/// First part of every exchange: sent without knowing the size of the other's. Stays below the eager limit set below.
+/// First part of every message: received without knowing the size of the rest. Stays below the eager limit set below.
 constexpr std::size_t kFirstBytes = 60 * 1024;
+
+/// Polls for a while, then, if ranks outnumber processors, sleeps for moments. A waiting rank that only yields stays in the
+/// run queue, and on processors that others want too it gets its turn back after whole time slices; one that sleeps is woken
+/// at once.
+void wait_for(MPI_Request& request, bool crowded) {
+  constexpr int kPollsBeforeSleep = 100;
+  for (int polls = 0;; ++polls) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done) return;
+    if (crowded && polls >= kPollsBeforeSleep) {
+      const timespec moment{0, 1000};
+      nanosleep(&moment, nullptr);
+    }
+  }
+}
+
+/// A message goes in two parts: one of bounded size that starts with the total size, and, seldom, the rest.
+class MpiStream final : public Stream {
+ public:
+  MpiStream(int rank, int number, bool crowded) : rank_(rank), first_tag_(2 * number + 1), crowded_(crowded) {
+    first_in_.resize(kFirstBytes);
+  }
+  ~MpiStream() override { finish_sending(); }
+
+  void send(const std::string& body) override {
+    finish_sending();
+    const std::uint64_t total = body.size();
+    out_.resize(sizeof total + total);
+    std::memcpy(out_.data(), &total, sizeof total);
+    std::memcpy(out_.data() + sizeof total, body.data(), total);
+    const std::size_t first = std::min(out_.size(), kFirstBytes);
+    MPI_Isend(out_.data(), static_cast<int>(first), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &sending_[0]);
+    if (out_.size() > first) {
+      MPI_Isend(out_.data() + first, static_cast<int>(out_.size() - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD,
+                &sending_[1]);
+    }
+  }
+
+  void receive(std::string& body) override {
+    MPI_Request request;
+    MPI_Irecv(first_in_.data(), static_cast<int>(kFirstBytes), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &request);
+    wait_for(request, crowded_);
+    std::uint64_t total;
+    std::memcpy(&total, first_in_.data(), sizeof total);
+    const std::size_t first = std::min<std::size_t>(total, kFirstBytes - sizeof total);
+    body.assign(first_in_.data() + sizeof total, first);
+    if (total == first) return;
+    body.resize(total);
+    MPI_Irecv(body.data() + first, static_cast<int>(total - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD, &request);
+    wait_for(request, crowded_);
+  }
+
+ private:
+  void finish_sending() {
+    for (MPI_Request& request : sending_) wait_for(request, crowded_);
+  }
+  int rank_, first_tag_;
+  bool crowded_;
+  std::string first_in_, out_;
+  MPI_Request sending_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
 
 class MpiTransport final : public Transport {
  public:
@@ -29,48 +90,7 @@ class MpiTransport final : public Transport {
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-
-  /// Two steps: a first part of bounded size that starts with the total size, and, seldom, the rest.
-  void exchange(std::vector<Peer*>& peers) override {
-    const std::size_t n = peers.size();
-    if (first_in_.size() < n) first_in_.resize(n), first_out_.resize(n);
-    requests_.clear();
-    for (std::size_t i = 0; i < n; ++i) {
-      first_in_[i].resize(kFirstBytes);
-      MPI_Irecv(first_in_[i].data(), static_cast<int>(kFirstBytes), MPI_BYTE, peers[i]->rank, kFirstTag, MPI_COMM_WORLD,
-                &requests_.emplace_back());
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::string& body = peers[i]->send;
-      const std::uint64_t total = body.size();
-      const std::size_t part = std::min<std::size_t>(total, kFirstBytes - sizeof total);
-      std::string& out = first_out_[i];
-      out.resize(sizeof total + part);
-      std::memcpy(out.data(), &total, sizeof total);
-      std::memcpy(out.data() + sizeof total, body.data(), part);
-      MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, peers[i]->rank, kFirstTag, MPI_COMM_WORLD,
-                &requests_.emplace_back());
-    }
-    wait_all();
-    for (std::size_t i = 0; i < n; ++i) {
-      std::uint64_t total;
-      std::memcpy(&total, first_in_[i].data(), sizeof total);
-      const std::size_t part = std::min<std::size_t>(total, kFirstBytes - sizeof total);
-      peers[i]->receive.assign(first_in_[i].data() + sizeof total, part);
-      if (total > part) {
-        peers[i]->receive.resize(total);
-        MPI_Irecv(peers[i]->receive.data() + part, static_cast<int>(total - part), MPI_BYTE, peers[i]->rank, kRestTag,
-                  MPI_COMM_WORLD, &requests_.emplace_back());
-      }
-      const std::string& body = peers[i]->send;
-      const std::size_t sent = std::min<std::size_t>(body.size(), kFirstBytes - sizeof total);
-      if (body.size() > sent) {
-        MPI_Isend(body.data() + sent, static_cast<int>(body.size() - sent), MPI_BYTE, peers[i]->rank, kRestTag,
-                  MPI_COMM_WORLD, &requests_.emplace_back());
-      }
-    }
-    if (!requests_.empty()) wait_all();
-  }
+  std::unique_ptr<Stream> open(int rank, int number) override { return std::make_unique<MpiStream>(rank, number, crowded_); }
 
   std::uint64_t all_min(std::uint64_t value) override {
     std::uint64_t result = 0;
@@ -96,27 +116,8 @@ class MpiTransport final : public Transport {
   }
 
  private:
-  /// Polls for a while, then sleeps for moments. A waiting rank that only yields stays in the run queue, and on processors
-  /// that others want too it gets its turn back after whole time slices; one that sleeps is woken at once.
-  void wait_all() {
-    const int n = static_cast<int>(requests_.size());
-    for (int polls = 0;; ++polls) {
-      int done = 0;
-      MPI_Testall(n, requests_.data(), &done, MPI_STATUSES_IGNORE);
-      if (done) break;
-      if (crowded_ && polls >= kPollsBeforeSleep) {
-        const timespec moment{0, 1000};
-        nanosleep(&moment, nullptr);
-      }
-    }
-    requests_.clear();
-  }
-
-  static constexpr int kPollsBeforeSleep = 100;
   int rank_ = 0, size_ = 1;
   bool crowded_;
-  std::vector<MPI_Request> requests_;
-  std::vector<std::string> first_in_, first_out_;
 };
 
 }  // namespace

@@ -16,12 +16,8 @@ using Clock = std::chrono::steady_clock;  // read twice per batch: 50 ns of a wi
 
 Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> local, std::vector<int> rank_of,
                            const std::vector<std::vector<Edge>>& edges)
-    : transport_(transport),
-      rank_of_(std::move(rank_of)),
-      local_index_(rank_of_.size(), -1),
-      neighbour_of_rank_(static_cast<std::size_t>(transport.size()), -1) {
+    : transport_(transport), plan_(plan_batches(rank_of, edges)), local_index_(rank_of.size(), -1) {
   window_ = kNever;
-  std::vector<Cycle> shared(static_cast<std::size_t>(transport.size()), kNever);
   for (std::size_t from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {
       if (e.latency == 0) {
@@ -29,20 +25,9 @@ Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> lo
                          fmt::format("the edge from process {} to {} has no latency: there is no lookahead", from, e.to));
       }
       window_ = std::min(window_, e.latency);
-      const int a = rank_of_[from], b = rank_of_[e.to];
-      if (a == b) continue;
-      if (a == transport.rank())
-        shared[static_cast<std::size_t>(b)] = std::min(shared[static_cast<std::size_t>(b)], e.latency);
-      if (b == transport.rank())
-        shared[static_cast<std::size_t>(a)] = std::min(shared[static_cast<std::size_t>(a)], e.latency);
     }
   }
   if (window_ == kNever) window_ = 1024;  // nobody talks to anybody
-  for (std::size_t r = 0; r < shared.size(); ++r) {
-    if (shared[r] == kNever) continue;
-    neighbour_of_rank_[r] = static_cast<int>(neighbours_.size());
-    neighbours_.push_back({{static_cast<int>(r), {}, {}}, shared[r] / window_});
-  }
   for (LogicalProcess* p : local) {
     local_index_[p->id()] = static_cast<int>(local_.size());
     Local& l = local_.emplace_back(Local{p, {}});
@@ -50,6 +35,34 @@ Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> lo
       for (const Edge& e : edges[from]) {
         if (e.to == p->id()) l.boxes.emplace_back(static_cast<LpId>(from), window_);
       }
+    }
+  }
+  make_groups(rank_of);
+}
+
+/// Groups take their turn in the order of their first pairs, on every rank: what one sends early, the other needs early.
+void Synchroniser::make_groups(const std::vector<int>& rank_of) {
+  const auto in = [&](const BatchPlan::Pair& pair, LpId group) { return pair.a == group || pair.b == group; };
+  std::vector<std::pair<std::size_t, LpId>> turns;  // first pair, group
+  for (const Local& l : local_) {
+    const LpId group = plan_.group[l.process->id()];
+    if (group != l.process->id()) continue;
+    std::size_t first = 0;
+    while (first < plan_.pairs.size() && !in(plan_.pairs[first], group)) ++first;
+    turns.emplace_back(first, group);
+  }
+  std::sort(turns.begin(), turns.end());
+  for (const auto& turn : turns) {
+    const LpId group = turn.second;
+    Group& g = groups_.emplace_back();
+    for (Local& l : local_) {
+      if (plan_.group[l.process->id()] == group) g.members.push_back(&l);
+    }
+    for (std::size_t i = 0; i < plan_.pairs.size(); ++i) {
+      const BatchPlan::Pair& pair = plan_.pairs[i];
+      if (!in(pair, group)) continue;
+      const LpId there = pair.a == group ? pair.b : pair.a;
+      g.pairs.push_back({there, pair.latency / window_, transport_.open(rank_of[there], static_cast<int>(i))});
     }
   }
 }
@@ -61,46 +74,56 @@ Mailbox& Synchroniser::box(LpId to, LpId from) {
   throw SimulationError(fmt::format("process {} has no edge to process {}", from, to));
 }
 
-void Synchroniser::deliver(Cycle index) {
-  for (Local& l : local_) {
-    for (Mailbox& b : l.boxes) {
+void Synchroniser::deliver(Group& g, Cycle index) {
+  for (Local* l : g.members) {
+    for (Mailbox& b : l->boxes) {
       const Mail& mail = b.take(index);
-      if (!mail.data.empty()) l.process->receive(mail.data);
-      for (const ControlMessage& c : mail.control) l.process->receive(c);
+      if (!mail.data.empty()) l->process->receive(mail.data);
+      for (const ControlMessage& c : mail.control) l->process->receive(c);
     }
   }
 }
 
-/// Moves what the local processes sent to its mailbox, or into the batch of the rank where the receiver lives.
-void Synchroniser::collect(Cycle boundary) {
-  for (Local& l : local_) {
-    for (Edge& e : l.process->edges()) {
+/// Moves what the group sent to the mailbox of a local process, or into the batch of the group where the receiver lives.
+void Synchroniser::collect(Group& g, Cycle boundary) {
+  for (Local* l : g.members) {
+    for (Edge& e : l->process->edges()) {
       if (e.outbox.empty()) continue;
       if (local_index_[e.to] >= 0) {
-        box(e.to, l.process->id()).put(e.outbox, boundary);
+        box(e.to, l->process->id()).put(e.outbox, boundary);
       } else {
-        auto& n = neighbours_[static_cast<std::size_t>(neighbour_of_rank_[static_cast<std::size_t>(rank_of_[e.to])])];
-        encode(e.outbox, l.process->id(), e.to, n.peer.send);
+        Pair& pair = *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
+        encode(e.outbox, l->process->id(), e.to, pair.send);
         e.outbox.clear();
       }
     }
   }
 }
 
-void Synchroniser::swap_batches(Cycle boundary, bool all) {
-  due_.clear();
-  for (Neighbour& n : neighbours_) {
-    if (all || (boundary / window_) % n.period == 0) due_.push_back(&n.peer);
+void Synchroniser::send_batches(Group& g, Cycle boundary, bool all) {
+  for (Pair& p : g.pairs) {
+    if (!all && (boundary / window_) % p.period != 0) continue;
+    p.stream->send(p.send);
+    p.send.clear();
+    p.under_way = true;
   }
-  if (due_.empty()) return;
-  const auto start = Clock::now();
-  transport_.exchange(due_);
-  waited_ += Clock::now() - start;
-  for (Transport::Peer* p : due_) p->send.clear();  // before anything below can throw: a batch is never sent twice
-  for (Transport::Peer* p : due_) {
-    std::size_t offset = 0;
-    LpId from = 0, to = 0;
-    while (decode(p->receive, offset, from, to, scratch_)) box(to, from).put(scratch_, boundary);
+}
+
+/// What other ranks sent to the group before `boundary`.
+void Synchroniser::receive_batches(Group& g, Cycle boundary, std::exception_ptr& error) {
+  for (Pair& p : g.pairs) {
+    if (!p.under_way) continue;
+    const auto start = Clock::now();
+    p.stream->receive(batch_);
+    waited_ += Clock::now() - start;
+    p.under_way = false;
+    try {
+      std::size_t offset = 0;
+      LpId from = 0, to = 0;
+      while (decode(batch_, offset, from, to, scratch_)) box(to, from).put(scratch_, boundary);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
   }
 }
 
@@ -125,10 +148,21 @@ bool Synchroniser::busy_soon(Cycle end) const {
   return std::any_of(local_.begin(), local_.end(), [&](const Local& l) { return l.process->next_event() < end; });
 }
 
-void Synchroniser::step(Cycle index, Cycle end) {
-  deliver(index);
-  for (Local& l : local_) l.process->run_until(end);
-  collect(end);
+/// A rank that fails goes on swapping empty batches until all ranks meet, so that nobody waits for it in vain.
+void Synchroniser::run_window(Cycle index, Cycle end, bool all, std::exception_ptr& error) {
+  for (Group& g : groups_) {
+    receive_batches(g, index * window_, error);
+    if (!error) {
+      try {
+        deliver(g, index);
+        for (Local* l : g.members) l->process->run_until(end);
+        collect(g, end);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    send_batches(g, end, all);
+  }
 }
 
 std::vector<Mail> Synchroniser::undelivered(LpId to) {
@@ -158,27 +192,13 @@ bool Synchroniser::run(Meeting* meeting) {
   std::exception_ptr error;
   for (;;) {
     const Cycle end = (index_ + 1) * window_;
-    // A rank that fails goes on swapping empty batches until all ranks meet, so that nobody waits for it in vain.
-    if (!error) {
-      try {
-        step(index_, end);
-      } catch (...) {
-        error = std::current_exception();
-      }
-    }
-    ++index_, ++windows_run_;
     // The schedule of jumps is a function of the window number, so that all ranks meet there.
-    const bool in_turn = index_ % kSkipWindows == 0;
+    const bool in_turn = (index_ + 1) % kSkipWindows == 0, meet = alone || in_turn;
+    run_window(index_, end, meet, error);
+    ++index_, ++windows_run_;
     if (alone && !error && !(in_turn && meeting != nullptr) && busy_soon(end + window_)) continue;
-    const bool meet = alone || in_turn;
-    if (!alone) {
-      try {
-        swap_batches(end, meet);
-      } catch (...) {
-        if (!error) error = std::current_exception();
-      }
-    }
     if (!meet) continue;
+    for (Group& g : groups_) receive_batches(g, end, error);
     // A wish takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
     const bool may_wish = meeting != nullptr && end > Meeting::kWishes;
     const std::uint32_t mine = may_wish && !error ? meeting->wish() : 0;

@@ -1,8 +1,11 @@
 #pragma once
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "comm/batch_plan.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/transport.hpp"
 #include "core/engine/logical_process.hpp"
@@ -24,9 +27,9 @@ class Meeting {
 /// Conservative time windows over logical processes that are spread over ranks.
 ///
 /// With W the smallest latency of all edges, a process may run [kW, (k+1)W) once it holds what its neighbours sent
-/// before kW. Two ranks that share edges swap one batch every floor(smallest shared latency / W) windows, even an empty one
-/// (the null message); ranks that share none never wait for each other. Every `kSkipWindows` windows all ranks agree on
-/// the earliest pending event and jump to its window.
+/// before kW. Two groups of processes in different ranks that share edges (BatchPlan) swap one batch every
+/// floor(smallest shared latency / W) windows, even an empty one (the null message); groups that share none never wait for
+/// each other. Every `kSkipWindows` windows all ranks agree on the earliest pending event and jump to its window.
 class Synchroniser {
  public:
   /// `local`: the processes of this rank, in ascending id. `rank_of[lp]`: where each process lives. `edges`: of all
@@ -58,27 +61,36 @@ class Synchroniser {
     LogicalProcess* process;
     std::vector<Mailbox> boxes;  ///< one per incoming edge, ascending source
   };
-  struct Neighbour {
-    Transport::Peer peer;
+  /// Of a group of this rank with one of another.
+  struct Pair {
+    LpId there;    ///< the other group
     Cycle period;  ///< windows between batches
+    std::unique_ptr<Stream> stream;
+    std::string send{};
+    bool under_way = false;  ///< a batch was sent and the other's is not yet here
+  };
+  struct Group {
+    std::vector<Local*> members;
+    std::vector<Pair> pairs;
   };
 
-  void step(Cycle index, Cycle end);
-  void deliver(Cycle index);
-  void collect(Cycle boundary);
-  void swap_batches(Cycle boundary, bool all);
+  void make_groups(const std::vector<int>& rank_of);
+  void run_window(Cycle index, Cycle end, bool all, std::exception_ptr& error);
+  void deliver(Group& g, Cycle index);
+  void collect(Group& g, Cycle boundary);
+  void send_batches(Group& g, Cycle boundary, bool all);
+  void receive_batches(Group& g, Cycle boundary, std::exception_ptr& error);
   Cycle least_of_all(Cycle mine);
   Cycle earliest() const;
   bool busy_soon(Cycle end) const;
   Mailbox& box(LpId to, LpId from);
 
   Transport& transport_;
-  std::vector<int> rank_of_;
+  BatchPlan plan_;
   std::vector<Local> local_;
   std::vector<int> local_index_;  ///< [lp], -1 if elsewhere
-  std::vector<Neighbour> neighbours_;
-  std::vector<int> neighbour_of_rank_;
-  std::vector<Transport::Peer*> due_;
+  std::vector<Group> groups_;     ///< in the order of running
+  std::string batch_;
   Mail scratch_;
   Cycle window_ = 1;
   Cycle index_ = 0;  ///< of the next window

@@ -4,10 +4,12 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "comm/agree.hpp"
 
@@ -17,22 +19,26 @@ namespace {
 /// Thrown into ranks that wait for one that has failed; never leaves this file.
 struct PeerFailed {};
 
-/// Mailboxes between all pairs of ranks, and one place for collectives.
+/// From which rank to which, by which stream.
+using Way = std::tuple<int, int, int>;
+
+/// Boxes of all streams, and one place for collectives.
 class Hub {
  public:
-  explicit Hub(int ranks) : ranks_(ranks), boxes_(static_cast<std::size_t>(ranks * ranks)), gathered_(ranks) {}
+  explicit Hub(int ranks) : ranks_(ranks), gathered_(static_cast<std::size_t>(ranks)) {}
 
-  void post(int from, int to, std::string body) {
+  void post(const Way& way, std::string body) {
     const std::lock_guard lock(mutex_);
-    box(from, to).push_back(std::move(body));
+    boxes_[way].push_back(std::move(body));
     changed_.notify_all();
   }
-  std::string take(int from, int to) {
+  std::string take(const Way& way) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failed_ || !box(from, to).empty(); });
-    if (box(from, to).empty()) throw PeerFailed{};
-    std::string body = std::move(box(from, to).front());
-    box(from, to).pop_front();
+    auto& box = boxes_[way];
+    changed_.wait(lock, [&] { return failed_ || !box.empty(); });
+    if (box.empty()) throw PeerFailed{};
+    std::string body = std::move(box.front());
+    box.pop_front();
     return body;
   }
   /// All ranks enter with their body and leave with everybody's.
@@ -56,14 +62,24 @@ class Hub {
   int ranks() const { return ranks_; }
 
  private:
-  std::deque<std::string>& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * ranks_ + to)]; }
   int ranks_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::deque<std::string>> boxes_;
+  std::map<Way, std::deque<std::string>> boxes_;
   std::vector<std::string> gathered_;
   int inside_ = 0;
   bool leaving_ = false, failed_ = false;
+};
+
+class ThreadStream final : public Stream {
+ public:
+  ThreadStream(Hub& hub, int here, int there, int number) : hub_(hub), out_(here, there, number), in_(there, here, number) {}
+  void send(const std::string& body) override { hub_.post(out_, body); }
+  void receive(std::string& body) override { body = hub_.take(in_); }
+
+ private:
+  Hub& hub_;
+  Way out_, in_;
 };
 
 class ThreadTransport final : public Transport {
@@ -71,9 +87,8 @@ class ThreadTransport final : public Transport {
   ThreadTransport(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks(); }
-  void exchange(std::vector<Peer*>& peers) override {
-    for (Peer* p : peers) hub_.post(rank_, p->rank, p->send);
-    for (Peer* p : peers) p->receive = hub_.take(p->rank, rank_);
+  std::unique_ptr<Stream> open(int rank, int number) override {
+    return std::make_unique<ThreadStream>(hub_, rank_, rank, number);
   }
   std::uint64_t all_min(std::uint64_t value) override {
     for (const auto& s : hub_.gather(rank_, std::string(reinterpret_cast<const char*>(&value), sizeof value))) {

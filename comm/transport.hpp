@@ -1,26 +1,33 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace atl {
 
+/// One of several independent streams of messages between this rank and another. The other one opens it as well; each
+/// direction keeps its order.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  /// Sends a message of any size. Does not wait for the other rank to take it, at most to take the one before; the body may
+  /// be reused at once.
+  virtual void send(const std::string& body) = 0;
+  /// Replaces `body` by the next message of the other rank, once it is here.
+  virtual void receive(std::string& body) = 0;
+};
+
 /// How ranks talk. Implementations: one rank alone, threads of one process, MPI. All pass one contract test suite.
 class Transport {
  public:
-  struct Peer {
-    int rank = 0;
-    std::string send;     ///< filled by the caller
-    std::string receive;  ///< replaced by what the peer sent
-  };
-
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Swaps one buffer of any size with each peer. Each peer must call it with this rank among its own peers; returns
-  /// when all of them have arrived. Ranks that are no peers of each other do not wait for each other.
-  virtual void exchange(std::vector<Peer*>& peers) = 0;
+  /// Stream `number`, from 0 to kStreams - 1, between this rank and `rank`. Both must close it with nothing under way.
+  virtual std::unique_ptr<Stream> open(int rank, int number) = 0;
+  static constexpr int kStreams = 10000;
 
   /// Collective: the minimum over all ranks.
   virtual std::uint64_t all_min(std::uint64_t value) = 0;

@@ -58,8 +58,9 @@ std::string PointInspector::difference(const Point& point, const std::string& st
 PointStatus PointInspector::inspect(const Point& point) {
   const std::string log = log_path(folder_, point), result = result_path(folder_, point);
   if (is_being_written(log)) return {PointState::running, ""};
-  if (!fs::exists(result)) {
-    if (!fs::exists(log)) return {PointState::missing, ""};
+  std::error_code ignored;
+  if (!fs::exists(result, ignored)) {
+    if (!fs::exists(log, ignored)) return {PointState::missing, ""};
     const std::string error = first_error(log);
     return {PointState::failed, error.empty() ? "ended without a result, see " + log : error};
   }

@@ -128,12 +128,13 @@ TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
 
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
-  if (!std::filesystem::exists(file))
+  std::error_code ignored;  // a name that no file can have, for one
+  if (!std::filesystem::exists(file, ignored))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
   SweepResults s{read_experiment(file), {}, {}};
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
-    if (!std::filesystem::exists(path)) {
+    if (!std::filesystem::exists(path, ignored)) {
       s.missing.push_back(p.name);
       continue;
     }

@@ -1,8 +1,13 @@
 #include "core/control/checkpoint_meeting.hpp"
 
+#include <utility>
+
 #include "comm/agree.hpp"
 
 namespace atl {
+namespace {
+constexpr int kStream = Transport::kStreams - 1;  // the synchroniser numbers its own from 0
+}  // namespace
 
 bool CheckpointMeeting::hold(Cycle boundary, Cycle next, std::uint32_t wish) {
   const auto wanted = static_cast<Checkpointer::Wish>(wish);
@@ -26,7 +31,7 @@ bool CheckpointMeeting::checkpoint(Cycle boundary) {
   return transport_.all_min(safe ? 1 : 0) == 1;
 }
 
-/// Process by process, from its rank to the controller's: these two swap, the others go on to the next.
+/// Process by process, from its rank to the controller's; the other ranks go on to the next.
 SystemState CheckpointMeeting::gather(Cycle boundary) {
   const auto me = static_cast<std::uint32_t>(transport_.rank()), keeper = map_.rank_of(map_.lps() - 1);
   SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
@@ -36,11 +41,12 @@ SystemState CheckpointMeeting::gather(Cycle boundary) {
   for (LpId lp = 0; lp < map_.lps(); ++lp) {
     const std::uint32_t owner = map_.rank_of(lp);
     if (owner == keeper || (me != owner && me != keeper)) continue;
-    Transport::Peer peer{static_cast<int>(me == owner ? keeper : owner), {}, {}};
-    if (me == owner) peer.send = std::move(state.processes[lp]);
-    std::vector<Transport::Peer*> peers{&peer};
-    transport_.exchange(peers);
-    if (me == keeper) state.processes[lp] = std::move(peer.receive);
+    const auto stream = transport_.open(static_cast<int>(me == owner ? keeper : owner), kStream);
+    if (me == owner) {
+      stream->send(std::exchange(state.processes[lp], {}));
+    } else {
+      stream->receive(state.processes[lp]);
+    }
   }
   return state;
 }

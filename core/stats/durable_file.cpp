@@ -56,7 +56,8 @@ int write_file(const std::string& path, std::span<const char> bytes) {
 void check_directory_writable(const std::string& path) {
   auto directory = std::filesystem::path(path).parent_path();
   if (directory.empty()) directory = ".";
-  if (!std::filesystem::is_directory(directory)) throw IoError(path, "there is no directory " + directory.string());
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(directory, ignored)) throw IoError(path, "there is no directory " + directory.string());
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw IoError(path, "directory " + directory.string() + " is not writable: " + reason(errno));
   }

@@ -83,7 +83,8 @@ void apply_file(SystemConfig& config, json layer, const std::string& name, const
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path)) throw InputError(path, "cannot read this file");
+  std::error_code ignored;
+  if (!file || std::filesystem::is_directory(path, ignored)) throw InputError(path, "cannot read this file");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -132,9 +133,10 @@ json override_layer(const std::string& set) {
 
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
   SystemConfig config;
+  std::error_code ignored;  // a name that no file can have, for one
   if (const EmbeddedFile* preset = find_preset(name_or_path)) {
     apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path);
-  } else if (std::filesystem::exists(name_or_path)) {
+  } else if (std::filesystem::exists(name_or_path, ignored)) {
     const std::string stem = std::filesystem::path(name_or_path).stem().string();
     if (!is_utf8(stem)) throw InputError(name_or_path, "the file's name, which would name the system, is not in UTF-8");
     apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem, name_or_path);

@@ -215,7 +215,8 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
 
 Experiment read_experiment(const std::string& path) {
   std::ifstream file(path);
-  if (!file || fs::is_directory(path)) throw InputError(path, "cannot read this file");
+  std::error_code ignored;
+  if (!file || fs::is_directory(path, ignored)) throw InputError(path, "cannot read this file");
   const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
   Experiment e;
   read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);

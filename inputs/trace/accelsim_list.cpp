@@ -3,6 +3,7 @@
 #include <charconv>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "core/engine/error.hpp"
 #include "inputs/trace/accelsim_source.hpp"
@@ -34,8 +35,9 @@ std::string find_kernel(const LineReader& lines, const std::filesystem::path& fo
   if (path.ends_with(".tracez"))
     lines.fail("'" + std::string(name) +
                "': zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");
-  if (std::filesystem::exists(path)) return path;
-  if (std::filesystem::exists(path + ".xz")) return path + ".xz";
+  std::error_code ignored;  // a name that no file can have, for one
+  if (std::filesystem::exists(path, ignored)) return path;
+  if (std::filesystem::exists(path + ".xz", ignored)) return path + ".xz";
   lines.fail("the kernel's file '" + path + "' does not exist");
 }
 

@@ -2,24 +2,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace atl::test {
 namespace {
 
-using Peer = Transport::Peer;
-
-/// Exchanges with the peers that `is_peer` names, `size(from, to)` bytes each way; CHECKs what arrives.
+/// Sends to the ranks that `is_peer` names and receives from them, `size(from, to)` bytes each way; CHECKs what arrives.
 template <class IsPeer, class Size> void swap_with(Transport& t, int round, IsPeer is_peer, Size size) {
-  std::vector<Peer> peers;
+  std::map<int, std::unique_ptr<Stream>> peers;
   for (int r = 0; r < t.size(); ++r) {
-    if (r != t.rank() && is_peer(t.rank(), r)) peers.push_back({r, pattern(size(t.rank(), r), t.rank(), r, round), "stale"});
+    if (r != t.rank() && is_peer(t.rank(), r)) peers.emplace(r, t.open(r, 0));
   }
-  std::vector<Peer*> pointers;
-  for (Peer& p : peers) pointers.push_back(&p);
-  t.exchange(pointers);
-  for (const Peer& p : peers) {
-    const bool equal = p.receive == pattern(size(p.rank, t.rank()), p.rank, t.rank(), round);
+  for (auto& [r, stream] : peers) stream->send(pattern(size(t.rank(), r), t.rank(), r, round));
+  for (auto& [r, stream] : peers) {
+    std::string body = "stale";
+    stream->receive(body);
+    const bool equal = body == pattern(size(r, t.rank()), r, t.rank(), round);
     CHECK(equal);
   }
 }
@@ -36,15 +36,28 @@ TEST_CASE("ranks are numbered from 0 and all see the same size") {
   });
 }
 
-TEST_CASE("exchange without peers returns at once") {
+TEST_CASE("streams between two ranks are independent: messages are taken in any order of streams, in order within each") {
   on_all_ranks([](Transport& t) {
-    std::vector<Peer*> none;
-    t.exchange(none);
-    CHECK(none.empty());
+    constexpr int kNumbers[] = {0, 1, 2, 77, Transport::kStreams - 1};
+    for (int r = 0; r < t.size(); ++r) {
+      if (r == t.rank()) continue;
+      std::vector<std::unique_ptr<Stream>> streams;
+      for (const int n : kNumbers) streams.push_back(t.open(r, n));
+      for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < streams.size(); ++i)
+          streams[i]->send(pattern(100 + 30000 * i, t.rank(), kNumbers[i], round));
+        for (std::size_t i = streams.size(); i-- > 0;) {
+          std::string body;
+          streams[i]->receive(body);
+          const bool equal = body == pattern(100 + 30000 * i, r, kNumbers[i], round);
+          CHECK(equal);
+        }
+      }
+    }
   });
 }
 
-TEST_CASE("exchange delivers buffers of every size around the first part's, and of several megabytes") {
+TEST_CASE("streams deliver buffers of every size around the first part's, and of several megabytes") {
   on_all_ranks([](Transport& t) {
     int round = 0;
     for (const std::size_t bytes :
@@ -54,7 +67,7 @@ TEST_CASE("exchange delivers buffers of every size around the first part's, and 
   });
 }
 
-TEST_CASE("exchange delivers different sizes in the two directions") {
+TEST_CASE("streams deliver different sizes in the two directions") {
   on_all_ranks([](Transport& t) {
     for (int round = 0; round < 4; ++round) {
       swap_with(t, round, everybody, [&](int from, int to) {
@@ -74,7 +87,7 @@ TEST_CASE("2000 rounds of changing sizes arrive in order and complete") {
   });
 }
 
-TEST_CASE("neighbours on a ring exchange without the others' part, some of them more often") {
+TEST_CASE("neighbours on a ring swap messages without the others' part, some of them more often") {
   on_all_ranks([](Transport& t) {
     const int n = t.size();
     const auto ring = [n](int a, int b) { return (a + 1) % n == b || (b + 1) % n == a; };
@@ -126,7 +139,7 @@ TEST_CASE("all_gather gives every rank all bodies in rank order, empty and large
   });
 }
 
-TEST_CASE("collectives and exchanges may follow each other in any mixture") {
+TEST_CASE("collectives and streams may follow each other in any mixture") {
   on_all_ranks([](Transport& t) {
     for (int round = 0; round < 100; ++round) {
       swap_with(t, round, everybody, [](int, int) { return 64u; });

@@ -46,6 +46,7 @@ class BadConfiguration(program.ProgramTest):
         self.refused_set("llc.ways", "`llc.ways` is not of the form key.path=value")
 
     def test_a_system_that_does_not_exist_is_refused_with_the_preset_that_was_probably_meant(self):
+        self.refused(["run", "x" * 300, "-w", workload("hot")], 2, "neither a preset nor a file")
         self.refused(["run", "sac-4chips", "-w", workload("hot")], 2, "sac-4chips: neither a preset nor a file", "sac-4chip")
 
     def test_a_file_that_is_no_json_is_refused_with_its_line(self):

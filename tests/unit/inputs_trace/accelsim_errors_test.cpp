@@ -183,6 +183,7 @@ TEST_CASE("broken lists name the line") {
   };
   CHECK(contains(open("MemcpyHtoD,0xzz,1\n"), "kernelslist.g:1: expected 'MemcpyHtoD,0x<address>,<bytes>'"));
   CHECK(contains(open("\nkernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
+  CHECK(contains(open("kernel-" + std::string(300, '9') + ".traceg\n"), "kernelslist.g:1: the kernel's file"));
   CHECK(contains(open("hello\n"), "no line begins with 'kernel'"));
 }
 
