@@ -113,27 +113,41 @@ def ranks_command(a):
 
 
 class Model:
-    """T = sum over windows of max(slowest rank, mean of two ranks that exchange + sync), see docs/scaling.md.
+    """T = sum over windows of max(slowest rank, mean of two chips that exchange + sync), see docs/scaling.md.
 
     part: seconds of a rank's share of the work, as part of its share of a run on one rank (caches, uneven windows).
-    sync: seconds from the end of a window on one rank until another one can go on with it."""
+    sync: seconds from the end of a chip's window on one rank until another one can go on with it."""
 
     def __init__(self, part, sync):
         self.part, self.sync = part, sync
 
-    def seconds(self, works, windows):
-        """works: seconds of each rank's share of the one-rank run, for the ranks of the ring in order."""
+    def seconds(self, works, ranks, windows):
+        """works: seconds of each process in the one-rank run, chips of a ring and the controller; ranks: where each is."""
         works = [self.part * work for work in works]
-        pairs = max((a + b) / 2 for a, b in zip(works, works[1:] + works[:1]))
-        return max(max(works), pairs + self.sync * windows)
+        of_rank = [sum(w for w, r in zip(works, ranks) if r == rank) for rank in range(max(ranks) + 1)]
+        chips = len(works) - 1
+        across = [(i, (i + 1) % chips) for i in range(chips) if ranks[i] != ranks[(i + 1) % chips]]
+        pairs = max(((works[i] + works[j]) / 2 + self.sync * windows for i, j in across), default=0)
+        return max(max(of_rank), pairs)
 
 
-def shares(run, ranks):
-    """Seconds of each rank's share of a one-rank run; `ranks`: the rank of each process."""
-    works = [0.0] * (max(ranks) + 1)
-    for rank, events in zip(ranks, run.loads):
-        works[rank] += run.seconds * events / run.events
-    return works
+def shares(run):
+    """Seconds of each process in a one-rank run."""
+    return [run.seconds * events / run.events for events in run.loads]
+
+
+def calibrated_sync(a):
+    """From two chips, each with a rank of its own, so that nothing hides it, and links of two latencies: T = x part + windows sync."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        workload = weak("shared", 2, 0.5, folder)
+        for latency in (8, 128):
+            arguments = ["sac-4chip", "-w", workload, "--set", "chips=2", "--set", f"link.latency_cycles={latency}"]
+            one = min(Run(a.atoll, arguments).seconds for _ in range(a.repeat))
+            two = min((Run(a.atoll, [*arguments, "--map", "0,1,1"], 2) for _ in range(a.repeat)), key=lambda r: r.seconds)
+            rows.append((one / 2, two.windows, two.seconds))
+    (x1, w1, t1), (x2, w2, t2) = rows
+    return (x1 * t2 - x2 * t1) / (x1 * w2 - x2 * w1)
 
 
 def model_command(a):
@@ -154,21 +168,18 @@ def model_command(a):
                 two = fastest("--map", ",".join(map(str, ranks)), ranks=2)
                 if two.digest != alone.digest:
                     sys.exit("digests differ")
-                points.append((os.path.basename(file), latency, name, shares(alone, ranks), two.windows, two.seconds, alone.seconds))
-    # Two unknowns from two even runs of the first workload, those of the least and the greatest latency.
-    even = [p for p in points if p[0] == points[0][0] and p[2] == "even"]
-    low, high = min(even, key=lambda p: p[1]), max(even, key=lambda p: p[1])
-    (x1, w1, t1), (x2, w2, t2) = ((sum(p[3]) / 2, p[4], p[5]) for p in (low, high))
-    determinant = x1 * w2 - x2 * w1
-    model = Model((t1 * w2 - t2 * w1) / determinant, (x1 * t2 - x2 * t1) / determinant)
+                points.append((os.path.basename(file), latency, name, (shares(alone), ranks), two.windows, two.seconds, alone.seconds))
+    # `part` of a run whose windows are so long that synchronisation does not count.
+    longest = max((p for p in points if p[0] == points[0][0] and p[2] == "even"), key=lambda p: p[1])
+    model = Model(longest[5] / Model(1, 0).seconds(*longest[3], longest[4]), calibrated_sync(a))
     print(f"{a.transport}: part {model.part:.3f}, sync {1e6 * model.sync:.2f} us per window")
     print("workload              latency  map      windows  one rank  two ranks  speed-up   model  error")
     errors = []
     for point in points:
         file, latency, name, works, windows, seconds, alone = point
-        said = model.seconds(works, windows)
+        said = model.seconds(*works, windows)
         error = said / seconds - 1
-        fitted = point in (low, high)
+        fitted = point is longest
         if not fitted:
             errors.append(abs(error))
         print(f"{file:20}  {latency:7}  {name:7}  {windows:7}  {alone:8.2f}  {seconds:9.2f}  {alone / seconds:8.2f}  {said:6.2f}  "
@@ -187,12 +198,11 @@ def predict_command(a):
             of_process = [min(p * ranks // a.chips, ranks - 1) for p in range(a.chips + 1)]
             if ranks > a.chips:
                 of_process = list(range(a.chips + 1))
-            works = shares(run, of_process)
-            works = works[:a.chips]  # a rank of the controller alone is not on the ring
+            works = shares(run)
             row = f"{name:9}  {ranks:5}"
             for sync in networks.values():
-                seconds = Model(a.part if ranks > 1 else 1, 1e-6 * sync).seconds(works, run.windows)
-                free = Model(a.part if ranks > 1 else 1, 0).seconds(works, run.windows)
+                seconds = Model(a.part if ranks > 1 else 1, 1e-6 * sync).seconds(works, of_process, run.windows)
+                free = Model(a.part if ranks > 1 else 1, 0).seconds(works, of_process, run.windows)
                 row += f"  {run.seconds / seconds:10.1f}  {100 * (1 - free / seconds):6.1f} %"
             print(row)
             if ranks > a.chips:

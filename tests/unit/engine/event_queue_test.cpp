@@ -159,5 +159,23 @@ TEST_CASE("an empty queue's next event is never, also after clear") {
   CHECK(queue.next() == 7);
 }
 
+TEST_CASE("every event is hinted once, before its turn and in the order of turns, also one that its own cycle schedules") {
+  Queue queue;
+  std::vector<std::uint32_t> hinted, handled;
+  for (std::uint32_t i = 0; i < 10; ++i) queue.push(5, i);
+  for (std::uint32_t i = 10; i < 12; ++i) queue.push(6, i);
+  std::uint32_t next = 12;
+  queue.run_until(
+      100,
+      [&](Cycle at, std::uint32_t event) {
+        CHECK(hinted.size() > handled.size());
+        handled.push_back(event);
+        if (event % 4 == 1 && next < 20) queue.push(at, next++);
+      },
+      [&](std::uint32_t event) { hinted.push_back(event); });
+  CHECK(handled.size() == next);
+  CHECK(hinted == handled);
+}
+
 }  // namespace
 }  // namespace atl::test
