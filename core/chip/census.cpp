@@ -57,7 +57,7 @@ void Sm::count_slots(Census& census) const {
 
 /// One of the results that the next op waits for is a load's or an atomic's, not shared memory's.
 bool Sm::waits_for_memory(const Warp& w) const {
-  const auto& ops = cta_[w.cta].program.ops;
+  const Op* ops = code_[w.cta].ops;
   std::uint32_t slots = w.wait & w.busy;
   for (std::uint32_t i = w.op; i-- > 0 && slots != 0;) {
     const Op& op = ops[i];

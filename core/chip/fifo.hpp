@@ -1,50 +1,65 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/engine/archive.hpp"
 
 namespace atl {
 
-/// First-in first-out ring. Grows when full and never shrinks: the bound of a modelled queue is its Gate, not its storage.
+/// First-in first-out queue: the front lies in the object, since most queues hold one element or none, and a ring has those
+/// behind it. Grows when full and never shrinks: the bound of a modelled queue is its Gate, not its storage.
 template <class T> class Fifo {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  T& front() { return slots_[head_]; }
-  const T& front() const { return slots_[head_]; }
-  const T& at(std::size_t i) const { return slots_[(head_ + i) & (slots_.size() - 1)]; }
+  T& front() { return front_; }
+  const T& front() const { return front_; }
+  const T& at(std::size_t i) const { return i == 0 ? front_ : behind(i); }
   void push(const T& value) {
-    if (size_ == slots_.size()) grow();
-    slots_[(head_ + size_++) & (slots_.size() - 1)] = value;
+    if (size_ == 0) {
+      front_ = value, size_ = 1;
+    } else {
+      push_behind(value);
+    }
   }
   void pop() {
-    head_ = (head_ + 1) & (slots_.size() - 1);
-    --size_;
+    if (--size_ == 0) return;
+    front_ = slots_[head_];
+    head_ = size_ == 1 ? 0 : (head_ + 1) & mask();
   }
   /// Takes the i-th out of the middle; the others keep their order.
   T take_at(std::size_t i) {
     const T value = at(i);
-    for (; i > 0; --i) slots_[(head_ + i) & (slots_.size() - 1)] = at(i - 1);
+    for (; i > 1; --i) behind(i) = behind(i - 1);
+    if (i == 1) behind(1) = front_;
     pop();
     return value;
   }
   T take() {
-    const T value = front();
+    const T value = front_;
     pop();
     return value;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, head_, size_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, front_, slots_, head_, size_); }
 
  private:
+  std::uint32_t mask() const { return static_cast<std::uint32_t>(slots_.size()) - 1; }
+  T& behind(std::size_t i) { return slots_[(head_ + i - 1) & mask()]; }
+  const T& behind(std::size_t i) const { return slots_[(head_ + i - 1) & mask()]; }
+  void push_behind(const T& value) {
+    if (size_ > slots_.size()) grow();
+    behind(size_++) = value;
+  }
   void grow() {
     std::vector<T> bigger(slots_.empty() ? 8 : slots_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) bigger[i] = at(i);
+    for (std::size_t i = 1; i < size_; ++i) bigger[i - 1] = behind(i);
     slots_.swap(bigger);
     head_ = 0;
   }
+  T front_{};
   std::vector<T> slots_;
-  std::size_t head_ = 0, size_ = 0;
+  std::uint32_t head_ = 0, size_ = 0;
 };
 
 }  // namespace atl

@@ -57,9 +57,9 @@ void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
   mmu_.learn(page, home, [&](const Packet& p) {
     const std::uint32_t port = port_of(p), lane = lane_of(p);
     Gate& gate = port_[port].lanes[lane].gate;
-    Fifo<Packet>& queue = resumed(port, lane);
-    if (queue.empty() && gate.acquire()) return enter(p);
-    if (queue.empty()) gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
+    const bool first = resuming_ == 0 || resumed(port, lane).empty();
+    if (first && gate.acquire()) return enter(p);
+    if (first) gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
     resume_later(p);
   });
 }

@@ -26,7 +26,7 @@ Sm::Sm(Context& c, RequestNetwork& network, std::uint16_t id)
 void Sm::begin_kernel(std::uint32_t warps_per_cta) {
   warps_per_cta_ = warps_per_cta;
   const std::size_t slots = std::min<std::size_t>(c_.machine.config.sm.ctas, warp_.size() / warps_per_cta);
-  if (cta_.size() < slots) cta_.resize(slots);
+  if (cta_.size() < slots) cta_.resize(slots), code_.resize(slots);
   l1_.invalidate_all();  // software coherence: an acquire at kernel start (SAC section 2.1)
 }
 
@@ -38,6 +38,7 @@ CtaProgram& Sm::next_program() {
 
 void Sm::start_cta(std::uint64_t number) {
   CtaSlot& cta = cta_[loading_];
+  locate_code(loading_);
   cta.cta = number;
   cta.at_barrier = 0;
   ++resident_;
@@ -57,6 +58,11 @@ void Sm::start_cta(std::uint64_t number) {
     c_.schedule(c_.now() + 1, EventKind::warp_ready, id_, id);
   }
   if (cta.live_warps == 0) --resident_, ++finished_;
+}
+
+void Sm::locate_code(std::uint32_t slot) {
+  const CtaProgram& program = cta_[slot].program;
+  code_[slot] = {program.ops.data(), program.accesses.data(), program.accesses.size()};
 }
 
 // ---- Issue ----
@@ -140,7 +146,7 @@ void Sm::look_at_op(Warp& w) {
   w.wait = op.kind == OpKind::exit ? ~0u : op.wait;
   w.access = op.first_access;
   prefetch_address(&op + 1);
-  prefetch_address(cta_[w.cta].program.accesses.data() + w.access);
+  prefetch_address(code_[w.cta].accesses + w.access);
 }
 
 /// The warp's next op may issue at `at`, if nothing it waits for is still under way.
@@ -219,18 +225,18 @@ void Sm::exit_warp(std::uint32_t warp) {
 }
 
 void Sm::prefetch_op(const Warp& w) const {
-  const CtaProgram& program = cta_[w.cta].program;
-  prefetch_address(program.ops.data() + w.op);
-  prefetch_address(program.accesses.data() + w.access);
+  const CtaCode& code = code_[w.cta];
+  prefetch_address(code.ops + w.op);
+  prefetch_address(code.accesses + w.access);
 }
 
 void Sm::prefetch(std::uint32_t warp) const {
   const Warp& w = warp_[warp];
-  const auto& accesses = cta_[w.cta].program.accesses;
-  if (w.access >= accesses.size()) return;
+  const CtaCode& code = code_[w.cta];
+  if (w.access >= code.access_count) return;
   const Machine& m = c_.machine;
   const std::uint32_t parts = Access::kSectors / m.line_sectors;
-  const LineAddr line{accesses[w.access].block() * parts};
+  const LineAddr line{code.accesses[w.access].block() * parts};
   l1_.prefetch(line);
   network_.mmu().prefetch(line);
 }

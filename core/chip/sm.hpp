@@ -73,8 +73,12 @@ class Sm {
   template <class F> void for_each_wait(F&& f) { f(credit_wanted_), f(credit_held_); }
   /// Calls load(cta, program) for the CTAs that are resident.
   template <class Load> void reload(Load&& load) {
-    for (CtaSlot& slot : cta_)
-      if (slot.live_warps != 0) load(slot.cta, slot.program);
+    code_.resize(cta_.size());
+    for (std::uint32_t slot = 0; slot < cta_.size(); ++slot) {
+      if (cta_[slot].live_warps == 0) continue;
+      load(cta_[slot].cta, cta_[slot].program);
+      locate_code(slot);
+    }
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, l1_, warp_, cta_, scheduler_, warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_, lsu_access_);
@@ -83,6 +87,7 @@ class Sm {
   }
 
  private:
+  friend struct ChipTestAccess;  // names what reload() restores
   struct Scheduler {
     std::uint64_t ready = 0;  ///< warps that may issue
     Cycle free_at = 0;
@@ -90,7 +95,7 @@ class Sm {
     bool timed = false;
   };
 
-  const Op& op_of(const Warp& w) const { return cta_[w.cta].program.ops[w.op]; }
+  const Op& op_of(const Warp& w) const { return code_[w.cta].ops[w.op]; }
   std::uint32_t scheduler_of(std::uint32_t warp) const { return warp % static_cast<std::uint32_t>(scheduler_.size()); }
 
   void try_issue(std::uint32_t s);
@@ -99,6 +104,7 @@ class Sm {
   void execute(std::uint32_t warp);
   void look_at_op(Warp& w);
   void prefetch_op(const Warp& w) const;
+  void locate_code(std::uint32_t slot);
   void advance(std::uint32_t warp, Cycle at);
   void wake(std::uint32_t warp);
   void part_done(std::uint32_t warp, std::uint32_t slot);
@@ -127,6 +133,7 @@ class Sm {
   L1Cache l1_;
   std::vector<Warp> warp_;
   std::vector<CtaSlot> cta_;
+  std::vector<CtaCode> code_;  ///< of cta_; no part of a checkpoint
   std::vector<Scheduler> scheduler_;
   std::uint32_t warps_per_cta_ = 1, resident_ = 0, finished_ = 0, next_age_ = 0, loading_ = 0;
 

@@ -36,7 +36,7 @@ void Sm::run_load_store_unit() {
     const std::uint32_t warp = lsu_.front();
     const Op& op = op_of(warp_[warp]);
     if (lsu_access_ < op.accesses) {
-      const Access a = cta_[warp_[warp].cta].program.accesses[op.first_access + lsu_access_];
+      const Access a = code_[warp_[warp].cta].accesses[op.first_access + lsu_access_];
       if (!present(warp, op, a)) return;
     }
     if (lsu_access_ >= op.accesses) {

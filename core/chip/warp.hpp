@@ -23,6 +23,13 @@ struct alignas(64) Warp {
 };
 static_assert(sizeof(Warp) == 64);
 
+/// Where the program of a resident CTA lies: all that most events need of it, those of an SM in a few cache lines.
+struct CtaCode {
+  const Op* ops = nullptr;
+  const Access* accesses = nullptr;
+  std::size_t access_count = 0;
+};
+
 /// A resident CTA with its decoded program. The buffers are reused by the next CTA in the same slot.
 struct CtaSlot {
   CtaProgram program;            ///< no part of a checkpoint: the workload has it

@@ -36,6 +36,7 @@ class Watch final : public Meeting {
     for (const auto& chip : chips_) {
       carry(c, *chip);
       ChipTestAccess::for_each_wait(*chip, [&](Gate*& g) { c.listed(g); });
+      ChipTestAccess::for_each_derived(*chip, [&](const auto& member) { c.listed(member); });
     }
     carry(c, controller_);
     return c.rest();

@@ -7,6 +7,10 @@ namespace atl {
 struct ChipTestAccess {
   /// Calls f(gate) for what its components wait for.
   template <class F> static void for_each_wait(Chip& chip, F&& f) { chip.for_each_wait(f); }
+  /// Calls f(member) for what no checkpoint has, since it follows from what it has.
+  template <class F> static void for_each_derived(Chip& chip, F&& f) {
+    for (Sm& s : chip.sms_) f(s.code_);
+  }
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
 

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <deque>
 #include <random>
 
@@ -70,19 +72,27 @@ TEST_CASE("a freed credit goes to the first in line, and to nobody who asks late
   CHECK(g.full());
 }
 
-TEST_CASE("a FIFO keeps its order while it wraps around and grows") {
+TEST_CASE("a FIFO keeps its order while it wraps around, grows, and gives from its middle") {
   Fifo<int> fifo;
   std::deque<int> reference;
   std::mt19937 random(1);
-  for (int i = 0; i < 20000; ++i) {
-    if (reference.empty() || random() % 100 < (i < 10000 ? 55u : 45u)) {
+  for (int i = 0; i < 40000; ++i) {
+    // It grows, shrinks, and then stays short.
+    if (reference.empty() || random() % 100 < (i < 10000 ? 55u : i < 20000 ? 45u : 50u - 5u * (reference.size() > 3))) {
       fifo.push(i), reference.push_back(i);
+    } else if (random() % 4 == 0) {
+      const auto at = static_cast<std::ptrdiff_t>(random() % std::min<std::size_t>(reference.size(), 12));
+      REQUIRE(fifo.take_at(static_cast<std::size_t>(at)) == reference[static_cast<std::size_t>(at)]);
+      reference.erase(reference.begin() + at);
     } else {
       REQUIRE(fifo.take() == reference.front());
       reference.pop_front();
     }
     REQUIRE(fifo.size() == reference.size());
-    if (!reference.empty()) REQUIRE(fifo.at(reference.size() - 1) == reference.back());
+    if (reference.empty()) continue;
+    REQUIRE(fifo.front() == reference.front());
+    REQUIRE(fifo.at(reference.size() / 2) == reference[reference.size() / 2]);
+    REQUIRE(fifo.at(reference.size() - 1) == reference.back());
   }
 }
 
