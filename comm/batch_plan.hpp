@@ -9,7 +9,8 @@ namespace atl {
 ///
 /// Processes of one rank that have edges to the same processes of other ranks are a group, and two groups of different
 /// ranks that share an edge are a pair. A group sends when its own window is over, while the rest of its rank still runs,
-/// and waits for its own pairs alone: on a ring the ends of a rank's part wait for different neighbours, and its middle for nobody.
+/// and waits for its own pairs alone: on a ring the ends of a rank's part wait for different neighbours, and its middle
+/// for the controller alone.
 struct BatchPlan {
   struct Pair {
     LpId a, b;      ///< least process of each group; a < b

@@ -41,19 +41,23 @@ class MpiStream final : public Stream {
   MpiStream(int rank, int number, bool crowded) : rank_(rank), first_tag_(2 * number + 1), crowded_(crowded) {
     first_in_.resize(kFirstBytes);
   }
-  ~MpiStream() override { finish_sending(); }
+  ~MpiStream() override {
+    for (Sending& s : sending_) finish(s);
+  }
 
   void send(const std::string& body) override {
-    finish_sending();
+    Sending& s = sending_[turn_];
+    turn_ = 1 - turn_;
+    finish(s);
     const std::uint64_t total = body.size();
-    out_.resize(sizeof total + total);
-    std::memcpy(out_.data(), &total, sizeof total);
-    std::memcpy(out_.data() + sizeof total, body.data(), total);
-    const std::size_t first = std::min(out_.size(), kFirstBytes);
-    MPI_Isend(out_.data(), static_cast<int>(first), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &sending_[0]);
-    if (out_.size() > first) {
-      MPI_Isend(out_.data() + first, static_cast<int>(out_.size() - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD,
-                &sending_[1]);
+    s.bytes.resize(sizeof total + total);
+    std::memcpy(s.bytes.data(), &total, sizeof total);
+    std::memcpy(s.bytes.data() + sizeof total, body.data(), total);
+    const std::size_t first = std::min(s.bytes.size(), kFirstBytes);
+    MPI_Isend(s.bytes.data(), static_cast<int>(first), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &s.parts[0]);
+    if (s.bytes.size() > first) {
+      MPI_Isend(s.bytes.data() + first, static_cast<int>(s.bytes.size() - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD,
+                &s.parts[1]);
     }
   }
 
@@ -72,13 +76,18 @@ class MpiStream final : public Stream {
   }
 
  private:
-  void finish_sending() {
-    for (MPI_Request& request : sending_) wait_for(request, crowded_);
+  struct Sending {
+    std::string bytes{};
+    MPI_Request parts[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  };
+  void finish(Sending& s) {
+    for (MPI_Request& request : s.parts) wait_for(request, crowded_);
   }
   int rank_, first_tag_;
   bool crowded_;
-  std::string first_in_, out_;
-  MPI_Request sending_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  std::string first_in_;
+  Sending sending_[2];  ///< used in turn
+  int turn_ = 0;
 };
 
 class MpiTransport final : public Transport {
@@ -143,6 +152,10 @@ MpiSession::MpiSession(int& argc, char**& argv) {
 
 MpiSession::~MpiSession() {
   if (active_) MPI_Finalize();
+}
+
+void MpiSession::abort(int exit_code) {
+  if (active_) MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 std::string MpiSession::host() const {

@@ -18,6 +18,8 @@ class MpiSession {
 
   Transport& transport() { return *transport_; }
   std::string host() const;
+  /// Ends the whole job, if there is one, whatever the other ranks do.
+  void abort(int exit_code);
 
  private:
   bool active_ = false;

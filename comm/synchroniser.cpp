@@ -40,7 +40,9 @@ Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> lo
   make_groups(rank_of);
 }
 
-/// Groups take their turn in the order of their first pairs, on every rank: what one sends early, the other needs early.
+/// Groups take their turn in the order of their first pairs, on every rank: mostly, what one sends early the other needs early.
+/// Where it does not, nobody waits for ever: a group waits for batches of the window before, and to send until the batch before
+/// the last one was taken, which it was before the other group sent the batch that this one has received.
 void Synchroniser::make_groups(const std::vector<int>& rank_of) {
   const auto in = [&](const BatchPlan::Pair& pair, LpId group) { return pair.a == group || pair.b == group; };
   std::vector<std::pair<std::size_t, LpId>> turns;  // first pair, group
@@ -101,12 +103,15 @@ void Synchroniser::collect(Group& g, Cycle boundary) {
 }
 
 void Synchroniser::send_batches(Group& g, Cycle boundary, bool all) {
+  if (g.pairs.empty()) return;
+  const auto start = Clock::now();
   for (Pair& p : g.pairs) {
     if (!all && (boundary / window_) % p.period != 0) continue;
     p.stream->send(p.send);
     p.send.clear();
     p.under_way = true;
   }
+  waited_ += Clock::now() - start;
 }
 
 /// What other ranks sent to the group before `boundary`.

@@ -11,8 +11,8 @@ namespace atl {
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// Sends a message of any size. Does not wait for the other rank to take it, at most to take the one before; the body may
-  /// be reused at once.
+  /// Sends a message of any size. Does not wait for the other rank to take it, nor the one before, at most the one before
+  /// that; the body may be reused at once.
   virtual void send(const std::string& body) = 0;
   /// Replaces `body` by the next message of the other rank, once it is here.
   virtual void receive(std::string& body) = 0;

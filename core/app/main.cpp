@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "comm/agree.hpp"
@@ -16,6 +17,8 @@ void report(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const atl::PeerFailure&) {
     // The failing rank speaks.
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "atoll: out of memory\n");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "atoll: %s\n", e.what());
   }
@@ -73,6 +76,10 @@ int main(int argc, char** argv) {
         if (mpi.transport().rank() == 0) commands.chosen();
       });
     }
+  } catch (const std::bad_alloc&) {  // anywhere, also where others wait for this rank and would never hear of it
+    report(std::current_exception());
+    mpi.abort(1);
+    return 1;
   } catch (...) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());

@@ -8,6 +8,7 @@
 #include "core/app/child_process.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -58,9 +59,8 @@ std::string PointInspector::difference(const Point& point, const std::string& st
 PointStatus PointInspector::inspect(const Point& point) {
   const std::string log = log_path(folder_, point), result = result_path(folder_, point);
   if (is_being_written(log)) return {PointState::running, ""};
-  std::error_code ignored;
-  if (!fs::exists(result, ignored)) {
-    if (!fs::exists(log, ignored)) return {PointState::missing, ""};
+  if (!file_exists(result)) {
+    if (!file_exists(log)) return {PointState::missing, ""};
     const std::string error = first_error(log);
     return {PointState::failed, error.empty() ? "ended without a result, see " + log : error};
   }

@@ -11,6 +11,8 @@
 
 #include "core/app/commands.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
+#include "core/stats/durable_file.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/cuda/program_check.hpp"
 #include "inputs/cuda/record_options.hpp"
@@ -37,19 +39,6 @@ std::string find_runtime() {
     throw InputError(library.string(),
                      "the recorder's CUDA runtime is missing; build the target atoll_cudart, or install it there");
   return library.string();
-}
-
-void check_output_file(const std::string& output, bool force) {
-  const fs::path path(output);
-  const fs::path folder = path.parent_path();
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) throw IoError(output, "there is no directory " + folder.string());
-  if (access(folder.c_str(), W_OK) != 0)
-    throw IoError(output, std::string("cannot be written (") + std::strerror(errno) + ")");
-  if (!fs::exists(path, ignored)) return;
-  if (fs::is_directory(path, ignored)) throw InputError(output, "is a directory");
-  if (!fs::is_regular_file(path, ignored)) throw InputError(output, "exists and is not a regular file");
-  if (!force) throw InputError(output, "exists already; use --force to replace it");
 }
 
 std::string quoted(const std::vector<std::string>& words) {
@@ -139,15 +128,15 @@ int record(RecordCommand& c) {
   const std::string library = find_runtime();
   if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();
-  check_output_file(c.record.output, c.force);
+  check_output(c.record.output, c.force);
   std::error_code ignored;
   fs::remove(c.record.output + ".part", ignored);  // of a recording that was killed with its parent
   fs::remove(c.record.output, ignored);            // so that its presence tells whether something was recorded
   c.record.source = quoted(c.program);
   c.record.importer = fmt::format("atoll record {} ({})", version(), git_commit());
   const int code = run_program(program, c.program, program_environment(c.record, library));
-  if (!fs::exists(c.record.output, ignored) && fs::exists(c.record.output + ".part", ignored)) save_rest(c.record);
-  if (code == 0 && !fs::exists(c.record.output, ignored))
+  if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
+  if (code == 0 && !file_exists(c.record.output))
     throw InputError(program, "launched no kernel that was to be recorded; no trace is written");
   return code;
 }

@@ -15,6 +15,7 @@
 #include "core/chip/consistency_checker.hpp"
 #include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
+#include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
@@ -67,6 +68,7 @@ CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
 /// Looks at everything that can be wrong before the run begins, on the controller's rank. Returns the workload's digest.
 std::string prepare_files(const RunJob& job) {
   if (!job.output.empty()) check_output(job.output, job.force);
+  if (job.plan.asked()) check_output(checkpoint_path(job.output, kNever), true);  // the longest of their names
   if (job.from && workload_content_digest(job.workload_file) != job.from->header.workload_content)
     throw InputError(job.workload_file, "has changed since the checkpoint was written");
   if (!job.output.empty() && !job.from) clear_checkpoints(job);

@@ -9,6 +9,7 @@
 
 #include "core/app/point_state.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 #include "core/stats/comparison.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/human.hpp"
@@ -128,13 +129,12 @@ TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
 
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
-  std::error_code ignored;  // a name that no file can have, for one
-  if (!std::filesystem::exists(file, ignored))
+  if (!file_exists(file))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
   SweepResults s{read_experiment(file), {}, {}};
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
-    if (!std::filesystem::exists(path, ignored)) {
+    if (!file_exists(path)) {
       s.missing.push_back(p.name);
       continue;
     }

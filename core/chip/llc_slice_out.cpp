@@ -104,8 +104,7 @@ void LlcSlice::fill(const Packet& p) {
 
 void LlcSlice::pump_out() {
   if (responses_->routed()) {  // on one chip, so that all answers are in this lane
-    Fifo<Packet>& fifo = out_.lanes[0].fifo;
-    for (; !fifo.empty() && responses_->room(id_); unstall()) responses_->inject(id_, fifo.take());
+    for (; out_.ready != 0 && responses_->room(id_); unstall()) responses_->inject(id_, out_.take(0));
     return;
   }
   out_.pump<true>(

@@ -40,6 +40,12 @@ struct OutPort {
     lanes[lane].fifo.push(p);
     if (!lanes[lane].waiting) ready |= bit(lane);
   }
+  /// The packet at the head of a lane that has one.
+  Packet take(std::uint32_t lane) {
+    const Packet p = lanes[lane].fifo.take();
+    if (lanes[lane].fifo.empty()) ready &= ~bit(lane);
+    return p;
+  }
   /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, lane, depart)` hands it on.
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
   /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
@@ -74,8 +80,7 @@ struct OutPort {
       }
       lane.granted = false;
       next = k + 1 < n ? k + 1 : 0;
-      const Packet p = lane.fifo.take();
-      if (lane.fifo.empty()) ready &= ~bit(k);
+      const Packet p = take(k);
       send(p, k, server.serve(c.now(), c.machine.bytes(p)));
     }
   }

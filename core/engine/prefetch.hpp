@@ -4,8 +4,8 @@ namespace atl {
 
 /// Asks the host for the cache line at `address`.
 ///
-/// gcc 12 takes a function that does nothing but prefetch for one without any effect, and drops calls of it (gcc's bug
-/// 114061); the empty statement is an effect, and no instruction.
+/// gcc 12 takes a function that does nothing but prefetch for one without any effect, and drops calls of it; the empty
+/// statement is an effect, and no instruction.
 inline void prefetch_address(const void* address) {
   __builtin_prefetch(address);
   asm volatile("" : : "r"(address));

@@ -10,9 +10,12 @@
 #include <utility>
 
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 
 namespace atl {
 namespace {
+
+constexpr char kPart[] = ".part";
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -53,18 +56,25 @@ int write_file(const std::string& path, std::span<const char> bytes) {
 
 }  // namespace
 
-void check_directory_writable(const std::string& path) {
-  auto directory = std::filesystem::path(path).parent_path();
+void check_output(const std::string& path, bool force) {
+  namespace fs = std::filesystem;
+  if (path.empty()) throw InputError("output", "the name of the output file is empty");
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::is_directory(status)) throw InputError(path, "is a directory; give the name of a file");
+  if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
+  if (fs::exists(status) && !force) throw InputError(path, "exists already; use --force to replace it");
+  auto directory = fs::path(path).parent_path();
   if (directory.empty()) directory = ".";
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(directory, ignored)) throw IoError(path, "there is no directory " + directory.string());
+  if (!file_exists(directory) || !fs::is_directory(directory)) throw IoError(path, "there is no directory " + directory.string());
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw IoError(path, "directory " + directory.string() + " is not writable: " + reason(errno));
   }
+  if (!fs::exists(path + kPart, error) && error == std::errc::filename_too_long) throw IoError(path, "cannot be written: " + error.message());
 }
 
 void write_then_rename(const std::string& path, std::span<const char> bytes) {
-  const std::string part = path + ".part";
+  const std::string part = path + kPart;
   int error = write_file(part, bytes);
   if (error == 0 && std::rename(part.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;

@@ -4,8 +4,9 @@
 
 namespace atl {
 
-/// IoError unless a file can be created in the directory that `path` names.
-void check_directory_writable(const std::string& path);
+/// To be asked before a simulation that may take days: InputError when `path` exists and `force` is off, or when it cannot
+/// be a file; IoError when its directory does not exist or cannot be written, or the name is too long.
+void check_output(const std::string& path, bool force);
 
 /// Writes `bytes` to `<path>.part`, brings them to disk and renames. On failure the .part is removed, IoError is thrown, and
 /// whatever stood under `path` before is untouched.

@@ -291,17 +291,6 @@ std::vector<char> file_image(const RunResult& result) {
 
 }  // namespace
 
-void check_output(const std::string& path, bool force) {
-  namespace fs = std::filesystem;
-  if (path.empty()) throw InputError("output", "the name of the result file is empty");
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (fs::is_directory(status)) throw InputError(path, "is a directory; give the name of a result file");
-  if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
-  if (fs::exists(status) && !force) throw InputError(path, "exists already; use --force to replace it");
-  check_directory_writable(path);
-}
-
 void write_result(const RunResult& result, const std::string& path, bool force) {
   check_output(path, force);
   check_shape(result);

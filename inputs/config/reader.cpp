@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 #include "inputs/config/assign.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/suggest.hpp"
@@ -133,10 +134,9 @@ json override_layer(const std::string& set) {
 
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
   SystemConfig config;
-  std::error_code ignored;  // a name that no file can have, for one
   if (const EmbeddedFile* preset = find_preset(name_or_path)) {
     apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path);
-  } else if (std::filesystem::exists(name_or_path, ignored)) {
+  } else if (file_exists(name_or_path)) {
     const std::string stem = std::filesystem::path(name_or_path).stem().string();
     if (!is_utf8(stem)) throw InputError(name_or_path, "the file's name, which would name the system, is not in UTF-8");
     apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem, name_or_path);

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/engine/file_exists.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/config/section.hpp"
@@ -87,8 +88,7 @@ std::string effective_config(const Experiment& e, const Point& point) {
 void check_point(const Experiment& e, const Point& point) {
   effective_config(e, point);
   const fs::path path(point.workload->path);
-  std::error_code ignored;  // a name that no file can have, for one
-  if (fs::exists(path, ignored)) return;
+  if (file_exists(path)) return;
   throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), neighbour_hint(path)));
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 #include "inputs/trace/accelsim_source.hpp"
 
 namespace atl::accelsim {
@@ -35,9 +36,8 @@ std::string find_kernel(const LineReader& lines, const std::filesystem::path& fo
   if (path.ends_with(".tracez"))
     lines.fail("'" + std::string(name) +
                "': zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");
-  std::error_code ignored;  // a name that no file can have, for one
-  if (std::filesystem::exists(path, ignored)) return path;
-  if (std::filesystem::exists(path + ".xz", ignored)) return path + ".xz";
+  if (file_exists(path)) return path;
+  if (file_exists(path + ".xz")) return path + ".xz";
   lines.fail("the kernel's file '" + path + "' does not exist");
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
 #include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
@@ -32,7 +33,7 @@ std::string main_file(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
   const std::string list = (std::filesystem::path(path) / "kernelslist.g").string();
-  if (!std::filesystem::exists(list, ignored)) throw InputError(path, "this folder has no kernelslist.g");
+  if (!file_exists(list)) throw InputError(path, "this folder has no kernelslist.g");
   return list;
 }
 

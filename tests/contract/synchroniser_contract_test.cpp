@@ -58,6 +58,17 @@ TEST_CASE("the digest is the same for any map of processes to ranks") {
   });
 }
 
+TEST_CASE("batches too large to be sent before they are asked for cross without a deadlock, whatever the map") {
+  // On this map each rank's first group sends to the other's last, and batches of both cross in every window.
+  on_all_ranks([](Transport& t) {
+    std::vector<int> map = {0, 1, 0, 0, 1, 0};
+    for (int& rank : map) rank %= t.size();
+    Rules rules{16, 12, 30};
+    rules.freight = 200'000;
+    check_same_as_alone(t, ring_with_controller(5, 32, 200), map, rules);
+  });
+}
+
 TEST_CASE("edges of very different latencies, one slow and none a multiple of another, change nothing") {
   on_all_ranks([](Transport& t) {
     Edges edges(5);

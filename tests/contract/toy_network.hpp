@@ -27,6 +27,7 @@ struct Rules {
   LpId thief = ~0u;          ///< process that throws an exception ...
   Cycle theft = kNever;      ///< ... from this cycle on
   LpId cheat = ~0u;          ///< process that sends faster than its edges promise
+  std::size_t freight = 0;   ///< above 0: every ball goes in a control message with so many bytes
 };
 
 class Player final : public LogicalProcess {
@@ -61,9 +62,9 @@ class Player final : public LogicalProcess {
     if (choice == edges().size()) return queue_.push(at + wait, ball);
     Edge& edge = edges()[choice];
     const Cycle arrival = id() == rules_.cheat ? at + 1 : at + edge.latency + wait;
-    if (random() % 8 == 0) {
+    if (random() % 8 == 0 || rules_.freight != 0) {
       edge.outbox.control.push_back(
-          {arrival, id(), ball.bounces, std::to_string(ball.id) + std::string(random() % 300, ' ')});
+          {arrival, id(), ball.bounces, std::to_string(ball.id) + std::string(random() % 300 + rules_.freight, ' ')});
     } else {
       edge.outbox.data.push_back(Message::make(arrival, id(), 0, ball));
     }

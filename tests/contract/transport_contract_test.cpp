@@ -57,6 +57,31 @@ TEST_CASE("streams between two ranks are independent: messages are taken in any 
   });
 }
 
+TEST_CASE("two messages of any size may be under way on a stream in each direction") {
+  on_all_ranks([](Transport& t) {
+    std::map<int, std::unique_ptr<Stream>> peers;
+    for (int r = 0; r < t.size(); ++r) {
+      if (r != t.rank()) peers.emplace(r, t.open(r, 3));
+    }
+    constexpr std::size_t kBytes = 300'000;
+    for (auto& [r, stream] : peers) stream->send(pattern(kBytes, t.rank(), r, 0));
+    for (int round = 1; round < 6; ++round) {
+      for (auto& [r, stream] : peers) stream->send(pattern(kBytes + 7 * static_cast<std::size_t>(round), t.rank(), r, round));
+      for (auto& [r, stream] : peers) {
+        std::string body;
+        stream->receive(body);
+        const bool equal = body == pattern(kBytes + 7 * static_cast<std::size_t>(round - 1), r, t.rank(), round - 1);
+        CHECK(equal);
+      }
+    }
+    for (auto& [r, stream] : peers) {
+      std::string body;
+      stream->receive(body);
+      CHECK(body.size() == kBytes + 35);
+    }
+  });
+}
+
 TEST_CASE("streams deliver buffers of every size around the first part's, and of several megabytes") {
   on_all_ranks([](Transport& t) {
     int round = 0;

@@ -20,6 +20,15 @@ class BadOutput(program.ProgramTest):
         self.write("file", "text")
         self.refused(self.arguments(self.path("file", "out.h5")), 4, "out.h5: there is no directory")
 
+    def test_a_name_that_is_too_long_is_refused_before_the_run(self):
+        long = [self.path("x" * length) for length in (300, 252)]  # 252 and .part are more than 255
+        for output in long:
+            self.refused(self.arguments(output), 4, "x: cannot be written: File name too long")
+        checkpointed = self.path("x" * 240)
+        self.refused(self.arguments(checkpointed, "--checkpoint-every", "1000"), 4, ".ckpt: cannot be written: File name too long")
+        self.succeeds(self.arguments(checkpointed, "-q"))
+        self.assertEqual(program.files_below(self.folder), [checkpointed])
+
     def test_a_folder_as_output_is_refused(self):
         self.refused(self.arguments(self.folder), 2, "is a directory")
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "sample_result.hpp"
@@ -194,6 +195,10 @@ TEST_CASE("an output that can never be written is refused before the simulation"
   CHECK_THROWS_WITH_AS(check_output(dir / "no/such/r.h5", false), doctest::Contains("no directory"), IoError);
   CHECK_THROWS_WITH_AS(check_output(dir / "", true), doctest::Contains("is a directory"), InputError);
   CHECK_THROWS_AS(check_output("", true), InputError);
+  CHECK_NOTHROW(check_output(dir / std::string(250, 'r'), false));
+  for (const std::size_t length : {251u, 255u, 256u, 3000u}) {
+    CHECK_THROWS_WITH_AS(check_output(dir / std::string(length, 'r'), false), doctest::Contains("too long"), IoError);
+  }
   CHECK_THROWS_WITH_AS(check_output("/dev/null", true), doctest::Contains("not a regular file"), InputError);
   CHECK_NOTHROW(check_output("beside.h5", true));
   CHECK(dir.empty());
