@@ -6,9 +6,9 @@
     scale.py ranks ATOLL [--ranks 1,2] [--workloads FILE,...] [--repeat 3] [--set KEY=VALUE]...
         wall clock, speed-up, and the time that ranks wait, all and per window
     scale.py model ATOLL [--workloads FILE,...] [--latencies 8,32,128] [--transport vader|tcp] [--repeat 3]
-        calibrates the model of docs/scaling.md on two runs of two ranks, and compares the others with it
-    scale.py predict ATOLL --part A --sync MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
-        what the model says of many ranks, from one run on one rank and the figures that `model` printed
+        calibrates the model of docs/scaling.md on two runs of two ranks, and compares other ones with it
+    scale.py predict ATOLL --part A --batch MICROSECONDS --tcp-batch MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
+        what the model says of many ranks, from one run on one rank and the figures that `model` printed for each transport
 
 Processor time bears other jobs on the machine, wall clock does not. Standard library only."""
 
@@ -113,21 +113,25 @@ def ranks_command(a):
 
 
 class Model:
-    """T = sum over windows of max(slowest rank, mean of two chips that exchange + sync), see docs/scaling.md.
+    """T = windows x max(slowest rank with its batches, mean of two chips that exchange + batch + wire), see docs/scaling.md.
 
     part: seconds of a rank's share of the work, as part of its share of a run on one rank (caches, uneven windows).
-    sync: seconds from the end of a chip's window on one rank until another one can go on with it."""
+    batch: seconds of both ranks' processors for a batch to and fro; wire: seconds on the way, in which a rank can do other work."""
 
-    def __init__(self, part, sync):
-        self.part, self.sync = part, sync
+    def __init__(self, part, batch, wire=0):
+        self.part, self.batch, self.wire = part, batch, wire
 
     def seconds(self, works, ranks, windows):
         """works: seconds of each process in the one-rank run, chips of a ring and the controller; ranks: where each is."""
         works = [self.part * work for work in works]
-        of_rank = [sum(w for w, r in zip(works, ranks) if r == rank) for rank in range(max(ranks) + 1)]
         chips = len(works) - 1
         across = [(i, (i + 1) % chips) for i in range(chips) if ranks[i] != ranks[(i + 1) % chips]]
-        pairs = max(((works[i] + works[j]) / 2 + self.sync * windows for i, j in across), default=0)
+        # Chips of a rank with the same neighbours in other ranks are a group and share their batches (comm/batch_plan.hpp).
+        group = [(ranks[i], frozenset(j for pair in across if i in pair for j in pair if j != i)) for i in range(chips)]
+        streams = {frozenset((group[i], group[j])) for i, j in across}
+        of_rank = [sum(w for w, r in zip(works, ranks) if r == rank) +
+                   self.batch * windows * sum(1 for stream in streams for of, _ in stream if of == rank) for rank in range(max(ranks) + 1)]
+        pairs = max(((works[i] + works[j]) / 2 + (self.batch + self.wire) * windows for i, j in across), default=0)
         return max(max(of_rank), pairs)
 
 
@@ -136,21 +140,20 @@ def shares(run):
     return [run.seconds * events / run.events for events in run.loads]
 
 
-def calibrated_sync(a):
-    """From two chips, each with a rank of its own, so that nothing hides it, and links of two latencies: T = x part + windows sync.
-
-    With the shorter one, a window is so little work that synchronisation is much of the run."""
-    rows = []
+def calibrated_batch(a):
+    """From two chips with little to do, in ranks of their own, so that windows are hardly more than their batches: T = work / 2 + windows batch."""
     with tempfile.TemporaryDirectory() as folder:
-        workload = weak("shared", 2, 2, folder)
-        for latency in (2, 128):
-            arguments = ["sac-4chip", "-w", workload, "--set", "chips=2", "--set", f"link.latency_cycles={latency}"]
-            one = min(Run(a.atoll, arguments).seconds for _ in range(a.repeat))
-            two = min((Run(a.atoll, [*arguments, "--map", "0,1,1"], 2) for _ in range(a.repeat)), key=lambda r: r.seconds)
-            rows.append((one / 2, two.windows, two.seconds))
-            print(f"two chips, link latency {latency}: {one:.2f} s on one rank, {two.seconds:.2f} s on two, {two.windows} windows", flush=True)
-    (x1, w1, t1), (x2, w2, t2) = rows
-    return (x1 * t2 - x2 * t1) / (x1 * w2 - x2 * w1)
+        path = weak("shared", 2, 1, folder)
+        with open(path, encoding="utf-8") as file:
+            workload = json.load(file)
+        workload["kernels"][0].update(ctas=8, memory_instructions=4000)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(workload, file)
+        arguments = ["sac-4chip", "-w", path, "--set", "chips=2", "--set", "link.latency_cycles=2"]
+        one = min(Run(a.atoll, arguments).seconds for _ in range(a.repeat))
+        two = min((Run(a.atoll, [*arguments, "--map", "0,1,1"], 2) for _ in range(a.repeat)), key=lambda r: r.seconds)
+    print(f"two chips of few events: {one:.2f} s on one rank, {two.seconds:.2f} s on two, {two.windows} windows", flush=True)
+    return (two.seconds - one / 2) / two.windows
 
 
 def model_command(a):
@@ -172,10 +175,13 @@ def model_command(a):
                 if two.digest != alone.digest:
                     sys.exit("digests differ")
                 points.append((os.path.basename(file), latency, name, (shares(alone), ranks), two.windows, two.seconds, alone.seconds))
-    # `part` of a run whose windows are so long that synchronisation does not count.
+    # `part` of a run whose windows are so long that batches hardly count.
     longest = max((p for p in points if p[0] == points[0][0] and p[2] == "even"), key=lambda p: p[1])
-    model = Model(longest[5] / Model(1, 0).seconds(*longest[3], longest[4]), calibrated_sync(a))
-    print(f"{a.transport}: part {model.part:.3f}, sync {1e6 * model.sync:.2f} us per window")
+    batch = calibrated_batch(a)
+    model = Model(1, batch)
+    for _ in range(20):  # the slowest rank's batches do not grow with `part`
+        model.part *= longest[5] / model.seconds(*longest[3], longest[4])
+    print(f"{a.transport}: part {model.part:.3f}, batch {1e6 * model.batch:.2f} us")
     print("workload              latency  map      windows  one rank  two ranks  speed-up   model  error")
     errors = []
     for point in points:
@@ -191,7 +197,7 @@ def model_command(a):
 
 
 def predict_command(a):
-    networks = {"one host": a.sync, "InfiniBand": a.sync + 2, "TCP": a.sync + 30}
+    networks = {"one host": (a.batch, 0), "InfiniBand": (a.batch, 2), "TCP": (a.tcp_batch, 30)}
     print("workload   ranks  " + "  ".join(f"{name:>20}" for name in networks) + "   (speed-up, part of it that is synchronisation)")
     for name in a.workloads.split(","):
         with tempfile.TemporaryDirectory() as folder:
@@ -203,9 +209,10 @@ def predict_command(a):
                 of_process = list(range(a.chips + 1))
             works = shares(run)
             row = f"{name:9}  {ranks:5}"
-            for sync in networks.values():
-                seconds = Model(a.part if ranks > 1 else 1, 1e-6 * sync).seconds(works, of_process, run.windows)
-                free = Model(a.part if ranks > 1 else 1, 0).seconds(works, of_process, run.windows)
+            for batch, wire in networks.values():
+                part = a.part if ranks > 1 else 1
+                seconds = Model(part, 1e-6 * batch, 1e-6 * wire).seconds(works, of_process, run.windows)
+                free = Model(part, 0).seconds(works, of_process, run.windows)
                 row += f"  {run.seconds / seconds:10.1f}  {100 * (1 - free / seconds):6.1f} %"
             print(row)
             if ranks > a.chips:
@@ -242,7 +249,8 @@ def main():
     c = commands.add_parser("predict")
     c.add_argument("atoll")
     c.add_argument("--part", type=float, required=True)
-    c.add_argument("--sync", type=float, required=True)
+    c.add_argument("--batch", type=float, required=True)
+    c.add_argument("--tcp-batch", type=float, required=True)
     c.add_argument("--chips", type=int, default=64)
     c.add_argument("--workloads", default="shared,mixed")
     c.add_argument("--work", type=float, default=0.1)
