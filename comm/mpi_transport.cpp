@@ -18,6 +18,13 @@ namespace {
 
 /// First part of every message: received without knowing the size of the rest. Stays below the eager limit set below.
 constexpr std::size_t kFirstBytes = 60 * 1024;
+/// MPI counts in int: what is large goes in pieces.
+constexpr std::size_t kPieceBytes = 1 << 20;
+
+/// f(pointer, count) for each piece of `bytes`.
+template <class F> void in_pieces(char* data, std::size_t bytes, F&& f) {
+  for (std::size_t at = 0; at < bytes; at += kPieceBytes) f(data + at, static_cast<int>(std::min(kPieceBytes, bytes - at)));
+}
 
 /// Polls for a while, then, if ranks outnumber processors, sleeps for moments. A waiting rank that only yields stays in the
 /// run queue, and on processors that others want too it gets its turn back after whole time slices; one that sleeps is woken
@@ -35,7 +42,7 @@ void wait_for(MPI_Request& request, bool crowded) {
   }
 }
 
-/// A message goes in two parts: one of bounded size that starts with the total size, and, seldom, the rest.
+/// A message goes in parts: one of bounded size that starts with the total size, and, seldom, the rest.
 class MpiStream final : public Stream {
  public:
   MpiStream(int rank, int number, bool crowded) : rank_(rank), first_tag_(2 * number + 1), crowded_(crowded) {
@@ -54,11 +61,12 @@ class MpiStream final : public Stream {
     std::memcpy(s.bytes.data(), &total, sizeof total);
     std::memcpy(s.bytes.data() + sizeof total, body.data(), total);
     const std::size_t first = std::min(s.bytes.size(), kFirstBytes);
-    MPI_Isend(s.bytes.data(), static_cast<int>(first), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &s.parts[0]);
-    if (s.bytes.size() > first) {
-      MPI_Isend(s.bytes.data() + first, static_cast<int>(s.bytes.size() - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD,
-                &s.parts[1]);
-    }
+    const auto start = [&](char* data, int count, int tag) {
+      MPI_Isend(data, count, MPI_BYTE, rank_, tag, MPI_COMM_WORLD, &s.parts.emplace_back());
+    };
+    s.parts.reserve(1 + (s.bytes.size() - first + kPieceBytes - 1) / kPieceBytes);
+    start(s.bytes.data(), static_cast<int>(first), first_tag_);
+    in_pieces(s.bytes.data() + first, s.bytes.size() - first, [&](char* data, int count) { start(data, count, first_tag_ + 1); });
   }
 
   void receive(std::string& body) override {
@@ -71,17 +79,20 @@ class MpiStream final : public Stream {
     body.assign(first_in_.data() + sizeof total, first);
     if (total == first) return;
     body.resize(total);
-    MPI_Irecv(body.data() + first, static_cast<int>(total - first), MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD, &request);
-    wait_for(request, crowded_);
+    in_pieces(body.data() + first, total - first, [&](char* data, int count) {
+      MPI_Irecv(data, count, MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD, &request);
+      wait_for(request, crowded_);
+    });
   }
 
  private:
   struct Sending {
     std::string bytes{};
-    MPI_Request parts[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    std::vector<MPI_Request> parts{};
   };
   void finish(Sending& s) {
     for (MPI_Request& request : s.parts) wait_for(request, crowded_);
+    s.parts.clear();
   }
   int rank_, first_tag_;
   bool crowded_;
@@ -111,7 +122,7 @@ class MpiTransport final : public Transport {
     std::uint64_t size = body.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, root, MPI_COMM_WORLD);
     body.resize(size);
-    MPI_Bcast(body.data(), static_cast<int>(size), MPI_BYTE, root, MPI_COMM_WORLD);
+    in_pieces(body.data(), size, [&](char* data, int count) { MPI_Bcast(data, count, MPI_BYTE, root, MPI_COMM_WORLD); });
   }
 
   std::vector<std::string> all_gather(const std::string& body) override {

@@ -39,8 +39,14 @@ done
 }
 experiment=${words[0]} folder=${words[1]}
 
-# shellcheck disable=SC1090
-[[ -z ${ATOLL_SETUP:-} ]] || . "$ATOLL_SETUP"
+# Of modules and the like: written neither for `set -eu` nor for this script's arguments.
+setup() {
+  set +eu
+  # shellcheck disable=SC1090
+  . "$ATOLL_SETUP"
+  set -eu
+}
+[[ -z ${ATOLL_SETUP:-} ]] || setup
 export ATOLL=${ATOLL:-$(readlink -f "$here/../build/release/atoll")}
 missing=$("$ATOLL" sweep "$experiment" --out "$folder" --list --missing "${sweep[@]}")
 if [[ -z $missing ]]; then
@@ -52,7 +58,15 @@ jobs=${jobs:-$((points < 32 ? points : 32))}
 mkdir -p "$folder"
 array=$(POINTS=$(cut -d" " -f1 <<<"$missing" | xargs) SHARES=$jobs sbatch --parsable --array="1-$jobs" --output="$folder/sweep-%a.out" "${batch[@]}" \
   "$here/sweep.sbatch" "$experiment" "$folder" "${sweep[@]}")
-gather=$(sbatch --parsable --dependency="afterany:${array%%;*}" --output="$folder/gather.out" \
-  "$here/gather.sbatch" "$experiment" "$folder" "${sweep[@]}")
+# What sites demand of every job.
+common=()
+for option in "${batch[@]}"; do
+  case $option in --account=* | --partition=* | --qos=* | --clusters=* | --reservation=* | -A* | -p* | -q* | -M*) common+=("$option") ;; esac
+done
+gather=$(sbatch --parsable --dependency="afterany:${array%%;*}" --output="$folder/gather.out" "${common[@]}" \
+  "$here/gather.sbatch" "$experiment" "$folder" "${sweep[@]}") || {
+  printf 'array %s is submitted, but nothing that gathers its table: atoll table %s\n' "$array" "$folder" >&2
+  exit 1
+}
 printf '%d points missing; array %s of %d elements, table by job %s in %s/table.txt\n' \
   "$points" "$array" "$jobs" "$gather" "$folder"

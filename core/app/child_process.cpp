@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,13 +69,21 @@ std::string this_program() {
   return self.string();
 }
 
-LockedLog::LockedLog(const std::string& path) : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (fd_ < 0) throw IoError(path, std::string("cannot be written (") + std::strerror(errno) + ")");
-  owned_ = flock(fd_, LOCK_EX | LOCK_NB) == 0;
-  if (owned_ && ftruncate(fd_, 0) != 0) {
-    close(fd_);
-    throw IoError(path, std::string("cannot be written (") + std::strerror(errno) + ")");
+LockedLog::LockedLog(const std::string& path) {
+  for (;;) {
+    fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd_ < 0) throw IoError(path, std::string("cannot be written (") + std::strerror(errno) + ")");
+    owned_ = flock(fd_, LOCK_EX | LOCK_NB) == 0;
+    struct stat locked, named;
+    if (!owned_ || (fstat(fd_, &locked) == 0 && stat(path.c_str(), &named) == 0 && locked.st_ino == named.st_ino)) break;
+    close(fd_);  // whoever had it has removed it since we opened it
   }
+  const bool taken = !owned_ && errno == EWOULDBLOCK;
+  if (taken || (owned_ && ftruncate(fd_, 0) == 0)) return;
+  const std::string what = owned_ ? "cannot be written" : "cannot be locked; use another folder for the results";
+  const int error = errno;
+  close(fd_);
+  throw IoError(path, fmt::format("{} ({})", what, std::strerror(error)));
 }
 
 LockedLog::~LockedLog() { close(fd_); }

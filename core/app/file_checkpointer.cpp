@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <utility>
 
 #include "core/app/stop_signals.hpp"
-#include "inputs/workload/workload.hpp"
 
 namespace atl {
 namespace {
@@ -17,24 +14,17 @@ namespace {
 /// The newest that are kept: if the last one is lost with its disk block, there is one more.
 constexpr std::size_t kKept = 2;
 
-/// Those after `newest` are left alone: somebody went on from an older one, and knows why.
-void remove_old(const std::string& output, const std::string& newest) {
-  std::error_code ignored;
-  for (const std::string& path : unfinished_checkpoints_of(output)) std::filesystem::remove(path, ignored);
-  auto all = checkpoints_of(output);
-  all.erase(std::find(all.begin(), all.end(), newest), all.end());
-  for (std::size_t i = 0; i + kKept <= all.size(); ++i) std::filesystem::remove(all[i], ignored);
-}
-
 }  // namespace
 
-FileCheckpointer::FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps)
+FileCheckpointer::FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps,
+                                   std::string from)
     : output_(std::move(output)),
       header_(std::move(header)),
       plan_(plan),
       keeps_(keeps),
       seconds_before_(header_.host_seconds),
-      last_(header_.boundary) {
+      last_(header_.boundary),
+      newest_(std::move(from)) {
   header_.every_cycles = plan.every_cycles, header_.every_minutes = plan.every_minutes;
 }
 
@@ -52,6 +42,7 @@ Checkpointer::Wish FileCheckpointer::wish() {
 }
 
 bool FileCheckpointer::due(Cycle boundary, Cycle next) {
+  if (boundary > header_.max_cycles) return false;
   if (plan_.asked() && !at_limit_ && boundary <= header_.max_cycles && header_.max_cycles < next) return at_limit_ = true;
   if (plan_.every_cycles == 0 || boundary / plan_.every_cycles == last_ / plan_.every_cycles) return false;
   last_ = boundary;
@@ -60,13 +51,13 @@ bool FileCheckpointer::due(Cycle boundary, Cycle next) {
 
 bool FileCheckpointer::keep(SystemState state) {
   last_at_ = Clock::now();
+  if (state.boundary > header_.max_cycles) return false;  // it ends already: nobody could go on beyond the limit from here
   try {
-    if (header_.workload_content.empty()) header_.workload_content = workload_content_digest(header_.workload_file);
     CheckpointHeader header = header_;
     header.host_seconds = host_seconds();
     const std::string path = checkpoint_path(output_, state.boundary);
     write_checkpoint(path, header, state);
-    remove_old(output_, path);
+    remove_old_checkpoints(output_, state.boundary, kKept);
     newest_ = path;
     last_at_ = Clock::now();
     return true;
@@ -79,9 +70,8 @@ bool FileCheckpointer::keep(SystemState state) {
 
 std::string FileCheckpointer::farewell() const {
   if (ended == Wish::checkpoint_and_end) return "stopped; go on with: atoll resume " + newest_;
-  const auto all = checkpoints_of(output_);
-  if (all.empty()) return "ended by SIGTERM; there is no checkpoint";
-  return "ended by SIGTERM; go on from the last checkpoint with: atoll resume " + all.back();
+  if (newest_.empty()) return "ended by SIGTERM; there is no checkpoint";
+  return "ended by SIGTERM; go on from the last checkpoint with: atoll resume " + newest_;
 }
 
 }  // namespace atl

@@ -9,8 +9,9 @@ namespace atl {
 /// Leaves a run's checkpoints beside its output, the last two of them, when the plan or a signal says so.
 class FileCheckpointer final : public Checkpointer {
  public:
-  /// `header`: of the run; `header.boundary` is where it begins. `keeps`: the controller lives in this rank.
-  FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps);
+  /// `header`: of the run; `header.boundary` is where it begins. `keeps`: the controller lives in this rank. `from`: the checkpoint that
+  /// the run went on from, if any.
+  FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps, std::string from);
 
   Wish wish() override;
   bool due(Cycle boundary, Cycle next) override;
@@ -34,7 +35,7 @@ class FileCheckpointer final : public Checkpointer {
   Clock::time_point last_at_ = start_, limit_from_ = start_;
   Cycle last_ = 0;         ///< where the last one was due
   bool at_limit_ = false;  ///< the one before max_cycles was due
-  std::string newest_{};
+  std::string newest_;     ///< or where the run went on from
 };
 
 }  // namespace atl

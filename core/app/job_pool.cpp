@@ -37,11 +37,16 @@ class Children {
   ~Children() { stop(); }
   std::size_t count() const { return list_.size(); }
 
-  /// False if another process is at this job.
-  bool start(const Job& job) {
+  enum class Start { started, elsewhere, done };
+  Start start(const Job& job) {
     const LockedLog log(job.log);
-    if (log.owned()) list_.push_back({start_process(job.command, log), &job, Clock::now()});
-    return log.owned();
+    if (!log.owned()) return Start::elsewhere;
+    if (job.done && job.done()) {
+      remove_quietly(job.log);
+      return Start::done;
+    }
+    list_.push_back({start_process(job.command, log), &job, Clock::now()});
+    return Start::started;
   }
 
   /// Takes out those that have ended: f(running, wait status).
@@ -95,9 +100,10 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
   while (next < jobs.size() || children.count() > 0) {
     while (next < jobs.size() && children.count() < at_once) {
       const Job& job = jobs[next++];
-      if (children.start(job)) continue;
+      const auto how = children.start(job);
+      if (how == Children::Start::started) continue;
       ++state.ended;
-      ended({&job, true, "", 0});
+      ended({&job, how == Children::Start::elsewhere, how == Children::Start::done, "", 0});
     }
     state.running = children.count(), state.seconds = since(start);
     tick(state);
@@ -114,7 +120,7 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
       }
       ++state.ended, state.failed += !error.empty();
       if (error.empty()) remove_quietly(r.job->log);
-      ended({r.job, false, error, since(r.start)});
+      ended({r.job, false, false, error, since(r.start)});
     });
   }
   return 0;

@@ -11,11 +11,13 @@ struct Job {
   std::vector<std::string> command;
   std::string log;
   std::string scrap;  ///< what may be left half written if it is stopped
+  std::function<bool()> done{};  ///< asked when nobody else can be at it: whether somebody has done it meanwhile
 };
 
 struct JobEnd {
   const Job* job;
   bool skipped;       ///< another process is at it
+  bool done_before;   ///< another process has done it
   std::string error;  ///< "" for success
   double seconds;
 };

@@ -57,13 +57,17 @@ std::string PointInspector::difference(const Point& point, const std::string& st
 }
 
 PointStatus PointInspector::inspect(const Point& point) {
-  const std::string log = log_path(folder_, point), result = result_path(folder_, point);
+  const std::string log = log_path(folder_, point);
   if (is_being_written(log)) return {PointState::running, ""};
-  if (!file_exists(result)) {
-    if (!file_exists(log)) return {PointState::missing, ""};
-    const std::string error = first_error(log);
-    return {PointState::failed, error.empty() ? "ended without a result, see " + log : error};
-  }
+  PointStatus status = inspect_result(point);
+  if (status.state != PointState::missing || !file_exists(log)) return status;
+  const std::string error = first_error(log);
+  return {PointState::failed, error.empty() ? "ended without a result, see " + log : error};
+}
+
+PointStatus PointInspector::inspect_result(const Point& point) {
+  const std::string result = result_path(folder_, point);
+  if (!file_exists(result)) return {PointState::missing, ""};
   RunResult stored;
   try {
     stored = read_result(result);

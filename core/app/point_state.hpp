@@ -31,6 +31,8 @@ class PointInspector {
  public:
   PointInspector(const Experiment& experiment, std::string folder) : experiment_(experiment), folder_(std::move(folder)) {}
   PointStatus inspect(const Point& point);
+  /// The same of its result alone: for who holds the lock of its log.
+  PointStatus inspect_result(const Point& point);
 
  private:
   std::string difference(const Point& point, const std::string& stored_config, const std::string& stored_digest);

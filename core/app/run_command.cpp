@@ -16,7 +16,7 @@ struct RunOptions {
   std::string system;
   std::vector<std::string> sets;
   int threads = 1;
-  unsigned scale = 1;
+  unsigned scale = 0;  ///< 0: as the system has it
   CheckpointOptions checkpoints;
   RunJob job;  ///< but for its configuration
 };
@@ -64,7 +64,7 @@ void add_run(Commands& c) {
   cmd->callback([&c, o] {
     c.on_all_ranks = true;
     c.chosen = [&c, o] {
-      if (o->scale > 1) o->sets.push_back(fmt::format("scale={}", o->scale));
+      if (o->scale > 0) o->sets.push_back(fmt::format("scale={}", o->scale));
       const std::string started = time_of_day();
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         RunJob job = o->job;

@@ -3,9 +3,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "comm/agree.hpp"
@@ -46,13 +48,22 @@ std::string check_line(const ConsistencyChecker::Counts& n) {
       n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
 }
 
-/// A run that begins would soon mix its checkpoints with those of an earlier one.
-void clear_checkpoints(const RunJob& job) {
-  const auto old = checkpoints_of(job.output);
-  if (!old.empty() && !job.force) {
-    throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
+/// A run would soon mix its checkpoints with those of an earlier one, if it does not go on from them.
+bool replaces_checkpoints(const RunJob& job) {
+  namespace fs = std::filesystem;
+  if (job.output.empty()) return false;
+  const auto place = [](const std::string& path) { return fs::weakly_canonical(path); };
+  return !job.from || place(job.from->state.file) != place(checkpoint_path(job.output, job.from->header.boundary));
+}
+
+/// Last of all that can fail before the run begins.
+void remove_checkpoints(const RunJob& job) {
+  auto old = checkpoints_of(job.output);
+  std::ranges::copy(unfinished_checkpoints_of(job.output), std::back_inserter(old));
+  for (const std::string& path : old) {
+    std::error_code error;
+    if (!std::filesystem::remove(path, error) && error) throw IoError(path, "cannot be removed: " + error.message());
   }
-  for (const std::string& path : old) std::filesystem::remove(path);
 }
 
 /// What the run is, for its checkpoints.
@@ -69,10 +80,13 @@ CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
 std::string prepare_files(const RunJob& job) {
   if (!job.output.empty()) check_output(job.output, job.force);
   if (job.plan.asked()) check_output(checkpoint_path(job.output, kNever), true);  // the longest of their names
-  if (job.from && workload_content_digest(job.workload_file) != job.from->header.workload_content)
-    throw InputError(job.workload_file, "has changed since the checkpoint was written");
-  if (!job.output.empty() && !job.from) clear_checkpoints(job);
-  return workload_digest(job.workload_file);  // now: the file may change during the run
+  const auto old = replaces_checkpoints(job) ? checkpoints_of(job.output) : std::vector<std::string>{};
+  if (!old.empty() && !job.force)
+    throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
+  const std::string digest = workload_digest(job.workload_file);  // now: the file may change during the run
+  if (job.from && digest != job.from->header.workload_digest)
+    throw InputError(job.workload_file, "has changed since the run began");
+  return digest;
 }
 
 void check_options(const RunJob& job, int ranks) {
@@ -105,10 +119,13 @@ int run_job(Transport& t, const RunJob& job, const std::string& host) {
     if (here) digest = prepare_files(job);
   });
   check_same_workload(t, *workload, job.workload);
+  together(t, [&] {
+    if (here && replaces_checkpoints(job)) remove_checkpoints(job);
+  });
 
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
-  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet));
+  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   ConsistencyChecker checker;
   if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
@@ -116,7 +133,7 @@ int run_job(Transport& t, const RunJob& job, const std::string& host) {
   if (job.output.empty() || job.check) {
     let_stop_signals_end();
   } else {
-    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here);
+    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here, job.from ? job.from->state.file : "");
   }
   if (job.from) options.resume = &job.from->state;
 

@@ -119,7 +119,9 @@ Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
 /// A bar on a terminal; elsewhere the lines about points that have ended are enough.
 class SweepProgress {
  public:
-  explicit SweepProgress(std::size_t at_once) : at_once_(at_once), terminal_(isatty(fileno(stdout)) != 0) {}
+  SweepProgress(std::size_t at_once, std::size_t total) : at_once_(at_once), terminal_(isatty(fileno(stdout)) != 0) {
+    state_.total = total;
+  }
   ~SweepProgress() { clear(); }
 
   void draw(const PoolState& s) {
@@ -141,10 +143,8 @@ class SweepProgress {
 
   void ended(const JobEnd& end) {
     ++ended_;
-    if (end.skipped) {
-      say(end.job->name, "is being run by another process");
-      return;
-    }
+    if (end.skipped) return say(end.job->name, "is being run by another process");
+    if (end.done_before) return say(end.job->name, "has been done by another process");
     ++timed_, total_seconds_ += end.seconds;
     seconds_per_point_ = total_seconds_ / static_cast<double>(timed_);
     say(end.job->name, end.error.empty() ? "done in " + duration(end.seconds) : "FAILED: " + end.error);
@@ -168,17 +168,21 @@ class SweepProgress {
   PoolState state_;
 };
 
-int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder) {
+int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder,
+                PointInspector& inspector) {
   std::vector<Job> jobs;
   for (const Selected& s : points)
-    if (s.status.state != PointState::done) jobs.push_back(job_of(e, s.point, folder));
+    if (s.status.state != PointState::done) {
+      jobs.push_back(job_of(e, s.point, folder));
+      jobs.back().done = [&] { return inspector.inspect_result(s.point).state == PointState::done; };
+    }
   const std::size_t at_once = o.jobs ? o.jobs : std::max<std::size_t>(1, processors() / std::max(1u, e.ranks));
   fmt::print("{} of {} points are done; running {}, {} at a time, into {}\n", points.size() - jobs.size(), points.size(),
              jobs.size(), std::min(at_once, std::max<std::size_t>(1, jobs.size())), folder);
   std::fflush(stdout);
   std::vector<std::string> failures;
   std::size_t elsewhere = 0;
-  SweepProgress progress(at_once);
+  SweepProgress progress(at_once, jobs.size());
   const int signal = run_jobs(
       jobs, at_once,
       [&](const JobEnd& end) {
@@ -195,6 +199,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
                signal);
     return 128 + signal;
   }
+  if (elsewhere > 0) fmt::print("{} of them are left to another process\n", elsewhere);
   if (failures.empty() && elsewhere == 0) fmt::print("all done; `atoll table {}` compares\n", folder);
   return failures.empty() ? 0 : 1;
 }
@@ -220,7 +225,7 @@ int sweep(const SweepOptions& o) {
   fs::create_directories(folder, error);
   if (error) throw IoError(folder, "cannot be created: " + error.message());
   store_experiment(e, folder);
-  return run_missing(e, points, o, folder);
+  return run_missing(e, points, o, folder, inspector);
 }
 
 }  // namespace

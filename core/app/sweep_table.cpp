@@ -125,6 +125,19 @@ TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
   return {grouped(count), std::to_string(count)};
 }
 
+/// A speed-up over a baseline of another version of the workload would be none.
+void leave_out_other_versions(SweepResults& s) {
+  for (const ExperimentWorkload& w : s.experiment.workloads) {
+    for (const Variant& v : s.experiment.variants) {
+      const auto run = s.runs.find({w.name, v.name}), baseline = s.runs.find({w.name, v.baseline});
+      if (run == s.runs.end() || baseline == s.runs.end()) continue;
+      if (run->second.provenance.workload_digest == baseline->second.provenance.workload_digest) continue;
+      s.missing.push_back(fmt::format("{}__{} (of another version of the workload than {})", w.name, v.name, v.baseline));
+      s.runs.erase(run);
+    }
+  }
+}
+
 }  // namespace
 
 SweepResults read_sweep(const std::string& folder) {
@@ -138,21 +151,25 @@ SweepResults read_sweep(const std::string& folder) {
       s.missing.push_back(p.name);
       continue;
     }
+    const std::string wanted = effective_config(s.experiment, p);
+    RunResult run;
     try {
-      RunResult run = read_result(path);
-      run.samples = {};  // a table needs totals only
-      const std::string other = first_difference(run.provenance.effective_config, effective_config(s.experiment, p));
-      if (!other.empty()) {  // left by another sweep into this folder
-        s.missing.push_back(fmt::format("{} ({})", p.name, other));
-      } else if (run.complete) {
-        s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
-      } else {
-        s.missing.push_back(p.name + " (incomplete)");
-      }
+      run = read_result(path);
     } catch (const InputError& error) {
       s.missing.push_back(fmt::format("{} ({})", p.name, std::string(error.what()).substr(path.size() + 2)));
+      continue;
+    }
+    run.samples = {};  // a table needs totals only
+    const std::string other = first_difference(run.provenance.effective_config, wanted);
+    if (!other.empty()) {  // left by another sweep into this folder
+      s.missing.push_back(fmt::format("{} ({})", p.name, other));
+    } else if (run.complete) {
+      s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
+    } else {
+      s.missing.push_back(p.name + " (incomplete)");
     }
   }
+  leave_out_other_versions(s);
   return s;
 }
 

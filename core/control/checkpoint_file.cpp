@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
 
 #include "core/engine/archive_bytes.hpp"
@@ -19,7 +20,7 @@ namespace atl {
 namespace {
 
 constexpr std::string_view kMagic = "ATOLLCKP", kSuffix = ".ckpt", kUnfinished = ".ckpt.part";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 
 /// The first bytes of a file, as they lie in memory.
 struct Preamble {
@@ -146,7 +147,7 @@ std::optional<Cycle> cycle_in(std::string_view name, std::string_view stem, std:
 }
 
 /// By ascending cycle.
-std::vector<std::string> files_of(const std::string& output, std::string_view suffix) {
+std::vector<std::pair<Cycle, std::string>> files_of(const std::string& output, std::string_view suffix) {
   namespace fs = std::filesystem;
   const fs::path path(output);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -158,16 +159,28 @@ std::vector<std::string> files_of(const std::string& output, std::string_view su
       found.emplace_back(*cycle, path.has_parent_path() ? (folder / name).string() : name);
   }
   std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> paths_of(std::vector<std::pair<Cycle, std::string>> files) {
   std::vector<std::string> paths;
-  for (auto& [cycle, name] : found) paths.push_back(std::move(name));
+  for (auto& [cycle, name] : files) paths.push_back(std::move(name));
   return paths;
 }
 
 }  // namespace
 
-std::vector<std::string> checkpoints_of(const std::string& output) { return files_of(output, kSuffix); }
+std::vector<std::string> checkpoints_of(const std::string& output) { return paths_of(files_of(output, kSuffix)); }
 
-std::vector<std::string> unfinished_checkpoints_of(const std::string& output) { return files_of(output, kUnfinished); }
+std::vector<std::string> unfinished_checkpoints_of(const std::string& output) { return paths_of(files_of(output, kUnfinished)); }
+
+void remove_old_checkpoints(const std::string& output, Cycle newest, std::size_t kept) {
+  std::error_code ignored;
+  for (const std::string& path : unfinished_checkpoints_of(output)) std::filesystem::remove(path, ignored);
+  auto all = files_of(output, kSuffix);
+  std::erase_if(all, [&](const auto& file) { return file.first > newest; });
+  for (std::size_t i = 0; i + kept < all.size(); ++i) std::filesystem::remove(all[i].second, ignored);
+}
 
 std::string output_of_checkpoint(const std::string& path) {
   const std::string_view name = path;

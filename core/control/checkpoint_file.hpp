@@ -12,12 +12,11 @@ namespace atl {
 
 /// What a run needs, besides its state, to go on as the same run.
 struct CheckpointHeader {
-  std::string version, commit;   ///< of the program that wrote it: the blocks are its memory
-  std::string config;            ///< effective configuration, JSON
-  std::string workload;          ///< as the user named it
-  std::string workload_file;     ///< where that was
-  std::string workload_digest;   ///< of its main file, for the result
-  std::string workload_content;  ///< digest of all its files: if another one, the run would go on with something else
+  std::string version, commit;  ///< of the program that wrote it: the blocks are its memory
+  std::string config;           ///< effective configuration, JSON
+  std::string workload;         ///< as the user named it
+  std::string workload_file;    ///< where that was
+  std::string workload_digest;  ///< if another one, the run would go on with something else
   std::string command, started_at;
   Cycle boundary = 0;
   Cycle max_cycles = kNever;
@@ -26,7 +25,7 @@ struct CheckpointHeader {
   double host_seconds = 0;    ///< spent so far, in all parts of the run
   std::uint64_t windows = 0;  ///< run so far
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, version, commit, config, workload, workload_file, workload_digest, workload_content, command, started_at);
+    state(a, version, commit, config, workload, workload_file, workload_digest, command, started_at);
     state(a, boundary, max_cycles, every_cycles, every_minutes, host_seconds, windows);
   }
 };
@@ -48,6 +47,8 @@ std::string checkpoint_path(const std::string& output, Cycle boundary);
 std::vector<std::string> checkpoints_of(const std::string& output);
 /// What a process that was killed left of those it was writing.
 std::vector<std::string> unfinished_checkpoints_of(const std::string& output);
+/// Leaves `kept` of those up to cycle `newest`. Those after it are left alone: somebody went on from an older one, and knows why.
+void remove_old_checkpoints(const std::string& output, Cycle newest, std::size_t kept);
 /// The output that a checkpoint's name begins with. InputError if it is not named like one.
 std::string output_of_checkpoint(const std::string& path);
 

@@ -39,7 +39,7 @@ class Controller final : public LogicalProcess {
   /// Called with every sample; for display only.
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
   /// Ends the run at `cycle` instead of where the run that was loaded would have.
-  void limit(Cycle cycle) { limit_ = cycle; }
+  void limit(Cycle cycle) { limit_ = finishing_ ? kNever : cycle; }
   /// Between two windows. Not in it: who shows the progress.
   void save(SaveArchive& a);
   void load(LoadArchive& a);

@@ -54,6 +54,17 @@ int write_file(const std::string& path, std::span<const char> bytes) {
   return file.close() == 0 ? 0 : errno;
 }
 
+std::filesystem::path folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+/// A rename may be lost in a crash, and a later removal of what it replaces kept. File systems that know no such thing refuse.
+void settle_rename(const std::string& path) {
+  const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0) ::fsync(folder.get());
+}
+
 }  // namespace
 
 void check_output(const std::string& path, bool force) {
@@ -64,8 +75,7 @@ void check_output(const std::string& path, bool force) {
   if (fs::is_directory(status)) throw InputError(path, "is a directory; give the name of a file");
   if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
   if (fs::exists(status) && !force) throw InputError(path, "exists already; use --force to replace it");
-  auto directory = fs::path(path).parent_path();
-  if (directory.empty()) directory = ".";
+  const auto directory = folder_of(path);
   if (!file_exists(directory) || !fs::is_directory(directory)) throw IoError(path, "there is no directory " + directory.string());
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw IoError(path, "directory " + directory.string() + " is not writable: " + reason(errno));
@@ -77,7 +87,7 @@ void write_then_rename(const std::string& path, std::span<const char> bytes) {
   const std::string part = path + kPart;
   int error = write_file(part, bytes);
   if (error == 0 && std::rename(part.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
+  if (error == 0) return settle_rename(path);
   ::unlink(part.c_str());
   throw IoError(path, "not written: " + reason(error));
 }

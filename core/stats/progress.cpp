@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "core/stats/human.hpp"
 
 namespace atl {
@@ -10,10 +12,10 @@ namespace atl {
 std::string format_progress(const ProgressState& s) {
   std::string out = fmt::format("kernel {}/{} | cycle {} | CTAs {}/{}", s.kernel, s.kernels,
                                 si(static_cast<double>(s.cycle)), s.ctas_done, s.ctas_total);
-  if (s.seconds > 0) out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests) / s.seconds));
-  if (s.ctas_done > 0 && s.ctas_done <= s.ctas_total) {
+  if (s.seconds > 0) out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests - s.requests_before) / s.seconds));
+  if (s.ctas_done > s.ctas_before && s.ctas_done <= s.ctas_total) {
     // Assumes that the CTAs to come cost what those so far did; good enough to decide whether to wait.
-    const double left = static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done);
+    const double left = static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);
     out += fmt::format(" | {} left", duration(s.seconds * left));
   }
   return out;
@@ -25,9 +27,11 @@ ProgressLine::Style ProgressLine::style_for(std::FILE* out, bool quiet) {
 }
 
 void ProgressLine::update(ProgressState state, Clock::time_point now) {
+  if (std::exchange(resumed_, false)) ctas_before_ = state.ctas_done, requests_before_ = state.requests;
   if (style_ == Style::quiet || now < due_) return;
   due_ = now + interval();
   state.seconds = std::chrono::duration<double>(now - start_).count();
+  state.ctas_before = ctas_before_, state.requests_before = requests_before_;
   const std::string text = format_progress(state);
   if (style_ == Style::terminal) {
     // A line that wraps cannot be rewritten, and the last column already wraps on some terminals.

@@ -14,7 +14,8 @@ struct ProgressState {
   std::uint64_t ctas_done = 0;  ///< of all kernels
   std::uint64_t ctas_total = 0;
   std::uint64_t requests = 0;  ///< memory requests since the start
-  double seconds = 0;          ///< of host time since the start; ProgressLine fills it
+  double seconds = 0;          ///< of host time since the start; ProgressLine fills it and what follows
+  std::uint64_t ctas_before = 0, requests_before = 0;  ///< in earlier parts of a run that was gone on with
 };
 
 /// `kernel 2/7 | cycle 1.20 M | CTAs 300/4096 | 512 k requests/s | 3 min 10 s left`
@@ -29,8 +30,9 @@ class ProgressLine {
   /// The style that suits `out`: one rewritten line on a terminal, a plain line now and then elsewhere.
   static Style style_for(std::FILE* out, bool quiet);
 
-  ProgressLine(std::FILE* out, Style style, std::size_t columns = 80, Clock::time_point start = Clock::now())
-      : out_(out), style_(style), columns_(columns), start_(start), due_(start + interval()) {}
+  /// `resumed`: what the first update tells of was done before.
+  ProgressLine(std::FILE* out, Style style, bool resumed = false, std::size_t columns = 80, Clock::time_point start = Clock::now())
+      : out_(out), style_(style), resumed_(resumed), columns_(columns), start_(start), due_(start + interval()) {}
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
@@ -51,6 +53,8 @@ class ProgressLine {
 
   std::FILE* out_;
   Style style_;
+  bool resumed_;
+  std::uint64_t ctas_before_ = 0, requests_before_ = 0;
   std::size_t columns_;
   Clock::time_point start_, due_;
   bool shown_ = false;

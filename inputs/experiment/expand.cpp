@@ -13,21 +13,33 @@ namespace {
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+/// A section as its keys: `llc={"ways":8}` is `llc.ways=8`.
+void add_leaves(ordered_json& out, const std::string& key, const ordered_json& value) {
+  if (!value.is_object()) {
+    out[key] = value;
+    return;
+  }
+  for (const auto& [name, part] : value.items()) add_leaves(out, key + "." + name, part);
+}
+
 /// `llc.ways=8` as {"llc.ways": 8}; what is no JSON is a text, as on the command line.
 ordered_json sets_json(const std::vector<std::string>& sets) {
   ordered_json out = ordered_json::object();
   for (const std::string& set : sets) {
     const auto equals = set.find('=');
     const std::string value = set.substr(std::min(set.size(), equals + 1));
-    out[set.substr(0, equals)] = ordered_json::accept(value) ? ordered_json::parse(value) : ordered_json(value);
+    add_leaves(out, set.substr(0, equals), ordered_json::accept(value) ? ordered_json::parse(value) : ordered_json(value));
   }
   return out;
 }
 
 std::string relative(const std::string& path, const std::string& folder) {
+  const fs::path file = fs::absolute(path).lexically_normal(), base = fs::absolute(folder).lexically_normal();
+  // Above a link, `..` by name and on disk are two things.
   std::error_code error;
-  const fs::path out = fs::relative(path, folder, error);
-  return error || out.empty() ? fs::absolute(path).string() : out.string();
+  const bool linked = fs::weakly_canonical(base, error) != base || error;
+  const fs::path out = linked ? fs::path() : file.lexically_relative(base);
+  return out.empty() ? file.string() : out.string();
 }
 
 /// The name in the same folder that was probably meant.
@@ -70,10 +82,11 @@ std::vector<Point> expand(const Experiment& e) {
 }
 
 std::vector<std::string> overrides(const Experiment& e, const Point& point) {
-  std::vector<std::string> out = e.sets;
+  std::vector<std::string> out;
+  if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));  // first: whatever else says `scale` knows better
+  out.insert(out.end(), e.sets.begin(), e.sets.end());
   out.insert(out.end(), point.workload->sets.begin(), point.workload->sets.end());
   out.insert(out.end(), point.variant->sets.begin(), point.variant->sets.end());
-  if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));
   return out;
 }
 

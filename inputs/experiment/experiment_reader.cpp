@@ -37,8 +37,8 @@ void check_name(const std::string& name, std::set<std::string>& taken, const Ori
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
   if (name.empty()) fail("is missing");
   if (name.find_first_not_of(kLetters) != std::string::npos || name[0] == '.' || name[0] == '-' ||
-      name.find("__") != std::string::npos)
-    fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-` and single `_`", name));
+      name[0] == '_' || name.back() == '_' || name.find("__") != std::string::npos)
+    fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-`, and single `_` within", name));
   if (!taken.insert(name).second) fail(fmt::format("= \"{}\" is given twice", name));
 }
 

@@ -86,10 +86,6 @@ Digest digest_of_file(const std::string& name) {
 }  // namespace
 
 std::string workload_digest(const std::string& path) {
-  return fmt::format("{:016x}", digest_of_file(main_file(path)).value());
-}
-
-std::string workload_content_digest(const std::string& path) {
   const std::string file = main_file(path);
   Digest digest = digest_of_file(file);
   if (!has_hdf5_signature(file) && first_character(file) != '{') {

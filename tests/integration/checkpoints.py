@@ -104,17 +104,49 @@ class Commands(CheckpointTest):
         self.assertLessEqual(cycle(left), 9000)
         self.assertGreater(cycle(left), 9000 - 2048)
         self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", "15000"]).digest(), limited)
-        unlimited = self.succeeds(["resume", left, "-f", "--max-cycles", "1000000"]).digest()
-        self.assertEqual(unlimited, self.succeeds(self.arguments(self.path("u.h5"), "--max-cycles", "1000000")).digest())
-        self.assertTrue(wanted)
+        self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", "1000000"]).digest(), wanted)
+        self.assertEqual(self.succeeds(self.arguments(self.path("u.h5"), "--max-cycles", "1000000")).digest(), wanted)
+
+    def test_no_checkpoint_is_left_behind_max_cycles_from_which_nobody_could_go_on_beyond_it(self):
+        limited = self.succeeds(self.arguments(self.path("l.h5"), "--max-cycles", "15000")).digest()
+        output = self.path("o.h5")
+        for ranks in (None, 2):
+            self.succeeds(self.arguments(output, "--max-cycles", "9200", "--checkpoint-every", "500", "--force"), ranks=ranks)
+            left = checkpoints(output)
+            self.assertEqual(len(left), 2)
+            self.assertLessEqual(cycle(left[-1]), 9200)
+            for path in left:
+                outcome = self.succeeds(["resume", path, "-o", self.path("again.h5"), "-f", "--max-cycles", "15000"])
+                self.assertEqual(outcome.digest(), limited)
 
     def test_checkpoints_of_an_earlier_run_are_kept_unless_force_is_given(self):
         output = self.path("o.h5")
         self.succeeds(self.arguments(output, "--checkpoint-every", "5000"))
         os.remove(output)
         self.refused(self.arguments(output), 2, ".ckpt: is a checkpoint of an earlier run", layouts=[None, 3])
+        self.refused(self.arguments(output, "--force", name="none"), 2, "none.json", layouts=[None, 2])
+        self.assertEqual(len(checkpoints(output)), 2, "a run that cannot begin removes nothing")
         self.succeeds(self.arguments(output, "--force"))
         self.assertEqual(checkpoints(output), [])
+
+    def test_checkpoints_of_another_output_are_kept_unless_force_is_given(self):
+        a, b = self.path("a.h5"), self.path("b.h5")
+        for output in (a, b):
+            self.succeeds(self.arguments(output, "--checkpoint-every", "5000"))
+            os.remove(output)
+        others = checkpoints(b)
+        self.refused(["resume", checkpoints(a)[0], "-o", b], 2, ".ckpt: is a checkpoint of an earlier run", layouts=[None, 2])
+        self.assertEqual(checkpoints(b), others)
+        self.succeeds(["resume", checkpoints(a)[0], "-o", b, "--force", "--checkpoint-every", "none"])
+        self.assertEqual(checkpoints(b), [])
+
+    def test_two_checkpoints_are_kept_however_the_output_is_spelt(self):
+        os.mkdir(self.path("d"))
+        output = self.path("d") + "//o.h5"
+        self.succeeds(self.arguments(output, "--checkpoint-every", "3000"))
+        self.assertEqual(len(checkpoints(self.path("d", "o.h5"))), 2)
+        self.succeeds(["resume", checkpoints(output)[0], "--force"])
+        self.assertEqual(len(checkpoints(self.path("d", "o.h5"))), 2)
 
     def test_options_that_make_no_sense_are_refused(self):
         output = self.path("o.h5")
@@ -140,7 +172,7 @@ class Refused(CheckpointTest):
     def test_a_workload_that_has_changed_is_refused_by_name(self):
         with open(self.workload, "a", encoding="utf-8") as file:
             file.write("\n")
-        self.refused(["resume", self.checkpoint], 2, "w.json: has changed since the checkpoint was written")
+        self.refused(["resume", self.checkpoint], 2, "w.json: has changed since the run began")
         shutil.copy(workload("stores"), self.path("moved.json"))
         outcome = self.succeeds(["resume", self.checkpoint, "-w", self.path("moved.json")])
         self.assertEqual(outcome.digest(), self.wanted)
@@ -215,6 +247,18 @@ class Signals(CheckpointTest):
             newest = checkpoints(output)[-1]
             self.assertGreater(cycle(newest), cycle(left))
             self.assertEqual(self.succeeds(["resume", newest], timeout=60).digest(), wanted)
+
+    def test_a_workload_that_changes_before_the_first_checkpoint_is_refused_by_name(self):
+        output = self.path("o.h5")
+        arguments = self.long(output, repeat=1000)
+        process = start(arguments)
+        time.sleep(1)  # it has read the workload by then
+        path = arguments[arguments.index("-w") + 1]
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("\n")
+        code, said, _ = self.stop(process, signal.SIGUSR1)
+        self.assertEqual(code, CKPT_EXIT, said)
+        self.refused(["resume", checkpoints(output)[-1]], 2, "long1000.json: has changed since the run began", layouts=[None])
 
     def test_a_time_limit_does_the_same(self):
         output = self.path("o.h5")

@@ -46,6 +46,44 @@ class Sweep(program.ProgramTest):
         whole["set"] = {key: int(value) for key, value in whole["set"].items()}
         return self.write("e.json", json.dumps(whole))
 
+    def test_a_folder_behind_a_link_and_a_section_as_setting_can_be_read_again(self):
+        os.makedirs(self.path("deep", "er", "disk"))
+        os.symlink(self.path("deep", "er", "disk"), self.path("out"))
+        self.sweep("--set", 'llc={"ways":8}', experiment=self.experiment())
+        outcome = program.run(["table", self.path("out")])
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertNotIn("no result", outcome.out)
+
+    def test_a_result_of_another_version_of_the_workload_is_in_no_row_with_its_baseline(self):
+        experiment = self.experiment(baseline="mem")
+        self.sweep(experiment=experiment)
+        path = self.path("w", "a.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.write("w/a.json", text.replace('"ctas": 32', '"ctas": 40'))
+        self.sweep("--only", "a__sm", "--force", experiment=experiment)
+        outcome = program.run(["table", self.path("out")])
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("a__sm (of another version of the workload than mem)", outcome.out + outcome.err)
+
+    def test_points_that_another_sweep_has_done_meanwhile_are_not_run_again(self):
+        experiment = self.experiment()
+        long = {"kernels": [{"ctas": 64, "memory_instructions": 20000, "regions": [{"name": "r", "size_kib": 256}]}]}
+        self.write("w/a.json", json.dumps(long))
+        command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding="utf-8", env=program.environment())
+        while not os.path.exists(self.path("out", "a__mem.log")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        self.sweep("--only", "b__*", experiment=experiment)
+        before = {name: at for name, at in self.results().items() if name.startswith("b__")}
+        self.assertEqual(len(before), 2)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, out + err)
+        self.assertEqual(out.count("has been done by another process"), 2, out)
+        self.assertLessEqual(before.items(), self.results().items())
+
     def test_a_sweep_that_is_stopped_keeps_what_is_finished_and_goes_on_from_there(self):
         command = [ATOLL, "sweep", QUICK, "-o", self.path("out"), "--jobs", "2"]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -31,7 +31,7 @@ void put(const std::string& path, const std::string& bytes) { std::ofstream(path
 CheckpointHeader header() {
   CheckpointHeader h;
   h.version = version(), h.commit = git_commit();
-  h.config = "{\"chips\": 2}", h.workload = "w.json", h.workload_content = "0123", h.command = "atoll run";
+  h.config = "{\"chips\": 2}", h.workload = "w.json", h.workload_digest = "0123", h.command = "atoll run";
   h.boundary = 640, h.max_cycles = 99999, h.every_minutes = 2.5, h.host_seconds = 17.25;
   return h;
 }
@@ -54,7 +54,7 @@ TEST_CASE("a checkpoint file is read as it was written") {
   const Checkpoint c = read_checkpoint(folder / "a");
   CHECK(c.header.config == h.config);
   CHECK(c.header.workload == h.workload);
-  CHECK(c.header.workload_content == h.workload_content);
+  CHECK(c.header.workload_digest == h.workload_digest);
   CHECK(c.header.command == h.command);
   CHECK(c.header.max_cycles == h.max_cycles);
   CHECK(c.header.every_minutes == h.every_minutes);

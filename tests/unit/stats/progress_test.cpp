@@ -15,7 +15,7 @@ std::string output_of(ProgressLine::Style style, int seconds, std::size_t column
   std::FILE* file = std::tmpfile();
   {
     const auto start = ProgressLine::Clock::now();
-    ProgressLine line(file, style, columns, start);
+    ProgressLine line(file, style, false, columns, start);
     for (int tick = 1; tick <= 10 * seconds; ++tick) line.update({1, 2, 1000, 5, 10, 500, 0}, start + tick * 100ms);
   }
   std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
@@ -37,6 +37,19 @@ TEST_CASE("progress names kernel, cycle, CTAs, speed and time left") {
 TEST_CASE("progress promises no time left before the first CTA is done") {
   CHECK(format_progress({1, 7, 10, 0, 4096, 50, 10}) == "kernel 1/7 | cycle 10 | CTAs 0/4096 | 5 requests/s");
   CHECK(format_progress({}) == "kernel 0/0 | cycle 0 | CTAs 0/0");
+}
+
+TEST_CASE("what was done before a run was gone on with counts neither for its speed nor for the time left") {
+  std::FILE* file = std::tmpfile();
+  const auto start = ProgressLine::Clock::now();
+  ProgressLine line(file, ProgressLine::Style::log, true, 80, start);
+  line.update({2, 7, 1'000'000, 1000, 1300, 90'000, 0}, start + 1s);
+  line.update({2, 7, 1'200'000, 1100, 1300, 120'000, 0}, start + 30s);
+  char text[200] = {};
+  std::rewind(file);
+  CHECK(std::fgets(text, sizeof text, file) == text);
+  CHECK(std::string(text) == "kernel 2/7 | cycle 1.20 M | CTAs 1100/1300 | 1.00 k requests/s | 1 min 00 s left\n");
+  std::fclose(file);
 }
 
 TEST_CASE("a quiet progress line writes nothing") { CHECK(output_of(ProgressLine::Style::quiet, 100).empty()); }
