@@ -206,9 +206,12 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
 
 int sweep(const SweepOptions& o) {
   Experiment e = read_experiment(o.file);
-  if (o.scale > 0) e.scale = o.scale;
   // Above what the variants say: on the command line, the user has the last word.
-  for (Variant& v : e.variants) v.sets.insert(v.sets.end(), o.sets.begin(), o.sets.end());
+  if (o.scale > 0) e.scale = o.scale;
+  for (Variant& v : e.variants) {
+    if (o.scale > 0) v.sets.push_back(fmt::format("scale={}", o.scale));
+    v.sets.insert(v.sets.end(), o.sets.begin(), o.sets.end());
+  }
   std::string folder = o.folder.empty() ? "results/" + fs::path(o.file).stem().string() : o.folder;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   std::vector<Selected> points = select(e, o);

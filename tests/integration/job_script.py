@@ -1,0 +1,87 @@
+"""What slurm/run.sbatch does around a simulation, without Slurm: signals, checkpoints, what is queued again. slurm.py has the real thing."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import program
+from checkpoints import checkpoints
+from program import ATOLL, SMALL, SOURCE, sets, workload
+
+SCRIPT = os.path.join(SOURCE, "slurm", "run.sbatch")
+
+
+class JobScript(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(workload("stores"), self.path("short.json"))
+        with open(workload("stores"), encoding="utf-8") as file:
+            text = file.read()
+        self.write("long.json", text.replace('"repeat": 2', '"repeat": 3000'))
+        self.assertIn("3000", text.replace('"repeat": 2', '"repeat": 3000'), "of a run that lasts")
+        os.chmod(self.write("bin/scontrol", "#!/bin/sh\necho scontrol $*\n"), 0o755)
+        self.output = self.path("o.h5")
+
+    def start(self, name, *more, **variables):
+        environment = {**program.environment(), "SLURM_JOB_ID": "7", "SLURM_NTASKS": "2", "SLURM_SUBMIT_DIR": SOURCE, "ATOLL": ATOLL,
+                       "LAUNCHER": "mpirun", "LAUNCHER_OPTIONS": "--oversubscribe", "CHECKPOINT_EVERY": "20000",
+                       "PATH": self.path("bin") + ":" + os.environ["PATH"], **variables}
+        return subprocess.Popen(["bash", SCRIPT, "sac-4chip", "--workload", self.path(name), "--output", self.output, *more, *sets(*SMALL)],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+                                env=environment, start_new_session=True)
+
+    def end(self, process, code):
+        said = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, code, said)
+        return said
+
+    def stop_behind(self, process, cycle):
+        """Once it has checkpoints behind that cycle."""
+        end = time.monotonic() + 30
+        while not [c for c in checkpoints(self.output) if int(c.split(".")[-2]) > cycle]:
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+        process.send_signal(signal.SIGUSR1)
+        return self.end(process, 75)
+
+    def test_a_signal_queues_the_job_again_and_progress_behind_a_damaged_checkpoint_counts(self):
+        self.assertIn("scontrol requeue 7", self.stop_behind(self.start("long.json"), 20000))
+        before, newest = checkpoints(self.output)
+        with open(newest, "r+b") as file:
+            file.seek(20000)
+            file.write(b"x")
+        # A signal at once: what it goes on to is not yet behind the damaged one.
+        process = self.start("long.json", CHECKPOINT_EVERY="10min")
+        time.sleep(0.2)
+        process.send_signal(signal.SIGUSR1)
+        said = self.end(process, 75)
+        self.assertIn(f"going on from {before}", said)
+        self.assertIn("scontrol requeue 7", said)
+        self.assertNotIn(newest, checkpoints(self.output))
+
+    def test_checkpoints_of_other_runs_are_neither_taken_nor_removed(self):
+        other = self.write("o.4096.ckpt", "of an output called o")
+        self.end(self.start("short.json"), 0)
+        self.assertTrue(os.path.exists(other))
+        self.assertEqual(checkpoints(self.output), [])
+        self.stop_behind(self.start("long.json", "--force"), 20000)
+        with open(self.path("long.json"), "a", encoding="utf-8") as file:
+            file.write("\n")
+        self.assertIn("other arguments, or of another system or workload", self.end(self.start("long.json", "--force"), 2))
+
+    def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
+        setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
+        said = self.end(self.start("short.json", ATOLL_SETUP=setup), 0)
+        self.assertIn("arguments: 0", said)
+
+    def test_what_cannot_work_is_refused_by_name(self):
+        self.assertIn("LAUNCHER is srun or mpirun", self.end(self.start("short.json", LAUNCHER="mpiexec"), 2))
+        self.output = self.path("no", "o.h5")
+        self.assertIn("o.h5: there is no such folder", self.end(self.start("short.json"), 2))
+
+
+if __name__ == "__main__":
+    program.main()
