@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "comm/agree.hpp"
 #include "comm/mpi_transport.hpp"
@@ -75,7 +76,7 @@ void add_resume(Commands& c) {
         Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);
         RunJob job;
         together(t, [&] { job = job_of(*o, std::move(checkpoint)); });
-        return run_job(t, job, c.mpi.host());
+        return run_job(t, std::move(job), c.mpi.host());
       });
     };
   });

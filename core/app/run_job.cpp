@@ -103,7 +103,7 @@ void check_options(const RunJob& job, int ranks) {
 
 }  // namespace
 
-int run_job(Transport& t, const RunJob& job, const std::string& host) {
+int run_job(Transport& t, RunJob job, const std::string& host) {
   const SystemConfig& config = job.config;
   std::optional<RankMap> map;
   together(t, [&] {
@@ -111,7 +111,11 @@ int run_job(Transport& t, const RunJob& job, const std::string& host) {
     map = job.map.empty() ? RankMap::spread(config.chips, ranks) : RankMap::parse(job.map, config.chips, ranks);
     check_options(job, t.size());
   });
-  const bool here = map->rank_of(config.chips) == static_cast<std::uint32_t>(t.rank());
+  const auto rank = static_cast<std::uint32_t>(t.rank());
+  const bool here = map->rank_of(config.chips) == rank;
+  for (LpId lp = 0; job.from && lp < job.from->state.processes.size(); ++lp) {
+    if (lp >= map->lps() || map->rank_of(lp) != rank) job.from->state.processes[lp] = {};  // many ranks may share a host
+  }
   std::unique_ptr<Workload> workload;
   std::string digest;
   together(t, [&] {

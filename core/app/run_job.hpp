@@ -27,7 +27,7 @@ struct RunJob {
 inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15;
 
 /// Collective: every rank has the same job. Returns the exit code.
-int run_job(Transport& transport, const RunJob& job, const std::string& host);
+int run_job(Transport& transport, RunJob job, const std::string& host);
 
 /// Runs `on_rank` on the ranks of the program: those of mpirun, or `threads` of this process.
 int run_on_ranks(Transport& transport, int threads, const std::function<int(Transport&)>& on_rank);

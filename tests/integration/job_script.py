@@ -37,10 +37,10 @@ class JobScript(program.ProgramTest):
         self.assertEqual(process.returncode, code, said)
         return said
 
-    def stop_behind(self, process, cycle):
+    def stop_behind(self, process, cycle, besides=None):
         """Once it has checkpoints behind that cycle."""
         end = time.monotonic() + 30
-        while not [c for c in checkpoints(self.output) if int(c.split(".")[-2]) > cycle]:
+        while not [c for c in checkpoints(self.output) if c != besides and int(c.split(".")[-2]) > cycle]:
             self.assertIsNone(process.poll())
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)
@@ -49,18 +49,17 @@ class JobScript(program.ProgramTest):
 
     def test_a_signal_queues_the_job_again_and_progress_behind_a_damaged_checkpoint_counts(self):
         self.assertIn("scontrol requeue 7", self.stop_behind(self.start("long.json"), 20000))
-        before, newest = checkpoints(self.output)
-        with open(newest, "r+b") as file:
+        newest = checkpoints(self.output)[-1]
+        damaged = self.output + ".999999999.ckpt"
+        shutil.copy(newest, damaged)
+        with open(damaged, "r+b") as file:
             file.seek(20000)
             file.write(b"x")
-        # A signal at once: what it goes on to is not yet behind the damaged one.
-        process = self.start("long.json", CHECKPOINT_EVERY="10min")
-        time.sleep(0.2)
-        process.send_signal(signal.SIGUSR1)
-        said = self.end(process, 75)
-        self.assertIn(f"going on from {before}", said)
+        said = self.stop_behind(self.start("long.json"), int(newest.split(".")[-2]), besides=damaged)
+        self.assertIn(f"going on from {newest}", said)
         self.assertIn("scontrol requeue 7", said)
-        self.assertNotIn(newest, checkpoints(self.output))
+        self.assertFalse(os.path.exists(damaged))
+        self.assertTrue(os.path.exists(damaged + ".damaged"))
 
     def test_checkpoints_of_other_runs_are_neither_taken_nor_removed(self):
         other = self.write("o.4096.ckpt", "of an output called o")
@@ -71,6 +70,13 @@ class JobScript(program.ProgramTest):
         with open(self.path("long.json"), "a", encoding="utf-8") as file:
             file.write("\n")
         self.assertIn("other arguments, or of another system or workload", self.end(self.start("long.json", "--force"), 2))
+
+    def test_options_of_the_run_hold_for_its_later_parts(self):
+        self.stop_behind(self.start("long.json", "-q", "--max-cycles", "200000", "--checkpoint-every=20000"), 20000)
+        said = self.end(self.start("long.json", "-q", "--max-cycles", "200000", "--checkpoint-every=20000"), 0)
+        self.assertIn("going on from", said)
+        self.assertNotIn("digest", said, "-q")
+        self.assertEqual(len(checkpoints(self.output)), 2, "to go on beyond --max-cycles")
 
     def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
         setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
