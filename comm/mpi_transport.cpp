@@ -66,7 +66,8 @@ class MpiStream final : public Stream {
     };
     s.parts.reserve(1 + (s.bytes.size() - first + kPieceBytes - 1) / kPieceBytes);
     start(s.bytes.data(), static_cast<int>(first), first_tag_);
-    in_pieces(s.bytes.data() + first, s.bytes.size() - first, [&](char* data, int count) { start(data, count, first_tag_ + 1); });
+    in_pieces(s.bytes.data() + first, s.bytes.size() - first,
+              [&](char* data, int count) { start(data, count, first_tag_ + 1); });
   }
 
   void receive(std::string& body) override {

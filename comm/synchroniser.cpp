@@ -40,9 +40,9 @@ Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> lo
   make_groups(rank_of);
 }
 
-/// Groups take their turn in the order of their first pairs, on every rank: mostly, what one sends early the other needs early.
-/// Where it does not, nobody waits for ever: a group waits for batches of the window before, and to send until the batch before
-/// the last one was taken, which it was before the other group sent the batch that this one has received.
+/// Groups take their turn in the order of their first pairs, on every rank: mostly, what one sends early the other needs
+/// early. Where it does not, nobody waits for ever: a group waits for batches of the window before, and to send until the
+/// batch before the last one was taken, which it was before the other group sent the batch that this one has received.
 void Synchroniser::make_groups(const std::vector<int>& rank_of) {
   const auto in = [&](const BatchPlan::Pair& pair, LpId group) { return pair.a == group || pair.b == group; };
   std::vector<std::pair<std::size_t, LpId>> turns;  // first pair, group
@@ -94,7 +94,8 @@ void Synchroniser::collect(Group& g, Cycle boundary) {
       if (local_index_[e.to] >= 0) {
         box(e.to, l->process->id()).put(e.outbox, boundary);
       } else {
-        Pair& pair = *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
+        Pair& pair =
+            *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
         encode(e.outbox, l->process->id(), e.to, pair.send);
         e.outbox.clear();
       }

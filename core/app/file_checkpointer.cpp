@@ -43,7 +43,7 @@ Checkpointer::Wish FileCheckpointer::wish() {
 
 bool FileCheckpointer::due(Cycle boundary, Cycle next) {
   if (boundary > header_.max_cycles) return false;
-  if (plan_.asked() && !at_limit_ && boundary <= header_.max_cycles && header_.max_cycles < next) return at_limit_ = true;
+  if (plan_.asked() && !at_limit_ && header_.max_cycles < next) return at_limit_ = true;
   if (plan_.every_cycles == 0 || boundary / plan_.every_cycles == last_ / plan_.every_cycles) return false;
   last_ = boundary;
   return true;

@@ -9,8 +9,8 @@ namespace atl {
 /// Leaves a run's checkpoints beside its output, the last two of them, when the plan or a signal says so.
 class FileCheckpointer final : public Checkpointer {
  public:
-  /// `header`: of the run; `header.boundary` is where it begins. `keeps`: the controller lives in this rank. `from`: the checkpoint that
-  /// the run went on from, if any.
+  /// `header`: of the run; `header.boundary` is where it begins. `keeps`: the controller lives in this rank. `from`: the
+  /// checkpoint that the run went on from, if any.
   FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps, std::string from);
 
   Wish wish() override;

@@ -10,7 +10,7 @@ struct Job {
   std::string name;
   std::vector<std::string> command;
   std::string log;
-  std::string scrap;  ///< what may be left half written if it is stopped
+  std::string scrap;             ///< what may be left half written if it is stopped
   std::function<bool()> done{};  ///< asked when nobody else can be at it: whether somebody has done it meanwhile
 };
 

@@ -137,7 +137,8 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (job.output.empty() || job.check) {
     let_stop_signals_end();
   } else {
-    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here, job.from ? job.from->state.file : "");
+    options.checkpointer =
+        &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here, job.from ? job.from->state.file : "");
   }
   if (job.from) options.resume = &job.from->state;
 

@@ -172,7 +172,9 @@ std::vector<std::string> paths_of(std::vector<std::pair<Cycle, std::string>> fil
 
 std::vector<std::string> checkpoints_of(const std::string& output) { return paths_of(files_of(output, kSuffix)); }
 
-std::vector<std::string> unfinished_checkpoints_of(const std::string& output) { return paths_of(files_of(output, kUnfinished)); }
+std::vector<std::string> unfinished_checkpoints_of(const std::string& output) {
+  return paths_of(files_of(output, kUnfinished));
+}
 
 void remove_old_checkpoints(const std::string& output, Cycle newest, std::size_t kept) {
   std::error_code ignored;

@@ -47,7 +47,8 @@ std::string checkpoint_path(const std::string& output, Cycle boundary);
 std::vector<std::string> checkpoints_of(const std::string& output);
 /// What a process that was killed left of those it was writing.
 std::vector<std::string> unfinished_checkpoints_of(const std::string& output);
-/// Leaves `kept` of those up to cycle `newest`. Those after it are left alone: somebody went on from an older one, and knows why.
+/// Leaves `kept` of those up to cycle `newest`. Those after it are left alone: somebody went on from an older one, and knows
+/// why.
 void remove_old_checkpoints(const std::string& output, Cycle newest, std::size_t kept);
 /// The output that a checkpoint's name begins with. InputError if it is not named like one.
 std::string output_of_checkpoint(const std::string& path);

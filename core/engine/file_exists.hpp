@@ -5,8 +5,8 @@
 
 namespace atl {
 
-/// Whether there is anything of that name. A name too long for any file is nothing's; IoError where it cannot be told, as in a
-/// folder that may not be searched.
+/// Whether there is anything of that name. A name too long for any file is nothing's; IoError where it cannot be told, as in
+/// a folder that may not be searched.
 inline bool file_exists(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);

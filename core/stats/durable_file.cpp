@@ -59,7 +59,8 @@ std::filesystem::path folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// A rename may be lost in a crash, and a later removal of what it replaces kept. File systems that know no such thing refuse.
+/// A rename may be lost in a crash, and a later removal of what it replaces kept. File systems that know no such thing
+/// refuse.
 void settle_rename(const std::string& path) {
   const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) ::fsync(folder.get());
@@ -76,11 +77,13 @@ void check_output(const std::string& path, bool force) {
   if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
   if (fs::exists(status) && !force) throw InputError(path, "exists already; use --force to replace it");
   const auto directory = folder_of(path);
-  if (!file_exists(directory) || !fs::is_directory(directory)) throw IoError(path, "there is no directory " + directory.string());
+  if (!file_exists(directory) || !fs::is_directory(directory))
+    throw IoError(path, "there is no directory " + directory.string());
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw IoError(path, "directory " + directory.string() + " is not writable: " + reason(errno));
   }
-  if (!fs::exists(path + kPart, error) && error == std::errc::filename_too_long) throw IoError(path, "cannot be written: " + error.message());
+  if (!fs::exists(path + kPart, error) && error == std::errc::filename_too_long)
+    throw IoError(path, "cannot be written: " + error.message());
 }
 
 void write_then_rename(const std::string& path, std::span<const char> bytes) {

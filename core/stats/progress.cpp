@@ -12,7 +12,8 @@ namespace atl {
 std::string format_progress(const ProgressState& s) {
   std::string out = fmt::format("kernel {}/{} | cycle {} | CTAs {}/{}", s.kernel, s.kernels,
                                 si(static_cast<double>(s.cycle)), s.ctas_done, s.ctas_total);
-  if (s.seconds > 0) out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests - s.requests_before) / s.seconds));
+  if (s.seconds > 0)
+    out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests - s.requests_before) / s.seconds));
   if (s.ctas_done > s.ctas_before && s.ctas_done <= s.ctas_total) {
     // Assumes that the CTAs to come cost what those so far did; good enough to decide whether to wait.
     const double left = static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);

@@ -31,7 +31,8 @@ class ProgressLine {
   static Style style_for(std::FILE* out, bool quiet);
 
   /// `resumed`: what the first update tells of was done before.
-  ProgressLine(std::FILE* out, Style style, bool resumed = false, std::size_t columns = 80, Clock::time_point start = Clock::now())
+  ProgressLine(std::FILE* out, Style style, bool resumed = false, std::size_t columns = 80,
+               Clock::time_point start = Clock::now())
       : out_(out), style_(style), resumed_(resumed), columns_(columns), start_(start), due_(start + interval()) {}
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -36,9 +36,10 @@ void check_name(const std::string& name, std::set<std::string>& taken, const Ori
   const auto fail = [&](std::string_view what) { throw InputError(origin.where, fmt::format("`{}` {}", origin.key, what)); };
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
   if (name.empty()) fail("is missing");
-  if (name.find_first_not_of(kLetters) != std::string::npos || name[0] == '.' || name[0] == '-' ||
-      name[0] == '_' || name.back() == '_' || name.find("__") != std::string::npos)
-    fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-`, and single `_` within", name));
+  if (name.find_first_not_of(kLetters) != std::string::npos || name[0] == '.' || name[0] == '-' || name[0] == '_' ||
+      name.back() == '_' || name.find("__") != std::string::npos)
+    fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-`, and single `_` within",
+                     name));
   if (!taken.insert(name).second) fail(fmt::format("= \"{}\" is given twice", name));
 }
 
@@ -161,9 +162,8 @@ std::vector<Exception> read_exceptions(const json& root, const std::string& wher
 
 bool matches(const Exception& exception, const Variant& variant) {
   return std::ranges::all_of(exception, [&](const auto& entry) {
-    const auto last = std::find_if(variant.sets.rbegin(), variant.sets.rend(), [&](const std::string& set) {
-      return set.compare(0, set.find('='), entry.first) == 0;
-    });
+    const auto last = std::find_if(variant.sets.rbegin(), variant.sets.rend(),
+                                   [&](const std::string& set) { return set.compare(0, set.find('='), entry.first) == 0; });
     return last != variant.sets.rend() && entry.second.contains(last->substr(entry.first.size() + 1));
   });
 }

@@ -98,8 +98,8 @@ class Workload {
 /// Throws InputError naming the file, and the line, key or offset. Parametric workloads can be made smaller by `scale_by`.
 std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_by = 1);
 
-/// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether a run can
-/// be gone on with. Reads SASS traces in full.
+/// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether
+/// a run can be gone on with. Reads SASS traces in full.
 std::string workload_digest(const std::string& path);
 
 }  // namespace atl

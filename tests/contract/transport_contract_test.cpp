@@ -66,7 +66,8 @@ TEST_CASE("two messages of any size may be under way on a stream in each directi
     constexpr std::size_t kBytes = 300'000;
     for (auto& [r, stream] : peers) stream->send(pattern(kBytes, t.rank(), r, 0));
     for (int round = 1; round < 6; ++round) {
-      for (auto& [r, stream] : peers) stream->send(pattern(kBytes + 7 * static_cast<std::size_t>(round), t.rank(), r, round));
+      for (auto& [r, stream] : peers)
+        stream->send(pattern(kBytes + 7 * static_cast<std::size_t>(round), t.rank(), r, round));
       for (auto& [r, stream] : peers) {
         std::string body;
         stream->receive(body);
