@@ -72,8 +72,10 @@ class JobScript(program.ProgramTest):
         self.assertIn("other arguments, or of another system or workload", self.end(self.start("long.json", "--force"), 2))
 
     def test_options_of_the_run_hold_for_its_later_parts(self):
-        self.stop_behind(self.start("long.json", "-q", "--max-cycles", "200000", "--checkpoint-every=20000"), 20000)
-        said = self.end(self.start("long.json", "-q", "--max-cycles", "200000", "--checkpoint-every=20000"), 0)
+        # Some seconds of simulation: the script holds the signal back until the launcher is a second old.
+        run = ("long.json", "-q", "--max-cycles", "4000000", "--checkpoint-every=100000")
+        self.stop_behind(self.start(*run), 100000)
+        said = self.end(self.start(*run), 0)
         self.assertIn("going on from", said)
         self.assertNotIn("digest", said, "-q")
         self.assertEqual(len(checkpoints(self.output)), 2, "to go on beyond --max-cycles")

@@ -82,8 +82,8 @@ class Slurm(program.ProgramTest):
                 self.assertEqual(info["provenance"]["hosts"], ["n1"] * 4 + ["n2"])
 
     def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
-        """What --signal sends before the limit, sent at once."""
-        kernel = {"repeat": 20, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
+        """What --signal sends before the limit, sent at once; the script holds it back until the launcher is a second old."""
+        kernel = {"repeat": 150, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
         work = self.write("w.json", json.dumps({"kernels": [kernel]}))
         arguments = ["sac-4chip", "--workload", work, *sets(*SMALL)]
         wanted = self.succeeds(["run", *arguments], timeout=60).digest()
@@ -91,7 +91,7 @@ class Slurm(program.ProgramTest):
         for launcher in ("srun", "mpirun"):
             with self.subTest(launcher=launcher):
                 job = self.submit("--nodes=2", "--ntasks=5", os.path.join(SCRIPTS, "run.sbatch"), *arguments, "--output", result,
-                                  CHECKPOINT_EVERY="5000", LAUNCHER=launcher)
+                                  CHECKPOINT_EVERY="20000", LAUNCHER=launcher)
                 self.until(lambda: self.checkpoints(result), lambda: self.output("job.out"))
                 self.slurm("scancel", "--signal=USR1", "--batch", job)
                 fields = self.wait(job, ("COMPLETED", "FAILED"))
