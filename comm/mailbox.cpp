@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "comm/control_message.hpp"
 #include "core/engine/error.hpp"
@@ -31,6 +32,7 @@ void Mailbox::put(Mail& mail, Cycle now) {
 
 const Mail& Mailbox::take(Cycle index) {
   taken_.clear();
+  if (taken_.data.capacity() != 0) spare_.push_back(std::exchange(taken_.data, {}));
   if (kept_ == 0) {
     current_ = index + 1;
     return taken_;

@@ -32,13 +32,19 @@ class Mailbox {
   static constexpr Cycle kSlots = 16;
   void place(const Message& m) {
     const Cycle index = m.arrival / window_;
-    (index - current_ < kSlots ? slots_[index % kSlots].data : far_.data).push_back(m);
+    auto& into = index - current_ < kSlots ? slots_[index % kSlots].data : far_.data;
+    if (into.capacity() == 0 && !spare_.empty()) {
+      into = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    into.push_back(m);
   }
   LpId source_;
   Cycle window_;
   Cycle current_ = 0;  ///< slots cover windows [current, current + kSlots)
   std::array<Mail, kSlots> slots_;
   Mail far_, taken_;
+  std::vector<std::vector<Message>> spare_;  ///< of slots that were taken: memory that the host's caches still hold
   std::size_t kept_ = 0;
 };
 

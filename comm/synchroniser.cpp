@@ -76,29 +76,25 @@ Mailbox& Synchroniser::box(LpId to, LpId from) {
   throw SimulationError(fmt::format("process {} has no edge to process {}", from, to));
 }
 
-void Synchroniser::deliver(Group& g, Cycle index) {
-  for (Local* l : g.members) {
-    for (Mailbox& b : l->boxes) {
-      const Mail& mail = b.take(index);
-      if (!mail.data.empty()) l->process->receive(mail.data);
-      for (const ControlMessage& c : mail.control) l->process->receive(c);
-    }
+void Synchroniser::deliver(Local& l, Cycle index) {
+  for (Mailbox& b : l.boxes) {
+    const Mail& mail = b.take(index);
+    if (!mail.data.empty()) l.process->receive(mail.data);
+    for (const ControlMessage& c : mail.control) l.process->receive(c);
   }
 }
 
-/// Moves what the group sent to the mailbox of a local process, or into the batch of the group where the receiver lives.
-void Synchroniser::collect(Group& g, Cycle boundary) {
-  for (Local* l : g.members) {
-    for (Edge& e : l->process->edges()) {
-      if (e.outbox.empty()) continue;
-      if (local_index_[e.to] >= 0) {
-        box(e.to, l->process->id()).put(e.outbox, boundary);
-      } else {
-        Pair& pair =
-            *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
-        encode(e.outbox, l->process->id(), e.to, pair.send);
-        e.outbox.clear();
-      }
+/// Moves what a process sent to the mailbox of a local one, or into the batch of the group where the receiver lives.
+void Synchroniser::collect(Group& g, Local& l, Cycle boundary) {
+  for (Edge& e : l.process->edges()) {
+    if (e.outbox.empty()) continue;
+    if (local_index_[e.to] >= 0) {
+      box(e.to, l.process->id()).put(e.outbox, boundary);
+    } else {
+      Pair& pair =
+          *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
+      encode(e.outbox, l.process->id(), e.to, pair.send);
+      e.outbox.clear();
     }
   }
 }
@@ -160,9 +156,13 @@ void Synchroniser::run_window(Cycle index, Cycle end, bool all, std::exception_p
     receive_batches(g, index * window_, error);
     if (!error) {
       try {
-        deliver(g, index);
-        for (Local* l : g.members) l->process->run_until(end);
-        collect(g, end);
+        for (std::size_t i = 0; i < g.members.size(); ++i) {
+          // To and fro: what ran last in one window runs first in the next, while the host's caches hold its state.
+          Local& l = *g.members[index % 2 == 0 ? i : g.members.size() - 1 - i];
+          deliver(l, index);
+          l.process->run_until(end);
+          collect(g, l, end);
+        }
       } catch (...) {
         error = std::current_exception();
       }

@@ -76,8 +76,8 @@ class Synchroniser {
 
   void make_groups(const std::vector<int>& rank_of);
   void run_window(Cycle index, Cycle end, bool all, std::exception_ptr& error);
-  void deliver(Group& g, Cycle index);
-  void collect(Group& g, Cycle boundary);
+  void deliver(Local& l, Cycle index);
+  void collect(Group& g, Local& l, Cycle boundary);
   void send_batches(Group& g, Cycle boundary, bool all);
   void receive_batches(Group& g, Cycle boundary, std::exception_ptr& error);
   Cycle least_of_all(Cycle mine);

@@ -65,6 +65,7 @@ class L1Cache {
   /// What a response for MSHR `entry` will touch.
   void prefetch(std::uint32_t entry, LineAddr line) const {
     mshr_.prefetch(entry);
+    mshr_.prefetch(line);
     tags_.prefetch(sets_(line.value));
   }
   /// What a look-up of `line` will touch.

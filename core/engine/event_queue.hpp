@@ -65,14 +65,14 @@ template <class Event> class EventQueue {
   void clear() {
     bucket_.fill({kNil, kNil});
     occupied_.fill(0);
-    nodes_.clear(), far_.clear();
-    free_ = kNil, pending_ = 0;
+    nodes_.clear(), far_.clear(), free_.clear();
+    pending_ = 0;
   }
 
   /// Handles all events before `end`: calls handle(cycle, event); the handler may push. `hint(event)` is called for an
   /// event some places ahead, so that the owner can prefetch what it will touch while others are handled.
   template <class Handler, class Hint> void run_until(Cycle end, Handler&& handle, Hint&& hint) {
-    for (;;) {
+    for (std::uint32_t early = kNil;;) {  // first node of the cycle to come, once it was hinted
       const Cycle at = next();
       if (at >= end) return;
       now_ = at;
@@ -82,22 +82,24 @@ template <class Event> class EventQueue {
         far_.pop_back();
       }
       auto& b = bucket_[at & kMask];
-      std::uint32_t hinted = kNil, distance = 0;  // the last node that was hinted, and how many of them are not yet handled
+      if (const std::uint32_t first = bucket_[(at + 1) & kMask].head; first != kNil) prefetch_address(&nodes_[first]);
+      // The last node that was hinted, and how many of them are not yet handled.
+      std::uint32_t hinted = early, distance = early != kNil && early == b.head;
+      early = kNil;
       while (b.head != kNil) {
         const std::uint32_t n = b.head;
         for (; distance < kHints; ++distance) {
           const std::uint32_t next = distance == 0 ? n : nodes_[hinted].next;
-          if (next == kNil) break;
-          hinted = next;
-          const Node& ahead = nodes_[hinted];
-          if (ahead.next != kNil) prefetch_address(&nodes_[ahead.next]);
-          hint(ahead.event);
+          if (next == kNil) {
+            if (early == kNil && (early = bucket_[(at + 1) & kMask].head) != kNil) hint_at(early, hint);
+            break;
+          }
+          hint_at(hinted = next, hint);
         }
         --distance;
         const Event event = nodes_[n].event;
         b.head = nodes_[n].next;
-        nodes_[n].next = free_;
-        free_ = n;
+        free_.push_back(n);
         --pending_, ++handled_;
         handle(at, event);
       }
@@ -117,6 +119,8 @@ template <class Event> class EventQueue {
   static constexpr Cycle kMask = kWheel - 1;
   static constexpr std::size_t kWords = kWheel / 64;
   static constexpr std::uint32_t kHints = 3;  ///< events that are hinted and not yet handled: 2 to 8 are equally good
+  static constexpr std::size_t kSoon =
+      4;  ///< free nodes asked for before they are taken: arriving messages take many in turn
   struct Node {
     Event event;
     std::uint32_t next;
@@ -134,12 +138,14 @@ template <class Event> class EventQueue {
   };
 
   void push_wheel(Cycle at, const Event& event) {
-    std::uint32_t n = free_;
-    if (n == kNil) {
+    std::uint32_t n;
+    if (free_.empty()) {
       n = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back({event, kNil});
     } else {
-      free_ = nodes_[n].next;
+      n = free_.back();
+      free_.pop_back();
+      if (free_.size() >= kSoon) prefetch_address(&nodes_[*(free_.end() - kSoon)]);
       nodes_[n] = {event, kNil};
     }
     ++pending_;
@@ -151,6 +157,13 @@ template <class Event> class EventQueue {
       nodes_[b.tail].next = n;
     }
     b.tail = n;
+  }
+
+  /// The node behind is asked for as well: the list is a chain of loads.
+  template <class Hint> void hint_at(std::uint32_t n, Hint& hint) const {
+    const Node& node = nodes_[n];
+    if (node.next != kNil) prefetch_address(&nodes_[node.next]);
+    hint(node.event);
   }
 
   /// The wheel covers [now, now + kWheel): the first occupied bucket going round from now.
@@ -173,7 +186,7 @@ template <class Event> class EventQueue {
   std::array<std::uint64_t, kWords> occupied_{};
   std::vector<Node> nodes_;
   std::vector<Far> far_;
-  std::uint32_t free_ = kNil;
+  std::vector<std::uint32_t> free_;  ///< nodes; the last is the one used last, which the host's caches still hold
   std::size_t pending_ = 0;
   std::uint64_t handled_ = 0, far_sequence_ = 1;
   Cycle now_ = 0;
