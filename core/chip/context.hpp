@@ -41,10 +41,10 @@ struct Context {
   Cycle now() const { return queue.now(); }
   void schedule(Cycle at, const Event& e) { queue.push(at, e); }
   void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub = 0) {
-    queue.push(at, {{}, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub)});
+    queue.emplace(at, Packet{}, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
   }
   void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub, const Packet& p) {
-    queue.push(at, {p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub)});
+    queue.emplace(at, p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
   }
   /// Returns a credit. A waiter resumes as an event of this cycle, not inside the caller: no component is re-entered.
   void release(Gate& gate) {

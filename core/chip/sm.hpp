@@ -56,7 +56,9 @@ class Sm {
   void prefetch(const Packet& p) const {
     if (p.has(kDirect)) return;
     l1_.prefetch(p.token & 0xFFFF, p.line);
-    prefetch_address(&warp_[p.token >> 16]);
+    const std::uint32_t warp = p.token >> 16;
+    prefetch_address(&warp_[warp]);
+    prefetch_address(code_.data() + warp / warps_per_cta_);
   }
   void prefetch(std::uint32_t warp) const;
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -29,11 +30,14 @@ template <class Event> class EventQueue {
   EventQueue() { bucket_.fill({kNil, kNil}); }
 
   /// Schedules `event` at `at`, which must not lie before now().
-  void push(Cycle at, const Event& event) {
+  void push(Cycle at, const Event& event) { emplace(at, event); }
+  /// Schedules Event{parts...}, made where it is kept: to copy one that has just been put together the host would have to
+  /// wait, since it cannot load in one piece what is still being stored in several.
+  template <class... Parts> void emplace(Cycle at, const Parts&... parts) {
     if (at - now_ < kWheel) {
-      push_wheel(at, event);
+      push_wheel(at, parts...);
     } else {
-      far_.push_back({at, far_sequence_++, event});
+      far_.push_back({at, far_sequence_++, Event{parts...}});
       std::push_heap(far_.begin(), far_.end(), Later{});
     }
   }
@@ -119,8 +123,7 @@ template <class Event> class EventQueue {
   static constexpr Cycle kMask = kWheel - 1;
   static constexpr std::size_t kWords = kWheel / 64;
   static constexpr std::uint32_t kHints = 3;  ///< events that are hinted and not yet handled: 2 to 8 are equally good
-  static constexpr std::size_t kSoon =
-      4;  ///< free nodes asked for before they are taken: arriving messages take many in turn
+  static constexpr std::size_t kSoon = 4;     ///< free nodes asked for before they are taken
   struct Node {
     Event event;
     std::uint32_t next;
@@ -137,16 +140,17 @@ template <class Event> class EventQueue {
     bool operator()(const Far& a, const Far& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
   };
 
-  void push_wheel(Cycle at, const Event& event) {
+  template <class... Parts> void push_wheel(Cycle at, const Parts&... parts) {
     std::uint32_t n;
     if (free_.empty()) {
       n = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({event, kNil});
+      nodes_.push_back({Event{parts...}, kNil});
     } else {
       n = free_.back();
       free_.pop_back();
       if (free_.size() >= kSoon) prefetch_address(&nodes_[*(free_.end() - kSoon)]);
-      nodes_[n] = {event, kNil};
+      ::new (static_cast<void*>(&nodes_[n].event)) Event{parts...};
+      nodes_[n].next = kNil;
     }
     ++pending_;
     auto& b = bucket_[at & kMask];
