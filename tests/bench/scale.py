@@ -46,6 +46,7 @@ class Run:
                 sys.exit(f"{' '.join(command)}: exit code {process.returncode}")
             self.info = json.loads(subprocess.run([atoll, "info", "--json", result], check=True, capture_output=True).stdout)
         self.processor_seconds = usage.ru_utime + usage.ru_stime
+        self.system_seconds = usage.ru_stime  # mostly memory that the kernel clears, once per run
         self.peak_mib = usage.ru_maxrss / 1024  # of the largest process
         totals, provenance = self.info["totals"], self.info["provenance"]
         self.requests = totals["requests.local"] + totals["requests.remote"]
@@ -73,7 +74,7 @@ def weak(name, chips, work, folder):
 
 
 def chips_command(a):
-    print("workload  topology  chips   requests  events/request  us/request  ratio  ns/event  MiB/chip")
+    print("workload  topology  chips   requests  events/request  us/request  ratio  system  ns/event  MiB/chip")
     for name in a.workloads.split(","):
         for topology in a.topologies.split(","):
             rows = {}
@@ -86,7 +87,8 @@ def chips_command(a):
                     rows[chips] = cost = 1e6 * run.processor_seconds / run.requests
                     ratio = f"{cost / rows[4]:5.2f}" if 4 in rows else "    -"
                     print(f"{name:8}  {topology:8}  {chips:5}  {run.requests:9}  {run.events / run.requests:14.1f}  {cost:10.3f}  "
-                          f"{ratio}  {1e9 * run.processor_seconds / run.events:8.1f}  {run.peak_mib / chips:8.1f}", flush=True)
+                          f"{ratio}  {run.system_seconds / run.processor_seconds:6.1%}  {1e9 * run.processor_seconds / run.events:8.1f}  "
+                          f"{run.peak_mib / chips:8.1f}", flush=True)
 
 
 def ranks_command(a):
