@@ -13,7 +13,7 @@ namespace atl {
 
 /// One queue of a port. Packets of a lane leave in order; while the head waits for a credit, so do those behind it, unless
 /// the port lets them pass.
-struct alignas(64) Lane {
+struct Lane {
   Fifo<Packet> fifo;
   Gate gate;             ///< credits of this queue, for those who send into it
   bool waiting = false;  ///< lined up at the head's destination

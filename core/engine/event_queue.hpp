@@ -124,6 +124,7 @@ template <class Event> class EventQueue {
   static constexpr std::size_t kWords = kWheel / 64;
   static constexpr std::uint32_t kHints = 3;  ///< events that are hinted and not yet handled: 2 to 8 are equally good
   static constexpr std::size_t kSoon = 4;     ///< free nodes asked for before they are taken
+  /// One cache line of the host.
   struct alignas(64) Node {
     Event event;
     std::uint32_t next;

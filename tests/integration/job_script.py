@@ -18,9 +18,9 @@ class JobScript(program.ProgramTest):
         super().setUp()
         shutil.copy(workload("stores"), self.path("short.json"))
         with open(workload("stores"), encoding="utf-8") as file:
-            text = file.read()
-        self.write("long.json", text.replace('"repeat": 2', '"repeat": 3000'))
-        self.assertIn("3000", text.replace('"repeat": 2', '"repeat": 3000'), "of a run that lasts")
+            text = file.read().replace('"repeat": 2', '"repeat": 3000')
+        self.assertIn("3000", text, "of a run that lasts")
+        self.write("long.json", text)
         os.chmod(self.write("bin/scontrol", "#!/bin/sh\necho scontrol $*\n"), 0o755)
         self.output = self.path("o.h5")
 

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <utility>
@@ -160,22 +159,26 @@ TEST_CASE("an empty queue's next event is never, also after clear") {
   CHECK(queue.next() == 7);
 }
 
-TEST_CASE("every event is hinted once and before its turn, also one that its own cycle schedules") {
+TEST_CASE("every event is hinted once, before its turn and in its cycle's order, the first of a cycle in the one before") {
   Queue queue;
-  std::vector<std::uint32_t> hinted, handled;
+  std::vector<std::uint32_t> hinted[2], handled[2];  // of cycles 5 and 6
   for (std::uint32_t i = 0; i < 10; ++i) queue.push(5, i);
   for (std::uint32_t i = 10; i < 12; ++i) queue.push(6, i);
   std::uint32_t next = 12;
+  bool early = false;
   queue.run_until(
       100,
       [&](Cycle at, std::uint32_t event) {
-        CHECK(std::count(hinted.begin(), hinted.end(), event) == 1);
-        handled.push_back(event);
+        CHECK(hinted[at - 5].size() > handled[at - 5].size());
+        handled[at - 5].push_back(event);
+        if (at == 5) early = hinted[1] == std::vector<std::uint32_t>{10};
         if (event % 4 == 1 && next < 20) queue.push(at, next++);
       },
-      [&](std::uint32_t event) { hinted.push_back(event); });
-  CHECK(handled.size() == next);
-  CHECK(hinted.size() == next);
+      [&](std::uint32_t event) { hinted[event == 10 || event == 11].push_back(event); });
+  CHECK(handled[0].size() + handled[1].size() == next);
+  CHECK(early);
+  CHECK(hinted[0] == handled[0]);
+  CHECK(hinted[1] == handled[1]);
 }
 
 }  // namespace
