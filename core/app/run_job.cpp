@@ -14,7 +14,7 @@
 #include "comm/thread_transport.hpp"
 #include "core/app/file_checkpointer.hpp"
 #include "core/app/stop_signals.hpp"
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"

@@ -1,15 +1,15 @@
 #pragma once
-#include "core/chip/event.hpp"
-#include "core/chip/gate.hpp"
-#include "core/chip/llc_profiler.hpp"
-#include "core/chip/machine.hpp"
-#include "core/chip/observer.hpp"
-#include "core/chip/structure_counter.hpp"
+#include "core/chip/base/event.hpp"
+#include "core/chip/base/gate.hpp"
+#include "core/chip/base/machine.hpp"
+#include "core/chip/base/observer.hpp"
+#include "core/chip/profile/degree_profiler.hpp"
+#include "core/chip/profile/llc_profiler.hpp"
+#include "core/chip/profile/structure_counter.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/stats/counters.hpp"
 #include "policies/policy.hpp"
-#include "policies/replication/degree_profiler.hpp"
 
 namespace atl {
 

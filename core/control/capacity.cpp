@@ -1,7 +1,7 @@
 #include "core/control/capacity.hpp"
 
-#include "core/chip/machine.hpp"
-#include "core/chip/topology.hpp"
+#include "core/chip/base/machine.hpp"
+#include "core/chip/noc/topology.hpp"
 
 namespace atl {
 

@@ -6,7 +6,7 @@
 
 #include "comm/agree.hpp"
 #include "comm/control_message.hpp"
-#include "core/chip/line_log.hpp"
+#include "core/chip/observe/line_log.hpp"
 
 namespace atl {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "comm/transport.hpp"
-#include "core/chip/machine.hpp"
-#include "core/chip/sharing_log.hpp"
+#include "core/chip/base/machine.hpp"
+#include "core/chip/observe/sharing_log.hpp"
 
 /// Brings the chips' sharing logs together. Beside the simulated messages and after the run, so that the digest is that of
 /// a run without them; epoch by epoch, so that a rank holds the other ranks' lines of one epoch at a time.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "comm/transport.hpp"
-#include "core/chip/machine.hpp"
-#include "core/chip/sm_sharing_observer.hpp"
+#include "core/chip/base/machine.hpp"
+#include "core/chip/observe/sm_sharing_observer.hpp"
 
 namespace atl {
 

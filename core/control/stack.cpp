@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/chip/topology.hpp"
+#include "core/chip/noc/topology.hpp"
 #include "core/control/capacity.hpp"
 
 namespace atl {

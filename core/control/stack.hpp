@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "core/chip/machine.hpp"
+#include "core/chip/base/machine.hpp"
 #include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/run_result.hpp"
 

@@ -1,8 +1,16 @@
 #pragma once
 #include "inputs/config/system_config.hpp"
-#include "policies/coherence/home_directory.hpp"
 
 namespace atl {
+
+/// Sets and entries of a home directory (`core/chip/llc/protocol/home_directory`).
+struct DirectoryShape {
+  std::uint32_t sets = 1024, ways = 8;  ///< sets: a power of two
+  std::uint32_t lines = 1;              ///< that an entry covers, aligned: a power of two up to 64
+  bool common_sharers = false;          ///< one set of sharers for all lines of an entry, which come and go together
+  bool lru = false;                     ///< else FIFO
+  SetIndex index = SetIndex::xor_fold;
+};
 
 /// Bits of a directory entry (REC table 1), besides its valid bit.
 struct DirectoryLayout {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/chip/warp.hpp"
+#include "core/chip/sm/warp.hpp"
 #include "core/engine/archive.hpp"
 
 /// An archive that writes nothing and notes which bytes of which objects are listed as their state. What is not listed was

@@ -1,4 +1,4 @@
-#include "core/chip/chip_request_directory.hpp"
+#include "core/chip/profile/chip_request_directory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include "cluster_terms.hpp"
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 
 // COLAB: its queues, ports and arbitration, and the order of reads and stores.
 namespace atl {
@@ -109,8 +109,8 @@ TEST_CASE("an owner looks up only what will find a place in its response buffer"
 /// SM 0 presents 30 accesses that hit its L1, one per cycle, while SMs 1 and 2 ask for a line of it in successive cycles.
 struct Contest : LatencyLog {
   std::vector<Cycle> own, neighbours;
-  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr, std::uint8_t, L1Cache::Outcome o) override {
-    if (sm == 0 && o == L1Cache::Outcome::hit) own.push_back(c.now());
+  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr, std::uint8_t, L1Outcome o) override {
+    if (sm == 0 && o == L1Outcome::hit) own.push_back(c.now());
   }
   void on_cluster_answer(const Context& c, std::uint32_t, const Packet&) override { neighbours.push_back(c.now()); }
 };
@@ -253,7 +253,7 @@ TEST_CASE("an SM's store waits until its read of the line has left the cluster, 
   struct Order : StoreLog {
     std::vector<PacketKind> at_slice;
     Cycle asked = 0;
-    void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Cache::Outcome) override { asked = c.now(); }
+    void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Outcome) override { asked = c.now(); }
     void on_llc_lookup(const Context&, std::uint32_t, const Packet& p, LlcOutcome) override {
       if (p.line.value == kA / 128) at_slice.push_back(p.kind);
     }

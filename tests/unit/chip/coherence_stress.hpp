@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 #include "extreme_machines.hpp"
 
 /// Adversarial programs and machines for the consistency checker: everything follows from a seed.

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "chip_test_access.hpp"
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 #include "run.hpp"
 
 namespace atl {

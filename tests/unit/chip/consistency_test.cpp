@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 #include "extreme_machines.hpp"
 #include "race_free_programs.hpp"
 #include "random_programs.hpp"

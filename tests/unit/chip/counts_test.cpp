@@ -25,7 +25,7 @@ class Comparison : public ChipObserver {
   std::uint64_t l1[3] = {}, llc[3] = {};  ///< hits, merges, misses
   std::uint64_t wrong = 0;
 
-  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, L1Cache::Outcome o) override {
+  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors, L1Outcome o) override {
     const Expected e = l1_[c.chip][sm].read(l1_set(line), line.value, sectors);
     ++l1[static_cast<int>(e)];
     wrong += static_cast<int>(e) != static_cast<int>(o);

@@ -17,8 +17,8 @@ struct Ledger : ChipObserver {
   std::uint64_t answered = 0, passed_by = 0;  ///< passed_by: loads that the L1 did not see
   bool unasked = false;
 
-  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t, L1Cache::Outcome outcome) override {
-    if (outcome == L1Cache::Outcome::fetch) ++open[{c.chip, sm, line.value, false}];
+  void on_l1_load(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t, L1Outcome outcome) override {
+    if (outcome == L1Outcome::fetch) ++open[{c.chip, sm, line.value, false}];
   }
   void on_l1_store(const Context& c, std::uint32_t sm, LineAddr line) override { ++open[{c.chip, sm, line.value, true}]; }
   void on_l1_atomic(const Context& c, std::uint32_t sm, LineAddr line) override { ++open[{c.chip, sm, line.value, true}]; }

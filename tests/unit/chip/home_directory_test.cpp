@@ -1,4 +1,4 @@
-#include "core/chip/consistency_checker.hpp"
+#include "core/chip/observe/consistency_checker.hpp"
 #include "run.hpp"
 
 namespace atl {

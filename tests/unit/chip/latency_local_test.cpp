@@ -10,7 +10,7 @@ constexpr std::uint64_t kA = 0x10000;
 /// Cycles at which loads that hit the L1, and shared-memory accesses, have their results.
 struct ResultLog : ChipObserver {
   std::vector<Cycle> presented, done, ready;
-  void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Cache::Outcome) override {
+  void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Outcome) override {
     presented.push_back(c.now());
   }
   void on_event(const Context& c, const Event& e) override {

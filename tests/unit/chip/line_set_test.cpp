@@ -1,11 +1,11 @@
-#include "core/chip/line_set.hpp"
+#include "core/chip/observe/line_set.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 #include <set>
 
-#include "core/chip/line_log.hpp"
+#include "core/chip/observe/line_log.hpp"
 
 namespace atl {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/chip/mshr.hpp"
+#include "core/chip/base/mshr.hpp"
 
 #include <doctest/doctest.h>
 

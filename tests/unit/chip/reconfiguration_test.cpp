@@ -42,7 +42,7 @@ struct ChangeLog : ChipObserver {
     if (c.paused && e.kind == EventKind::dram_done && e.packet.kind == PacketKind::writeback)
       written_back.insert(e.packet.line.value);
   }
-  void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Cache::Outcome) override {
+  void on_l1_load(const Context& c, std::uint32_t, LineAddr, std::uint8_t, L1Outcome) override {
     sent_while_paused += c.paused;
   }
   void on_l1_store(const Context& c, std::uint32_t, LineAddr) override { sent_while_paused += c.paused; }

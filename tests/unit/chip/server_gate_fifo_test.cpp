@@ -5,8 +5,8 @@
 #include <deque>
 #include <random>
 
-#include "core/chip/gate.hpp"
-#include "core/chip/server.hpp"
+#include "core/chip/base/gate.hpp"
+#include "core/chip/base/server.hpp"
 
 namespace atl {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "core/chip/line_log.hpp"
+#include "core/chip/observe/line_log.hpp"
 #include "random_programs.hpp"
 #include "tests/unit/inputs_workload/footprint.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/chip/tag_array.hpp"
+#include "core/chip/base/tag_array.hpp"
 
 #include <doctest/doctest.h>
 

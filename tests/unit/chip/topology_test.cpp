@@ -1,4 +1,4 @@
-#include "core/chip/topology.hpp"
+#include "core/chip/noc/topology.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/chip/vc_router.hpp"
+#include "core/chip/noc/vc_router.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/chip/look_times.hpp"
+#include "core/chip/observe/look_times.hpp"
 
 #include <doctest/doctest.h>
 

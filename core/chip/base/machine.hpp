@@ -1,0 +1,51 @@
+#pragma once
+#include <array>
+#include <bit>
+
+#include "core/chip/base/packet.hpp"
+#include "inputs/config/system_config.hpp"
+#include "partition/address_map.hpp"
+#include "partition/replica_map.hpp"
+
+namespace atl {
+
+/// The system's constants in the units of the simulation (cycles, bytes per cycle), computed once.
+struct Machine {
+  explicit Machine(const SystemConfig& config);
+
+  const SystemConfig config;
+  const AddressMap map;
+  const ReplicaMap replicas;
+  std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
+  std::uint32_t line_sectors;             ///< 32-byte sectors per line
+  std::uint8_t full_line;                 ///< mask of all sectors of a line
+  std::uint32_t page_shift;               ///< log2 of lines per page
+  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
+  bool full_map;        ///< SM-side slices are kept coherent by directories (SAC section 2.1)
+  bool replicates;      ///< a line may live in several slices of a chip
+  bool home_directory;  ///< slices that hold remote lines are kept coherent by directories at the homes (REC, HMG)
+  bool l1_keeps_remote;
+  bool release_cleans;  ///< dirty lines are written back at the end of a kernel, and stay (REC section 2.3)
+  bool shared_network;  ///< what slices exchange with links takes its share of their crossbar ports (SAC section 2.1)
+  std::uint32_t router_packets;                   ///< lines that an input of a router holds in its virtual channels
+  std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
+
+  /// Size on a crossbar or link: header, data sectors, rounded to flits.
+  std::uint32_t bytes(const Packet& p) const {
+    return bytes_[static_cast<std::size_t>(p.kind)][static_cast<std::size_t>(std::popcount(p.sectors))];
+  }
+  /// The slice that serves an SM's request for data that may be replicated; `level` is the logarithm of the degree.
+  std::uint32_t slice(LineAddr line, std::uint32_t sm, std::uint32_t level) const {
+    const std::uint32_t shared = map.slice(line);
+    return level == 0 ? shared : replicas.slice(shared, sm / config.noc.sms_per_cluster, level);
+  }
+  PageAddr page_of(LineAddr line) const { return {line.value >> page_shift}; }
+  std::uint32_t cluster_port(std::uint32_t sm, std::uint32_t slice) const {
+    return sm / config.noc.sms_per_cluster * config.noc.memory_routers + map.router_of_slice(slice);
+  }
+
+ private:
+  std::array<std::array<std::uint16_t, 9>, kPacketKinds> bytes_{};
+};
+
+}  // namespace atl

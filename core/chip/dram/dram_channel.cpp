@@ -1,0 +1,183 @@
+#include "core/chip/dram/dram_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace atl {
+
+DramCycles::DramCycles(const Machine& m) {
+  const DramTiming& t = m.config.dram.timing;
+  const auto cycles = [&](double clocks) {
+    return static_cast<std::int64_t>(std::llround(clocks * m.config.core_clock_mhz / t.clock_mhz * (1 << kBits)));
+  };
+  ccd = cycles(t.ccd), ccdl = cycles(t.ccdl), rrd = cycles(t.rrd), rcd = cycles(t.rcd), ras = cycles(t.ras),
+  rp = cycles(t.rp);
+  rc = cycles(t.rc), cl = cycles(t.cl), wl = cycles(t.wl), cdlr = cycles(t.cdlr), wr = cycles(t.wr), rtp = cycles(t.rtp);
+  faw = cycles(t.faw);
+  // Longer than a full queue takes, were every request to open a row, and every bank to serve its cap of row hits first.
+  starvation = ccd * m.config.dram.row_hit_cap * t.banks + rc * m.config.dram.queue;
+}
+
+DramChannel::DramChannel(Context& c, std::uint16_t id)
+    : c_(c),
+      id_(id),
+      t_(c.machine),
+      row_hit_cap_(c.machine.config.dram.row_hit_cap),
+      burst_bytes_(c.machine.config.dram.timing.burst_bytes),
+      bank_groups_(c.machine.config.dram.timing.bank_groups),
+      gate_(c.machine.config.dram.queue),
+      pool_(c.machine.config.dram.queue),
+      bank_(c.machine.config.dram.timing.banks) {
+  for (auto i = static_cast<std::uint32_t>(pool_.size()); i-- > 0;) free_.push_back(i);
+  activates_.fill(-(Time{1} << 40));
+}
+
+void DramChannel::push(const Packet& p) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_memory(c_, id_, p);
+  const std::uint32_t r = free_.back();
+  free_.pop_back();
+  const std::uint32_t bank = c_.machine.map.bank(p.line);
+  pool_[r] = {p, order_++, now(), c_.machine.map.row(p.line), kNone, p.kind == PacketKind::writeback};
+  Bank& b = bank_[bank];
+  (b.first == kNone ? b.first : pool_[b.last].next) = r;
+  b.last = r;
+  if (b.chosen == kNone) {
+    choose(b);
+    waiting_ |= std::uint64_t{1} << bank;
+    wake(column_time(b, bank));
+  }
+}
+
+/// Picks the bank's next request: one in the direction in which the bus moves before one that turns it round, then one of
+/// the open row, then the oldest. `row_hit_cap` picks in a row may pass an older request by.
+void DramChannel::choose(Bank& b) {
+  b.chosen = b.first;
+  if (b.chosen == kNone) return;
+  const auto in_open_row = [&](std::uint32_t r) { return b.open && pool_[r].row == b.row; };
+  if (b.hits < row_hit_cap_) {
+    int best = 4;
+    for (std::uint32_t r = b.first; r != kNone && best != 0; r = pool_[r].next) {
+      const int rank = (pool_[r].write == writing_ ? 0 : 2) + (in_open_row(r) ? 0 : 1);
+      if (rank < best) best = rank, b.chosen = r;
+    }
+  }
+  b.hits = b.chosen == b.first ? 0 : b.hits + 1;
+  if (in_open_row(b.chosen)) {
+    ++c_.count[Counter::dram_row_hits];
+  } else {
+    prepare(b);
+  }
+}
+
+/// Closes the open row if there is one and activates the chosen request's.
+void DramChannel::prepare(Bank& b) {
+  Time from = now();
+  if (b.open) {
+    ++c_.count[Counter::dram_row_conflicts];
+    from = std::max(from, b.precharge_from) + t_.rp;
+  } else {
+    ++c_.count[Counter::dram_row_misses];
+  }
+  Time at = std::max({from, b.activated + t_.rc, last_activate_ + t_.rrd});
+  if (t_.faw != 0) at = std::max(at, activates_[next_activate_] + t_.faw);
+  activates_[next_activate_] = at;
+  next_activate_ = (next_activate_ + 1) % 4;
+  last_activate_ = at;
+  b.activated = at;
+  b.open = true;
+  b.row = pool_[b.chosen].row;
+  b.ready = at + t_.rcd;
+  b.precharge_from = at + t_.ras;
+}
+
+/// Earliest column command for the bank's chosen request.
+DramChannel::Time DramChannel::column_time(const Bank& b, std::uint32_t bank) const {
+  const bool write = pool_[b.chosen].write;
+  Time at = std::max({now(), b.ready, last_column_ + (bank % bank_groups_ == last_group_ ? t_.ccdl : t_.ccd)});
+  at = std::max(at, bus_free_ - (write ? t_.wl : t_.cl));
+  if (!write) at = std::max(at, last_write_end_ + t_.cdlr);
+  return at;
+}
+
+void DramChannel::wake(Time at) {
+  const Cycle cycle = std::max(c_.now(), static_cast<Cycle>(at >> DramCycles::kBits));
+  if (cycle >= pick_at_) return;
+  pick_at_ = cycle;
+  c_.schedule(cycle, EventKind::dram_pick, id_);
+}
+
+void DramChannel::on_pick() {
+  if (c_.now() != pick_at_) return;  // an earlier one was scheduled since
+  pick_at_ = kNever;
+  const Time end_of_cycle = now() + (Time{1} << DramCycles::kBits);
+  while (waiting_ != 0) {
+    std::uint32_t best = 0, oldest = 0;
+    Time best_start = 0, best_at = 0;
+    std::uint64_t best_order = ~std::uint64_t{0}, oldest_order = best_order;
+    for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
+      const Request& r = pool_[bank_[i].chosen];
+      const Time at = column_time(bank_[i], i);
+      // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
+      const Time start = at + (r.write ? t_.wl : t_.cl) + (r.write && !writing_ ? t_.cdlr + t_.cl : 0);
+      if (best_order == ~std::uint64_t{0} || start < best_start || (start == best_start && r.order < best_order)) {
+        best = i, best_start = start, best_at = at, best_order = r.order;
+      }
+      if (r.order < oldest_order) oldest = i, oldest_order = r.order;
+    }
+    if (now() - pool_[bank_[oldest].chosen].arrived > t_.starvation) {
+      best = oldest, best_at = column_time(bank_[oldest], oldest);
+    }
+    if (best_at >= end_of_cycle) return wake(best_at);
+    serve(best, best_at);
+  }
+}
+
+void DramChannel::serve(std::uint32_t bank, Time at) {
+  Bank& b = bank_[bank];
+  const std::uint32_t r = b.chosen;
+  const Request request = pool_[r];
+  const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * 32;
+  const std::uint32_t bursts = (bytes + burst_bytes_ - 1) / burst_bytes_;
+  const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
+  last_column_ = at + (bursts - 1) * t_.ccd;
+  last_group_ = bank % bank_groups_;
+  writing_ = request.write;
+  bus_free_ = end;
+  if (request.write) {
+    last_write_end_ = end;
+    b.precharge_from = std::max(b.precharge_from, end + t_.wr);
+    ++writes_, ++c_.count[Counter::dram_writes];
+    c_.count[Counter::dram_write_bytes] += bytes;
+  } else {
+    b.precharge_from = std::max(b.precharge_from, last_column_ + t_.rtp);
+    ++reads_, ++c_.count[Counter::dram_reads];
+    c_.count[Counter::dram_read_bytes] += bytes;
+  }
+  busy_ += bursts * t_.ccd;
+  c_.count[Counter::dram_bus_busy] += static_cast<std::uint64_t>(busy_ >> DramCycles::kBits);
+  busy_ &= (Time{1} << DramCycles::kBits) - 1;
+  const Cycle extra = c_.machine.config.dram.extra_latency_cycles + 2 * c_.machine.config.noc.memory_latency_cycles;
+  c_.schedule(up(end) + (request.write ? 0 : extra), EventKind::dram_done, id_, 0, request.packet);
+
+  std::uint32_t* link = &b.first;
+  std::uint32_t before = kNone;
+  while (*link != r) before = *link, link = &pool_[*link].next;
+  *link = request.next;
+  if (b.last == r) b.last = before;
+  free_.push_back(r);
+  c_.release(gate_);
+  choose(b);
+  if (b.chosen == kNone) waiting_ &= ~(std::uint64_t{1} << bank);
+}
+
+std::string DramChannel::describe_stall() const {
+  const std::size_t used = pool_.size() - free_.size();
+  return used == 0 ? std::string{} : fmt::format("DRAM channel {}: {} requests queued\n", id_, used);
+}
+
+}  // namespace atl

@@ -1,0 +1,94 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/chip/base/census.hpp"
+#include "core/chip/context.hpp"
+#include "core/engine/archive.hpp"
+
+namespace atl {
+
+/// DRAM timing in fixed-point core cycles.
+struct DramCycles {
+  explicit DramCycles(const Machine& m);
+  static constexpr unsigned kBits = 16;
+  std::int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtp, faw;
+  std::int64_t starvation;  ///< age from which a request goes before younger ones that fit better
+};
+
+/// A memory controller with one DRAM channel: banks with open rows, one data bus, first-ready first-come-first-served.
+///
+/// Each bank prepares (precharges, activates) for the request it will serve next as soon as it may; the bus then goes to
+/// the prepared request whose data can start first. Row hits go before older requests of the same bank, at most
+/// `row_hit_cap` in a row.
+class DramChannel {
+ public:
+  DramChannel(Context& c, std::uint16_t id);
+
+  Gate& gate() { return gate_; }
+  /// A request whose sender holds a credit. Reads and remote chips' write-backs are answered by a dram_done event.
+  void push(const Packet& p);
+  void on_pick();
+
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t writes() const { return writes_; }
+  std::string describe_stall() const;
+  void take_census(Census& census) const;  // census.cpp
+  bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
+  template <class F> void for_each_gate(F&& f) { f(gate_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_,
+          last_column_);
+    state(a, last_write_end_, last_group_, writing_, order_, reads_, writes_, pick_at_);
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  using Time = std::int64_t;  ///< core cycles << DramCycles::kBits
+  struct Request {
+    Packet packet;
+    std::uint64_t order = 0;
+    Time arrived = 0;
+    std::uint32_t row = 0, next = kNone;
+    bool write = false;
+  };
+  struct Bank {
+    std::uint32_t first = kNone, last = kNone;  ///< requests, oldest first
+    std::uint32_t chosen = kNone;               ///< request the bank is prepared for
+    std::uint32_t row = 0;
+    bool open = false;
+    std::uint32_t hits = 0;  ///< picks in a row that passed an older request by
+    Time activated = -(Time{1} << 40), ready = 0, precharge_from = 0;
+  };
+
+  Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }
+  static Cycle up(Time t) { return static_cast<Cycle>((t + (Time{1} << DramCycles::kBits) - 1) >> DramCycles::kBits); }
+  void choose(Bank& b);
+  void prepare(Bank& b);
+  Time column_time(const Bank& b, std::uint32_t bank) const;
+  void serve(std::uint32_t bank, Time at);
+  void wake(Time at);
+
+  Context& c_;
+  const std::uint16_t id_;
+  const DramCycles t_;
+  const std::uint32_t row_hit_cap_, burst_bytes_, bank_groups_;
+  Gate gate_;
+  std::vector<Request> pool_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Bank> bank_;
+  std::uint64_t waiting_ = 0;  ///< banks with a chosen request (bit mask)
+  std::array<Time, 4> activates_{};
+  std::uint32_t next_activate_ = 0;
+  Time last_activate_ = -(Time{1} << 40);
+  Time bus_free_ = 0;  ///< end of the last data burst
+  Time busy_ = 0;      ///< part of a cycle of bus use not yet counted
+  Time last_column_ = -(Time{1} << 40), last_write_end_ = -(Time{1} << 40);
+  std::uint32_t last_group_ = kNone;
+  bool writing_ = false;  ///< direction of the last column command
+  std::uint64_t order_ = 0, reads_ = 0, writes_ = 0;
+  Cycle pick_at_ = kNever;
+};
+
+}  // namespace atl

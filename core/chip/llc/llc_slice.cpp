@@ -1,0 +1,380 @@
+#include "core/chip/llc/llc_slice.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/chip/dram/dram_channel.hpp"
+#include "core/chip/noc/links.hpp"
+#include "core/chip/noc/response_network.hpp"
+
+namespace atl {
+namespace {
+std::uint32_t slice_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways; }
+
+/// A request that somebody waits for, unlike write-backs, notices and invalidations.
+bool asks(const Packet& p) {
+  return p.kind == PacketKind::read || p.kind == PacketKind::write || p.kind == PacketKind::atomic;
+}
+}  // namespace
+
+LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
+    : c_(c),
+      id_(id),
+      sectored_(c.machine.config.llc.sectored),
+      sets_(c.machine.config.llc.index, slice_sets(c.machine.config), "llc"),
+      tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
+      home_(tags_.entries()),
+      mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
+      look_(c.machine.lookup_bpc),
+      out_(1 + ways, 1, c.machine.slice_bpc),
+      write_(c.machine.home_directory ? 1 + ways : 1, 1, c.machine.slice_bpc) {
+  if (c.machine.home_directory) owed_.resize(c.machine.config.chips);
+  for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
+}
+
+DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.machine.map.channel(line)]; }
+
+// ---- Requests ----
+
+void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
+  if (queue == kFill) {
+    if (c_.machine.shared_network) look_.serve(c_.now(), c_.machine.bytes(p));
+    return fill(p);
+  }
+  if (asks(p)) queued_.enter(c_.now());
+  in_[queue].fifo.push(p);
+  pump();
+}
+
+void LlcSlice::on_queue_credit(std::uint32_t queue) {
+  in_[queue].granted = std::exchange(in_[queue].lined_up, nullptr);
+  pump();
+}
+
+/// Serves the two queues in turn, as fast as the tags can be looked up.
+void LlcSlice::pump() {
+  for (;;) {
+    std::uint32_t queue = turn_;
+    const auto ready = [&](const Input& in) { return !in.fifo.empty() && in.lined_up == nullptr && !in.stalled; };
+    if (!ready(in_[queue])) queue = 1 - queue;
+    if (!ready(in_[queue])) return;
+    if (!look_.idle(c_.now())) {
+      if (!look_timed_) {
+        look_timed_ = true;
+        c_.schedule(look_.idle_from(), EventKind::slice, id_);
+      }
+      return;
+    }
+    Input& in = in_[queue];
+    const std::uint32_t bytes = look_up_bytes(in.fifo.front());
+    if (!process(in.fifo.front(), queue)) {
+      ++c_.count[Counter::llc_stalls];
+      continue;
+    }
+    if (asks(in.fifo.front())) queued_.leave(c_.now()), ++requests_;
+    in.fifo.pop();
+    return_granted(in);
+    c_.release(in.gate);
+    look_.serve(c_.now(), bytes);
+    turn_ = 1 - queue;
+  }
+}
+
+/// What a look-up takes of the slice's bandwidth: a sectored slice reads only the sectors asked for, any other whole lines.
+std::uint32_t LlcSlice::look_up_bytes(const Packet& p) const {
+  return sectored_ ? 32 * static_cast<std::uint32_t>(std::popcount(p.sectors)) : c_.machine.config.line_bytes;
+}
+
+/// A credit of `gate` for the head of `queue`; if there is none, the queue lines up for it.
+bool LlcSlice::take(Gate& gate, std::uint32_t queue) {
+  Input& in = in_[queue];
+  if (in.granted == &gate) {
+    in.granted = nullptr;
+    return true;
+  }
+  return_granted(in);
+  if (gate.acquire()) return true;
+  gate.wait({WaiterKind::slice_queue, static_cast<std::uint8_t>(queue), id_});
+  in.lined_up = &gate;
+  return false;
+}
+
+/// The head lined up for another credit than it needs by now: its line came or went meanwhile.
+void LlcSlice::return_granted(Input& in) {
+  if (in.granted != nullptr) c_.release(*std::exchange(in.granted, nullptr));
+}
+
+bool LlcSlice::stall(std::uint32_t queue) {
+  return_granted(in_[queue]);  // whoever waits for this slice's own resources must not keep others waiting
+  in_[queue].stalled = true;
+  return false;
+}
+
+/// Something of this slice came free: let the stalled queues try again.
+void LlcSlice::unstall() {
+  if (!in_[0].stalled && !in_[1].stalled) return;
+  in_[0].stalled = in_[1].stalled = false;
+  c_.schedule(c_.now(), EventKind::slice, id_);
+}
+
+bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
+  if (tracked()) return process_tracked(p, queue);
+  switch (p.kind) {
+    case PacketKind::read:
+      if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
+      if (!c_.machine.full_map) return bypass(p, queue);
+      return p.has(kFromOwner) ? read_at_owner(p, queue) : read_at_home(p, queue);
+    case PacketKind::write:
+      return writes_through(p) ? write_through(p, queue) : write(p, queue);
+    case PacketKind::atomic:
+      return atomic(p, queue);
+    case PacketKind::own:
+      return take_notice(p, queue);
+    case PacketKind::invalidate:
+      return invalidate(p, queue);
+    default:  // a write-back of another chip: under split this slice may hold the line too
+      if (c_.role == LlcRole::split) return write(p, queue);
+      if (!bypass(p, queue)) return false;
+      if (c_.machine.full_map) directory_.written_back(p.line, p.source);
+      return true;
+  }
+}
+
+bool LlcSlice::hardware_coherent() const { return c_.machine.full_map && c_.sm_side(); }
+
+bool LlcSlice::writes_through(const Packet& p) const {
+  return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
+}
+
+void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_lookup(c_, id_, p, outcome);
+  ++accesses_;
+  ++c_.count[Counter::llc_accesses];
+  c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
+  if (c_.degrees.on() && p.kind == PacketKind::read) count_degrees(p);
+  if (c_.profiler.on()) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
+}
+
+void LlcSlice::count_degrees(const Packet& p) {
+  const Machine& m = c_.machine;
+  if (p.has(kToSlice) || !c_.degrees.watches(id_, p.has(kReadOnlyData))) return;
+  c_.degrees.request(m.map.slice(p.line), set(p.line), p.line, p.sm / m.config.noc.sms_per_cluster);
+}
+
+bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
+  LlcOutcome outcome = LlcOutcome::hit;
+  if ((p.sectors & ~valid) == 0) {
+    if (!response_room(p)) return stall(queue);
+    tags_.touch(i);
+    ++hits_, ++c_.count[Counter::llc_hits];
+    respond(p, p.source == c_.chip ? 0 : kLlcRemote);
+    pump_out();
+  } else if (!miss(p, queue, valid, outcome)) {
+    return false;
+  }
+  count_access(p, outcome);
+  ++c_.count[Counter::llc_reads];
+  return true;
+}
+
+/// One MSHR more for requests of other chips where this chip's own may wait for other chips. Were all held by reads of
+/// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
+/// Under split and home directories all of another chip's reads come here, so remote lines leave it more than that one.
+std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
+  const std::uint32_t n = c_.machine.config.llc.mshrs;
+  if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
+  return (c_.role == LlcRole::split || tracked()) && p.home != c_.chip ? n - n / 4 : n;
+}
+
+/// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
+/// ways replaces its own, any other takes a free way or one of the other kind. A smaller quota thus takes effect lazily
+/// (Milic et al., MICRO 2017).
+std::uint32_t LlcSlice::victim(std::uint32_t set, std::uint8_t home) const {
+  if (c_.role != LlcRole::split) return tags_.victim(set);
+  const bool local = home == c_.chip;
+  const std::uint32_t ways = tags_.ways(), first = set * ways, quota = local ? c_.local_ways : ways - c_.local_ways;
+  std::uint32_t own = TagArray::kMiss, other = TagArray::kMiss, empty = TagArray::kMiss, held = 0;
+  const auto older = [&](std::uint32_t i, std::uint32_t& best) {
+    if (best == TagArray::kMiss || tags_.used(i) < tags_.used(best)) best = i;
+  };
+  for (std::uint32_t i = first; i < first + ways; ++i) {
+    if (!tags_.occupied(i)) {
+      empty = i;
+    } else if ((home_[i] == c_.chip) == local) {
+      older(i, own), ++held;
+    } else {
+      older(i, other);
+    }
+  }
+  if (held >= quota) return own;
+  return empty != TagArray::kMiss ? empty : other;
+}
+
+/// Opens or joins the line's MSHR and fetches what is neither here nor under way.
+bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome) {
+  const auto wanted = sectored_ ? static_cast<std::uint8_t>(p.sectors & ~valid) : c_.machine.full_line;
+  std::uint32_t e = mshr_.find(p.line);
+  // With directories an atomic may wait for the line's owner, in front of the owner's requests here: it must not keep its
+  // MSHR from others. Their number is bounded by what SMs may have unacknowledged.
+  const bool never_waits = queue == kFromLinks && hardware_coherent();
+  const bool full = e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e);
+  if (full && !never_waits) return stall(queue);
+  const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
+  if (fetch == 0) {
+    ++c_.count[Counter::llc_merges];
+    outcome = LlcOutcome::merge;
+    mshr_[e].arrived |= p.sectors & valid;
+    mshr_.add_waiter(e, p), missing_.enter(c_.now());
+    return true;
+  }
+  const bool local = p.home == c_.chip;
+  Packet below{.line = p.line,
+               .born = p.born,
+               .source = c_.chip,
+               .home = p.home,
+               .kind = PacketKind::read,
+               .sectors = fetch,
+               .flags = kToSlice,
+               .slice = static_cast<std::uint8_t>(id_)};
+  const bool elsewhere = local && hardware_coherent() && directory_.owner(p.line) != FullMapDirectory::kNobody;
+  if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
+    return false;
+  if (e == mshr_.kNone) e = mshr_.open(p.line);
+  mshr_[e].pending |= fetch;
+  mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
+  mshr_.add_waiter(e, p), missing_.enter(c_.now());
+  below.entry = e;
+  outcome = LlcOutcome::fetch;
+  ++c_.count[Counter::llc_misses];
+  c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_fetch(c_, id_, below);
+  if (elsewhere) {
+    ask(e, fetch, c_.chip, c_.chip);
+  } else if (local) {
+    channel(p.line).push(below);
+  } else {
+    if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(below));
+    c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(below),
+                0, below);
+  }
+  return true;
+}
+
+/// Writes validate what they touch without fetching the rest of the line.
+bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
+  if (c_.replication.all_lines) return write_to_memory(p, queue);
+  const std::uint32_t s = set(p.line);
+  std::uint32_t i = tags_.find(s, p.line);
+  const bool hit = i != TagArray::kMiss;
+  // Under split, write-backs may wait for a link; requests of other chips may not.
+  const bool never_waits = queue == kFromLinks && c_.role == LlcRole::split;
+  if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
+  if (!response_room(p)) return stall(queue);
+  // A remote owner whose data another chip reads becomes clean; the home's stays dirty, so its readers tell.
+  const bool announce =
+      hardware_coherent() && (!hit || tags_.dirty(i) == 0 || (p.home == c_.chip && directory_.has_sharers(p.line)));
+  if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  if (!hit) {
+    make_room(i);
+    tags_.install(i, p.line);
+    home_[i] = p.home;
+  }
+  if (announce) announce_write(p);
+  put_written(i, p);
+  tags_.dirty(i) |= p.sectors;
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+  ++c_.count[Counter::llc_writes];
+  respond(p, 0);
+  pump_out();
+  return true;
+}
+
+/// A private LLC writes through, since any of its slices may be asked for the line next (Adaptive): a copy here is updated,
+/// none is made, and memory takes the data.
+bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
+  if (!response_room(p) || write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const bool hit = i != TagArray::kMiss;
+  if (hit) put_written(i, p);
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+  ++c_.count[Counter::llc_writes];
+  write_back(p.line, p.home, p.sectors);
+  respond(p, 0);
+  pump_out();
+  return true;
+}
+
+/// A write to another chip's line goes on to its home, which acknowledges it; a copy here is updated, none is made (MCM-GPU
+/// section 5.1 for the L1.5).
+bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
+  if (!take(links_->out_gate(links_->channel_for(p)), queue)) return false;
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const bool hit = i != TagArray::kMiss;
+  if (hit) put_written(i, p);
+  pass_to_home(p, hit);
+  return true;
+}
+
+void LlcSlice::pass_to_home(const Packet& p, bool hit) {
+  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  hits_ += hit;
+  count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
+  ++c_.count[Counter::llc_writes];
+  if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(p));
+  c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
+  c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0,
+              p);
+}
+
+/// A sector written in part is not valid afterwards unless it was before: its first reader fetches it.
+void LlcSlice::put_written(std::uint32_t i, const Packet& p) {
+  tags_.touch(i);
+  if (!sectored_) {
+    tags_.valid(i) = c_.machine.full_line;
+  } else if (!p.has(kPartialWrite)) {
+    tags_.valid(i) |= p.sectors;
+  }
+}
+
+bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
+  const std::uint32_t i = tags_.find(set(p.line), p.line);
+  const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
+  LlcOutcome outcome = LlcOutcome::hit;
+  if ((p.sectors & ~valid) == 0) {
+    if (!response_room(p)) return stall(queue);
+    end_copies(p);
+    tags_.touch(i);
+    tags_.dirty(i) |= p.sectors;
+    ++hits_, ++c_.count[Counter::llc_hits];
+    respond(p, p.source == c_.chip ? 0 : kLlcRemote);
+    pump_out();
+  } else if (!miss(p, queue, valid, outcome)) {
+    return false;
+  }
+  count_access(p, outcome);
+  ++c_.count[Counter::llc_atomics];
+  return true;
+}
+
+/// Reads of remote slices, and their write-backs, go past the tags to memory.
+bool LlcSlice::bypass(const Packet& p, std::uint32_t queue) {
+  if (bypassing_ == c_.machine.config.llc.bypass_reads) return stall(queue);
+  if (!take(channel(p.line).gate(), queue)) return false;
+  ++bypassing_;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_lookup(c_, id_, p, LlcOutcome::bypass);
+  if (p.kind == PacketKind::read) ++c_.count[Counter::llc_bypasses];
+  channel(p.line).push(p);
+  return true;
+}
+
+}  // namespace atl

@@ -1,0 +1,215 @@
+#pragma once
+#include <array>
+#include <vector>
+
+#include "core/chip/base/census.hpp"
+#include "core/chip/base/mshr.hpp"
+#include "core/chip/base/occupancy.hpp"
+#include "core/chip/base/tag_array.hpp"
+#include "core/chip/llc/protocol/full_map_directory.hpp"
+#include "core/chip/llc/protocol/home_directory.hpp"
+#include "core/chip/noc/out_port.hpp"
+#include "core/engine/archive.hpp"
+#include "inputs/workload/workload.hpp"
+#include "partition/set_indexer.hpp"
+
+namespace atl {
+
+class DramChannel;
+class HomeAgent;
+class Links;
+class ResponseNetwork;
+
+/// One slice of the last-level cache: write-back, LRU, with MSHRs and a path past the tags (SAC section 3.1).
+///
+/// Requests of the chip's own SMs and those from the links queue separately, and the latter never wait for a link: a
+/// slice that waits for a remote chip still serves the remote chip's requests. That, and responses that are always taken
+/// in, keeps the system free of deadlock at any buffer size.
+class LlcSlice {
+ public:
+  enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
+
+  LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways);
+  /// `agent`: keeps the chip's home directory, if there is one.
+  void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
+    channels_ = &channels, links_ = &links, responses_ = &responses, agent_ = agent;
+  }
+  Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
+
+  // Events.
+  void on_arrive(std::uint32_t queue, const Packet& p);
+  void on_look() { look_timed_ = false, pump(); }
+  void on_out() { out_.timed = false, pump_out(); }
+  void on_write() { write_.timed = false, pump_write(); }
+  void on_queue_credit(std::uint32_t queue);
+  void on_out_credit(std::uint32_t lane) { out_.grant(lane), pump_out(); }
+  void on_acknowledge();
+  void on_write_credit(std::uint32_t lane) { write_.grant(lane), pump_write(); }
+  /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
+  void on_memory(const Packet& p);
+
+  /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
+  void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
+
+  /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
+  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under
+  /// split, and when SM-side caching with directories ends. `clean`: dirty ones are written back, and none forgotten.
+  /// `settle`: both, before slices may hold replicas: other chips' lines go, and dirty ones of this chip are written back.
+  enum class Flush : std::uint8_t { all, dirty, remote, clean, settle };
+  /// `clean`, `remote` and `settle` forget replicas too, which no directory knows of.
+  void begin_flush(Flush scope);
+  void on_flush();
+  bool flushing() const { return flush_next_ != kNotFlushing; }
+  /// Write-backs that have left the tags and are not yet in memory, and notices of writes that the home has not yet taken.
+  std::uint32_t writebacks() const { return writebacks_; }
+  /// Invalidations that the sharers have not yet acknowledged.
+  std::uint32_t invalidations() const { return invalidations_; }
+  /// Lines are missing, if only some that nobody waits for any more.
+  bool fetching() const { return mshr_.in_use() != 0; }
+  /// The home agent's: ends the copies of `line`, one of this slice, in these chips.
+  void send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause);
+  /// full_map: chips that may have the line, one bit each: for checks, as is for_each_line(see), see(line, home chip).
+  std::uint64_t sharers(LineAddr line) const { return directory_.sharers_of(line); }
+  template <class See> void for_each_line(See&& see) const {
+    for (std::uint32_t i = 0; i < tags_.entries(); ++i)
+      if (tags_.occupied(i)) see(tags_.line(i), home_[i]);
+  }
+  /// No other chip holds a line of this one any more.
+  void forget_sharers() { directory_.clear(); }
+
+  std::uint64_t accesses() const { return accesses_; }
+  std::uint64_t hits() const { return hits_; }
+  /// Reads, writes and atomics that have left the queues; what they waited there from their arrival, look-up latency behind
+  /// them; and what reads and atomics, merged ones each for itself, waited for missing data.
+  std::uint64_t requests() const { return requests_; }
+  std::uint64_t queue_cycles() const { return queued_.cycles(); }
+  std::uint64_t miss_cycles() const { return missing_.cycles(); }
+  /// Lines of this chip and of others, as they are now.
+  std::pair<std::uint32_t, std::uint32_t> occupancy() const;
+  std::string describe_stall() const;
+  // census.cpp
+  void take_census(Census& census) const;
+  /// What the requests of this queue wait for.
+  Wait wait_of(std::uint32_t queue) const;
+  bool credits_home() const {
+    const auto idle = [](const Input& in) {
+      return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled;
+    };
+    return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0 && invalidations_ == 0;
+  }
+  template <class F> void for_each_gate(F&& f) {
+    for (Input& in : in_) f(in.gate);
+    out_.for_each_gate(f), write_.for_each_gate(f);
+  }
+  /// Calls f(gate) for what it lined up at, or holds a credit of.
+  template <class F> void for_each_wait(F&& f) {
+    for (Input& in : in_) f(in.lined_up), f(in.granted);
+  }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, tags_, home_, mshr_, directory_, in_, look_, turn_, look_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, owed_, acks_timed_);
+  }
+
+ private:
+  friend struct ChipTestAccess;  // seeds faults
+  static constexpr std::uint32_t kNotFlushing = ~0u;
+  struct Input {
+    Fifo<Packet> fifo;
+    Gate gate;
+    Gate* lined_up = nullptr;  ///< waits for a credit of this gate
+    Gate* granted = nullptr;   ///< holds a credit of this gate
+    bool stalled = false;      ///< waits for something of this slice: MSHR, response queue, write buffer, bypass entry
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, stalled); }
+  };
+
+  void pump();
+  std::uint32_t look_up_bytes(const Packet& p) const;
+  bool process(const Packet& p, std::uint32_t queue);
+  bool read(const Packet& p, std::uint32_t queue);
+  bool write(const Packet& p, std::uint32_t queue);
+  bool write_through(const Packet& p, std::uint32_t queue);
+  bool write_to_memory(const Packet& p, std::uint32_t queue);
+  void pass_to_home(const Packet& p, bool hit);
+  bool writes_through(const Packet& p) const;
+  bool hardware_coherent() const;
+  void end_copies(const Packet& atomic);
+  void put_written(std::uint32_t i, const Packet& p);
+  bool atomic(const Packet& p, std::uint32_t queue);
+  bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
+  std::uint32_t mshr_limit(const Packet& p, std::uint32_t queue) const;
+  std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
+  bool bypass(const Packet& p, std::uint32_t queue);
+  bool take(Gate& gate, std::uint32_t queue);
+  // llc_slice_coherence.cpp
+  Packet to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const;
+  void send_background(const Packet& p);
+  bool read_at_home(const Packet& p, std::uint32_t queue);
+  bool read_at_owner(const Packet& p, std::uint32_t queue);
+  bool take_notice(const Packet& p, std::uint32_t queue);
+  bool invalidate(const Packet& p, std::uint32_t queue);
+  bool end_copy(LineAddr line);
+  bool drop_copy(LineAddr line);
+  bool answer_chip(const Packet& p, std::uint32_t i);
+  void refer(const Packet& p, std::uint8_t chip);
+  void invalidate_sharers(LineAddr line, std::uint64_t chips);
+  void announce_write(const Packet& p);
+  void ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip);
+  // llc_slice_directory.cpp
+  bool tracked() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
+  bool process_tracked(const Packet& p, std::uint32_t queue);
+  bool take_invalidation(const Packet& p);
+  bool write_both(const Packet& p, std::uint32_t queue);
+  bool invalidation_room() const;
+
+  Wait wait_to_answer(const Lane& lane) const;
+  Wait wait_to_write_back(const Lane& lane) const;
+
+  bool stall(std::uint32_t queue);
+  void return_granted(Input& in);
+  void unstall();
+  void fill(const Packet& p);
+  std::uint32_t lane_of(const Packet& p) const;
+  bool response_room(const Packet& request) const;
+  void respond(const Packet& request, std::uint8_t flags);
+  void pump_out();
+  void pump_write();
+  void make_room(std::uint32_t victim);
+  void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors);
+  bool write_room(std::uint32_t victim);
+  std::uint32_t set(LineAddr line) const { return sets_(c_.machine.map.line_in_slice(line)); }
+  DramChannel& channel(LineAddr line) const;
+  static Packet response(const Packet& request, std::uint8_t flags);
+  void count_access(const Packet& p, LlcOutcome outcome);
+  void count_degrees(const Packet& p);
+
+  Context& c_;
+  HomeAgent* agent_ = nullptr;  ///< beside what every request touches
+  const std::uint16_t id_;
+  const bool sectored_;
+  SetIndexer sets_;
+  TagArray tags_;
+  std::vector<std::uint8_t> home_;  ///< [entry] home chip of the line there
+  MshrFile<Packet> mshr_;
+  FullMapDirectory directory_;  ///< of this chip's lines in other chips' slices
+  std::array<Input, 2> in_;
+  Server look_;
+  std::uint32_t turn_ = 0;
+  bool look_timed_ = false;
+  /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
+  /// blocked: their number is bounded by the MSHRs and their merges.
+  OutPort out_;
+  /// Write-backs, bounded by llc.write_buffer and one victim per MSHR, and full_map's messages. Under a home directory
+  /// lanes more for invalidations, one for each way to other chips.
+  OutPort write_;
+  std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
+  Flush flush_{};
+  std::uint64_t accesses_ = 0, hits_ = 0, requests_ = 0;
+  Occupancy queued_, missing_;
+  std::vector<DramChannel>* channels_ = nullptr;
+  Links* links_ = nullptr;
+  ResponseNetwork* responses_ = nullptr;
+  std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
+  bool acks_timed_ = false;
+};
+
+}  // namespace atl

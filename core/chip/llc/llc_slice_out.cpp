@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include "core/chip/dram/dram_channel.hpp"
+#include "core/chip/llc/llc_slice.hpp"
+#include "core/chip/noc/links.hpp"
+#include "core/chip/noc/response_network.hpp"
+
+// What leaves an LLC slice: answers, fills that cause them, and write-backs. Requests come in in llc_slice.cpp.
+namespace atl {
+
+// ---- Answers ----
+
+std::uint32_t LlcSlice::lane_of(const Packet& p) const { return p.source == c_.chip ? 0 : links_->lane_for(p); }
+
+bool LlcSlice::response_room(const Packet& request) const {
+  return out_.lanes[lane_of(response(request, 0))].fifo.size() < c_.machine.config.noc.queue_packets;
+}
+
+void LlcSlice::respond(const Packet& request, std::uint8_t flags) {
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_answer(c_, id_, request);
+  const Packet r = response(request, flags);
+  out_.push(lane_of(r), r);
+}
+
+Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
+  Packet r = request;
+  // An atomic whose result nobody wants is answered like a write.
+  const bool no_result = request.kind == PacketKind::atomic && (request.token & 0xFF) == kNoSlot;
+  r.kind = no_result ? PacketKind::write_ack : response_to(request.kind);
+  r.flags |= flags;
+  return r;
+}
+
+void LlcSlice::on_memory(const Packet& p) {
+  if (p.source != c_.chip) {
+    --bypassing_;
+    respond(p, kFromMemory);
+    pump_out();
+    return unstall();
+  }
+  if (p.kind == PacketKind::writeback) {
+    --writebacks_;
+    return;
+  }
+  Packet data = p;
+  data.kind = PacketKind::read_data;
+  data.flags |= kFromMemory;
+  fill(data);
+}
+
+void LlcSlice::fill(const Packet& p) {
+  const std::uint8_t home = p.has(kFromOwner) ? static_cast<std::uint8_t>(p.token & 0xFF) : p.home;
+  switch (p.kind) {
+    case PacketKind::writeback_ack:
+    case PacketKind::own_ack:
+      --writebacks_;
+      return;
+    case PacketKind::invalidate_ack:
+      invalidations_ -= 1 + p.entry;
+      return;
+    default:
+      if (p.sectors == 0)  // a referral
+        return ask(p.entry, static_cast<std::uint8_t>(p.token >> 8), home, static_cast<std::uint8_t>(p.token & 0xFF));
+  }
+  auto& e = mshr_[p.entry];
+  const LineAddr line = e.line;
+  const std::uint32_t s = set(line);
+  std::uint32_t i = tags_.find(s, line);
+  if (i == TagArray::kMiss && e.waiting == 0) {  // a write has answered those who waited, and the line has gone since
+    e.pending &= static_cast<std::uint8_t>(~p.sectors);
+    if (e.pending == 0) mshr_.close(p.entry), unstall();
+    return;
+  }
+  if (i == TagArray::kMiss) {
+    make_room(i = victim(s, home));
+    tags_.install(i, line);
+    home_[i] = home;
+  }
+  tags_.valid(i) |= p.sectors;
+  e.pending &= static_cast<std::uint8_t>(~p.sectors);
+  e.arrived |= p.sectors;
+  const std::uint8_t here = e.arrived | tags_.valid(i);
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_fill(c_, id_, line, p.sectors);
+  const std::uint8_t flags = p.flags & (kFromMemory | kLlcRemote);
+  mshr_.release_waiters(p.entry, [&](const Packet& w) {
+    if ((w.sectors & ~here) != 0) return false;
+    if (w.kind == PacketKind::atomic) {
+      end_copies(w);
+      tags_.valid(i) |= w.sectors, tags_.dirty(i) |= w.sectors;
+    }
+    missing_.leave(c_.now());
+    respond(w, flags);
+    return true;
+  });
+  if (e.void_on_arrival) drop_copy(line);  // before the rest of it comes: others would find it here
+  if (e.pending == 0) {
+    mshr_.close(p.entry);
+    unstall();
+  }
+  pump_out();
+}
+
+void LlcSlice::pump_out() {
+  if (responses_->routed()) {  // on one chip, so that all answers are in this lane
+    for (; out_.ready != 0 && responses_->room(id_); unstall()) responses_->inject(id_, out_.take(0));
+    return;
+  }
+  out_.pump<true>(
+      c_, {WaiterKind::slice_out, 0, id_}, EventKind::slice_out,
+      [&](const Packet& p) -> Gate& {
+        return p.source == c_.chip ? responses_->gate(c_.machine.cluster_port(p.sm, p.slice))
+                                   : links_->out_gate(links_->channel_for(p));
+      },
+      [&](const Packet& p, std::uint32_t lane, Cycle depart) {
+        const Cycle at = depart + c_.machine.config.noc.response_latency_cycles;
+        if (lane == 0) {
+          c_.schedule(at, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
+        } else {
+          c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+        }
+        unstall();
+      });
+}
+
+// ---- Write-back ----
+
+bool LlcSlice::write_room(std::uint32_t victim) {
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 ||
+         write_.lanes[0].fifo.size() < c_.machine.config.llc.write_buffer;
+}
+
+/// A dirty victim goes to the write-back port.
+void LlcSlice::make_room(std::uint32_t victim) {
+  if (!tags_.occupied(victim)) return;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
+  if (tags_.dirty(victim) == 0) return;
+  c_.count[Counter::llc_writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
+  write_back(tags_.line(victim), home_[victim], tags_.dirty(victim));
+}
+
+void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors) {
+  const Packet p{.line = line,
+                 .source = c_.chip,
+                 .home = home,
+                 .kind = PacketKind::writeback,
+                 .sectors = sectors,
+                 .flags = kToSlice,
+                 .slice = static_cast<std::uint8_t>(id_)};
+  ++writebacks_;
+  ++c_.count[Counter::llc_writebacks];
+  write_.push(0, p);
+  pump_write();
+}
+
+void LlcSlice::pump_write() {
+  write_.pump(
+      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write,
+      [&](const Packet& p) -> Gate& {
+        return p.home == c_.chip ? channel(p.line).gate() : links_->out_gate(links_->channel_for(p));
+      },
+      [&](const Packet& p, std::uint32_t, Cycle depart) {
+        if (p.home == c_.chip) {
+          channel(p.line).push(p);
+        } else {
+          c_.schedule(depart + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p),
+                      0, p);
+        }
+        unstall();
+        if (flushing()) c_.schedule(c_.now(), EventKind::slice_flush, id_);
+      });
+}
+
+void LlcSlice::begin_flush(Flush scope) {
+  flush_ = scope;
+  flush_next_ = 0;
+  c_.schedule(c_.now(), EventKind::slice_flush, id_);
+}
+
+void LlcSlice::on_flush() {
+  if (!flushing()) return;
+  for (; flush_next_ < tags_.entries(); ++flush_next_) {
+    if (!tags_.occupied(flush_next_)) continue;
+    const bool replica = c_.machine.replicates && c_.machine.map.slice(tags_.line(flush_next_)) != id_;
+    const bool local = home_[flush_next_] == c_.chip && !replica;
+    const bool stays = (flush_ == Flush::clean && !replica) || (flush_ == Flush::settle && local);
+    if ((flush_ == Flush::dirty || stays) && tags_.dirty(flush_next_) == 0) continue;
+    if (flush_ == Flush::remote && local) continue;
+    if (!write_room(flush_next_)) return;  // goes on when a write-back has left
+    if (stays) {
+      make_room(flush_next_);
+      tags_.dirty(flush_next_) = 0;
+      continue;
+    }
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
+    make_room(flush_next_);
+    tags_.invalidate(flush_next_);
+    ++c_.count[Counter::llc_flushed_lines];
+  }
+  flush_next_ = kNotFlushing;
+}
+
+std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
+  std::uint32_t local = 0, remote = 0;
+  for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
+    const bool held = tags_.occupied(i);
+    local += held && home_[i] == c_.chip;
+    remote += held && home_[i] != c_.chip;
+  }
+  return {local, remote};
+}
+
+std::string LlcSlice::describe_stall() const {
+  std::string text;
+  for (std::uint32_t q = 0; q < 2; ++q) {
+    const Input& in = in_[q];
+    if (in.fifo.empty()) continue;
+    text += fmt::format("slice {}: {} requests from {}{}\n", id_, in.fifo.size(), q == kFromSms ? "SMs" : "links",
+                        in.lined_up != nullptr ? ", the first waits for a credit of memory, link or response port"
+                        : in.stalled           ? ", the first waits for an MSHR, write buffer or bypass entry"
+                                               : "");
+  }
+  if (mshr_.in_use() != 0) text += fmt::format("slice {}: {} lines missing\n", id_, mshr_.in_use());
+  for (const Lane& lane : out_.lanes) {
+    if (lane.waiting)
+      text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, lane.fifo.size());
+  }
+  if (invalidations_ != 0) text += fmt::format("slice {}: {} invalidations not acknowledged\n", id_, invalidations_);
+  if (writebacks_ != 0) text += fmt::format("slice {}: {} write-backs under way\n", id_, writebacks_);
+  return text;
+}
+
+}  // namespace atl

@@ -1,0 +1,59 @@
+#include "core/chip/llc/protocol/home_agent.hpp"
+
+#include "core/chip/llc/llc_slice.hpp"
+#include "policies/coherence/directory_layout.hpp"
+
+namespace atl {
+
+HomeAgent::HomeAgent(Context& c)
+    : c_(c),
+      unbounded_(c.machine.config.coherence.protocol == CoherenceProtocol::ideal),
+      range_bytes_(c.machine.config.coherence.range_bytes),
+      directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
+
+auto HomeAgent::sender() {
+  return [this](LineAddr line, std::uint64_t chips, InvalidationCause cause) {
+    (*slices_)[c_.machine.map.slice(line)].send_invalidations(line, chips, cause);
+  };
+}
+
+void HomeAgent::read(LineAddr line, std::uint8_t reader) {
+  ++c_.count[Counter::directory_lookups];
+  if (unbounded_) {
+    all_.read(line, reader);
+  } else {
+    tally(directory_.remote_read(line, reader, sender()));
+  }
+}
+
+void HomeAgent::write(LineAddr line, std::uint8_t writer) {
+  ++c_.count[Counter::directory_lookups];
+  const bool home = writer == c_.chip;
+  if (unbounded_) {
+    const std::uint64_t chips = home ? all_.write_at_home(line) : all_.write(line, writer);
+    if (chips != 0) sender()(line, chips, InvalidationCause::write);
+  } else if (home) {
+    directory_.local_write(line, sender());
+  } else {
+    tally(directory_.remote_write(line, writer, sender()));
+  }
+}
+
+void HomeAgent::tally(const HomeDirectory::Outcome& outcome) {
+  c_.count[Counter::directory_allocations] += outcome.allocated;
+  c_.count[Counter::directory_evictions] += outcome.evicted_lines != 0;
+  c_.count[Counter::directory_evicted_lines] += outcome.evicted_lines;
+}
+
+void HomeAgent::cover(std::uint32_t range_bytes) {
+  if (range_bytes == 0 || range_bytes == range_bytes_) return;
+  range_bytes_ = range_bytes;
+  directory_.reshape(directory_shape(c_.machine.config, range_bytes), sender());
+}
+
+void HomeAgent::forget() {
+  directory_.clear();
+  all_.clear();
+}
+
+}  // namespace atl

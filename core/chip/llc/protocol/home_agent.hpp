@@ -1,0 +1,51 @@
+#pragma once
+#include <vector>
+
+#include "core/chip/context.hpp"
+#include "core/chip/llc/protocol/full_map_directory.hpp"
+#include "core/chip/llc/protocol/home_directory.hpp"
+#include "core/engine/archive.hpp"
+
+namespace atl {
+
+class LlcSlice;
+
+/// Keeps the chip's directory of its lines in other chips' slices (REC section 4), and has their copies invalidated.
+///
+/// One for all slices, as REC has one beside a GPU's L2, and not one per slice: neighbouring chunks of 256 bytes lie in
+/// different slices, and an entry covers up to 4 KB. An eviction therefore sends from the slices of the lines it ends.
+/// Looked up beside the tags, in no time of its own.
+class HomeAgent {
+ public:
+  explicit HomeAgent(Context& c);
+  void connect(std::vector<LlcSlice>& slices) { slices_ = &slices; }
+
+  /// Another chip has been given the line.
+  void read(LineAddr line, std::uint8_t reader);
+  /// Chip `writer`, the home or another that keeps a copy, has written the line here.
+  void write(LineAddr line, std::uint8_t writer);
+  /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
+  void atomic(LineAddr line) { write(line, c_.chip); }
+  /// Chips that may have the line, one bit each: for checks.
+  std::uint64_t sharers(LineAddr line) const { return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line); }
+  /// Entries cover so many bytes from now on (0: as before). If that changes, the directory gives up all it has, and copies
+  /// stay valid until their invalidations arrive; the kernel's end waits for these as for any.
+  void cover(std::uint32_t range_bytes);
+  /// No other chip has a line of this one any more.
+  void forget();
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_, directory_, all_); }
+
+ private:
+  friend struct ChipTestAccess;  // seeds faults
+  auto sender();
+  void tally(const HomeDirectory::Outcome& outcome);
+
+  Context& c_;
+  const bool unbounded_;
+  std::uint32_t range_bytes_;
+  HomeDirectory directory_;
+  FullMapDirectory all_;  ///< instead, if unbounded
+  std::vector<LlcSlice>* slices_ = nullptr;
+};
+
+}  // namespace atl

@@ -1,0 +1,238 @@
+#include "core/chip/noc/links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/chip/llc/llc_slice.hpp"
+#include "core/chip/noc/response_network.hpp"
+
+namespace atl {
+
+Links::Links(Context& c, std::vector<Edge>& edges)
+    : c_(c),
+      topology_(c.machine.config.link.topology, c.machine.config.chips, c.chip),
+      edges_(edges),
+      edge_of_(c.machine.config.chips + 1),
+      state_(topology_.channels().size()),
+      port_(topology_.ports()) {
+  const SystemConfig& config = c.machine.config;
+  for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
+  const bool switched = config.link.topology == Topology::switched;
+  for (Port& p : port_) {
+    p.out = Server(c.machine.link_bpc);
+    // Behind a switch, a chip's port is also the bottleneck of what arrives from several others.
+    p.in = Server(switched ? c.machine.link_bpc : c.machine.link_port_bpc);
+  }
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
+    state_[i].credits = config.link.buffer_packets;
+    auto& channels = port_[topology_.channels()[i].port].channels;
+    channel_index_.push_back(static_cast<std::uint32_t>(channels.size()));
+    channels.push_back(i);
+  }
+}
+
+// ---- Leaving ----
+
+void Links::send(std::uint32_t channel, const Packet& p) {
+  state_[channel].out.push(p);
+  pump_out(topology_.channels()[channel].port);
+}
+
+void Links::pump_out(std::uint32_t port) {
+  Port& p = port_[port];
+  const auto n = static_cast<std::uint32_t>(p.channels.size());
+  for (;;) {
+    std::uint32_t chosen = n;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t k = p.next + i < n ? p.next + i : p.next + i - n;
+      const ChannelState& s = state_[p.channels[k]];
+      if ((!s.out.empty() || !s.through.empty()) && s.credits != 0) {
+        chosen = k;
+        break;
+      }
+    }
+    if (chosen == n) return;
+    if (!p.out.idle(c_.now())) {
+      if (!p.out_timed) {
+        p.out_timed = true;
+        c_.schedule(p.out.idle_from(), EventKind::egress, port);
+      }
+      return;
+    }
+    p.next = chosen + 1 < n ? chosen + 1 : 0;
+    const std::uint32_t id = p.channels[chosen];
+    const Channel& channel = topology_.channels()[id];
+    ChannelState& s = state_[id];
+    // Through traffic and the chip's own in turn: lined up behind the chip's many queues, it would starve, fill the
+    // buffers behind it, and take the whole ring down.
+    const bool through = !s.through.empty() && (s.out.empty() || s.through_next);
+    s.through_next = !through;
+    Packet packet;
+    if (through) {
+      packet = s.through.front().packet;
+      free_buffer(s.through.take().arrived_on);
+      ++c_.count[Counter::link_forwarded];
+    } else {
+      packet = s.out.take();
+      c_.release(s.out_gate);
+    }
+    --s.credits;
+    const std::uint32_t bytes = c_.machine.bytes(packet);
+    const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
+    ++c_.count[Counter::link_packets];
+    c_.count[Counter::link_bytes] += bytes;
+    if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
+    outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
+  }
+}
+
+void Links::on_credits(std::uint32_t channel, std::uint32_t number) {
+  state_[channel].credits += number;
+  pump_out(topology_.channels()[channel].port);
+}
+
+// ---- Arriving ----
+
+void Links::receive(std::span<const Message> messages) {
+  for (const Message& m : messages) {
+    if ((m.port & kCreditPort) != 0) {
+      Event e{{}, static_cast<std::uint16_t>(m.port & ~kCreditPort), EventKind::credits_arrive};
+      e.packet.token = m.as<std::uint32_t>();
+      c_.schedule(m.arrival, e);
+    } else {
+      c_.schedule(m.arrival, EventKind::ingress_arrive, m.port, 0, m.as<Packet>());
+    }
+  }
+}
+
+void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
+  c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
+  if (p.destination() == c_.chip) {
+    Packet here = p;
+    // An SM's request goes where this chip replicates the line, which the SM's chip does not know; what went through a
+    // slice of that chip goes where that slice will read.
+    if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice))
+      here.slice = static_cast<std::uint8_t>(c_.role == LlcRole::memory_side ? c_.slice(p) : c_.machine.map.slice(p.line));
+    state_[channel].in.push(here);
+    return pump_in(channel);
+  }
+  const std::uint32_t onward = channel_for(p, channel);
+  state_[onward].through.push({p, channel});
+  pump_out(topology_.channels()[onward].port);
+}
+
+void Links::free_buffer(std::uint32_t channel) {
+  ++state_[channel].freed;
+  if (credits_timed_) return;
+  credits_timed_ = true;
+  const Cycle step = c_.machine.config.link.credit_cycles;
+  c_.schedule((c_.now() / step + 1) * step, EventKind::credits_send, 0);
+}
+
+void Links::on_ingress(std::uint32_t port) {
+  Port& p = port_[port];
+  p.in_timed = false;
+  // In turn: each call serves one packet, and with a fixed order the first channel would shut the others out.
+  const auto n = static_cast<std::uint32_t>(p.channels.size());
+  for (std::uint32_t i = 0, k = p.next_in; i < n; ++i, k = k + 1 < n ? k + 1 : 0) pump_in(p.channels[k]);
+}
+
+void Links::on_credit(std::uint32_t channel) {
+  state_[channel].waiting = false, state_[channel].granted = true;
+  pump_in(channel);
+}
+
+/// Where the packet needs a credit; nullptr for data that a slice waits for, which is always taken in.
+Gate* Links::destination_gate(const Packet& p) {
+  if (to_slice(p)) return nullptr;
+  if (is_response(p.kind)) return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
+  return &(*slices_)[slice_for(p)].gate(LlcSlice::kFromLinks);
+}
+
+/// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
+/// for the home's too, unless the home looks the line up and the one that asked is a replica's.
+std::uint32_t Links::slice_for(const Packet& p) const {
+  const bool looks_up = !c_.sm_side() || c_.machine.home_directory;
+  return p.has(kToSlice) && c_.machine.replicates && looks_up ? c_.machine.map.slice(p.line) : p.slice;
+}
+
+void Links::pump_in(std::uint32_t channel) {
+  ChannelState& s = state_[channel];
+  Port& port = port_[topology_.channels()[channel].port];
+  while (!s.in.empty() && !s.waiting) {
+    if (!port.in.idle(c_.now())) {
+      if (!port.in_timed) {
+        port.in_timed = true;
+        c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
+      }
+      return;
+    }
+    if (!s.granted) {
+      Gate* gate = destination_gate(s.in.front());
+      if (gate != nullptr && !gate->acquire()) {
+        gate->wait({WaiterKind::ingress, 0, static_cast<std::uint16_t>(channel)});
+        s.waiting = true;
+        return;
+      }
+    }
+    s.granted = false;
+    const Packet p = s.in.take();
+    free_buffer(channel);
+    hand_on(p, port.in.serve(c_.now(), c_.machine.bytes(p)));
+    port.next_in = channel_index_[channel] + 1 < port.channels.size() ? channel_index_[channel] + 1 : 0;
+  }
+}
+
+void Links::hand_on(const Packet& p, Cycle depart) {
+  const auto& config = c_.machine.config;
+  if (p.has(kToSlice) || !is_response(p.kind)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
+  if (to_slice(p)) {
+    c_.schedule(depart + config.noc.memory_latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFill, p);
+  } else if (is_response(p.kind)) {
+    c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
+                c_.machine.cluster_port(p.sm, p.slice), 0, p);
+  } else {
+    // The directory's look-up comes first where it takes time. All of a line's requests wait for it, and keep their order.
+    const bool tracked = c_.machine.home_directory && c_.role != LlcRole::memory_side && p.home == c_.chip;
+    const Cycle directory = tracked ? config.coherence.directory_latency_cycles : 0;
+    c_.schedule(depart + config.noc.request_latency_cycles + directory + config.llc.latency_cycles, EventKind::slice_arrive,
+                slice_for(p), LlcSlice::kFromLinks, p);
+  }
+}
+
+void Links::on_send_credits() {
+  credits_timed_ = false;
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    const std::uint32_t freed = std::exchange(state_[i].freed, 0);
+    if (freed == 0) continue;
+    const Channel& channel = topology_.channels()[i];
+    outbox(channel.neighbour)
+        .data.push_back(Message::make(c_.now() + c_.machine.config.link.latency_cycles, c_.chip,
+                                      channel.at_neighbour | kCreditPort, freed));
+  }
+}
+
+bool Links::credits_home() const {
+  return std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
+    return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() && s.freed == 0 &&
+           s.credits == c_.machine.config.link.buffer_packets;
+  });
+}
+
+std::string Links::describe_stall() const {
+  std::string text;
+  for (std::uint32_t i = 0; i < state_.size(); ++i) {
+    const ChannelState& s = state_[i];
+    if (s.out.empty() && s.through.empty() && s.in.empty()) continue;
+    const Channel& ch = topology_.channels()[i];
+    text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
+                        ch.neighbour, ch.message_class == 0 ? "requests" : "responses",
+                        ch.past_dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits,
+                        s.in.size(), s.waiting ? ", the first waits for a credit" : "");
+  }
+  return text;
+}
+
+}  // namespace atl

@@ -1,0 +1,60 @@
+#pragma once
+#include <vector>
+
+#include "core/chip/base/mshr.hpp"
+#include "core/chip/context.hpp"
+#include "core/engine/archive.hpp"
+#include "partition/page_placement.hpp"
+
+namespace atl {
+
+/// Page homes as one chip knows them. A page that nobody has touched yet is reported to the controller, which settles
+/// who was first; until the answer comes, requests to the page wait here (each still holds its SM's MSHR or store
+/// credit, so their number is bounded).
+class Mmu {
+ public:
+  explicit Mmu(Context& c);
+
+  /// Home chip of the line's page, or kUnknownHome.
+  std::uint8_t home(LineAddr line) const {
+    if (single_) return 0;
+    const PageAddr page = c_.machine.page_of(line);
+    const std::uint8_t h = placement_.home(page);
+    return h != kUnknownHome ? h : cache_.find(page);
+  }
+
+  /// Keeps `p` until its page has a home. The first request to a page makes it a touch.
+  void park(const Packet& p);
+  /// The controller's answer: calls again(packet) for the requests that waited, in the order of coming.
+  template <class Again> void learn(PageAddr page, std::uint8_t home, Again&& again) {
+    cache_.insert(page, home);
+    const std::uint32_t e = parked_.find({page.value});
+    if (e == parked_.kNone) return;
+    parked_.release_waiters(e, [&](Packet p) {
+      p.home = home;
+      again(p);
+      return true;
+    });
+    parked_.close(e);
+  }
+  void prefetch(LineAddr line) const { cache_.prefetch(c_.machine.page_of(line)); }
+
+  /// Touches from before `end` that were not taken yet, for the controller.
+  std::vector<FirstTouch::Touch> take_touches_before(Cycle end);
+  template <class See> void for_each_parked(See&& see) const {
+    parked_.for_each([&](const auto&, auto&& for_each_waiter) { for_each_waiter(see); });
+  }
+  std::size_t parked_pages() const { return parked_.in_use(); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
+
+ private:
+  void time_report();
+  Context& c_;
+  StaticPlacement placement_;
+  PageHomeCache cache_;
+  bool single_;
+  MshrFile<Packet, std::uint32_t> parked_;  ///< requests by page, which takes the part of the line
+  std::vector<FirstTouch::Touch> touches_;
+};
+
+}  // namespace atl

@@ -1,0 +1,70 @@
+#include "core/chip/noc/response_network.hpp"
+
+namespace atl {
+
+ResponseNetwork::ResponseNetwork(Context& c)
+    : c_(c),
+      port_(c.machine.cluster_ports,
+            Port{{}, Gate(c.machine.config.noc.queue_packets + c.machine.response_flight), Server(c.machine.cluster_bpc)}) {
+  const auto& config = c.machine.config;
+  if (config.noc.virtual_channels == 0) return;
+  const std::uint32_t window = config.noc.virtual_channels, held = c.machine.router_packets;
+  const std::uint32_t ports = c.machine.cluster_ports, routers = config.noc.memory_routers;
+  routers_.emplace(Routers{{config.llc.slices, ports, config.llc.slices / routers, window, held, held},
+                           {ports, config.sm.count, routers, window, held, VcRouter::kNoLimit}});
+}
+
+void ResponseNetwork::pump(std::uint32_t port) {
+  Port& out = port_[port];
+  while (!out.fifo.empty()) {
+    if (!out.server.idle(c_.now())) {
+      if (!out.timed) {
+        out.timed = true;
+        c_.schedule(out.server.idle_from(), EventKind::response_port, port);
+      }
+      return;
+    }
+    const Packet p = out.fifo.take();
+    const std::uint32_t bytes = c_.machine.bytes(p);
+    ++c_.count[Counter::noc_response_packets];
+    c_.count[Counter::noc_response_bytes] += bytes;
+    c_.schedule(out.server.serve(c_.now(), bytes), EventKind::l1_fill, p.sm, 0, p);
+    c_.release(out.gate);
+  }
+}
+
+// ---- Routers ----
+
+/// Cycles that a packet's flits take through a router; slices' and clusters' channels are equally wide.
+Cycle ResponseNetwork::passage(const Packet& p) const {
+  return static_cast<Cycle>(std::ceil(c_.machine.bytes(p) / c_.machine.cluster_bpc - 1e-9));
+}
+
+auto ResponseNetwork::cross() {
+  return [this](std::uint32_t, std::uint32_t port, const Packet& p) {
+    c_.schedule(c_.now() + passage(p), EventKind::response_arrive, port, 0, p);
+  };
+}
+
+/// The wires and pipelines of both routers come last, so that no credit travels.
+auto ResponseNetwork::deliver() {
+  return [this](std::uint32_t port, std::uint32_t, const Packet& p) {
+    ++c_.count[Counter::noc_response_packets];
+    c_.count[Counter::noc_response_bytes] += c_.machine.bytes(p);
+    const Cycle end = c_.now() + passage(p);
+    c_.schedule(end, EventKind::response_port, port);
+    c_.schedule(end + c_.machine.config.noc.response_latency_cycles, EventKind::l1_fill, p.sm, 0, p);
+    routers_->memory.free(port, port % c_.machine.config.noc.memory_routers, port_of(), cross());
+  };
+}
+
+void ResponseNetwork::inject(std::uint32_t slice, const Packet& p) { routers_->memory.arrive(slice, p, port_of(), cross()); }
+
+void ResponseNetwork::on_crossed(std::uint32_t port, const Packet& p) {
+  routers_->memory.finish(p.slice, port_of(), cross());
+  routers_->cluster.arrive(port, p, sm_of(), deliver());
+}
+
+void ResponseNetwork::on_delivered(std::uint32_t port) { routers_->cluster.finish(port, sm_of(), deliver()); }
+
+}  // namespace atl

@@ -1,0 +1,302 @@
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "core/chip/noc/request_network.hpp"
+#include "core/chip/sm/cluster_sharing.hpp"
+#include "core/chip/sm/sm.hpp"
+
+// The load-store unit of an SM: presents accesses to the L1, sends what misses, takes responses.
+namespace atl {
+
+void Sm::on_load_store_unit() {
+  lsu_timed_ = false;
+  run_load_store_unit();
+}
+
+void Sm::on_credit() {
+  credit_held_ = std::exchange(credit_wanted_, nullptr);
+  c_.count[Counter::sm_port_stall] += c_.now() - stalled_from_;
+  run_load_store_unit();
+}
+
+void Sm::run_load_store_unit() {
+  while (!lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr) {
+    if (lsu_free_ > c_.now()) {
+      if (!lsu_timed_) {
+        lsu_timed_ = true;
+        c_.schedule(lsu_free_, EventKind::lsu, id_);
+      }
+      return;
+    }
+    if (neighbours_ != 0 && neighbours_first()) [[unlikely]] {
+      look_up_for_neighbour();
+      continue;
+    }
+    const std::uint32_t warp = lsu_.front();
+    const Op& op = op_of(warp_[warp]);
+    if (lsu_access_ < op.accesses) {
+      const Access a = code_[warp_[warp].cta].accesses[op.first_access + lsu_access_];
+      if (!present(warp, op, a)) return;
+    }
+    if (lsu_access_ >= op.accesses) {
+      lsu_.pop();
+      lsu_access_ = 0;
+      if (!lsu_.empty()) prefetch_op(warp_[lsu_.front()]);
+      advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
+    }
+  }
+}
+
+/// Presents the next line of access `a`. False: the unit has to wait, and is called again.
+bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
+  const Machine& m = c_.machine;
+  const std::uint32_t parts = Access::kSectors / m.line_sectors;
+  std::uint8_t sectors = 0;
+  for (; lsu_part_ < parts; ++lsu_part_) {
+    sectors = static_cast<std::uint8_t>(a.sectors() >> (lsu_part_ * m.line_sectors)) & m.full_line;
+    if (sectors != 0) break;
+  }
+  if (sectors != 0) {
+    if (c_.paused) [[unlikely]] {
+      lsu_stalled_ = true;
+      stalled_from_ = kNever;
+      if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));
+      return false;
+    }
+    const LineAddr line{a.block() * parts + lsu_part_};
+    const bool taken = op.kind == OpKind::load && l1_.enabled() && (op.flags & kBypassL1) == 0
+                           ? load(warp, op, line, sectors)
+                           : send_unacknowledged(warp, op,
+                                                 op.kind == OpKind::load    ? PacketKind::read
+                                                 : op.kind == OpKind::store ? PacketKind::write
+                                                                            : PacketKind::atomic,
+                                                 line, sectors);
+    if (!taken) return false;
+    if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));  // the line came meanwhile
+    c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
+    lsu_free_ = c_.now() + 1;
+    own_last_ = true;
+    ++lsu_part_;
+  }
+  const bool more = lsu_part_ < parts && (a.sectors() >> (lsu_part_ * m.line_sectors)) != 0;
+  if (!more) lsu_part_ = 0, ++lsu_access_;
+  return true;
+}
+
+static std::uint8_t read_only(const Op& op) {
+  return static_cast<std::uint8_t>((op.flags & kReadOnly) != 0 ? kReadOnlyData : 0);
+}
+
+bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
+  const auto l = l1_.lookup(line, sectors);
+  if (l.outcome == L1Outcome::stall) {
+    stall();
+    return false;
+  }
+  Packet p = make_request(PacketKind::read, line, l.fetch, warp << 16, read_only(op));
+  bool in_cluster = false;
+  if (l.outcome == L1Outcome::fetch) {
+    // Once refused by the table, a miss that lined up for the network goes there.
+    in_cluster = cluster_ != nullptr && credit_held_ == nullptr && cluster_->has_room(id_);
+    if (!in_cluster && !credit_for(p)) return false;
+  }
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
+  Warp& w = warp_[warp];
+  if (op.slot != kNoSlot) {
+    w.busy |= 1u << op.slot;
+    ++w.outstanding[op.slot];
+  }
+  ++c_.count[Counter::l1_accesses];
+  if (l.outcome == L1Outcome::hit) {
+    ++c_.count[Counter::l1_hits];
+    ++c_.count[Counter::loads_completed];
+    c_.count[Counter::load_latency_cycles] += c_.machine.config.l1.latency_cycles;
+    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
+    e.packet.token = op.slot;
+    c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
+    return true;
+  }
+  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, p.born});
+  if (l.outcome == L1Outcome::merge) {
+    ++c_.count[Counter::l1_merges];
+    return true;
+  }
+  ++c_.count[Counter::l1_misses];
+  c_.count[Counter::l1_sector_misses] += static_cast<unsigned>(std::popcount(l.fetch));
+  p.token |= entry;
+  if (cluster_ != nullptr) [[unlikely]]
+    cluster_->on_miss(p, in_cluster);
+  if (in_cluster) {
+    cluster_->take(p);
+  } else {
+    network_.request(p);
+  }
+  return true;
+}
+
+/// Stores, atomics, and loads that pass the L1 by: bounded by the SM's count of unacknowledged requests.
+bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors) {
+  if (unacknowledged_ >= c_.machine.config.l1.pending_stores) {
+    stall();
+    return false;
+  }
+  if (cluster_ != nullptr && kind != PacketKind::read && cluster_->holds(id_, line)) [[unlikely]] {
+    stall();
+    behind_read_ = true;
+    return false;
+  }
+  const auto data = static_cast<std::uint8_t>(kind == PacketKind::read ? read_only(op) : 0);
+  Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot, kDirect | data);
+  if (!credit_for(p)) return false;
+  ++unacknowledged_;
+  if (kind == PacketKind::write) {
+    if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
+    ++c_.count[Counter::l1_stores];
+    c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
+    if (l1_.enabled()) l1_.store(line);
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_l1_store(c_, id_, line);
+  } else {
+    if (kind == PacketKind::atomic) {
+      if (l1_.enabled()) l1_.atomic(line);
+      if (c_.observer != nullptr) [[unlikely]]
+        c_.observer->on_l1_atomic(c_, id_, line);
+    }
+    p.token = warp << 8 | op.slot;
+    awaited_ += kind == PacketKind::read || op.slot != kNoSlot;
+    if (op.slot != kNoSlot) {
+      Warp& w = warp_[warp];
+      w.busy |= 1u << op.slot;
+      ++w.outstanding[op.slot];
+    }
+  }
+  if (cluster_ != nullptr && kind != PacketKind::read) [[unlikely]]
+    cluster_->on_write(id_, line, kind == PacketKind::write);
+  network_.request(p);
+  return true;
+}
+
+/// The packet's home, and a credit of the cluster port's queue in its direction.
+bool Sm::credit_for(Packet& p) {
+  Gate* gate = network_.gate_for(p);
+  if (gate == nullptr) return true;
+  if (credit_held_ == gate) {
+    credit_held_ = nullptr;
+    return true;
+  }
+  if (gate->acquire()) return true;
+  gate->wait({WaiterKind::sm, 0, id_});
+  credit_wanted_ = gate;
+  stalled_from_ = c_.now();
+  return false;
+}
+
+/// The L1 cannot take the head: it has no MSHR, merge place or store credit, or must keep the order of a line's requests.
+void Sm::stall() {
+  lsu_stalled_ = true;
+  stalled_from_ = c_.now();
+  ++c_.count[Counter::l1_stalls];
+}
+
+Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token,
+                        std::uint8_t flags) const {
+  Packet p{.line = line,
+           .token = token,
+           .born = static_cast<std::uint32_t>(c_.now()),
+           .sm = id_,
+           .source = c_.chip,
+           .kind = kind,
+           .sectors = sectors,
+           .flags = flags};
+  p.slice = static_cast<std::uint8_t>(c_.slice(p));
+  return p;
+}
+
+void Sm::on_response(const Packet& p, bool from_neighbour) {
+  const Cycle now = c_.now();
+  const auto done = [&](const L1Cache::Waiter& w) {
+    ++c_.count[Counter::loads_completed];
+    c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
+    part_done(w.warp, w.slot);
+  };
+  if (p.has(kDirect)) {
+    --unacknowledged_;
+    if (p.kind == PacketKind::read_data) {
+      ++c_.count[Counter::loads_completed];
+      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - p.born;
+    }
+    if (p.kind != PacketKind::write_ack) {
+      --awaited_;
+      part_done(p.token >> 8, p.token & 0xFF);
+    }
+  } else if (from_neighbour) {
+    cluster_->on_arrival(p);
+    l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
+  } else {
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
+    if (p.home != c_.chip && !c_.machine.l1_keeps_remote) {
+      l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
+    } else {
+      const bool is_new = l1_.fill(p.token & 0xFFFF, p.sectors, done);
+      if (cluster_ != nullptr) [[unlikely]]
+        cluster_->on_fill(p, is_new);
+    }
+  }
+  retry();
+}
+
+void Sm::retry() {
+  if (!lsu_stalled_) return;
+  lsu_stalled_ = behind_read_ = false;
+  if (stalled_from_ != kNever) c_.count[Counter::sm_reply_stall] += c_.now() - stalled_from_;
+  run_load_store_unit();
+}
+
+// ---- The L1's port, shared with neighbours (COLAB) ----
+
+void Sm::on_read_gone() {
+  if (behind_read_) retry();
+}
+
+void Sm::serve_neighbours() {
+  while (neighbours_ != 0) {
+    const Cycle at = std::max(lsu_free_, cluster_->room_from(id_));
+    if (at > c_.now()) return cluster_->call_at(id_, at);
+    if (own_first()) return cluster_->call_at(id_, c_.now() + 1);
+    look_up_for_neighbour();
+  }
+}
+
+bool Sm::neighbours_first() const {
+  const L1Arbitration a = c_.machine.config.cluster.arbitration;
+  if (a == L1Arbitration::local_first || (a == L1Arbitration::round_robin && !own_last_)) return false;
+  return cluster_->room_from(id_) <= c_.now();
+}
+
+/// The load-store unit presents an access in this cycle, by an event that is still to come, and it is its turn.
+bool Sm::own_first() const {
+  const L1Arbitration a = c_.machine.config.cluster.arbitration;
+  if (a == L1Arbitration::colab_first || (a == L1Arbitration::round_robin && own_last_)) return false;
+  return !lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr;
+}
+
+void Sm::look_up_for_neighbour() {
+  lsu_free_ = c_.now() + 1;
+  own_last_ = false;
+  --neighbours_;
+  cluster_->look_up(id_);
+}
+
+std::string Sm::describe_stall() const {
+  if (resident_ == 0 && unacknowledged_ == 0 && l1_.outstanding() == 0) return {};
+  std::string text = fmt::format("SM {}: {} CTAs, {} lines missing in L1, {} stores and atomics unacknowledged", id_,
+                                 resident_, l1_.outstanding(), unacknowledged_);
+  if (credit_wanted_ != nullptr) text += "; load-store unit waits for its cluster's request port";
+  if (lsu_stalled_) text += "; load-store unit waits for an MSHR or a store credit";
+  return text;
+}
+
+}  // namespace atl
