@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs COLAB's comparison and writes its results into tests/validation/colab.md.
+"""Runs COLAB's comparison and writes its results into docs/validation/colab.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
@@ -21,7 +21,7 @@ from colab_runs import ENERGY, Results, arithmetic, harmonic, show, table
 from four_chips import multichip
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/colab.md"
+PAGE = ROOT / "docs/validation/colab.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 EXPERIMENTS = ("colab", "colab_sizes", "colab_buffers", "colab_multichip", "colab_arbitration", "colab_latency")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the comparison of REC's section 5 and writes its results into tests/validation/rec.md.
+"""Runs the comparison of REC's section 5 and writes its results into docs/validation/rec.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
@@ -19,7 +19,7 @@ import h5py
 import published as paper
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/rec.md"
+PAGE = ROOT / "docs/validation/rec.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared

@@ -71,7 +71,7 @@ def text(measured):
     lines = [
         "# Reproduction", "",
         "The figures and statements of the four papers that Atoll's organisations come from:",
-        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(measurable)} are measured",
+        f"{len(CLAIMS)} claims, numbered as on the [validation pages](validation). {len(measurable)} are measured",
         f"in runs; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
         "studies are not among them.", "",
         *summary(found),

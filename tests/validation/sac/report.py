@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the comparison of SAC's Fig. 8 and writes its results into tests/validation/sac.md.
+"""Runs the comparison of SAC's Fig. 8 and writes its results into docs/validation/sac.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH]
 
@@ -15,7 +15,7 @@ import subprocess
 import h5py
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/sac.md"
+PAGE = ROOT / "docs/validation/sac.md"
 EXPERIMENT = ROOT / "inputs/experiments/sac.json"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 SP = ("RN", "AN", "SN", "CFD", "BFS", "3DC", "BS", "BT")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs SelRep's comparison and writes its results into tests/validation/selrep.md.
+"""Runs SelRep's comparison and writes its results into docs/validation/selrep.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
@@ -16,7 +16,7 @@ import h5py
 
 from workloads import CONFIGURATIONS, NEUTRAL, ROOT, SENSITIVE
 
-PAGE = ROOT / "tests/validation/selrep.md"
+PAGE = ROOT / "docs/validation/selrep.md"
 BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 STATIC = ("shared", "degree_2", "degree_4", "degree_8", "private")  # what BSR, the best static replication, picks from
 DEGREE = {"shared": 1, "degree_2": 2, "degree_4": 4, "degree_8": 8, "private": 16}
