@@ -27,7 +27,7 @@ class Chip;
 /// kernel, or that atomics change, are left out until one SM writes them anew.
 ///
 /// Sees all chips; so all must be in one process, driven by one thread. Where it takes hardware to be cleverer than the
-/// model's timing, it follows the hardware (tests/validation/DEVIATIONS.md) and counts how often.
+/// model's timing, it follows the hardware (docs/validation/DEVIATIONS.md) and counts how often.
 class ConsistencyChecker : public ChipObserver {
  public:
   struct Counts {

@@ -51,6 +51,6 @@ def latency(r):
     rows = [[w] + [show(r.ratio(w, v, "none", "ipc"), ".3f") for v in variants]
             + [show(r.ratio(w, v, "none", "misses")) for v in variants] for w in r.workloads]
     return ["### What programs lose that the network does not limit", "",
-            "IPC relative to none. `no_hits`: a table that never knows an owner; `quick`: COLAB with look-ups in the table and crossings of",
-            "a cluster that take one cycle instead of 8 and 4.", ""] \
+            "IPC relative to none. `no_hits`: a table that never knows an owner; `quick`: COLAB with look-ups in the table and "
+            "crossings of a cluster that take one cycle instead of 8 and 4.", ""] \
         + table(("", *(f"IPC, {v}" for v in variants), *(f"L1 misses, {v}" for v in variants)), rows)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs COLAB's comparison and writes its results into tests/validation/colab.md.
+"""Runs COLAB's comparison and writes its results into docs/validation/colab.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import h5py
 
@@ -20,9 +21,11 @@ from causes import causes, latency
 from colab_runs import ENERGY, Results, arithmetic, harmonic, show, table
 from four_chips import multichip
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import results_page  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/colab.md"
-BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+PAGE = ROOT / "docs/validation/colab.md"
 EXPERIMENTS = ("colab", "colab_sizes", "colab_buffers", "colab_multichip", "colab_arbitration", "colab_latency")
 
 # The averages that the poster and the abstract give for programs that are sensitive to replication; no bars are available.
@@ -228,9 +231,7 @@ def main():
     lines += causes(r["colab"], split(r["colab"])[0]) + latency(r["colab_latency"]) + buffers(r["colab_buffers"])
     lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"]) + multichip(r["colab_multichip"])
     lines += speed(out / "colab_speed.json")
-    page = PAGE.read_text()
-    head, rest_of_page = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(lines) + "\n" + END + rest_of_page)
+    results_page.write(PAGE, lines)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     record.py [--out DIR] [--build DIR] [--force] [NAME...]
 
 Needs the programs of the workload library, which CMake builds where it finds nvcc. A trace that is in DIR is not recorded
-again. What the sizes follow from: tests/validation/rec.md."""
+again. What the sizes follow from: docs/validation/rec.md."""
 
 import argparse
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the comparison of REC's section 5 and writes its results into tests/validation/rec.md.
+"""Runs the comparison of REC's section 5 and writes its results into docs/validation/rec.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
@@ -13,14 +13,17 @@ import json
 import math
 import pathlib
 import subprocess
+import sys
 
 import h5py
 
 import published as paper
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import results_page  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/rec.md"
-BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+PAGE = ROOT / "docs/validation/rec.md"
 EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
@@ -347,9 +350,7 @@ def main():
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
     rec, places, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_placement", "rec_placement_others"), Results(out, "rec_sizes")
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
-    page = PAGE.read_text()
-    head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(line for part in parts for line in part) + "\n" + END + tail)
+    results_page.write(PAGE, [line for part in parts for line in part])
 
 
 if __name__ == "__main__":

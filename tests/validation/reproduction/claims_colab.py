@@ -4,7 +4,7 @@
 from claim import Claim, Test, counted
 
 PAPER = "COLAB (2022, ASP-DAC 2023)"
-AGREES = "tests/validation/colab.md#what-agrees-and-what-does-not"
+AGREES = "docs/validation/colab.md#what-agrees-and-what-does-not"
 TABLE = "COLAB's table has 3,072 entries of 31 bits, 11.625 KB, and its queues of 8 B entries 0.75 KB"
 
 
@@ -29,7 +29,7 @@ def captures(r):
 CLAIMS = (
     Claim(97, "behaviour", "L1 misses that another SM of the cluster could serve", "motivation slide", "52 %", "amount",
           (("", 0.52),), average(97), ("colab",), ".1%", why="Programs count as sensitive from half of this share on.",
-          link="tests/validation/colab.md#what-is-compared"),
+          link="docs/validation/colab.md#what-is-compared"),
     change(98, "behaviour", "read traffic of the network, COLAB over none", 0.62, ""),
     change(99, "behaviour", "cycles stalled by the network, COLAB over none", 0.60,
            "Falls by more: the stalls of two tiled products vanish. As stalls per cycle it is 0.58; "
@@ -48,7 +48,7 @@ CLAIMS = (
     Claim(105, "trend", "arbitration: neighbours first captures most", "ablation slide", "best", "cases",
           ("mean share served above the other two",), captures, ("colab_arbitration",),
           why="On average; round robin is close, and ahead in one of four programs.",
-          link="tests/validation/colab.md#arbitration-at-the-l1-claim-105"),
+          link="docs/validation/colab.md#arbitration-at-the-l1-claim-105"),
     Claim(107, "circuits", "latency of the table", "configuration slide", "8 cycles", "outside",
           why="SRAM model; taken over as a parameter."),
 )

@@ -4,11 +4,11 @@
 from claim import Claim, Test, counted
 
 PAPER = "REC (JSA 2025)"
-OFF = "tests/validation/rec.md#what-is-off-and-why"
-SPEED = "tests/validation/rec.md#speed-up-over-the-baseline-directory-here--fig-1-6-and-11"
-AVERAGES = "tests/validation/rec.md#averages"
-TRAFFIC = "tests/validation/rec.md#invalidations-transactions-latency-here--fig-5-12-14-15-16"
-SIZES = "tests/validation/rec.md#directory-size-and-range"
+OFF = "docs/validation/rec.md#what-is-off-and-why"
+SPEED = "docs/validation/rec.md#speed-up-over-the-baseline-directory-here--fig-1-6-and-11"
+AVERAGES = "docs/validation/rec.md#averages"
+TRAFFIC = "docs/validation/rec.md#invalidations-transactions-latency-here--fig-5-12-14-15-16"
+SIZES = "docs/validation/rec.md#directory-size-and-range"
 MAIN = ("rec", "rec_products")
 ALL = (*MAIN, "rec_sizes", "rec_sizes_others")
 RARE = "These programs hardly write a line that another GPU's L2 holds."
@@ -108,7 +108,7 @@ CLAIMS = (
               "change with every page of 4 KB the mean is 1.36.",
           link=OFF),
     Claim(109, "behaviour", "L2 misses of REC over the baseline's, cold ones excluded", "abstract, Fig. 13", "0.465",
-          "ratio", (("", 0.465),), averages(109), MAIN, ".3f", link="tests/validation/rec.md#l2-misses-without-cold-ones"),
+          "ratio", (("", 0.465),), averages(109), MAIN, ".3f", link="docs/validation/rec.md#l2-misses-without-cold-ones"),
     Claim(110, "performance", "an ideal directory over the baseline: mean, largest", "3.1, Fig. 1", "1.369, 2.79", "ratio",
           (("mean", 1.369), ("largest", 2.79)), ideal, MAIN, why="PR is the largest here, C2D in the paper.", link=OFF),
     Claim(111, "performance", "no remote caching below baseline and ideal, L1 only below ideal", "2.2, Fig. 1",
@@ -119,7 +119,7 @@ CLAIMS = (
     Claim(112, "behaviour", "miss rate of the baseline over the ideal's, cold misses excluded", "3.1, Fig. 4", "2.4",
           "ratio", (("", 2.4),), miss_rates, MAIN,
           why="A home's look-ups for other GPUs count as well here; ATAX, GEMV and the products lose little to "
-              "invalidations.", link="tests/validation/rec.md#l2-misses-without-cold-ones"),
+              "invalidations.", link="docs/validation/rec.md#l2-misses-without-cold-ones"),
     Claim(113, "behaviour", "invalidations that hit and that an eviction caused", "3.2, Fig. 5", "79.5 %", "amount",
           (("", 0.795),), averages(113), MAIN, ".1%", why=RARE, link=OFF),
     Claim(114, "behaviour", "those that a write caused: FIR, LU, MM2", "3.2, Fig. 5", "46, 54, 61 %", "amount",

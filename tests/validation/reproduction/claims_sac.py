@@ -5,8 +5,8 @@ import math
 from claim import Claim, Test, counted
 
 PAPER = "SAC (ISCA 2023)"
-SAYS = "tests/validation/sac.md#what-the-results-say"
-PROFILES = "tests/validation/sac.md#profiles"
+SAYS = "docs/validation/sac.md#what-the-results-say"
+PROFILES = "docs/validation/sac.md#profiles"
 
 
 def averages(number):
@@ -166,10 +166,10 @@ CLAIMS = (
           "SP .25, .39; MP .51, .72", "amount",
           (("SP memory-side", 0.25), ("SP SM-side", 0.39), ("MP memory-side", 0.51), ("MP SM-side", 0.72)), miss_rates,
           ("sac",), why="Memory-side hit rates are a target of the profiles; SM-side's are not.",
-          link="tests/validation/sac.md#llc-miss-rates"),
+          link="docs/validation/sac.md#llc-miss-rates"),
     Claim(12, "behaviour", "SM-side caching raises the LLC's responses per cycle in SP and lowers them in MP",
           "1, 5.2, Fig. 1c, 10", "SP 1.91, MP 0.80", "cases", ("SP: more than memory-side", "MP: fewer"),
-          effective_bandwidth, ("sac",), link="tests/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
+          effective_bandwidth, ("sac",), link="docs/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
     Claim(13, "performance", "SAC is as fast as SM-side on SP and as memory-side on MP", "5.1, Fig. 8",
           "within the bars' reading, BFS apart", "cases", ("SP: within 5 % of SM-side", "MP: within 5 % of memory-side"),
           follows, ("sac",), why=SHORT, link=SAYS),
@@ -195,7 +195,7 @@ CLAIMS = (
     Claim(24, "performance", "profiling costs less than 1 %, where nothing is switched afterwards", "3.2", "< 1 %", "limit",
           (("largest, benchmarks that stay memory-side", "<", 0.01),),
           lambda r: [max(costs(r, "memory_side", r.sac.page.ALL))], ("sac",), ".1%",
-          link="tests/validation/sac.md#cost-of-profiling-and-switching"),
+          link="docs/validation/sac.md#cost-of-profiling-and-switching"),
     Claim(25, "performance", "deciding and switching cost less than 1 %", "3.6, 5.4", "< 1 %", "limit",
           (("mean, SP benchmarks that go SM-side", "<", 0.01),), sm_side_cost, ("sac",), ".1%",
           why="2 to 9 thousand cycles per launch; launches are cut to 65 to 160 thousand here. In launches of 0.6 million it is 0.4 to "
@@ -221,7 +221,7 @@ CLAIMS = (
           link=SAYS),
     Claim(31, "behaviour", "share of the LLC that holds local data: memory-side, Static", "5.1, Fig. 9", "100 %, 50 %",
           "amount", (("memory-side", 100), ("Static", 50)), contents_fixed, ("sac",), ".0f",
-          link="tests/validation/sac.md#local-data--of-what-the-llc-holds-here--fig-9"),
+          link="docs/validation/sac.md#local-data--of-what-the-llc-holds-here--fig-9"),
     Claim(32, "behaviour", "SP without BFS: Dynamic holds more remote data than Static, SM-side and SAC more still",
           "Fig. 9", "Dynamic 42 to 49 % local, SM-side 29 to 43 %", "cases",
           ("Dynamic above Static", "SM-side above Dynamic", "SAC above Dynamic"), contents_sp, ("sac",),
@@ -239,17 +239,17 @@ CLAIMS = (
           why="Dynamic hardly moves from half and half: utilisation seldom reaches its threshold.", link=SAYS),
     Claim(35, "behaviour", "SP: responses of the own LLC replace those of other chips' LLCs under SM-side caching",
           "Fig. 10", "0.08 to 2.48 of the own, 0.01 to 0.44 memory-side", "cases", ("more of the own LLC",), own_responses,
-          ("sac",), link="tests/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
+          ("sac",), link="docs/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
     Claim(36, "trend", "speed-up follows bandwidth more closely than latency", "footnote 2", "higher correlation", "limit",
           (("difference of the absolute correlations, four organisations", ">", 0),), correlations, ("sac",),
-          link="tests/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
+          link="docs/validation/sac.md#loads-answered-by-origin-per-cycle-memory-side--1"),
     Claim(37, "behaviour", "truly shared sets are small in SP and large in MP; with copies up to 16 MB and more", "Fig. 11",
           "4.0 and 14.7 MB true in 100,000 cycles", "input", why=INPUT, link=PROFILES),
     Claim(38, "behaviour", "most SP benchmarks share a good deal falsely", "5.3, Fig. 11", "5.4 MB in 100,000 cycles",
           "input", why=INPUT, link=PROFILES),
     Claim(39, "behaviour", "footprints, true and false sharing, CTAs of 16 benchmarks", "Table 4", "16 rows", "input",
           why=INPUT + " The runs touch what it says, with the exceptions on the page.",
-          link="tests/validation/sac.md#achieved--target"),
+          link="docs/validation/sac.md#achieved--target"),
     Claim(43, "arithmetic", "NVLink 2 and 3 in a ring of four, and the default in between", "5.6",
           "150, 300 GB/s; 96 GB/s each way", "test", tests=(Test("policies",
           "SAC: 96 GB/s each way per neighbour lie between NVLink 2 and 3, 150 and 300 GB/s both ways in a ring of four",
@@ -262,7 +262,7 @@ CLAIMS = (
           tests=tuple(Test("policies", BANDWIDTHS, c) for c in ("intra == 16000", "inter == 768"))),
     Claim(52, "behaviour", "PAE spreads requests evenly over channels", "3.3", "evenly", "limit",
           (("busiest channel over the mean, memory-side, largest of 16", "<", 1.05),), channels, ("sac",),
-          link="tests/validation/sac.md#achieved--target"),
+          link="docs/validation/sac.md#achieved--target"),
     Claim(154, "arithmetic", "the model takes a couple of dozen operations", "3.6", "a couple dozen", "open",
           why="The controller computes it in no time; operations are not counted."),
     Claim(155, "behaviour", "copies thrash the LLC in MP over long windows", "5.3, Fig. 11", "> 16 MB", "input", why=INPUT,

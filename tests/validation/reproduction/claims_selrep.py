@@ -3,9 +3,9 @@
 from claim import Claim, Test, counted
 
 PAPER = "SelRep (MICRO 2020)"
-SAYS = "tests/validation/selrep.md#what-the-results-say"
-SHAPES = "tests/validation/selrep.md#claims-about-shapes"
-SHARING = "tests/validation/selrep.md#measured-on-the-base-machine-shared"
+SAYS = "docs/validation/selrep.md#what-the-results-say"
+SHAPES = "docs/validation/selrep.md#claims-about-shapes"
+SHARING = "docs/validation/selrep.md#measured-on-the-base-machine-shared"
 LOAD = "Replication pays little on these recordings: SMs issue nearly all they can, and loads wait in the shadow of others."
 PRIVATE = "Private leads in AlexNet's smallest set alone: its misses cost memory bandwidth, and slices are not short of bandwidth."
 DIRECTORY = ("The published directory does not see that replicas take room, and chooses too high degrees where the LLC is "
@@ -104,22 +104,22 @@ CLAIMS = (
           (("mean of five benchmarks", 0.328),), sharing("> 9 SMs"), ("selrep_sharing",), ".1%",
           why="CTAs that replace one another are at different places of the data.", link=SHARING),
     shape(68, "AN and RN use all degrees, from shared to private", "Fig. 13", "16 to 0", "both ends",
-          link="tests/validation/selrep.md#degrees-over-epochs--fig-13"),
+          link="docs/validation/selrep.md#degrees-over-epochs--fig-13"),
     shape(69, "range of degrees", "Fig. 13", "SN 2 to 4, NN 4 to 16, MM 0 to 8", "within the range", why=DIRECTORY,
-          link="tests/validation/selrep.md#degrees-over-epochs--fig-13"),
+          link="docs/validation/selrep.md#degrees-over-epochs--fig-13"),
     shape(70, "the smaller the shared set, the more replicas", "Fig. 13", "in all benchmarks",
           "the mean degree falls to the next configuration",
           why="In AlexNet and ResNet it falls with the LLC; elsewhere it does not follow.",
-          link="tests/validation/selrep.md#degrees-over-epochs--fig-13", kind="trend"),
+          link="docs/validation/selrep.md#degrees-over-epochs--fig-13", kind="trend"),
     shape(71, "miss rates: Private's rises steeply from _0 to _4, SelRep's is slightly above Shared's", "Fig. 14",
           "in all benchmarks", "Private's rises", "SelRep's at most 0.1 above Shared's", why=DIRECTORY,
-          link="tests/validation/selrep.md#llc-miss-rates-fig-14"),
+          link="docs/validation/selrep.md#llc-miss-rates-fig-14"),
     shape(72, "replies per cycle: Private first at _0, Shared from _1 on, SelRep above both", "Fig. 15", "in the means",
           "Private above Shared at _0", "below from _1 on", "SelRep highest", why=PRIVATE,
-          link="tests/validation/selrep.md#llc-replies-per-cycle-fig-15"),
+          link="docs/validation/selrep.md#llc-replies-per-cycle-fig-15"),
     shape(73, "replies per cycle: SelRep above Adaptive also for large configurations", "V-A", "at _3 and _4",
           "SelRep above Adaptive", why="Adaptive stays shared there, and SelRep's replicas cost misses.",
-          link="tests/validation/selrep.md#llc-replies-per-cycle-fig-15", kind="trend"),
+          link="docs/validation/selrep.md#llc-replies-per-cycle-fig-15", kind="trend"),
     Claim(74, "performance", "energy of SelRep over Shared, mean", "V-B, Fig. 16", "0.943", "ratio", (("", 0.943),),
           lambda r: [r.selrep.page.energy(r.selrep.all, "shared")], ("selrep",), ".3f", why="Energy follows the run time.",
           link=SAYS),
@@ -148,13 +148,13 @@ CLAIMS = (
           c) for c in ("== 29", "== 14"))),
     Claim(92, "performance", "SelRep changes nothing for twelve insensitive programs", "Fig. 18", "1.0", "cases",
           ("within 5 %",), insensitive, ("selrep_neutral",), why="Short launches pay for the emptied LLC at their ends.",
-          link="tests/validation/selrep.md#insensitive-programs-relative-to-shared-fig-18-table-iii-claims-92-and-93"),
+          link="docs/validation/selrep.md#insensitive-programs-relative-to-shared-fig-18-table-iii-claims-92-and-93"),
     Claim(93, "performance", "six of these prefer Shared to Private, six do not care", "Table III", "6 and 6", "cases",
           ("prefer Shared by 5 %", "within 5 %"), preferences, ("selrep_neutral",),
           why="Private costs misses also where the paper's programs do not care.",
-          link="tests/validation/selrep.md#insensitive-programs-relative-to-shared-fig-18-table-iii-claims-92-and-93"),
+          link="docs/validation/selrep.md#insensitive-programs-relative-to-shared-fig-18-table-iii-claims-92-and-93"),
     Claim(94, "behaviour", "shared data of the configurations", "Tables II, III", "0.04 to 22.8 MB", "input",
-          why="Sizes of the programs were chosen to meet Table II.", link="tests/validation/selrep.md#workloads"),
+          why="Sizes of the programs were chosen to meet Table II.", link="docs/validation/selrep.md#workloads"),
     Claim(95, "trend", "an epoch of 20,000 cycles", "III-A", "chosen", "cases",
           ("5,000, 10,000, 40,000 cycles at most 2 % faster",), epochs, ("selrep_epoch",), why="Two configurations."),
     Claim(96, "behaviour", "read-only structures that the compiler's analysis finds", "III-A", "all", "amount",

@@ -1,12 +1,17 @@
 """docs/reproduction.md from claims and measured values."""
 
 import collections
+import pathlib
+import sys
 
 import claims_colab
 import claims_rec
 import claims_sac
 import claims_selrep
 from claim import KINDS, RULES, VERDICTS, shown, verdict
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import results_page  # noqa: E402
 
 PAPERS = (claims_sac, claims_selrep, claims_rec, claims_colab)
 CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)
@@ -71,14 +76,14 @@ def text(measured):
     lines = [
         "# Reproduction", "",
         "The figures and statements of the four papers that Atoll's organisations come from:",
-        f"{len(CLAIMS)} claims, numbered as on the [validation pages](../tests/validation). {len(measurable)} are measured",
+        f"{len(CLAIMS)} claims, numbered as on the [validation pages](validation). {len(measurable)} are measured",
         f"in runs; {held} of these are reproduced, {direction} in direction only. Speed-ups of the papers' sensitivity",
         "studies are not among them.", "",
         *summary(found),
-        "Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + ".", "",
+        *results_page.wrapped("Kinds: " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()) + "."), "",
         "## Verdicts", "",
         "A script applies these rules to all claims alike; no verdict is set by hand.", "",
-        *(f"- {rule}" for rule in RULES.values()),
+        *(line for rule in RULES.values() for line in results_page.wrapped(f"- {rule}")),
         "- A claim of several figures or statements is worth what its worst is.",
         "- Where a paper prints an average that is not the mean of its own bars, both are compared, each with the same kind",
         "  of mean here.", "",

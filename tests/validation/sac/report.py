@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the comparison of SAC's Fig. 8 and writes its results into tests/validation/sac.md.
+"""Runs the comparison of SAC's Fig. 8 and writes its results into docs/validation/sac.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH]
 
@@ -11,13 +11,16 @@ import json
 import math
 import pathlib
 import subprocess
+import sys
 
 import h5py
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import results_page  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "tests/validation/sac.md"
+PAGE = ROOT / "docs/validation/sac.md"
 EXPERIMENT = ROOT / "inputs/experiments/sac.json"
-BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
 SP = ("RN", "AN", "SN", "CFD", "BFS", "3DC", "BS", "BT")
 MP = ("SRAD", "GEMM", "LUD", "STEN", "3MM", "BP", "DWT", "NN")
 ALL = SP + MP
@@ -227,9 +230,7 @@ def main():
     runs = load(arguments.out)
     parts = [speedups(runs, bars()), overhead(runs), miss_rates(runs), contents(runs), responses(runs), limits(runs),
              decisions(runs)]
-    page = PAGE.read_text()
-    head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(line for part in parts for line in part) + "\n" + END + tail)
+    results_page.write(PAGE, [line for part in parts for line in part])
 
 
 if __name__ == "__main__":

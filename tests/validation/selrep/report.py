@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs SelRep's comparison and writes its results into tests/validation/selrep.md.
+"""Runs SelRep's comparison and writes its results into docs/validation/selrep.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
@@ -11,13 +11,16 @@ import argparse
 import math
 import pathlib
 import subprocess
+import sys
 
 import h5py
 
 from workloads import CONFIGURATIONS, NEUTRAL, ROOT, SENSITIVE
 
-PAGE = ROOT / "tests/validation/selrep.md"
-BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import results_page  # noqa: E402
+
+PAGE = ROOT / "docs/validation/selrep.md"
 STATIC = ("shared", "degree_2", "degree_4", "degree_8", "private")  # what BSR, the best static replication, picks from
 DEGREE = {"shared": 1, "degree_2": 2, "degree_4": 4, "degree_8": 8, "private": 16}
 ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory")
@@ -276,9 +279,7 @@ def main():
     lines += by_index(r, "miss", "LLC miss rates (Fig. 14)") + by_index(r, "replies", "LLC replies per cycle (Fig. 15)", form=".1f")
     lines += degrees(r) + predictions(r) + energies(r) + neutral(rest)
     lines += load(Results(folders["selrep_load"]))
-    page = PAGE.read_text()
-    head, rest_of_page = page.split(BEGIN)[0], page.split(END)[1]
-    PAGE.write_text(head + BEGIN + "\n\n" + "\n".join(lines) + "\n" + END + rest_of_page)
+    results_page.write(PAGE, lines)
 
 
 if __name__ == "__main__":

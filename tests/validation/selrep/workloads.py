@@ -1,5 +1,5 @@
 """The workloads of SelRep (MICRO 2020): Table II, 25 configurations that are sensitive to replication, and Table III,
-twelve that are not. How they were sized: tests/validation/selrep.md."""
+twelve that are not. How they were sized: docs/validation/selrep.md."""
 
 import pathlib
 

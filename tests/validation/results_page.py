@@ -1,0 +1,22 @@
+"""A page of docs/validation: a script writes its results between two comments and leaves the rest as it is."""
+
+import pathlib
+import re
+import textwrap
+
+BEGIN, END = "<!-- results: written by report.py -->", "<!-- end of results -->"
+WIDTH = 120  # of a document's lines
+
+
+def wrapped(line):
+    """Rows of tables and headings stay whole, because Markdown has no way to break them."""
+    if line.startswith(("|", "#")):
+        return [line]
+    indent = " " * len(re.match(r"(- )?", line)[0])
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def write(path: pathlib.Path, lines):
+    page = path.read_text()
+    head, tail = page.split(BEGIN)[0], page.split(END)[1]
+    path.write_text(head + BEGIN + "\n\n" + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + END + tail)
