@@ -1,7 +1,5 @@
 #include "partition/bandwidth.hpp"
 
-#include <algorithm>
-
 namespace atl {
 
 double memory_bandwidth(const SystemConfig& c) {
@@ -10,16 +8,7 @@ double memory_bandwidth(const SystemConfig& c) {
 }
 
 double link_bandwidth_in(const SystemConfig& c) {
-  const std::uint32_t others = c.chips - 1;
-  switch (c.link.topology) {
-    case Topology::ring:
-      return std::min(2u, others) * c.link.bandwidth_gbps;
-    case Topology::full:
-      return others * c.link.bandwidth_gbps;
-    case Topology::switched:
-      return std::min(1u, others) * c.link.bandwidth_gbps;
-  }
-  return 0;
+  return row_of(c.link.topology).ports(c.chips - 1) * c.link.bandwidth_gbps;
 }
 
 SystemBandwidth system_bandwidth(const SystemConfig& c) {

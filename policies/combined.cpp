@@ -1,5 +1,6 @@
 #include "policies/combined.hpp"
 
+#include "core/engine/error.hpp"
 #include "policies/policy_state.hpp"
 
 #include <algorithm>
@@ -48,10 +49,15 @@ class Combined final : public PolicyWithState<Combined> {
     organisation_.policy = std::move(organisation), replication_.policy = std::move(replication);
   }
 
-  std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) override {
-    organisation_.start(organisation_.policy->at_kernel_start(kernel, start));
-    replication_.start(replication_.policy->at_kernel_start(kernel, start));
-    return merged();
+  Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
+    Verdict v;
+    for (Part* part : {&organisation_, &replication_}) {
+      Verdict own = part->policy->at_kernel_start(kernel, start);
+      part->start(std::move(own.modes));
+      for (Decision& d : own.decisions) v.decisions.push_back(std::move(d));
+    }
+    v.modes = merged();
+    return v;
   }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
@@ -80,6 +86,9 @@ class Combined final : public PolicyWithState<Combined> {
       if (part->has_epochs()) next = next == 0 ? part->left() : std::min(next, part->left());
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!(all[i].replication == ReplicationModes{}))
+        throw InputError("llc.replication", "decides degrees, and so does the policy of `llc.organisation`: set "
+                                            "`llc.replication` = policy, or have the policy leave `replication` alone");
       all[i].replication = replication_.modes[i].replication;
       all[i].epoch_cycles = static_cast<std::uint32_t>(next);
     }

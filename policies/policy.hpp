@@ -8,34 +8,32 @@
 #include "core/engine/archive.hpp"
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
+#include "inputs/config/organisations.hpp"
 #include "policies/replication/degree_counts.hpp"
 
 /// Decisions. A policy runs in the controller and is a function of what it is told: it knows no chip, no message, no file.
 namespace atl {
 
-/// Whose lines an LLC slice holds: its own chip's, for the SMs of every chip; any chip's, for the SMs of its own chip; or
-/// both, each in ways of its own.
-enum class LlcRole : std::uint8_t { memory_side, sm_side, split };
-
 /// How lines are replicated across the slices of a chip.
 struct ReplicationModes {
   std::uint32_t level = 0;  ///< logarithm of the degree
-  bool all_lines = false;  ///< written lines too: slices write through, and atomics go to the line's shared slice (Adaptive)
+  /// Written lines too: slices write through, and atomics go to the line's shared slice (Adaptive). The same for all chips.
+  bool all_lines = false;
   bool profile = false;    ///< the chip counts what each degree would do
   bool restart = false;    ///< from nothing
-  bool flush = false;      ///< the LLC is emptied when a kernel ends: what it only read the next may write
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, level, all_lines, profile, restart, flush); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, level, all_lines, profile, restart); }
   bool operator==(const ReplicationModes&) const = default;
 };
 
 /// What a chip obeys. Plain values that travel with a kernel's launch or a change of mode; the chip's hot path reads them
-/// and asks nobody.
+/// and asks nobody. Whatever follows from a change (draining, writing back, invalidating) is the chips' business: a policy
+/// may return any modes that its traits and the protocol allow, and the controller refuses others.
 struct Modes {
-  LlcRole llc = LlcRole::memory_side;
+  LlcRole llc = LlcRole::memory_side;  ///< the same for all chips
   std::uint32_t local_ways = 0;  ///< split: ways per set for lines of the own chip; the others are for remote lines
   bool profile = false;          ///< SAC's profilers count (SAC section 3.2)
-  std::uint32_t epoch_cycles =
-      0;  ///< the chip reports its counters so long after these modes take effect, and so on; 0: not
+  /// The chip reports its counters so long after these modes take effect, and so on; 0: not. The same for all chips.
+  std::uint32_t epoch_cycles = 0;
   ReplicationModes replication{};
   std::uint32_t range_bytes = 0;  ///< that an entry of the home directory covers; 0: as configured
   template <class Archive> void serialize(Archive& a, unsigned) {
@@ -77,8 +75,9 @@ struct Verdict {
 class Policy {
  public:
   virtual ~Policy() = default;
-  /// Modes of all chips for kernel `kernel` of the workload, asked for once, right before its launch at cycle `start`.
-  virtual std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) = 0;
+  /// Modes of all chips for kernel `kernel` of the workload, and what was decided for it. Asked for once, right before its
+  /// launch at cycle `start`, or a little later if lines have to leave the LLCs first.
+  virtual Verdict at_kernel_start(std::size_t kernel, Cycle start) = 0;
   /// Asked when every chip has reported the epoch, while the kernel runs. Nothing: all stays as it is.
   virtual std::optional<Verdict> at_epoch_end(const Epoch&) { return std::nullopt; }
   /// Told before the next kernel's modes are asked for. Returns what it decided for them.

@@ -1,25 +1,24 @@
 #pragma once
 #include <memory>
-#include <span>
-#include <string_view>
+#include <string>
 
 #include "inputs/config/system_config.hpp"
 #include "policies/policy.hpp"
 
 namespace atl {
 
-/// A policy that `llc.organisation` can name.
-struct PolicyInfo {
-  LlcOrganisation organisation;
-  std::string_view name;
-  std::string_view doc;
-  std::unique_ptr<Policy> (*make)(const SystemConfig&);
+/// A policy of a run, and what its plug-in or table row says of it.
+struct LoadedPolicy {
+  std::unique_ptr<Policy> policy;
+  PolicyTraits traits;
+  std::string name;
+  std::string digest;  ///< of a plug-in's file; else empty
+
+  Policy* operator->() const { return policy.get(); }
 };
 
-/// All policies, one line each. An explicit table: self-registering objects in a static library are dropped by the linker.
-std::span<const PolicyInfo> policies();
-
-/// The policy that the configuration names.
-std::unique_ptr<Policy> make_policy(const SystemConfig& config);
+/// The policy that the configuration names, with the policies of replication and coherence around it. Errors: InputError
+/// for a plug-in that cannot be loaded.
+LoadedPolicy load_policy(const SystemConfig& config);
 
 }  // namespace atl

@@ -36,7 +36,7 @@ void add_list(Commands& c) {
       fmt::print("Systems (atoll run SYSTEM ..., atoll config SYSTEM --explain):\n");
       for (const PresetInfo& p : list_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
       fmt::print("LLC organisations (--set llc.organisation=...):\n");
-      for (const PolicyInfo& p : policies()) fmt::print("  {:<12} {}\n", p.name, p.doc);
+      for (const auto& word : words<LlcOrganisation>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
       fmt::print("Replication inside a chip (--set llc.replication=...):\n");
       for (const auto& word : words<Replication>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
       fmt::print(

@@ -196,6 +196,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
+  change_ = Change::none;
+  end_rule_ = launch.end;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
@@ -259,8 +261,8 @@ void Chip::dispatch() {
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
-    const bool together = c_.role == LlcRole::sm_side || c_.machine.release_cleans || c_.replication.flush;
-    if (!together) return c_.role == LlcRole::split ? begin_flush(LlcSlice::Flush::remote) : end_kernel();
+    if (!ends_together(c_.machine, c_.role, c_.replication, end_rule_))
+      return c_.role == LlcRole::split ? begin_flush({Flush::remote, false}) : end_kernel();
     if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
     phase_ = Phase::waiting, spend(Span::waiting);
     tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
@@ -283,27 +285,27 @@ bool Chip::flushed() const {
 /// Invalidations are acknowledged. With directories a slice's own fetches are over as well: lines stay from kernel to
 /// kernel, and one that is under way may be older than what was written in this kernel.
 bool Chip::invalidated() const {
-  const bool fetched = c_.machine.home_directory || c_.machine.full_map;
+  const bool fetched = c_.machine.directories();
   return std::all_of(slices_.begin(), slices_.end(),
                      [&](const LlcSlice& s) { return s.invalidations() == 0 && !(fetched && s.fetching()); });
 }
 
-void Chip::begin_flush(LlcSlice::Flush scope) {
+void Chip::begin_flush(const KernelEndFlush& flush) {
   phase_ = Phase::flushing, spend(Span::flushing);
-  for (LlcSlice& s : slices_) s.begin_flush(scope);
+  flush_slices(flush);
 }
 
-/// All chips are drained, and all homes know of all writes. Directories spare SM-side slices the flush; but SAC's next
-/// kernel starts memory-side, where nobody would find remote lines.
+/// All chips are drained, and all homes know of all writes.
 void Chip::flush_after_kernel() {
-  const bool replicas = std::exchange(replicated_, false);
-  if (c_.machine.release_cleans) return begin_flush(LlcSlice::Flush::clean);
-  // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
-  if (!replicas && !c_.sm_side()) return begin_flush(LlcSlice::Flush::settle);
-  const bool hardware = c_.machine.full_map || c_.machine.home_directory;
-  if (!hardware || !c_.sm_side()) return begin_flush(LlcSlice::Flush::all);
-  phase_ = Phase::flushing, spend(Span::flushing);
-  if (c_.machine.config.llc.organisation == LlcOrganisation::sac) leave_sm_side();
+  begin_flush(kernel_end_flush(c_.machine, c_.role, std::exchange(replicated_, false), end_rule_));
+}
+
+void Chip::flush_slices(const KernelEndFlush& flush) {
+  if (flush.forget_sharers && agent_) agent_->forget();
+  for (LlcSlice& s : slices_) {
+    if (flush.forget_sharers) s.forget_sharers();
+    if (flush.scope != Flush::none) s.begin_flush(flush.scope);
+  }
 }
 
 void Chip::end_kernel() {
@@ -332,8 +334,8 @@ void Chip::on_control(std::uint32_t parked) {
       return obey(unpack<ModesBody>(m.body).modes);
     case ControlKind::pause:
       return pause();
-    case ControlKind::empty:
-      return empty();
+    case ControlKind::flush_for_change:
+      return flush_for_change(unpack<ModeStepBody>(m.body).step);
     case ControlKind::resume:
       return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:

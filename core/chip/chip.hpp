@@ -59,7 +59,7 @@ class Chip final : public LogicalProcess {
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
           finished_);
-    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, sampling_, sampled_, parked_, latency_);
+    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_, latency_);
     state(a, look_, census_, spending_, spending_since_);
   }
 
@@ -75,7 +75,8 @@ class Chip final : public LogicalProcess {
   void begin_kernel(const LaunchBody& launch);
   void dispatch();
   void advance_phase();
-  void begin_flush(LlcSlice::Flush scope);
+  void begin_flush(const KernelEndFlush& flush);
+  void flush_slices(const KernelEndFlush& flush);
   bool quiet() const;
   bool flushed() const;
   bool invalidated() const;
@@ -88,8 +89,7 @@ class Chip final : public LogicalProcess {
   void obey(const Modes& modes);
   void send_epoch(std::uint32_t of_modes);
   void pause();
-  void empty();
-  void leave_sm_side();
+  void flush_for_change(const ModeStep& step);
   void advance_change();
   void resume_with(const Modes& modes);
   // chip_report.cpp
@@ -126,8 +126,8 @@ class Chip final : public LogicalProcess {
   std::vector<DramChannel> channels_;
   std::optional<HomeAgent> agent_;
 
-  /// A change of organisation in the middle of a kernel. `waiting`: for the other chips.
-  enum class Change : std::uint8_t { none, draining, waiting, emptying };
+  /// A change of organisation in the middle of a kernel or between two. `waiting`: for the other chips.
+  enum class Change : std::uint8_t { none, draining, waiting, flushing };
 
   Phase phase_ = Phase::idle;
   Change change_ = Change::none;
@@ -140,6 +140,7 @@ class Chip final : public LogicalProcess {
   std::vector<std::uint32_t> free_slots_;  ///< [SM]
   Cycle last_dispatch_ = kNever;
   bool replicated_ = false;  ///< slices may hold replicas
+  KernelEndRule end_rule_;
   bool sampling_ = false;
   Counters sampled_;
   ParkedMessages parked_;

@@ -48,33 +48,20 @@ void Chip::pause() {
   spend(Span::changing);
 }
 
-/// Before SM-side caching begins, dirty lines go to memory, where other chips' reads will find them; clean ones may stay.
-/// Before it ends all lines go: any of them may have been written by another chip. With directories only remote lines go,
-/// and only when it ends: the home's dirty lines are looked up, and its stale ones are gone already.
-void Chip::empty() {
-  change_ = Change::emptying;
-  if (c_.machine.full_map || c_.machine.home_directory) {
-    if (c_.role == LlcRole::sm_side) leave_sm_side();
-    return;
-  }
-  // A private LLC holds copies that others' writes have passed by; it has no dirty lines.
-  const bool only_dirty = c_.role == LlcRole::memory_side && !c_.replication.all_lines;
-  for (LlcSlice& s : slices_) s.begin_flush(only_dirty ? LlcSlice::Flush::dirty : LlcSlice::Flush::all);
-}
-
-void Chip::leave_sm_side() {
-  if (agent_) agent_->forget();
-  const auto scope = c_.machine.replicates ? LlcSlice::Flush::settle : LlcSlice::Flush::remote;
-  for (LlcSlice& s : slices_) s.forget_sharers(), s.begin_flush(scope);
+/// Chips are in the mode that the step leaves: with the last step's lines gone, requests find their way as in that mode.
+void Chip::flush_for_change(const ModeStep& step) {
+  c_.role = step.from;
+  change_ = Change::flushing;
+  flush_slices(step_flush(c_.machine, step));
 }
 
 void Chip::advance_change() {
   if (change_ == Change::draining && quiet() && (!c_.machine.full_map || flushed())) {
     change_ = Change::waiting;
     tell_controller(ControlKind::paused, EmptyBody{});
-  } else if (change_ == Change::emptying && flushed() && invalidated()) {
+  } else if (change_ == Change::flushing && flushed() && invalidated()) {
     change_ = Change::waiting;
-    tell_controller(ControlKind::emptied, EmptyBody{});
+    tell_controller(ControlKind::flushed, EmptyBody{});
   }
 }
 

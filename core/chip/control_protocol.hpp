@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/chip/llc/flush.hpp"
 #include "core/engine/types.hpp"
 #include "policies/policy.hpp"
 
@@ -21,8 +22,8 @@ enum class ControlKind : std::uint32_t {
   adjust,          ///< controller to chip: modes that take effect at once
   pause,           ///< controller to chips: send no more requests, the organisation is about to change
   paused,          ///< chip to controller: none of its requests is under way
-  empty,           ///< controller to chips: every chip is paused, write back what the new organisation would not find
-  emptied,         ///< chip to controller
+  flush_for_change,  ///< controller to chips: every chip is paused or between kernels, flush what this step needs
+  flushed,           ///< chip to controller: what the step needed has left
   resume,          ///< controller to chips: go on, with new modes
   sample,          ///< chip to controller
   status_request,  ///< controller to chips: nothing moves, say why
@@ -34,12 +35,18 @@ enum class ControlKind : std::uint32_t {
 struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& modes; }
+  KernelEndRule end;
+  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& modes& end; }
 };
 
 struct ModesBody {
   Modes modes;
   template <class Archive> void serialize(Archive& a, unsigned) { a& modes; }
+};
+
+struct ModeStepBody {
+  ModeStep step;
+  template <class Archive> void serialize(Archive& a, unsigned) { a& step; }
 };
 
 struct EpochBody {

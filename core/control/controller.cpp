@@ -7,15 +7,18 @@
 
 namespace atl {
 
-Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
+Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
                        Cycle max_cycles)
-    : LogicalProcess(config.chips, std::move(edges)),
-      config_(config),
+    : LogicalProcess(machine.config.chips, std::move(edges)),
+      config_(machine.config),
       kernels_(kernels),
-      policy_(make_policy(config)),
+      machine_(machine),
+      policy_(load_policy(machine.config)),
+      rules_(machine.config, policy_.traits, policy_.name),
+      end_rule_(kernel_end_rule(machine.config, policy_.traits)),
       limit_(max_cycles) {
-  result_.chips.resize(config.chips), census_.resize(config.chips), structures_.resize(config.chips);
-  kernel_counts_.resize(config.chips);
+  result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
+  kernel_counts_.resize(config_.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
@@ -42,7 +45,7 @@ void Controller::handle(const Event& e) {
     case EventKind::settle:
       return settle();
     case EventKind::launch:
-      return kernels_.empty() ? finish() : launch(config_.control.launch_latency_cycles);
+      return kernels_.empty() ? finish() : prepare_kernel(config_.control.launch_latency_cycles);
     case EventKind::limit:
       if (!finishing_) result_.complete = false, result_.cycles = queue_.now(), finish();
       return;
@@ -67,8 +70,8 @@ void Controller::on_message(const ControlMessage& m) {
       return on_epoch(m.source, unpack<EpochBody>(m.body));
     case ControlKind::paused:
       return on_paused();
-    case ControlKind::emptied:
-      return on_emptied();
+    case ControlKind::flushed:
+      return on_flushed();
     case ControlKind::sample: {
       const auto body = unpack<SampleBody>(m.body);
       return on_sample(m.source, body.end, body.counters);
@@ -84,17 +87,28 @@ void Controller::on_message(const ControlMessage& m) {
 
 // ---- Kernels ----
 
+/// Asks for the kernel's modes; lines that chips would not look for under these leave the slices first.
+void Controller::prepare_kernel(Cycle earliest_start) {
+  result_.kernels[kernel_].launched = kernel_end_;
+  Verdict v = policy_->at_kernel_start(kernel_, std::max(earliest_start, queue_.now() + config_.control.latency_cycles));
+  v.modes = rules_.accept(std::move(v.modes), kernel_ == 0 ? std::span<const Modes>() : modes_, kernel_);
+  for (Decision& d : v.decisions) result_.decisions.push_back(std::move(d));
+  const bool step = kernel_ != 0 && step_before_kernel(machine_, modes_[0].llc, v.modes[0].llc);
+  modes_ = std::move(v.modes);
+  if (!step) return launch(earliest_start);
+  launching_ = earliest_start;
+  take_step({.from = LlcRole::memory_side, .to = modes_[0].llc});
+}
+
 void Controller::launch(Cycle earliest_start) {
   KernelResult& k = result_.kernels[kernel_];
-  k.launched = kernel_end_;
   k.started = std::max(earliest_start, queue_.now() + config_.control.latency_cycles);
   chips_done_ = chips_drained_ = 0;
   running_ = true;
   last_move_ = k.started;
-  modes_ = policy_->at_kernel_start(kernel_, k.started);
   expect_epochs(k.started);
   for (LpId chip = 0; chip < config_.chips; ++chip)
-    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip]});
+    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip], end_rule_});
 }
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
@@ -110,7 +124,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
   ++kernel_;
-  launch(kernel_end_ + config_.control.launch_latency_cycles);
+  prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
 }
 
 void Controller::finish() {

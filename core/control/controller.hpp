@@ -7,6 +7,7 @@
 
 #include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
+#include "core/control/mode_rules.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
@@ -27,7 +28,7 @@ namespace atl {
 class Controller final : public LogicalProcess {
  public:
   /// `max_cycles`: ends the run there (kNever: runs to the end).
-  Controller(const SystemConfig& config, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles);
+  Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles);
 
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
@@ -46,9 +47,10 @@ class Controller final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
-    state(a, chips_emptied_, epoch_begin_, changing_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
+    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
     state(a, requests_, result_, census_, all_kernel_counts_, structures_);
   }
+  const LoadedPolicy& policy() const { return policy_; }
   /// Everything simulated. Valid when the run has ended.
   const RunResult& result() const { return result_; }
   /// [chip][kernel] what warps and packets waited for. Valid when the run has ended.
@@ -71,6 +73,7 @@ class Controller final : public LogicalProcess {
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
   void on_report(LpId chip, const ChipReportBody& r);
+  void prepare_kernel(Cycle earliest_start);
   void launch(Cycle earliest_start);
   void settle();
   void finish();
@@ -82,7 +85,8 @@ class Controller final : public LogicalProcess {
   void send_modes(ControlKind kind);
   void expect_epochs(Cycle begin);
   void on_paused();
-  void on_emptied();
+  void take_step(const ModeStep& step);
+  void on_flushed();
   template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
     for (Edge& e : edges()) {
       if (e.to == chip)
@@ -91,9 +95,12 @@ class Controller final : public LogicalProcess {
     }
   }
 
-  const SystemConfig config_;
+  const SystemConfig& config_;
   const std::vector<KernelInfo> kernels_;
-  const std::unique_ptr<Policy> policy_;
+  const Machine& machine_;
+  LoadedPolicy policy_;
+  const ModeRules rules_;
+  const KernelEndRule end_rule_;
   EventQueue<Event> queue_;
   ParkedMessages parked_;
   Digest digest_;
@@ -109,9 +116,11 @@ class Controller final : public LogicalProcess {
   std::vector<Modes> modes_;  ///< [chip] sent last
   std::vector<ChipEpoch> epoch_;
   std::uint32_t modes_sent_ = 0;  ///< number of modes sent so far
-  std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_emptied_ = 0;
+  std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_flushed_ = 0;
   Cycle epoch_begin_ = 0;
   bool changing_ = false;  ///< chips are paused, or about to be; modes_ are those to come
+  ModeStep step_;          ///< of the change, or before a kernel, that chips are at
+  Cycle launching_ = kNever;  ///< earliest start of the kernel for which chips make that step
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
   Cycle last_move_ = 0;

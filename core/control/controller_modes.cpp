@@ -21,16 +21,17 @@ void Controller::decide(Cycle end) {
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
   if (!verdict || chips_drained_ == config_.chips) return;  // the kernel is over
   for (Decision& d : verdict->decisions) result_.decisions.push_back(std::move(d));
-  take_up(verdict->modes);
+  take_up(rules_.accept(std::move(verdict->modes), modes_, kernel_));
 }
 
 void Controller::take_up(const std::vector<Modes>& modes) {
   if (modes == modes_) return;
   // The organisation is one for all chips. A degree changes at once: replicas that nobody reaches are replaced in time.
-  changing_ = modes[0].llc != modes_[0].llc || modes[0].replication.all_lines != modes_[0].replication.all_lines;
+  step_ = {modes_[0].llc, modes[0].llc, modes_[0].replication.all_lines, modes[0].replication.all_lines};
+  changing_ = step_.from != step_.to || step_.from_all_lines != step_.to_all_lines;
   modes_ = modes;
   if (changing_) {
-    chips_paused_ = chips_emptied_ = 0;
+    chips_paused_ = 0;
     for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::pause, EmptyBody{});
   } else {
     send_modes(ControlKind::adjust);
@@ -51,11 +52,20 @@ void Controller::expect_epochs(Cycle begin) {
 
 void Controller::on_paused() {
   if (++chips_paused_ < config_.chips || finishing_) return;
-  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::empty, EmptyBody{});
+  take_step(next_step(machine_, step_));
 }
 
-void Controller::on_emptied() {
-  if (++chips_emptied_ < config_.chips || finishing_) return;
+void Controller::take_step(const ModeStep& step) {
+  step_ = step;
+  chips_flushed_ = 0;
+  for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::flush_for_change, ModeStepBody{step});
+}
+
+void Controller::on_flushed() {
+  if (++chips_flushed_ < config_.chips || finishing_) return;
+  if (launching_ != kNever) return launch(std::exchange(launching_, kNever));
+  const ModeStep left{step_.to, modes_[0].llc, step_.to_all_lines, modes_[0].replication.all_lines};
+  if (left.from != left.to || left.from_all_lines != left.to_all_lines) return take_step(next_step(machine_, left));
   send_modes(ControlKind::resume);
   // From here on the chips say anew that their part of the kernel has ended.
   changing_ = false;

@@ -10,9 +10,10 @@ namespace {
 
 /// Hops between two chips, on average over all pairs.
 double mean_hops(const SystemConfig& c) {
-  if (c.chips == 1 || c.link.topology != Topology::ring) return 1;
+  if (c.chips == 1) return 1;
+  const ChipTopology first(c.link.topology, c.chips, 0);  // all chips are placed alike
   double sum = 0;
-  for (std::uint32_t d = 1; d < c.chips; ++d) sum += std::min(d, c.chips - d);
+  for (std::uint32_t d = 1; d < c.chips; ++d) sum += first.hops(d);
   return sum / (c.chips - 1);
 }
 
@@ -62,7 +63,7 @@ StackMachine stack_machine(const Machine& machine) {
   if (machine.home_directory) m.fetch[coherence] = c.coherence.directory_latency_cycles;
   m.fetch[response] += data / machine.slice_bpc;
   // Past the slices of the home, where nothing tells whose read its memory has.
-  const bool past = c.llc.organisation == LlcOrganisation::sm_side || c.llc.organisation == LlcOrganisation::sac;
+  const bool past = row_of(c.llc.organisation).traits.roles.has(LlcRole::sm_side);
   if (past && !machine.home_directory) m.fetch[dram] = memory_latency(c);
 
   for (std::uint32_t chip = 0; chip < c.chips; ++chip) {

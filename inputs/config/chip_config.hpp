@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "inputs/config/field.hpp"
+#include "inputs/config/organisations.hpp"
 #include "inputs/config/replication_config.hpp"
 
 /// What one GPU chip is made of. All chips of a system are alike. Immutable once read.
@@ -122,13 +124,13 @@ struct ClusterConfig {
   }
 };
 
-enum class LlcOrganisation : std::uint8_t { memory_side, sm_side, fixed_split, dynamic_split, sac };
 enum class RemoteWrites : std::uint8_t { through, back };
 enum class LlcNetwork : std::uint8_t { automatic, separate, shared };
 
 /// Last-level cache: sliced, write-back, LRU.
 struct LlcConfig {
   LlcOrganisation organisation = LlcOrganisation::memory_side;
+  std::string policy;
   Replication replication = Replication::shared;
   std::uint32_t slices = 16;
   std::uint32_t size_kib = 4096;
@@ -147,6 +149,7 @@ struct LlcConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
+    v(s.policy, {"policy", "", 0, 0, "organisation = plugin: the policy's file, a .so or .py; a path from where the program runs"});
     v(s.replication, {"replication", "", 0, 0, "in how many slices of a chip a read-only line may live"});
     v(s.slices, {"slices", "", 1, 256, "slices per chip"});
     v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});
@@ -201,70 +204,11 @@ struct SacConfig {
   }
 };
 
-enum class DramPreset : std::uint8_t { gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep };
-
-/// DRAM timing in command clocks (names as in the data sheets).
-struct DramTiming {
-  double clock_mhz = 3500;
-  std::uint32_t burst_bytes = 64;
-  std::uint32_t banks = 16, bank_groups = 4;
-  std::uint32_t ccd = 4, ccdl = 4, rrd = 10, rcd = 20, ras = 50, rp = 20, rc = 62;
-  std::uint32_t cl = 20, wl = 8, cdlr = 9, wr = 20, rtp = 4, faw = 0;
-
-  template <class Self, class V> static void fields(Self& s, V&& v) {
-    v(s.clock_mhz, {"clock_mhz", "MHz", 1, 1e5, "command clock"});
-    v(s.burst_bytes, {"burst_bytes", "B", 8, 256, "data of one column access (bus width x burst length)"});
-    v(s.banks, {"banks", "", 1, 64, "banks per channel"});
-    v(s.bank_groups, {"bank_groups", "", 1, 64, "bank groups per channel"});
-    v(s.ccd,
-      {"ccd", "clocks", 1, 1000, "column to column, different bank group: bursts follow each other at this distance"});
-    v(s.ccdl, {"ccdl", "clocks", 1, 1000, "column to column, same bank group"});
-    v(s.rrd, {"rrd", "clocks", 0, 1000, "activate to activate, different banks"});
-    v(s.rcd, {"rcd", "clocks", 0, 1000, "activate to column"});
-    v(s.ras, {"ras", "clocks", 0, 1000, "activate to precharge"});
-    v(s.rp, {"rp", "clocks", 0, 1000, "precharge to activate"});
-    v(s.rc, {"rc", "clocks", 0, 1000, "activate to activate, same bank"});
-    v(s.cl, {"cl", "clocks", 0, 1000, "read column to first data"});
-    v(s.wl, {"wl", "clocks", 0, 1000, "write column to first data"});
-    v(s.cdlr, {"cdlr", "clocks", 0, 1000, "end of write data to read column"});
-    v(s.wr, {"wr", "clocks", 0, 1000, "end of write data to precharge"});
-    v(s.rtp, {"rtp", "clocks", 0, 1000, "read column to precharge"});
-    v(s.faw, {"faw", "clocks", 0, 1000, "window that holds at most four activates; 0: none"});
-  }
-};
-
-/// Memory controllers and DRAM channels of one chip.
-struct DramConfig {
-  DramPreset preset = DramPreset::gddr6;
-  std::uint32_t channels = 8;
-  std::uint32_t row_bytes = 2048;
-  std::uint32_t queue = 64;
-  std::uint32_t row_hit_cap = 16;
-  std::uint32_t extra_latency_cycles = 100;
-  DramTiming timing;
-
-  template <class Self, class V> static void fields(Self& s, V&& v) {
-    v(s.preset, {"preset", "", 0, 0, "timing set; keys of `timing` given beside it override single values"});
-    v(s.channels, {"channels", "", 1, 64, "channels per chip"});
-    v(s.row_bytes, {"row_bytes", "B", 256, 65536, "bytes of one row (page) of a bank"});
-    v(s.queue, {"queue", "", 1, 4096, "requests a channel's scheduler sees"});
-    v(s.row_hit_cap,
-      {"row_hit_cap", "", 1, 1 << 20, "row hits served in a row before the bank's oldest request gets its turn"});
-    v(s.extra_latency_cycles, {"extra_latency_cycles", "cycles", 0, 10000, "controller and PHY latency added to each read"});
-    v(s.timing, {"timing", "", 0, 0, "DRAM timing"});
-  }
-};
-
 template <> std::span<const Word<WarpScheduler>> words();
 template <> std::span<const Word<SetIndex>> words();
 template <> std::span<const Word<ClusterShare>> words();
 template <> std::span<const Word<L1Arbitration>> words();
-template <> std::span<const Word<LlcOrganisation>> words();
 template <> std::span<const Word<RemoteWrites>> words();
 template <> std::span<const Word<LlcNetwork>> words();
-template <> std::span<const Word<DramPreset>> words();
-
-/// The timing set that a preset stands for, with its source in the definition.
-DramTiming dram_timing(DramPreset preset);
 
 }  // namespace atl

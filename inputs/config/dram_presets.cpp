@@ -1,4 +1,5 @@
-#include "inputs/config/chip_config.hpp"
+#include "inputs/config/dram_config.hpp"
+#include "inputs/config/table.hpp"
 
 namespace atl {
 namespace {
@@ -126,24 +127,30 @@ constexpr DramTiming kHbmSelRep{.clock_mhz = 585.9375,
                                 .rtp = 7,
                                 .faw = 20};
 
+struct DramPresetRow {
+  DramPreset value;
+  std::string_view word, doc;
+  DramTiming timing;
+};
+
+constexpr std::array kDramPresets{
+    DramPresetRow{DramPreset::gddr5, "gddr5", "GDDR5 of the GTX 480 class", kGddr5},
+    DramPresetRow{DramPreset::gddr5_titanx, "gddr5_titanx", "GDDR5 of the TITAN X class, 2.5 GHz", kGddr5TitanX},
+    DramPresetRow{DramPreset::gddr6, "gddr6", "GDDR6 of the RTX 2060", kGddr6},
+    DramPresetRow{DramPreset::hbm2, "hbm2", "HBM2 of the Quadro GV100", kHbm2},
+    DramPresetRow{DramPreset::hbm, "hbm", "HBM of the Tesla P100", kHbm},
+    DramPresetRow{DramPreset::hbm_selrep, "hbm_selrep", "HBM as in SelRep's table of parameters, with a four-activate window",
+                  kHbmSelRep},
+};
+static_assert(in_order(kDramPresets));
+
 }  // namespace
 
-DramTiming dram_timing(DramPreset preset) {
-  switch (preset) {
-    case DramPreset::gddr5:
-      return kGddr5;
-    case DramPreset::gddr5_titanx:
-      return kGddr5TitanX;
-    case DramPreset::gddr6:
-      return kGddr6;
-    case DramPreset::hbm2:
-      return kHbm2;
-    case DramPreset::hbm:
-      return kHbm;
-    case DramPreset::hbm_selrep:
-      return kHbmSelRep;
-  }
-  return kGddr6;  // not reached: the reader accepts no other value
+template <> std::span<const Word<DramPreset>> words() {
+  static constexpr auto list = words_of(kDramPresets);
+  return list;
 }
+
+DramTiming dram_timing(DramPreset preset) { return kDramPresets[static_cast<std::size_t>(preset)].timing; }
 
 }  // namespace atl

@@ -1,15 +1,39 @@
 #pragma once
 #include <cstdint>
 
-#include "inputs/config/field.hpp"
+#include "inputs/config/table.hpp"
 
 /// Replication of lines across the LLC slices of one chip: SelRep (Zhao et al., MICRO 2020) and the Adaptive LLC (Zhao et
 /// al., ISCA 2019) it is compared with.
 namespace atl {
 
-/// In how many slices of its memory-side router a read-only line may live: one, so many, or one for each cluster.
-/// `adaptive` and `selrep` choose while kernels run.
-enum class Replication : std::uint8_t { shared, degree_2, degree_4, degree_8, per_cluster, adaptive, selrep };
+enum class Replication : std::uint8_t { shared, degree_2, degree_4, degree_8, per_cluster, adaptive, selrep, policy };
+
+/// In how many slices of its memory-side router a line may live, and what the machine must know of it.
+struct ReplicationRow {
+  Replication value;
+  std::string_view word, doc;
+  std::uint32_t degree = 1;  ///< of read-only lines, if it never changes; 0: one for each slice of a router
+  bool profiles = false;     ///< chips count what each degree would do (`ReplicationModes::profile`)
+  bool all_lines = false;    ///< written lines may be replicated too (`ReplicationModes::all_lines`)
+  bool read_only = true;     ///< lines that a kernel only reads may be, at any time and without a change of mode
+};
+
+inline constexpr std::array kReplications{
+    ReplicationRow{Replication::shared, "shared", "one: the slice follows from the address"},
+    ReplicationRow{Replication::degree_2, "degree_2", "two, each for half of the clusters", 2},
+    ReplicationRow{Replication::degree_4, "degree_4", "four", 4},
+    ReplicationRow{Replication::degree_8, "degree_8", "eight", 8},
+    ReplicationRow{Replication::per_cluster, "private", "every slice of its router: each for its own clusters", 0},
+    ReplicationRow{Replication::adaptive, "adaptive", "shared, or all lines private, chosen from a profile (ISCA 2019)", 1,
+                   true, true, false},
+    ReplicationRow{Replication::selrep, "selrep", "the degree that promises most bandwidth, chosen every epoch (MICRO 2020)", 1,
+                   true},
+    ReplicationRow{Replication::policy, "policy", "what the plug-in of `llc.organisation` = plugin decides", 1, true, true},
+};
+static_assert(in_order(kReplications));
+
+constexpr const ReplicationRow& row_of(Replication r) { return kReplications[static_cast<std::size_t>(r)]; }
 
 /// How the Replication Degree Directory predicts hits: from one tag per line, as published, or from tags per degree.
 enum class DegreePrediction : std::uint8_t { line_tags, shadow_tags };
@@ -43,20 +67,9 @@ struct AdaptiveConfig {
   }
 };
 
-/// The degree that a fixed organisation stands for, of `slices` slices per memory-side router; 1 for the others.
+/// The degree that never changes, of `slices` slices per memory-side router; 1 where it does.
 constexpr std::uint32_t fixed_degree(Replication r, std::uint32_t slices) {
-  switch (r) {
-    case Replication::degree_2:
-      return 2;
-    case Replication::degree_4:
-      return 4;
-    case Replication::degree_8:
-      return 8;
-    case Replication::per_cluster:
-      return slices;
-    default:
-      return 1;
-  }
+  return row_of(r).degree == 0 ? slices : row_of(r).degree;
 }
 
 template <> std::span<const Word<Replication>> words();

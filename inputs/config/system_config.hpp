@@ -3,12 +3,13 @@
 #include <string>
 
 #include "inputs/config/chip_config.hpp"
+#include "inputs/config/dram_config.hpp"
 #include "inputs/config/energy_config.hpp"
+#include "inputs/config/protocols.hpp"
+#include "inputs/config/topologies.hpp"
 
 /// A whole simulated system: chips, how they are linked, who owns what, and how it is controlled.
 namespace atl {
-
-enum class Topology : std::uint8_t { ring, full, switched };
 
 /// Inter-chip network. Default figures: SAC's ring, 96 GB/s per direction between neighbours (docs/systems.md).
 struct LinkConfig {
@@ -73,17 +74,6 @@ struct ControlConfig {
   }
 };
 
-enum class CoherenceProtocol : std::uint8_t {
-  software,
-  full_map,
-  directory,
-  hmg,
-  rec,
-  rec_adaptive,
-  ideal,
-  none_remote,
-  l1_only
-};
 enum class DirectoryReplacement : std::uint8_t { automatic, fifo, lru };
 
 /// How copies of remote lines are kept coherent, and the directory at the home that does it (REC section 4).
@@ -129,20 +119,6 @@ struct RecAdaptiveConfig {
     v(s.min_evictions, {"min_evictions", "", 0, 1, "the range stays if fewer look-ups than this part evict an entry"});
   }
 };
-
-/// Entries cover a range and have sharers for each line in it.
-constexpr bool has_ranges(CoherenceProtocol p) {
-  return p == CoherenceProtocol::rec || p == CoherenceProtocol::rec_adaptive;
-}
-/// These keep a directory of their lines at the home, look remote reads up in the home's slice and write remote lines
-/// through.
-constexpr bool has_home_directory(CoherenceProtocol p) {
-  return p == CoherenceProtocol::directory || p == CoherenceProtocol::hmg || has_ranges(p) || p == CoherenceProtocol::ideal;
-}
-/// These keep remote lines out of the requester's slices.
-constexpr bool keeps_remote_out_of_llc(CoherenceProtocol p) {
-  return p == CoherenceProtocol::none_remote || p == CoherenceProtocol::l1_only;
-}
 
 /// What is looked at besides the counters. Nothing simulated depends on it.
 struct ObserveConfig {
@@ -216,12 +192,10 @@ struct SystemConfig {
 /// The machine to build: `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is, `scale` is 1.
 SystemConfig scaled(SystemConfig config);
 
-template <> std::span<const Word<Topology>> words();
 template <> std::span<const Word<Mapping>> words();
 template <> std::span<const Word<Placement>> words();
 template <> std::span<const Word<CtaToChip>> words();
 template <> std::span<const Word<CtaToSm>> words();
-template <> std::span<const Word<CoherenceProtocol>> words();
 template <> std::span<const Word<DirectoryReplacement>> words();
 
 }  // namespace atl

@@ -50,7 +50,13 @@ class Rules {
   }
 
   void organisation() const {
-    if (c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split) {
+    const PolicyTraits& traits = row_of(c_.llc.organisation).traits;
+    const bool plugin = c_.llc.organisation == LlcOrganisation::plugin;
+    require(plugin == !c_.llc.policy.empty(),
+            "`llc.organisation` = plugin and `llc.policy`, its file, go together: --policy FILE sets both");
+    require(c_.llc.replication != Replication::policy || plugin,
+            "`llc.replication` = policy needs a policy that decides degrees: set `llc.organisation` = plugin (--policy)");
+    if (traits.roles == Roles(LlcRole::split)) {
       require(c_.llc.local_ways < c_.llc.ways, "`llc.local_ways` = {} leaves none of `llc.ways` = {} for remote lines",
               c_.llc.local_ways, c_.llc.ways);
     }
@@ -58,7 +64,7 @@ class Rules {
       require(2 * c_.dynamic.min_ways <= c_.llc.ways, "`dynamic.min_ways` = {} for either kind exceeds `llc.ways` = {}",
               c_.dynamic.min_ways, c_.llc.ways);
     }
-    if (c_.llc.organisation == LlcOrganisation::sac) {
+    if (traits.llc_profile) {
       const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
       require(crd <= sets, "`sac.crd_sets` = {} exceeds the {} sets of a chip's LLC", crd, sets);
       require(c_.llc.slices % crd == 0 || (crd % c_.llc.slices == 0 && sets % crd == 0),
@@ -79,14 +85,14 @@ class Rules {
     const std::uint32_t degree = fixed_degree(c_.llc.replication, slices);
     require(degree <= slices, "`llc.replication` = degree_{} exceeds the {} slices of a memory-side router", degree, slices);
     require(
-        c_.coherence.protocol != CoherenceProtocol::full_map,
+        !row_of(c_.coherence.protocol).full_map,
         "`llc.replication` puts copies where `coherence.protocol` = full_map does not look for a chip's dirty lines: use "
         "software, or llc.replication = shared");
     require(c_.llc.replication != Replication::adaptive || c_.coherence.protocol == CoherenceProtocol::software,
             "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
             "use software, or another replication",
             word_of(c_.coherence.protocol));
-    require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
+    require(c_.llc.remote_writes == RemoteWrites::through || !row_of(c_.llc.replication).read_only,
             "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
             "slice while `llc.replication` reads others: use through, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
@@ -104,23 +110,26 @@ class Rules {
   }
 
   void coherence() const {
-    const bool split =
-        c_.llc.organisation == LlcOrganisation::fixed_split || c_.llc.organisation == LlcOrganisation::dynamic_split;
-    require(c_.coherence.protocol != CoherenceProtocol::full_map || !split,
+    const Roles roles = row_of(c_.llc.organisation).traits.roles;
+    const bool split = roles == Roles(LlcRole::split);
+    const ProtocolRow& p = row_of(c_.coherence.protocol);
+    require(!p.full_map || !split,
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
-    const CoherenceProtocol p = c_.coherence.protocol;
-    require(
-        !keeps_remote_out_of_llc(p) || c_.llc.organisation == LlcOrganisation::sm_side ||
-            c_.llc.organisation == LlcOrganisation::memory_side,
-        "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
-        word_of(p), word_of(c_.llc.organisation));
-    if (!has_home_directory(p)) return;
+    // A plug-in's modes are checked when it returns them.
+    require(p.llc_keeps_remote || !row_of(c_.llc.organisation).traits.switches ||
+                c_.llc.organisation == LlcOrganisation::plugin,
+            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+            p.word, word_of(c_.llc.organisation));
+    require(p.llc_keeps_remote || !split,
+            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+            p.word, word_of(c_.llc.organisation));
+    if (!p.home.present) return;
     require(
         !split || c_.llc.remote_writes == RemoteWrites::through,
         "`llc.remote_writes` = back contradicts `coherence.protocol` = {}, which writes remote lines through: use through",
-        word_of(p));
-    if (p != CoherenceProtocol::ideal) directory();
+        p.word);
+    if (!p.home.unbounded) directory();
   }
 
   void directory() const {
@@ -130,14 +139,14 @@ class Rules {
             "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no power-of-two "
             "number of sets",
             d.directory_entries, d.directory_ways, c_.scale);
-    if (!has_ranges(d.protocol)) return;
+    if (!row_of(d.protocol).home.ranges) return;
     power_of_two("coherence.range_bytes", d.range_bytes);
     require(
         d.range_bytes > c_.line_bytes,
         "`coherence.range_bytes` = {} is one line of `line_bytes` = {}: use `coherence.protocol` = directory, or a wider "
         "range",
         d.range_bytes, c_.line_bytes);
-    if (d.protocol != CoherenceProtocol::rec_adaptive) return;
+    if (!row_of(d.protocol).home.range_per_kernel) return;
     const RecAdaptiveConfig& r = c_.rec_adaptive;
     power_of_two("rec_adaptive.min_range_bytes", r.min_range_bytes);
     power_of_two("rec_adaptive.max_range_bytes", r.max_range_bytes);

@@ -6,12 +6,11 @@
 namespace atl {
 namespace {
 constexpr std::uint32_t kTagBits = 48;
-constexpr std::uint32_t kHmgLines = 4;  ///< lines per entry, as HMG has it and REC compares with
 }  // namespace
 
 DirectoryLayout directory_layout(const SystemConfig& c) {
   const std::uint32_t sharers = c.chips - 1, range = c.coherence.range_bytes;
-  if (!has_ranges(c.coherence.protocol)) return {kTagBits, 0, sharers};
+  if (!row_of(c.coherence.protocol).home.ranges) return {kTagBits, 0, sharers};
   const std::uint32_t lines = range / c.line_bytes, offset_bits = static_cast<std::uint32_t>(std::countr_zero(range));
   return {kTagBits - offset_bits, lines, lines * sharers};
 }
@@ -22,15 +21,13 @@ std::uint64_t directory_bytes(const SystemConfig& c) {
 
 DirectoryShape directory_shape(const SystemConfig& c) {
   const CoherenceConfig& d = c.coherence;
-  const bool rec = has_ranges(d.protocol), hmg = d.protocol == CoherenceProtocol::hmg;
+  const HomeDirectoryTraits& home = row_of(d.protocol).home;
   return {.sets = d.directory_entries / d.directory_ways,
           .ways = d.directory_ways,
-          .lines = rec   ? d.range_bytes / c.line_bytes
-                   : hmg ? kHmgLines
-                         : 1,
-          .common_sharers = hmg,
+          .lines = home.ranges ? d.range_bytes / c.line_bytes : home.entry_lines,
+          .common_sharers = home.common_sharers,
           .lru = d.directory_replacement == DirectoryReplacement::automatic
-                     ? rec
+                     ? home.lru
                      : d.directory_replacement == DirectoryReplacement::lru,
           .index = d.directory_index};
 }

@@ -16,8 +16,10 @@ class RecAdaptive final : public PolicyWithState<RecAdaptive> {
   RecAdaptive(const SystemConfig& c, std::unique_ptr<Policy> rest)
       : c_(c), rest_(std::move(rest)), range_bytes_(c.coherence.range_bytes) {}
 
-  std::vector<Modes> at_kernel_start(std::size_t kernel, Cycle start) override {
-    return with_range(rest_->at_kernel_start(kernel, start));
+  Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
+    Verdict verdict = rest_->at_kernel_start(kernel, start);
+    verdict.modes = with_range(std::move(verdict.modes));
+    return verdict;
   }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {

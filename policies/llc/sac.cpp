@@ -12,7 +12,7 @@ class Sac final : public PolicyWithState<Sac> {
  public:
   explicit Sac(const SystemConfig& config) : config_(config) {}
 
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return all(profiling()); }
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, all(profiling())}; }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};

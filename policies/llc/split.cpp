@@ -13,7 +13,7 @@ namespace {
 class StaticSplit final : public Policy {
  public:
   explicit StaticSplit(const SystemConfig& c) : modes_(c.chips, {.llc = LlcRole::split, .local_ways = c.llc.local_ways}) {}
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes_}; }
 
  private:
   const std::vector<Modes> modes_;
@@ -23,9 +23,9 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
  public:
   explicit DynamicSplit(const SystemConfig& c) : c_(c), ways_(c.chips) {}
 
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override {
+  Verdict at_kernel_start(std::size_t, Cycle) override {
     std::ranges::fill(ways_, c_.llc.local_ways);
-    return std::vector<Modes>(c_.chips, modes(c_.llc.local_ways));
+    return {{}, std::vector<Modes>(c_.chips, modes(c_.llc.local_ways))};
   }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {

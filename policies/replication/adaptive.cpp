@@ -12,7 +12,7 @@ class Adaptive final : public PolicyWithState<Adaptive> {
  public:
   explicit Adaptive(const SystemConfig& c) : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)) {}
 
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return profile(); }
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, profile()}; }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     Decision d{epoch.kernel, epoch.end, "profile", {}};
@@ -30,7 +30,7 @@ class Adaptive final : public PolicyWithState<Adaptive> {
                 {"private.lsp", own.parallelism},   {"private.hit", own.hit},   {"private.bandwidth", own.total()},
                 {"sampled", double(sum.sampled[0])}};
     return Verdict{{std::move(d)},
-                   to_private ? all({.level = levels_ - 1, .all_lines = true, .flush = true}, kEpoch) : all({}, kEpoch)};
+                   to_private ? all({.level = levels_ - 1, .all_lines = true}, kEpoch) : all({}, kEpoch)};
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_); }
 

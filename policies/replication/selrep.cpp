@@ -18,9 +18,9 @@ class Selrep final : public PolicyWithState<Selrep> {
   explicit Selrep(const SystemConfig& c)
       : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips) {}
 
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle start) override {
+  Verdict at_kernel_start(std::size_t, Cycle start) override {
     const Cycle gone = start - std::min(start, epoch_begin_), epoch = c_.selrep.epoch_cycles;
-    return modes(static_cast<std::uint32_t>(std::max<Cycle>(kShortest, epoch - std::min(epoch, gone))));
+    return {{}, modes(static_cast<std::uint32_t>(std::max<Cycle>(kShortest, epoch - std::min(epoch, gone))))};
   }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
@@ -59,7 +59,7 @@ class Selrep final : public PolicyWithState<Selrep> {
   std::vector<Modes> modes(std::uint32_t epoch_cycles) const {
     std::vector<Modes> all;
     for (const std::uint32_t level : level_)
-      all.push_back({.epoch_cycles = epoch_cycles, .replication = {.level = level, .profile = true, .flush = true}});
+      all.push_back({.epoch_cycles = epoch_cycles, .replication = {.level = level, .profile = true}});
     return all;
   }
 
@@ -74,9 +74,8 @@ class FixedDegree final : public Policy {
  public:
   explicit FixedDegree(const SystemConfig& c)
       : modes_(c.chips, {.replication = {.level = static_cast<std::uint32_t>(
-                                             std::countr_zero(fixed_degree(c.llc.replication, ReplicaMap(c).slices()))),
-                                         .flush = true}}) {}
-  std::vector<Modes> at_kernel_start(std::size_t, Cycle) override { return modes_; }
+                                             std::countr_zero(fixed_degree(c.llc.replication, ReplicaMap(c).slices())))}}) {}
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes_}; }
 
  private:
   const std::vector<Modes> modes_;
@@ -88,8 +87,9 @@ std::unique_ptr<Policy> make_selrep(const SystemConfig& c) { return std::make_un
 std::unique_ptr<Policy> make_fixed_degree(const SystemConfig& c) { return std::make_unique<FixedDegree>(c); }
 
 std::unique_ptr<Policy> make_replication(const SystemConfig& c) {
-  if (c.llc.replication == Replication::selrep) return make_selrep(c);
-  return c.llc.replication == Replication::adaptive ? make_adaptive(c) : make_fixed_degree(c);
+  const ReplicationRow& row = row_of(c.llc.replication);
+  if (!row.profiles) return make_fixed_degree(c);
+  return row.all_lines ? make_adaptive(c) : make_selrep(c);
 }
 
 SelrepStorage selrep_storage(const SystemConfig& c) {

@@ -16,18 +16,14 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   link_port_bpc = c.noc.link_port_gbps * per_cycle;
   lookup_bpc = c.llc.slice_gbps * per_cycle;
   link_bpc = c.link.bandwidth_gbps * per_cycle;
-  full_map = c.coherence.protocol == CoherenceProtocol::full_map;
+  const ProtocolRow& protocol = row_of(c.coherence.protocol);
+  full_map = protocol.full_map;
+  home_directory = protocol.home.present;
+  l1_keeps_remote = protocol.l1_keeps_remote;
   replicates = c.llc.replication != Replication::shared;
-  const CoherenceProtocol protocol = c.coherence.protocol;
-  home_directory = has_home_directory(protocol);
-  l1_keeps_remote = protocol != CoherenceProtocol::none_remote;
-  // SAC's next kernel starts memory-side, where a slice's dirty lines are found.
-  release_cleans = c.llc.organisation == LlcOrganisation::sm_side
-                       ? home_directory || keeps_remote_out_of_llc(protocol)
-                       : home_directory && (c.llc.organisation == LlcOrganisation::fixed_split ||
-                                            c.llc.organisation == LlcOrganisation::dynamic_split);
-  shared_network = c.llc.network == LlcNetwork::automatic ? c.llc.organisation != LlcOrganisation::sm_side
-                                                          : c.llc.network == LlcNetwork::shared;
+  replicates_read_only = replicates && row_of(c.llc.replication).read_only;
+  const bool only_sm_side = row_of(c.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
+  shared_network = c.llc.network == LlcNetwork::automatic ? !only_sm_side : c.llc.network == LlcNetwork::shared;
   const auto flits = [&](std::uint32_t bytes) {
     return static_cast<std::uint16_t>((bytes + c.noc.flit_bytes - 1) / c.noc.flit_bytes * c.noc.flit_bytes);
   };

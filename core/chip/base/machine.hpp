@@ -23,9 +23,10 @@ struct Machine {
   double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
   bool full_map;        ///< SM-side slices are kept coherent by directories (SAC section 2.1)
   bool replicates;      ///< a line may live in several slices of a chip
+  bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
+  bool directories() const { return full_map || home_directory; }
   bool home_directory;  ///< slices that hold remote lines are kept coherent by directories at the homes (REC, HMG)
   bool l1_keeps_remote;
-  bool release_cleans;  ///< dirty lines are written back at the end of a kernel, and stay (REC section 2.3)
   bool shared_network;  ///< what slices exchange with links takes its share of their crossbar ports (SAC section 2.1)
   std::uint32_t router_packets;                   ///< lines that an input of a router holds in its virtual channels
   std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues

@@ -6,6 +6,7 @@
 #include "core/chip/base/mshr.hpp"
 #include "core/chip/base/occupancy.hpp"
 #include "core/chip/base/tag_array.hpp"
+#include "core/chip/llc/flush.hpp"
 #include "core/chip/llc/protocol/full_map_directory.hpp"
 #include "core/chip/llc/protocol/home_directory.hpp"
 #include "core/chip/noc/out_port.hpp"
@@ -51,12 +52,6 @@ class LlcSlice {
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
-  /// Which lines a flush writes back, if dirty, and forgets. `all`: software coherence at the end of a kernel under SM-side
-  /// caching. `dirty`: before SM-side caching begins. `remote`: those of other chips, at the end of a kernel under
-  /// split, and when SM-side caching with directories ends. `clean`: dirty ones are written back, and none forgotten.
-  /// `settle`: both, before slices may hold replicas: other chips' lines go, and dirty ones of this chip are written back.
-  enum class Flush : std::uint8_t { all, dirty, remote, clean, settle };
-  /// `clean`, `remote` and `settle` forget replicas too, which no directory knows of.
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }

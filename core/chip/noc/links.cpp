@@ -18,11 +18,11 @@ Links::Links(Context& c, std::vector<Edge>& edges)
       port_(topology_.ports()) {
   const SystemConfig& config = c.machine.config;
   for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
-  const bool switched = config.link.topology == Topology::switched;
+  const bool shared = topology_.neighbours().size() > topology_.ports();
   for (Port& p : port_) {
     p.out = Server(c.machine.link_bpc);
-    // Behind a switch, a chip's port is also the bottleneck of what arrives from several others.
-    p.in = Server(switched ? c.machine.link_bpc : c.machine.link_port_bpc);
+    // A port that several others send to, behind a switch, is also the bottleneck of what arrives.
+    p.in = Server(shared ? c.machine.link_bpc : c.machine.link_port_bpc);
   }
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);

@@ -5,11 +5,9 @@
 namespace atl {
 
 ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self)
-    : kind_(kind), chips_(chips), self_(self) {
-  if (chips == 1) {
-    ports_ = 0;
-  } else if (kind == Topology::ring) {
-    ports_ = chips == 2 ? 1 : 2;
+    : kind_(kind), chips_(chips), self_(self), ports_(row_of(kind).ports(chips - 1)), sides_(kind == Topology::ring ? 2 : 1) {
+  if (chips == 1) return;
+  if (kind == Topology::ring) {
     for (std::uint32_t way = 0; way < ports_; ++way) {
       const std::uint32_t other = (self + (way == 0 ? 1 : chips - 1)) % chips;
       const std::uint32_t way_back = chips == 2 ? 0 : 1 - way;
@@ -18,7 +16,6 @@ ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t sel
       }
     }
   } else {
-    ports_ = kind == Topology::full ? chips - 1 : 1;
     for (std::uint32_t way = 0; way + 1 < chips; ++way) {
       const std::uint32_t other = way < self ? way : way + 1;  // neighbours in ascending order, without self
       const std::uint32_t way_back = self < other ? self : self - 1;
@@ -27,6 +24,11 @@ ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t sel
       }
     }
   }
+}
+
+std::uint32_t ChipTopology::hops(std::uint32_t destination) const {
+  const std::uint32_t up = (destination + chips_ - self_) % chips_;
+  return kind_ == Topology::ring ? std::min(up, chips_ - up) : std::min(up, 1u);
 }
 
 std::vector<LpId> ChipTopology::neighbours() const {

@@ -32,9 +32,11 @@ class ChipTopology {
 
   std::uint32_t ports() const { return ports_; }
   /// Directions in which a packet can leave: the two of a ring, or one per neighbour.
-  std::uint32_t ways() const { return kind_ == Topology::ring ? ports_ : chips_ - 1; }
-  std::uint32_t way_of(std::uint32_t channel) const { return channel / (kind_ == Topology::ring ? 2 * kClasses : kClasses); }
+  std::uint32_t ways() const { return static_cast<std::uint32_t>(channels_.size()) / (kClasses * sides_); }
+  std::uint32_t way_of(std::uint32_t channel) const { return channel / (sides_ * kClasses); }
   const std::vector<Channel>& channels() const { return channels_; }
+  /// Links that a packet crosses from here to chip `destination`.
+  std::uint32_t hops(std::uint32_t destination) const;
   /// Chips that this one sends to directly, ascending.
   std::vector<LpId> neighbours() const;
 
@@ -45,12 +47,13 @@ class ChipTopology {
 
  private:
   std::uint32_t index(std::uint32_t way, std::uint32_t message_class, bool past_dateline) const {
-    return kind_ == Topology::ring ? (way * kClasses + message_class) * 2 + past_dateline : way * kClasses + message_class;
+    return (way * kClasses + message_class) * sides_ + past_dateline;
   }
   bool crosses_dateline(std::uint32_t way) const { return way == 0 ? self_ == chips_ - 1 : self_ == 0; }
 
   Topology kind_;
   std::uint32_t chips_, self_, ports_;
+  std::uint32_t sides_;  ///< of a dateline: 2 where packets change buffers there, else 1
   std::vector<Channel> channels_;
 };
 

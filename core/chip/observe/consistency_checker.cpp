@@ -18,17 +18,11 @@ std::uint64_t id_of(const Packet& p) { return std::uint64_t{p.source} << 48 | st
 
 /// Is there one place, the home's slice, where all stores to a line take their order?
 bool home_orders(const SystemConfig& c) {
-  if (c.llc.replication == Replication::adaptive) return false;
-  if (has_home_directory(c.coherence.protocol) || keeps_remote_out_of_llc(c.coherence.protocol)) return true;
-  switch (c.llc.organisation) {
-    case LlcOrganisation::memory_side:
-      return true;
-    case LlcOrganisation::fixed_split:
-    case LlcOrganisation::dynamic_split:
-      return c.llc.remote_writes == RemoteWrites::through;
-    default:
-      return false;
-  }
+  if (row_of(c.llc.replication).all_lines) return false;
+  const ProtocolRow& protocol = row_of(c.coherence.protocol);
+  if (protocol.home.present || !protocol.llc_keeps_remote) return true;
+  const Roles roles = row_of(c.llc.organisation).traits.roles;
+  return !roles.has(LlcRole::sm_side) && (!roles.has(LlcRole::split) || c.llc.remote_writes == RemoteWrites::through);
 }
 
 }  // namespace
@@ -39,9 +33,9 @@ void ConsistencyChecker::begin(const Context& c) {
   const SystemConfig& config = c.machine.config;
   line_bytes_ = config.line_bytes;
   home_orders_ = home_orders(config);
-  passed_by_ = config.llc.replication == Replication::adaptive;
+  passed_by_ = row_of(config.llc.replication).all_lines;
   owners_keep_ = c.machine.full_map;
-  exact_sharers_ = config.coherence.protocol != CoherenceProtocol::hmg;
+  exact_sharers_ = !row_of(config.coherence.protocol).home.common_sharers;
   kernel_.resize(config.chips);
   homes_.resize(config.chips);
 }

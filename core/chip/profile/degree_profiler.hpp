@@ -13,13 +13,13 @@ class DegreeProfiler {
  public:
   DegreeProfiler(const SystemConfig& c, const ReplicaMap& map)
       : map_(map),
-        adaptive_(c.llc.replication == Replication::adaptive),
+        adaptive_(!row_of(c.llc.replication).read_only),
         shadow_(!adaptive_ && c.selrep.directory == DegreePrediction::shadow_tags),
         sampled_sets_(adaptive_ ? c.adaptive.directory_sets : c.selrep.directory_sets),
         sets_(c.llc.size_kib * 1024 / c.line_bytes / c.llc.ways / c.llc.slices),
         directory_(shadow_ ? 0 : sampled_sets_, adaptive_ ? c.llc.ways : c.selrep.directory_ways, map),
         tags_(shadow_ ? map.levels() : 0, map.slices(), sampled_sets_, c.selrep.directory_ways) {
-    if (!adaptive_ && c.llc.replication != Replication::selrep) return;
+    if (!row_of(c.llc.replication).profiles) return;
     sample_.assign(std::size_t{map.slices()} * sets_, kNotSampled);
     for (std::uint32_t k = 0; k < sampled_sets_; ++k) sample(k);
     clear();

@@ -7,7 +7,7 @@ namespace atl {
 
 HomeAgent::HomeAgent(Context& c)
     : c_(c),
-      unbounded_(c.machine.config.coherence.protocol == CoherenceProtocol::ideal),
+      unbounded_(row_of(c.machine.config.coherence.protocol).home.unbounded),
       range_bytes_(c.machine.config.coherence.range_bytes),
       directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
 

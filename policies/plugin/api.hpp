@@ -1,0 +1,47 @@
+#pragma once
+#include <memory>
+
+#include "inputs/config/system_config.hpp"
+#include "policies/policy.hpp"
+
+/// What a policy outside of Atoll exports. An author writes a class derived from `Policy` and one line:
+///
+///     ATOLL_POLICY_PLUGIN("mine", (atl::PolicyTraits{.roles = atl::LlcRole::sm_side}), Mine)
+///
+/// where `Mine` is made from a `const SystemConfig&`. Everything it needs is in headers; it links nothing of Atoll.
+namespace atl {
+
+/// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
+inline constexpr std::uint32_t kPolicyApiVersion = 1;
+
+/// Changes with the layout of the types that pass between a plug-in and Atoll, where nobody has raised the version.
+inline constexpr std::uint64_t kPolicyApiLayout = [] {
+  std::uint64_t h = kPolicyApiVersion;
+  for (const std::uint64_t x : {sizeof(SystemConfig), sizeof(Modes), sizeof(ChipEpoch), sizeof(Epoch), sizeof(KernelEnd),
+                                sizeof(Verdict), sizeof(Decision), sizeof(PolicyTraits), sizeof(Counters)})
+    h = (h ^ x) * 0x100000001B3ull;
+  return h;
+}();
+
+struct PolicyPlugin {
+  std::uint32_t version = kPolicyApiVersion;
+  std::uint64_t layout = kPolicyApiLayout;
+  const char* name = nullptr;
+  PolicyTraits (*traits)(const SystemConfig&) = nullptr;
+  std::unique_ptr<Policy> (*make)(const SystemConfig&) = nullptr;
+};
+
+/// The function that a plug-in exports under this name.
+using PolicyPluginEntry = const PolicyPlugin* (*)();
+inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
+
+}  // namespace atl
+
+#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                       \
+  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                 \
+    static const atl::PolicyPlugin plugin{                                                                           \
+        .name = plugin_name,                                                                                         \
+        .traits = [](const atl::SystemConfig&) { return plugin_traits; },                                            \
+        .make = [](const atl::SystemConfig& c) -> std::unique_ptr<atl::Policy> { return std::make_unique<Class>(c); }}; \
+    return &plugin;                                                                                                  \
+  }

@@ -1,0 +1,61 @@
+#include "policies/plugin/load.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/engine/error.hpp"
+#include "inputs/workload/workload.hpp"
+#include "policies/plugin/api.hpp"
+
+namespace atl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The plug-in that runs Python policies: beside the program in a build, below its prefix when installed.
+std::string python_host(const std::string& policy) {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& at : {here, here / "../lib/atoll", fs::path(ATOLL_BUILD_DIR)}) {
+    const fs::path host = at / "atoll_python_policy.so";
+    if (fs::exists(host)) return host.string();
+  }
+  throw InputError(policy, "this Atoll was built without Python; install python3-dev and pybind11-dev and build again, or "
+                           "write the policy in C++ (docs/plugins.md)");
+}
+
+const PolicyPlugin& open_plugin(const std::string& library, const std::string& policy) {
+  // Never closed: the policy's code lives as long as the process.
+  void* handle = dlopen(fs::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));
+  const auto entry = reinterpret_cast<PolicyPluginEntry>(dlsym(handle, kPolicyPluginEntry));
+  if (entry == nullptr)
+    throw InputError(policy, fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)",
+                                         kPolicyPluginEntry));
+  const PolicyPlugin& plugin = *entry();
+  if (plugin.version != kPolicyApiVersion || plugin.layout != kPolicyApiLayout)
+    throw InputError(policy, fmt::format("was compiled for version {} of the policy interface, and this is version {}: "
+                                         "compile it with the headers of this Atoll",
+                                         plugin.version, kPolicyApiVersion));
+  return plugin;
+}
+
+}  // namespace
+
+LoadedPolicy load_plugin(const SystemConfig& config) {
+  const std::string& file = config.llc.policy;
+  if (!fs::is_regular_file(file)) throw InputError(file, "no such file; `llc.policy` (--policy) names a .so or .py");
+  const bool python = fs::path(file).extension() == ".py";
+  const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
+  LoadedPolicy p;
+  p.digest = workload_digest(file);
+  p.traits = plugin.traits(config);
+  p.policy = plugin.make(config);
+  p.name = python ? fs::path(file).stem().string() : plugin.name;
+  if (p.traits.roles == Roles{}) throw InputError(file, "declares no role: set PolicyTraits::roles");
+  return p;
+}
+
+}  // namespace atl
