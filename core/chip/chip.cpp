@@ -302,6 +302,7 @@ void Chip::flush_after_kernel() {
 
 void Chip::flush_slices(const KernelEndFlush& flush) {
   if (flush.forget_sharers && agent_) agent_->forget();
+  if (flush.forget_sharers && c_.observer != nullptr) c_.observer->on_llc_forget(c_);
   for (LlcSlice& s : slices_) {
     if (flush.forget_sharers) s.forget_sharers();
     if (flush.scope != Flush::none) s.begin_flush(flush.scope);

@@ -8,12 +8,12 @@
 namespace atl {
 
 Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
-                       Cycle max_cycles)
+                       Cycle max_cycles, LoadedPolicy policy)
     : LogicalProcess(machine.config.chips, std::move(edges)),
       config_(machine.config),
       kernels_(kernels),
       machine_(machine),
-      policy_(load_policy(machine.config)),
+      policy_(std::move(policy)),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
       limit_(max_cycles) {

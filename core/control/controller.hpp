@@ -28,7 +28,8 @@ namespace atl {
 class Controller final : public LogicalProcess {
  public:
   /// `max_cycles`: ends the run there (kNever: runs to the end).
-  Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles);
+  Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles,
+             LoadedPolicy policy);
 
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
@@ -47,7 +48,8 @@ class Controller final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
-    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, asked_at_move_, status_, ctas_done_);
+    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, asked_at_move_, status_,
+          ctas_done_);
     state(a, requests_, result_, census_, all_kernel_counts_, structures_);
   }
   const LoadedPolicy& policy() const { return policy_; }
@@ -118,8 +120,8 @@ class Controller final : public LogicalProcess {
   std::uint32_t modes_sent_ = 0;  ///< number of modes sent so far
   std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_flushed_ = 0;
   Cycle epoch_begin_ = 0;
-  bool changing_ = false;  ///< chips are paused, or about to be; modes_ are those to come
-  ModeStep step_;          ///< of the change, or before a kernel, that chips are at
+  bool changing_ = false;     ///< chips are paused, or about to be; modes_ are those to come
+  ModeStep step_;             ///< of the change, or before a kernel, that chips are at
   Cycle launching_ = kNever;  ///< earliest start of the kernel for which chips make that step
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;

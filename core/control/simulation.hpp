@@ -13,6 +13,8 @@ namespace atl {
 struct SimulationOptions {
   Cycle max_cycles = kNever;
   std::function<void(const ProgressState&)> progress;
+  /// Makes the policy instead of `llc.organisation`, which must be `plugin`. Called on the controller's rank.
+  std::function<LoadedPolicy(const SystemConfig&)> policy = load_policy;
   /// Called with each chip of this rank before the run, for tests and validation. A chip has one observer:
   /// `observe.sharing` and `observe.sm_sharing` take the place of one that is set here.
   std::function<void(Chip&)> prepare_chip;

@@ -140,7 +140,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
     const RunResult one = run_on(config, "stores", 1);
     const Counters sum = sum_of_chips(one);
     CHECK(sum[Counter::link_packets] > 0);
-    if (has_home_directory(config.coherence.protocol)) {
+    if (row_of(config.coherence.protocol).home.present) {
       CHECK(sum[Counter::coherence_invalidation_hits] > 0);
       CHECK((sum[Counter::directory_evictions] > 0) == (protocol != "ideal"));
     }

@@ -45,6 +45,8 @@ class ChipObserver {
   virtual void on_llc_refer(const Context&, std::uint32_t /*slice*/, const Packet&, std::uint8_t /*chip*/) {}
   /// A home's slice is about to end the copies of these chips, one bit each.
   virtual void on_llc_invalidate(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint64_t /*chips*/) {}
+  /// The chip's directories forget who has its lines.
+  virtual void on_llc_forget(const Context&) {}
   /// A slice has obeyed an invalidation: it will hit no copy that it had.
   virtual void on_llc_obey(const Context&, std::uint32_t /*slice*/, const Packet& /*invalidation*/) {}
   /// A line leaves the tags; its dirty sectors, if any, are written back.

@@ -63,6 +63,7 @@ class ConsistencyChecker : public ChipObserver {
   void on_llc_answer(const Context& c, std::uint32_t slice, const Packet& request) override;
   void on_llc_refer(const Context& c, std::uint32_t slice, const Packet& request, std::uint8_t chip) override;
   void on_llc_invalidate(const Context& c, std::uint32_t slice, LineAddr line, std::uint64_t chips) override;
+  void on_llc_forget(const Context& c) override;
   void on_llc_obey(const Context& c, std::uint32_t slice, const Packet& invalidation) override;
   void on_llc_leave(const Context& c, std::uint32_t slice, LineAddr line, std::uint8_t dirty) override;
   void on_memory(const Context& c, std::uint32_t channel, const Packet& p) override;
@@ -114,7 +115,6 @@ class ConsistencyChecker : public ChipObserver {
   consistency::Fetch& fetch_of(const Context& c, const Packet& p);
   // Who has a copy (consistency_sharers.cpp)
   bool tracks(const Context& c) const;
-  void watch_role(const Context& c);
   std::uint64_t& sharers(Line& l);
   void add_sharer(const Context& c, Line& l, std::uint8_t chip);
   void written_at_home(const Context& c, LineAddr line, std::uint8_t writer);
@@ -141,8 +141,7 @@ class ConsistencyChecker : public ChipObserver {
     std::uint8_t writer;
   };
   struct Home {
-    std::uint32_t era = 0;  ///< times that its directory was emptied
-    LlcRole role{};
+    std::uint32_t era = 0;         ///< times that its directory was emptied
     std::vector<Awaited> awaited;  ///< writes whose invalidations are sent next
   };
   std::vector<Home> homes_;  ///< [chip]

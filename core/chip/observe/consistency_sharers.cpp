@@ -25,12 +25,8 @@ bool ConsistencyChecker::tracks(const Context& c) const {
   return (c.machine.full_map && c.sm_side()) || (c.machine.home_directory && c.role != LlcRole::memory_side);
 }
 
-/// A directory is emptied when SM-side caching ends.
-void ConsistencyChecker::watch_role(const Context& c) {
-  if (homes_.empty()) return;
-  check_awaited(c);
-  Home& h = homes_[c.chip];
-  h.era += std::exchange(h.role, c.role) != c.role;
+void ConsistencyChecker::on_llc_forget(const Context& c) {
+  if (!homes_.empty()) ++homes_[c.chip].era;
 }
 
 std::uint64_t& ConsistencyChecker::sharers(Line& l) {

@@ -11,7 +11,7 @@ using namespace consistency;
 
 void ConsistencyChecker::on_event(const Context& c, const Event& e) {
   const Packet& p = e.packet;
-  watch_role(c);
+  if (!homes_.empty()) check_awaited(c);
   switch (e.kind) {
     case EventKind::l1_fill:
       return response(c, p);

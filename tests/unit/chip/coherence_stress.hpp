@@ -115,7 +115,7 @@ inline StressCase stress_case(std::uint32_t seed) {
   c.coherence.range_bytes = 256u << below(5);
   if (c.coherence.protocol != CoherenceProtocol::full_map && flip()) {
     const auto& list = words<Replication>();
-    c.llc.replication = list[below(list.size())].value;
+    c.llc.replication = list[below(list.size() - 1)].value;  // the last one is a plug-in's
     if (c.coherence.protocol != CoherenceProtocol::software && c.llc.replication == Replication::adaptive)
       c.llc.replication = Replication::selrep;
     c.llc.slices = 8, c.sm.count = 8, c.dram.channels = 4;

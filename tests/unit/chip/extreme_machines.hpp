@@ -36,6 +36,7 @@ inline void route_responses(SystemConfig& c, std::uint32_t seed) {
 inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool full_map = false) {
   std::vector<SystemConfig> list;
   for (const auto& word : words<LlcOrganisation>()) {
+    if (word.value == LlcOrganisation::plugin) continue;
     SystemConfig c = base;
     c.llc.organisation = word.value;
     c.llc.local_ways = 2;

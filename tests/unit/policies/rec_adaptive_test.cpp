@@ -75,9 +75,9 @@ TEST_CASE("thresholds come from the configuration") {
 }
 
 TEST_CASE("the policy sums over the chips, decides at each kernel's end, and gives all chips the same range") {
-  const auto policy = make_policy(machine());
+  const auto policy = load_policy(machine());
   const auto ranges = [&](std::size_t kernel) {
-    const auto modes = policy->at_kernel_start(kernel, 0);
+    const auto modes = policy->at_kernel_start(kernel, 0).modes;
     REQUIRE(modes.size() == 4);
     for (const Modes& m : modes) CHECK(m.range_bytes == modes[0].range_bytes);
     CHECK(modes[0].llc == LlcRole::sm_side);
@@ -103,10 +103,10 @@ TEST_CASE("epochs of SAC and SelRep go on beside it, and all their modes have th
   SystemConfig c = machine();
   c.llc.organisation = LlcOrganisation::sac, c.llc.replication = Replication::selrep;
   c.selrep.epoch_cycles = c.sac.window_cycles;
-  const auto policy = make_policy(c);
+  const auto policy = load_policy(c);
   const std::array full{counted(1000, 100, 1600), Counters{}, Counters{}, Counters{}};
   CHECK(policy->at_kernel_end({0, 500, full}).size() == 1);
-  const auto modes = policy->at_kernel_start(1, 0);
+  const auto modes = policy->at_kernel_start(1, 0).modes;
   CHECK(modes[0].profile);
   CHECK(modes[0].replication.profile);
   CHECK(modes[0].range_bytes == 2048);
@@ -121,7 +121,7 @@ TEST_CASE("epochs of SAC and SelRep go on beside it, and all their modes have th
 TEST_CASE("other protocols leave the range as it is") {
   SystemConfig c = machine();
   c.coherence.protocol = CoherenceProtocol::rec;
-  const auto policy = make_policy(c);
-  CHECK(policy->at_kernel_start(0, 0)[0].range_bytes == 0);
+  const auto policy = load_policy(c);
+  CHECK(policy->at_kernel_start(0, 0).modes[0].range_bytes == 0);
   CHECK(policy->at_kernel_end({0, 1, std::vector<Counters>(4)}).empty());
 }

@@ -2,16 +2,19 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 using namespace atl;
 
-TEST_CASE("every word of llc.organisation names exactly one policy") {
-  for (const auto& word : words<LlcOrganisation>()) {
-    const auto fits = [&](const PolicyInfo& p) {
-      return p.organisation == word.value && p.name == word.word && !p.doc.empty();
-    };
-    CHECK(std::count_if(policies().begin(), policies().end(), fits) == 1);
+TEST_CASE("every organisation but a plug-in has a policy of its name, with the traits of its row") {
+  for (const OrganisationRow& row : kOrganisations) {
+    if (row.value == LlcOrganisation::plugin) continue;
+    SystemConfig config;
+    config.llc.organisation = row.value;
+    const LoadedPolicy policy = load_policy(config);
+    CHECK(policy.name == row.word);
+    CHECK(policy.traits.roles == row.traits.roles);
+    const Verdict first = policy->at_kernel_start(0, 0);
+    REQUIRE(first.modes.size() == config.chips);
+    CHECK(row.traits.roles.has(first.modes[0].llc));
   }
 }
 
@@ -20,7 +23,7 @@ TEST_CASE("memory_side and sm_side keep their role for every kernel") {
   for (const auto& [organisation, role] :
        {std::pair{LlcOrganisation::memory_side, LlcRole::memory_side}, {LlcOrganisation::sm_side, LlcRole::sm_side}}) {
     config.llc.organisation = organisation;
-    const auto policy = make_policy(config);
-    for (std::size_t kernel = 0; kernel < 3; ++kernel) CHECK(policy->at_kernel_start(kernel, 0)[0].llc == role);
+    const auto policy = load_policy(config);
+    for (std::size_t kernel = 0; kernel < 3; ++kernel) CHECK(policy->at_kernel_start(kernel, 0).modes[0].llc == role);
   }
 }

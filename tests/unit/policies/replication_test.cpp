@@ -51,10 +51,11 @@ TEST_CASE("equation 2 with its terms: misses are worth no more than the slice's 
 }
 
 TEST_CASE("SelRep takes the degree of the most bandwidth, per chip, and keeps it for the next kernel") {
-  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "chips=2", "noc.virtual_channels=0"}));
-  const auto start = policy->at_kernel_start(0, 1000);
+  const auto policy =
+      make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "chips=2", "noc.virtual_channels=0"}));
+  const auto start = policy->at_kernel_start(0, 1000).modes;
   REQUIRE(start.size() == 2);
-  CHECK(start[0].replication == ReplicationModes{.level = 0, .profile = true, .flush = true});
+  CHECK(start[0].replication == ReplicationModes{.level = 0, .profile = true});
   CHECK(start[0].epoch_cycles == 19000);  // the first epoch began with time
 
   DegreeCounts camped = evenly({900, 880, 870, 500, 100});
@@ -66,10 +67,10 @@ TEST_CASE("SelRep takes the degree of the most bandwidth, per chip, and keeps it
   CHECK(verdict->modes[0].epoch_cycles == 20000);
   CHECK(verdict->decisions[0].choice == "degree_2 shared");
 
-  const auto next = policy->at_kernel_start(1, 27000);
+  const auto next = policy->at_kernel_start(1, 27000).modes;
   CHECK(next[0].replication.level == 1);
   CHECK(next[0].epoch_cycles == 13000);
-  CHECK(policy->at_kernel_start(2, 90000)[0].epoch_cycles == 1000);  // overdue
+  CHECK(policy->at_kernel_start(2, 90000).modes[0].epoch_cycles == 1000);  // overdue
 }
 
 TEST_CASE("with few misses at every degree SelRep takes the highest, of equal ones the lowest") {
@@ -98,20 +99,20 @@ TEST_CASE("a decision reports every term of every degree") {
 
 TEST_CASE("Adaptive: private with all lines if it loses little or promises more, shared again with every kernel and epoch") {
   const auto policy = make_adaptive(read_system("selrep-gpu", {"llc.replication=adaptive"}));
-  const Modes profile = policy->at_kernel_start(0, 0)[0];
+  const Modes profile = policy->at_kernel_start(0, 0).modes[0];
   CHECK(profile.replication == ReplicationModes{.profile = true, .restart = true});
   CHECK(profile.epoch_cycles == 50000);
 
   const auto to_private = policy->at_epoch_end(report({evenly({900, 0, 0, 0, 881})}).at(50000, 50000));
   CHECK(to_private->decisions[0].choice == "private");  // loses 1.9 %
-  CHECK(to_private->modes[0].replication == ReplicationModes{.level = 4, .all_lines = true, .flush = true});
+  CHECK(to_private->modes[0].replication == ReplicationModes{.level = 4, .all_lines = true});
   CHECK(to_private->modes[0].epoch_cycles == 1000000);
   CHECK(policy->at_epoch_end(report({DegreeCounts{}}).at(1050000, 1000000))->modes[0] == profile);
 
   const auto stays = policy->at_epoch_end(report({evenly({900, 0, 0, 0, 879})}).at(1100000, 50000));
   CHECK(stays->decisions[0].choice == "shared");
   CHECK(stays->modes[0].replication == ReplicationModes{});
-  CHECK(policy->at_kernel_start(1, 1200000)[0] == profile);
+  CHECK(policy->at_kernel_start(1, 1200000).modes[0] == profile);
 
   DegreeCounts camped = evenly({900, 0, 0, 0, 500});
   camped.routed[0] = 1000;  // shared 2.5 x (40.3 + 4.5), private 16 x (22.4 + 9.4)
@@ -120,15 +121,15 @@ TEST_CASE("Adaptive: private with all lines if it loses little or promises more,
 
 TEST_CASE("a fixed degree is that for every kernel, and empties the LLC after each") {
   for (const auto& [word, level] : {std::pair{"degree_2", 1u}, {"degree_4", 2u}, {"degree_8", 3u}, {"private", 4u}}) {
-    const auto policy = make_policy(read_system("selrep-gpu", {std::string("llc.replication=") + word}));
-    CHECK(policy->at_kernel_start(0, 0)[0] == Modes{.replication = {.level = level, .flush = true}});
+    const auto policy = load_policy(read_system("selrep-gpu", {std::string("llc.replication=") + word}));
+    CHECK(policy->at_kernel_start(0, 0).modes[0] == Modes{.replication = {.level = level}});
   }
 }
 
 TEST_CASE("SAC and SelRep side by side: each has its own epochs, and what is reported between adds up") {
-  const auto policy = make_policy(read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep",
+  const auto policy = load_policy(read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep",
                                                             "sac.window_cycles=2000", "sac.reprofile_cycles=9000"}));
-  auto modes = policy->at_kernel_start(0, 0);
+  auto modes = policy->at_kernel_start(0, 0).modes;
   CHECK(modes[0].epoch_cycles == 2000);
   CHECK(modes[0].profile);
   CHECK(modes[0].replication.profile);

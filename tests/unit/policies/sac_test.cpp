@@ -52,7 +52,7 @@ TEST_CASE("slice uniformity is the mean over the maximum, over all slices of the
 
 TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes SM-side if that promises 5 % more") {
   const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
-  const Modes start = policy->at_kernel_start(0, 0)[0];
+  const Modes start = policy->at_kernel_start(0, 0).modes[0];
   CHECK(start == Modes{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000});
   const auto chips = window(900, 85);
   const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
@@ -60,7 +60,7 @@ TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes 
   CHECK(v->decisions[0].choice == "sm_side");
   REQUIRE(v->modes.size() == 4);
   for (const Modes& m : v->modes) CHECK(m == Modes{.llc = LlcRole::sm_side});
-  CHECK(policy->at_kernel_start(1, 0)[0] == start);
+  CHECK(policy->at_kernel_start(1, 0).modes[0] == start);
 }
 
 TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profilers stop") {

@@ -12,7 +12,7 @@ using namespace atl;
 TEST_CASE("Static gives half the ways to remote lines in every kernel, and never changes") {
   const auto policy = make_static(read_system("sac-4chip", {"llc.organisation=static"}));
   for (std::size_t kernel = 0; kernel < 3; ++kernel)
-    CHECK(policy->at_kernel_start(kernel, 0)[0] == Modes{.llc = LlcRole::split, .local_ways = 8});
+    CHECK(policy->at_kernel_start(kernel, 0).modes[0] == Modes{.llc = LlcRole::split, .local_ways = 8});
 }
 
 TEST_CASE("Dynamic's local ways at every step of a sequence of utilisations") {
@@ -47,7 +47,7 @@ TEST_CASE("Dynamic leaves either kind of line at least dynamic.min_ways") {
 TEST_CASE("Dynamic decides for each chip from the bytes of its own links and memory, and forgets it at the next kernel") {
   const SystemConfig c = read_system("sac-4chip", {"llc.organisation=dynamic"});
   const auto policy = make_dynamic(c);
-  CHECK(policy->at_kernel_start(0, 0)[0] == Modes{.llc = LlcRole::split, .local_ways = 8, .epoch_cycles = 5000});
+  CHECK(policy->at_kernel_start(0, 0).modes[0] == Modes{.llc = LlcRole::split, .local_ways = 8, .epoch_cycles = 5000});
   std::vector<ChipEpoch> chips(4);
   chips[1].count[Counter::link_received_bytes] = 2 * 96 * 5000;  // two links of 96 bytes per cycle
   chips[2].count[Counter::dram_read_bytes] = static_cast<std::uint64_t>(memory_bandwidth(c) * 5000) + 1;
@@ -60,5 +60,5 @@ TEST_CASE("Dynamic decides for each chip from the bytes of its own links and mem
   CHECK(v->decisions[0].choice == "local ways 8 7 9 8");
   std::vector<ChipEpoch> quiet(4);
   CHECK_FALSE(policy->at_epoch_end({0, 10000, 5000, quiet}).has_value());
-  CHECK(policy->at_kernel_start(1, 0)[0].local_ways == 8);
+  CHECK(policy->at_kernel_start(1, 0).modes[0].local_ways == 8);
 }

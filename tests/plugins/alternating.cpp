@@ -1,0 +1,3 @@
+#include "alternating.hpp"
+
+ATOLL_POLICY_PLUGIN("alternating", atl::test::kAlternating, atl::test::Alternating)

@@ -1,0 +1,57 @@
+#pragma once
+#include <random>
+
+#include "partition/replica_map.hpp"
+#include "policies/registry.hpp"
+
+namespace atl::test {
+
+/// Any modes that the protocol allows, at random, for every kernel and every epoch: no sequence may make a read stale.
+class RandomModes final : public Policy {
+ public:
+  RandomModes(const SystemConfig& c, std::uint32_t seed) : c_(c), random_(seed) {}
+
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes()}; }
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    if (below(4) == 0) return std::nullopt;
+    return Verdict{{{epoch.kernel, epoch.end, "random", {}}}, modes()};
+  }
+
+  static LoadedPolicy load(const SystemConfig& c, std::uint32_t seed) {
+    return {std::make_unique<RandomModes>(c, seed),
+            {.roles = kAllRoles, .switches = true, .replicates = true, .llc_profile = true},
+            "random",
+            {}};
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+
+  std::vector<Modes> modes() {
+    const ProtocolRow& protocol = row_of(c_.coherence.protocol);
+    const bool split = !protocol.full_map && protocol.llc_keeps_remote;
+    Modes m;
+    m.llc = static_cast<LlcRole>(below(split ? 3 : 2));
+    m.epoch_cycles = below(5) == 0 ? 0 : 200 + below(1500);
+    m.profile = below(4) == 0;
+    m.local_ways = 1 + below(c_.llc.ways - 1);
+    if (protocol.home.ranges && below(2) == 0) m.range_bytes = (2u << below(4)) * c_.line_bytes;
+    if (c_.llc.replication == Replication::policy) {
+      m.replication.level = below(ReplicaMap(c_).levels());
+      m.replication.profile = below(2) == 0;
+      m.replication.all_lines = c_.coherence.protocol == CoherenceProtocol::software && below(3) == 0;
+    }
+    std::vector<Modes> all(c_.chips, m);
+    for (Modes& chip : all) {  // these may differ
+      chip.local_ways = 1 + below(c_.llc.ways - 1);
+      if (c_.llc.replication == Replication::policy && !m.replication.all_lines)
+        chip.replication.level = below(ReplicaMap(c_).levels());
+    }
+    return all;
+  }
+
+  const SystemConfig c_;
+  std::mt19937 random_;
+};
+
+}  // namespace atl::test

@@ -1,0 +1,102 @@
+#include "core/control/mode_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+namespace {
+
+constexpr PolicyTraits kAnything{.roles = kAllRoles, .switches = true, .replicates = true, .llc_profile = true};
+
+/// What the rules say of modes that chips may not obey; empty for those they may.
+std::string refusal(const SystemConfig& c, const PolicyTraits& traits, const std::vector<Modes>& modes,
+                    const std::vector<Modes>& before = {}) {
+  try {
+    ModeRules(c, traits, "mine").accept(modes, before, 2);
+    return {};
+  } catch (const InputError& e) {
+    return e.what();
+  }
+}
+
+std::vector<Modes> both(const Modes& m) { return {m, m}; }
+
+SystemConfig two_chips() {
+  SystemConfig c;
+  c.chips = 2;
+  return c;
+}
+
+TEST_CASE("modes are refused with the policy, the kernel and the field: their number, and what must be alike") {
+  const SystemConfig c = two_chips();
+  CHECK(refusal(c, kAnything, both({})).empty());
+  CHECK(refusal(c, kAnything, {Modes{}}) ==
+        "policy mine: its modes for kernel 3 cannot be obeyed: they are for 1 chips, and the system has 2");
+  const auto differs = [&](const Modes& other) { return refusal(c, kAnything, {Modes{}, other}); };
+  CHECK(differs({.llc = LlcRole::sm_side}).find("`llc` differs between chips 0 and 1") != std::string::npos);
+  CHECK(differs({.epoch_cycles = 5}).find("`epoch_cycles` differs") != std::string::npos);
+  CHECK(differs({.profile = true}).find("`profile` differs") != std::string::npos);
+}
+
+TEST_CASE("a role must be declared, and a change of role as well") {
+  const SystemConfig c = two_chips();
+  const PolicyTraits memory{.roles = LlcRole::memory_side};
+  CHECK(refusal(c, memory, both({.llc = LlcRole::sm_side})).find("do not declare the role sm_side") != std::string::npos);
+  const PolicyTraits either{.roles = Roles(LlcRole::memory_side) | LlcRole::sm_side};
+  CHECK(refusal(c, either, both({.llc = LlcRole::sm_side}), both({})).find("do not declare `switches`") !=
+        std::string::npos);
+  CHECK(refusal(c, either, both({.llc = LlcRole::sm_side}), both({.llc = LlcRole::sm_side})).empty());
+  CHECK(refusal(c, memory, both({.profile = true})).find("do not declare `llc_profile`") != std::string::npos);
+}
+
+TEST_CASE("split needs ways for either kind of line, and a protocol that it is defined for") {
+  SystemConfig c = two_chips();
+  const auto split = [&](std::uint32_t ways) {
+    return refusal(c, kAnything, both({.llc = LlcRole::split, .local_ways = ways}));
+  };
+  CHECK(split(1).empty());
+  CHECK(split(c.llc.ways - 1).empty());
+  CHECK(split(0).find("`local_ways` from 1 to 15, not 0") != std::string::npos);
+  CHECK(split(c.llc.ways).find("not 16") != std::string::npos);
+  c.coherence.protocol = CoherenceProtocol::full_map;
+  CHECK(split(8).find("full_map is not defined for the role split") != std::string::npos);
+  c.coherence.protocol = CoherenceProtocol::rec, c.llc.remote_writes = RemoteWrites::back;
+  CHECK(split(8).find("set `llc.remote_writes` = through") != std::string::npos);
+}
+
+TEST_CASE("degrees need llc.replication, a legal level, and software coherence for all lines") {
+  SystemConfig c = two_chips();
+  const auto level = [&](std::uint32_t l, bool all) {
+    return refusal(c, kAnything, both({.replication = {.level = l, .all_lines = all}}));
+  };
+  CHECK(level(1, false).find("set `llc.replication` = policy") != std::string::npos);
+  c.llc.replication = Replication::policy;
+  CHECK(level(1, false).empty());
+  CHECK(level(1, true).empty());
+  CHECK(level(9, false).find("`replication.level` = 9 is not from 0 to") != std::string::npos);
+  c.coherence.protocol = CoherenceProtocol::hmg;
+  CHECK(level(1, true).find("needs `coherence.protocol` = software") != std::string::npos);
+}
+
+TEST_CASE("a range is a power of two of lines, for a protocol with ranges") {
+  SystemConfig c = two_chips();
+  const auto range = [&](std::uint32_t bytes) { return refusal(c, kAnything, both({.range_bytes = bytes})); };
+  CHECK(range(1024).find("has no ranges") != std::string::npos);
+  c.coherence.protocol = CoherenceProtocol::rec;
+  CHECK(range(1024).empty());
+  CHECK(range(1000).find("is not a power of two from 256 to 8192") != std::string::npos);
+  CHECK(range(128).find("is not a power of two") != std::string::npos);
+}
+
+TEST_CASE("where slices hold no remote lines, SM-side caching is memory-side caching, and that is no change") {
+  SystemConfig c = two_chips();
+  c.coherence.protocol = CoherenceProtocol::l1_only;
+  const ModeRules rules(c, {.roles = LlcRole::sm_side}, "mine");
+  const auto accepted = rules.accept(both({.llc = LlcRole::sm_side}), {}, 0);
+  CHECK(accepted == both({}));
+  CHECK(rules.accept(both({.llc = LlcRole::sm_side}), accepted, 1) == accepted);
+}
+
+}  // namespace
+}  // namespace atl
