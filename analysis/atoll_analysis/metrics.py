@@ -1,6 +1,7 @@
 """Figures of merit of a run, as `atoll table` defines them: counters summed over chips first, then divided."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -42,13 +43,8 @@ METRICS = (
 
 
 def sums(head: Head) -> Sums:
-    """Every counter summed over chips; one that the file does not have counts as missing (NaN)."""
-
-    class _Sums(dict[str, float]):
-        def __missing__(self, name: str) -> float:
-            return math.nan
-
-    return _Sums({str(name): float(value) for name, value in head.totals.sum().items()})
+    """Every counter summed over chips; one that the file does not have is 0."""
+    return defaultdict(float, {str(name): float(value) for name, value in head.totals.sum().items()})
 
 
 def metrics(head: Head) -> "pd.Series[float]":

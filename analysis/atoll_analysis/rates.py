@@ -27,7 +27,7 @@ def coarsened(counters: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def by_chip(counters: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """[sample x chip] the sum of the named counters; those that the file does not have count as 0."""
+    """[sample x chip] the sum of the named counters; one that the file does not have is 0."""
     present = [name for name in names if name in counters]
     return counters[present].sum(axis=1).unstack("chip")
 
@@ -55,10 +55,10 @@ def share(counters: pd.DataFrame, part: tuple[str, ...], whole: tuple[str, ...])
 
 
 def during(result: Result, begin: Sequence[float], end: Sequence[float], names: Sequence[str]) -> pd.DataFrame:
-    """[interval] the named counters of [begin, end) in cycles, summed over chips. A sample that lies partly inside counts in
-    proportion: what a sample's time was spent on within it is not known."""
+    """[interval] the named counters of [begin, end) in cycles, summed over chips; one that the file does not have is 0. A
+    sample that lies partly inside counts in proportion: what a sample's time was spent on within it is not known."""
     at = edges(result.counters)
-    sums = result.counters.groupby(level="sample")[list(names)].sum()
+    sums = result.counters.reindex(columns=list(names), fill_value=0).groupby(level="sample").sum()
     until = {name: np.concatenate(([0.0], sums[name].cumsum().to_numpy(dtype=float))) for name in names}
     return pd.DataFrame({name: np.interp(end, at, counted) - np.interp(begin, at, counted)
                          for name, counted in until.items()})

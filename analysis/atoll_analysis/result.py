@@ -28,7 +28,7 @@ class Head:
     complete: bool                    #: False when --max-cycles stopped the run
     provenance: Mapping[str, Any]     #: system, workload, command, version, host_seconds ...
     config: "pd.Series[Any]"          #: value by flat key, defaults included
-    totals: pd.DataFrame              #: [chip] every counter over the run
+    totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
 
     @property

@@ -9,8 +9,8 @@ import h5py
 from atoll_analysis.errors import BadResult
 
 SCHEMA = "atoll-result"
-# 4 adds /stack and attributes of /provenance to 3; 5 adds three datasets to /slices, /structures and the counters queue.*.
-# Newer parts are looked for, not inferred from the number.
+# 4 adds /stack and attributes of /provenance to 3; 5 adds three datasets to /slices, and /structures.
+# Newer parts and counters are looked for, not inferred from the number.
 READABLE_VERSIONS = (3, 4, 5)
 
 

@@ -25,6 +25,7 @@ void add_compare(Commands& c);
 void add_export(Commands& c);
 void add_config(Commands& c);
 void add_list(Commands& c);
+void add_list_counters(Commands& c, CLI::App& list);
 void add_ptx(Commands& c);
 void add_sweep(Commands& c);
 void add_table(Commands& c);

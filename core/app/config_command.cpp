@@ -31,7 +31,9 @@ void add_config(Commands& c) {
 
 void add_list(Commands& c) {
   CLI::App* cmd = c.app.add_subcommand("list", "List the systems and organisations that come with Atoll");
-  cmd->callback([&c] {
+  add_list_counters(c, *cmd);
+  cmd->callback([&c, cmd] {
+    if (!cmd->get_subcommands().empty()) return;  // their callbacks came before
     c.chosen = [] {
       fmt::print("Systems (atoll run SYSTEM ..., atoll config SYSTEM --explain):\n");
       for (const PresetInfo& p : list_presets()) fmt::print("  {:<12} {}\n", p.name, p.doc);
@@ -40,7 +42,8 @@ void add_list(Commands& c) {
       fmt::print("Replication inside a chip (--set llc.replication=...):\n");
       for (const auto& word : words<Replication>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
       fmt::print(
-          "Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n");
+          "Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n"
+          "Counters: atoll list counters\n");
     };
   });
 }

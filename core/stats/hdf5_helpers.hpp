@@ -12,7 +12,8 @@
 namespace atl::hdf5 {
 
 inline constexpr const char* kSchema = "atoll-result";
-/// Raised whenever a reader of the old layout would miss or misread something; a new counter is such a change.
+/// Raised whenever a reader of the old layout would miss or misread something. A new counter is no such change: readers look
+/// for counters by name.
 inline constexpr std::uint64_t kSchemaVersion = 5;
 /// Files from this version on are read as well; what they lack is optional in RunResult.
 inline constexpr std::uint64_t kOldestVersion = 3;

@@ -230,18 +230,31 @@ std::vector<Decision> read_decisions(const ResultFile& file) {
   return decisions;
 }
 
-/// The counters that the file's version has.
-std::span<const CounterInfo> counters_in(const ResultFile& file) {
-  const std::span<const CounterInfo> all = counter_table();
-  return file.number("/", "schema_version") < 5 ? all.first(static_cast<std::size_t>(kSinceVersion5)) : all;
+/// The counters of today that the file has. One that only one of the two groups has counts as well: its dataset in the other
+/// is missing, and reading it says so.
+std::vector<CounterInfo> counters_in(const ResultFile& file) {
+  const auto totals = file.names_in("/totals"), series = file.names_in("/series");
+  std::vector<CounterInfo> out;
+  for (const CounterInfo& counter : counter_table()) {
+    const auto among = [&](const auto& names) { return std::ranges::find(names, counter.name) != names.end(); };
+    if (among(totals) || among(series)) out.push_back(counter);
+  }
+  return out;
 }
 
-std::vector<ChipResult> read_chips(const ResultFile& file) {
-  Dims dims{kAny};
-  file.counts(fmt::format("/totals/{}", counter_table()[0].name), dims);
+std::vector<Counter> not_among(const std::vector<CounterInfo>& counters) {
+  std::vector<Counter> out;
+  for (const CounterInfo& counter : counter_table())
+    if (std::ranges::find(counters, counter.id, &CounterInfo::id) == counters.end()) out.push_back(counter.id);
+  return out;
+}
+
+std::vector<ChipResult> read_chips(const ResultFile& file, const std::vector<CounterInfo>& counters) {
+  Dims dims{kAny, kAny};
+  file.counts(fmt::format("/{}", hdf5::kPartArrays[0].path), dims);
   if (dims[0] > kMostChips) file.fail(fmt::format("has {} chips; a system has at most {}", dims[0], kMostChips));
   std::vector<ChipResult> chips(dims[0]);
-  for (const auto& counter : counters_in(file)) {
+  for (const auto& counter : counters) {
     const auto values = file.counts(fmt::format("/totals/{}", counter.name), {chips.size()});
     for (std::size_t c = 0; c < chips.size(); ++c) chips[c].totals[counter.id] = values[c];
   }
@@ -269,14 +282,13 @@ std::vector<ChipResult> read_chips(const ResultFile& file) {
   return chips;
 }
 
-std::vector<Sample> read_samples(const ResultFile& file, std::size_t chips) {
+std::vector<Sample> read_samples(const ResultFile& file, const std::vector<CounterInfo>& counters, std::size_t chips) {
   Dims dims{kAny};
   const auto ends = file.counts("/series/end_cycle", dims);
-  for (const auto& counter : counters_in(file))
-    file.check_counts(fmt::format("/series/{}", counter.name), {ends.size(), chips});
+  for (const auto& counter : counters) file.check_counts(fmt::format("/series/{}", counter.name), {ends.size(), chips});
   std::vector<Sample> samples(ends.size());
   for (std::size_t s = 0; s < samples.size(); ++s) samples[s] = {ends[s], std::vector<Counters>(chips)};
-  for (const auto& counter : counters_in(file)) {
+  for (const auto& counter : counters) {
     const auto values = file.counts(fmt::format("/series/{}", counter.name), {samples.size(), chips});
     auto value = values.begin();
     for (auto& sample : samples) {
@@ -367,8 +379,10 @@ RunResult read_result(const std::string& path) {
     result.provenance = read_provenance(file);
     result.kernels = read_kernels(file);
     result.decisions = read_decisions(file);
-    result.chips = read_chips(file);
-    result.samples = read_samples(file, result.chips.size());
+    const auto counters = counters_in(file);
+    result.not_in_file = not_among(counters);
+    result.chips = read_chips(file, counters);
+    result.samples = read_samples(file, counters, result.chips.size());
     if (file.has("/stack")) result.stack = read_stack(file, result.kernels.size(), result.chips.size());
     if (file.has("/structures")) result.structures = read_structures(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);

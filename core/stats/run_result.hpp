@@ -74,6 +74,7 @@ struct RunResult {
   std::optional<StructuresResult> structures;  ///< of workloads that know theirs
   std::optional<SharingResult> sharing;        ///< of runs with `observe.sharing`
   std::optional<SmSharingResult> sm_sharing;   ///< of runs with `observe.sm_sharing`
+  std::vector<Counter> not_in_file;            ///< counters that the Atoll that wrote the file did not have: all zero
   Cycle cycles = 0;                            ///< end of the last kernel
   bool complete = true;                        ///< false: stopped by --max-cycles
   std::uint64_t digest = 0;                    ///< over everything simulated, independent of ranks and of host time

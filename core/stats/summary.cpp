@@ -231,7 +231,9 @@ std::string info_text(const RunResult& result) {
   out += row("counters", "sum over chips");
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) {
-    out += fmt::format("    {:<22} {:>22} {}\n", counter.name, grouped(sum[counter.id]), counter.unit);
+    const bool known = std::ranges::find(result.not_in_file, counter.id) == result.not_in_file.end();
+    out += fmt::format("    {:<22} {:>22} {}{}\n", counter.name, grouped(sum[counter.id]), counter.unit,
+                       known ? "" : " (not in this file)");
   }
   return out;
 }

@@ -7,10 +7,10 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import BadResult, config, rates, structures
+from atoll_analysis import BadResult, config, rates, run_report, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
-from atoll_analysis.metrics import metrics
+from atoll_analysis.metrics import metrics, sums
 
 
 class Tables(support.FolderTest):
@@ -199,6 +199,40 @@ class OtherRuns(support.FolderTest):
         self.assertEqual(table.loc[0, "requests"], 972)
         self.assertEqual(list(structures.askers(run).loc[1]), [0, 0, 0, 40])
         self.assertEqual(list(structures.homes(run).loc[1]), [30, 10, 0, 0])
+
+
+class CountersOfOtherAtolls(support.FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.result("sac.h5")
+        self.whole = atoll_analysis.load(self.path)
+
+    def test_one_that_the_file_does_not_have_is_zero_in_sums_rates_and_metrics(self) -> None:
+        missing = ("llc.hits", "dram.read_bytes")
+        with h5py.File(self.path, "r+") as file:
+            for name in missing:
+                del file[f"series/{name}"], file[f"totals/{name}"]
+        old, whole = atoll_analysis.load(self.path), self.whole
+        self.assertEqual(set(whole.totals) - set(old.totals), set(missing))
+        self.assertEqual((sums(old)["llc.hits"], old.totals.get("llc.hits", 0)), (0, 0))
+        self.assertEqual(sums(old)["llc.accesses"], sums(whole)["llc.accesses"])
+        self.assertEqual(metrics(old)["llc.hit_rate"], 0)
+        self.assertEqual(metrics(old)["dram.bytes_per_cycle"], whole.totals["dram.write_bytes"].sum() / old.cycles)
+        self.assertEqual(metrics(old)["llc.miss_rate"], metrics(whole)["llc.miss_rate"])
+        self.assertEqual(rates.by_chip(old.counters, "llc.hits").to_numpy().sum(), 0)
+        counted = rates.during(old, [0.0], [rates.edges(old.counters)[-1]], ["llc.hits", "llc.accesses"]).iloc[0]
+        self.assertEqual(list(counted), [0, whole.totals["llc.accesses"].sum()])
+        self.assertEqual(list(judged(old)["bandwidth.measured"]), list(judged(whole)["bandwidth.measured"]))
+        self.assertIn(old.digest, run_report.page(old))
+
+    def test_one_that_only_the_file_has_is_a_column_and_on_the_page(self) -> None:
+        with h5py.File(self.path, "r+") as file:
+            for group in ("series", "totals"):
+                file[f"{group}/llc.of_tomorrow"] = file[f"{group}/llc.hits"][:]
+        run = atoll_analysis.load(self.path)
+        self.assertEqual(list(run.totals["llc.of_tomorrow"]), list(self.whole.totals["llc.hits"]))
+        self.assertEqual(list(run.counters["llc.of_tomorrow"]), list(self.whole.counters["llc.hits"]))
+        self.assertIn("llc.of_tomorrow", run_report.page(run))
 
 
 class Refusals(support.FolderTest):

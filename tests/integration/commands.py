@@ -132,6 +132,13 @@ class Commands(program.ProgramTest):
             self.assertIn(name, listed)
             json.loads(self.succeeds(["config", name]).out)
 
+    def test_list_counters_has_a_line_each_and_list_says_so(self):
+        self.assertIn("atoll list counters", self.succeeds(["list"]).out)
+        listed = self.succeeds(["list", "counters"])
+        self.assertRegex(listed.out, r"(?m)^dram\.reads +requests +reads served by this chip's memory$")
+        self.assertNotIn("Systems (", listed.out)
+        self.assertIn("| `dram.reads` | requests | reads served by", self.succeeds(["list", "counters", "--markdown"]).out)
+
     def test_help_and_version_end_well(self):
         self.assertIn("mpirun", self.succeeds(["run", "--help"]).out)
         self.assertRegex(self.succeeds(["--version"]).out, r"^\d+\.\d+\.\d+")

@@ -18,13 +18,14 @@ TEST_CASE("every counter has a unique name of the form group.quantity, a unit an
     CHECK(counter.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") == std::string_view::npos);
     CHECK_FALSE(counter.unit.empty());
     CHECK_FALSE(counter.doc.empty());
+    CHECK(counter.doc.find('|') == std::string_view::npos);  // would end a cell of docs/results.md
   }
   CHECK(names.size() == kCounters);
 }
 
 TEST_CASE("the row of a counter stands at the counter's own index") {
   CHECK(counter_table()[static_cast<std::size_t>(Counter::llc_hits)].name == "llc.hits");
-  CHECK(counter_table()[kCounters - 1].id == Counter::queue_link_in);
+  for (std::size_t i = 0; i < kCounters; ++i) CHECK(counter_table()[i].id == static_cast<Counter>(i));
 }
 
 TEST_CASE("the difference of two snapshots added to the first gives the second") {
@@ -35,4 +36,13 @@ TEST_CASE("the difference of two snapshots added to the first gives the second")
   Counters sum = before;
   sum += after - before;
   CHECK(sum.value == after.value);
+}
+
+TEST_CASE("a cache's contents and a queue's depth are looked at, which is no event; a read of memory is one") {
+  Counters increments;
+  increments[Counter::llc_remote_lines] = 70;
+  increments[Counter::queue_link_in] = 8;
+  CHECK_FALSE(moved(increments));
+  increments[Counter::dram_reads] = 1;
+  CHECK(moved(increments));
 }

@@ -12,6 +12,7 @@
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/metric.hpp"
+#include "core/stats/summary.hpp"
 #include "sample_result.hpp"
 
 using namespace atl;
@@ -61,14 +62,11 @@ TEST_CASE("a newer schema version is refused with both versions") {
 
 namespace {
 
-/// Of what version 5 has on top of the one before.
+/// Without what version 5 has on top of the one before.
 void make_older(H5::H5File& file, std::uint64_t version) {
   file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
   file.unlink("/structures");
   for (const char* name : {"requests", "queue_cycles", "miss_cycles"}) file.unlink(std::string("/slices/") + name);
-  for (const char* group : {"series", "totals"})
-    for (const CounterInfo& c : counter_table().subspan(static_cast<std::size_t>(kSinceVersion5)))
-      file.unlink(fmt::format("/{}/{}", group, c.name));
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ TEST_CASE("a file of schema version 4 is read without times of the slices' reque
   CHECK_FALSE(value_of(*find_metric("llc.miss_wait"), old).has_value());
 }
 
-TEST_CASE("a file of schema version 4 is read without structures, and with zeros for the counters that came later") {
+TEST_CASE("a file of schema version 4 is read without structures") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
   {
@@ -100,10 +98,49 @@ TEST_CASE("a file of schema version 4 is read without structures, and with zeros
   const RunResult old = read_result(dir / "r.h5"), whole = sample_result(2, 3);
   CHECK_FALSE(old.structures);
   CHECK((old.stack == whole.stack));
-  for (const CounterInfo& c : counter_table()) {
-    CHECK(old.samples[1].chips[1][c.id] == (c.id < kSinceVersion5 ? whole.samples[1].chips[1][c.id] : 0));
-    CHECK(old.chips[1].totals[c.id] == (c.id < kSinceVersion5 ? whole.chips[1].totals[c.id] : 0));
+  CHECK(old.chips[1].totals.value == whole.chips[1].totals.value);
+}
+
+TEST_CASE("a counter that a file does not have reads as zero, over time and in total, and all others as they are") {
+  for (const Counter lacking : {counter_table().front().id, Counter::llc_hits, counter_table().back().id}) {
+    const std::string name(counter_table()[static_cast<std::size_t>(lacking)].name);
+    CAPTURE(name);
+    const TempDir dir;
+    write_result(sample_result(2, 3), dir / "r.h5", false);
+    {
+      H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+      for (const char* group : {"/series/", "/totals/"}) file.unlink(group + name);
+    }
+    const RunResult old = read_result(dir / "r.h5");
+    RunResult expected = sample_result(2, 3);
+    REQUIRE(old.chips.size() == 2);
+    REQUIRE(old.samples.size() == 3);
+    for (std::size_t c = 0; c < 2; ++c) {
+      expected.chips[c].totals[lacking] = 0;
+      CHECK(old.chips[c].totals.value == expected.chips[c].totals.value);
+      for (std::size_t s = 0; s < 3; ++s) {
+        expected.samples[s].chips[c][lacking] = 0;
+        CHECK(old.samples[s].chips[c].value == expected.samples[s].chips[c].value);
+      }
+    }
+    CHECK(old.not_in_file == std::vector{lacking});
   }
+}
+
+TEST_CASE("a counter that this Atoll does not have is left out, and all others are read as they are") {
+  const TempDir dir;
+  write_result(sample_result(2, 3), dir / "r.h5", false);
+  {
+    H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
+    const hsize_t dims[] = {3, 2};
+    file.createDataSet("/series/llc.of_tomorrow", H5::PredType::STD_U64LE, H5::DataSpace(2, dims));
+    file.createDataSet("/totals/llc.of_tomorrow", H5::PredType::STD_U64LE, H5::DataSpace(1, dims + 1));
+  }
+  const RunResult read = read_result(dir / "r.h5"), written = sample_result(2, 3);
+  CHECK(read.chips[1].totals.value == written.chips[1].totals.value);
+  CHECK(read.samples[2].chips[1].value == written.samples[2].chips[1].value);
+  CHECK(read.not_in_file.empty());
+  CHECK_FALSE(contains(info_text(read), "llc.of_tomorrow"));
 }
 
 TEST_CASE("a use of a structure or in a kernel that is not there is refused") {
@@ -146,6 +183,9 @@ TEST_CASE("the analysis package reads the version that is written") {
 TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/provenance"), "group /provenance is missing"));
   CHECK(contains(refusal_without("/latency"), "group /latency is missing"));
+  CHECK(contains(refusal_without("/totals"), "group /totals is missing"));
+  CHECK(contains(refusal_without("/series"), "group /series is missing"));
+  // A counter that only one of the two groups has is no older layout but a damaged file.
   CHECK(contains(refusal_without("/series/llc.hits"), "dataset /series/llc.hits is missing; Atoll 0.1.0 wrote"));
   CHECK(contains(refusal_without("/totals/dram.reads"), "dataset /totals/dram.reads is missing"));
   CHECK(contains(refusal_without("/sm_sharing/shared_lines"), "dataset /sm_sharing/shared_lines is missing"));

@@ -155,6 +155,13 @@ TEST_CASE("the energy is shown as a whole, the share of each kind of event, and 
 TEST_CASE("the text of info lists every counter") {
   const auto text = info_text(two_chips());
   for (const auto& counter : counter_table()) CHECK(contains(text, std::string(counter.name)));
+  CHECK_FALSE(contains(text, "not in this file"));
+}
+
+TEST_CASE("the text of info says of a counter that the file does not have why it is zero") {
+  auto result = two_chips();
+  result.not_in_file = {Counter::cluster_bytes};
+  CHECK(contains(info_text(result), "    cluster.bytes                               0 bytes (not in this file)\n"));
 }
 
 TEST_CASE("numbers for people are short") {
