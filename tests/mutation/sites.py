@@ -27,9 +27,9 @@ BINARY = {
 }
 NOT_RUN = re.compile(r"\b(constexpr|static_assert|requires|concept|template|using|enum|case|alignas|typedef|operator|"
                      r"namespace)\b")
-# What these do is told to people or carried to files: other tests are about it.
-TELLS = re.compile(r"\b(describe\w*|serialize|explain\w*)\s*\([^;{}]*\)[^;{}]*\{")
-ERRORS_AND_LISTS = re.compile(r"\b(static_assert|fmt::format|InputError|SimulationError|IoError|state)\s*\(")
+# What these do is told to people, carried to files, or a hint to the host: no unit suite need see it.
+TELLS = re.compile(r"\b(describe\w*|serialize|explain\w*|prefetch\w*)\s*\([^;{}]*\)[^;{}]*\{")
+ERRORS_AND_LISTS = re.compile(r"\b(static_assert|fmt::format|InputError|SimulationError|IoError|state|prefetch\w*)\s*\(")
 STATEMENT_START = re.compile(r"(\+\+|--|\*|\()?[A-Za-z_]")
 KEYWORD = re.compile(r"(return|throw|case|goto|using|delete|else|break|continue|default|if|for|while|do|switch|"
                      r"static_assert|public|private|protected|friend|typedef|template|namespace|const|auto|explicit|"
@@ -78,7 +78,7 @@ def closing(text, opening):
 
 
 def without_words(masked):
-    """What only tells people something is blanked too: the text of errors, and functions that describe or list state."""
+    """Also without the text of errors, lists of state, and functions that TELLS names."""
     spans = [(m.end(), closing(masked, m.end() - 1)) for m in TELLS.finditer(masked)]
     spans += [(m.end(), closing(masked, m.end() - 1)) for m in ERRORS_AND_LISTS.finditer(masked)]
     for begin, end in spans:
@@ -259,7 +259,7 @@ def removals(text, masked, lines, number, start):
             break
         at = at + m.end() if m.group().endswith("else ") else closing(line, at + m.end() - 1) + 2
     rest = line[at:]
-    if not rest.endswith(";") or not STATEMENT_START.match(rest):
+    if not rest.endswith(";") or not STATEMENT_START.match(rest) or "prefetch" in rest:
         return
     guarded = lines[number][:at].strip() != ""
     if KEYWORD.match(rest) and not (guarded and re.match(r"(return|break|continue)\b", rest)):

@@ -44,6 +44,7 @@ class Sites(unittest.TestCase):
         self.assertEqual(changes("out = a + b;", before="std::string X::describe_stall() const {"), [])
         self.assertEqual(changes("static_assert(sizeof(int) == 4);"), [])
         self.assertEqual(changes("constexpr int k = 4;"), [])
+        self.assertEqual(changes("tags_.prefetch(set + 1);"), [])
 
     def test_the_default_of_a_member_is_told_from_a_number_in_a_function(self):
         text = "struct A : B {\n  int n = 3;\n  int f() const { return 4; }\n};\n"
