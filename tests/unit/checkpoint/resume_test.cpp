@@ -71,6 +71,28 @@ TEST_CASE("every organisation, with and without L1s that serve each other, goes 
   }
 }
 
+TEST_CASE("a run that goes on ends at its limit of cycles, also if that is the checkpoint's own; an earlier one is over") {
+  const StressCase c = stress_case(3);
+  ScriptedWorkload w = stress_workload(c.system, c.shape, 3);
+  Resumable whole;
+  const RunResult wanted = run_on(c.system, w, 1, whole);
+  Resumable first{.every = wanted.cycles / 3};
+  run_on(c.system, w, 1, first);
+  REQUIRE(!first.states.empty());
+  const SystemState& from = first.states.front();
+  REQUIRE(from.boundary + 1 < wanted.cycles);
+  for (const Cycle limit : {from.boundary, from.boundary + 1, wanted.cycles - 1}) {
+    CAPTURE(limit);
+    Resumable plain{.max_cycles = limit}, again{.from = &from, .max_cycles = limit};
+    const RunResult cut = run_on(c.system, w, 1, again);
+    CHECK_FALSE(cut.complete);
+    CHECK(cut.cycles == limit);
+    check_same(cut, run_on(c.system, w, 1, plain));
+  }
+  Resumable again{.from = &from, .max_cycles = from.boundary - 1};
+  check_same(run_on(c.system, w, 1, again), wanted);
+}
+
 TEST_CASE("a chip and a controller that are loaded and saved again give the same bytes") {
   for (std::uint32_t seed = 1; seed <= 12; ++seed) {
     const StressCase c = resume_case(seed * 1000);

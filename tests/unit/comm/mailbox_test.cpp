@@ -89,6 +89,21 @@ TEST_CASE("control messages are kept beside data and handed over in their own wi
   CHECK(then.control[0].body == "far");
 }
 
+TEST_CASE("a control message many windows ahead keeps its place before those that are sent later for its window") {
+  Mailbox box(3, kWindow);
+  Mail mail;
+  mail.control.push_back({1005, 3, 1, "first"});
+  box.put(mail, 10);
+  for (Cycle w = 1; w < 95; ++w) CHECK(box.take(w).empty());
+  mail.control.push_back({1001, 3, 1, "second"});
+  box.put(mail, 950);
+  for (Cycle w = 95; w < 100; ++w) CHECK(box.take(w).empty());
+  const Mail& now = box.take(100);
+  REQUIRE(now.control.size() == 2);
+  CHECK(now.control[0].body == "first");
+  CHECK(now.control[1].body == "second");
+}
+
 TEST_CASE("random messages come out by window, in the order of sending, whatever the distance") {
   std::mt19937 random(11);
   Mailbox box(3, kWindow);

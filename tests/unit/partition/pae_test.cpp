@@ -7,6 +7,8 @@
 namespace atl {
 namespace {
 
+using Rows = std::vector<std::uint64_t>;
+
 std::uint64_t output_positions(const PaeShape& shape) {
   std::uint64_t mask = 0;
   for (unsigned i = 0; i < shape.outputs(); ++i) mask |= 1ull << shape.position(i);
@@ -44,6 +46,18 @@ TEST_CASE("the search finds an invertible map with droppable slice bits for ever
       }
     }
   }
+}
+
+TEST_CASE("the search finds these masks for 16 banks and rows of 2 KiB: results rest on every bit of them") {
+  // channel, sub-slice, bank, column and slice bits
+  CHECK(pae_masks({4, 0, 4, 3, 4}).rows ==
+        Rows{0x97f48100, 0x377c0e00, 0x116d0d00, 0xee520b00, 0xd33b8200, 0x4ebf0b00, 0x828f8600, 0x1f868300});
+  CHECK(pae_masks({3, 2, 4, 3, 5}).rows ==
+        Rows{0xb2611500, 0x1f0d0300, 0xe7f10500, 0xee2a0e00, 0xbdee1a00, 0x52a91400, 0x449f1000});
+  CHECK(pae_masks({4, 1, 4, 3, 5}).rows ==
+        Rows{0xef291500, 0x05e60200, 0xd4b40c00, 0xfc8a0a00, 0x8c2e1c00, 0x676b0600, 0x79a20100, 0xd7ee0f00});
+  CHECK(pae_masks({5, 1, 4, 3, 6}).rows ==
+        Rows{0x26f02700, 0xa8ea0a00, 0x6ea21c00, 0x3a440b00, 0xaf041000, 0x59823200, 0x5bc20500, 0xa6442b00, 0xf90c3000});
 }
 
 TEST_CASE("the full search for SelRep's nine outputs takes less than 50 ms and covers every ten-bit stride") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "inputs/config/reader.hpp"
 #include "partition/bandwidth.hpp"
 
@@ -61,6 +63,67 @@ TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes 
   REQUIRE(v->modes.size() == 4);
   for (const Modes& m : v->modes) CHECK(m == Modes{.llc = LlcRole::sm_side});
   CHECK(policy->at_kernel_start(1, 0).modes[0] == start);
+}
+
+TEST_CASE(
+    "a decision is reported with hit rates, slice uniformities, every term of both organisations and what they rest on") {
+  const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
+  policy->at_kernel_start(0, 0);
+  const auto chips = window(900, 85);
+  const auto v = policy->at_epoch_end({3, 2000, 2000, chips});
+  REQUIRE(v.has_value());
+  REQUIRE(v->decisions.size() == 1);
+  CHECK(v->decisions[0].kernel == 3);
+  CHECK(v->decisions[0].cycle == 2000);
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  // A quarter of the requests is local; GB/s of the whole system: 16,000 in crossbars and slices, 768 between chips,
+  // 1750.4 of memory.
+  const std::vector<std::pair<std::string, double>> wanted{
+      {"r_local", 0.25},
+      {"memory_side.hit", 0.9},
+      {"memory_side.lsu", 1},
+      {"sm_side.hit", 0.85},
+      {"sm_side.lsu", 1},
+      {"memory_side.local.b_sm_llc", 16000},
+      {"memory_side.local.b_llc_hit", 3600},
+      {"memory_side.local.b_llc_miss", 400},
+      {"memory_side.local.b_llc_mem", kUnlimited},
+      {"memory_side.local.b_mem", 437.6},
+      {"memory_side.local.eab", 4000},
+      {"memory_side.remote.b_sm_llc", 768},
+      {"memory_side.remote.b_llc_hit", 10800},
+      {"memory_side.remote.b_llc_miss", 1200},
+      {"memory_side.remote.b_llc_mem", kUnlimited},
+      {"memory_side.remote.b_mem", 1312.8},
+      {"memory_side.remote.eab", 768},
+      {"sm_side.local.b_sm_llc", 4000},
+      {"sm_side.local.b_llc_hit", 3400},
+      {"sm_side.local.b_llc_miss", 600},
+      {"sm_side.local.b_llc_mem", kUnlimited},
+      {"sm_side.local.b_mem", 437.6},
+      {"sm_side.local.eab", 3837.6},
+      {"sm_side.remote.b_sm_llc", 12000},
+      {"sm_side.remote.b_llc_hit", 10200},
+      {"sm_side.remote.b_llc_miss", 1800},
+      {"sm_side.remote.b_llc_mem", 768},
+      {"sm_side.remote.b_mem", 1312.8},
+      {"sm_side.remote.eab", 10968},
+      {"memory_side.eab", 4768},
+      {"sm_side.eab", 14805.6},
+      {"memory_side.requests", 4000},
+      {"sm_side.sampled_requests", 400},
+  };
+  const auto& got = v->decisions[0].values;
+  REQUIRE(got.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(wanted[i].first);
+    CHECK(got[i].first == wanted[i].first);
+    if (wanted[i].second == kUnlimited) {
+      CHECK(got[i].second == kUnlimited);
+    } else {
+      CHECK(got[i].second == doctest::Approx(wanted[i].second));
+    }
+  }
 }
 
 TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profilers stop") {
