@@ -8,8 +8,10 @@
 #include "core/app/child_process.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
+#include "inputs/config/reader.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
@@ -47,13 +49,17 @@ std::string first_difference(const std::string& stored, const std::string& wante
   return "";
 }
 
-std::string PointInspector::difference(const Point& point, const std::string& stored_config,
-                                       const std::string& stored_digest) {
-  std::string key = first_difference(stored_config, effective_config(experiment_, point));
+std::string PointInspector::difference(const Point& point, const Provenance& stored) {
+  std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
-  return digests_[path] == stored_digest ? "" : fmt::format("the workload {} has changed since", path);
+  if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
+  const std::string policy = parse_effective(stored.effective_config).llc.policy;
+  if (!policy.empty() &&
+      (!file_exists(policy) || fmt::format("{:016x}", digest_of_file(policy).value()) != stored.policy_digest))
+    return fmt::format("the policy {} has changed since", policy);
+  return "";
 }
 
 PointStatus PointInspector::inspect(const Point& point) {
@@ -74,7 +80,7 @@ PointStatus PointInspector::inspect_result(const Point& point) {
   } catch (const InputError& error) {  // of another version, or damaged
     return {PointState::differs, std::string(error.what()).substr(result.size() + 2)};
   }
-  const std::string what = difference(point, stored.provenance.effective_config, stored.provenance.workload_digest);
+  const std::string what = difference(point, stored.provenance);
   if (!what.empty()) return {PointState::differs, what};
   return {stored.complete ? PointState::done : PointState::incomplete, ""};
 }

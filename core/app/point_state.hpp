@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "core/stats/run_result.hpp"
 #include "inputs/experiment/experiment.hpp"
 
 namespace atl {
@@ -35,7 +36,7 @@ class PointInspector {
   PointStatus inspect_result(const Point& point);
 
  private:
-  std::string difference(const Point& point, const std::string& stored_config, const std::string& stored_digest);
+  std::string difference(const Point& point, const Provenance& stored);
 
   const Experiment& experiment_;
   std::string folder_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "comm/agree.hpp"
@@ -17,6 +18,7 @@ struct RunOptions {
   std::vector<std::string> sets;
   int threads = 1;
   unsigned scale = 0;  ///< 0: as the system has it
+  std::string policy;
   CheckpointOptions checkpoints;
   RunJob job;  ///< but for its configuration
 };
@@ -50,6 +52,8 @@ void add_run(Commands& c) {
   cmd->add_option("--scale", o->scale,
                   "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")
       ->check(CLI::Range(1, 1024));
+  cmd->add_option("--policy", o->policy,
+                  "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE");
   cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed");
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
   cmd->add_option("--max-cycles", o->job.max_cycles, "stop there; the result says that it is incomplete")
@@ -65,6 +69,10 @@ void add_run(Commands& c) {
     c.on_all_ranks = true;
     c.chosen = [&c, o] {
       if (o->scale > 0) o->sets.push_back(fmt::format("scale={}", o->scale));
+      if (!o->policy.empty()) {
+        o->sets.push_back("llc.organisation=plugin");
+        o->sets.push_back(fmt::format("llc.policy={}", std::filesystem::absolute(o->policy).string()));
+      }
       const std::string started = time_of_day();
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         RunJob job = o->job;

@@ -62,6 +62,8 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
   if (!controller) return std::nullopt;
   RunResult result = controller->result();
+  result.provenance.policy = controller->policy().digest.empty() ? "" : controller->policy().name;
+  result.provenance.policy_digest = controller->policy().digest;
   result.stack = stack_of_run(*machine, result, controller->census(), controller->kernel_counts());
   if (auto structures = workload.structures(); !structures.empty())
     result.structures = gather_structures(std::move(structures), controller->structures());

@@ -36,12 +36,14 @@ inline constexpr KernelColumn kKernelColumns[] = {
 struct ProvenanceText {
   const char* name;
   std::string Provenance::*field;
+  bool optional = false;  ///< absent where empty
 };
 inline constexpr ProvenanceText kProvenanceTexts[] = {
     {"version", &Provenance::version},       {"git_commit", &Provenance::git_commit},
     {"command", &Provenance::command},       {"system", &Provenance::system},
     {"workload", &Provenance::workload},     {"workload_digest", &Provenance::workload_digest},
     {"started_at", &Provenance::started_at}, {"effective_config", &Provenance::effective_config},
+    {"policy", &Provenance::policy, true},   {"policy_digest", &Provenance::policy_digest, true},
 };
 
 /// Per-chip arrays whose length is a property of the machine.

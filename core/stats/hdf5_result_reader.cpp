@@ -29,6 +29,10 @@ class ResultFile {
 
   bool has(const std::string& name) const { return file_.nameExists(name); }
 
+  bool has_attribute(const std::string& group, const char* name) const {
+    return file_.nameExists(group) && file_.openGroup(group).attrExists(name);
+  }
+
   H5::Attribute attribute(const std::string& group, const char* name) const {
     if (!file_.nameExists(group)) fail(fmt::format("group {} is missing", group));
     const auto object = file_.openGroup(group);
@@ -193,7 +197,8 @@ void check_schema(const ResultFile& file) {
 
 Provenance read_provenance(const ResultFile& file) {
   Provenance p;
-  for (const auto& [name, field] : hdf5::kProvenanceTexts) p.*field = file.text("/provenance", name);
+  for (const auto& [name, field, optional] : hdf5::kProvenanceTexts)
+    if (!optional || file.has_attribute("/provenance", name)) p.*field = file.text("/provenance", name);
   p.hosts = file.text_list("/provenance", "hosts");
   p.host_seconds = file.real("/provenance", "host_seconds");
   p.events = file.number("/provenance", "events");

@@ -64,7 +64,8 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 
 void write_provenance(const H5::H5File& file, const Provenance& p) {
   const auto group = file.createGroup("provenance");
-  for (const auto& [name, field] : hdf5::kProvenanceTexts) set_text(group, name, p.*field);
+  for (const auto& [name, field, optional] : hdf5::kProvenanceTexts)
+    if (!optional || !(p.*field).empty()) set_text(group, name, p.*field);
   set_number(group, "events", p.events);
   const auto seconds = group.createAttribute("host_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
   seconds.write(H5::PredType::NATIVE_DOUBLE, &p.host_seconds);

@@ -56,6 +56,7 @@ std::vector<Setting> differing_inputs(const RunResult& a, const RunResult& b) {
   const Provenance &p = a.provenance, &q = b.provenance;
   note(out, "workload", p.workload, q.workload);
   note(out, "workload_digest", p.workload_digest, q.workload_digest);
+  note(out, "policy_digest", p.policy_digest, q.policy_digest);
   note(out, "version", p.version, q.version);
   note(out, "git_commit", p.git_commit, q.git_commit);
   note(out, "chips", std::to_string(a.chips.size()), std::to_string(b.chips.size()));

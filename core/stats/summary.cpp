@@ -297,6 +297,8 @@ std::string info_json(const RunResult& result) {
                        {"host_seconds", p.host_seconds},
                        {"events", p.events},
                        {"workload_digest", p.workload_digest},
+                       {"policy", p.policy},
+                       {"policy_digest", p.policy_digest},
                        {"windows", p.windows},
                        {"wait_shares", p.wait_shares},
                        {"process_events", p.process_events}};

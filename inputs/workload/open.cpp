@@ -8,6 +8,7 @@
 
 #include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
 #include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
@@ -62,28 +63,6 @@ std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_
         path, fmt::format("is a recorded trace, which cannot be scaled by {}; only parametric workloads can", scale_by));
   return recorded;
 }
-
-namespace {
-
-Digest digest_of_file(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  if (!file) throw InputError(name, "cannot read this file");
-  Digest digest;
-  std::array<std::uint64_t, 8192> block;
-  std::uint64_t size = 0;
-  while (file) {
-    block.fill(0);  // so that the last, shorter block is hashed alike everywhere
-    file.read(reinterpret_cast<char*>(block.data()), sizeof block);
-    const auto bytes = static_cast<std::uint64_t>(file.gcount());
-    for (std::uint64_t i = 0; i < (bytes + 7) / 8; ++i) digest.add(block[i]);
-    size += bytes;
-  }
-  if (file.bad()) throw IoError(name, "reading failed");
-  digest.add(size);
-  return digest;
-}
-
-}  // namespace
 
 std::string workload_digest(const std::string& path) {
   const std::string file = main_file(path);

@@ -37,11 +37,11 @@ inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
 
 }  // namespace atl
 
-#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                       \
-  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                 \
-    static const atl::PolicyPlugin plugin{                                                                           \
-        .name = plugin_name,                                                                                         \
-        .traits = [](const atl::SystemConfig&) { return plugin_traits; },                                            \
+#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                          \
+  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                    \
+    static const atl::PolicyPlugin plugin{                                                                              \
+        .name = plugin_name,                                                                                            \
+        .traits = [](const atl::SystemConfig&) { return plugin_traits; },                                               \
         .make = [](const atl::SystemConfig& c) -> std::unique_ptr<atl::Policy> { return std::make_unique<Class>(c); }}; \
-    return &plugin;                                                                                                  \
+    return &plugin;                                                                                                     \
   }

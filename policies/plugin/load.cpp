@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/engine/error.hpp"
-#include "inputs/workload/workload.hpp"
+#include "core/engine/file_digest.hpp"
 #include "policies/plugin/api.hpp"
 
 namespace atl {
@@ -21,19 +21,19 @@ std::string python_host(const std::string& policy) {
     const fs::path host = at / "atoll_python_policy.so";
     if (fs::exists(host)) return host.string();
   }
-  throw InputError(policy, "this Atoll was built without Python; install python3-dev and pybind11-dev and build again, or "
-                           "write the policy in C++ (docs/plugins.md)");
+  throw InputError(policy,
+                   "this Atoll was built without Python; install python3-dev and pybind11-dev and build again, or "
+                   "write the policy in C++ (docs/plugins.md)");
 }
 
 const PolicyPlugin& open_plugin(const std::string& library, const std::string& policy) {
   // Never closed: the policy's code lives as long as the process.
   void* handle = dlopen(fs::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr)
-    throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));
+  if (handle == nullptr) throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));
   const auto entry = reinterpret_cast<PolicyPluginEntry>(dlsym(handle, kPolicyPluginEntry));
   if (entry == nullptr)
-    throw InputError(policy, fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)",
-                                         kPolicyPluginEntry));
+    throw InputError(policy,
+                     fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)", kPolicyPluginEntry));
   const PolicyPlugin& plugin = *entry();
   if (plugin.version != kPolicyApiVersion || plugin.layout != kPolicyApiLayout)
     throw InputError(policy, fmt::format("was compiled for version {} of the policy interface, and this is version {}: "
@@ -50,7 +50,7 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
   const bool python = fs::path(file).extension() == ".py";
   const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
   LoadedPolicy p;
-  p.digest = workload_digest(file);
+  p.digest = fmt::format("{:016x}", digest_of_file(file).value());
   p.traits = plugin.traits(config);
   p.policy = plugin.make(config);
   p.name = python ? fs::path(file).stem().string() : plugin.name;

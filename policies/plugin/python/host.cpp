@@ -1,0 +1,143 @@
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+// The headers of Python come after those of the standard library that they would change.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <pybind11/embed.h>
+
+#include <filesystem>
+
+#include "core/engine/error.hpp"
+#include "policies/plugin/api.hpp"
+#include "policies/plugin/python/values.hpp"
+
+// A plug-in that runs policies written in Python (docs/plugins.md). Only the controller's process loads it, and with it the
+// interpreter: no other process of a run needs Python.
+namespace atl {
+namespace {
+
+/// One interpreter per process; it is never ended, since modules such as numpy do not survive that. Signals stay Atoll's.
+void start_python() {
+  if (Py_IsInitialized() != 0) return;
+  // Extension modules such as numpy's look for Python's symbols among the global ones; a plug-in's are not.
+  Dl_info python{};
+  if (dladdr(reinterpret_cast<void*>(&Py_IsInitialized), &python) != 0)
+    dlopen(python.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  py::initialize_interpreter(false);
+  PyEval_SaveThread();  // whoever calls Python takes the lock
+}
+
+/// What Python has raised, as one line with the place in the policy's file where it happened.
+[[noreturn]] void refuse(const std::string& file, py::error_already_set& e) {
+  std::string where = file;
+  for (py::handle frame : py::module_::import("traceback").attr("extract_tb")(e.trace())) {
+    if (frame.attr("filename").cast<std::string>() == std::filesystem::absolute(file).string())
+      where = fmt::format("{}:{}", file, frame.attr("lineno").cast<int>());
+  }
+  if (e.matches(PyExc_SyntaxError))
+    where = fmt::format("{}:{}", file, py::str(e.value().attr("lineno")).cast<std::string>());
+  const auto type = e.type().attr("__name__").cast<std::string>();
+  const auto text = py::str(e.value()).cast<std::string>();
+  throw InputError(where, fmt::format("{}: {}", type, text.substr(0, text.find('\n'))));
+}
+
+/// Runs `f` with the interpreter's lock; what goes wrong in Python names file and line.
+template <class F> auto in_python(const std::string& file, F&& f) {
+  start_python();
+  const py::gil_scoped_acquire lock;
+  try {
+    return f();
+  } catch (py::error_already_set& e) {
+    refuse(file, e);
+  } catch (const py::builtin_exception& e) {
+    throw InputError(file, e.what());
+  }
+}
+
+/// The class `Policy` of the file.
+py::object policy_class(const std::string& file) {
+  const std::string path = std::filesystem::absolute(file).string();
+  const auto util = py::module_::import("importlib.util");
+  const py::object spec = util.attr("spec_from_file_location")(std::filesystem::path(file).stem().string(), path);
+  const py::object module = util.attr("module_from_spec")(spec);
+  py::module_::import("sys").attr("dont_write_bytecode") = true;
+  spec.attr("loader").attr("exec_module")(module);
+  if (!py::hasattr(module, "Policy")) throw InputError(file, "defines no class `Policy` (docs/plugins.md)");
+  return module.attr("Policy");
+}
+
+class PythonPolicy final : public Policy {
+ public:
+  explicit PythonPolicy(const SystemConfig& config) : config_(config), file_(config.llc.policy) {
+    in_python(file_, [&] { object_ = policy_class(file_)(config_values(config_)); });
+  }
+  PythonPolicy(const PythonPolicy&) = delete;
+  PythonPolicy& operator=(const PythonPolicy&) = delete;
+  ~PythonPolicy() override {
+    const py::gil_scoped_acquire lock;
+    object_ = py::object();
+  }
+
+  Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
+    return in_python(file_, [&] {
+      auto v = verdict(object_.attr("at_kernel_start")(kernel, start), config_.chips, {kernel, start, {}, {}});
+      if (!v) throw InputError(file_, "at_kernel_start returned None; it must return Modes");
+      return std::move(*v);
+    });
+  }
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    return in_python(file_, [&]() -> std::optional<Verdict> {
+      if (!py::hasattr(object_, "at_epoch_end")) return std::nullopt;
+      return verdict(object_.attr("at_epoch_end")(epoch_values(epoch)), config_.chips, {epoch.kernel, epoch.end, {}, {}});
+    });
+  }
+  std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
+    return in_python(file_, [&]() -> std::vector<Decision> {
+      if (!py::hasattr(object_, "at_kernel_end")) return {};
+      return decisions(object_.attr("at_kernel_end")(kernel_end_values(end)), {end.kernel, end.end, {}, {}});
+    });
+  }
+  void save(SaveArchive& a) override {
+    in_python(file_, [&] {
+      need("save");
+      auto bytes = object_.attr("save")().cast<py::bytes>().cast<std::string>();
+      state(a, bytes);
+    });
+  }
+  void load(LoadArchive& a) override {
+    in_python(file_, [&] {
+      need("load");
+      std::string bytes;
+      state(a, bytes);
+      object_.attr("load")(py::bytes(bytes));
+    });
+  }
+
+ private:
+  void need(const char* method) const {
+    if (!py::hasattr(object_, method))
+      throw InputError(file_, fmt::format("has no method `{}`, which checkpoints need: `save` returns bytes, `load` takes "
+                                          "them (a policy that remembers nothing returns b\"\")",
+                                          method));
+  }
+
+  const SystemConfig config_;
+  const std::string file_;
+  py::object object_;
+};
+
+PolicyTraits python_traits(const SystemConfig& c) {
+  return in_python(c.llc.policy, [&] { return traits_of(policy_class(c.llc.policy)); });
+}
+
+}  // namespace
+}  // namespace atl
+
+extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {
+  static const atl::PolicyPlugin plugin{.name = "python",
+                                        .traits = atl::python_traits,
+                                        .make = [](const atl::SystemConfig& c) -> std::unique_ptr<atl::Policy> {
+                                          return std::make_unique<atl::PythonPolicy>(c);
+                                        }};
+  return &plugin;
+}

@@ -1,0 +1,143 @@
+#include "policies/plugin/python/values.hpp"
+
+#include "inputs/config/walk.hpp"
+
+namespace atl {
+namespace {
+
+using Numbers = py::array_t<std::uint64_t>;
+
+LlcRole role_of(const std::string& word) {
+  for (std::size_t i = 0; i < kRoleNames.size(); ++i)
+    if (kRoleNames[i] == word) return static_cast<LlcRole>(i);
+  throw py::value_error("`" + word + "` is no role: use memory_side, sm_side or split");
+}
+
+/// [chip][what]
+template <class Chips, class Row> Numbers table(const Chips& chips, Row&& row) {
+  const std::size_t columns = chips.empty() ? 0 : row(chips[0]).size();
+  Numbers out({chips.size(), columns});
+  auto to = out.mutable_unchecked<2>();
+  for (std::size_t i = 0; i < chips.size(); ++i) {
+    const auto& values = row(chips[i]);
+    for (std::size_t k = 0; k < columns && k < values.size(); ++k) to(i, k) = values[k];
+  }
+  return out;
+}
+template <class Chips, class Value> Numbers column(const Chips& chips, Value&& value) {
+  Numbers out(static_cast<py::ssize_t>(chips.size()));
+  auto to = out.mutable_unchecked<1>();
+  for (std::size_t i = 0; i < chips.size(); ++i) to(i) = value(chips[i]);
+  return out;
+}
+
+py::object record(const py::dict& attributes) { return py::module_::import("types").attr("SimpleNamespace")(**attributes); }
+
+std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
+  if (py::isinstance<Modes>(o)) return std::vector<Modes>(chips, o.cast<Modes>());
+  if (py::isinstance<py::list>(o)) return o.cast<std::vector<Modes>>();
+  throw py::type_error("a policy returns None, Modes, a list of Modes, or one of these and a Decision: (modes, decision)");
+}
+
+}  // namespace
+
+PYBIND11_EMBEDDED_MODULE(atoll, m) {
+  m.doc() = "What a policy in Python returns to Atoll, and the names of counters.";
+  py::class_<Modes>(m, "Modes")
+      .def(py::init([](const std::string& llc, std::uint32_t local_ways, bool profile, std::uint32_t epoch_cycles,
+                       std::uint32_t level, bool all_lines, bool profile_degrees, bool restart, std::uint32_t range_bytes) {
+             return Modes{.llc = role_of(llc),
+                          .local_ways = local_ways,
+                          .profile = profile,
+                          .epoch_cycles = epoch_cycles,
+                          .replication = {level, all_lines, profile_degrees, restart},
+                          .range_bytes = range_bytes};
+           }),
+           py::kw_only(), py::arg("llc") = "memory_side", py::arg("local_ways") = 0, py::arg("profile") = false,
+           py::arg("epoch_cycles") = 0, py::arg("level") = 0, py::arg("all_lines") = false,
+           py::arg("profile_degrees") = false, py::arg("restart") = false, py::arg("range_bytes") = 0);
+  py::class_<Decision>(m, "Decision")
+      .def(py::init([](const std::string& choice, const py::dict& values) {
+             Decision d;
+             d.choice = choice;
+             for (const auto& [name, value] : values) d.values.emplace_back(name.cast<std::string>(), value.cast<double>());
+             return d;
+           }),
+           py::arg("choice"), py::arg("values") = py::dict());
+  py::dict counters;
+  for (const CounterInfo& c : counter_table()) counters[py::str(std::string(c.name))] = static_cast<std::size_t>(c.id);
+  m.attr("COUNTERS") = counters;
+}
+
+py::dict config_values(const SystemConfig& config) {
+  py::dict values;
+  for_each_leaf(config, "", [&]<class T>(const T& value, const Field&, const std::string& key) {
+    if constexpr (std::is_enum_v<T>) {
+      for (const auto& w : words<T>())
+        if (w.value == value) values[py::str(key)] = std::string(w.word);
+    } else {
+      values[py::str(key)] = value;
+    }
+  });
+  return values;
+}
+
+py::object epoch_values(const Epoch& e) {
+  py::dict d;
+  d["kernel"] = e.kernel, d["end"] = e.end, d["length"] = e.length;
+  d["counters"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.count.value; });
+  d["at_home"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.at_home; });
+  d["at_requester"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.at_requester; });
+  d["crd_requests"] = column(e.chips, [](const ChipEpoch& c) { return c.crd_requests; });
+  d["crd_hits"] = column(e.chips, [](const ChipEpoch& c) { return c.crd_hits; });
+  d["degrees_sampled"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.degrees.sampled; });
+  d["degrees_hits"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.degrees.hits; });
+  d["degrees_routed"] = table(
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.degrees.routed; });
+  return record(d);
+}
+
+py::object kernel_end_values(const KernelEnd& end) {
+  py::dict d;
+  d["kernel"] = end.kernel, d["end"] = end.end;
+  d["counters"] = table(
+      end.chips, [](const Counters& c) -> const auto& { return c.value; });
+  return record(d);
+}
+
+std::vector<Decision> decisions(const py::object& returned, const Decision& now) {
+  std::vector<Decision> list;
+  if (returned.is_none()) return list;
+  if (py::isinstance<Decision>(returned)) {
+    list.push_back(returned.cast<Decision>());
+  } else {
+    list = returned.cast<std::vector<Decision>>();
+  }
+  for (Decision& d : list) d.kernel = now.kernel, d.cycle = now.cycle;
+  return list;
+}
+
+std::optional<Verdict> verdict(const py::object& returned, std::uint32_t chips, const Decision& now) {
+  if (returned.is_none()) return std::nullopt;
+  if (!py::isinstance<py::tuple>(returned)) return Verdict{{}, modes_of(returned, chips)};
+  const auto both = returned.cast<py::tuple>();
+  if (both.size() != 2) throw py::type_error("a tuple of a policy is (modes, decision)");
+  return Verdict{decisions(both[1], now), modes_of(both[0], chips)};
+}
+
+PolicyTraits traits_of(const py::object& c) {
+  PolicyTraits t;
+  if (!py::hasattr(c, "roles")) throw py::type_error("class Policy lacks `roles`, such as roles = (\"memory_side\",)");
+  t.roles = Roles{};
+  for (const py::handle word : c.attr("roles")) t.roles = t.roles | role_of(word.cast<std::string>());
+  const auto flag = [&](const char* name) { return py::hasattr(c, name) && c.attr(name).cast<bool>(); };
+  t.switches = flag("switches"), t.replicates = flag("replicates"), t.llc_profile = flag("llc_profile");
+  return t;
+}
+
+}  // namespace atl
