@@ -40,7 +40,8 @@ def causes(r, sensitive):
         for variant in ("none", "colab"):
             rows.append([title, variant] + [show(v) for v in mean([stack(r, w, variant) for w in names])])
         changes.append([title] + [show(v, "+.1%") for v in mean([joules(r, w) for w in names])])
-    return ["### Where the cycles go", "", "What warps wait for ([docs/explain.md](../../docs/explain.md)), as shares of the cycles without COLAB.", ""] \
+    return ["### Where the cycles go", "",
+            "What warps wait for ([docs/explain.md](../../docs/explain.md)), as shares of the cycles without COLAB.", ""] \
         + table(("", "", *PARTS, "rest", "all"), rows) \
         + ["### Where the energy goes", "", "Changes, as shares of the energy without COLAB; instructions cost the same.", ""] \
         + table(("", "static", "crossbars", "tables and clusters", "L1s", "LLC", "DRAM", "all"), changes)
@@ -51,6 +52,7 @@ def latency(r):
     rows = [[w] + [show(r.ratio(w, v, "none", "ipc"), ".3f") for v in variants]
             + [show(r.ratio(w, v, "none", "misses")) for v in variants] for w in r.workloads]
     return ["### What programs lose that the network does not limit", "",
-            "IPC relative to none. `no_hits`: a table that never knows an owner; `quick`: COLAB with look-ups in the table and crossings of",
+            "IPC relative to none. `no_hits`: a table that never knows an owner; `quick`: COLAB with look-ups in the table and "
+            "crossings of",
             "a cluster that take one cycle instead of 8 and 4.", ""] \
         + table(("", *(f"IPC, {v}" for v in variants), *(f"L1 misses, {v}" for v in variants)), rows)
