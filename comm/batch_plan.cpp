@@ -16,7 +16,8 @@ BatchPlan plan_batches(const std::vector<int>& rank_of, const std::vector<std::v
   }
   BatchPlan plan;
   std::map<std::pair<int, std::set<LpId>>, LpId> least;
-  for (LpId lp = 0; lp < rank_of.size(); ++lp) plan.group.push_back(least.try_emplace({rank_of[lp], abroad[lp]}, lp).first->second);
+  for (LpId lp = 0; lp < rank_of.size(); ++lp)
+    plan.group.push_back(least.try_emplace({rank_of[lp], abroad[lp]}, lp).first->second);
   std::map<std::pair<LpId, LpId>, Cycle> latency;
   for (LpId from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {

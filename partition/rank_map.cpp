@@ -11,8 +11,8 @@ namespace {
 void check_ranks(std::uint32_t chips, std::uint32_t ranks) {
   if (ranks >= 1 && ranks <= chips + 1) return;
   throw InputError(std::to_string(ranks) + " ranks", "a system of " + std::to_string(chips) + " chips runs on 1 to " +
-                                                             std::to_string(chips + 1) +
-                                                             " ranks, one per chip and one for the controller");
+                                                         std::to_string(chips + 1) +
+                                                         " ranks, one per chip and one for the controller");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// A simulated machine's state is tens of megabytes and touched at random: with small pages, every other access misses the
-/// host's TLB. jemalloc, which CMake links, reads this at its start and asks for huge pages; the system allocator does so only
-/// where the environment says it (docs/performance.md).
+/// host's TLB. jemalloc, which CMake links, reads this at its start and asks for huge pages; the system allocator does so
+/// only where the environment says it (docs/performance.md).
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "thp:always";

@@ -280,8 +280,8 @@ bool Chip::flushed() const {
   return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.flushing() || s.writebacks() != 0; });
 }
 
-/// Invalidations are acknowledged. With directories a slice's own fetches are over as well: lines stay from kernel to kernel,
-/// and one that is under way may be older than what was written in this kernel.
+/// Invalidations are acknowledged. With directories a slice's own fetches are over as well: lines stay from kernel to
+/// kernel, and one that is under way may be older than what was written in this kernel.
 bool Chip::invalidated() const {
   const bool fetched = c_.machine.home_directory || c_.machine.full_map;
   return std::all_of(slices_.begin(), slices_.end(),

@@ -27,9 +27,7 @@ class HomeAgent {
   /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
   void atomic(LineAddr line) { write(line, c_.chip); }
   /// Chips that may have the line, one bit each: for checks.
-  std::uint64_t sharers(LineAddr line) const {
-    return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line);
-  }
+  std::uint64_t sharers(LineAddr line) const { return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line); }
   /// Entries cover so many bytes from now on (0: as before). If that changes, the directory gives up all it has, and copies
   /// stay valid until their invalidations arrive; the kernel's end waits for these as for any.
   void cover(std::uint32_t range_bytes);

@@ -39,8 +39,8 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   }
   // A queue's credits also cover what is on the wire towards it, so that a small queue does not throttle a long wire.
   const double packet = flits(c.noc.header_bytes + c.line_bytes);
-  router_packets = std::max(
-      1u, c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes / static_cast<std::uint32_t>(packet));
+  router_packets =
+      std::max(1u, c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes / static_cast<std::uint32_t>(packet));
   const auto slots = [](double packets) { return static_cast<std::uint32_t>(std::ceil(std::min(packets, 1e6))); };
   const Cycle directory = home_directory ? c.coherence.directory_latency_cycles : 0;
   request_flight = slots((c.l1.latency_cycles + c.noc.request_latency_cycles + directory + c.llc.latency_cycles + 2) *

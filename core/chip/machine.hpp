@@ -27,7 +27,7 @@ struct Machine {
   bool l1_keeps_remote;
   bool release_cleans;  ///< dirty lines are written back at the end of a kernel, and stay (REC section 2.3)
   bool shared_network;  ///< what slices exchange with links takes its share of their crossbar ports (SAC section 2.1)
-  std::uint32_t router_packets;  ///< lines that an input of a router holds in its virtual channels
+  std::uint32_t router_packets;                   ///< lines that an input of a router holds in its virtual channels
   std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
 
   /// Size on a crossbar or link: header, data sectors, rounded to flits.

@@ -9,12 +9,12 @@
 
 namespace atl {
 
-/// A stage of input-queued routers with virtual channels: SelRep's H-Xbar (section IV: 4 virtual channels of 8 flits, iSLIP).
-/// A packet waits at its input until the input and its output are both free, and then holds both while its flits pass. What an
-/// output may choose from are the heads of the virtual channels: the first `window` packets of an input. So packets that want
-/// one output at a time keep each other waiting, and through a full window those behind them: an input-queued switch passes
-/// 0.59 (1 channel) to 0.8 (4) of its bandwidth under uniform traffic (Hluchyj and Karol, JSAC 1988), and all of it if every
-/// input has an output of its own, as private slices have.
+/// A stage of input-queued routers with virtual channels: SelRep's H-Xbar (section IV: 4 virtual channels of 8 flits,
+/// iSLIP). A packet waits at its input until the input and its output are both free, and then holds both while its flits
+/// pass. What an output may choose from are the heads of the virtual channels: the first `window` packets of an input. So
+/// packets that want one output at a time keep each other waiting, and through a full window those behind them: an
+/// input-queued switch passes 0.59 (1 channel) to 0.8 (4) of its bandwidth under uniform traffic (Hluchyj and Karol, JSAC
+/// 1988), and all of it if every input has an output of its own, as private slices have.
 ///
 /// Inputs and outputs are numbered over all routers of the stage; `members` consecutive inputs, 64 at most, share a router.
 /// Free outputs take inputs in turn, free inputs their oldest packet whose output is free. Callers schedule the end of each
@@ -25,7 +25,11 @@ class VcRouter {
   /// `capacity`: packets that an input holds; `room`: packets that the far side of an output holds.
   VcRouter(std::uint32_t inputs, std::uint32_t outputs, std::uint32_t members, std::uint32_t window, std::uint32_t capacity,
            std::uint32_t room)
-      : in_(inputs), out_(outputs), idle_(inputs / members, ~std::uint64_t{0}), members_(members), window_(window),
+      : in_(inputs),
+        out_(outputs),
+        idle_(inputs / members, ~std::uint64_t{0}),
+        members_(members),
+        window_(window),
         capacity_(capacity) {
     for (Output& o : out_) o.room = room;
   }
@@ -86,8 +90,7 @@ class VcRouter {
     const std::uint64_t ready = out.wanted & idle_[router];
     if (out.busy || out.room == 0 || ready == 0) return;
     const std::uint64_t later = ready >> out.next << out.next;
-    const std::uint32_t input =
-        router * members_ + static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : ready));
+    const std::uint32_t input = router * members_ + static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : ready));
     for (std::size_t k = 0;; ++k)
       if (output_of(in_[input].fifo.at(k)) == output) return pass(input, k, output_of, begin);
   }
@@ -98,8 +101,7 @@ class VcRouter {
       if (!out.busy && out.room != 0) return pass(input, k, output_of, begin);
     }
   }
-  template <class OutputOf, class Begin>
-  void pass(std::uint32_t input, std::size_t k, OutputOf&& output_of, Begin&& begin) {
+  template <class OutputOf, class Begin> void pass(std::uint32_t input, std::size_t k, OutputOf&& output_of, Begin&& begin) {
     Input& in = in_[input];
     const Packet p = in.fifo.take_at(k);
     in.output = output_of(p), in.busy = true;

@@ -86,9 +86,10 @@ class Rules {
             "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
             "use software, or another replication",
             word_of(c_.coherence.protocol));
-    require(c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
-            "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
-            "slice while `llc.replication` reads others: use through, or llc.replication = shared");
+    require(
+        c_.llc.remote_writes == RemoteWrites::through || c_.llc.replication == Replication::adaptive,
+        "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
+        "slice while `llc.replication` reads others: use through, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
     if (c_.llc.replication == Replication::selrep) {

@@ -51,7 +51,8 @@ TEST_CASE("equation 2 with its terms: misses are worth no more than the slice's 
 }
 
 TEST_CASE("SelRep takes the degree of the most bandwidth, per chip, and keeps it for the next kernel") {
-  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "chips=2", "noc.virtual_channels=0"}));
+  const auto policy =
+      make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "chips=2", "noc.virtual_channels=0"}));
   const auto start = policy->at_kernel_start(0, 1000);
   REQUIRE(start.size() == 2);
   CHECK(start[0].replication == ReplicationModes{.level = 0, .profile = true, .flush = true});
