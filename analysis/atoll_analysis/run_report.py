@@ -1,6 +1,5 @@
 """The page about one run."""
 
-import math
 from collections.abc import Callable
 from html import escape
 
@@ -107,8 +106,7 @@ def _decisions(result: Result) -> str:
     for _, row in table.head(_MOST_ROWS).iterrows():
         cycle, kernel, ruled = (number(row[c], grouped(row[c])) for c in ("cycle", "kernel", "ruled"))
         cells: list[Cell | str] = [cycle, kernel, str(row["choice"]), ruled]
-        for name in compared:
-            cells.append(number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])))
+        cells += [number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])) for name in compared]
         rows.append(cells)
     said = "decisions: the model's predictions and what was measured while each ruled"
     shown = markup.table(columns, rows, _caption(said, len(rows), len(table)))

@@ -27,7 +27,7 @@ def part(result: Result) -> str:
     if len(result.kernels) < 2:
         return shown
     columns = [Column("kernel", True), Column("name"), *_columns(origins)]
-    rows = []
+    rows: list[list[Cell | str]] = []
     for (at, _), cells in zip(by_kernel.index, _rows(result, by_kernel, origins, chips=False)):
         plain = names.kernel(str(result.kernels["name"].iloc[at]))
         rows.append([number(float(at), str(at)), plain, *cells])
@@ -77,7 +77,7 @@ def _rows(result: Result, table: pd.DataFrame, origins: list[str], chips: bool =
 
 
 def _name(row: "pd.Series[object]") -> Cell:
-    name, address, size = str(row["name"]), int(row["address"]), int(row["bytes"])  # type: ignore[call-overload]
+    name, address, size = str(row["name"]), int(row["address"]), int(row["bytes"])
     if size == 0:
         return Cell(name, markup=f'<span title="all other addresses">{escape(name)}</span>')
     return Cell(name, markup=f'<span title="{address:#x} to {address + size - 1:#x}">{escape(name)}</span>')

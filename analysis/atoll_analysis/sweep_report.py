@@ -97,7 +97,7 @@ def _differences(sweep: Sweep) -> str:
     table = sweep.differences
     if table.empty or table.shape[1] == 0:
         return markup.paragraph("All runs have the same configuration.")
-    by_variant = {name: runs for name, runs in table.groupby(level="variant", sort=False)}
+    by_variant = dict(list(table.groupby(level="variant", sort=False)))
     caption = "Keys that are not the same in all runs; several values: they differ by workload"
     if len(by_variant) <= _MOST_COLUMNS or table.shape[1] > len(by_variant):
         rows = [[str(key), *[_values(runs[key]) for runs in by_variant.values()]] for key in table]

@@ -90,8 +90,8 @@ struct NocConfig {
     v(s.memory_latency_cycles,
       {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
     v(s.queue_packets, {"queue_packets", "", 1, 4096, "packets a crossbar queue holds"});
-    v(s.virtual_channels,
-      {"virtual_channels", "", 0, 64, "of each input of the response crossbar's routers; 0: queues at their outputs instead"});
+    v(s.virtual_channels, {"virtual_channels", "", 0, 64,
+                           "of each input of the response crossbar's routers; 0: queues at their outputs instead"});
     v(s.channel_flits, {"channel_flits", "flits", 1, 1024, "that a virtual channel holds"});
   }
 };

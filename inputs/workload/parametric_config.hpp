@@ -43,7 +43,8 @@ struct RegionConfig {
     v(s.far_lines, {"far_lines", "", 1, 1 << 30, "far window, in lines behind the head"});
     v(s.write_fraction, {"write_fraction", "", 0, 1, "instructions that are stores"});
     v(s.atomic_fraction, {"atomic_fraction", "", 0, 1, "instructions that are atomics without a result"});
-    v(s.read_only, {"read_only", "", 0, 1, "the kernel must not write it: checked. Loads of what it does not write are marked anyway"});
+    v(s.read_only,
+      {"read_only", "", 0, 1, "the kernel must not write it: checked. Loads of what it does not write are marked anyway"});
     v(s.accesses, {"accesses", "", 1, 32, "lines that one warp instruction touches (1: fully coalesced)"});
     v(s.sectors, {"sectors", "", 1, 4, "32-byte sectors touched in each of these lines"});
   }

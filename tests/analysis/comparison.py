@@ -13,9 +13,9 @@ import pandas as pd
 
 sys.path.insert(0, str(support.HERE.parent / "validation/comparison"))
 
-import effects  # noqa: E402
-import report  # noqa: E402
-import runs as table  # noqa: E402
+import effects
+import report
+import runs as table
 
 # Speed-ups that multiply; a directory does nothing under memory_side.
 FACTORS = {"static": 1.2, "dynamic": 1.25, "sm_side": 1.5, "sac": 1.6, "selrep": 0.9, "directory": 0.8, "hmg": 0.85,

@@ -13,7 +13,7 @@ import sys
 DATA = pathlib.Path(__file__).resolve().parent / "data"
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
          "control.sample_cycles=1000"]
-RUNS = {
+RUNS: dict[str, tuple[str, list[str], list[str]]] = {
     # SAC decides for each kernel; sharing between chips is observed.
     "sac.h5": ("sac-4chip", [*SMALL, "llc.organisation=sac", "sac.window_cycles=1500", "link.bandwidth_gbps=24",
                              "observe.sharing=true", "observe.sharing_window_cycles=5000"], []),

@@ -1,6 +1,7 @@
 """Every table of a result says what the file says, which h5py reads here without the package; bad files are named."""
 
 import json
+import pathlib
 
 import support
 import h5py
@@ -236,7 +237,7 @@ class CountersOfOtherAtolls(support.FolderTest):
 
 
 class Refusals(support.FolderTest):
-    def refusal(self, path: object) -> str:
+    def refusal(self, path: pathlib.Path) -> str:
         with self.assertRaises(BadResult) as caught:
             atoll_analysis.load(path)
         self.assertTrue(str(caught.exception).startswith(f"{path}: "))

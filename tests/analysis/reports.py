@@ -158,7 +158,7 @@ class RunPage(PageTest):
         path, number = self.result("sac.h5"), 3000
         with h5py.File(path, "r+") as file:
             ends = np.linspace(0, int(file.attrs["cycles"]), number + 1)[1:].astype(np.uint64)
-            columns = {"launched": np.concatenate(([0], ends[:-1])).astype(np.uint64), "started": ends, "finished": ends,
+            columns = {"launched": np.concatenate((np.zeros(1), ends[:-1])).astype(np.uint64), "started": ends, "finished": ends,
                        "ctas": np.arange(number, dtype=np.uint64), "name": np.array(["k"] * number, object)}
             for name, values in columns.items():
                 del file[f"kernels/{name}"]
@@ -253,9 +253,9 @@ class Command(support.FolderTest):
     def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:
         bad = self.result()
         bad.write_bytes(bad.read_bytes()[:9000])
-        for words, said in (([bad], "cut short"), ([self.folder / "none.h5"], "does not exist"),
-                            ([self.result("cut.h5"), "-o", self.folder / "x.h5"], "should end in .html")):
-            code, out, err = self.report(*words)
+        for words, said in ((f"{bad}", "cut short"), (f"{self.folder}/none.h5", "does not exist"),
+                            (f"{self.result('cut.h5')} -o {self.folder}/x.h5", "should end in .html")):
+            code, out, err = self.report(*words.split())
             self.assertEqual((code, out), (1, ""))
             self.assertRegex(err, rf"^atoll-report: .*{said}.*\n$")
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["cut.h5", "sac.h5"])

@@ -40,7 +40,7 @@ def add_structures(path: pathlib.Path) -> None:
     import h5py
     import numpy as np
 
-    def numbers(values: object) -> object:
+    def numbers(values: object) -> "np.ndarray":
         return np.array(values, dtype=np.uint64)
 
     reads = [[100, 101, 102, 103], [0, 0, 0, 30], [120, 121, 122, 123], [1, 0, 0, 0]]

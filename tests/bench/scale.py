@@ -143,7 +143,8 @@ def shares(run):
 
 
 def calibrated_batch(a):
-    """From two chips with little to do, in ranks of their own, so that windows are hardly more than their batches: T = work / 2 + windows batch."""
+    """From two chips with little to do, in ranks of their own, so that windows are hardly more than their batches:
+    T = work / 2 + windows batch."""
     with tempfile.TemporaryDirectory() as folder:
         path = weak("shared", 2, 1, folder)
         with open(path, encoding="utf-8") as file:
@@ -159,9 +160,9 @@ def calibrated_batch(a):
 
 
 def model_command(a):
-    os.environ["OMPI_MCA_btl"] = f"self,{a.transport}"
+    os.environ["OMPI_MCA_btl"] = f"self,{a.transport}"  # noqa: SIM112
     if a.transport == "tcp":
-        os.environ["OMPI_MCA_btl_tcp_if_include"] = "lo"
+        os.environ["OMPI_MCA_btl_tcp_if_include"] = "lo"  # noqa: SIM112
     maps = {"even": [0, 0, 1, 1, 1], "uneven": [0, 0, 0, 1, 1]}
     points = []
     for file in a.workloads.split(","):

@@ -11,7 +11,8 @@ import tempfile
 import program
 
 name, organisation, topology, *more = sys.argv[1:]
-options = [*program.sets(*program.SMALL, "coherence.directory_entries=64", f"llc.organisation={organisation}", f"link.topology={topology}", *more)]
+options = [*program.sets(*program.SMALL, "coherence.directory_entries=64", f"llc.organisation={organisation}",
+                         f"link.topology={topology}", *more)]
 
 
 def check(workload, extra=()):

@@ -3,6 +3,7 @@ under mpirun of which a random rank is killed at a random time, each gone on wit
 
 import glob
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -57,8 +58,7 @@ class CheckpointTest(program.ProgramTest):
 
     def same_file(self, got, wanted):
         """Byte for byte but for the eight bytes of the host's time and, in the last sixteen, the checksum over them."""
-        with open(got, "rb") as a, open(wanted, "rb") as b:
-            a, b = a.read(), b.read()
+        a, b = pathlib.Path(got).read_bytes(), pathlib.Path(wanted).read_bytes()
         self.assertEqual(len(a), len(b))
         differing = [i for i in range(len(a) - 16) if a[i] != b[i]]
         self.assertTrue(not differing or differing[-1] - differing[0] < 8, differing[:20])

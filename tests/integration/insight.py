@@ -1,6 +1,7 @@
 """From a result to what it means: explain, compare, export."""
 
 import csv
+import itertools
 import json
 import os
 
@@ -28,7 +29,7 @@ class Insight(program.ProgramTest):
     # ---- explain ----
 
     def test_the_stack_adds_up_to_the_run_under_every_organisation_and_no_part_is_negative(self):
-        variants = [("llc.organisation=" + o,) for o in ("memory_side", "sm_side", "static", "dynamic", "sac")]
+        variants: list[tuple[str, ...]] = [("llc.organisation=" + o,) for o in ("memory_side", "sm_side", "static", "dynamic", "sac")]
         variants += [("llc.organisation=sm_side", "coherence.protocol=" + p) for p in ("full_map", "rec", "hmg", "l1_only")]
         variants += [("cluster.sharing=colab", "noc.sms_per_cluster=4")]
         for i, variant in enumerate(variants):
@@ -87,7 +88,7 @@ class Insight(program.ProgramTest):
         self.assertEqual(figures["cycles"]["b"], self.info(b)["cycles"])
         self.assertGreater(figures["cycles"]["ratio"], 1)
         sizes = [max(e["ratio"], 1 / e["ratio"]) for e in seen["results"] if e["ratio"]]
-        for one, other in zip(sizes, sizes[1:]):
+        for one, other in itertools.pairwise(sizes):
             self.assertGreaterEqual(one, other * (1 - 1e-12))
         self.assertGreater(sizes[-1], 1.01)
         text = self.succeeds(["compare", a, b, "--top", "3"]).out
@@ -103,7 +104,7 @@ class Insight(program.ProgramTest):
             trace = json.load(file)
         self.assertIn("1 core cycle", trace["otherData"]["time_unit"])
         info = self.info(path)
-        last = {}
+        last: dict = {}
         for event in trace["traceEvents"]:
             self.assertIn(event["ph"], "XCiM")
             self.assertIn("name", event)
@@ -122,7 +123,7 @@ class Insight(program.ProgramTest):
         self.assertEqual([k["name"] for k in kernels], [k["name"] for k in info["kernels"]])
         self.assertEqual([k["dur"] for k in kernels], [k["cycles"] for k in info["kernels"]])
         self.assertEqual(kernels[0]["ts"], 0)
-        for one, other in zip(kernels, kernels[1:]):
+        for one, other in itertools.pairwise(kernels):
             self.assertEqual(other["ts"], one["ts"] + one["dur"])
         self.assertGreater(len([e for e in trace["traceEvents"] if e["ph"] == "i"]), 0)
         for chip in range(4):

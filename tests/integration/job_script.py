@@ -1,4 +1,5 @@
-"""What slurm/run.sbatch does around a simulation, without Slurm: signals, checkpoints, what is queued again. slurm.py has the real thing."""
+"""What slurm/run.sbatch does around a simulation, without Slurm: signals, checkpoints, what is queued again.
+slurm.py has the real thing."""
 
 import os
 import shutil

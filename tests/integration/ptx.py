@@ -10,7 +10,8 @@ FIXTURES = os.path.join(program.SOURCE, "tests", "unit", "inputs_ptx", "fixtures
 class PtxTest(program.ProgramTest):
     def kernels(self, *files):
         """Lines of the output by kernel, words by single blanks."""
-        kernels, lines = {}, []
+        kernels: dict[str, list[str]] = {}
+        lines: list[str] = []
         for line in self.succeeds(["ptx", *files]).out.splitlines():
             if line.startswith("kernel "):
                 lines = kernels.setdefault(line.split()[1], [])

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import program
 from program import SMALL, sets
@@ -41,15 +42,16 @@ class OneProgram(RecordTest):
     """Compiled once for all tests of a class."""
 
     SOURCE = ""
+    binary: str
 
     @classmethod
     def setUpClass(cls):
-        cls.folder_of_class = program.tempfile.TemporaryDirectory(prefix="atoll-test-")
-        cls.addClassCleanup(cls.folder_of_class.cleanup)
-        source = os.path.join(cls.folder_of_class.name, "program.cu")
+        folder = tempfile.TemporaryDirectory(prefix="atoll-test-")
+        cls.addClassCleanup(folder.cleanup)
+        source = os.path.join(folder.name, "program.cu")
         with open(source, "w", encoding="utf-8") as file:
             file.write(cls.SOURCE)
-        cls.binary = os.path.join(cls.folder_of_class.name, "program")
+        cls.binary = os.path.join(folder.name, "program")
         subprocess.run([NVCC, "-o", cls.binary, source], check=True, capture_output=True)
 
 

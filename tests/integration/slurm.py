@@ -35,7 +35,7 @@ class Cluster:
                               env={**self.environment, **more})
 
 
-cluster = None
+cluster: "Cluster"  # main makes it
 
 
 class Slurm(program.ProgramTest):

@@ -40,9 +40,9 @@ class Sweep(program.ProgramTest):
         workload = {"kernels": [{"ctas": 32, "memory_instructions": 20, "regions": [{"name": "r", "size_kib": 256}]}]}
         for name in ("a", "b"):
             self.write(f"w/{name}.json", json.dumps(workload))
-        whole = {"system": "sac-4chip", "set": dict(override.split("=") for override in SMALL),
-                 "workloads": [{"name": n, "path": f"w/{n}.json"} for n in ("a", "b")],
-                 "variants": [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}], **changes}
+        whole: dict = {"system": "sac-4chip", "set": dict(override.split("=") for override in SMALL),
+                       "workloads": [{"name": n, "path": f"w/{n}.json"} for n in ("a", "b")],
+                       "variants": [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}], **changes}
         whole["set"] = {key: int(value) for key, value in whole["set"].items()}
         return self.write("e.json", json.dumps(whole))
 
@@ -116,7 +116,7 @@ class Sweep(program.ProgramTest):
         self.write("w/a.json", json.dumps({"kernels": [{"repeat": 10000, "ctas": 4096, "regions": [{"name": "r"}]}]}))
         process = subprocess.Popen([ATOLL, "sweep", slow, "-o", self.path("out"), "--jobs", "2", "--only", "a__*"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment())
-        listed = {}
+        listed: dict = {}
         until = time.monotonic() + 20
         while [s for s, _ in listed.values()].count("running") < 2 and time.monotonic() < until:
             time.sleep(0.1)

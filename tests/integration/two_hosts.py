@@ -81,7 +81,8 @@ def main():
         sys.argv.pop()
         # All ranks share two processors, and know it: ranks that spin would keep the other host's from running.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-        return program.main()
+        program.main()
+        return
     shell = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     missing = [tool for tool in ("unshare", "nsenter", "ip") if not shutil.which(tool)]
     if missing or subprocess.run([*shell, *NAMESPACES, "ip", "link", "add", "type", "veth"], check=False).returncode != 0:

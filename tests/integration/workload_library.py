@@ -12,7 +12,8 @@ import program
 
 FOLDER = os.path.join(os.path.dirname(program.ATOLL), "workloads")
 RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13")
-VARIANTS = {"cnn": [*(["--network", net] for net in ("alexnet", "resnet", "squeezenet")),
+VARIANTS: dict[str, list[list[str]]] = {
+            "cnn": [*(["--network", net] for net in ("alexnet", "resnet", "squeezenet")),
                     ["--network", "resnet50", "--divide", "8", "--blocks", "1", "--ctas", "channels"]],
             "jacobi2d": [[], ["--rows", "300"]], "lu": [[], ["--rows", "300", "--steps", "20"]],
             "pagerank": [[], ["--lanes", "32"]], "train": [["--network", net] for net in ("vgg16", "resnet18")],
@@ -21,7 +22,7 @@ VARIANTS = {"cnn": [*(["--network", net] for net in ("alexnet", "resnet", "squee
 
 def record(trace, options, name, arguments):
     command = [program.ATOLL, "record", *options, "-o", trace, "--", os.path.join(FOLDER, name), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def check(name, arguments, folder):
@@ -37,7 +38,7 @@ def check(name, arguments, folder):
     if recorded.returncode != 0 or "PASS" not in recorded.stdout or not filecmp.cmp(trace, checked, shallow=False):
         return f"record on four threads: exit code {recorded.returncode}, or another trace\n{recorded.stdout}{recorded.stderr}"
     os.remove(checked)
-    ran = subprocess.run([program.ATOLL, "run", "sac-4chip", "-w", trace], capture_output=True, text=True, timeout=300)
+    ran = subprocess.run([program.ATOLL, "run", "sac-4chip", "-w", trace], capture_output=True, text=True, timeout=300, check=False)
     if ran.returncode != 0 or "digest" not in ran.stdout:
         return f"run: exit code {ran.returncode}\n{ran.stdout}{ran.stderr}"
     size = os.path.getsize(trace)
@@ -51,7 +52,7 @@ if not os.path.isdir(FOLDER) or not os.listdir(FOLDER) or not os.path.exists(RUN
     sys.exit(program.SKIPPED)
 with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
     cases = [(name, more) for name in sorted(os.listdir(FOLDER)) for more in VARIANTS.get(name, [[]])]
-    outcomes = list(pool.map(lambda case: check(*case, folder), cases))
+    outcomes = list(pool.map(lambda case: check(case[0], case[1], folder), cases))
 failed = [f"{name} {' '.join(more)}: {why}" for (name, more), why in zip(cases, outcomes) if why]
 print("\n".join(failed))
 sys.exit(1 if failed else 0)

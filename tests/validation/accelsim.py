@@ -34,10 +34,8 @@ def kernel_list(traces, name, scratch):
     if not archive.is_file():
         raise Missing(f"neither {unpacked} nor {archive} exists")
     with tarfile.open(archive) as tar:
-        if hasattr(tarfile, "data_filter"):
-            tar.extractall(scratch, filter="data")
-        else:
-            tar.extractall(scratch)
+        options: dict = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        tar.extractall(scratch, **options)
     found = sorted(scratch.glob(f"**/{name}/**/kernelslist.g")) or sorted(scratch.glob("**/kernelslist.g"))
     if not found:
         raise Missing(f"{archive} has no kernelslist.g")

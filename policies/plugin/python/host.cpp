@@ -23,16 +23,24 @@ void start_python() {
   Dl_info python{};
   if (dladdr(reinterpret_cast<void*>(&Py_IsInitialized), &python) != 0)
     dlopen(python.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-  py::initialize_interpreter(false);
+  PyConfig config;
+  PyConfig_InitPythonConfig(&config);
+  config.install_signal_handlers = 0;
+  config.parse_argv = 0;
+  // Its modules are those of the Python that it was built with, whichever comes first on the PATH.
+  PyConfig_SetBytesString(&config, &config.program_name, ATOLL_PYTHON);
+  py::initialize_interpreter(&config);
   PyEval_SaveThread();  // whoever calls Python takes the lock
 }
 
 /// What Python has raised, as one line with the place in the policy's file where it happened.
 [[noreturn]] void refuse(const std::string& file, py::error_already_set& e) {
   std::string where = file;
-  for (py::handle frame : py::module_::import("traceback").attr("extract_tb")(e.trace())) {
-    if (frame.attr("filename").cast<std::string>() == std::filesystem::absolute(file).string())
-      where = fmt::format("{}:{}", file, frame.attr("lineno").cast<int>());
+  if (e.trace()) {  // it has none where Python itself could not make the call
+    for (py::handle frame : py::module_::import("traceback").attr("extract_tb")(e.trace())) {
+      if (frame.attr("filename").cast<std::string>() == std::filesystem::absolute(file).string())
+        where = fmt::format("{}:{}", file, frame.attr("lineno").cast<int>());
+    }
   }
   if (e.matches(PyExc_SyntaxError))
     where = fmt::format("{}:{}", file, py::str(e.value().attr("lineno")).cast<std::string>());

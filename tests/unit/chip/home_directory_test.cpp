@@ -157,8 +157,8 @@ TEST_CASE("an invalidation takes a header on every link that it crosses") {
 }
 
 TEST_CASE("own writes wait behind invalidations only where their queue has an end") {
-  // Chip 1 has read 160 lines. An SM of chip 0 writes all of them, and the other reads a line of the same slice meanwhile. The
-  // link passes an invalidation every 32 cycles: with room for one the read waits behind such writes, else for none.
+  // Chip 1 has read 160 lines. An SM of chip 0 writes all of them, and the other reads a line of the same slice meanwhile.
+  // The link passes an invalidation every 32 cycles: with room for one the read waits behind such writes, else for none.
   constexpr std::uint64_t kLines = 160;  // more than packets that may be on their way to the link
   const auto wait = [kLines](std::uint64_t queue) {
     SystemConfig c = coherent(directory, 2);

@@ -82,6 +82,19 @@ TEST_CASE("a policy that alternates memory_side and sm_side reads nothing stale,
   }
 }
 
+TEST_CASE("a policy has the same digest compiled in and as a plug-in") {
+  SystemConfig c = with_plugin(tiny(3));
+  const auto digest = [&](std::function<LoadedPolicy(const SystemConfig&)> policy) {
+    ScriptedWorkload w = stress_workload(c, {.kernels = 4, .lines = 40}, 9);
+    return checked(c, w, std::move(policy)).result.digest;
+  };
+  const std::uint64_t inside = digest([](const SystemConfig& config) {
+    return LoadedPolicy{std::make_unique<Alternating>(config), kAlternating, "alternating", {}};
+  });
+  c.llc.policy = ATOLL_PLUGIN;
+  CHECK(digest(load_policy) == inside);
+}
+
 TEST_CASE("before a kernel turns SM-side, the homes' dirty lines are written back, and the kernel starts later by that") {
   SystemConfig c = with_plugin(tiny(2));
   ScriptedWorkload w;

@@ -21,7 +21,8 @@ struct Stage {
       passing.push_back({now + 5, input, output, p.token});
     };
   }
-  explicit Stage(std::uint32_t inputs, std::uint32_t window, std::uint32_t capacity = 6, std::uint32_t room = VcRouter::kNoLimit)
+  explicit Stage(std::uint32_t inputs, std::uint32_t window, std::uint32_t capacity = 6,
+                 std::uint32_t room = VcRouter::kNoLimit)
       : router(inputs, inputs, inputs, window, capacity, room) {}
 
   void arrive(std::uint32_t input, std::uint32_t output, std::uint32_t token = 0) {
@@ -68,7 +69,9 @@ template <class Choose> double throughput(std::uint32_t window, Choose&& choose)
   return static_cast<double>(s.done.size()) * 5 / 20000 / 16;
 }
 
-TEST_CASE("under uniform traffic one virtual channel passes 0.6 of the bandwidth, four pass 0.8, and all if inputs have outputs of their own") {
+TEST_CASE(
+    "under uniform traffic one virtual channel passes 0.6 of the bandwidth, four pass 0.8, and all if inputs have outputs "
+    "of their own") {
   std::mt19937 random(7);
   const auto uniform = [&](std::uint32_t) { return random() % 16; };
   CHECK(throughput(1, uniform) == doctest::Approx(0.60).epsilon(0.05));

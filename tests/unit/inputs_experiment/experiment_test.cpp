@@ -128,8 +128,7 @@ TEST_CASE("a baseline may be one variant of all, or one step of the multiplicati
   const Experiment e = f.read(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-48", )" + sweeps));
   CHECK(e.variants[2].baseline == "sm_bandwidth_gbps-48_scheduler-gto");
   CHECK(e.variants[3].baseline == "sm_bandwidth_gbps-48_scheduler-lrr");
-  CHECK(f.fault(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-49", )" + sweeps)).find("did you mean") !=
-        std::string::npos);
+  CHECK(f.fault(two_by_two(R"(, "baseline": "sm_bandwidth_gbps-49", )" + sweeps)).find("did you mean") != std::string::npos);
 }
 
 TEST_CASE("combinations that are excepted are left out") {

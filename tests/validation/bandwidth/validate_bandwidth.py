@@ -26,8 +26,8 @@ class Case:
         self.name, self.goal, self.limit, self.measure, self.note = name, goal, limit, measure, note
         self.sets, self.chips = [f"chips={chips}"] + NO_L1 + ROOMY + sets, chips
         # Exactly as many CTAs as are resident at a time: 64 SMs of 64 warps.
-        self.kernel = {"name": "load", "ctas": 512 * chips, "warps_per_cta": 8, "memory_instructions": 60, "compute_instructions": 0, "loads_in_flight": 4,
-                       "regions": [region]}
+        self.kernel = {"name": "load", "ctas": 512 * chips, "warps_per_cta": 8, "memory_instructions": 60,
+                       "compute_instructions": 0, "loads_in_flight": 4, "regions": [region]}
 
     def once(self, atoll, folder, size):
         workload, result = os.path.join(folder, "load.json"), os.path.join(folder, "result.h5")

@@ -18,7 +18,8 @@ struct Row {
 };
 
 void add(ConsistencyChecker::Counts& a, const ConsistencyChecker::Counts& b) {
-  a.checked += b.checked, a.unchecked += b.unchecked, a.slices += b.slices, a.endings += b.endings, a.copies += b.copies, a.tracked += b.tracked;
+  a.checked += b.checked, a.unchecked += b.unchecked, a.slices += b.slices, a.endings += b.endings, a.copies += b.copies,
+      a.tracked += b.tracked;
   a.forwarded += b.forwarded, a.merged += b.merged, a.l1_merged += b.l1_merged, a.recalled += b.recalled;
 }
 

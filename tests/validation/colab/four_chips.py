@@ -52,6 +52,7 @@ def choices(r):
             cycles = [r.get(w, v, "kernels") for v in ("sac", "sac_colab", "memory_side_colab", "sm_side_colab")]
             rows.append([w, k, choice, show(ahead, ".3f"), with_it[k][0], show(with_it[k][1], ".3f"),
                          *(show(c[k] if c else None, ",") for c in cycles)])
-    return ["#### SAC's choices", "", f"{len(rows)} of {kernels} kernels are decided otherwise with COLAB. EAB: SM-side over memory-side, as SAC's model",
+    return ["#### SAC's choices", "",
+            f"{len(rows)} of {kernels} kernels are decided otherwise with COLAB. EAB: SM-side over memory-side, as SAC's model",
             "has it; from 1.05 on SAC chooses SM-side. The last two columns are with COLAB, too.", ""] \
         + table(("", "kernel", "choice", "EAB", "with COLAB", "EAB", "cycles", "with COLAB", "memory_side", "sm_side"), rows)

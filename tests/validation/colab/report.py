@@ -75,7 +75,7 @@ def programs(r):
 
 def by_program(names, value):
     """Mean in which each program weighs alike, whatever the number of its sizes: mm_1 to mm_4 are one."""
-    sizes = {}
+    sizes: dict[str, list[float]] = {}
     for w in names:
         sizes.setdefault(w.rstrip("0123456789"), []).append(value(w))
     return arithmetic([arithmetic(values) for values in sizes.values()])
@@ -191,7 +191,7 @@ def cpu_seconds(atoll, sharing, out):
 
 def measure_speed(atoll, folder, rounds=3):
     """Alternately with and without, the fastest of each counts."""
-    fastest = {}
+    fastest: dict = {}
     for _ in range(rounds):
         for sharing in ("none", "colab"):
             fastest[sharing] = min(fastest.get(sharing, (1e9, 0)), cpu_seconds(atoll, sharing, folder / "colab_speed.h5"))

@@ -5,12 +5,12 @@ import pathlib
 import matplotlib
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from matplotlib.colors import TwoSlopeNorm  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.colors import TwoSlopeNorm
 
-import effects  # noqa: E402
+import effects
 
 plt.rcParams.update({"svg.hashsalt": "atoll", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 10,
                      "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": "white"})

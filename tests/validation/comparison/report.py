@@ -164,7 +164,8 @@ def main() -> None:
     images = asked.page.parent / "images"
     images.mkdir(exist_ok=True)
     write(asked.page, asked.scale, sections(frame, groups, images, name))
-    print(f"{asked.page}: {len(frame)} runs of {folder} and {rows.name}" + (f"; not all settings of {', '.join(partial)}" if partial else ""))
+    missing = f"; not all settings of {', '.join(partial)}" if partial else ""
+    print(f"{asked.page}: {len(frame)} runs of {folder} and {rows.name}{missing}")
 
 
 if __name__ == "__main__":

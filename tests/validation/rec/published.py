@@ -13,7 +13,7 @@ def _series(text):
 
 
 def _speedups(*names):
-    out = {}
+    out: dict = {}
     for name in names:
         for variant, bars in json.loads((ROOT / f"inputs/experiments/{name}.json").read_text())["reference"]["speedup"].items():
             out.setdefault(variant, {}).update(bars)

@@ -3,12 +3,13 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json, rec_placement_others.json and rec_sizes.json, on
-traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
-python3-h5py, /usr/bin/python3)."""
+The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json, rec_placement_others.json
+and rec_sizes.json, on traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays
+out of tables and means. Needs h5py (Debian: python3-h5py, /usr/bin/python3)."""
 
 import argparse
 import copy
+import itertools
 import json
 import math
 import pathlib
@@ -136,7 +137,8 @@ def mean_row(label, ours, published, kind, digits=2):
 def network_rows(rec, columns, label, kind, digits=2):
     """The networks, which have no published bars, and the means of all workloads. `columns`: of results, by variant."""
     ours, every = columns(rec.of(paper.NETWORKS)), columns(rec.of(paper.WORKLOADS + paper.NETWORKS))
-    rows = [[w] + [f"{c[w]:.{digits}f}" if w in c else "-" for c in ours.values()] for w in paper.NETWORKS if any(w in c for c in ours.values())]
+    there = [w for w in paper.NETWORKS if any(w in c for c in ours.values())]
+    rows = [[w] + [f"{c[w]:.{digits}f}" if w in c else "-" for c in ours.values()] for w in there]
     means = [f"{label} with them"] + [f"{kind(c.values()):.{digits}f}" if c else "-" for c in every.values()]
     return rows + [means] if rows else []
 
@@ -151,7 +153,7 @@ def speedups(rec):
         + network_rows(rec, speedup_columns, "geometric mean", geometric)
     means = {"directory": 1.0, **{v: geometric(ours[v].values()) for v in ours if ours[v]}}
     chain = [v for v in ORDER if v in means]
-    broken = [f"{a} {means[a]:.3f} > {b} {means[b]:.3f}" for a, b in zip(chain, chain[1:]) if means[a] > means[b]]
+    broken = [f"{a} {means[a]:.3f} > {b} {means[b]:.3f}" for a, b in itertools.pairwise(chain) if means[a] > means[b]]
     wrong, right = [], 0
     for v, column in ours.items():
         for w, x in column.items():
@@ -161,7 +163,8 @@ def speedups(rec):
                 wrong += [] if good else [f"{w} {v} {x:.2f} / {paper.SPEEDUP[v][w]:.2f}"]
     out = ["### Speed-up over the baseline directory: here / Fig. 1, 6 and 11", ""] + table(["", *ours], rows)
     out += ["- Order baseline, 2x, HMG, REC, ideal on average: " + ("as published" if not broken else "; ".join(broken)) + ".",
-            f"- On the published side of 1, by 1 % at least, where the paper differs from it by more than 5 %: {right} of {right + len(wrong)}"
+            f"- On the published side of 1, by 1 % at least, where the paper differs from it by more than 5 %: "
+            f"{right} of {right + len(wrong)}"
             + (f" (not: {', '.join(wrong)})" if wrong else "") + "."]
     largest = max(ours["rec"], key=ours["rec"].get)
     rest = [w for w in ours["rec"] if w != largest]
@@ -189,7 +192,8 @@ def averages(rec, sizes):
                                       (1.8, 3.4, 12.9, 54.7)):
         lines = [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
         out.append(("130", f"lines per evicted entry, range {r}, {len(lines)} workloads", printed, mean(lines), AMOUNT))
-    out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156, mean(rec.ratio("evict_hits", "rec").values()), LOSS),
+    out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156,
+             mean(rec.ratio("evict_hits", "rec").values()), LOSS),
             ("136", "inter-GPU transactions, REC over the baseline", 0.651, mean(rec.ratio("packets", "rec").values()), LOSS)]
     return out
 
@@ -206,7 +210,8 @@ def claims(rec, sizes, places):
         if not math.isnan(ours):
             rows.append([number, what, f"{printed:.3g}", *within(ours), f"{with_networks:.3g}" if with_networks != ours else "-"]
                         + (within(by_page) if not math.isnan(by_page) else ["-"] * 3))
-    return ["### Averages", "", "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it. "
+    return ["### Averages", "",
+            "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it. "
             "Last, the twelve with pages of 4 KB in rotation instead of chunks of 2 MB.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter", "with the networks",
                  "by page", "effect by page", "within a quarter"], rows)
@@ -278,8 +283,10 @@ def invalidations(rec):
     return ["### Invalidations, transactions, latency: here / Fig. 5, 12, 14, 15, 16", "",
             "evict: share of the baseline's invalidations that hit which an eviction caused, %. lines: per evicted entry of REC (- where "
             "none was evicted). unnecessary: evict-initiated ones that hit, REC over the baseline. transactions: link packets, likewise. "
-            f"bandwidth: REC's invalidations, all GPUs together, GB/s, times {DIVISOR}. Then REC over the baseline again: look-up: mean time from a request's arrival at an L2 to the end of "
-            "its look-up, queueing included; answer: the same and the wait for missing data; load: mean load latency, L1 hits included.", ""] + table(["", *columns], rows)
+            f"bandwidth: REC's invalidations, all GPUs together, GB/s, times {DIVISOR}. Then REC over the baseline again: look-up: "
+            "mean time from a request's arrival at an L2 to the end of its look-up, queueing included; answer: the same and the wait "
+            "for missing data; load: mean load latency, L1 hits included.", ""] \
+        + table(["", *columns], rows)
 
 
 def placement(results, rec):
@@ -295,9 +302,9 @@ def placement(results, rec):
             rows.append([w, kind, f"{p['remote']:.2f}", f"{max(p['homes']) / max(1, mean(p['homes'])):.2f}", f"{p['links']:.2f}"]
                         + [f"{c:.2f}" if c else "-" for c in cells])
     return ["### Where pages lie", "",
-            "Speed-up over the baseline directory under the same placement: chunks of 2 MB divided by the scale, as above; pages of 4 KB in "
-            "rotation; first touch; all at one GPU. remote: share of L1 misses whose home is another GPU. busiest home: its directory's "
-            "look-ups over the mean. links: their use under the baseline.", ""] \
+            "Speed-up over the baseline directory under the same placement: chunks of 2 MB divided by the scale, as above; pages of "
+            "4 KB in rotation; first touch; all at one GPU. remote: share of L1 misses whose home is another GPU. busiest home: "
+            "its directory's look-ups over the mean. links: their use under the baseline.", ""] \
         + table(["", "placement", "remote", "busiest home", "links", *ORDER[1:]], rows) + rotation(results)
 
 
@@ -346,9 +353,11 @@ def main():
     arguments = parser.parse_args()
     out = pathlib.Path(arguments.out)
     for name in EXPERIMENTS if not arguments.no_run else ():
-        command = [arguments.atoll, "sweep", str(ROOT / f"inputs/experiments/{name}.json"), "--jobs", arguments.jobs, "--out", str(out / name)]
+        experiment = str(ROOT / f"inputs/experiments/{name}.json")
+        command = [arguments.atoll, "sweep", experiment, "--jobs", arguments.jobs, "--out", str(out / name)]
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
-    rec, places, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_placement", "rec_placement_others"), Results(out, "rec_sizes")
+    rec, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_sizes")
+    places = Results(out, "rec_placement", "rec_placement_others")
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
     results_page.write(PAGE, [line for part in parts for line in part])
 

@@ -183,7 +183,8 @@ CLAIMS = (
     Claim(135, "behaviour", "unnecessary invalidations that hit, REC over the baseline", "5.2, Fig. 14", "0.156", "ratio",
           (("", 0.156),), averages(135), MAIN, ".3f", link=TRAFFIC),
     Claim(136, "behaviour", "transactions between GPUs, REC over the baseline", "5.2, Fig. 14", "0.651", "ratio",
-          (("", 0.651),), averages(136), MAIN, ".3f", why="The products' links carry stores in the main. With homes that change with every page of 4 KB the mean is 0.654, "
+          (("", 0.651),), averages(136), MAIN, ".3f",
+          why="The products' links carry stores in the main. With homes that change with every page of 4 KB the mean is 0.654, "
               "and the products' are the published ones.", link=TRAFFIC),
     Claim(137, "behaviour", "bandwidth of REC's invalidations", "5.2, Fig. 15", "2.95 GB/s", "amount", (("", 2.95),),
           bandwidth, MAIN, ".1f",

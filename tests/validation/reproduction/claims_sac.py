@@ -103,7 +103,7 @@ def bfs_kernels(r):
     def cycles(variant, kernel):
         return sum(e - s for n, s, e in r.sac.runs["BFS", variant]["kernels"] if n == kernel)
     run = r.sac.runs["BFS", "sac"]
-    chosen = {"K1": [], "K2": []}
+    chosen: dict[str, list[str]] = {"K1": [], "K2": []}
     for d in run["decisions"]:
         chosen[run["kernels"][d["kernel"]][0]].append(d["choice"])
     gain = {k: cycles("memory_side", k) / cycles("sm_side", k) for k in chosen}

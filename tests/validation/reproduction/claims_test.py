@@ -9,9 +9,9 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import claim  # noqa: E402
-import page  # noqa: E402
-import report  # noqa: E402
+import claim
+import page
+import report
 
 ROOT = report.ROOT
 MEASURED = json.loads(report.MEASURED.read_text())

@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import page  # noqa: E402
+import page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MEASURED = pathlib.Path(__file__).resolve().parent / "measured.json"

@@ -72,7 +72,7 @@ class Runs:
     def selrep_sharing(self):
         """By benchmark, mean of its configurations."""
         table = module("selrep", "workload_table")
-        read = {}
+        read: dict[str, list] = {}
         for p in sorted(self.of("selrep_sharing").glob("*__*.h5")):
             read.setdefault(p.stem.split("_")[0], []).append(table.read(p))
         return {b: {k: sum(float(r[k]) for r in rows) / len(rows) for k in rows[0]} for b, rows in read.items()}

@@ -20,7 +20,7 @@ import time
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import make_profiles as profiles  # noqa: E402
+import make_profiles as profiles
 
 MB = 1 << 20
 

@@ -255,7 +255,7 @@ def profile(name, solved=None):
     # The misses are first touches, so the lines touched and the hit rate give the number of requests.
     per_launch = sum(r.touched_mb for r in regions) * LINES_PER_MB / (1 - p.hit + run.misread) * solved.instructions
     kernels, spent = [], 0
-    for repetition in range(run.passes):
+    for _ in range(run.passes):
         for part in range(run.parts):
             if name == "BFS":
                 kernels += bfs_kernels(p.ctas, regions, per_launch)

@@ -7,6 +7,7 @@ compile-time analysis finds, against what the recorded launches do.
 A structure is an allocation that a launch loads from; it is read-only if the launch stores nothing into it; it is found if
 all loads from it carry the mark. Needs h5py and numpy (Debian: python3-h5py, /usr/bin/python3)."""
 
+import itertools
 import pathlib
 import sys
 
@@ -21,7 +22,7 @@ READ_ONLY = 1
 def deltas(coded):
     """Zigzag numbers of seven bits per byte, low bits first."""
     ends = numpy.flatnonzero(coded < 128)
-    starts = numpy.concatenate(([0], ends[:-1] + 1))
+    starts = numpy.append(0, ends[:-1] + 1)
     number = numpy.repeat(numpy.arange(ends.size), ends - starts + 1)
     shift = (numpy.arange(coded.size) - starts[number]) * 7
     parts = (coded & 127).astype(numpy.uint64) << shift.astype(numpy.uint64)
@@ -34,7 +35,7 @@ def accesses(kernel):
     index = kernel["block_index"][:].astype(numpy.int64).reshape(-1, 5)
     ops_of, accesses_of = kernel["warp_ops"][:], kernel["op_accesses"][:]
     coded = kernel["access_delta"][:]
-    for (_, warp, op, _, byte), (_, warp_end, op_end, _, byte_end) in zip(index, index[1:]):
+    for (_, warp, op, _, byte), (_, warp_end, op_end, _, byte_end) in itertools.pairwise(index):
         d = deltas(coded[byte:byte_end])
         if d.size == 0:
             continue

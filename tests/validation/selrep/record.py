@@ -25,9 +25,9 @@ def main():
         sys.exit(f"record.py: no workload {', '.join(unknown)}; there are {', '.join(workloads.RECORDINGS)}")
     wanted = [n for n in arguments.names or workloads.RECORDINGS if not (out / f"{n}.h5").exists()]
     for name in wanted:
-        program = build / "workloads" / workloads.RECORDINGS[name][0].split()[0]
-        if not program.exists():
-            sys.exit(f"record.py: there is no {program}: the workload library is built where CMake finds nvcc (CUDA 12 or later); "
+        binary = build / "workloads" / workloads.RECORDINGS[name][0].split()[0]
+        if not binary.exists():
+            sys.exit(f"record.py: there is no {binary}: the workload library is built where CMake finds nvcc (CUDA 12 or later); "
                      "install it, run cmake again, and build the target `workloads`")
         if not (build / "cuda/libcudart.so.13").exists():
             sys.exit(f"record.py: there is no {build}/cuda/libcudart.so.13: build the whole project first")

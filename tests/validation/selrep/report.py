@@ -3,9 +3,9 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/selrep.json, selrep_neutral.json and selrep_load.json, on the traces of record.py: what is in DIR
-already is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian: python3-h5py,
-/usr/bin/python3)."""
+The runs are `atoll sweep` of inputs/experiments/selrep.json, selrep_neutral.json and selrep_load.json, on the traces of
+record.py: what is in DIR already is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian:
+python3-h5py, /usr/bin/python3)."""
 
 import argparse
 import math

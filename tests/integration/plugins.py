@@ -1,0 +1,138 @@
+"""Policies of users, as shared libraries and in Python: the same run on any layout, and errors that say where."""
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+import textwrap
+import unittest
+
+import program
+
+BUILD = os.path.dirname(program.ATOLL)
+SHARED = os.path.join(BUILD, "plugins", "policy_alternating.so")
+PYTHON = os.path.join(program.SOURCE, "tests", "plugins", "alternating.py")
+SAC = os.path.join(program.SOURCE, "examples", "policy_plugin", "sac.py")
+HAS_PYTHON = os.path.exists(os.path.join(BUILD, "atoll_python_policy.so"))
+PROTOCOLS = ["software", "full_map", "directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"]
+
+
+def run(*arguments, ranks=None, settings=()):
+    settings = [*program.SMALL, "coherence.directory_entries=64", *settings]
+    return program.run(["run", "sac-4chip", "-w", program.workload("stores"), *program.sets(*settings), *arguments], ranks, timeout=60)
+
+
+class Plugins(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="atoll-plugins-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def policy(self, text):
+        path = os.path.join(self.folder, "mine.py")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(textwrap.dedent(text))
+        return path
+
+    def digest(self, *arguments, **options):
+        outcome = run(*arguments, **options)
+        self.assertEqual(outcome.code, 0, outcome)
+        return outcome.digest()
+
+    def refused(self, *arguments, **options):
+        outcome = run(*arguments, **options)
+        self.assertNotEqual(outcome.code, 0, outcome)
+        return outcome.err
+
+    def test_a_policy_that_alternates_reads_nothing_stale_under_every_protocol(self):
+        for protocol in PROTOCOLS:
+            with self.subTest(protocol):
+                shared = self.digest("--policy", SHARED, "--check", settings=[f"coherence.protocol={protocol}"])
+                if HAS_PYTHON:
+                    self.assertEqual(self.digest("--policy", PYTHON, "--check", settings=[f"coherence.protocol={protocol}"]), shared)
+
+    def test_the_digest_is_the_same_on_any_number_of_ranks(self):
+        policy = PYTHON if HAS_PYTHON else SHARED
+        alone = self.digest("--policy", policy)
+        self.assertEqual(self.digest("--policy", policy, "--threads", "3"), alone)
+        self.assertEqual(self.digest("--policy", policy, ranks=2), alone)
+        self.assertEqual(self.digest("--policy", SHARED, ranks=5), alone)
+
+    def test_the_result_names_the_policy_and_the_digest_of_its_file(self):
+        out = os.path.join(self.folder, "out.h5")
+        self.digest("--policy", SHARED, "-o", out)
+        info = program.run(["info", out, "--json"]).out
+        self.assertIn('"policy": "alternating"', info)
+        self.assertRegex(info, r'"policy_digest": "[0-9a-f]{16}"')
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_sac_in_python_decides_as_the_built_in_does(self):
+        for more in ([], ["link.bandwidth_gbps=4"], ["sac.reprofile_cycles=3000", "sac.window_cycles=1000"]):
+            self.assertEqual(self.digest("--policy", SAC, settings=more), self.digest(settings=["llc.organisation=sac", *more]), more)
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_an_error_in_python_ends_the_job_with_file_and_line(self):
+        path = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): self.chips = config["chips"]
+                def at_kernel_start(self, kernel, start):
+                    if kernel == 1:
+                        raise ValueError("no idea")
+                    return atoll.Modes()
+            """)
+        for ranks in (None, 3):
+            self.assertIn("mine.py:7: ValueError: no idea", self.refused("--policy", path, ranks=ranks))
+        self.assertIn("mine.py:2: SyntaxError", self.refused("--policy", self.policy("x = 1\nclass Policy\n")))
+        self.assertIn("defines no class `Policy`", self.refused("--policy", self.policy("x = 1\n")))
+        self.assertIn("lacks `roles`", self.refused("--policy", self.policy("class Policy: pass\n")))
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_modes_beyond_what_was_declared_are_refused_with_the_field(self):
+        path = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes(llc="sm_side")
+            """)
+        self.assertIn("policy mine: its modes for kernel 1 cannot be obeyed: its traits do not declare the role sm_side",
+                      self.refused("--policy", path))
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_checkpoints_need_save_and_load_and_then_go_on_with_the_same_digest(self):
+        out = os.path.join(self.folder, "out.h5")
+        more = ["--checkpoint-every", "2000"]
+        self.assertIn("has no method `save`", self.refused("--policy", PYTHON, "-o", out, *more))
+        alone = self.digest("--policy", SAC, "-o", out, *more, "--force")
+        checkpoint = sorted(glob.glob(out + ".*.ckpt"))[0]
+        resumed = program.run(["resume", checkpoint, "--force"], timeout=60)
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(resumed.digest(), alone)
+
+    def test_a_file_that_is_no_policy_is_refused(self):
+        self.assertIn("no such file", self.refused("--policy", "nowhere.so"))
+        broken = os.path.join(self.folder, "broken.so")
+        with open(broken, "w", encoding="utf-8") as f:
+            f.write("not a library")
+        self.assertIn("cannot be loaded as a shared library", self.refused("--policy", broken))
+        self.assertIn("--policy FILE sets both", self.refused(settings=["llc.organisation=plugin"]))
+
+    def test_the_example_builds_alone_against_an_installation_and_runs(self):
+        prefix = os.path.join(self.folder, "prefix")
+        for command in (["cmake", "--install", BUILD, "--prefix", prefix],
+                        ["cmake", "-S", os.path.join(program.SOURCE, "examples", "policy_plugin"), "-B", self.folder + "/b",
+                         "-D", "CMAKE_PREFIX_PATH=" + prefix],
+                        ["cmake", "--build", self.folder + "/b"]):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.digest("--policy", self.folder + "/b/hit_rate.so", "--check")
+        installed = os.path.join(prefix, "bin", "atoll")
+        outcome = program.run(["run", "sac-4chip", "-w", program.workload("stores"), "--policy", PYTHON if HAS_PYTHON else SHARED,
+                               *program.sets(*program.SMALL)], timeout=60, program=installed)
+        self.assertEqual(outcome.code, 0, outcome)
+
+
+if __name__ == "__main__":
+    unittest.main()
