@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 add_library(atoll_policy INTERFACE)
 set_target_properties(atoll_policy PROPERTIES EXPORT_NAME policy)
-target_include_directories(atoll_policy INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+target_include_directories(atoll_policy INTERFACE $<BUILD_INTERFACE:$<TARGET_PROPERTY:atoll_policies,INTERFACE_INCLUDE_DIRECTORIES>>
                                                   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/atoll>)
 target_compile_features(atoll_policy INTERFACE cxx_std_20)
 target_link_libraries(atoll_policy INTERFACE Boost::serialization)

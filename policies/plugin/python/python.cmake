@@ -16,5 +16,6 @@ add_library(atoll_python_policy MODULE policies/plugin/python/host.cpp policies/
 set_target_properties(atoll_python_policy PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                                                      CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(atoll_python_policy PRIVATE atoll_flags pybind11::headers Python::Python Boost::serialization fmt::fmt)
+target_include_directories(atoll_python_policy PRIVATE $<TARGET_PROPERTY:atoll_policies,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(atoll_python_policy PRIVATE ATOLL_PYTHON="${Python_EXECUTABLE}")
 add_dependencies(atoll atoll_python_policy)
