@@ -52,6 +52,7 @@ class DramChannel {
     Time arrived = 0;
     std::uint32_t row = 0, next = kNone;
     bool write = false;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, packet, order, arrived, row, next, write); }
   };
   struct Bank {
     std::uint32_t first = kNone, last = kNone;  ///< requests, oldest first
@@ -60,6 +61,9 @@ class DramChannel {
     bool open = false;
     std::uint32_t hits = 0;  ///< picks in a row that passed an older request by
     Time activated = -(Time{1} << 40), ready = 0, precharge_from = 0;
+    template <class Archive> void serialize(Archive& a, unsigned) {
+      state(a, first, last, chosen, row, open, hits, activated, ready, precharge_from);
+    }
   };
 
   Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }

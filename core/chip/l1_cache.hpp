@@ -12,7 +12,8 @@ class L1Cache {
  public:
   /// A load part that waits for a line.
   struct Waiter {
-    std::uint8_t warp, slot, sectors;
+    using PlainState = void;
+    std::uint8_t warp, slot, sectors, unused = 0;
     std::uint32_t issued;  ///< low bits of the cycle at which it was presented
   };
   enum class Outcome : std::uint8_t { hit, merge, fetch, stall };

@@ -63,6 +63,7 @@ class Controller final : public LogicalProcess {
   struct Event {
     EventKind kind;
     std::uint32_t index;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, kind, index); }
   };
 
   void handle(const Event& e);

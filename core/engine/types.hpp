@@ -18,6 +18,7 @@ using ByteAddr = std::uint64_t;
 
 /// A number of a given meaning, so that a line is never passed where a page is expected.
 template <class Tag> struct Address {
+  using PlainState = void;  // core/engine/archive.hpp
   std::uint64_t value = 0;
   auto operator<=>(const Address&) const = default;
 };

@@ -18,6 +18,7 @@ struct DirectoryShape {
   bool common_sharers = false;          ///< one set of sharers for all lines of an entry, which come and go together
   bool lru = false;                     ///< else FIFO
   SetIndex index = SetIndex::xor_fold;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, sets, ways, lines, common_sharers, lru, index); }
 };
 
 /// What a chip knows of the copies of its lines in other chips: sharers, no owner, since the home always has the data.
@@ -94,6 +95,7 @@ class HomeDirectory {
   friend struct ChipTestAccess;  // seeds faults
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
+    using PlainState = void;
     std::uint64_t range = 0, positions = 0;  ///< positions: one bit for each line that is tracked; 0: invalid
     std::uint64_t stamp = 0;                 ///< of allocation or, with LRU, of the last use
   };
