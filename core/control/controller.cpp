@@ -13,7 +13,7 @@ Controller::Controller(const SystemConfig& config, std::vector<Edge> edges, cons
       config_(config),
       kernels_(kernels),
       policy_(make_policy(config)),
-      limit_(max_cycles) {
+      limit_(std::min(max_cycles, kCycleLimit)) {
   result_.chips.resize(config.chips), census_.resize(config.chips), structures_.resize(config.chips);
   kernel_counts_.resize(config.chips);
   for (const KernelInfo& k : kernels_) {
@@ -44,8 +44,7 @@ void Controller::handle(const Event& e) {
     case EventKind::launch:
       return kernels_.empty() ? finish() : launch(config_.control.launch_latency_cycles);
     case EventKind::limit:
-      if (!finishing_) result_.complete = false, result_.cycles = queue_.now(), finish();
-      return;
+      return on_limit();
   }
 }
 
@@ -111,6 +110,17 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
     result_.decisions.push_back(std::move(d));
   ++kernel_;
   launch(kernel_end_ + config_.control.launch_latency_cycles);
+}
+
+void Controller::on_limit() {
+  if (finishing_) return;
+  if (queue_.now() == kCycleLimit)
+    throw SimulationError(
+        fmt::format("the run has come to cycle {}, and no time behind it can be kept; end it before with --max-cycles, or "
+                    "give a shorter workload or shorter latencies (control.launch_latency_cycles)",
+                    kCycleLimit));
+  result_.complete = false, result_.cycles = queue_.now();
+  finish();
 }
 
 void Controller::finish() {
