@@ -14,12 +14,14 @@ namespace atl {
 /// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing.
 class ChipCtas {
  public:
+  using PlainState = void;
+  ChipCtas() = default;  ///< none
   ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips);
   std::uint64_t count() const { return count_; }
   std::uint64_t nth(std::uint64_t i) const { return first_ + i * step_; }
 
  private:
-  std::uint64_t first_, step_, count_;
+  std::uint64_t first_ = 0, step_ = 0, count_ = 0;
 };
 
 /// Chooses the SM that receives a chip's next CTA. Asked whenever slots are free: at launch until it

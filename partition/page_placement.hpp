@@ -79,6 +79,7 @@ class FirstTouch {
     PageAddr page;
     LpId chip;
     auto operator<=>(const Touch&) const = default;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, cycle, page, chip); }
   };
   struct Answer {
     PageAddr page;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/engine/archive.hpp"
 #include "core/engine/error.hpp"
 #include "inputs/config/chip_config.hpp"
 
@@ -26,6 +27,7 @@ class SetIndexer {
     for (unsigned i = 0; i < folds_; ++i) set ^= number >>= bits_;
     return static_cast<std::uint32_t>(set) & mask_;
   }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, mask_, bits_, folds_); }
 
  private:
   static constexpr unsigned kLineBits = 43;  ///< 48-bit addresses, lines of 32 B

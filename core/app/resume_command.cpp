@@ -63,7 +63,7 @@ void add_resume(Commands& c) {
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
   cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files");
   cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
-      ->check(CLI::Range(Cycle{1}, Cycle{1} << 50));
+      ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
       ->check(CLI::Range(1, 65));

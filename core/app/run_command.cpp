@@ -57,7 +57,7 @@ void add_run(Commands& c) {
   cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed");
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
   cmd->add_option("--max-cycles", o->job.max_cycles, "stop there; the result says that it is incomplete")
-      ->check(CLI::Range(Cycle{1}, Cycle{1} << 50));
+      ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
       ->check(CLI::Range(1, 65));

@@ -340,7 +340,8 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::resume:
       return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:
-      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) requests_.learn({page}, home);
+      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes)
+        requests_.learn({page}, static_cast<std::uint8_t>(home));
       return;
     case ControlKind::status_request:
       return tell_controller(ControlKind::status_report, StatusBody{status()});

@@ -70,7 +70,8 @@ struct PageTouchesBody {
 };
 
 struct PageHomesBody {
-  std::vector<std::pair<std::uint64_t, std::uint8_t>> homes;  ///< page, chip
+  /// Page, chip. Two numbers of one size: pairs travel as they lie in memory, and padding would be what was there before.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> homes;
   template <class Archive> void serialize(Archive& a, unsigned) { a& homes; }
 };
 

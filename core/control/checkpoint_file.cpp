@@ -20,7 +20,7 @@ namespace atl {
 namespace {
 
 constexpr std::string_view kMagic = "ATOLLCKP", kSuffix = ".ckpt", kUnfinished = ".ckpt.part";
-constexpr std::uint32_t kFormat = 2;
+constexpr std::uint32_t kFormat = 3;
 
 /// The first bytes of a file, as they lie in memory.
 struct Preamble {
@@ -33,6 +33,7 @@ struct Preamble {
 static_assert(sizeof(Preamble) == 48 && std::is_trivially_copyable_v<Preamble>);
 
 struct Block {
+  using PlainState = void;
   std::uint64_t bytes = 0, checksum = 0;
 };
 

@@ -16,7 +16,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       policy_(std::move(policy)),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
-      limit_(max_cycles) {
+      limit_(std::min(max_cycles, kCycleLimit)) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
   kernel_counts_.resize(config_.chips);
   for (const KernelInfo& k : kernels_) {
@@ -47,8 +47,7 @@ void Controller::handle(const Event& e) {
     case EventKind::launch:
       return kernels_.empty() ? finish() : prepare_kernel(config_.control.launch_latency_cycles);
     case EventKind::limit:
-      if (!finishing_) result_.complete = false, result_.cycles = queue_.now(), finish();
-      return;
+      return on_limit();
   }
 }
 
@@ -125,6 +124,17 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
     result_.decisions.push_back(std::move(d));
   ++kernel_;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
+}
+
+void Controller::on_limit() {
+  if (finishing_) return;
+  if (queue_.now() == kCycleLimit)
+    throw SimulationError(
+        fmt::format("the run has come to cycle {}, and no time behind it can be kept; end it before with --max-cycles, or "
+                    "give a shorter workload or shorter latencies (control.launch_latency_cycles)",
+                    kCycleLimit));
+  result_.complete = false, result_.cycles = queue_.now();
+  finish();
 }
 
 void Controller::finish() {

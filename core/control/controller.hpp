@@ -27,7 +27,7 @@ namespace atl {
 /// critical path: chips only wait for it where the modelled machine waits.
 class Controller final : public LogicalProcess {
  public:
-  /// `max_cycles`: ends the run there (kNever: runs to the end).
+  /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit).
   Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles,
              LoadedPolicy policy);
 
@@ -41,7 +41,7 @@ class Controller final : public LogicalProcess {
   /// Called with every sample; for display only.
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
   /// Ends the run at `cycle` instead of where the run that was loaded would have.
-  void limit(Cycle cycle) { limit_ = finishing_ ? kNever : cycle; }
+  void limit(Cycle cycle) { limit_ = finishing_ ? kNever : std::min(cycle, kCycleLimit); }
   /// Between two windows. Not in it: who shows the progress.
   void save(SaveArchive& a);
   void load(LoadArchive& a);
@@ -67,6 +67,7 @@ class Controller final : public LogicalProcess {
   struct Event {
     EventKind kind;
     std::uint32_t index;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, kind, index); }
   };
 
   void handle(const Event& e);
@@ -79,6 +80,7 @@ class Controller final : public LogicalProcess {
   void launch(Cycle earliest_start);
   void settle();
   void finish();
+  void on_limit();
   void watch(Cycle end);
   // controller_modes.cpp
   void on_epoch(LpId chip, const EpochBody& body);
@@ -106,7 +108,7 @@ class Controller final : public LogicalProcess {
   EventQueue<Event> queue_;
   ParkedMessages parked_;
   Digest digest_;
-  Cycle limit_;  ///< --max-cycles, until it is reached
+  Cycle limit_;  ///< --max-cycles or kCycleLimit, until it is reached
   FirstTouch first_touch_;
   Cycle settle_at_ = kNever;
   std::size_t kernel_ = 0;

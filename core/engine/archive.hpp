@@ -22,7 +22,12 @@ class binary_iarchive;
 ///     template <class Archive> void serialize(Archive& a, unsigned) { state(a, queue_, credits_, timed_); }
 ///
 /// What it was built from (configuration, sizes, references) is not listed: a component is loaded into one that was built
-/// alike. Plain data are written as they lie in memory, so a checkpoint is good for the build that wrote it.
+/// alike. Numbers are written as they lie in memory, and so is a record that says so beside its members:
+///
+///     using PlainState = void;
+///
+/// It must have neither pointers, whose owner alone knows what they mean, nor padding, which holds whatever was there
+/// before: equal states make equal checkpoints. What has either lists its members.
 namespace atl {
 
 using SaveArchive = boost::archive::binary_oarchive;
@@ -33,9 +38,28 @@ concept ListsItsState = requires(T& t, SaveArchive& a) {
   t.serialize(a, 0u);
 };
 
-/// Written as it lies in memory. Pointers never are: their owner says what they mean.
-template <class T>
-inline constexpr bool kPlain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !ListsItsState<T>;
+namespace plain {
+template <class T> struct Array : std::false_type {};
+template <class T, std::size_t N> struct Array<std::array<T, N>> : std::true_type {};
+
+template <class T> consteval bool is() {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_integral_v<T> || std::is_enum_v<T>) {
+    return true;
+  } else if constexpr (Array<T>::value) {
+    return is<typename T::value_type>();
+  } else if constexpr (requires { typename T::PlainState; }) {
+    static_assert(std::is_trivially_copyable_v<T>, "state that is no plain record lists its members in serialize()");
+    static_assert(std::has_unique_object_representations_v<T>, "a record with padding lists its members in serialize()");
+    static_assert(!ListsItsState<T>, "a record is plain or lists its members, and not both");
+    return true;
+  } else {
+    return false;
+  }
+}
+}  // namespace plain
+
+/// Written as it lies in memory.
+template <class T> inline constexpr bool kPlain = plain::is<T>();
 
 inline constexpr std::size_t kPiece = std::size_t{1} << 20;  ///< bytes that are made room for at a time
 
@@ -82,7 +106,7 @@ template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>
 template <class Archive, class... T> void state(Archive& a, T&... parts) { (carry(a, parts), ...); }
 
 template <class Archive, class T> void carry(Archive& a, T& value) {
-  static_assert(!std::is_pointer_v<T>);
+  static_assert(kPlain<T> || ListsItsState<T>, "state lists its members in serialize(), or says that it is plain");
   if constexpr (std::is_same_v<T, bool>) {
     std::uint8_t byte = value;
     carry_bytes(a, &byte, sizeof byte);
@@ -113,15 +137,11 @@ template <class Archive, class T, std::size_t N> void carry(Archive& a, std::arr
   }
 }
 template <class Archive, class T> void carry(Archive& a, std::optional<T>& value) {
-  if constexpr (kPlain<T>) {
-    carry_bytes(a, &value, sizeof value);
-  } else {
-    bool there = value.has_value();
-    carry(a, there);
-    if (there && !value) value.emplace();
-    if (!there) value.reset();
-    if (there) carry(a, *value);
-  }
+  bool there = value.has_value();
+  carry(a, there);
+  if (there && !value) value.emplace();
+  if (!there) value.reset();
+  if (there) carry(a, *value);
 }
 template <class Archive, class A, class B> void carry(Archive& a, std::pair<A, B>& pair) {
   state(a, pair.first, pair.second);

@@ -128,14 +128,17 @@ template <class Event> class EventQueue {
   struct alignas(64) Node {
     Event event;
     std::uint32_t next;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, event, next); }
   };
   struct Bucket {
+    using PlainState = void;
     std::uint32_t head, tail;
   };
   struct Far {
     Cycle at;
     std::uint64_t sequence;
     Event event;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, at, sequence, event); }
   };
   struct Later {
     bool operator()(const Far& a, const Far& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }

@@ -12,6 +12,7 @@ namespace atl {
 
 /// A data-plane packet on its way: trivially copyable, carried by memcpy.
 struct Message {
+  using PlainState = void;
   static constexpr std::size_t kPayload = 32;
   Cycle arrival = 0;
   LpId source = 0;
@@ -19,13 +20,13 @@ struct Message {
   alignas(8) unsigned char payload[kPayload] = {};
 
   template <class T> static Message make(Cycle arrival, LpId source, std::uint32_t port, const T& value) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kPayload);
+    static_assert(kPlain<T> && sizeof(T) <= kPayload);
     Message m{arrival, source, port, {}};
     std::memcpy(m.payload, &value, sizeof value);
     return m;
   }
   template <class T> T as() const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kPayload);
+    static_assert(kPlain<T> && sizeof(T) <= kPayload);
     T value;
     std::memcpy(&value, payload, sizeof value);
     return value;

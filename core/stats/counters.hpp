@@ -29,6 +29,7 @@ std::span<const CounterInfo, kCounters> counter_table();
 
 /// One chip's counters. Plain data: sampled by copying.
 struct Counters {
+  using PlainState = void;
   std::array<std::uint64_t, kCounters> value{};
   std::uint64_t& operator[](Counter c) { return value[static_cast<std::size_t>(c)]; }
   std::uint64_t operator[](Counter c) const { return value[static_cast<std::size_t>(c)]; }

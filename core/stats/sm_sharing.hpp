@@ -11,6 +11,7 @@ namespace atl {
 
 /// Summed over chips. A line is shared if several SMs of a chip load, store or update it in the kernel.
 struct SmSharing {
+  using PlainState = void;
   std::uint64_t lines = 0;                   ///< that SMs touched
   std::uint64_t shared_lines = 0;            ///< that several touched
   std::uint64_t shared_read_only_lines = 0;  ///< of these: never written in the kernel

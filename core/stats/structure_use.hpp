@@ -48,6 +48,7 @@ inline constexpr UseInfo kUseTable[kUses] = {
 
 /// One chip's use of one structure in one kernel.
 struct StructureUse {
+  using PlainState = void;
   std::uint64_t kernel = 0, structure = 0;
   UseCounts count{};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/engine/hdf5_lock.hpp"
 #include "inputs/trace/address_codec.hpp"
 
 namespace atl {
@@ -84,20 +85,9 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
   for (unsigned c = 0; c < kIndexColumns; ++c)
     if (last[c] - first[c] > kMaxBlockItems) fail(block_index_.where(), block, "is larger than any that is written");
   out.clear();
-  cta_warps_.read(first[0], last[0] - first[0], warps_);
-  warp_ops_.read(first[1], last[1] - first[1], counts_);
-  const std::uint64_t ops = last[2] - first[2];
-  op_kind_.read(first[2], ops, kind_);
-  op_slot_.read(first[2], ops, slot_);
-  op_flags_.read(first[2], ops, flags_);
-  op_accesses_.read(first[2], ops, accesses_);
-  op_issue_.read(first[2], ops, issue_);
-  op_latency_.read(first[2], ops, latency_);
-  op_wait_.read(first[2], ops, wait_);
-  access_sectors_.read(first[3], last[3] - first[3], sectors_);
-  access_delta_.read(first[4], last[4] - first[4], bytes_);
+  read_block(first, last);
   check_block(block, last[3] - first[3]);
-  out.ops.resize(ops);
+  out.ops.resize(kind_.size());
   out.accesses.resize(sectors_.size());
 
   std::size_t warp = 0, op = 0, access = 0;
@@ -133,6 +123,22 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
     out.end_cta(op, access, warp);
   }
   if (bytes != bytes_end) fail(access_delta_.where(), block, "holds more addresses than accesses");
+}
+
+void TraceKernelReader::read_block(const std::uint64_t* first, const std::uint64_t* last) {
+  const Hdf5Lock lock;
+  cta_warps_.read(first[0], last[0] - first[0], warps_);
+  warp_ops_.read(first[1], last[1] - first[1], counts_);
+  const std::uint64_t ops = last[2] - first[2];
+  op_kind_.read(first[2], ops, kind_);
+  op_slot_.read(first[2], ops, slot_);
+  op_flags_.read(first[2], ops, flags_);
+  op_accesses_.read(first[2], ops, accesses_);
+  op_issue_.read(first[2], ops, issue_);
+  op_latency_.read(first[2], ops, latency_);
+  op_wait_.read(first[2], ops, wait_);
+  access_sectors_.read(first[3], last[3] - first[3], sectors_);
+  access_delta_.read(first[4], last[4] - first[4], bytes_);
 }
 
 void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) const {

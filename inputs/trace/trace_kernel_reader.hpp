@@ -10,7 +10,8 @@
 
 namespace atl {
 
-/// The columns of one kernel of a trace, and the decoder of its blocks.
+/// The columns of one kernel of a trace, and the decoder of its blocks. Whoever makes or destroys one holds the Hdf5Lock;
+/// decode() takes it itself, while it reads.
 class TraceKernelReader {
  public:
   /// Checks the block index: later, a block can only be wrong inside.
@@ -23,6 +24,8 @@ class TraceKernelReader {
  private:
   const std::uint64_t* row(std::size_t block) const { return &index_[block * trace_format::kIndexColumns]; }
   void check_index(std::uint64_t ctas);
+  /// Columns of the rows between two of the block index.
+  void read_block(const std::uint64_t* first, const std::uint64_t* last);
   void check_block(std::size_t block, std::uint64_t accesses) const;
   [[noreturn]] static void fail(const std::string& where, std::size_t block, const std::string& what);
 

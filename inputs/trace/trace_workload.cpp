@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/engine/error.hpp"
+#include "core/engine/hdf5_lock.hpp"
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 namespace atl {
@@ -78,17 +79,23 @@ struct TraceWorkload::Impl {
   TraceKernelReader& columns(std::size_t kernel);
 };
 
-TraceWorkload::TraceWorkload(const std::string& path) : impl_(new Impl) {
-  impl_->path = path;
-  impl_->file = open_file(path);
+TraceWorkload::TraceWorkload(const std::string& path) {
+  const Hdf5Lock lock;
+  auto impl = std::make_unique<Impl>();  // closes the file before the lock is given up, also if it is refused
+  impl->path = path;
+  impl->file = open_file(path);
   try {
-    impl_->read_root();
+    impl->read_root();
   } catch (const H5::Exception&) {
     throw InputError(path, "the file is damaged: it opens, but its contents cannot be listed");
   }
+  impl_ = std::move(impl);
 }
 
-TraceWorkload::~TraceWorkload() = default;
+TraceWorkload::~TraceWorkload() {
+  const Hdf5Lock lock;
+  impl_.reset();
+}
 const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->kernels; }
 const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
 const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
@@ -166,6 +173,7 @@ void TraceWorkload::Impl::read_allocations() {
 
 TraceKernelReader& TraceWorkload::Impl::columns(std::size_t kernel) {
   if (open_kernel != kernel) {
+    const Hdf5Lock lock;
     reader.reset();  // first: the old kernel's chunk caches
     open_kernel = ~std::size_t{0};
     try {

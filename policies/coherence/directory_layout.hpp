@@ -1,4 +1,5 @@
 #pragma once
+#include "core/engine/archive.hpp"
 #include "inputs/config/system_config.hpp"
 
 namespace atl {
@@ -10,6 +11,7 @@ struct DirectoryShape {
   bool common_sharers = false;          ///< one set of sharers for all lines of an entry, which come and go together
   bool lru = false;                     ///< else FIFO
   SetIndex index = SetIndex::xor_fold;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, sets, ways, lines, common_sharers, lru, index); }
 };
 
 /// Bits of a directory entry (REC table 1), besides its valid bit.

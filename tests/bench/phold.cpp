@@ -24,6 +24,7 @@ constexpr Cycle kLookahead = 100;
 constexpr std::uint32_t kComponents = 1024;
 
 struct Event {
+  using PlainState = void;
   std::uint32_t component = 0, visits = 0;
   std::uint64_t load[3] = {};  ///< as large as a packet
 };

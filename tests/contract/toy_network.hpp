@@ -16,8 +16,10 @@ namespace atl::test {
 using Edges = std::vector<std::vector<Edge>>;
 
 struct Ball {
+  using PlainState = void;
   std::uint64_t id = 0;
   std::uint32_t bounces = 0;  ///< left
+  std::uint32_t unused = 0;
 };
 
 struct Rules {

@@ -39,6 +39,7 @@ enum class EventKind : std::uint8_t {
 
 /// What a chip's event queue holds. 40 bytes.
 struct Event {
+  using PlainState = void;
   Packet packet{};
   std::uint16_t index = 0;
   EventKind kind{};

@@ -12,6 +12,7 @@ namespace atl {
 /// Who waits for a credit.
 enum class WaiterKind : std::uint8_t { sm, mmu, request_port, slice_queue, slice_out, slice_write, ingress, cluster };
 struct Waiter {
+  using PlainState = void;
   WaiterKind kind{};
   std::uint8_t sub = 0;
   std::uint16_t index = 0;

@@ -15,6 +15,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
+    using PlainState = void;
     LineAddr line;
     std::uint8_t pending = 0;      ///< sectors asked for and not yet here
     std::uint8_t arrived = 0;      ///< sectors that came since the entry was opened
@@ -131,6 +132,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   struct Node {
     Waiter waiter;
     std::uint32_t next;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, waiter, next); }
   };
   void insert(std::uint32_t e) {
     std::size_t i = slot(entry_[e].line);

@@ -41,6 +41,7 @@ enum PacketFlags : std::uint8_t {
 
 /// One request or response. Trivially copyable; fits a Message.
 struct Packet {
+  using PlainState = void;
   LineAddr line;
   std::uint32_t token = 0;  ///< of the requesting SM: L1 MSHR, or warp << 8 | slot with kDirect
   std::uint32_t entry = 0;  ///< of the requesting slice: its MSHR

@@ -31,6 +31,7 @@ class Server {
 
  private:
   static constexpr unsigned kBits = 24;
+  static_assert(~std::uint64_t{0} >> kBits >= 2 * kCycleLimit - 1, "times of the longest run fit");
   static constexpr double kTick = 1 << kBits;
   static constexpr std::uint64_t kSlack = 1024;  ///< absorbs the rounding of ticks_per_byte over a packet
   static constexpr std::uint64_t kRoundUp = (1 << kBits) - 1 - kSlack;

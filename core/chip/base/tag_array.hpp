@@ -65,6 +65,7 @@ class TagArray {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   /// Tag and state lie together: a set of four ways is one cache line of the host.
   struct Line {
+    using PlainState = void;
     std::uint64_t tag = kNone;
     std::uint64_t used : 48 = 0;  ///< LRU stamp
     std::uint8_t valid = 0, dirty = 0;

@@ -46,12 +46,14 @@ class DramChannel {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   using Time = std::int64_t;  ///< core cycles << DramCycles::kBits
+  static_assert(~std::uint64_t{0} >> 1 >> DramCycles::kBits >= 2 * kCycleLimit - 1, "times of the longest run fit");
   struct Request {
     Packet packet;
     std::uint64_t order = 0;
     Time arrived = 0;
     std::uint32_t row = 0, next = kNone;
     bool write = false;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, packet, order, arrived, row, next, write); }
   };
   struct Bank {
     std::uint32_t first = kNone, last = kNone;  ///< requests, oldest first
@@ -60,6 +62,9 @@ class DramChannel {
     bool open = false;
     std::uint32_t hits = 0;  ///< picks in a row that passed an older request by
     Time activated = -(Time{1} << 40), ready = 0, precharge_from = 0;
+    template <class Archive> void serialize(Archive& a, unsigned) {
+      state(a, first, last, chosen, row, open, hits, activated, ready, precharge_from);
+    }
   };
 
   Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }

@@ -62,6 +62,7 @@ class Links {
   struct Passing {
     Packet packet;
     std::uint32_t arrived_on;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, packet, arrived_on); }
   };
   struct ChannelState {
     Fifo<Packet> out;       ///< of this chip

@@ -45,6 +45,7 @@ class LineSet {
 
  private:
   struct Slot {
+    using PlainState = void;
     std::uint64_t block = 0;  ///< line / 64
     std::uint64_t lines = 0;  ///< bit mask of members; 0: the slot is free
   };

@@ -9,6 +9,7 @@ namespace atl {
 /// seen in detail and long ones cost little. The first period is a prime, since much in a machine repeats at powers of two.
 class LookTimes {
  public:
+  using PlainState = void;
   static constexpr Cycle kFirst = 509, kLongest = 8 * kFirst;
   static constexpr std::uint32_t kLooks = 128;  ///< with one period
 

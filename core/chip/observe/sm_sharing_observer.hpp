@@ -26,10 +26,12 @@ class SmSharingObserver final : public ChipObserver {
 
  private:
   struct Line {
+    using PlainState = void;
     std::uint64_t key = 0;  ///< line + 1; 0: free
     std::uint64_t loads = 0, hits = 0, merges = 0;
     std::uint32_t first_sm = 0;
     bool shared = false, written = false;
+    std::uint16_t unused = 0;
   };
 
   Line& touch(std::uint32_t sm, LineAddr line);

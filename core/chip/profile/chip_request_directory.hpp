@@ -52,6 +52,7 @@ class ChipRequestDirectory {
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   struct Block {
+    using PlainState = void;
     std::uint64_t tag = kNone, used = 0;
     std::array<std::uint64_t, 8> present{};  ///< [sector] one bit per chip; without sectors only the first
     std::uint32_t copies() const {

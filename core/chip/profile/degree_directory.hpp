@@ -54,6 +54,7 @@ class DegreeDirectory {
 
  private:
   struct Block {
+    using PlainState = void;
     std::uint64_t tag = ~std::uint64_t{0}, used = 0, clusters = 0;
   };
   std::uint32_t ways_;

@@ -34,6 +34,7 @@ class ShadowTags {
 
  private:
   struct Block {
+    using PlainState = void;
     std::uint64_t tag = ~std::uint64_t{0}, used = 0;
   };
   std::uint32_t slices_, indices_, ways_;

@@ -51,6 +51,7 @@ class StructureCounter {
   };
   /// A request, or the answer to a load.
   struct Note {
+    using PlainState = void;
     LineAddr line;
     std::uint32_t latency = 0;
     Use use = Use::reads;

@@ -13,7 +13,8 @@ class L1Cache {
  public:
   /// A load part that waits for a line.
   struct Waiter {
-    std::uint8_t warp, slot, sectors;
+    using PlainState = void;
+    std::uint8_t warp, slot, sectors, unused = 0;
     std::uint32_t issued;  ///< low bits of the cycle at which it was presented
   };
   using Outcome = L1Outcome;

@@ -95,6 +95,7 @@ class Sm {
     Cycle free_at = 0;
     std::uint32_t last = 0;  ///< issued last (GTO: goes on first; LRR: goes last)
     bool timed = false;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, ready, free_at, last, timed); }
   };
 
   const Op& op_of(const Warp& w) const { return code_[w.cta].ops[w.op]; }

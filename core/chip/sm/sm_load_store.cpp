@@ -118,7 +118,8 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
     c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
     return true;
   }
-  const std::uint32_t entry = l1_.wait_for(l, line, {static_cast<std::uint8_t>(warp), op.slot, sectors, p.born});
+  const std::uint32_t entry = l1_.wait_for(
+      l, line, {.warp = static_cast<std::uint8_t>(warp), .slot = op.slot, .sectors = sectors, .issued = p.born});
   if (l.outcome == L1Outcome::merge) {
     ++c_.count[Counter::l1_merges];
     return true;

@@ -9,6 +9,7 @@ namespace atl {
 
 /// A resident warp. One cache line, since every event of an SM touches one.
 struct alignas(64) Warp {
+  using PlainState = void;
   std::uint32_t op = 0;        ///< next op, index into the CTA's program
   std::uint32_t busy = 0;      ///< scoreboard slots with a result under way
   std::uint32_t wait = 0;      ///< slots that the next op waits for; copied here so that a fill touches this line only
@@ -20,6 +21,7 @@ struct alignas(64) Warp {
   bool waiting = false;                                      ///< the next op waits for the scoreboard
   bool at_barrier = false;                                   ///< stopped until the whole CTA is there
   std::array<std::uint8_t, kScoreboardSlots> outstanding{};  ///< parts still under way, by scoreboard slot
+  std::uint32_t unused = 0;
 };
 static_assert(sizeof(Warp) == 64);
 

@@ -34,6 +34,19 @@ struct Resumable {
   Cycle max_cycles = kNever;
 };
 
+/// As stress_case(), and every few seeds with L1s that serve each other, or with statistics on the side.
+inline StressCase resume_case(std::uint32_t seed) {
+  StressCase c = stress_case(seed);
+  SystemConfig& s = c.system;
+  if (seed % 3 == 0 && s.llc.replication == Replication::shared) share_l1s(s, seed);
+  if (seed % 8 == 5) s.llc = {}, s.coherence = {}, s.llc.size_kib = 16, route_responses(s, seed);
+  s.observe.sharing = seed % 5 == 0, s.observe.sm_sharing = seed % 5 == 1;
+  s.observe.sharing_window_cycles = 700, s.observe.sm_window_cycles = 300;
+  s.observe.neighbours = seed % 4 == 0;
+  s.control.sample_cycles = 500;
+  return c;
+}
+
 inline RunResult run_on(const SystemConfig& config, Workload& workload, int ranks, Resumable& r) {
   RunResult result;
   std::mutex mutex;

@@ -53,6 +53,22 @@ TEST_CASE("a server does not save up the bandwidth of idle time") {
   CHECK(!s.idle(1000));
 }
 
+TEST_CASE("packets that begin in the last cycle of the longest run take as long as those of the first, to twice that run") {
+  for (const double bandwidth : {0.001, 17.5, 96.0, 1e6}) {
+    for (const Cycle begin : {kCycleLimit - 1, 2 * kCycleLimit - 200'000'000}) {
+      CAPTURE(bandwidth);
+      CAPTURE(begin);
+      Server early(bandwidth), late(bandwidth);
+      for (Cycle now = 0, i = 0; i < 1000; ++i, now = early.idle_from()) {
+        REQUIRE(late.idle(begin + now));
+        REQUIRE(late.serve(begin + now, 136) == begin + early.serve(now, 136));
+        REQUIRE(late.idle_from() == begin + early.idle_from());
+        REQUIRE(late.idle(begin + now) == early.idle(now));
+      }
+    }
+  }
+}
+
 TEST_CASE("a freed credit goes to the first in line, and to nobody who asks later") {
   Gate g(2);
   CHECK(g.acquire());

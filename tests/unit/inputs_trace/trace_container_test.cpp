@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -115,6 +116,39 @@ TEST_CASE("random programs with empty warps, empty CTAs and the largest addresse
     trace->load_cta(k, c, read);
     REQUIRE(same(read, kernels[k][c]));
   }
+}
+
+TEST_CASE("four threads that open, read and close one trace at the same time each read what one alone does") {
+  const Scratch scratch;
+  std::mt19937_64 random(8);
+  std::vector<CtaProgram> kernel;
+  for (unsigned i = 0; i < 200; ++i) kernel.push_back(random_cta(random, 6, 60));
+  {
+    TraceWriter writer(scratch.path("t.h5"), {"unit test", "none"});
+    for (const char* name : {"a", "b"}) {
+      writer.begin_kernel(info_of(static_cast<std::uint32_t>(kernel.size()), name));
+      for (const CtaProgram& cta : kernel) writer.add_cta(cta);
+    }
+    writer.finish();
+  }
+  std::atomic<int> wrong = 0, read_all = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        CtaProgram read;
+        for (int round = 0; round < 3; ++round) {
+          TraceWorkload trace(scratch.path("t.h5"));
+          for (std::size_t c = 0; c < kernel.size(); ++c) {
+            trace.load_cta((c / 50) % 2, c, read);  // now and then the other kernel: its columns are opened
+            wrong += !same(read, kernel[c]);
+          }
+          ++read_all;
+        }
+      });
+  }
+  CHECK(wrong == 0);
+  CHECK(read_all == 12);
 }
 
 TEST_CASE("ops that share accesses and warps that share ops are written out and mean the same") {

@@ -69,6 +69,7 @@ class FullMapDirectory {
     std::uint64_t line = kFree;
     std::uint64_t sharers = 0;
     std::uint8_t owner = kNobody;
+    template <class Archive> void serialize(Archive& a, unsigned) { state(a, line, sharers, owner); }
   };
   static std::uint64_t bit(std::uint8_t chip) { return std::uint64_t{1} << chip; }
   std::size_t slot(std::uint64_t line) const { return (line * 0x9E3779B97F4A7C15ull >> 20) & (table_.size() - 1); }

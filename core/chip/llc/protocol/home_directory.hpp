@@ -87,6 +87,7 @@ class HomeDirectory {
   friend struct ChipTestAccess;  // seeds faults
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   struct Entry {
+    using PlainState = void;
     std::uint64_t range = 0, positions = 0;  ///< positions: one bit for each line that is tracked; 0: invalid
     std::uint64_t stamp = 0;                 ///< of allocation or, with LRU, of the last use
   };
