@@ -75,10 +75,14 @@ void DramChannel::choose(Bank& b) {
 
 /// Closes the open row if there is one and activates the chosen request's.
 void DramChannel::prepare(Bank& b) {
+  const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
   Time from = now();
   if (b.open) {
     ++c_.count[Counter::dram_row_conflicts];
-    from = std::max(from, b.precharge_from) + t_.rp;
+    from = std::max(from, b.precharge_from);
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_dram_precharge(c_, id_, bank, from);
+    from += t_.rp;
   } else {
     ++c_.count[Counter::dram_row_misses];
   }
@@ -92,6 +96,8 @@ void DramChannel::prepare(Bank& b) {
   b.row = pool_[b.chosen].row;
   b.ready = at + t_.rcd;
   b.precharge_from = at + t_.ras;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_dram_activate(c_, id_, bank, b.row, at);
 }
 
 /// Earliest column command for the bank's chosen request.
@@ -141,6 +147,8 @@ void DramChannel::serve(std::uint32_t bank, Time at) {
   Bank& b = bank_[bank];
   const std::uint32_t r = b.chosen;
   const Request request = pool_[r];
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_dram_column(c_, id_, request.packet, at);
   const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * 32;
   const std::uint32_t bursts = (bytes + burst_bytes_ - 1) / burst_bytes_;
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
