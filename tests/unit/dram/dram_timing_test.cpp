@@ -133,6 +133,10 @@ TEST_CASE("CCDL: a column command of the same bank group does not follow earlier
   check_ready(203 + 8, Kind::read, opened({0, 4}, {{.at = 200}}), {.bank = 4}, c);
 }
 
+TEST_CASE("CCDL: a column command of another bank group in between does not let one of the same bank group follow earlier") {
+  check_ready(200 + 8, Kind::read, opened({0, 1, 4}, {{.at = 200}, {.at = 203, .bank = 1}}), {.bank = 4});
+}
+
 TEST_CASE("reads to writes: data of a write do not start before those of a read end") {
   // The read's data are on the bus from 217 to 220.
   check_ready(220 - 6, Kind::write, opened({0, 1}, {{.at = 200}}), {.bank = 1, .write = true});
