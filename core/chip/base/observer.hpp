@@ -53,6 +53,12 @@ class ChipObserver {
   virtual void on_llc_leave(const Context&, std::uint32_t /*slice*/, LineAddr, std::uint8_t /*dirty*/) {}
   /// A request enters a memory controller.
   virtual void on_memory(const Context&, std::uint32_t /*channel*/, const Packet&) {}
+  /// A channel plans a command for `at`, in core cycles << DramCycles::kBits, which may lie ahead.
+  virtual void on_dram_precharge(const Context&, std::uint32_t /*channel*/, std::uint32_t /*bank*/, std::int64_t /*at*/) {}
+  virtual void on_dram_activate(const Context&, std::uint32_t /*channel*/, std::uint32_t /*bank*/, std::uint32_t /*row*/,
+                                std::int64_t /*at*/) {}
+  /// The first of the column commands that serve this request.
+  virtual void on_dram_column(const Context&, std::uint32_t /*channel*/, const Packet&, std::int64_t /*at*/) {}
 };
 
 }  // namespace atl

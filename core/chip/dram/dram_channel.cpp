@@ -30,7 +30,8 @@ DramChannel::DramChannel(Context& c, std::uint16_t id)
       bank_groups_(c.machine.config.dram.timing.bank_groups),
       gate_(c.machine.config.dram.queue),
       pool_(c.machine.config.dram.queue),
-      bank_(c.machine.config.dram.timing.banks) {
+      bank_(c.machine.config.dram.timing.banks),
+      group_column_(bank_groups_, -(Time{1} << 40)) {
   for (auto i = static_cast<std::uint32_t>(pool_.size()); i-- > 0;) free_.push_back(i);
   activates_.fill(-(Time{1} << 40));
 }
@@ -75,10 +76,14 @@ void DramChannel::choose(Bank& b) {
 
 /// Closes the open row if there is one and activates the chosen request's.
 void DramChannel::prepare(Bank& b) {
+  const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
   Time from = now();
   if (b.open) {
     ++c_.count[Counter::dram_row_conflicts];
-    from = std::max(from, b.precharge_from) + t_.rp;
+    from = std::max(from, b.precharge_from);
+    if (c_.observer != nullptr) [[unlikely]]
+      c_.observer->on_dram_precharge(c_, id_, bank, from);
+    from += t_.rp;
   } else {
     ++c_.count[Counter::dram_row_misses];
   }
@@ -92,12 +97,14 @@ void DramChannel::prepare(Bank& b) {
   b.row = pool_[b.chosen].row;
   b.ready = at + t_.rcd;
   b.precharge_from = at + t_.ras;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_dram_activate(c_, id_, bank, b.row, at);
 }
 
 /// Earliest column command for the bank's chosen request.
 DramChannel::Time DramChannel::column_time(const Bank& b, std::uint32_t bank) const {
   const bool write = pool_[b.chosen].write;
-  Time at = std::max({now(), b.ready, last_column_ + (bank % bank_groups_ == last_group_ ? t_.ccdl : t_.ccd)});
+  Time at = std::max({now(), b.ready, last_column_ + t_.ccd, group_column_[bank % bank_groups_] + t_.ccdl});
   at = std::max(at, bus_free_ - (write ? t_.wl : t_.cl));
   if (!write) at = std::max(at, last_write_end_ + t_.cdlr);
   return at;
@@ -141,11 +148,12 @@ void DramChannel::serve(std::uint32_t bank, Time at) {
   Bank& b = bank_[bank];
   const std::uint32_t r = b.chosen;
   const Request request = pool_[r];
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_dram_column(c_, id_, request.packet, at);
   const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * 32;
   const std::uint32_t bursts = (bytes + burst_bytes_ - 1) / burst_bytes_;
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
-  last_column_ = at + (bursts - 1) * t_.ccd;
-  last_group_ = bank % bank_groups_;
+  last_column_ = group_column_[bank % bank_groups_] = at + (bursts - 1) * t_.ccd;
   writing_ = request.write;
   bus_free_ = end;
   if (request.write) {

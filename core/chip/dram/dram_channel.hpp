@@ -40,7 +40,7 @@ class DramChannel {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_,
           last_column_);
-    state(a, last_write_end_, last_group_, writing_, order_, reads_, writes_, pick_at_);
+    state(a, last_write_end_, group_column_, writing_, order_, reads_, writes_, pick_at_);
   }
 
  private:
@@ -90,8 +90,8 @@ class DramChannel {
   Time bus_free_ = 0;  ///< end of the last data burst
   Time busy_ = 0;      ///< part of a cycle of bus use not yet counted
   Time last_column_ = -(Time{1} << 40), last_write_end_ = -(Time{1} << 40);
-  std::uint32_t last_group_ = kNone;
-  bool writing_ = false;  ///< direction of the last column command
+  std::vector<Time> group_column_;  ///< last column command, by bank group
+  bool writing_ = false;            ///< direction of the last column command
   std::uint64_t order_ = 0, reads_ = 0, writes_ = 0;
   Cycle pick_at_ = kNever;
 };
