@@ -4,26 +4,28 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 readonly build=build/release
+readonly sanitized=build/asan-ubsan-units
 readonly apt_log=build/apt.log
 readonly packages=(
   g++ cmake ninja-build git
   libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
   libzstd-dev liblz4-dev libjemalloc-dev
   doctest-dev
-  python3 python3-h5py python3-numpy python3-pandas python3-matplotlib
+  python3 python3-h5py python3-numpy python3-pandas python3-matplotlib python3-dev pybind11-dev
 )
+readonly linters=(clang-format-14 clang-tidy-16 shellcheck mypy npm)  # programs, and the packages that have them
 
 usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
   demo    simulate a small neural network on four chips in five processes and report on it
-  test    build and run every test
+  test    run every test and linter, and the unit tests also under sanitizers
   build   build build/release/atoll
-  clean   remove build/release and what the demo wrote
+  clean   remove what these wrote below build
   --help  show this
 
-demo, test and build first install the Debian packages that are missing, as root or through sudo.
+demo, test and build first install the Debian packages that are missing, as root or through sudo; linters for test alone.
 END
 }
 
@@ -47,6 +49,12 @@ missing_packages() {
   done
 }
 
+# Prints the programs that are not there: Debian is not the only one that packages these.
+missing_programs() {
+  local program
+  for program in "$@"; do command -v "$program" >/dev/null || printf '%s\n' "$program"; done
+}
+
 # apt-get talks a lot: into the log, of which only a failure shows the end.
 apt_get() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >>"$apt_log" 2>&1 && return
@@ -54,19 +62,19 @@ apt_get() {
   fail "apt-get $1 failed; the whole log is in $apt_log"
 }
 
+# Installs the packages, and the programs that are named.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     step "no apt-get here: assuming that the equivalents of these are installed: ${packages[*]}"
     return
   fi
   local missing
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages && missing_programs "$@")
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if ! is_root && ! command -v sudo >/dev/null; then
     fail "these packages are missing; have root run: apt-get update && apt-get install -y ${missing[*]}"
   fi
   step "installing ${missing[*]} (log: $apt_log)"
-  mkdir -p build
   : >"$apt_log"
   apt_get update
   apt_get install -y --no-install-recommends "${missing[@]}"
@@ -79,13 +87,14 @@ prepare_mpi() {
   fi
 }
 
+# build FOLDER [TARGET...]: the folder has the name of its preset.
 build() {
-  step "building $build"
-  cmake --preset release >build/configure.log 2>&1 || {
+  step "building $1"
+  cmake --preset "${1#build/}" >build/configure.log 2>&1 || {
     cat build/configure.log >&2
     fail "cmake could not configure the build"
   }
-  ninja -C "$build" -j "$(nproc)" "$@"
+  ninja -C "$1" -j "$(nproc)" "${@:2}"
 }
 
 # Debian's own Python has the packages installed above; another one that stands first on the PATH may not.
@@ -102,7 +111,7 @@ python_with_plots() {
 
 demo() {
   local python
-  build atoll
+  build "$build" atoll
   step "four chips and a controller, one process each"
   mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/traces/squeezenet.h5 -o build/demo.h5 --force
   python=$(python_with_plots)
@@ -114,7 +123,10 @@ demo() {
 }
 
 run_tests() {
-  build
+  build "$sanitized" unit_tests
+  step "testing units under sanitizers"
+  ctest --preset asan-ubsan-units
+  build "$build"
   step "testing"
   ctest --preset release
 }
@@ -125,14 +137,14 @@ run_tests() {
 }
 case $1 in
   demo | test | build)
-    install_missing
     mkdir -p build
+    if [[ $1 == test ]]; then install_missing "${linters[@]}"; else install_missing; fi
     prepare_mpi
     ;;&
   demo) demo ;;
   test) run_tests ;;
-  build) build ;;
-  clean) rm -rf "$build" "$apt_log" build/configure.log build/demo.h5 build/demo.png build/demo.html ;;
+  build) build "$build" ;;
+  clean) rm -rf "$build" "$sanitized" build/lint "$apt_log" build/configure.log build/demo.h5 build/demo.png build/demo.html ;;
   -h | --help | help) usage ;;
   *)
     usage >&2

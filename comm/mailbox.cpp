@@ -97,7 +97,7 @@ void encode(const Mail& mail, LpId from, LpId to, std::string& out) {
   char* p = out.data() + at;
   std::memcpy(p, &header, sizeof header);
   if (data_bytes != 0) std::memcpy(p + sizeof header, mail.data.data(), data_bytes);
-  if (!control.empty()) std::memcpy(p + sizeof header + data_bytes, control.data(), control.size());
+  std::copy(control.begin(), control.end(), p + sizeof header + data_bytes);
 }
 
 bool decode(const std::string& in, std::size_t& offset, LpId& from, LpId& to, Mail& mail) {

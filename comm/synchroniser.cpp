@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;  // read twice per batch: 50 ns of a wi
 
 }  // namespace
 
-Synchroniser::Synchroniser(Transport& transport, std::vector<LogicalProcess*> local, std::vector<int> rank_of,
+Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
                            const std::vector<std::vector<Edge>>& edges)
     : transport_(transport), plan_(plan_batches(rank_of, edges)), local_index_(rank_of.size(), -1) {
   window_ = kNever;

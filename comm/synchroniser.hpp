@@ -34,7 +34,7 @@ class Synchroniser {
  public:
   /// `local`: the processes of this rank, in ascending id. `rank_of[lp]`: where each process lives. `edges`: of all
   /// processes, so that every rank derives the same windows. Throws InputError for an edge without latency.
-  Synchroniser(Transport& transport, std::vector<LogicalProcess*> local, std::vector<int> rank_of,
+  Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
                const std::vector<std::vector<Edge>>& edges);
 
   /// Runs until no process anywhere has anything to do: true. If a process throws, every rank ends: see agree().

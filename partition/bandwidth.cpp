@@ -13,7 +13,8 @@ double link_bandwidth_in(const SystemConfig& c) {
 
 SystemBandwidth system_bandwidth(const SystemConfig& c) {
   const double chips = c.chips;
-  const double ports = c.sm.count / c.noc.sms_per_cluster * c.noc.memory_routers;
+  const std::uint32_t clusters = c.sm.count / c.noc.sms_per_cluster;
+  const double ports = clusters * c.noc.memory_routers;
   return {.intra = chips * ports * c.noc.cluster_gbps,
           .inter = chips * link_bandwidth_in(c),
           .llc = chips * c.llc.slices * c.llc.slice_gbps,

@@ -26,7 +26,7 @@ void report(const std::exception_ptr& error) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run" || command == "resume") atl::note_stop_signals();
   atl::MpiSession mpi(argc, argv);

@@ -83,7 +83,7 @@ std::string prepare_files(const RunJob& job) {
   const auto old = replaces_checkpoints(job) ? checkpoints_of(job.output) : std::vector<std::string>{};
   if (!old.empty() && !job.force)
     throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
-  const std::string digest = workload_digest(job.workload_file);  // now: the file may change during the run
+  std::string digest = workload_digest(job.workload_file);  // now: the file may change during the run
   if (job.from && digest != job.from->header.workload_digest)
     throw InputError(job.workload_file, "has changed since the run began");
   return digest;

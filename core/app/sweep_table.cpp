@@ -104,7 +104,7 @@ void add_error_row(TextTable& table, const SweepResults& s) {
   const Experiment& e = s.experiment;
   TextTable::Row cells{{"mean |ln(ours/paper)|"}};
   for (const Variant& v : e.variants) {
-    cells.push_back({""});
+    cells.emplace_back("");
     if (!has_reference(e.reference, v)) continue;
     std::vector<double> errors;
     for (const ExperimentWorkload& w : e.workloads) {
@@ -112,7 +112,7 @@ void add_error_row(TextTable& table, const SweepResults& s) {
       const Figure paper = find(e.reference.speedup, v.name, w.name);
       if (c && paper) errors.push_back(log_error(c->speedup(), *paper));
     }
-    cells.push_back({""});
+    cells.emplace_back("");
     cells.push_back(shown(arithmetic_mean(errors)));
   }
   table.rows.push_back(std::move(cells));

@@ -163,9 +163,9 @@ std::vector<std::pair<Cycle, std::string>> files_of(const std::string& output, s
   return found;
 }
 
-std::vector<std::string> paths_of(std::vector<std::pair<Cycle, std::string>> files) {
+std::vector<std::string> paths_of(const std::vector<std::pair<Cycle, std::string>>& files) {
   std::vector<std::string> paths;
-  for (auto& [cycle, name] : files) paths.push_back(std::move(name));
+  for (const auto& [cycle, name] : files) paths.push_back(name);
   return paths;
 }
 

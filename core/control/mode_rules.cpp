@@ -72,6 +72,8 @@ void ModeRules::check_replication(const Modes& m, std::size_t kernel) const {
   const ReplicationRow& row = row_of(config_.llc.replication);
   if (row.value == Replication::shared)
     refuse(kernel, "`replication` is set, but `llc.replication` = shared: set `llc.replication` = policy");
+  if (row.value == Replication::policy && !traits_.replicates)
+    refuse(kernel, "`replication` is set, but its traits do not declare `replicates`");
   const std::uint32_t levels = ReplicaMap(config_).levels();
   if (r.level >= levels) refuse(kernel, fmt::format("`replication.level` = {} is not from 0 to {}", r.level, levels - 1));
   if (r.profile && !row.profiles)

@@ -96,7 +96,7 @@ class ResultFile {
   /// Fails as counts() does, without reading.
   void check_counts(const std::string& name, const Dims& dims) const { dataset(name, H5T_INTEGER, dims); }
 
-  std::vector<double> reals(const std::string& name, Dims dims) const {
+  std::vector<double> reals(const std::string& name, const Dims& dims) const {
     const auto set = dataset(name, H5T_FLOAT, dims);
     std::vector<double> values(static_cast<std::size_t>(set.getSpace().getSimpleExtentNpoints()));
     if (!values.empty()) set.read(values.data(), H5::PredType::NATIVE_DOUBLE);

@@ -68,7 +68,7 @@ std::string find_program(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
     if (executable(candidate)) return candidate;
   }
   throw InputError(program, "there is no such program on the PATH" +

@@ -76,7 +76,7 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
     std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
     const T next = F::of(old, b[l], c[l]);
     std::memcpy(reinterpret_cast<void*>(at.host[l]), &next, sizeof next);
-    w.changed |= std::memcmp(&old, &next, sizeof old) != 0;
+    w.changed |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
     d[l] = old;
   });
 }

@@ -32,7 +32,7 @@ TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::u
 
 /// Lists keep the name that the tracer gave a file, also when the file has been compressed since.
 std::string find_kernel(const LineReader& lines, const std::filesystem::path& folder, std::string_view name) {
-  const std::string path = (folder / name).string();
+  std::string path = (folder / name).string();
   if (path.ends_with(".tracez"))
     lines.fail("'" + std::string(name) +
                "': zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");

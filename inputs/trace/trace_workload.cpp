@@ -47,7 +47,7 @@ H5::H5File open_file(const std::string& path) {
   H5::Exception::dontPrint();
   if (!has_hdf5_signature(path)) throw InputError(path, "not an HDF5 file, so not an Atoll trace");
   H5::FileAccPropList properties;
-  H5Pset_file_locking(properties.getId(), 0, 1);  // many ranks read one file, often where locks are not supported
+  H5Pset_file_locking(properties.getId(), false, true);  // many ranks read one file, often where locks are not supported
   try {
     return H5::H5File(path, H5F_ACC_RDONLY, H5::FileCreatPropList::DEFAULT, properties);
   } catch (const H5::Exception&) {

@@ -33,7 +33,7 @@ char first_character(const std::string& path) {
 std::string main_file(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
-  const std::string list = (std::filesystem::path(path) / "kernelslist.g").string();
+  std::string list = (std::filesystem::path(path) / "kernelslist.g").string();
   if (!file_exists(list)) throw InputError(path, "this folder has no kernelslist.g");
   return list;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <random>
 
 #include "partition/replica_map.hpp"
@@ -9,7 +10,8 @@ namespace atl::test {
 /// Any modes that the protocol allows, at random, for every kernel and every epoch: no sequence may make a read stale.
 class RandomModes final : public Policy {
  public:
-  RandomModes(const SystemConfig& c, std::uint32_t seed) : c_(c), random_(seed) {}
+  /// `switches`: else the role is one of the protocol's for the whole run.
+  RandomModes(const SystemConfig& c, std::uint32_t seed, bool switches) : c_(c), random_(seed), switches_(switches) {}
 
   Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes()}; }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
@@ -17,9 +19,9 @@ class RandomModes final : public Policy {
     return Verdict{{{epoch.kernel, epoch.end, "random", {}}}, modes()};
   }
 
-  static LoadedPolicy load(const SystemConfig& c, std::uint32_t seed) {
-    return {std::make_unique<RandomModes>(c, seed),
-            {.roles = kAllRoles, .switches = true, .replicates = true, .llc_profile = true},
+  static LoadedPolicy load(const SystemConfig& c, std::uint32_t seed, bool switches) {
+    return {std::make_unique<RandomModes>(c, seed, switches),
+            {.roles = kAllRoles, .switches = switches, .replicates = true, .llc_profile = true},
             "random",
             {}};
   }
@@ -31,7 +33,8 @@ class RandomModes final : public Policy {
     const ProtocolRow& protocol = row_of(c_.coherence.protocol);
     const bool split = !protocol.full_map && protocol.llc_keeps_remote;
     Modes m;
-    m.llc = static_cast<LlcRole>(below(split ? 3 : 2));
+    if (!role_ || switches_) role_ = static_cast<LlcRole>(below(split ? 3 : 2));
+    m.llc = *role_;
     m.epoch_cycles = below(5) == 0 ? 0 : 200 + below(1500);
     m.profile = below(4) == 0;
     m.local_ways = 1 + below(c_.llc.ways - 1);
@@ -52,6 +55,8 @@ class RandomModes final : public Policy {
 
   const SystemConfig c_;
   std::mt19937 random_;
+  const bool switches_;
+  std::optional<LlcRole> role_;
 };
 
 }  // namespace atl::test

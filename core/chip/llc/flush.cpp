@@ -25,7 +25,7 @@ bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& repli
 KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, const KernelEndRule& rule) {
   if (rule.clean) return {Flush::clean, false};
   if (m.directories() && role != LlcRole::memory_side)
-    return rule.any_role_next ? leave_directories(m) : KernelEndFlush{};
+    return rule.any_role_next ? leave_directories(m) : KernelEndFlush{m.replicates ? Flush::clean : Flush::none, false};
   // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
   if (!replicas && role != LlcRole::sm_side) return {Flush::settle, false};
   return {Flush::all, false};

@@ -140,12 +140,12 @@ void end_program(const std::exception_ptr& error) {
 }
 
 // A program that leaves without cleaning up would leave an unreadable trace.
-extern "C" [[noreturn]] void _exit(int code) {
+extern "C" void _exit(int code) {
   if (mine()) save({});
   syscall(SYS_exit_group, code);
   std::abort();
 }
 
-extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }
+extern "C" void _Exit(int code) { _exit(code); }
 
 }  // namespace atl::cudart

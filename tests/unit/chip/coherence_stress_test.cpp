@@ -7,7 +7,8 @@ using namespace test;
 
 // A small part of tests/validation/coherence/stress.cpp.
 
-TEST_CASE("random programs on random machines read nothing stale, whatever the protocol, organisation and replication") {
+TEST_CASE("random programs on random machines read nothing stale, whatever the protocol, organisation and replication" *
+          doctest::test_suite("stress")) {
   ConsistencyChecker::Counts sum;
   for (std::uint32_t seed = 1; seed <= 120; ++seed) {
     StressCase s = stress_case(seed);

@@ -67,7 +67,7 @@ void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t
   }
 }
 
-TEST_CASE("no read is stale and no store is lost, whatever the organisation") {
+TEST_CASE("no read is stale and no store is lost, whatever the organisation" * doctest::test_suite("stress")) {
   std::uint64_t replaced = 0;
   for_each_system([&](const SystemConfig& c, std::uint32_t seed) {
     const Outcome o = check(c, {.odd_sectors = c.llc.sectored}, seed);
@@ -76,7 +76,8 @@ TEST_CASE("no read is stale and no store is lost, whatever the organisation") {
   CHECK(replaced > 10000);
 }
 
-TEST_CASE("no read is stale and no store is lost while the directories' range changes from kernel to kernel") {
+TEST_CASE("no read is stale and no store is lost while the directories' range changes from kernel to kernel" *
+          doctest::test_suite("stress")) {
   std::uint64_t changes = 0;
   for_each_system([&](const SystemConfig& c, std::uint32_t seed) {
     if (c.coherence.protocol != CoherenceProtocol::rec_adaptive) return;
@@ -89,14 +90,14 @@ TEST_CASE("no read is stale and no store is lost while the directories' range ch
   CHECK(changes > 100);
 }
 
-TEST_CASE("no read is stale and no store is lost with one place in every queue") {
+TEST_CASE("no read is stale and no store is lost with one place in every queue" * doctest::test_suite("stress")) {
   for_each_system([](SystemConfig c, std::uint32_t seed) {
     minimise(c);
     check(c, {.odd_sectors = c.llc.sectored}, 1000 + seed);
   });
 }
 
-TEST_CASE("no read is stale and no store is lost while L1s serve each other") {
+TEST_CASE("no read is stale and no store is lost while L1s serve each other" * doctest::test_suite("stress")) {
   std::uint64_t served = 0;
   for_each_system([&](SystemConfig c, std::uint32_t seed) {
     share_l1s(c, seed);
@@ -107,7 +108,8 @@ TEST_CASE("no read is stale and no store is lost while L1s serve each other") {
   CHECK(served > 1000);
 }
 
-TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds what it stored there") {
+TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds what it stored there" *
+          doctest::test_suite("stress")) {
   std::uint64_t served = 0;
   for_each_system([&](SystemConfig c, std::uint32_t seed) {
     // Under full_map a line has one owner at a time: the checker leaves out what several chips write.
@@ -121,7 +123,8 @@ TEST_CASE("an SM that reads its own sector of a line from a neighbour's L1 finds
   CHECK(served > 1000);
 }
 
-TEST_CASE("chips that write different sectors of a line in one kernel do not overwrite each other's") {
+TEST_CASE("chips that write different sectors of a line in one kernel do not overwrite each other's" *
+          doctest::test_suite("stress")) {
   for_each_system([](const SystemConfig& c, std::uint32_t seed) {
     // Under full_map a line has one owner at a time: the checker leaves out what several chips write.
     if (c.llc.sectored && c.coherence.protocol != CoherenceProtocol::full_map)
@@ -159,14 +162,15 @@ std::size_t check_changes(CoherenceProtocol protocol, std::uint32_t seeds) {
   return dirty;
 }
 
-TEST_CASE("no read is stale and no store is lost when SAC changes the organisation in the middle of writing, to and fro") {
+TEST_CASE("no read is stale and no store is lost when SAC changes the organisation in the middle of writing, to and fro" *
+          doctest::test_suite("stress")) {
   CHECK(check_changes(CoherenceProtocol::software, 60) > 1000);
   for (const auto protocol :
        {CoherenceProtocol::directory, CoherenceProtocol::hmg, CoherenceProtocol::rec, CoherenceProtocol::rec_adaptive})
     check_changes(protocol, 30);
 }
 
-TEST_CASE("the same while L1s serve each other") {
+TEST_CASE("the same while L1s serve each other" * doctest::test_suite("stress")) {
   std::size_t changes = 0;
   std::uint64_t served = 0;
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
@@ -206,7 +210,7 @@ TEST_CASE("sectors that atomics change are left out of the check where nobody or
   }
 }
 
-TEST_CASE("programs with races and atomics are not accused of what their races do") {
+TEST_CASE("programs with races and atomics are not accused of what their races do" * doctest::test_suite("stress")) {
   for_each_system([](const SystemConfig& c, std::uint32_t seed) {
     CAPTURE(seed);
     ScriptedWorkload w = random_workload(c, {.kernels = 3, .ops = 30, .lines = 150, .spread = 1280}, seed);

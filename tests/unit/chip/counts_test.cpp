@@ -98,7 +98,8 @@ void compare(SystemConfig config, std::uint32_t seed) {
   }
 }
 
-TEST_CASE("hits, merges and misses of L1 and LLC are those of plain LRU caches that see the same order of accesses") {
+TEST_CASE("hits, merges and misses of L1 and LLC are those of plain LRU caches that see the same order of accesses" *
+          doctest::test_suite("stress")) {
   std::uint32_t seed = 1;
   for (const auto organisation : {LlcOrganisation::memory_side, LlcOrganisation::sm_side}) {
     for (const bool l1_sectored : {false, true}) {
@@ -116,7 +117,8 @@ TEST_CASE("hits, merges and misses of L1 and LLC are those of plain LRU caches t
   }
 }
 
-TEST_CASE("hits, merges and misses are those of plain caches that lose what is invalidated, under every protocol") {
+TEST_CASE("hits, merges and misses are those of plain caches that lose what is invalidated, under every protocol" *
+          doctest::test_suite("stress")) {
   using enum CoherenceProtocol;
   std::uint32_t seed = 100;
   for (const CoherenceProtocol protocol : {directory, hmg, rec, ideal, none_remote, l1_only}) {

@@ -81,26 +81,30 @@ void for_each_system(const std::function<void(SystemConfig, std::uint32_t)>& f) 
   }
 }
 
-TEST_CASE("every request is answered once and every credit returns, on all kinds of systems") {
+TEST_CASE("every request is answered once and every credit returns, on all kinds of systems" *
+          doctest::test_suite("stress")) {
   for_each_system(
       [](const SystemConfig& c, std::uint32_t seed) { check(c, {.kernels = 2, .lines = 300, .spread = 1280}, seed); });
 }
 
-TEST_CASE("with one place in every queue and one cycle on every wire nothing deadlocks or is lost") {
+TEST_CASE("with one place in every queue and one cycle on every wire nothing deadlocks or is lost" *
+          doctest::test_suite("stress")) {
   for_each_system([](SystemConfig c, std::uint32_t seed) {
     minimise(c);
     check(c, {.lines = 300, .spread = 1280}, 100 + seed);
   });
 }
 
-TEST_CASE("a few lines that all chips write, add to and read at once do not deadlock at minimum buffers") {
+TEST_CASE("a few lines that all chips write, add to and read at once do not deadlock at minimum buffers" *
+          doctest::test_suite("stress")) {
   for_each_system([](SystemConfig c, std::uint32_t seed) {
     minimise(c);
     check(c, {.lines = 12, .spread = 4096}, 200 + seed);
   });
 }
 
-TEST_CASE("L1s that serve each other answer every request once, with queues of usual size and with one place in each") {
+TEST_CASE("L1s that serve each other answer every request once, with queues of usual size and with one place in each" *
+          doctest::test_suite("stress")) {
   for_each_system([](SystemConfig c, std::uint32_t seed) {
     share_l1s(c, seed);
     check(c, {.kernels = 2, .lines = 150, .spread = 1280}, 400 + seed);
@@ -123,7 +127,7 @@ TEST_CASE("routers with virtual channels deliver every response once, with room 
   }
 }
 
-TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock") {
+TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock" * doctest::test_suite("stress")) {
   for (const SystemConfig& base : organisations(tiny(1), true)) {
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
       SystemConfig c = base;

@@ -25,7 +25,7 @@ TEST_CASE("COLAB's table has 3,072 entries of 31 bits, 11.625 KB, and its queues
   CHECK(shape.ways == 48);
   CHECK(shape.entries() == 3072);
   CHECK(shape.entry_bits(c.line_bytes) == 27 + 3 + 1);
-  CHECK(shape.entries() * shape.entry_bits(c.line_bytes) / 8 / 1024.0 == 11.625);
+  CHECK(shape.entries() * shape.entry_bits(c.line_bytes) / 8.0 / 1024 == 11.625);
   const std::uint32_t queued = c.cluster.input_queue + c.cluster.access_queue * c.noc.sms_per_cluster;
   CHECK(queued == 96);
   CHECK(queued * 8 / 1024.0 == 0.75);

@@ -34,7 +34,8 @@ TEST_CASE("SAC: 96 GB/s each way per neighbour lie between NVLink 2 and 3, 150 a
 TEST_CASE("SAC: 32 clusters, 16 slices and 6 links of 64 GB/s make a crossbar of 38 x 22 ports") {
   const SystemConfig c = read_system("sac-4chip", {});
   const double links = 2 * 2 * c.link.bandwidth_gbps / 64;  // two neighbours, both ways
-  CHECK(c.sm.count / c.noc.sms_per_cluster + links == 38);
+  const std::uint32_t clusters = c.sm.count / c.noc.sms_per_cluster;
+  CHECK(clusters + links == 38);
   CHECK(c.llc.slices + links == 22);
 }
 
@@ -62,7 +63,7 @@ TEST_CASE("SelRep: 64 slices give 2.9 TB/s with 32 bytes per cycle and 1.4 TB/s 
 TEST_CASE("COLAB: table and queues are 2 % of the cluster's data and texture L1s, and 3 % of its data L1s") {
   const SystemConfig c = read_system("colab-gpu", {"cluster.sharing=colab"});
   const OwnershipTableShape shape = OwnershipTableShape::of(c);
-  const double table = shape.entries() * shape.entry_bits(c.line_bytes) / 8;
+  const double table = shape.entries() * shape.entry_bits(c.line_bytes) / 8.0;
   const double bytes = table + 8 * (c.cluster.input_queue + c.cluster.access_queue * c.noc.sms_per_cluster);
   const double data = c.noc.sms_per_cluster * c.l1.size_kib * 1024.0, texture = data;  // 48 KB each
   CHECK(std::round(100 * bytes / (data + texture)) == 2);

@@ -173,7 +173,8 @@ TEST_CASE("Adaptive's private LLC writes through: memory takes every store, and 
   CHECK(total(r, Counter::dram_writes) == 80);
 }
 
-TEST_CASE("every replication drains with one place in every queue, on every organisation and 1 to 3 chips") {
+TEST_CASE("every replication drains with one place in every queue, on every organisation and 1 to 3 chips" *
+          doctest::test_suite("stress")) {
   std::uint32_t seed = 100;
   for (const auto& word : words<Replication>()) {
     if (word.value == Replication::degree_8 || word.value == Replication::shared) continue;  // four slices

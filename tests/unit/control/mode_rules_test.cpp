@@ -73,6 +73,8 @@ TEST_CASE("degrees need llc.replication, a legal level, and software coherence f
   CHECK(level(1, false).find("set `llc.replication` = policy") != std::string::npos);
   c.llc.replication = Replication::policy;
   CHECK(level(1, false).empty());
+  CHECK(refusal(c, {.roles = kAllRoles}, both({.replication = {.level = 1}})).find("do not declare `replicates`") !=
+        std::string::npos);
   CHECK(level(1, true).empty());
   CHECK(level(9, false).find("`replication.level` = 9 is not from 0 to") != std::string::npos);
   c.coherence.protocol = CoherenceProtocol::hmg;

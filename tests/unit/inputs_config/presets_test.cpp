@@ -71,7 +71,8 @@ TEST_CASE("docs/systems.md has one row for each key that a preset states or that
 TEST_CASE("sac-4chip has the bandwidths of the paper: 96 GB/s links, 4 TB/s of LLC per chip, 1.75 TB/s of DRAM in all") {
   const SystemConfig c = read_system("sac-4chip");
   CHECK(c.link.bandwidth_gbps == 96);
-  CHECK(c.sm.count / c.noc.sms_per_cluster * c.noc.cluster_gbps == 4000);
+  const std::uint32_t clusters = c.sm.count / c.noc.sms_per_cluster;
+  CHECK(clusters * c.noc.cluster_gbps == 4000);
   CHECK(c.llc.slices * c.llc.slice_gbps == 4000);
   CHECK(c.chips * dram_gbps(c) == doctest::Approx(1750).epsilon(1e-3));
   CHECK(c.partition.placement == Placement::first_touch);

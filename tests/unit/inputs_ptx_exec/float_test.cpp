@@ -21,10 +21,10 @@ static U32 bits(const F32& v) {
   for (const float f : v) r.push_back(std::bit_cast<std::uint32_t>(f));
   return r;
 }
-static F32 f32(const std::string& body, F32 a, F32 b = {}, F32 c = {}) {
+static F32 f32(const std::string& body, const F32& a, const F32& b = {}, const F32& c = {}) {
   return evaluate<float>("f32", "f32", body, a, b, c);
 }
-static F64 f64(const std::string& body, F64 a, F64 b = {}, F64 c = {}) {
+static F64 f64(const std::string& body, const F64& a, const F64& b = {}, const F64& c = {}) {
   return evaluate<double>("f64", "f64", body, a, b, c);
 }
 

@@ -65,7 +65,7 @@ std::string trace_of(const U32& out, unsigned threads) {
     CHECK(recorder.counts().ctas == 60);
     writer.finish();
   }
-  const std::string bytes = bytes_of(path);
+  std::string bytes = bytes_of(path);
   std::remove(path.c_str());
   return bytes;
 }

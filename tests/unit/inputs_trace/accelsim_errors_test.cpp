@@ -98,7 +98,7 @@ TEST_CASE("thread blocks outside the grid, twice or missing and warps outside th
     const Scratch scratch;
     scratch.write("kernel-1.traceg", text);
     const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\n");
-    const auto direct = message_of([&] {
+    auto direct = message_of([&] {
       AccelSimWorkload workload(list);
       CtaProgram program;
       workload.load_cta(0, 0, program);

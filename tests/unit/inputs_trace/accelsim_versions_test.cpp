@@ -23,7 +23,8 @@ std::string list_of_addresses() {
   std::string text;
   for (unsigned i = 0; i < 32; ++i) {
     char hex[32];
-    std::snprintf(hex, sizeof hex, " 0x%llx", static_cast<unsigned long long>(kBase + 4 * i));
+    const unsigned long long address = kBase + std::uint64_t{4} * i;
+    std::snprintf(hex, sizeof hex, " 0x%llx", address);
     text += hex;
   }
   return text;
