@@ -1,0 +1,249 @@
+#include "alone.hpp"
+#include "core/chip/sm/sm.hpp"
+
+// One SM alone, with its cluster's request port: the test is the slices, whose answers reach the SM after 100 cycles.
+namespace atl {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t kA = 0x10000, kB = 0x20000, kC = 0x30000, kD = 0x40000;
+/// From the SM to the look-up of a slice: 29 cycles past the L1, 5 through the crossbar, 53 of the slice, after those that
+/// the request takes to pass the port at 32 bytes per cycle: 1 for a header of 8, 5 for a line of 136.
+constexpr Cycle kToSlice = 29 + 5 + 53;
+constexpr Cycle kLoad = 1 + kToSlice + 100;
+
+struct StoreCycles : ChipObserver {
+  Cycles cycles;
+  std::vector<std::uint64_t> lines;
+  void on_l1_store(const Context& c, std::uint32_t, LineAddr line) override {
+    cycles.push_back(c.now()), lines.push_back(line.value * 128);
+  }
+};
+
+/// Runs the CTAs of one kernel; stores are the marks by which a test sees when a warp came where.
+struct Bench : Alone {
+  explicit Bench(const SystemConfig& config, std::uint32_t warps_per_cta = 1, std::uint32_t ctas = 1)
+      : Alone(config), sm(c, requests, 0) {
+    c.observer = &stores;
+    work.kernel(ctas, warps_per_cta);
+  }
+  Program& warp(std::uint32_t warp = 0, std::uint64_t cta = 0) { return work.warp(cta, warp); }
+  /// The CTAs start in cycle 0, so that their first ops issue in cycle 1.
+  void run(Cycle end = 2000) {
+    if (!begun) {
+      begun = true;
+      sm.begin_kernel(work.kernels()[0].warps());
+      for (std::uint64_t cta = 0; cta < work.kernels()[0].ctas(); ++cta) {
+        work.load_cta(0, cta, sm.next_program());
+        sm.start_cta(cta);
+      }
+    }
+    Alone::run(end, [this](const Event& e) {
+      switch (e.kind) {
+        case EventKind::warp_ready:
+          return sm.on_warp_ready(e.sub), true;
+        case EventKind::issue:
+          return sm.on_issue(e.sub), true;
+        case EventKind::access_done:
+          return sm.on_access_done(e.sub, e.packet.token), true;
+        case EventKind::lsu:
+          return sm.on_load_store_unit(), true;
+        case EventKind::l1_fill:
+          return sm.on_response(e.packet, false), true;
+        case EventKind::request_port:
+          return requests.on_port(e.index), true;
+        case EventKind::resume:
+          return sm.on_credit(), true;
+        case EventKind::slice_arrive:
+          answer(e);
+          return false;
+        default:
+          return false;
+      }
+    });
+  }
+  void answer(const Event& e) {
+    slices[e.index].gate(LlcSlice::kFromSms).release();
+    Packet p = e.packet;
+    p.kind = response_to(p.kind);
+    c.schedule(c.now() + 100, EventKind::l1_fill, 0, 0, p);
+  }
+  /// When the last warp of a CTA has ended.
+  Cycles ends() const { return cycles(EventKind::dispatch); }
+  ScriptedWorkload work;
+  StoreCycles stores;
+  Sm sm;
+  bool begun = false;
+};
+
+using Addresses = std::vector<std::uint64_t>;
+
+TEST_CASE("each scheduler issues one warp per cycle: 16 ops of four warps take 16 cycles with one, 8 with two") {
+  for (const std::uint32_t schedulers : {1u, 2u}) {
+    CAPTURE(schedulers);
+    SystemConfig config = tiny(1);
+    config.sm.schedulers = schedulers;
+    Bench b(config, 4);
+    for (std::uint32_t w = 0; w < 4; ++w) b.warp(w).compute(1, 1).compute(1, 1).compute(1, 1);  // and an exit
+    b.run();
+    CHECK(b.ends() == Cycles{16 / schedulers});
+    CHECK(b.c.count[Counter::warp_instructions] == 16);
+    CHECK(b.c.count[Counter::sm_issue_busy] == 16);
+    CHECK(b.sm.take_finished() == 1);
+    CHECK(b.sm.take_finished() == 0);
+  }
+}
+
+TEST_CASE("an op of three issue slots keeps its scheduler for three cycles, its latency only its warp") {
+  Bench b(tiny(1), 2);
+  b.warp(0).compute(3, 10).store(kA);
+  b.warp(1).store(kB);
+  b.run();
+  CHECK(b.stores.lines == Addresses{kB, kA});
+  CHECK(b.stores.cycles == Cycles{1 + 3, 1 + 10});
+}
+
+TEST_CASE("gto goes on with the warp that it issued last, lrr with the next") {
+  for (const bool lrr : {false, true}) {
+    CAPTURE(lrr);
+    SystemConfig config = tiny(1);
+    config.sm.scheduler = lrr ? WarpScheduler::lrr : WarpScheduler::gto;
+    Bench b(config, 2);
+    b.warp(0).compute(1, 1).compute(1, 1).compute(1, 1).store(kA);
+    b.warp(1).compute(1, 1).compute(1, 1).compute(1, 1).store(kB);
+    b.run();
+    CHECK(b.stores.lines == Addresses{kA, kB});
+    CHECK(b.stores.cycles == (lrr ? Cycles{7, 8} : Cycles{4, 9}));  // gto: the first warp exits in cycle 5
+  }
+}
+
+TEST_CASE(
+    "a load's request is at its slice 88 cycles later; what waits for its slot issues when the answer comes, no more") {
+  Bench b(tiny(1));
+  b.warp().load(kA, 0).store(kB).after({0}).store(kC);
+  b.run();
+  CHECK(b.cycles(EventKind::slice_arrive).front() == 1 + 1 + kToSlice);
+  CHECK(b.stores.lines == Addresses{kB, kC});
+  CHECK(b.stores.cycles == Cycles{2, 1 + kLoad});
+  CHECK(b.c.count[Counter::load_latency_cycles] == kLoad);
+  CHECK(b.sm.quiet());
+}
+
+TEST_CASE("a warp that waits for two slots goes on with the later answer; one that waits for none is not kept") {
+  Bench b(tiny(1), 2);
+  b.warp(0).load(kA, 0).pause(50).load(kC, 1).after({0, 1}).store(kB);
+  b.warp(1).load(kA, 0).pause(50).load(kC, 1).store(kD);
+  b.run();
+  CHECK(b.c.count[Counter::l1_misses] == 2);
+  CHECK(b.c.count[Counter::l1_merges] == 2);  // one request per line, though two warps wait for it
+  REQUIRE(b.stores.lines == Addresses{kD, kB});
+  CHECK(b.stores.cycles[0] < 70);
+  CHECK(b.stores.cycles[1] == 52 + kLoad);  // load in cycle 1, pause in 2, load in 52
+}
+
+TEST_CASE("an L1 hit has its result after 29 cycles and sends nothing") {
+  Bench b(tiny(1));
+  b.warp().load(kA, 0).after({0}).load(kA, 1).after({1}).store(kB);
+  b.run();
+  CHECK(b.stores.cycles == Cycles{1 + kLoad + 29});
+  CHECK(b.cycles(EventKind::slice_arrive).size() == 2);  // the miss and the store
+  CHECK(b.c.count[Counter::l1_hits] == 1);
+}
+
+TEST_CASE("with two MSHRs the third line is asked for when the first comes, and those behind it wait as well") {
+  SystemConfig config = tiny(1);
+  config.l1.mshrs = 2;
+  Bench b(config);
+  b.warp().load(kA, 0).load(kB, 1).load(kC, 2).store(kD);
+  b.run();
+  const Cycle first = 1 + kLoad;
+  CHECK(b.cycles(EventKind::slice_arrive) == Cycles{1 + 88, 2 + 88, first + 88, first + 1 + 5 + kToSlice});
+  CHECK(b.c.count[Counter::l1_stalls] == 1);
+  CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
+  CHECK(b.stores.cycles == Cycles{first + 1});
+}
+
+TEST_CASE("stores issue one per cycle and keep no warp waiting: the warp ends before the first is acknowledged") {
+  Bench b(tiny(1));
+  b.warp().store(kA, 1).store(kB, 1).store(kC, 1).store(kD, 1);
+  b.run(100);
+  CHECK(b.stores.cycles == Cycles{1, 2, 3, 4});
+  CHECK(b.ends() == Cycles{5});
+  CHECK_FALSE(b.sm.quiet());
+  b.run();
+  CHECK(b.sm.quiet());
+}
+
+TEST_CASE(
+    "with two stores unacknowledged at most, the third goes with the first acknowledgement, the fourth with the second") {
+  SystemConfig config = tiny(1);
+  config.l1.pending_stores = 2;
+  Bench b(config);
+  b.warp().store(kA, 1).store(kB, 1).store(kC, 1).store(kD, 1);
+  b.run();
+  // 40 bytes pass the port in 1.25 cycles: the second store, presented in cycle 2, has passed at 3.5.
+  const Cycle first = 3 + kToSlice + 100, second = 4 + kToSlice + 100;
+  CHECK(b.stores.cycles == Cycles{1, 2, first, second});
+  CHECK(b.c.count[Counter::l1_stalls] == 1);  // the fourth is presented when the second is acknowledged
+  CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
+}
+
+TEST_CASE("a request port with one place takes lines of 136 bytes as fast as it passes them on, 32 bytes per cycle") {
+  SystemConfig config = tiny(1);
+  config.noc.queue_packets = 1;
+  Bench b(config);
+  b.warp().store(kA).store(kB).store(kC).store(kD);
+  b.run();
+  // The first passes from cycle 1 to 5.25, the second from then to 9.5: the third and the fourth get their places in 5
+  // and 9.
+  CHECK(b.stores.cycles == Cycles{1, 2, 5, 9});
+  CHECK(b.c.count[Counter::sm_port_stall] == (5 - 3) + (9 - 6));
+  CHECK(b.c.count[Counter::noc_request_bytes] == 4 * 136);
+}
+
+TEST_CASE("an atomic keeps only those waiting who want its result") {
+  Bench b(tiny(1));
+  b.warp().atomic(kA, 0).store(kB, 1).after({0}).store(kC, 1);
+  b.run();
+  CHECK(b.stores.cycles == Cycles{2, 3 + kToSlice + 100});  // with its operands, of one sector, 40 bytes
+}
+
+TEST_CASE("a barrier lets its CTA go on one cycle after the last warp came, and keeps no other CTA") {
+  Bench b(tiny(1), 2, 2);
+  b.warp(0, 0).barrier().store(kA, 1);
+  b.warp(1, 0).pause(50).barrier().store(kB, 1);
+  b.warp(0, 1).barrier().store(kC, 1);
+  b.warp(1, 1).barrier().store(kD, 1);
+  b.run();
+  // The four warps issue in cycles 1 to 4; the other CTA is complete in 4. The pause ends in 2 + 50.
+  REQUIRE(b.stores.cycles.size() == 4);
+  CHECK(b.stores.cycles == Cycles{5, 7, 53, 55});
+  CHECK(b.stores.lines == Addresses{kD, kC, kB, kA});  // the warp that came last goes on first, to its exit
+}
+
+TEST_CASE("a barrier does not wait for a warp that has ended, even if that was the last to come") {
+  Bench b(tiny(1), 2);
+  b.warp(0).barrier().store(kA, 1);
+  b.warp(1).pause(50);
+  b.run();
+  CHECK(b.stores.cycles == Cycles{52 + 1});  // the exit issues in 2 + 50
+  CHECK(b.ends() == Cycles{54});
+}
+
+TEST_CASE("a paused SM issues and computes, but presents nothing until it may try again") {
+  Bench b(tiny(1), 2);
+  b.warp(0).store(kA, 1);
+  b.warp(1).compute(1, 1).compute(1, 1);
+  b.c.paused = true;
+  b.at(300, [&] { b.c.paused = false, b.sm.retry(); });
+  b.run(300);
+  CHECK(b.stores.cycles.empty());
+  CHECK(b.c.count[Counter::warp_instructions] == 4);  // the second warp has ended
+  b.run();
+  CHECK(b.stores.cycles == Cycles{300});
+  CHECK(b.ends() == Cycles{301});
+}
+
+}  // namespace
+}  // namespace atl
