@@ -87,8 +87,9 @@ class Combined final : public PolicyWithState<Combined> {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!(all[i].replication == ReplicationModes{}))
-        throw InputError("llc.replication", "decides degrees, and so does the policy of `llc.organisation`: set "
-                                            "`llc.replication` = policy, or have the policy leave `replication` alone");
+        throw InputError("llc.replication",
+                         "decides degrees, and so does the policy of `llc.organisation`: set "
+                         "`llc.replication` = policy, or have the policy leave `replication` alone");
       all[i].replication = replication_.modes[i].replication;
       all[i].epoch_cycles = static_cast<std::uint32_t>(next);
     }

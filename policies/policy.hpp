@@ -19,8 +19,8 @@ struct ReplicationModes {
   std::uint32_t level = 0;  ///< logarithm of the degree
   /// Written lines too: slices write through, and atomics go to the line's shared slice (Adaptive). The same for all chips.
   bool all_lines = false;
-  bool profile = false;    ///< the chip counts what each degree would do
-  bool restart = false;    ///< from nothing
+  bool profile = false;  ///< the chip counts what each degree would do
+  bool restart = false;  ///< from nothing
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, level, all_lines, profile, restart); }
   bool operator==(const ReplicationModes&) const = default;
 };
@@ -30,8 +30,8 @@ struct ReplicationModes {
 /// may return any modes that its traits and the protocol allow, and the controller refuses others.
 struct Modes {
   LlcRole llc = LlcRole::memory_side;  ///< the same for all chips
-  std::uint32_t local_ways = 0;  ///< split: ways per set for lines of the own chip; the others are for remote lines
-  bool profile = false;          ///< SAC's profilers count (SAC section 3.2)
+  std::uint32_t local_ways = 0;        ///< split: ways per set for lines of the own chip; the others are for remote lines
+  bool profile = false;                ///< SAC's profilers count (SAC section 3.2)
   /// The chip reports its counters so long after these modes take effect, and so on; 0: not. The same for all chips.
   std::uint32_t epoch_cycles = 0;
   ReplicationModes replication{};

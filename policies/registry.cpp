@@ -21,8 +21,10 @@ struct Maker {
 
 /// All policies, one line each. An explicit table: self-registering objects in a static library are dropped by the linker.
 constexpr std::array kMakers{
-    Maker{LlcOrganisation::memory_side, make_memory_side}, Maker{LlcOrganisation::sm_side, make_sm_side},
-    Maker{LlcOrganisation::fixed_split, make_static},      Maker{LlcOrganisation::dynamic_split, make_dynamic},
+    Maker{LlcOrganisation::memory_side, make_memory_side},
+    Maker{LlcOrganisation::sm_side, make_sm_side},
+    Maker{LlcOrganisation::fixed_split, make_static},
+    Maker{LlcOrganisation::dynamic_split, make_dynamic},
     Maker{LlcOrganisation::sac, make_sac},
 };
 static_assert(kMakers.size() + 1 == kOrganisations.size(), "every organisation but plugin has a maker");

@@ -59,7 +59,8 @@ class Chip final : public LogicalProcess {
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
           finished_);
-    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_, latency_);
+    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
+          latency_);
     state(a, look_, census_, spending_, spending_since_);
   }
 

@@ -12,24 +12,24 @@
 namespace atl {
 
 enum class ControlKind : std::uint32_t {
-  launch,          ///< controller to chips
-  page_touches,    ///< chip to controller
-  page_homes,      ///< controller to chip
-  kernel_drained,  ///< chip to controller: its CTAs have ended, and it has lines to flush
-  flush,           ///< controller to chips: every chip is drained
-  kernel_done,     ///< chip to controller
-  epoch_report,    ///< chip to controller
-  adjust,          ///< controller to chip: modes that take effect at once
-  pause,           ///< controller to chips: send no more requests, the organisation is about to change
-  paused,          ///< chip to controller: none of its requests is under way
+  launch,            ///< controller to chips
+  page_touches,      ///< chip to controller
+  page_homes,        ///< controller to chip
+  kernel_drained,    ///< chip to controller: its CTAs have ended, and it has lines to flush
+  flush,             ///< controller to chips: every chip is drained
+  kernel_done,       ///< chip to controller
+  epoch_report,      ///< chip to controller
+  adjust,            ///< controller to chip: modes that take effect at once
+  pause,             ///< controller to chips: send no more requests, the organisation is about to change
+  paused,            ///< chip to controller: none of its requests is under way
   flush_for_change,  ///< controller to chips: every chip is paused or between kernels, flush what this step needs
   flushed,           ///< chip to controller: what the step needed has left
-  resume,          ///< controller to chips: go on, with new modes
-  sample,          ///< chip to controller
-  status_request,  ///< controller to chips: nothing moves, say why
-  status_report,   ///< chip to controller
-  finish,          ///< controller to chips: report and stop
-  chip_report,     ///< chip to controller
+  resume,            ///< controller to chips: go on, with new modes
+  sample,            ///< chip to controller
+  status_request,    ///< controller to chips: nothing moves, say why
+  status_report,     ///< chip to controller
+  finish,            ///< controller to chips: report and stop
+  chip_report,       ///< chip to controller
 };
 
 struct LaunchBody {

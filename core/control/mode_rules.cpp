@@ -30,7 +30,8 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
   for (std::size_t chip = 0; chip < modes.size(); ++chip) {
     const Modes& m = modes[chip];
     const auto alike = [&](bool same, std::string_view field) {
-      if (!same) refuse(kernel, fmt::format("`{}` differs between chips 0 and {}; it must be the same for all", field, chip));
+      if (!same)
+        refuse(kernel, fmt::format("`{}` differs between chips 0 and {}; it must be the same for all", field, chip));
     };
     alike(m.llc == modes[0].llc, "llc");
     alike(m.epoch_cycles == modes[0].epoch_cycles, "epoch_cycles");
@@ -47,8 +48,7 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
 void ModeRules::check_role(const Modes& m, std::size_t kernel) const {
   if (static_cast<std::size_t>(m.llc) >= kRoleNames.size())
     refuse(kernel, fmt::format("`llc` = {} is no role", static_cast<unsigned>(m.llc)));
-  if (!traits_.roles.has(m.llc))
-    refuse(kernel, fmt::format("its traits do not declare the role {}", name_of(m.llc)));
+  if (!traits_.roles.has(m.llc)) refuse(kernel, fmt::format("its traits do not declare the role {}", name_of(m.llc)));
   const ProtocolRow& protocol = row_of(config_.coherence.protocol);
   if (m.llc == LlcRole::split) {
     if (m.local_ways >= config_.llc.ways || m.local_ways == 0)
@@ -62,8 +62,7 @@ void ModeRules::check_role(const Modes& m, std::size_t kernel) const {
         row_of(config_.llc.replication).read_only)
       refuse(kernel, "split beside replication needs `llc.remote_writes` = through");
   }
-  if (m.profile && !traits_.llc_profile)
-    refuse(kernel, "`profile` is set, but its traits do not declare `llc_profile`");
+  if (m.profile && !traits_.llc_profile) refuse(kernel, "`profile` is set, but its traits do not declare `llc_profile`");
 }
 
 void ModeRules::check_replication(const Modes& m, std::size_t kernel) const {
@@ -76,8 +75,7 @@ void ModeRules::check_replication(const Modes& m, std::size_t kernel) const {
     refuse(kernel, "`replication` is set, but its traits do not declare `replicates`");
   const std::uint32_t levels = ReplicaMap(config_).levels();
   if (r.level >= levels) refuse(kernel, fmt::format("`replication.level` = {} is not from 0 to {}", r.level, levels - 1));
-  if (r.profile && !row.profiles)
-    refuse(kernel, fmt::format("`llc.replication` = {} has no profile", row.word));
+  if (r.profile && !row.profiles) refuse(kernel, fmt::format("`llc.replication` = {} has no profile", row.word));
   if (!r.all_lines) return;
   if (!row.all_lines || config_.coherence.protocol != CoherenceProtocol::software)
     refuse(kernel, fmt::format("`replication.all_lines` needs `coherence.protocol` = software, not {}",

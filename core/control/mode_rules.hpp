@@ -8,8 +8,8 @@
 
 namespace atl {
 
-/// Whether modes that a policy has returned may be obeyed: their number, what must be alike on all chips, what the policy has
-/// declared, and what the machine and its coherence protocol allow. Checked once, in the controller, so that chips need
+/// Whether modes that a policy has returned may be obeyed: their number, what must be alike on all chips, what the policy
+/// has declared, and what the machine and its coherence protocol allow. Checked once, in the controller, so that chips need
 /// trust nobody.
 class ModeRules {
  public:

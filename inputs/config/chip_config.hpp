@@ -149,7 +149,8 @@ struct LlcConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
-    v(s.policy, {"policy", "", 0, 0, "organisation = plugin: the policy's file, a .so or .py; a path from where the program runs"});
+    v(s.policy,
+      {"policy", "", 0, 0, "organisation = plugin: the policy's file, a .so or .py; a path from where the program runs"});
     v(s.replication, {"replication", "", 0, 0, "in how many slices of a chip a read-only line may live"});
     v(s.slices, {"slices", "", 1, 256, "slices per chip"});
     v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});

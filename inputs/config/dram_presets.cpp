@@ -139,8 +139,8 @@ constexpr std::array kDramPresets{
     DramPresetRow{DramPreset::gddr6, "gddr6", "GDDR6 of the RTX 2060", kGddr6},
     DramPresetRow{DramPreset::hbm2, "hbm2", "HBM2 of the Quadro GV100", kHbm2},
     DramPresetRow{DramPreset::hbm, "hbm", "HBM of the Tesla P100", kHbm},
-    DramPresetRow{DramPreset::hbm_selrep, "hbm_selrep", "HBM as in SelRep's table of parameters, with a four-activate window",
-                  kHbmSelRep},
+    DramPresetRow{DramPreset::hbm_selrep, "hbm_selrep",
+                  "HBM as in SelRep's table of parameters, with a four-activate window", kHbmSelRep},
 };
 static_assert(in_order(kDramPresets));
 

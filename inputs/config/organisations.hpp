@@ -31,9 +31,9 @@ inline constexpr Roles kAllRoles = Roles(LlcRole::memory_side) | LlcRole::sm_sid
 /// refuses modes that go beyond it.
 struct PolicyTraits {
   Roles roles = LlcRole::memory_side;  ///< that it may return
-  bool switches = false;     ///< the role may change, within a kernel or from one to the next
-  bool replicates = false;   ///< it decides degrees of replication (`llc.replication` = policy)
-  bool llc_profile = false;  ///< it has SAC's profilers count (`Modes::profile`)
+  bool switches = false;               ///< the role may change, within a kernel or from one to the next
+  bool replicates = false;             ///< it decides degrees of replication (`llc.replication` = policy)
+  bool llc_profile = false;            ///< it has SAC's profilers count (`Modes::profile`)
 };
 
 enum class LlcOrganisation : std::uint8_t { memory_side, sm_side, fixed_split, dynamic_split, sac, plugin };
@@ -46,19 +46,29 @@ struct OrganisationRow {
 
 /// A plug-in declares its own traits when it is loaded; the machine is prepared for any.
 inline constexpr std::array kOrganisations{
-    OrganisationRow{LlcOrganisation::memory_side, "memory_side", "lines of the chip's own memory, for the SMs of every chip",
+    OrganisationRow{LlcOrganisation::memory_side,
+                    "memory_side",
+                    "lines of the chip's own memory, for the SMs of every chip",
                     {.roles = LlcRole::memory_side}},
-    OrganisationRow{LlcOrganisation::sm_side, "sm_side", "lines of any chip's memory, for the chip's own SMs",
+    OrganisationRow{LlcOrganisation::sm_side,
+                    "sm_side",
+                    "lines of any chip's memory, for the chip's own SMs",
                     {.roles = LlcRole::sm_side}},
-    OrganisationRow{LlcOrganisation::fixed_split, "static",
+    OrganisationRow{LlcOrganisation::fixed_split,
+                    "static",
                     "local_ways of each set as memory_side, the others as sm_side for remote lines",
                     {.roles = LlcRole::split}},
-    OrganisationRow{LlcOrganisation::dynamic_split, "dynamic",
+    OrganisationRow{LlcOrganisation::dynamic_split,
+                    "dynamic",
                     "as static, with a division that follows the load of links and memory",
                     {.roles = LlcRole::split}},
-    OrganisationRow{LlcOrganisation::sac, "sac", "memory_side or sm_side, whichever SAC's model prefers for the kernel",
+    OrganisationRow{LlcOrganisation::sac,
+                    "sac",
+                    "memory_side or sm_side, whichever SAC's model prefers for the kernel",
                     {.roles = Roles(LlcRole::memory_side) | LlcRole::sm_side, .switches = true, .llc_profile = true}},
-    OrganisationRow{LlcOrganisation::plugin, "plugin", "what the policy in the file `llc.policy` decides (--policy)",
+    OrganisationRow{LlcOrganisation::plugin,
+                    "plugin",
+                    "what the policy in the file `llc.policy` decides (--policy)",
                     {.roles = kAllRoles, .switches = true, .replicates = true, .llc_profile = true}},
 };
 static_assert(in_order(kOrganisations));

@@ -33,31 +33,47 @@ struct ProtocolRow {
   CoherenceProtocol value;
   std::string_view word, doc;
   HomeDirectoryTraits home{};
-  bool full_map = false;         ///< SM-side slices write their copies back; the home notes owner and sharers (SAC section 2.1)
+  bool full_map = false;  ///< SM-side slices write their copies back; the home notes owner and sharers (SAC section 2.1)
   bool llc_keeps_remote = true;  ///< slices may hold other chips' lines
   bool l1_keeps_remote = true;   ///< L1s may
 };
 
 inline constexpr std::array kProtocols{
     ProtocolRow{CoherenceProtocol::software, "software", "caches are written back and invalidated at kernel boundaries"},
-    ProtocolRow{CoherenceProtocol::full_map, "full_map",
-                "SM-side slices: a directory at the home invalidates copies when one is written", {}, true},
-    ProtocolRow{CoherenceProtocol::directory, "directory",
+    ProtocolRow{CoherenceProtocol::full_map,
+                "full_map",
+                "SM-side slices: a directory at the home invalidates copies when one is written",
+                {},
+                true},
+    ProtocolRow{CoherenceProtocol::directory,
+                "directory",
                 "remote writes go through to the home, whose directory of single lines invalidates copies (REC's baseline)",
                 {.present = true}},
-    ProtocolRow{CoherenceProtocol::hmg, "hmg",
+    ProtocolRow{CoherenceProtocol::hmg,
+                "hmg",
                 "as directory, with four lines and one set of sharers per entry (HMG, one level)",
                 {.present = true, .entry_lines = 4, .common_sharers = true}},
-    ProtocolRow{CoherenceProtocol::rec, "rec", "as directory, with an entry for range_bytes and sharers for each line in it",
+    ProtocolRow{CoherenceProtocol::rec,
+                "rec",
+                "as directory, with an entry for range_bytes and sharers for each line in it",
                 {.present = true, .ranges = true, .lru = true}},
-    ProtocolRow{CoherenceProtocol::rec_adaptive, "rec_adaptive", "as rec, with a range chosen for each kernel (ours)",
+    ProtocolRow{CoherenceProtocol::rec_adaptive,
+                "rec_adaptive",
+                "as rec, with a range chosen for each kernel (ours)",
                 {.present = true, .ranges = true, .range_per_kernel = true, .lru = true}},
-    ProtocolRow{CoherenceProtocol::ideal, "ideal", "as directory, with room for all lines: nothing is evicted",
+    ProtocolRow{CoherenceProtocol::ideal,
+                "ideal",
+                "as directory, with room for all lines: nothing is evicted",
                 {.present = true, .unbounded = true}},
-    ProtocolRow{CoherenceProtocol::none_remote, "none_remote", "remote lines are cached at their home only",
-                {}, false, false, false},
-    ProtocolRow{CoherenceProtocol::l1_only, "l1_only", "remote lines are cached at their home and in L1s",
-                {}, false, false, true},
+    ProtocolRow{CoherenceProtocol::none_remote,
+                "none_remote",
+                "remote lines are cached at their home only",
+                {},
+                false,
+                false,
+                false},
+    ProtocolRow{
+        CoherenceProtocol::l1_only, "l1_only", "remote lines are cached at their home and in L1s", {}, false, false, true},
 };
 static_assert(in_order(kProtocols));
 

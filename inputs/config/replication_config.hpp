@@ -27,8 +27,8 @@ inline constexpr std::array kReplications{
     ReplicationRow{Replication::per_cluster, "private", "every slice of its router: each for its own clusters", 0},
     ReplicationRow{Replication::adaptive, "adaptive", "shared, or all lines private, chosen from a profile (ISCA 2019)", 1,
                    true, true, false},
-    ReplicationRow{Replication::selrep, "selrep", "the degree that promises most bandwidth, chosen every epoch (MICRO 2020)", 1,
-                   true},
+    ReplicationRow{Replication::selrep, "selrep", "the degree that promises most bandwidth, chosen every epoch (MICRO 2020)",
+                   1, true},
     ReplicationRow{Replication::policy, "policy", "what the plug-in of `llc.organisation` = plugin decides", 1, true, true},
 };
 static_assert(in_order(kReplications));

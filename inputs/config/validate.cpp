@@ -92,9 +92,10 @@ class Rules {
             "`llc.replication` = adaptive keeps copies of written lines that `coherence.protocol` = {} does not invalidate: "
             "use software, or another replication",
             word_of(c_.coherence.protocol));
-    require(c_.llc.remote_writes == RemoteWrites::through || !row_of(c_.llc.replication).read_only,
-            "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
-            "slice while `llc.replication` reads others: use through, or llc.replication = shared");
+    require(
+        c_.llc.remote_writes == RemoteWrites::through || !row_of(c_.llc.replication).read_only,
+        "`llc.remote_writes` = back lets a dirty line reach its home when the home's LLC has been emptied, and stay in one "
+        "slice while `llc.replication` reads others: use through, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
     if (c_.llc.replication == Replication::selrep) {
@@ -117,13 +118,14 @@ class Rules {
             "`coherence.protocol` = full_map is defined for slices that write their copies back (`llc.organisation` = "
             "sm_side or sac), not for static and dynamic: use software");
     // A plug-in's modes are checked when it returns them.
-    require(p.llc_keeps_remote || !row_of(c_.llc.organisation).traits.switches ||
-                c_.llc.organisation == LlcOrganisation::plugin,
-            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
-            p.word, word_of(c_.llc.organisation));
-    require(p.llc_keeps_remote || !split,
-            "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
-            p.word, word_of(c_.llc.organisation));
+    require(
+        p.llc_keeps_remote || !row_of(c_.llc.organisation).traits.switches || c_.llc.organisation == LlcOrganisation::plugin,
+        "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+        p.word, word_of(c_.llc.organisation));
+    require(
+        p.llc_keeps_remote || !split,
+        "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
+        p.word, word_of(c_.llc.organisation));
     if (!p.home.present) return;
     require(
         !split || c_.llc.remote_writes == RemoteWrites::through,

@@ -29,8 +29,7 @@ class Adaptive final : public PolicyWithState<Adaptive> {
     d.values = {{"shared.lsp", shared.parallelism}, {"shared.hit", shared.hit}, {"shared.bandwidth", shared.total()},
                 {"private.lsp", own.parallelism},   {"private.hit", own.hit},   {"private.bandwidth", own.total()},
                 {"sampled", double(sum.sampled[0])}};
-    return Verdict{{std::move(d)},
-                   to_private ? all({.level = levels_ - 1, .all_lines = true}, kEpoch) : all({}, kEpoch)};
+    return Verdict{{std::move(d)}, to_private ? all({.level = levels_ - 1, .all_lines = true}, kEpoch) : all({}, kEpoch)};
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_); }
 

@@ -67,7 +67,8 @@ class Plugins(unittest.TestCase):
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_sac_in_python_decides_as_the_built_in_does(self):
-        for more in ([], ["link.bandwidth_gbps=4"], ["sac.reprofile_cycles=3000", "sac.window_cycles=1000"]):
+        settings: list[list[str]] = [[], ["link.bandwidth_gbps=4"], ["sac.reprofile_cycles=3000", "sac.window_cycles=1000"]]
+        for more in settings:
             self.assertEqual(self.digest("--policy", SAC, settings=more), self.digest(settings=["llc.organisation=sac", *more]), more)
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")

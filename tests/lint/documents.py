@@ -43,7 +43,7 @@ def prose(text):
 @functools.cache
 def anchors(path):
     """What GitHub makes of the headings; the second of a name gets a number."""
-    names = collections.Counter()
+    names: collections.Counter = collections.Counter()
     for _, line in prose(path.read_text()):
         if heading := re.match(r"#+ (.*)$", line):
             title = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading[1]).lower()

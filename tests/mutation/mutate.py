@@ -39,7 +39,7 @@ def record(number, path, site):
 
 def choose(seed, count):
     """`count` mutants and some more, because not all compile."""
-    chosen = {}
+    chosen: dict = {}
     for path, site in scratch.candidates(seed):
         if len(chosen) == count + count // 4 + 4:
             break
@@ -115,7 +115,8 @@ def report(options):
     if not results:
         raise SystemExit(f"{options.work} has no results: run first")
     written = {(e["before"], e["after"]): e["why"] for e in json.loads(scratch.read(EQUIVALENT))}
-    folders, alive = {}, []
+    folders: dict = {}
+    alive = []
     for r in results:
         column = 0
         if r["outcome"] in ("survived", "not reached"):

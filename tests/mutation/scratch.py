@@ -23,7 +23,7 @@ def read(path):
 
 def sources():
     """Files that are mutated, by folder."""
-    folders = {}
+    folders: dict = {}
     for top in TOPS:
         for folder, _, files in os.walk(os.path.join(SOURCE, top)):
             for name in sorted(files):
@@ -39,7 +39,7 @@ def candidates(seed):
     rng = random.Random(seed)
     pools = {}
     for folder, files in sources().items():
-        lines = {}
+        lines: dict = {}
         for path in files:
             for site in sites.sites(read(os.path.join(SOURCE, path))):
                 lines.setdefault((path, site.line), []).append(site)
@@ -91,7 +91,8 @@ class Scratch:
     def compile(self, mutants):
         """Builds the suites with these {number: (path, site)}. Returns the numbers of those that do not compile and were
         left out."""
-        refused, targets = set(), ["unit_" + suite for suite in SUITES]
+        refused: set = set()
+        targets = ["unit_" + suite for suite in SUITES]
         while True:
             left = {n: m for n, m in mutants.items() if n not in refused}
             self.write(left)
@@ -105,7 +106,7 @@ class Scratch:
 
     def write(self, mutants):
         """Files keep their time if they do not change, so that ninja does not compile them again."""
-        by_path = {}
+        by_path: dict = {}
         for number, (path, site) in mutants.items():
             by_path.setdefault(path, []).append((number, site))
         for paths in sources().values():
@@ -119,7 +120,7 @@ class Scratch:
 
 def blamed(output, source, mutants):
     """Mutants in lines that the compiler names in an error or on the way to it."""
-    lines = {}
+    lines: dict = {}
     for number, (path, site) in mutants.items():
         text = read(os.path.join(SOURCE, path))
         for edit in site.edits:

@@ -21,8 +21,8 @@ struct Machine {
   std::uint8_t full_line;                 ///< mask of all sectors of a line
   std::uint32_t page_shift;               ///< log2 of lines per page
   double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
-  bool full_map;        ///< SM-side slices are kept coherent by directories (SAC section 2.1)
-  bool replicates;      ///< a line may live in several slices of a chip
+  bool full_map;              ///< SM-side slices are kept coherent by directories (SAC section 2.1)
+  bool replicates;            ///< a line may live in several slices of a chip
   bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
   bool directories() const { return full_map || home_directory; }
   bool home_directory;  ///< slices that hold remote lines are kept coherent by directories at the homes (REC, HMG)

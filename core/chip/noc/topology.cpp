@@ -5,7 +5,11 @@
 namespace atl {
 
 ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self)
-    : kind_(kind), chips_(chips), self_(self), ports_(row_of(kind).ports(chips - 1)), sides_(kind == Topology::ring ? 2 : 1) {
+    : kind_(kind),
+      chips_(chips),
+      self_(self),
+      ports_(row_of(kind).ports(chips - 1)),
+      sides_(kind == Topology::ring ? 2 : 1) {
   if (chips == 1) return;
   if (kind == Topology::ring) {
     for (std::uint32_t way = 0; way < ports_; ++way) {

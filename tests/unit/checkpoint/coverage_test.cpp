@@ -81,7 +81,7 @@ TEST_CASE("what changes during a run is listed as state, in every component of e
       chips.push_back(std::make_unique<Chip>(machine, lp, edges[lp], w));
       local.push_back(chips.back().get());
     }
-    Controller controller(c.system, edges[c.system.chips], w.kernels(), kNever);
+    Controller controller(machine, edges[c.system.chips], w.kernels(), kNever, load_policy(c.system));
     local.push_back(&controller);
     SerialTransport alone;
     Synchroniser synchroniser(alone, local, std::vector<int>(local.size()), edges);

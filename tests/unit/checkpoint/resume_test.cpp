@@ -106,7 +106,7 @@ TEST_CASE("a chip and a controller that are loaded and saved again give the same
       Chip chip(machine, lp, edges[lp], w);
       CHECK(again(chip, state.processes[lp]));
     }
-    Controller controller(c.system, edges[c.system.chips], w.kernels(), kNever);
+    Controller controller(machine, edges[c.system.chips], w.kernels(), kNever, load_policy(c.system));
     CHECK(again(controller, state.processes[c.system.chips]));
   }
 }

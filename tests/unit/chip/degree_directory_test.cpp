@@ -7,8 +7,8 @@
 #include <list>
 #include <random>
 
-#include "inputs/config/reader.hpp"
 #include "core/chip/profile/degree_profiler.hpp"
+#include "inputs/config/reader.hpp"
 
 using namespace atl;
 

@@ -52,7 +52,8 @@ TEST_CASE("random legal modes, for every kernel and every epoch, read nothing st
     CAPTURE(seed);
     CAPTURE(row_of(c.coherence.protocol).word);
     ScriptedWorkload w = stress_workload(c, s.shape, seed);
-    const Sequence q = checked(c, w, [&](const SystemConfig& config) { return RandomModes::load(config, seed, seed % 4 != 1); });
+    const Sequence q =
+        checked(c, w, [&](const SystemConfig& config) { return RandomModes::load(config, seed, seed % 4 != 1); });
     checked_sectors += q.counts.checked;
     decisions[seed % kProtocols.size()] += q.result.decisions.size();
   }

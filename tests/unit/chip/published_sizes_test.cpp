@@ -3,9 +3,9 @@
 #include <bit>
 #include <cmath>
 
+#include "core/chip/sm/ownership_table.hpp"
 #include "inputs/config/reader.hpp"
 #include "partition/replica_map.hpp"
-#include "core/chip/sm/ownership_table.hpp"
 #include "policies/coherence/directory_layout.hpp"
 
 /// Sizes and bandwidths that the papers print and that follow from a preset (docs/reproduction.md).

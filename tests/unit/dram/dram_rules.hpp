@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "inputs/config/chip_config.hpp"
+#include "inputs/config/dram_config.hpp"
 
 /// The rules that a DRAM device makes for the commands of its controller, as its data sheet has them: which command must
 /// keep which distance from which earlier one. Written from the rules alone: nothing of the channel is used here.

@@ -22,7 +22,7 @@ from colab_runs import ENERGY, Results, arithmetic, harmonic, show, table
 from four_chips import multichip
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import results_page  # noqa: E402
+import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/colab.md"

@@ -21,7 +21,7 @@ import h5py
 import published as paper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import results_page  # noqa: E402
+import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/rec.md"

@@ -11,7 +11,7 @@ import claims_selrep
 from claim import KINDS, RULES, VERDICTS, shown, verdict
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import results_page  # noqa: E402
+import results_page
 
 PAPERS = (claims_sac, claims_selrep, claims_rec, claims_colab)
 CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)

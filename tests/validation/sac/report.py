@@ -16,7 +16,7 @@ import sys
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import results_page  # noqa: E402
+import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/sac.md"

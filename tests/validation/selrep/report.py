@@ -18,7 +18,7 @@ import h5py
 from workloads import CONFIGURATIONS, NEUTRAL, ROOT, SENSITIVE
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import results_page  # noqa: E402
+import results_page
 
 PAGE = ROOT / "docs/validation/selrep.md"
 STATIC = ("shared", "degree_2", "degree_4", "degree_8", "private")  # what BSR, the best static replication, picks from
