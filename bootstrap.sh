@@ -20,7 +20,8 @@ usage() {
 usage: ./bootstrap.sh COMMAND
 
   demo    simulate a small neural network on four chips in five processes and report on it
-  test    run every test and linter, and the unit tests also under sanitizers
+  test    run every test and linter
+  sanitize  the unit tests under address and undefined-behaviour sanitizers
   build   build build/release/atoll
   clean   remove what these wrote below build
   --help  show this
@@ -123,12 +124,15 @@ demo() {
 }
 
 run_tests() {
-  build "$sanitized" unit_tests
-  step "testing units under sanitizers"
-  ctest --preset asan-ubsan-units
   build "$build"
   step "testing"
   ctest --preset release
+}
+
+run_sanitizers() {
+  build "$sanitized" unit_tests
+  step "testing units under sanitizers"
+  ctest --preset asan-ubsan-units
 }
 
 [[ $# -eq 1 ]] || {
@@ -136,13 +140,14 @@ run_tests() {
   exit 2
 }
 case $1 in
-  demo | test | build)
+  demo | test | sanitize | build)
     mkdir -p build
     if [[ $1 == test ]]; then install_missing "${linters[@]}"; else install_missing; fi
     prepare_mpi
     ;;&
   demo) demo ;;
   test) run_tests ;;
+  sanitize) run_sanitizers ;;
   build) build "$build" ;;
   clean) rm -rf "$build" "$sanitized" build/lint "$apt_log" build/configure.log build/demo.h5 build/demo.png build/demo.html ;;
   -h | --help | help) usage ;;

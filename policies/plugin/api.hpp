@@ -37,6 +37,7 @@ inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
 
 }  // namespace atl
 
+// Its arguments are an initialiser and a class, which parentheses would not fit. NOLINTBEGIN(bugprone-macro-parentheses)
 #define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                          \
   extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                    \
     static const atl::PolicyPlugin plugin{                                                                              \
@@ -45,3 +46,4 @@ inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
         .make = [](const atl::SystemConfig& c) -> std::unique_ptr<atl::Policy> { return std::make_unique<Class>(c); }}; \
     return &plugin;                                                                                                     \
   }
+// NOLINTEND(bugprone-macro-parentheses)
