@@ -57,7 +57,7 @@ def run(program, case, mutant, cpu_limit, reached_to=None):
     process = subprocess.Popen([program, "--abort-after=1", f"--first={case.index}", f"--last={case.index}"],
                                env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits,
                                start_new_session=True)
-    pause, seen = 0.002, 0.0
+    pause, seen, deadlocked = 0.002, 0.0, False
     while True:
         done, status, usage = os.wait4(process.pid, os.WNOHANG)
         if done:
@@ -66,12 +66,13 @@ def run(program, case, mutant, cpu_limit, reached_to=None):
         if now - seen > 0.2:
             seen, awake = now, now if busy(process.pid) else awake
         if now - awake > ASLEEP:  # its threads wait for each other
+            deadlocked = True
             process.kill()
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds, cpu_seconds = time.monotonic() - start, usage.ru_utime + usage.ru_stime
-    if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    if deadlocked or process.returncode == -signal.SIGXCPU:
         return "timeout", seconds, cpu_seconds
     return {0: "passed", 1: "failed"}.get(process.returncode, "crashed"), seconds, cpu_seconds
 
@@ -100,6 +101,8 @@ def judge(programs, all_cases, mutant, own):
     for case in in_order(all_cases, mutant, own):
         ran += 1
         outcome, _, _ = run(programs[case.suite], case, mutant, 5 * case.cpu_seconds + 2)
+        if outcome == "crashed":  # once more: somebody else may have ended it
+            outcome, _, _ = run(programs[case.suite], case, mutant, 5 * case.cpu_seconds + 2)
         if outcome != "passed":
             by = f"unit_{case.suite}: {case.name}"
             break
