@@ -20,8 +20,8 @@ usage() {
 usage: ./bootstrap.sh COMMAND
 
   demo    simulate a small neural network on four chips in five processes and report on it
-  test    run every test and linter
-  sanitize  the unit tests under address and undefined-behaviour sanitizers
+  test    run every test and linter, and the unit tests under sanitizers
+  sanitize  the unit tests under address and undefined-behaviour sanitizers alone
   build   build build/release/atoll
   clean   remove what these wrote below build
   --help  show this
@@ -125,6 +125,7 @@ demo() {
 
 run_tests() {
   build "$build"
+  run_sanitizers
   step "testing"
   ctest --preset release
 }

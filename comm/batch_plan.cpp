@@ -8,16 +8,16 @@
 namespace atl {
 
 BatchPlan plan_batches(const std::vector<int>& rank_of, const std::vector<std::vector<Edge>>& edges) {
-  std::vector<std::set<LpId>> abroad(rank_of.size());  // whom a process has edges to or from in other ranks
+  std::vector<std::set<LpId>> remote_peers(rank_of.size());  // whom a process has edges to or from in other ranks
   for (LpId from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {
-      if (rank_of[from] != rank_of[e.to]) abroad[from].insert(e.to), abroad[e.to].insert(from);
+      if (rank_of[from] != rank_of[e.to]) remote_peers[from].insert(e.to), remote_peers[e.to].insert(from);
     }
   }
   BatchPlan plan;
   std::map<std::pair<int, std::set<LpId>>, LpId> least;
   for (LpId lp = 0; lp < rank_of.size(); ++lp)
-    plan.group.push_back(least.try_emplace({rank_of[lp], abroad[lp]}, lp).first->second);
+    plan.group.push_back(least.try_emplace({rank_of[lp], remote_peers[lp]}, lp).first->second);
   std::map<std::pair<LpId, LpId>, Cycle> latency;
   for (LpId from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {

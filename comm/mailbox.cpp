@@ -24,6 +24,7 @@ void Mailbox::put(Mail& mail, Cycle now) {
   for (ControlMessage& c : mail.control) {
     check(c.arrival);
     const Cycle index = c.arrival / window_;
+    ATOLL_ASSERT(index >= current_);
     (index - current_ < kSlots ? slots_[index % kSlots].control : far_.control).push_back(std::move(c));
   }
   kept_ += mail.data.size() + mail.control.size();
@@ -31,6 +32,7 @@ void Mailbox::put(Mail& mail, Cycle now) {
 }
 
 const Mail& Mailbox::take(Cycle index) {
+  ATOLL_ASSERT(index >= current_);
   taken_.clear();
   if (taken_.data.capacity() != 0) spare_.push_back(std::exchange(taken_.data, {}));
   if (kept_ == 0) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/assert.hpp"
 #include "core/engine/message.hpp"
 
 namespace atl {
@@ -32,6 +33,7 @@ class Mailbox {
   static constexpr Cycle kSlots = 16;
   void place(const Message& m) {
     const Cycle index = m.arrival / window_;
+    ATOLL_ASSERT(index >= current_);
     auto& into = index - current_ < kSlots ? slots_[index % kSlots].data : far_.data;
     if (into.capacity() == 0 && !spare_.empty()) {
       into = std::move(spare_.back());

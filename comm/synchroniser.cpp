@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 namespace atl {
 namespace {
@@ -205,20 +205,20 @@ bool Synchroniser::run(Meeting* meeting) {
     if (alone && !error && !(in_turn && meeting != nullptr) && busy_soon(end + window_)) continue;
     if (!meet) continue;
     for (Group& g : groups_) receive_batches(g, end, error);
-    // A wish takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
-    const bool may_wish = meeting != nullptr && end > Meeting::kWishes;
-    const std::uint32_t mine = may_wish && !error ? meeting->wish() : 0;
+    // A request takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
+    const bool may_request = meeting != nullptr && end > Meeting::kRequests;
+    const std::uint32_t mine = may_request && !error ? meeting->request() : 0;
     Cycle next = least_of_all(error ? kFailed : mine != 0 ? mine : earliest());
-    if (next == kFailed) agree(transport_, error);
-    std::uint32_t wish = 0;
-    if (may_wish && next <= Meeting::kWishes) {
-      wish = static_cast<std::uint32_t>(next);
+    if (next == kFailed) throw_if_any_failed(transport_, error);
+    std::uint32_t request = 0;
+    if (may_request && next <= Meeting::kRequests) {
+      request = static_cast<std::uint32_t>(next);
       next = least_of_all(earliest());
     }
     if (next == kNever) return true;
     index_ = std::max(index_, next / window_);
     const Cycle next_turn = (index_ / kSkipWindows + 1) * kSkipWindows;
-    if (meeting != nullptr && !meeting->hold(index_ * window_, next_turn * window_, wish)) return false;
+    if (meeting != nullptr && !meeting->meet(index_ * window_, next_turn * window_, request)) return false;
   }
 }
 

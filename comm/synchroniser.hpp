@@ -16,12 +16,12 @@ namespace atl {
 /// been received, and those that are kept arrive at `boundary` or later.
 class Meeting {
  public:
-  static constexpr std::uint32_t kWishes = 3;
+  static constexpr std::uint32_t kRequests = 3;
   virtual ~Meeting() = default;
-  /// Of this rank, for a reason that the others need not see: 0, or 1 to kWishes.
-  virtual std::uint32_t wish() = 0;
-  /// Collective; `wish` is the lowest of all ranks, or 0. The next one is at `next` or before. False: the run ends here.
-  virtual bool hold(Cycle boundary, Cycle next, std::uint32_t wish) = 0;
+  /// Of this rank, for a reason that the others need not see: 0, or 1 to kRequests.
+  virtual std::uint32_t request() = 0;
+  /// Collective; `request` is the lowest of all ranks, or 0. The next one is at `next` or before. False: the run ends here.
+  virtual bool meet(Cycle boundary, Cycle next, std::uint32_t request) = 0;
 };
 
 /// Conservative time windows over logical processes that are spread over ranks.
@@ -37,9 +37,9 @@ class Synchroniser {
   Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
                const std::vector<std::vector<Edge>>& edges);
 
-  /// Runs until no process anywhere has anything to do: true. If a process throws, every rank ends: see agree().
-  /// A `meeting`, of which every rank has its own, is held every kSkipWindows windows, and when it says so the run ends
-  /// there: false.
+  /// Runs until no process anywhere has anything to do: true. If a process throws, every rank ends: see
+  /// throw_if_any_failed(). A `meeting`, of which every rank has its own, is held every kSkipWindows windows, and when it
+  /// says so the run ends there: false.
   bool run(Meeting* meeting = nullptr);
 
   /// Messages to a process of this rank that it has not been handed yet, by ascending source. Where ranks meet.

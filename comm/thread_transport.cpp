@@ -11,7 +11,7 @@
 #include <thread>
 #include <tuple>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 namespace atl {
 namespace {

@@ -20,7 +20,7 @@ unsigned log2_of(std::uint32_t value, const char* key) {
 
 }  // namespace
 
-AddressMap::AddressMap(const SystemConfig& config) : hashed_(config.partition.mapping == Mapping::pae) {
+AddressMap::AddressMap(const SystemConfig& config) : lines_(config), hashed_(config.partition.mapping == Mapping::pae) {
   const std::uint32_t slices = config.llc.slices, channels = config.dram.channels;
   if (slices % channels && channels % slices)
     throw InputError("llc.slices", std::to_string(slices) + " slices and " + std::to_string(channels) +

@@ -5,11 +5,13 @@
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/fast_div.hpp"
+#include "partition/home_lines.hpp"
 
 namespace atl {
 
 /// Which slice, channel, bank and row of its chip a line belongs to. The chip itself is never hashed: it is the home that
-/// page placement decides, and the map is the same in every chip.
+/// page placement decides, and the map is the same in every chip. It maps the line's number at its home (HomeLines), so that
+/// every slice, channel, bank and set is reached evenly whichever chip that is.
 ///
 /// A channel is a function of the address only. With more slices than channels, slice = channel * k + sub-slice; with
 /// fewer, a slice serves channels / slices neighbouring channels. So a slice always talks to the fewest channels, and
@@ -19,35 +21,40 @@ class AddressMap {
   /// Throws InputError when the shape cannot be mapped.
   explicit AddressMap(const SystemConfig& config);
 
-  std::uint32_t slice(LineAddr line) const {
+  std::uint32_t slice(LineAddr address) const {
+    const std::uint64_t line = lines_.local(address);
     if (hashed_) return parities(line, slice_masks_.data(), slice_bits_);
-    const std::uint64_t chunk = line.value >> chunk_shift_;
+    const std::uint64_t chunk = line >> chunk_shift_;
     const std::uint64_t in_channel = channels_.quotient(chunk);
     const std::uint64_t channel = chunk - in_channel * channels_.divisor();
     return static_cast<std::uint32_t>(
         channels_per_slice_.quotient(channel * slices_per_channel_.divisor() + slices_per_channel_.remainder(in_channel)));
   }
 
-  std::uint32_t channel(LineAddr line) const {
+  std::uint32_t channel(LineAddr address) const {
+    const std::uint64_t line = lines_.local(address);
     if (hashed_) return parities(line, channel_masks_.data(), channel_bits_);
-    return channels_.remainder(line.value >> chunk_shift_);
+    return channels_.remainder(line >> chunk_shift_);
   }
 
-  std::uint32_t bank(LineAddr line) const {
+  std::uint32_t bank(LineAddr address) const {
+    const std::uint64_t line = lines_.local(address);
     if (hashed_) return parities(line, bank_masks_.data(), bank_bits_);
-    const std::uint64_t in_channel = channels_.quotient(line.value >> chunk_shift_);
+    const std::uint64_t in_channel = channels_.quotient(line >> chunk_shift_);
     return bank_subs_.remainder(in_channel) + bank_subs_.divisor() * banks_per_sub_.remainder(column_run(in_channel));
   }
 
-  std::uint32_t row(LineAddr line) const {
-    if (hashed_) return static_cast<std::uint32_t>(line.value >> row_shift_);
-    const std::uint64_t in_channel = channels_.quotient(line.value >> chunk_shift_);
+  std::uint32_t row(LineAddr address) const {
+    const std::uint64_t line = lines_.local(address);
+    if (hashed_) return static_cast<std::uint32_t>(line >> row_shift_);
+    const std::uint64_t in_channel = channels_.quotient(line >> chunk_shift_);
     return static_cast<std::uint32_t>(banks_per_sub_.quotient(column_run(in_channel)));
   }
 
   /// Numbers the lines of one slice densely, so that a SetIndexer sees no bits that are constant inside a slice.
-  std::uint64_t line_in_slice(LineAddr line) const {
-    const std::uint64_t low = line.value & ((1ull << chunk_shift_) - 1), chunk = line.value >> chunk_shift_;
+  std::uint64_t line_in_slice(LineAddr address) const {
+    const std::uint64_t line = lines_.local(address);
+    const std::uint64_t low = line & ((1ull << chunk_shift_) - 1), chunk = line >> chunk_shift_;
     if (hashed_) return chunk >> slice_bits_ << chunk_shift_ | low;  // bits 8.. are recoverable from slice and upper bits
     const std::uint64_t in_channel = channels_.quotient(chunk);
     const std::uint64_t channel = chunk - in_channel * channels_.divisor();
@@ -63,9 +70,9 @@ class AddressMap {
   }
 
  private:
-  static std::uint32_t parities(LineAddr line, const std::uint64_t* masks, unsigned count) {
+  static std::uint32_t parities(std::uint64_t line, const std::uint64_t* masks, unsigned count) {
     std::uint32_t out = 0;
-    for (unsigned i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(__builtin_parityll(line.value & masks[i])) << i;
+    for (unsigned i = 0; i < count; ++i) out |= static_cast<std::uint32_t>(__builtin_parityll(line & masks[i])) << i;
     return out;
   }
   std::uint64_t column_run(std::uint64_t in_channel) const { return columns_.quotient(bank_subs_.quotient(in_channel)); }
@@ -73,6 +80,7 @@ class AddressMap {
   void set_up_hash(const SystemConfig& config);
   void set_up_modulo(const SystemConfig& config);
 
+  HomeLines lines_;
   bool hashed_ = true;
   std::uint8_t slice_bits_ = 0, channel_bits_ = 0, bank_bits_ = 0, row_shift_ = 0, chunk_shift_ = 1;
   std::array<std::uint64_t, 8> slice_masks_{};  ///< over line-address bits

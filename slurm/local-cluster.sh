@@ -10,7 +10,7 @@ self=$(readlink -f "${BASH_SOURCE[0]}")
 readonly self
 readonly packages="slurmctld slurmd slurm-client munge libpmix-dev iproute2"  # pmix: mpi_pmix.so wants its unversioned name
 readonly programs="slurmctld slurmd sbatch srun scontrol sinfo munged mungekey munge ip unshare nsenter"
-dir=${ATOLL_SLURM_DIR:-/var/tmp/atoll-slurm}
+dir=${ATOLL_SLURM_DIR:-/run/atoll-slurm}  # only root can make something there
 nodes=1
 cpus=
 export PATH=$PATH:/usr/sbin:/sbin
@@ -27,7 +27,7 @@ usage: slurm/local-cluster.sh COMMAND [--nodes 1|2] [--cpus N] [--dir DIR]
 
   --nodes K  nodes, n1 and n2 (default 1); with two, MPI between them is TCP
   --cpus N   processors that a node claims to have (default: what there is, and at least 8)
-  --dir DIR  where it lives (default: $ATOLL_SLURM_DIR, or /var/tmp/atoll-slurm); several can be up in several folders
+  --dir DIR  where it lives (default: $ATOLL_SLURM_DIR, or /run/atoll-slurm); several can be up in several folders
 
 Exit code 77: it cannot run here, and the message says what is missing.
 END
@@ -90,6 +90,18 @@ node() {
 first_process() {
   local pid start
   [[ -s $dir/first ]] && read -r pid start <"$dir/first" && [[ $(started "$pid") == "$start" ]] && printf '%s\n' "$pid"
+}
+
+# What is in the folder is run and killed as root: nobody else may have made it, or be able to change or replace it.
+check_trusted() {
+  local part owner mode
+  [[ ! -L $dir ]] || fail "$dir is a link; give the folder itself"
+  for part in "$dir" "$(dirname "$(readlink -f "$dir")")"; do
+    read -r owner mode < <(stat -c '%u %a' "$part")
+    if [[ $part != "$dir" && $((8#$mode & 8#1000)) -ne 0 ]]; then continue; fi  # sticky: only owners rename what is in it
+    [[ $owner -eq 0 && $((8#$mode & 8#022)) -eq 0 ]] ||
+      fail "$part belongs to user $owner with mode $mode and not to root alone: \`up\` has not made it, and nothing in it is used"
+  done
 }
 
 started() { awk '$3 != "Z" { print $22 }' "/proc/$1/stat" 2>/dev/null; }
@@ -169,6 +181,7 @@ up() {
   [[ ! -e $dir ]] || fail "$dir exists already: \`status\` shows what it is, \`down\` removes it"
   net=$(free_network)
   mkdir -m 755 "$dir" || fail "$dir cannot be created"
+  (check_trusted) || { rmdir "$dir" && exit 1; }
   dir=$(readlink -f "$dir")
   [[ ${#dir} -le 80 ]] || { rmdir "$dir" && fail "--dir: too long a path for a socket in it"; }
   mkdir "$dir"/{log,state,spool,tmp}
@@ -214,6 +227,7 @@ give_up() {
 
 print_env() {
   [[ -e $dir/slurm.conf ]] || fail "there is no cluster in $dir"
+  check_trusted
   printf 'export SLURM_CONF=%q\n' "$dir/slurm.conf"
   # Messages over shared memory and TCP; what MPI leaves behind when it is killed goes with the cluster's folder.
   printf 'export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_orte_tmpdir_base=%q\n' "$dir/tmp"
@@ -222,6 +236,7 @@ print_env() {
 
 status() {
   [[ -e $dir ]] || { printf 'there is no cluster in %s\n' "$dir" && exit 1; }
+  check_trusted
   first_process >/dev/null || { printf 'the cluster in %s has ended; "down" removes the folder\n' "$dir" && exit 1; }
   export SLURM_CONF=$dir/slurm.conf
   sinfo
@@ -232,6 +247,7 @@ down() {
   local pid
   [[ -e $dir ]] || return 0
   [[ $(id -u) -eq 0 ]] || fail "only root can end it: sudo slurm/local-cluster.sh down"
+  check_trusted
   [[ -d $dir/munge && -d $dir/spool ]] || fail "$dir is not the folder of a cluster; nothing removed"
   dir=$(readlink -f "$dir")
   if pid=$(first_process); then

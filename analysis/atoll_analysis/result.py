@@ -102,9 +102,9 @@ def _other(file: h5py.File) -> dict[str, pd.DataFrame]:
     return found
 
 
-def load(path: str | os.PathLike[str]) -> Result:
+def load(path: str | os.PathLike[str], force_damaged: bool = False) -> Result:
     """Reads a result of `atoll run -o`. Raises BadResult for what is not one, is damaged, or has another layout."""
-    with open_result(path) as file:
+    with open_result(path, force_damaged) as file:
         series, shared = file["series"], tables.sharing(file)
         return Result(
             **read_head(file, path), kernels=tables.kernels(file), counters=tables.counters(file),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import h5py
 
 from atoll_analysis.errors import BadResult
+from atoll_analysis.seal import check_seal
 
 SCHEMA = "atoll-result"
 # 4 adds /stack and attributes of /provenance to 3; 5 adds three datasets to /slices, and /structures.
@@ -37,13 +38,16 @@ def versions() -> str:
 
 
 @contextmanager
-def open_result(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """The open file, its schema checked. Whatever is broken in it, then and in the block, becomes a BadResult."""
+def open_result(path: str | os.PathLike[str], force_damaged: bool = False) -> Iterator[h5py.File]:
+    """The open file, its checksum (unless `force_damaged`) and schema checked. Whatever is broken in it, then and in the
+    block, becomes a BadResult."""
     if not os.path.exists(path):
         raise BadResult(path, "does not exist")
     if os.path.isdir(path):
         raise BadResult(path, "is a folder; a sweep is read by load_sweep()")
     try:
+        if not force_damaged:
+            check_seal(path)
         with h5py.File(path, "r") as file:
             check_schema(file, path)
             yield file

@@ -30,15 +30,15 @@ FileCheckpointer::FileCheckpointer(std::string output, CheckpointHeader header, 
 
 double FileCheckpointer::host_seconds() const { return seconds_before_ + 60 * minutes_since(start_); }
 
-Checkpointer::Wish FileCheckpointer::wish() {
-  if (end_signalled()) return Wish::end;
-  if (take_checkpoint_signal()) return Wish::checkpoint_and_end;
-  if (!keeps_) return Wish::none;
+Checkpointer::Request FileCheckpointer::request() {
+  if (end_signalled()) return Request::end;
+  if (take_checkpoint_signal()) return Request::checkpoint_and_end;
+  if (!keeps_) return Request::none;
   if (plan_.time_limit_minutes != 0 && minutes_since(limit_from_) >= plan_.time_limit_minutes) {
     limit_from_ = Clock::now();  // if it cannot be written
-    return Wish::checkpoint_and_end;
+    return Request::checkpoint_and_end;
   }
-  return plan_.every_minutes != 0 && minutes_since(last_at_) >= plan_.every_minutes ? Wish::checkpoint : Wish::none;
+  return plan_.every_minutes != 0 && minutes_since(last_at_) >= plan_.every_minutes ? Request::checkpoint : Request::none;
 }
 
 bool FileCheckpointer::due(Cycle boundary, Cycle next) {
@@ -69,7 +69,7 @@ bool FileCheckpointer::keep(SystemState state) {
 }
 
 std::string FileCheckpointer::farewell() const {
-  if (ended == Wish::checkpoint_and_end) return "stopped; go on with: atoll resume " + newest_;
+  if (ended == Request::checkpoint_and_end) return "stopped; go on with: atoll resume " + newest_;
   if (newest_.empty()) return "ended by SIGTERM; there is no checkpoint";
   return "ended by SIGTERM; go on from the last checkpoint with: atoll resume " + newest_;
 }

@@ -13,7 +13,7 @@ class FileCheckpointer final : public Checkpointer {
   /// checkpoint that the run went on from, if any.
   FileCheckpointer(std::string output, CheckpointHeader header, CheckpointPlan plan, bool keeps, std::string from);
 
-  Wish wish() override;
+  Request request() override;
   bool due(Cycle boundary, Cycle next) override;
   bool keep(SystemState state) override;
 

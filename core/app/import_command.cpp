@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/stats/durable_file.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 
 namespace atl {
@@ -10,6 +11,7 @@ namespace atl {
 void add_import(Commands& c) {
   struct Options {
     std::string list, output;
+    bool force = false;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("import", "Convert a foreign trace into an Atoll trace");
@@ -17,7 +19,13 @@ void add_import(Commands& c) {
   CLI::App* accel = cmd->add_subcommand("accel-sim", "SASS traces of Accel-Sim's tracer");
   accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz)")->required();
   accel->add_option("-o,--output", o->output, "trace to write (.h5)")->required();
-  accel->callback([&c, o] { c.chosen = [o] { import_accel_sim(o->list, o->output); }; });
+  accel->add_flag("-f,--force", o->force, "replace an existing file");
+  accel->callback([&c, o] {
+    c.chosen = [o] {
+      check_output(o->output, o->force);
+      import_accel_sim(o->list, o->output);
+    };
+  });
 }
 
 }  // namespace atl

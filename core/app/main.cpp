@@ -3,7 +3,7 @@
 #include <new>
 #include <string_view>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
     if (commands.on_all_ranks) {
       commands.chosen();
     } else {
-      atl::together(mpi.transport(), [&] {
+      atl::run_collectively(mpi.transport(), [&] {
         if (mpi.transport().rank() == 0) commands.chosen();
       });
     }

@@ -164,6 +164,10 @@ void add_record(Commands& c) {
                   "that execute thread blocks which cannot learn of each other; default: one per processor")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  cmd->add_option(
+         "--schedule-seed", o->record.schedule_seed,
+         "resident blocks and their warps take short turns in an order that N fixes, as on a GPU (docs/recording.md)")
+      ->type_name("N");
   cmd->add_option("--compression", o->record.compression, "of the trace: 1, fast, to 9, small; 0: none")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 9))

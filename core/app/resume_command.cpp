@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/run_job.hpp"
@@ -23,9 +23,9 @@ struct ResumeOptions {
 /// Every rank reads the file for itself: its own processes are in it.
 Checkpoint shared_checkpoint(Transport& t, const std::string& path) {
   Checkpoint c;
-  together(t, [&] { c = read_checkpoint(path); });
+  run_collectively(t, [&] { c = read_checkpoint(path); });
   const auto all = t.all_gather(std::to_string(c.checksum));
-  together(t, [&] {
+  run_collectively(t, [&] {
     if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
     throw InputError(path, fmt::format("rank {} sees another file than rank 0; give all hosts the same", t.rank()));
   });
@@ -75,7 +75,7 @@ void add_resume(Commands& c) {
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);
         RunJob job;
-        together(t, [&] { job = job_of(*o, std::move(checkpoint)); });
+        run_collectively(t, [&] { job = job_of(*o, std::move(checkpoint)); });
         return run_job(t, std::move(job), c.mpi.host());
       });
     };

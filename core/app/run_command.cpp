@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/run_job.hpp"
@@ -26,7 +26,7 @@ struct RunOptions {
 /// Rank 0 reads the configuration; the others get what it read, so that all simulate the same system.
 SystemConfig shared_config(Transport& t, const RunOptions& o) {
   std::string text;
-  together(t, [&] {
+  run_collectively(t, [&] {
     if (t.rank() == 0) text = effective_json(read_system(o.system, o.sets));
   });
   t.broadcast(text, 0);
@@ -70,7 +70,7 @@ void add_run(Commands& c) {
     c.chosen = [&c, o] {
       if (o->scale > 0) o->sets.push_back(fmt::format("scale={}", o->scale));
       if (!o->policy.empty()) {
-        o->sets.push_back("llc.organisation=plugin");
+        o->sets.emplace_back("llc.organisation=plugin");
         o->sets.push_back(fmt::format("llc.policy={}", std::filesystem::absolute(o->policy).string()));
       }
       const std::string started = time_of_day();
@@ -78,7 +78,7 @@ void add_run(Commands& c) {
         RunJob job = o->job;
         job.config = shared_config(t, *o);
         job.workload_file = job.workload, job.command = c.line, job.started_at = started;
-        together(t, [&] { job.plan = o->checkpoints.plan(); });
+        run_collectively(t, [&] { job.plan = o->checkpoints.plan(); });
         return run_job(t, job, c.mpi.host());
       });
     };

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +11,7 @@
 #include <iterator>
 #include <memory>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/thread_transport.hpp"
 #include "core/app/file_checkpointer.hpp"
 #include "core/app/stop_signals.hpp"
@@ -19,6 +20,7 @@
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/output_lock.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
@@ -26,25 +28,31 @@
 namespace atl {
 namespace {
 
-/// A rank on another host may see another file under the same name. What the ranks must agree on is how much work there is.
-void check_same_workload(Transport& t, const Workload& workload, const std::string& path) {
-  Digest mine;
-  for (const KernelInfo& k : workload.kernels()) {
-    for (const char c : k.name) mine.add(static_cast<unsigned char>(c));
-    mine.add(k.ctas(), std::uint64_t{k.threads()} << 32 | k.shared_bytes);
-  }
-  const auto all = t.all_gather(std::to_string(mine.value()));
-  together(t, [&] {
-    if (all[static_cast<std::size_t>(t.rank())] == all[0]) return;
-    throw InputError(path,
-                     fmt::format("rank {} sees other kernels in it than rank 0; give all hosts the same file", t.rank()));
+/// The workload's digest, which is the same on all ranks: a rank on another host, or started with another name, may see
+/// another file, as large and with the same kernels, and the run would be of neither. Each process reads it once.
+std::string common_digest(Transport& t, const RunJob& job, const std::string& host) {
+  const auto processes = t.all_gather(fmt::format("{} {}", host, ::getpid()));
+  const auto rank = static_cast<std::size_t>(t.rank());
+  const auto reads = [&](std::size_t r) {
+    return std::ranges::find(processes, processes[r]) == processes.begin() + static_cast<std::ptrdiff_t>(r);
+  };
+  std::string mine;
+  run_collectively(t, [&] {
+    if (reads(rank)) mine = workload_digest(job.workload_file);
   });
+  const auto all = t.all_gather(mine);
+  run_collectively(t, [&] {
+    if (reads(rank) && mine != all[0])
+      throw InputError(job.workload_file,
+                       fmt::format("rank {} sees other contents than rank 0; give all hosts the same file", rank));
+  });
+  return all[0];
 }
 
 std::string check_line(const ConsistencyChecker::Counts& n) {
   return fmt::format(
       "check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
-      n.checked, n.slices, n.endings, n.tracked,
+      n.checked, n.slices, n.endings, n.sharers_compared,
       n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
 }
 
@@ -76,17 +84,15 @@ CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
   return h;
 }
 
-/// Looks at everything that can be wrong before the run begins, on the controller's rank. Returns the workload's digest.
-std::string prepare_files(const RunJob& job) {
+/// Looks at everything that can be wrong before the run begins, on the controller's rank.
+void prepare_files(const RunJob& job, const std::string& digest) {
   if (!job.output.empty()) check_output(job.output, job.force);
   if (job.plan.asked()) check_output(checkpoint_path(job.output, kNever), true);  // the longest of their names
   const auto old = replaces_checkpoints(job) ? checkpoints_of(job.output) : std::vector<std::string>{};
   if (!old.empty() && !job.force)
     throw InputError(old.back(), "is a checkpoint of an earlier run; go on with `atoll resume`, or remove it with --force");
-  std::string digest = workload_digest(job.workload_file);  // now: the file may change during the run
   if (job.from && digest != job.from->header.workload_digest)
     throw InputError(job.workload_file, "has changed since the run began");
-  return digest;
 }
 
 void check_options(const RunJob& job, int ranks) {
@@ -106,7 +112,7 @@ void check_options(const RunJob& job, int ranks) {
 int run_job(Transport& t, RunJob job, const std::string& host) {
   const SystemConfig& config = job.config;
   std::optional<RankMap> map;
-  together(t, [&] {
+  run_collectively(t, [&] {
     const auto ranks = static_cast<std::uint32_t>(t.size());
     map = job.map.empty() ? RankMap::spread(config.chips, ranks) : RankMap::parse(job.map, config.chips, ranks);
     check_options(job, t.size());
@@ -117,14 +123,19 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     if (lp >= map->lps() || map->rank_of(lp) != rank) job.from->state.processes[lp] = {};  // many ranks may share a host
   }
   std::unique_ptr<Workload> workload;
-  std::string digest;
-  together(t, [&] {
-    workload = open_workload(job.workload_file, config.scale);
-    if (here) digest = prepare_files(job);
+  run_collectively(t, [&] {
+    workload = open_workload(job.workload_file, {config.scale, config.partition.page_kib, config.chips});
   });
-  check_same_workload(t, *workload, job.workload);
-  together(t, [&] {
-    if (here && replaces_checkpoints(job)) remove_checkpoints(job);
+  const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
+  std::optional<OutputLock> lock;
+  run_collectively(t, [&] {
+    if (!here) return;
+    prepare_files(job, digest);
+    if (!job.output.empty()) {
+      lock.emplace(job.output);
+      check_output(job.output, job.force);  // once more: whoever held the lock may have finished since
+    }
+    if (replaces_checkpoints(job)) remove_checkpoints(job);
   });
 
   SimulationOptions options;
@@ -143,13 +154,13 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (job.from) options.resume = &job.from->state;
 
   auto result = simulate(t, scaled(config), *workload, *map, options);
-  if (checkpointer && checkpointer->ended != Checkpointer::Wish::none) {
+  if (checkpointer && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
     if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
-    return checkpointer->ended == Checkpointer::Wish::end ? kExitEnded : kExitCheckpointed;
+    return checkpointer->ended == Checkpointer::Request::end ? kExitEnded : kExitCheckpointed;
   }
   const auto hosts = t.all_gather(host);
-  together(t, [&] {
+  run_collectively(t, [&] {
     if (!result) return;
     progress.clear();
     Provenance& p = result->provenance;
@@ -170,7 +181,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
 
 int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {
   if (threads == 1) return on_rank(t);
-  together(t, [&] {
+  run_collectively(t, [&] {
     if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
   });
   int code = 0;

@@ -12,7 +12,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       c_{.machine = machine, .chip = static_cast<std::uint8_t>(id)},
       workload_(workload),
       links_(c_, this->edges()),
-      requests_(c_, links_.ways()),
+      requests_(c_, links_.directions()),
       responses_(c_),
       cluster_(c_, requests_),
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
@@ -22,7 +22,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   const SystemConfig& config = machine.config;
   sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
-  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.ways());
+  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.directions());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);
@@ -35,9 +35,9 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
 
 void Chip::run_until(Cycle end) {
   if (phase_ == Phase::stopped) c_.queue.clear();
-  while (look_.next() < end) {
-    run_events(look_.next());
-    look_around(end);
+  while (census_schedule_.next() < end) {
+    run_events(census_schedule_.next());
+    take_census(end);
   }
   run_events(end);
 }
@@ -250,7 +250,7 @@ void Chip::dispatch() {
       c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
     }
   }
-  if (finished_ == ctas_->count()) phase_ = Phase::draining, spend(Span::draining);
+  if (finished_ == ctas_->count()) phase_ = Phase::draining, enter_span(Span::draining);
 }
 
 /// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
@@ -264,12 +264,12 @@ void Chip::advance_phase() {
     if (!ends_together(c_.machine, c_.role, c_.replication, end_rule_))
       return c_.role == LlcRole::split ? begin_flush({Flush::remote, false}) : end_kernel();
     if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
-    phase_ = Phase::waiting, spend(Span::waiting);
+    phase_ = Phase::waiting, enter_span(Span::waiting);
     tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
   } else if (phase_ == Phase::flushing) {
     if (!flushed()) return;
     if (invalidated()) return end_kernel();
-    if (spending_ != Span::invalidating) spend(Span::invalidating);
+    if (span_ != Span::invalidating) enter_span(Span::invalidating);
   }
 }
 
@@ -291,7 +291,7 @@ bool Chip::invalidated() const {
 }
 
 void Chip::begin_flush(const KernelEndFlush& flush) {
-  phase_ = Phase::flushing, spend(Span::flushing);
+  phase_ = Phase::flushing, enter_span(Span::flushing);
   flush_slices(flush);
 }
 
@@ -310,7 +310,7 @@ void Chip::flush_slices(const KernelEndFlush& flush) {
 }
 
 void Chip::end_kernel() {
-  phase_ = Phase::idle, spend(Span::idle);
+  phase_ = Phase::idle, enter_span(Span::idle);
   const Counters d = c_.count - at_kernel_start_;
   tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}});
 }

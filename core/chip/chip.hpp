@@ -13,7 +13,7 @@
 #include "core/chip/noc/links.hpp"
 #include "core/chip/noc/request_network.hpp"
 #include "core/chip/noc/response_network.hpp"
-#include "core/chip/observe/look_times.hpp"
+#include "core/chip/observe/census_schedule.hpp"
 #include "core/chip/sm/cluster_sharing.hpp"
 #include "core/chip/sm/sm.hpp"
 #include "core/engine/archive.hpp"
@@ -61,7 +61,7 @@ class Chip final : public LogicalProcess {
           finished_);
     state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
-    state(a, look_, census_, spending_, spending_since_);
+    state(a, census_schedule_, census_, span_, span_since_);
   }
 
  private:
@@ -98,8 +98,8 @@ class Chip final : public LogicalProcess {
   ChipReportBody report();
   std::string status() const;
   // census.cpp
-  void look_around(Cycle until);
-  void spend(Span next);
+  void take_census(Cycle until);
+  void enter_span(Span next);
   void begin_census();
   void end_census();
   std::vector<Gate*> gates();
@@ -145,10 +145,10 @@ class Chip final : public LogicalProcess {
   bool sampling_ = false;
   Counters sampled_;
   ParkedMessages parked_;
-  LookTimes look_;
+  CensusSchedule census_schedule_;
   std::vector<WaitCensus> census_;  ///< [kernel]
-  Span spending_ = Span::idle;
-  Cycle spending_since_ = 0;
+  Span span_ = Span::idle;
+  Cycle span_since_ = 0;
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency_{};
 };
 

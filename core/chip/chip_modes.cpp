@@ -6,9 +6,9 @@
 namespace atl {
 
 void Chip::obey(const Modes& m) {
-  c_.role = m.llc;
+  const bool changed = std::exchange(c_.role, m.llc) != m.llc;
   c_.local_ways = m.local_ways;
-  c_.profiler.turn(m.profile);
+  c_.profiler.turn(m.profile, changed);
   c_.replication = m.replication;
   if (agent_) agent_->cover(m.range_bytes);
   replicated_ |= m.replication.level != 0;
@@ -45,7 +45,7 @@ void Chip::send_epoch(std::uint32_t of_modes) {
 void Chip::pause() {
   c_.paused = true;
   change_ = Change::draining;
-  spend(Span::changing);
+  enter_span(Span::changing);
 }
 
 /// Chips are in the mode that the step leaves: with the last step's lines gone, requests find their way as in that mode.
@@ -72,7 +72,7 @@ void Chip::resume_with(const Modes& modes) {
   for (Sm& s : sms_) s.retry();
   // A chip whose CTAs had all ended says so again: how a kernel ends depends on the organisation.
   if (phase_ == Phase::idle || phase_ == Phase::waiting) phase_ = Phase::draining;
-  spend(phase_ == Phase::running ? Span::running : Span::draining);
+  enter_span(phase_ == Phase::running ? Span::running : Span::draining);
 }
 
 }  // namespace atl

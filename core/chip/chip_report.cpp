@@ -19,7 +19,7 @@ void Chip::send_sample() {
 }
 
 ChipReportBody Chip::report() {
-  spend(Span::idle), end_census();
+  enter_span(Span::idle), end_census();
   ChipReportBody r;
   r.census = flatten(std::move(census_));
   r.structures = flatten(c_.structures.log()), r.structure_homes = c_.structures.log().homes.size();

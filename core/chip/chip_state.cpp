@@ -29,14 +29,15 @@ void Chip::load(LoadArchive& a) {
   for_each_wait([&](Gate*& g) {
     std::uint32_t number = 0;
     state(a, number);
-    if (number >= numbered.size()) misfit();
+    if (number >= numbered.size()) refuse_checkpoint();
     g = numbered[number];
   });
   const auto& kernels = workload_.kernels();
   for (Sm& s : sms_) {
     std::uint32_t resident = 0;  // a program may be far larger than what names it
     s.reload([&](std::uint64_t cta, CtaProgram& program) {
-      if (kernel_ >= kernels.size() || cta >= kernels[kernel_].ctas() || ++resident > c_.machine.config.sm.ctas) misfit();
+      if (kernel_ >= kernels.size() || cta >= kernels[kernel_].ctas() || ++resident > c_.machine.config.sm.ctas)
+        refuse_checkpoint();
       workload_.load_cta(kernel_, cta, program);
     });
   }

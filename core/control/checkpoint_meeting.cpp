@@ -2,23 +2,23 @@
 
 #include <utility>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 namespace atl {
 namespace {
 constexpr int kStream = Transport::kStreams - 1;  // the synchroniser numbers its own from 0
 }  // namespace
 
-bool CheckpointMeeting::hold(Cycle boundary, Cycle next, std::uint32_t wish) {
-  const auto wanted = static_cast<Checkpointer::Wish>(wish);
-  if (wanted == Checkpointer::Wish::end) {
+bool CheckpointMeeting::meet(Cycle boundary, Cycle next, std::uint32_t request) {
+  const auto wanted = static_cast<Checkpointer::Request>(request);
+  if (wanted == Checkpointer::Request::end) {
     checkpointer_.ended = wanted;
     return false;
   }
   const bool due = checkpointer_.due(boundary, next);  // also if somebody wishes one: it counts the cycles from here
-  if (wanted == Checkpointer::Wish::none && !due) return true;
+  if (wanted == Checkpointer::Request::none && !due) return true;
   const bool safe = checkpoint(boundary);
-  if (!safe || wanted != Checkpointer::Wish::checkpoint_and_end) return true;
+  if (!safe || wanted != Checkpointer::Request::checkpoint_and_end) return true;
   checkpointer_.ended = wanted;
   return false;
 }
@@ -35,7 +35,7 @@ bool CheckpointMeeting::checkpoint(Cycle boundary) {
 SystemState CheckpointMeeting::gather(Cycle boundary) {
   const auto me = static_cast<std::uint32_t>(transport_.rank()), keeper = map_.rank_of(map_.lps() - 1);
   SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
-  together(transport_, [&] {
+  run_collectively(transport_, [&] {
     for (const LpId lp : map_.lps_of(me)) state.processes[lp] = save_(lp);
   });
   for (LpId lp = 0; lp < map_.lps(); ++lp) {

@@ -23,8 +23,8 @@ class CheckpointMeeting final : public Meeting {
         save_(std::move(save)),
         windows_(std::move(windows)) {}
 
-  std::uint32_t wish() override { return static_cast<std::uint32_t>(checkpointer_.wish()); }
-  bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override;
+  std::uint32_t request() override { return static_cast<std::uint32_t>(checkpointer_.request()); }
+  bool meet(Cycle boundary, Cycle next, std::uint32_t request) override;
 
  private:
   bool checkpoint(Cycle boundary);

@@ -20,18 +20,18 @@ struct SystemState {
 class Checkpointer {
  public:
   /// What the ranks are to do at once, for a reason that only some of them may know: a signal, the time of day. If several
-  /// wish, what comes first here is done.
-  enum class Wish : std::uint8_t { none, end, checkpoint_and_end, checkpoint };
+  /// request, what comes first here is done.
+  enum class Request : std::uint8_t { none, end, checkpoint_and_end, checkpoint };
 
   virtual ~Checkpointer() = default;
-  virtual Wish wish() = 0;
+  virtual Request request() = 0;
   /// A checkpoint is due by simulated time: all ranks must answer alike. They meet again before `next` is over.
   virtual bool due(Cycle boundary, Cycle next) = 0;
   /// On the controller's rank. True: `state` is safe. Must not throw.
   virtual bool keep(SystemState state) = 0;
 
-  /// After the run: the wish that ended it before its time.
-  Wish ended = Wish::none;
+  /// After the run: the request that ended it before its time.
+  Request ended = Request::none;
 };
 
 }  // namespace atl

@@ -63,7 +63,7 @@ void LocalSystem::load(LpId lp, const std::string& saved) {
 
 void LocalSystem::load(const SystemState& from, Cycle max_cycles) {
   try {
-    if (from.processes.size() != machine->config.chips + 1) misfit();
+    if (from.processes.size() != machine->config.chips + 1) refuse_checkpoint();
     synchroniser->resume_at(from.boundary, from.windows);
     for (const LogicalProcess* p : processes) load(p->id(), from.processes[p->id()]);
   } catch (const SimulationError& e) {

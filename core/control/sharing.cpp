@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/control_message.hpp"
 #include "core/chip/observe/line_log.hpp"
 
@@ -61,7 +61,7 @@ SharingResult gather_sharing(Transport& transport, const Machine& machine, const
   const SystemConfig& config = machine.config;
   Bodies footprints;
   std::uint64_t epochs = 0;
-  together(transport, [&] {
+  run_collectively(transport, [&] {
     for (const auto& [chip, log] : mine) {
       log->close();
       epochs = std::max<std::uint64_t>(epochs, log->epochs().size());

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/control_message.hpp"
 #include "core/control/checkpoint_meeting.hpp"
 #include "core/control/local_system.hpp"
@@ -35,10 +35,11 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
                                   const SimulationOptions& options) {
   LocalSystem here;
   auto& [machine, chips, sharing, sm_sharing, controller, local, synchroniser] = here;
-  together(transport, [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
-    here.build(transport, config, workload, map, options);
-    if (options.resume != nullptr) here.load(*options.resume, options.max_cycles);
-  });
+  run_collectively(transport,
+                   [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
+                     here.build(transport, config, workload, map, options);
+                     if (options.resume != nullptr) here.load(*options.resume, options.max_cycles);
+                   });
 
   const auto start = std::chrono::steady_clock::now();
   std::optional<CheckpointMeeting> meeting;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/control_message.hpp"
 
 namespace atl {
@@ -15,7 +15,7 @@ constexpr std::size_t kColumns = kSmSharingColumns.size();
 
 SmSharingResult gather_sm_sharing(Transport& transport, const SystemConfig& config, const SmSharingObservers& mine) {
   Columns counts;
-  together(transport, [&] {
+  run_collectively(transport, [&] {
     for (const auto& observer : mine) {
       observer->close();
       counts.resize(std::max(counts.size(), observer->kernels().size() * kColumns));

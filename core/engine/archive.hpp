@@ -72,7 +72,7 @@ template <class Archive> void carry_bytes(Archive& a, void* bytes, std::size_t s
   }
 }
 
-[[noreturn]] inline void misfit() { throw SimulationError("a checkpoint does not fit the system that it names"); }
+[[noreturn]] inline void refuse_checkpoint() { throw SimulationError("a checkpoint does not fit the system that it names"); }
 
 /// Elements of a container after their number. What is read grows as its bytes arrive, so that a wrong number ends at the
 /// end of the data and not in an allocation. Elements that cannot be made from nothing are those that the owner has built.
@@ -81,7 +81,7 @@ void carry_elements(Archive& a, Container& c, std::size_t at_once, Carry&& carry
   std::uint64_t size = c.size();
   carry_bytes(a, &size, sizeof size);
   if constexpr (!std::is_default_constructible_v<typename Container::value_type>) {
-    if (size != c.size()) misfit();
+    if (size != c.size()) refuse_checkpoint();
   } else if constexpr (!Archive::is_saving::value) {
     if (size < c.size()) c.resize(size);
   }
@@ -110,7 +110,7 @@ template <class Archive, class T> void carry(Archive& a, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     std::uint8_t byte = value;
     carry_bytes(a, &byte, sizeof byte);
-    if (byte > 1) misfit();
+    if (byte > 1) refuse_checkpoint();
     value = byte != 0;
   } else if constexpr (kPlain<T>) {
     carry_bytes(a, &value, sizeof value);
@@ -151,7 +151,7 @@ template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>
   carry(a, flat);
   if constexpr (!Archive::is_saving::value) {
     map = std::map<K, T>(flat.begin(), flat.end());
-    if (map.size() != flat.size()) misfit();
+    if (map.size() != flat.size()) refuse_checkpoint();
   }
 }
 

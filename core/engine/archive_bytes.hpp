@@ -18,16 +18,16 @@ template <class Save> std::string bytes_of_state(Save&& save) {
   return std::move(out).str();
 }
 
-/// load(archive) takes all of `bytes`; if there are too few of them, or too many, they are refused (misfit).
+/// load(archive) takes all of `bytes`; if there are too few of them, or too many, they are refused (refuse_checkpoint).
 template <class Load> void load_state(const std::string& bytes, Load&& load) {
   std::istringstream in(bytes, std::ios::binary);
   try {
     boost::archive::binary_iarchive archive(in, boost::archive::no_header);
     load(archive);
   } catch (const boost::archive::archive_exception&) {  // the only one here: the data have ended
-    misfit();
+    refuse_checkpoint();
   }
-  if (in.peek() != std::istringstream::traits_type::eof()) misfit();
+  if (in.peek() != std::istringstream::traits_type::eof()) refuse_checkpoint();
 }
 
 }  // namespace atl

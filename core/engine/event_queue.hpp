@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 #include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 
@@ -34,6 +35,7 @@ template <class Event> class EventQueue {
   /// Schedules Event{parts...}, made where it is kept: to copy one that has just been put together the host would have to
   /// wait, since it cannot load in one piece what is still being stored in several.
   template <class... Parts> void emplace(Cycle at, const Parts&... parts) {
+    ATOLL_ASSERT(at >= now_);
     if (at - now_ < kWheel) {
       push_wheel(at, parts...);
     } else {
@@ -44,6 +46,7 @@ template <class Event> class EventQueue {
 
   /// Schedules the one event that comes before all others of its cycle, whenever they were scheduled.
   void push_first(Cycle at, const Event& event) {
+    ATOLL_ASSERT(at >= now_);
     if (at - now_ >= kWheel) {
       far_.push_back({at, 0, event});
       return std::push_heap(far_.begin(), far_.end(), Later{});

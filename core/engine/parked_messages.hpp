@@ -1,9 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 #include "core/engine/message.hpp"
 
 namespace atl {
@@ -19,6 +21,7 @@ class ParkedMessages {
     return number;
   }
   ControlMessage take(std::uint32_t number) {
+    ATOLL_ASSERT(number < parked_.size() && std::find(free_.begin(), free_.end(), number) == free_.end());
     free_.push_back(number);
     return std::exchange(parked_[number], {});
   }

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::array<CounterInfo, kCounters> kTable{{
 #define ATOLL_COUNTER(id, name, unit, doc) {Counter::id, name, unit, doc, false},
-#define ATOLL_LOOK(id, name, unit, doc) {Counter::id, name, unit, doc, true},
+#define ATOLL_SAMPLED(id, name, unit, doc) {Counter::id, name, unit, doc, true},
 #include "core/stats/counters.def"
 }};
 
@@ -15,7 +15,7 @@ std::span<const CounterInfo, kCounters> counter_table() { return kTable; }
 
 bool moved(const Counters& increments) {
   for (const CounterInfo& c : kTable)
-    if (increments[c.id] != 0 && !c.looked_at) return true;
+    if (increments[c.id] != 0 && !c.sampled) return true;
   return false;
 }
 

@@ -9,7 +9,7 @@ namespace atl {
 
 enum class Counter : std::uint16_t {
 #define ATOLL_COUNTER(id, name, unit, doc) id,
-#define ATOLL_LOOK(id, name, unit, doc) id,
+#define ATOLL_SAMPLED(id, name, unit, doc) id,
 #include "core/stats/counters.def"
   count_  ///< number of counters
 };
@@ -21,7 +21,7 @@ struct CounterInfo {
   std::string_view name;  ///< `group.quantity`, as in results and on the command line
   std::string_view unit;
   std::string_view doc;
-  bool looked_at;  ///< nothing has to happen for it to grow
+  bool sampled;  ///< nothing has to happen for it to grow
 };
 
 /// All counters merge by summing over chips and over time; ratios are formed on output only.

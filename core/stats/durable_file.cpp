@@ -47,7 +47,7 @@ bool write_all(int fd, std::span<const char> bytes) {
 
 /// 0, or the errno of the step that failed. A full disk may show up at any of them.
 int write_file(const std::string& path, std::span<const char> bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
   if (!write_all(file.get(), bytes)) return errno;
   if (::fsync(file.get()) != 0 && errno != EINVAL && errno != ENOTSUP) return errno;

@@ -170,18 +170,29 @@ struct LlcConfig {
   }
 };
 
+/// What the Dynamic LLC takes for a memory's full use: its design bandwidth, or what it can attain with the requests it
+/// gets.
+enum class MemoryFull : std::uint8_t { peak, attainable };
+
 /// The Dynamic LLC's rules (Milic et al., MICRO 2017).
 struct DynamicConfig {
   std::uint32_t period_cycles = 5000;
-  double saturation = 0.99;
-  std::uint32_t min_ways = 1;
+  double saturation = 0.9;
+  MemoryFull memory = MemoryFull::attainable;
+  std::uint32_t step_ways = 1, min_ways = 1;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.period_cycles, {"period_cycles", "cycles", 100, 1e9, "the division of the ways is reconsidered so often"});
     v(s.saturation, {"saturation", "", 0.01, 1, "utilisation from which incoming links or memory count as saturated"});
+    v(s.memory, {"memory", "", 0, 0, "what utilisation of the memory is relative to"});
+    v(s.step_ways, {"step_ways", "", 1, 32, "ways that one period moves"});
     v(s.min_ways, {"min_ways", "", 1, 32, "ways that either kind of line keeps at least"});
   }
 };
+
+/// When SAC's Chip Request Directory forgets: before each profile, when the LLC has been flushed because the organisation
+/// changed, or never.
+enum class CrdClear : std::uint8_t { profile, change, never };
 
 /// SAC's profile and decision (SAC sections 3.2 to 3.6).
 struct SacConfig {
@@ -189,7 +200,11 @@ struct SacConfig {
   double threshold = 0.05;
   std::uint32_t reprofile_cycles = 0;
   std::uint32_t crd_sets = 8, crd_ways = 16, crd_tag_bits = 30;
-  bool crd_counts_copies = false, crd_keep = false, merged_is_hit = true;
+  std::uint32_t crd_choice = 0;
+  CrdClear crd_clear = CrdClear::profile;
+  bool crd_always = false, crd_counts_copies = false, merged_is_hit = true;
+  double confidence = 0;
+  std::uint32_t confidence_windows = 10;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.window_cycles, {"window_cycles", "cycles", 100, 1e9, "profile at the start of a kernel"});
@@ -200,8 +215,15 @@ struct SacConfig {
     v(s.crd_tag_bits, {"crd_tag_bits", "bits", 1, 64, "width of its tags; counts for the storage only"});
     v(s.crd_counts_copies,
       {"crd_counts_copies", "", 0, 1, "a set holds crd_ways copies, as SM-side caches would, instead of crd_ways tags"});
-    v(s.crd_keep, {"crd_keep", "", 0, 1, "the directory's content survives from one profile to the next"});
+    v(s.crd_choice, {"crd_choice", "", 0, 1e6, "which sets it samples: each number stands for another choice"});
+    v(s.crd_clear, {"crd_clear", "", 0, 0, "when the directory is emptied"});
+    v(s.crd_always, {"crd_always", "", 0, 1,
+                     "the directory also follows the requests between profiles, as long as the LLC is memory-side"});
     v(s.merged_is_hit, {"merged_is_hit", "", 0, 1, "a request that joins a pending miss counts as a hit of the LLC"});
+    v(s.confidence,
+      {"confidence", "", 0, 10, "not published: profile on while the choice lies within so many standard errors; 0: off"});
+    v(s.confidence_windows,
+      {"confidence_windows", "", 1, 1000, "with confidence: windows after which it is decided anyway"});
   }
 };
 
@@ -210,6 +232,8 @@ template <> std::span<const Word<SetIndex>> words();
 template <> std::span<const Word<ClusterShare>> words();
 template <> std::span<const Word<L1Arbitration>> words();
 template <> std::span<const Word<RemoteWrites>> words();
+template <> std::span<const Word<MemoryFull>> words();
+template <> std::span<const Word<CrdClear>> words();
 template <> std::span<const Word<LlcNetwork>> words();
 
 }  // namespace atl

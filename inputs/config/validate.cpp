@@ -34,10 +34,12 @@ class Rules {
 
   void caches() const {
     power_of_two("line_bytes", c_.line_bytes);
-    if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways);
+    if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways, false);
     require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
             c_.scale, c_.llc.size_kib);
-    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways);
+    // What samples sets for a profile takes them by bits of their number.
+    const bool profiled = row_of(c_.llc.organisation).traits.llc_profile || c_.llc.replication != Replication::shared;
+    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, !profiled);
   }
 
   void clusters() const {
@@ -137,8 +139,8 @@ class Rules {
   void directory() const {
     const CoherenceConfig& d = c_.coherence;
     const std::uint32_t set = c_.scale * d.directory_ways, sets = d.directory_entries / set;
-    require(d.directory_entries % set == 0 && std::has_single_bit(sets),
-            "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no power-of-two "
+    require(d.directory_entries % set == 0 && sets != 0,
+            "`coherence.directory_entries` = {} over `coherence.directory_ways` = {} and `scale` = {} gives no whole "
             "number of sets",
             d.directory_entries, d.directory_ways, c_.scale);
     if (!row_of(d.protocol).home.ranges) return;
@@ -256,18 +258,17 @@ class Rules {
             large, b);
   }
 
-  /// A cache array must come out as a whole, power-of-two number of sets, since sets are chosen by address bits.
-  void sets(std::string_view section, std::uint32_t size_kib, std::uint32_t slices, std::uint32_t ways) const {
+  /// A cache array must come out as a whole number of sets, and as a power of two where sets are chosen by address bits.
+  void sets(std::string_view section, std::uint32_t size_kib, std::uint32_t slices, std::uint32_t ways, bool any) const {
     const std::uint64_t bytes = std::uint64_t{size_kib} * 1024;
     const std::uint64_t set_bytes = std::uint64_t{slices} * ways * c_.line_bytes;
     const std::string parts = slices == 1 ? fmt::format("`{}.ways` = {} x `line_bytes` = {}", section, ways, c_.line_bytes)
                                           : fmt::format("`{0}.slices` = {1} x `{0}.ways` = {2} x `line_bytes` = {3}",
                                                         section, slices, ways, c_.line_bytes);
     require(bytes % set_bytes == 0 && bytes > 0,
-            "`{}.size_kib` = {} cannot be divided into sets of {}: it must be a multiple of {} bytes, and the sets a power "
-            "of two",
-            section, size_kib, parts, set_bytes);
-    require(std::has_single_bit(bytes / set_bytes),
+            "`{}.size_kib` = {} cannot be divided into sets of {}: it must be a multiple of {} bytes", section, size_kib,
+            parts, set_bytes);
+    require(any || std::has_single_bit(bytes / set_bytes),
             "`{}.size_kib` = {} over {} gives {} sets, which must be a power of two: change the size or the ways", section,
             size_kib, parts, bytes / set_bytes);
   }

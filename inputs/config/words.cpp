@@ -51,6 +51,24 @@ template <> std::span<const Word<RemoteWrites>> words() {
   return list;
 }
 
+template <> std::span<const Word<MemoryFull>> words() {
+  static constexpr auto list = std::to_array<Word<MemoryFull>>({
+      {MemoryFull::peak, "peak", "its design bandwidth"},
+      {MemoryFull::attainable, "attainable",
+       "what it attains: time lost while requests waited for longer than an idle channel takes counts as used"},
+  });
+  return list;
+}
+
+template <> std::span<const Word<CrdClear>> words() {
+  static constexpr auto list = std::to_array<Word<CrdClear>>({
+      {CrdClear::profile, "profile", "before each profile"},
+      {CrdClear::change, "change", "when the LLC was flushed because the organisation changed"},
+      {CrdClear::never, "never", "never"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<LlcNetwork>> words() {
   static constexpr auto list = std::to_array<Word<LlcNetwork>>({
       {LlcNetwork::automatic, "automatic", "separate for organisation = sm_side, shared for all others"},

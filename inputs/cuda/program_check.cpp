@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "core/engine/error.hpp"
 #include "inputs/cuda/elf_file.hpp"
@@ -36,6 +37,42 @@ void check_device_code(const ElfFile& elf, const std::string& path) {
   throw InputError(path, std::string("its kernels are there only as ") + (lto ? "LTO code" : "machine code") + " for sm_" +
                              std::to_string(arch) + ", without PTX; rebuild it with nvcc -gencode arch=compute_" + number +
                              ",code=compute_" + number + (lto ? " and without -dlto" : ""));
+}
+
+/// Libraries whose kernels are machine code only.
+bool closed(const std::string& library) {
+  constexpr const char* kClosed[] = {"libcublas", "libcufft", "libcudnn", "libcusparse", "libcusolver",
+                                     "libcurand", "libnpp",   "libnccl",  "libnvjpeg",   "libcutensor"};
+  return std::any_of(std::begin(kClosed), std::end(kClosed), [&](const char* name) { return library.rfind(name, 0) == 0; });
+}
+
+/// nvcc leaves device code without kernels in what it links, too.
+bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
+  if (entry.kind == FatbinEntry::Kind::ptx) return ptx_text(entry, path).find(".entry") != std::string::npos;
+  if (entry.kind != FatbinEntry::Kind::cubin || entry.packing != FatbinEntry::Packing::raw) return true;
+  constexpr std::string_view kSection = ".text.";
+  return std::search(entry.payload.begin(), entry.payload.end(), kSection.begin(), kSection.end()) != entry.payload.end();
+}
+
+/// Programs that have no kernels for the recorder, whatever they are rebuilt with.
+void check_kernels(const ElfFile& elf, const std::string& path) {
+  bool runtime = false;
+  std::string driver, library;
+  for (const std::string& name : elf.needed()) {
+    runtime |= name.rfind("libcudart.so", 0) == 0;
+    if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
+    if (closed(name)) library = name;
+  }
+  std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
+  for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
+  const bool kernels = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return may_have_kernels(e, path); });
+  if (kernels) return;
+  if (!driver.empty() && !runtime)
+    throw InputError(path, "launches its kernels through the driver API (" + driver +
+                               "), which cannot be recorded; only kernels of the runtime API (<<<...>>>) can");
+  if (!library.empty())
+    throw InputError(path, "has no kernels of its own; those of " + library +
+                               " are there as machine code only, without PTX, and cannot be recorded");
 }
 
 void check_runtime(const ElfFile& elf, const std::string& path) {
@@ -78,6 +115,7 @@ std::string find_program(const std::string& program) {
 void check_recordable(const std::string& path) {
   const auto elf = ElfFile::open(path);
   if (!elf) return;
+  check_kernels(*elf, path);
   check_runtime(*elf, path);
   check_device_code(*elf, path);
 }

@@ -12,6 +12,7 @@ constexpr char kOutput[] = "ATOLL_RECORD_OUTPUT", kFirst[] = "ATOLL_RECORD_FIRST
 constexpr char kLast[] = "ATOLL_RECORD_LAST_KERNEL", kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
 constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS", kCompression[] = "ATOLL_RECORD_COMPRESSION";
 constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHECK";
+constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
 
 bool number(std::string_view text, std::uint64_t& out) {
@@ -53,6 +54,7 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kMaxOps, std::to_string(o.max_ops)),
           line(kThreads, std::to_string(o.threads)),
           line(kCompression, std::to_string(o.compression)),
+          line(kSeed, o.schedule_seed ? std::to_string(*o.schedule_seed) : text_of(kGivenSeed)),
           line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
           line(kSource, o.source),
@@ -67,6 +69,7 @@ std::optional<RecordOptions> options_from_environment() {
   number_of(kMaxCtas, o.max_ctas), number_of(kMaxOps, o.max_ops);
   number_of(kThreads, o.threads), number_of(kCompression, o.compression);
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
+  if (!text_of(kSeed).empty()) number_of(kSeed, o.schedule_seed.emplace());
   o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
   o.source = text_of(kSource), o.importer = text_of(kImporter);

@@ -18,6 +18,8 @@ struct RecordOptions {
   std::uint64_t max_ops = 0;                               ///< of each kernel: reached, no further CTA is recorded; 0: all
   std::uint64_t threads = 0;                               ///< that execute CTAs; 0: as many as there are processors
   std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
+  /// Of the interleaved schedule (docs/recording.md); without one, warps have long turns.
+  std::optional<std::uint64_t> schedule_seed;
   bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line
@@ -29,7 +31,7 @@ struct RecordOptions {
 /// "3-10", "3", "3-" (to the end). Throws InputError.
 std::pair<std::uint64_t, std::uint64_t> parse_kernel_range(const std::string& text);
 
-/// Environment variables as NAME=VALUE.
+/// Environment variables as NAME=VALUE. A seed that is not given is taken from ATOLL_SCHEDULE_SEED of this process.
 std::vector<std::string> to_environment(const RecordOptions& options);
 
 /// What the environment says; nothing where the program was not started by `atoll record`.

@@ -40,7 +40,7 @@ void AccessCheck::begin_kernel(const LaunchSpec& spec, const exec::Image& image)
   spec_ = &spec;
   ++counts_.launches;
   book_.clear();
-  races_.clear();
+  races_.clear(), misuses_.clear();
   granule_ = 4;
   for (const exec::Code& code : image.functions)
     for (const exec::Inst& i : code.code)
@@ -114,6 +114,33 @@ std::string AccessCheck::owner(const Current& now, std::uint64_t address) const 
 void AccessCheck::wrong(unsigned lane, const std::string& what) {
   held_ = false;
   throw exec::Fault{ExecutionError::Kind::wrong_mark, lane, what};
+}
+
+void AccessCheck::misuse(exec::Warp& w, WarpMisuse::Kind kind, std::uint32_t lanes) {
+  const Current now(w);
+  WarpMisuse& known = misuses_[{now.in.line, kind}];
+  if (known.times++ != 0) return;
+  known.kernel = spec_->module->functions[spec_->kernel].name, known.module = spec_->module->name;
+  known.spelling = w.frame().code->function->spelling(now.in);
+  known.kind = kind, known.line = now.in.line, known.warp = w.number, known.lanes = lanes;
+  std::copy(w.cta->id, w.cta->id + 3, known.cta.begin());
+}
+
+std::vector<WarpMisuse> AccessCheck::misuses() const {
+  std::vector<WarpMisuse> all;
+  for (const auto& [line, misuse] : misuses_) all.push_back(misuse);
+  return all;
+}
+
+std::string text_of(const WarpMisuse& m) {
+  const char* what =
+      m.kind == WarpMisuse::missed
+          ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
+          : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "
+            "their own, or 0 from lanes that have exited";
+  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}:{}: {}: {}; {} times in this launch", m.kernel, m.cta[0],
+                     m.cta[1], m.cta[2], m.warp, m.module, m.line, m.spelling, fmt::format(fmt::runtime(what), m.lanes),
+                     m.times);
 }
 
 std::vector<SharedRace> AccessCheck::races() const {

@@ -33,6 +33,21 @@ struct SharedRace {
 /// "kernel k, block (0, 0, 0): shared-memory race at byte 16: warp 0 writes (test.ptx:5), ...".
 std::string text_of(const SharedRace& race);
 
+/// What PTX leaves undefined about instructions with a member mask, at one line.
+struct WarpMisuse {
+  enum Kind : std::uint8_t {
+    missed,     ///< lanes that the mask names were not there, and did not come
+    strangers,  ///< shfl from a lane outside of the mask, or that has exited
+  };
+  std::string kernel, module, spelling;
+  Kind kind = missed;
+  std::uint32_t line = 0;
+  std::array<std::uint32_t, 3> cta{};  ///< the first in which it was seen
+  std::uint32_t warp = 0, lanes = 0;   ///< there
+  std::uint64_t times = 0;
+};
+std::string text_of(const WarpMisuse& misuse);
+
 struct CheckCounts {
   std::uint64_t launches = 0;
   std::uint64_t loads = 0, marked = 0;  ///< executed by warps from global memory; of those, flagged as read-only
@@ -46,6 +61,8 @@ class AccessCheck {
   void expect(std::vector<ReadOnlyClaim> claims) { claims_ = std::move(claims); }
   /// Races of the last launch, one for each pair of lines.
   std::vector<SharedRace> races() const;
+  /// Of the last launch, one for each line and kind.
+  std::vector<WarpMisuse> misuses() const;
   const CheckCounts& counts() const { return counts_; }
   bool held() const { return held_; }  ///< so far, every mark
 
@@ -56,8 +73,13 @@ class AccessCheck {
   void access(exec::Warp& warp, const std::uint64_t* address, std::uint64_t window);
   /// The same for one lane, of an instruction with an address computation of its own.
   void access(exec::Warp& warp, unsigned lane, std::uint64_t address, std::uint32_t bytes);
+  /// The instruction was executed although these lanes, which its mask names, were not there.
+  void missed(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::missed, lanes); }
+  /// These lanes asked others for values that are not members.
+  void asked_strangers(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::strangers, lanes); }
 
  private:
+  void misuse(exec::Warp& warp, WarpMisuse::Kind kind, std::uint32_t lanes);
   struct Current;
   void global(const Current& now, unsigned lane, std::uint64_t address, std::uint32_t bytes);
   void shared(const Current& now, std::uint32_t offset, std::uint32_t bytes);
@@ -71,6 +93,7 @@ class AccessCheck {
   std::uint32_t granule_ = 4;
   ByteBook book_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, SharedRace> races_;  // by lines
+  std::map<std::pair<std::uint32_t, WarpMisuse::Kind>, WarpMisuse> misuses_;
 };
 
 }  // namespace atl::ptx

@@ -12,16 +12,25 @@ namespace atl::ptx {
 
 class AccessCheck;
 
+/// How warps take turns where they can learn of each other. With CTAs that cannot, it makes no difference.
+enum class Schedule : std::uint8_t {
+  long_turns,   ///< a warp runs to the next barrier, one CTA after the other: fast
+  interleaved,  ///< all resident warps in turn, from one access of global memory to the next, in an order at random
+};
+
 struct LaunchSpec {
   const Module* module = nullptr;  ///< loaded into the device
   std::uint32_t kernel = kNone;    ///< Module::functions
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{32, 1, 1};
   std::uint32_t dynamic_shared = 0;
-  std::vector<std::byte> params;       ///< Function::param_block bytes
-  bool cooperative = false;            ///< blocks may wait for each other: all of them are interleaved
-  bool read_only_marks = true;         ///< false: arguments overlap, so that Instruction::read_only does not hold here
-  unsigned threads = 1;                ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  std::vector<std::byte> params;  ///< Function::param_block bytes
+  bool cooperative = false;       ///< blocks may wait for each other: all of them are interleaved
+  bool read_only_marks = true;    ///< false: arguments overlap, so that Instruction::read_only does not hold here
+  unsigned threads = 1;           ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  Schedule schedule = Schedule::long_turns;
+  std::uint64_t schedule_seed = 0;     ///< interleaved: of the order
+  std::uint32_t resident_ctas = 0;     ///< interleaved: so many run at a time; 0: as many as memory allows
   AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
   std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };
@@ -30,10 +39,12 @@ class RecordSink;
 
 struct LaunchStats {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t missed_meetings = 0;  ///< .sync instructions executed without lanes that their member mask names
 };
 
-/// Runs a kernel to its end. CTAs run one after the other; those that seem to wait for others take turns; independent ones
-/// share LaunchSpec::threads. Throws ExecutionError; what the kernel had done until then stays done.
+/// Runs a kernel to its end, as LaunchSpec::schedule says. With long turns, CTAs that seem to wait for others take turns;
+/// independent ones share LaunchSpec::threads. Where nothing goes on but polling, it throws. Throws ExecutionError; what the
+/// kernel had done until then stays done.
 LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = nullptr);
 
 /// Whether CTAs of the kernel can learn nothing of each other, so that the result does not depend on their order: no

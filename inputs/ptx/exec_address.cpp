@@ -8,9 +8,14 @@
 namespace atl::ptx::exec {
 namespace {
 
+constexpr std::uint64_t kFar = std::uint64_t{1} << 34;  // from an allocation: the address has nothing to do with it
+
 [[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
   std::string nearby = "the program has no allocation";
-  if (const Allocation* near = w.launch->device->memory.nearest(address)) {
+  if (const Allocation* freed = w.launch->device->memory.freed(address); freed != nullptr && address != 0) {
+    nearby =
+        fmt::format("it lies in {} ({} bytes at {:#x}), which has been freed", freed->name, freed->size, freed->address);
+  } else if (const Allocation* near = w.launch->device->memory.nearest(address)) {
     const std::uint64_t end = near->address + near->size;
     const bool behind = address >= near->address;
     const std::uint64_t last = address + bytes;
@@ -19,6 +24,9 @@ namespace {
                          near->size, near->address);
     if (behind && address < end)
       nearby = fmt::format("it crosses the end of {} ({} bytes at {:#x})", near->name, near->size, near->address);
+    if ((behind ? address - std::min(address, end) : near->address - address) > kFar)
+      nearby = address < kFar ? "the address of no allocation, as from a null pointer"
+                              : "the address of no allocation; is it a pointer to host memory?";
   }
   throw Fault{ExecutionError::Kind::illegal_address, lane,
               fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, nearby)};
@@ -117,6 +125,7 @@ void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   check_alignment(w, out.host, e.bits, bytes);
   check_global(w, out.host, e, bytes);
   record_addresses(w, out.host, 0);
+  if (w.launch->short_turns) w.budget = 0;
 }
 
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
@@ -141,6 +150,7 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
     check_alignment(w, address, e.bits, bytes);
     check_global(w, address, e, bytes);
     record_addresses(w, address, 0);
+    if (w.launch->short_turns) w.budget = 0;
     std::copy(address, address + kLanes, out.host);
     return;
   }

@@ -47,14 +47,29 @@ void order_accesses(Cta& cta, const Barrier& b) {
   cta.races->release(static_cast<std::uint32_t>(&b - cta.barriers.data()), waiting, gone);
 }
 
-void nothing(Warp&, const Inst&) {}
+/// Parts of a warp that waited at the same instruction go on as one.
+void rejoin(Cta& cta, const Barrier& b) {
+  for (std::size_t n = 1; n < b.waiters.size(); ++n) {
+    Warp& later = *cta.warps[b.waiters[n].warp];
+    if (later.whole) continue;
+    for (std::size_t before = 0; before < n; ++before) {
+      Warp& w = *cta.warps[b.waiters[before].warp];
+      if (w.number != later.number || w.state != WarpState::ready ||
+          b.waiters[before].instruction != b.waiters[n].instruction)
+        continue;
+      flush_events(later);
+      if (merge(w, later)) break;
+    }
+  }
+}
 
 }  // namespace
 
 void check_barrier(Cta& cta, Barrier& b) {
   if (b.waiters.empty() || b.arrived < (b.expected != 0 ? b.expected : cta.alive)) return;
   if (cta.races != nullptr) order_accesses(cta, b);
-  for (const Barrier::Waiter& waiter : b.waiters) {
+  for (std::size_t n = 0; n < b.waiters.size(); ++n) {
+    const Barrier::Waiter& waiter = b.waiters[n];
     Warp& w = *cta.warps[waiter.warp];
     w.state = WarpState::ready;
     const auto mode = static_cast<Mode>(waiter.instruction->option);
@@ -67,6 +82,7 @@ void check_barrier(Cta& cta, Barrier& b) {
     else
       set_predicate(w, waiter.instruction->dst[0], holds ? kFullMask : 0);
   }
+  rejoin(cta, b);
   b.waiters.clear();
   b.arrived = b.expected = b.ones = b.voters = 0;
 }
@@ -74,11 +90,7 @@ void check_barrier(Cta& cta, Barrier& b) {
 bool decode_barrier(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
-  if (in.op != Op::bar) return false;
-  if (in.mode == Mode::warp_sync) {
-    out.run = &nothing;
-    return true;
-  }
+  if (in.op != Op::bar || in.mode == Mode::warp_sync) return false;
   out.run = &arrive;
   out.option = static_cast<std::uint8_t>(in.mode);
   d.take(0, Type::u32);

@@ -61,6 +61,7 @@ void exit_lanes(Warp& w, std::uint32_t lanes) {
   w.alive &= ~lanes;
   w.cta->alive -= static_cast<std::uint32_t>(std::popcount(lanes));
   leave(w, lanes, 0);
+  wake_meetings(w);
   for (Barrier& b : w.cta->barriers) check_barrier(*w.cta, b);
 }
 void exit(Warp& w, const Inst&) { exit_lanes(w, w.active); }
@@ -99,6 +100,7 @@ void split_off(Warp& w, std::uint32_t lanes) {
   other->bank[kSpecials] = other->specials.data();
   other->slot = static_cast<std::uint32_t>(cta.warps.size());
   other->executed = other->thread_executed = 0;
+  other->missed = 0;
   other->stuck = 0;
   Warp& placed = *other;
   cta.warps.push_back(std::move(other));

@@ -10,8 +10,10 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr std::int64_t kTurn = 8192;      // instructions of a warp before the next one has its turn
+constexpr std::int64_t kShortTurn = 64;   // where turns end at accesses of global memory as well
 constexpr unsigned kIdleRounds = 4;       // of all warps, in which nothing changed
 constexpr std::uint32_t kStuckTurns = 8;  // of a warp, in which a part of its lanes spun alone
+constexpr std::uint32_t kStuckShortTurns = 512;
 
 std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lane) {
   const LaunchSpec& spec = *w.launch->spec;
@@ -118,6 +120,8 @@ void turn(Warp& w, std::int64_t instructions) {
   } catch (const Fault& fault) {
     raise(w, fault);  // without the last events: the one that failed may lack addresses, and no CTA will end
   }
+  w.polled |= w.suspicious;
+  w.cta->progressed |= w.changed || w.state != WarpState::ready;
   const std::uint64_t limit = w.launch->spec->max_instructions;
   if (limit != 0 && w.executed > limit && w.state != WarpState::done)
     raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
@@ -128,9 +132,48 @@ void turn(Warp& w, std::int64_t instructions) {
 void look_for_spinning(Warp& w) {
   const bool spins = w.state == WarpState::ready && w.budget <= 0 && w.suspicious && !w.changed && w.mask != w.alive;
   w.stuck = spins ? w.stuck + 1 : 0;
-  if (w.stuck < kStuckTurns) return;
+  if (w.stuck < (w.launch->short_turns ? kStuckShortTurns : kStuckTurns)) return;
   w.stuck = 0;
   split_off(w, w.mask);
+}
+
+/// All wait: lanes that a warp-wide instruction names will not come. The first that waits goes on without them.
+bool meet_alone(Cta& cta) {
+  for (const auto& w : cta.warps)
+    if (w->state == WarpState::at_meeting) {
+      w->state = WarpState::ready;
+      return w->alone = true;
+    }
+  return false;
+}
+
+struct Round {
+  bool any = false, all_done = true, changed = false, suspicious = false;
+};
+
+/// One turn of each warp that is ready.
+Round run_round(Cta& cta, std::int64_t budget) {
+  Round r;
+  for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
+    Warp& w = *cta.warps[n];
+    if (w.state == WarpState::ready) {
+      turn(w, budget);
+      r.any = true;
+      r.changed |= w.changed || w.state != WarpState::ready;
+      r.suspicious |= w.suspicious;
+      look_for_spinning(w);
+      if (w.state != WarpState::ready) flush_events(w);
+    }
+    r.all_done &= w.state == WarpState::done;
+  }
+  return r;
+}
+
+[[noreturn]] void raise_deadlock(const Cta& cta) {
+  const auto stuck =
+      std::find_if(cta.warps.begin(), cta.warps.end(), [](const auto& w) { return w->state == WarpState::at_barrier; });
+  raise(**stuck, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero((*stuck)->alive)),
+                  "waits at a barrier at which the other threads never arrive"});
 }
 
 }  // namespace
@@ -157,7 +200,8 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
     w.number = w.slot = n;
     w.cta = &cta, w.launch = &launch;
     w.recorder = cta.recorded ? launch.sink : nullptr;
-    w.executed = w.thread_executed = 0;
+    w.executed = w.thread_executed = w.missed = 0;
+    w.alone = w.polled = w.timed = false;
     w.seen.fill({});
     w.specials.resize(launch.image->special_bytes);
     w.bank[kConstants] = const_cast<std::byte*>(launch.image->constants.data());  // never a destination
@@ -172,30 +216,32 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
 CtaState run_cta(Cta& cta, bool patient) {
   const std::int64_t budget = patient ? kTurn / 4 : kTurn;
   for (unsigned idle = 0; idle < (patient ? 1 : kIdleRounds);) {
-    bool any = false, all_done = true, changed = false, suspicious = false;
-    for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
-      Warp& w = *cta.warps[n];
-      if (w.state == WarpState::ready) {
-        turn(w, budget);
-        any = true;
-        changed |= w.changed || w.state != WarpState::ready;
-        suspicious |= w.suspicious;
-        look_for_spinning(w);
-        if (w.state != WarpState::ready) flush_events(w);
-      }
-      all_done &= w.state == WarpState::done;
-    }
-    if (all_done) return CtaState::done;
-    if (!any) {
-      const auto stuck =
-          std::find_if(cta.warps.begin(), cta.warps.end(), [](const auto& w) { return w->state == WarpState::at_barrier; });
-      raise(**stuck, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero((*stuck)->alive)),
-                      "waits at a barrier at which the other threads never arrive"});
-    }
-    idle = suspicious && !changed ? idle + 1 : 0;
-    if (patient && (changed || !suspicious)) return CtaState::moved;
+    const Round round = run_round(cta, budget);
+    if (round.all_done) return CtaState::done;
+    if (!round.any && meet_alone(cta)) continue;
+    if (!round.any) raise_deadlock(cta);
+    idle = round.suspicious && !round.changed ? idle + 1 : 0;
+    if (patient && (round.changed || !round.suspicious)) return CtaState::moved;
   }
   return CtaState::waiting;
+}
+
+CtaState step_cta(Cta& cta) {
+  const Round round = run_round(cta, kShortTurn);
+  if (round.all_done) return CtaState::done;
+  if (!round.any && !meet_alone(cta)) raise_deadlock(cta);
+  return round.suspicious && !round.changed ? CtaState::waiting : CtaState::moved;
+}
+
+void raise_livelock(const Cta& cta, const std::string& who) {
+  const auto polls = std::find_if(cta.warps.begin(), cta.warps.end(),
+                                  [](const auto& w) { return w->state == WarpState::ready && w->polled; });
+  const Warp& w = polls != cta.warps.end() ? **polls : *cta.warps.front();
+  raise(w,
+        {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
+         fmt::format("polls memory that nobody changes any more: nothing else goes on in this launch; {}. A kernel cannot "
+                     "wait for the host or for a launch behind it: launches run one after the other",
+                     who)});
 }
 
 std::size_t footprint(const Launch& launch) {

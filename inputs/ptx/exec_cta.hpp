@@ -12,6 +12,12 @@ enum class CtaState { done, moved, waiting };  ///< moved: it changed memory, bu
 /// that wait for each other are expected, so it stops after one round.
 CtaState run_cta(Cta& cta, bool patient);
 
+/// The same in one short turn of each warp.
+CtaState step_cta(Cta& cta);
+
+/// Ends the launch because of a warp of this CTA that polls: nothing else goes on.
+[[noreturn]] void raise_livelock(const Cta& cta, const std::string& who);
+
 /// Runs all CTAs on LaunchSpec::threads threads.
 LaunchStats run_parallel(const Launch& launch);
 

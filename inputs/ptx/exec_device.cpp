@@ -12,7 +12,20 @@ void DeviceMemory::add(Allocation allocation) {
   by_address_[address] = std::move(allocation);
 }
 
-bool DeviceMemory::remove(std::uint64_t address) { return by_address_.erase(address) != 0; }
+bool DeviceMemory::remove(std::uint64_t address) {
+  const auto found = by_address_.find(address);
+  if (found == by_address_.end()) return false;
+  freed_.push_front(std::move(found->second));
+  if (freed_.size() > kRemembered) freed_.pop_back();
+  by_address_.erase(found);
+  return true;
+}
+
+const Allocation* DeviceMemory::freed(std::uint64_t address) const {
+  const auto found =
+      std::find_if(freed_.begin(), freed_.end(), [=](const Allocation& a) { return address - a.address < a.size; });
+  return found == freed_.end() ? nullptr : &*found;
+}
 
 const Allocation* DeviceMemory::find(std::uint64_t address, std::uint64_t size) const {
   auto after = by_address_.upper_bound(address);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,10 +40,14 @@ class DeviceMemory {
   bool contains(std::uint64_t address, std::uint64_t size) const { return find(address, size) != nullptr; }
   /// The allocation nearest to an address; null if there is none at all.
   const Allocation* nearest(std::uint64_t address) const;
+  /// The allocation that was removed last of those that held an address, or null.
+  const Allocation* freed(std::uint64_t address) const;
   const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
 
  private:
+  static constexpr std::size_t kRemembered = 4096;
   std::map<std::uint64_t, Allocation> by_address_;
+  std::deque<Allocation> freed_;  // the latest in front
 };
 
 /// A texture object over linear memory or an array; texels are `channels` elements of `type`.

@@ -29,6 +29,46 @@ void check(const LaunchSpec& spec) {
     bad_launch(spec, fmt::format("{} bytes of parameters, {} expected", spec.params.size(), f.param_block));
 }
 
+// Rounds without any change after which it is looked whether there is anything but polling. Those that read a clock may
+// wait for it, much longer.
+constexpr std::uint64_t kLongEpoch = 16, kShortEpoch = 1024, kTimedEpochs = 1000;
+
+/// Notices that all that goes on in a launch is polling.
+class Watch {
+ public:
+  /// After each round; `ended`: some CTA has ended in it.
+  void round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch, std::uint64_t ctas) {
+    bool progressed = ended || live.empty();
+    for (const auto& cta : live) progressed |= cta->progressed, cta->progressed = false;
+    if (progressed) {
+      idle_ = 0;
+      return;
+    }
+    if (++idle_ % epoch != 1) return;
+    bool polls = idle_ > 1, timed = false;  // in the first round, what went before does not count
+    for (const auto& cta : live)
+      for (const auto& w : cta->warps) {
+        if (w->state == WarpState::ready) polls &= w->polled;
+        timed |= w->timed;
+        w->polled = w->timed = false;
+      }
+    if (!polls || (timed && idle_ < epoch * kTimedEpochs)) return;
+    std::vector<std::uint64_t> waiting;
+    for (const auto& cta : live) waiting.push_back(cta->number);
+    std::sort(waiting.begin(), waiting.end());
+    const std::size_t shown = std::min<std::size_t>(waiting.size(), 8);
+    for (const auto& cta : live)
+      if (cta->number == waiting.front())
+        raise_livelock(*cta,
+                       fmt::format("of {} blocks, {} {}{} wait", ctas, waiting.size() == 1 ? "number" : "numbers",
+                                   fmt::join(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(shown), " "),
+                                   shown < waiting.size() ? fmt::format(" and {} more", waiting.size() - shown) : ""));
+  }
+
+ private:
+  std::uint64_t idle_ = 0;  // rounds
+};
+
 /// Runs the CTAs, and counts what they executed.
 class Scheduler {
  public:
@@ -38,30 +78,79 @@ class Scheduler {
   }
 
   LaunchStats run() {
+    if (launch_.short_turns)
+      run_interleaved();
+    else
+      run_long_turns();
+    return stats_;
+  }
+
+ private:
+  void run_long_turns() {
     const bool cooperative = launch_.spec->cooperative;
     if (cooperative)
       while (next_ < total_) add();
-    const std::size_t each = std::max<std::size_t>(footprint(launch_), 1);
     while (!live_.empty() || next_ < total_) {
       if (live_.empty()) add();
       // Every live CTA has its turn; if all of them wait, perhaps it is for one that has not begun.
-      bool moved = false;
+      bool moved = false, ended = false;
       for (std::size_t n = live_.size(); n > 0; --n) {
         std::unique_ptr<Cta> cta = std::move(live_.front());
         live_.pop_front();
         const CtaState state = run_cta(*cta, cooperative || !live_.empty());
         moved |= state != CtaState::waiting;
+        ended |= state == CtaState::done;
         if (state == CtaState::done)
           finish(std::move(cta));
         else
           live_.push_back(std::move(cta));
       }
-      if (!moved && next_ < total_ && (live_.size() + 1) * each < kLiveBytes) add();
+      if (!moved && may_add())
+        add();
+      else
+        watch_.round(live_, ended, kLongEpoch, total_);
     }
-    return stats_;
   }
 
- private:
+  /// As many CTAs as are resident take short turns, in another order in each round.
+  void run_interleaved() {
+    const LaunchSpec& spec = *launch_.spec;
+    std::uint64_t random = spec.schedule_seed;
+    const std::size_t resident = spec.resident_ctas == 0 || spec.cooperative ? total_ : spec.resident_ctas;
+    std::uint64_t unmoved = 0;  // rounds
+    while (!live_.empty() || next_ < total_) {
+      while (live_.size() < resident && may_add()) add();
+      for (std::size_t n = live_.size(); n > 1; --n) std::swap(live_[n - 1], live_[next_random(random) % n]);
+      bool moved = false, ended = false;
+      for (std::unique_ptr<Cta>& cta : live_) {
+        const CtaState state = step_cta(*cta);
+        moved |= state != CtaState::waiting;
+        ended |= state == CtaState::done;
+        if (state == CtaState::done) finish(std::move(cta));
+      }
+      live_.erase(std::remove(live_.begin(), live_.end(), nullptr), live_.end());
+      // One that is resident may wait for one that is not: on a GPU it would for ever.
+      unmoved = moved ? 0 : unmoved + 1;
+      if (unmoved >= kShortEpoch / 4 && may_add())
+        add(), unmoved = 0;
+      else
+        watch_.round(live_, ended, kShortEpoch, total_);
+    }
+  }
+
+  /// splitmix64.
+  static std::uint64_t next_random(std::uint64_t& state) {
+    std::uint64_t z = state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+  }
+
+  bool may_add() const {
+    const std::size_t each = std::max<std::size_t>(footprint(launch_), 1);
+    return next_ < total_ && (live_.empty() || launch_.spec->cooperative || (live_.size() + 1) * each < kLiveBytes);
+  }
+
   void add() {
     std::unique_ptr<Cta> cta;
     if (spare_.empty()) {
@@ -79,6 +168,7 @@ class Scheduler {
       flush_events(*w);
       stats_.warp_instructions += w->executed;
       stats_.thread_instructions += w->thread_executed;
+      stats_.missed_meetings += w->missed;
     }
     launch_.clock = stats_.warp_instructions;
     if (cta->recorded) launch_.sink->end_cta(cta->number);
@@ -88,6 +178,7 @@ class Scheduler {
   Launch& launch_;
   std::uint64_t next_ = 0, total_ = 0;
   std::deque<std::unique_ptr<Cta>> live_;
+  Watch watch_;
   std::vector<std::unique_ptr<Cta>> spare_;  // their buffers are used again
   LaunchStats stats_;
 };
@@ -112,6 +203,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   if (sink != nullptr) sink->begin_kernel(spec, *launch.image, device);
   // The check keeps one book for all CTAs and is not meant for several threads.
   launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent_ctas(spec, device);
+  launch.short_turns = spec.schedule == Schedule::interleaved && !independent_ctas(spec, device);
   const LaunchStats stats = launch.concurrent ? exec::run_parallel(launch) : exec::Scheduler(launch).run();
   device.time += 1000 + stats.warp_instructions;
   if (sink != nullptr) sink->end_kernel();

@@ -134,7 +134,7 @@ bool decode_access(Decoder& d, bool loads) {
               : in.space == Space::generic ? Kind::generic
                                            : Kind::global;
   out.option = in.has(kVolatile) || in.order == Order::acquire || in.order == Order::relaxed || in.order == Order::mmio ||
-                       in.cache == Cache::cv
+                       in.cache == Cache::cv || (loads && in.cache == Cache::cg)
                    ? kWaits
                    : 0;
   out.traced = 1;
@@ -176,7 +176,10 @@ bool decode_access(Decoder& d, bool loads) {
 }
 
 void nothing(Warp&, const Inst&) {}
-void pause(Warp& w, const Inst&) { w.suspicious = true; }
+void pause(Warp& w, const Inst&) {
+  w.suspicious = true;
+  if (w.launch->short_turns) w.budget = 0;
+}
 
 /// cp.async: the copy is made at once; bytes beyond src[3] become zero.
 void copy_to_shared(Warp& w, const Inst& i) {

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "inputs/ptx/exec_cta.hpp"
 
 /// CTAs that cannot learn of each other, on several threads.
@@ -13,6 +15,7 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr std::uint64_t kAlone = 50'000;     // warp instructions before other threads are worth starting
+constexpr unsigned kPatience = 1000;         // times that a CTA of these may do nothing but look at memory
 constexpr std::uint64_t kAhead = 1'000'000;  // warp instructions of recorded CTAs that wait for one before them to end
 
 class ParallelRun {
@@ -38,10 +41,12 @@ class ParallelRun {
       std::uint64_t executed = 0;
       try {
         start_cta(cta, mine, number);
-        while (run_cta(cta, false) != CtaState::done) continue;
+        for (unsigned waits = 0; run_cta(cta, false) != CtaState::done;)
+          if (++waits == kPatience) raise_livelock(cta, fmt::format("block {} of {} waits", number, total_));
         for (const auto& w : cta.warps) {
           flush_events(*w);
           executed += w->executed, sum.thread_instructions += w->thread_executed;
+          sum.missed_meetings += w->missed;
         }
         sum.warp_instructions += executed;
         if (cta.recorded) launch_.sink->end_cta(number);
@@ -53,6 +58,7 @@ class ParallelRun {
     }
     const std::lock_guard lock(mutex_);
     stats_.warp_instructions += sum.warp_instructions, stats_.thread_instructions += sum.thread_instructions;
+    stats_.missed_meetings += sum.missed_meetings;
   }
 
   void start_helpers(std::uint64_t left) {

@@ -17,6 +17,7 @@ namespace atl::ptx::exec {
 /// parted them from the lanes below on the stack.
 struct Path {
   std::uint32_t pc = 0, reconverge = kNone, mask = 0;
+  std::uint32_t members = 0;  ///< not 0: at pc is an instruction that waits for these lanes (exec_meeting.hpp)
 };
 
 struct Frame {
@@ -28,7 +29,7 @@ struct Frame {
   std::uint32_t mask = 0;            ///< lanes that called
 };
 
-enum class WarpState : std::uint8_t { ready, at_barrier, done };
+enum class WarpState : std::uint8_t { ready, at_barrier, at_meeting, done };
 
 struct Range {
   std::uint64_t low = 1, high = 0;
@@ -50,6 +51,8 @@ struct Warp {
   WarpState state = WarpState::ready;
   bool suspicious = false;  ///< in this turn, executed something that spin loops are made of
   bool changed = false;     ///< in this turn, changed memory
+  bool polled = false;      ///< was suspicious in some turn since this was cleared
+  bool timed = false;       ///< read a clock since this was cleared
 
   std::vector<Path> paths;  ///< suspended ones; the current one is in mask, pc and reconverge
   std::vector<Frame> frames;
@@ -57,11 +60,14 @@ struct Warp {
   std::array<Range, 16> seen{};  ///< allocations that instructions touched last
   std::uint64_t executed = 0, thread_executed = 0;
 
-  std::uint32_t number = 0;  ///< in its CTA
-  std::uint32_t alive = 0;   ///< lanes of this object that have not exited
-  std::uint32_t slot = 0;    ///< in Cta::warps
-  std::uint32_t stuck = 0;   ///< turns that a part of its lanes has been spinning
-  bool whole = true;         ///< false after a split
+  std::uint32_t number = 0;   ///< in its CTA
+  std::uint32_t alive = 0;    ///< lanes of this object that have not exited
+  std::uint32_t slot = 0;     ///< in Cta::warps
+  std::uint32_t stuck = 0;    ///< turns that a part of its lanes has been spinning
+  bool whole = true;          ///< false after a split
+  std::uint32_t members = 0;  ///< at_meeting: the lanes that its instruction names
+  bool alone = false;         ///< nobody can come any more: it meets those that are there
+  std::uint64_t missed = 0;   ///< meetings without some of the lanes named
   Cta* cta = nullptr;
   Launch* launch = nullptr;
   RecordSink* recorder = nullptr;
@@ -98,6 +104,7 @@ struct Cta {
   std::array<Barrier, 16> barriers;
   std::uint32_t alive = 0;  ///< threads that have not exited
   bool recorded = false;
+  bool progressed = false;                                   ///< something changed since this was cleared
   std::unique_ptr<SharedRaces> races;                        ///< only with LaunchSpec::check
   alignas(64) std::array<std::byte, 16 * kLanes> nowhere{};  ///< Bank::kSink
 };
@@ -109,9 +116,10 @@ struct Launch {
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
-  bool concurrent = false;  ///< other CTAs run at the same time
-  Bytes params;             ///< at an address of its own, aligned
-  Bytes grid_barrier;       ///< workspace that envreg1 and envreg2 name
+  bool concurrent = false;   ///< other CTAs run at the same time
+  bool short_turns = false;  ///< a turn ends at an access of global memory
+  Bytes params;              ///< at an address of its own, aligned
+  Bytes grid_barrier;        ///< workspace that envreg1 and envreg2 name
 };
 
 /// Thrown by handlers; the scheduler adds kernel, thread and line.
@@ -177,6 +185,12 @@ void flush_events(Warp& w);
 void pop_path(Warp& w);
 /// Keeps `lanes` and gives the others to a warp object of their own, which the CTA then runs as well.
 void split_off(Warp& w, std::uint32_t lanes);
+/// The lanes of this warp, in all its parts, that have not exited.
+std::uint32_t living(const Warp& w);
+/// Takes the lanes of another part of the warp in, if it stands where this one does; that part has ended then.
+bool merge(Warp& w, Warp& other);
+/// Some lanes have exited: parts that may have waited for them look again.
+void wake_meetings(const Warp& w);
 /// Lets those go on for whom a barrier is complete: some arrived, or some that they waited for have exited.
 void check_barrier(Cta& cta, Barrier& barrier);
 

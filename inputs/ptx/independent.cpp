@@ -11,6 +11,8 @@ bool synchronises(const Instruction& in) {
   switch (in.op) {
     case Op::ld:
     case Op::ldu:
+      if (in.space != Space::shared && (in.cache == Cache::cg || in.cache == Cache::cv)) return true;
+      [[fallthrough]];
     case Op::st:
       return in.space != Space::shared && (in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak));
     case Op::mov:

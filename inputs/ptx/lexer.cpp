@@ -54,9 +54,10 @@ class Lexer {
       return {Token::number, text_.substr(begin, at_ - begin), line_};
     }
     if (letter(c) || (c == '.' && letter(look(1)))) {
-      // `::` belongs to modifiers such as .shared::cta and .L2::128B.
+      // `::` belongs to modifiers such as .shared::cta and .L2::128B. Directives end at a dot: `.reg.b32` is `.reg .b32`.
+      const bool dots = c != '.';
       do ++at_;
-      while (letter(look()) || digit(look()) || (look() == '.' && (letter(look(1)) || digit(look(1)))) ||
+      while (letter(look()) || digit(look()) || (dots && look() == '.' && (letter(look(1)) || digit(look(1)))) ||
              (look() == ':' && look(1) == ':' && (++at_, true)));
       return {Token::word, text_.substr(begin, at_ - begin), line_};
     }

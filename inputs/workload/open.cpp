@@ -54,13 +54,13 @@ std::unique_ptr<Workload> open_recorded(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_by) {
+std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadFit& fit) {
   const std::string file = main_file(path);
   std::unique_ptr<Workload> recorded = open_recorded(file);
-  if (!recorded) return open_parametric(file, scale_by);
-  if (scale_by > 1)
+  if (!recorded) return open_parametric(file, fit);
+  if (fit.scale_by > 1)
     throw InputError(
-        path, fmt::format("is a recorded trace, which cannot be scaled by {}; only parametric workloads can", scale_by));
+        path, fmt::format("is a recorded trace, which cannot be scaled by {}; only parametric workloads can", fit.scale_by));
   return recorded;
 }
 

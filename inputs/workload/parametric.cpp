@@ -11,7 +11,7 @@
 namespace atl {
 namespace {
 
-constexpr std::uint64_t kFirstBase = 0x100000000, kAlign = 2ull << 20;
+constexpr std::uint64_t kAlign = 2ull << 20;
 
 /// One region of a kernel with the thresholds that choose it and its kind of access.
 struct PreparedRegion {
@@ -30,9 +30,10 @@ struct PreparedKernel {
 
 class ParametricWorkload final : public Workload {
  public:
-  explicit ParametricWorkload(const ParametricConfig& config) : seed_(config.seed), chips_(config.chips) {
+  ParametricWorkload(const ParametricConfig& config, std::uint64_t page_bytes)
+      : seed_(config.seed), chips_(config.chips), page_bytes_(page_bytes) {
     std::map<std::string, std::uint64_t> bases;
-    std::uint64_t next = kFirstBase;
+    std::uint64_t next = RegionStream::kFirstBase;
     for (const KernelConfig& kernel : config.kernels) {
       for (const RegionConfig& region : kernel.regions)
         if (bases.try_emplace(region.name, next).second) {
@@ -80,7 +81,7 @@ class ParametricWorkload final : public Workload {
       const bool written = std::any_of(kernel.regions.begin(), kernel.regions.end(), [&](const RegionConfig& other) {
         return other.name == r.name && other.write_fraction + other.atomic_fraction > 0;
       });
-      prepared.regions.push_back({{r, bases.at(r.name), chips_},
+      prepared.regions.push_back({{r, bases.at(r.name), chips_, page_bytes_},
                                   {},
                                   0,
                                   threshold(r.atomic_fraction),
@@ -182,6 +183,7 @@ class ParametricWorkload final : public Workload {
 
   std::uint64_t seed_;
   std::uint32_t chips_;
+  std::uint64_t page_bytes_;
   std::vector<PreparedKernel> prepared_;
   std::vector<std::size_t> prepared_of_;  ///< by launched kernel
   std::vector<KernelInfo> infos_;
@@ -190,10 +192,10 @@ class ParametricWorkload final : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> open_parametric(const std::string& path, unsigned scale_by) {
-  ParametricConfig config = read_parametric(path);
-  scale(config, scale_by);
-  return std::make_unique<ParametricWorkload>(config);
+std::unique_ptr<Workload> open_parametric(const std::string& path, const WorkloadFit& fit) {
+  ParametricConfig config = read_parametric(path, fit.chips);
+  scale(config, fit.scale_by);
+  return std::make_unique<ParametricWorkload>(config, std::uint64_t{fit.page_kib} * 1024);
 }
 
 }  // namespace atl

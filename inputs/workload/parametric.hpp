@@ -7,8 +7,8 @@
 namespace atl {
 
 /// Opens a parametric workload: CTAs are generated when asked for, from the seed, the kernel, the CTA and the warp alone.
-/// The format is described in docs/workloads.md; `scale_by` is `scale` of a system. Throws InputError naming the file and
+/// The format is described in docs/workloads.md. Throws InputError naming the file and
 /// the dotted key.
-std::unique_ptr<Workload> open_parametric(const std::string& path, unsigned scale_by = 1);
+std::unique_ptr<Workload> open_parametric(const std::string& path, const WorkloadFit& fit = {});
 
 }  // namespace atl

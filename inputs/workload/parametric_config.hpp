@@ -26,6 +26,7 @@ struct RegionConfig {
   double write_fraction = 0, atomic_fraction = 0;
   bool read_only = false;
   std::uint32_t accesses = 1, sectors = 4;
+  double partial_lines = 0, partial_sectors = 2;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "the same name in several kernels is the same memory"});
@@ -47,6 +48,9 @@ struct RegionConfig {
       {"read_only", "", 0, 1, "the kernel must not write it: checked. Loads of what it does not write are marked anyway"});
     v(s.accesses, {"accesses", "", 1, 32, "lines that one warp instruction touches (1: fully coalesced)"});
     v(s.sectors, {"sectors", "", 1, 4, "32-byte sectors touched in each of these lines"});
+    v(s.partial_lines,
+      {"partial_lines", "", 0, 1, "share of the lines of which only some sectors are ever touched, always the same"});
+    v(s.partial_sectors, {"partial_sectors", "", 1, 3, "how many of them, on average"});
   }
 };
 
@@ -83,7 +87,8 @@ struct ParametricConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.seed, {"seed", "", 0, 9007199254740992.0, "of all random numbers"});
-    v(s.chips, {"chips", "", 1, 64, "groups into which a kernel's CTAs are divided for the layout of sharing"});
+    v(s.chips, {"chips", "", 0, 64,
+                "groups into which a kernel's CTAs are divided for the layout of sharing; 0: the system's chips"});
   }
 };
 
@@ -91,7 +96,8 @@ template <> std::span<const Word<Sharing>> words();
 template <> std::span<const Word<Pattern>> words();
 
 /// Reads strictly: unknown keys, wrong types, values out of range and contradictions are InputErrors at file and key.
-ParametricConfig read_parametric(const std::string& path);
+/// `chips` stands in for a file's `chips` = 0.
+ParametricConfig read_parametric(const std::string& path, std::uint32_t chips = 4);
 
 /// Divides the footprint by `n`, and the accesses with it: each line is touched as often as before (docs/workloads.md).
 void scale(ParametricConfig& config, unsigned n);

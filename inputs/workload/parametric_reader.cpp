@@ -18,7 +18,7 @@ template <> std::span<const Word<Sharing>> words() {
       {Sharing::private_, "private", "each group has a contiguous part of its own"},
       {Sharing::false_shared, "false_shared", "the lines of a page belong to the groups in turn, one owner each"},
       {Sharing::true_shared, "true_shared", "all groups touch all lines"},
-      {Sharing::page_interleaved, "page_interleaved", "4 KB pages belong to the groups in turn"},
+      {Sharing::page_interleaved, "page_interleaved", "pages, of the system's size, belong to the groups in turn"},
   }};
   return list;
 }
@@ -68,12 +68,13 @@ void check_kernel(const KernelConfig& kernel, const Origin& origin) {
 
 }  // namespace
 
-ParametricConfig read_parametric(const std::string& path) {
+ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
   std::ifstream file(path);
   if (!file) throw InputError(path, "cannot read this file");
   const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
   ParametricConfig config;
   read_fields(config, root, {path, ""}, {"doc", "kernels"}, "the workload");
+  if (config.chips == 0) config.chips = chips;
   std::map<std::string, std::pair<std::uint64_t, std::string>> sizes;  // by region: KiB, and where it was given
   for (const json& item : list_of(root, "kernels", {path, "kernels"})) {
     const Origin origin{path, fmt::format("kernels[{}]", config.kernels.size())};

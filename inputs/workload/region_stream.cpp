@@ -1,12 +1,13 @@
 #include "inputs/workload/region_stream.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace atl {
 namespace {
 
 constexpr std::uint64_t kBlock = Access::kBlockBytes;
-constexpr unsigned kPageBits = 5;  // in lines: 4 KB
 
 /// Boundaries of private parts fall on pages, so that no page has two users, unless parts would become too unequal.
 std::uint64_t part_unit(std::uint64_t blocks, std::uint32_t groups) {
@@ -18,7 +19,7 @@ std::uint64_t part_unit(std::uint64_t blocks, std::uint32_t groups) {
 
 }  // namespace
 
-RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups)
+RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups, std::uint64_t page_bytes)
     : kind_(region.kind),
       groups_(groups),
       base_block_(base / kBlock),
@@ -33,7 +34,11 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
       near_(std::max(1u, region.near_lines / region.accesses)),
       far_(std::max(1u, region.far_lines / region.accesses)),
       stride_(region.pattern == Pattern::strided ? region.stride_bytes / kBlock : 1),
-      hot_fraction_(region.pattern == Pattern::hot_set ? region.hot_fraction : 0) {}
+      hot_fraction_(region.pattern == Pattern::hot_set ? region.hot_fraction : 0),
+      page_bits_(static_cast<unsigned>(std::countr_zero(page_bytes / kBlock))),
+      partial_below_(threshold(region.partial_lines)),
+      more_below_(threshold(region.partial_sectors - std::floor(region.partial_sectors))),
+      partial_sectors_(static_cast<unsigned>(region.partial_sectors)) {}
 
 void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
   first_block_ = base_block_, step_ = 1, count_ = blocks_;
@@ -45,9 +50,11 @@ void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
   } else if (kind_ == Sharing::false_shared) {
     first_block_ += g, step_ = groups_, count_ = (blocks_ - g + groups_ - 1) / groups_;
   } else if (kind_ == Sharing::page_interleaved) {
-    constexpr std::uint64_t page = 1 << kPageBits;
-    const std::uint64_t round = groups_ * page, rest = blocks_ % round, mine = g * page;
-    unit_bits_ = kPageBits, step_ = round, first_block_ += mine;
+    // Pages are counted from the first region on: large ones of small regions would all be the first group's otherwise.
+    const std::uint64_t page = 1ull << page_bits_, before = (base_block_ - kFirstBase / kBlock) >> page_bits_;
+    const std::uint64_t turn = (g + groups_ - before % groups_) % groups_;
+    const std::uint64_t round = groups_ * page, rest = blocks_ % round, mine = turn * page;
+    unit_bits_ = page_bits_, step_ = round, first_block_ += mine;
     count_ = blocks_ / round * page + (rest > mine ? std::min(rest - mine, page) : 0);
   }
   if (hot_below_)

@@ -57,8 +57,10 @@ class EvenShare {
 /// One region as the warps of one group see it: which lines are theirs, and which of them an instruction touches.
 class RegionStream {
  public:
+  static constexpr std::uint64_t kFirstBase = 0x100000000;  ///< of a workload's first region
+
   /// `base` is the region's first byte.
-  RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups);
+  RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups, std::uint64_t page_bytes = 4096);
 
   /// Moves to a group's lines. Groups go round each `stretch` of a shared region from different points.
   void begin_group(std::uint32_t group, std::uint64_t stretch);
@@ -68,12 +70,14 @@ class RegionStream {
 
   /// Appends the accesses of the instruction that advances for the n-th time.
   template <class Out> void advance(std::uint64_t n, WarpRandom& random, Out& out) {
+    if (count_ == 0) return;  // a group without a page of its own
     n = turned(n);
     for (std::uint64_t i = 0; i < accesses_; ++i) emit(line_at(n * accesses_ + i), random, out);
   }
 
   /// Appends the accesses of one that does not, after `advances`. `choice` is a 21-bit draw.
   template <class Out> void revisit(std::uint64_t advances, WarpRandom& random, std::uint32_t choice, Out& out) {
+    if (count_ == 0) return;
     if (head_moves_) {
       // A window is full from the start: what lies before the region's first line is the end of it, as if the round before
       // had just ended. Otherwise all reuse of a kernel's first cycles, which SAC profiles, would go to a handful of lines.
@@ -103,7 +107,16 @@ class RegionStream {
   template <class Out> void emit(std::uint64_t owned, WarpRandom& random, Out& out) {
     unsigned mask = 0xF;
     if (sectors_ < 4) mask = ((1u << sectors_) - 1) << (random.below(sectors_ == 1 ? 4 : 2) * (sectors_ == 2 ? 2 : 1));
-    out.push_back({(first_block_ + (owned >> unit_bits_) * step_ + (owned & ((1ull << unit_bits_) - 1))) << 8 | mask});
+    const std::uint64_t block = first_block_ + (owned >> unit_bits_) * step_ + (owned & ((1ull << unit_bits_) - 1));
+    if (partial_below_ != 0) mask &= touched(block);
+    out.push_back({block << 8 | mask});
+  }
+  /// The sectors of a line that are ever touched: some that lie together in a share of the lines, all in the others.
+  unsigned touched(std::uint64_t block) const {
+    const std::uint64_t draw = WarpRandom::mix(block);
+    if (draw_part(draw, 0) >= partial_below_) return 0xF;
+    const unsigned n = partial_sectors_ + (draw_part(draw, 1) < more_below_ ? 1 : 0);
+    return ((1u << n) - 1) << draw_part(draw, 2) % (5 - n);
   }
 
   Sharing kind_;
@@ -114,6 +127,9 @@ class RegionStream {
   std::uint32_t near_below_, hot_below_, accesses_, sectors_;
   std::uint64_t near_, far_, stride_;
   double hot_fraction_;
+  unsigned page_bits_;
+  std::uint32_t partial_below_, more_below_;
+  unsigned partial_sectors_;
   // Of the present group: units of 2^unit_bits_ lines that are step_ lines apart.
   unsigned unit_bits_ = 0;
   std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0;

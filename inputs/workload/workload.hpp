@@ -94,9 +94,16 @@ class Workload {
   virtual std::vector<DataStructure> structures() const { return {}; }
 };
 
+/// What a parametric workload takes from the system that runs it.
+struct WorkloadFit {
+  std::uint32_t scale_by = 1;  ///< footprint and accesses are divided by it
+  std::uint32_t page_kib = 4;  ///< of what page_interleaved means by a page
+  std::uint32_t chips = 4;     ///< for files that name none
+};
+
 /// Opens an Atoll trace (.h5), an Accel-Sim list (kernelslist.g) or a parametric workload (.json), by content.
-/// Throws InputError naming the file, and the line, key or offset. Parametric workloads can be made smaller by `scale_by`.
-std::unique_ptr<Workload> open_workload(const std::string& path, unsigned scale_by = 1);
+/// Throws InputError naming the file, and the line, key or offset. Parametric workloads fit themselves to the system.
+std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadFit& fit = {});
 
 /// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether
 /// a run can be gone on with. Reads SASS traces in full.

@@ -6,10 +6,10 @@ namespace atl {
 
 /// Sets and entries of a home directory (`core/chip/llc/protocol/home_directory`).
 struct DirectoryShape {
-  std::uint32_t sets = 1024, ways = 8;  ///< sets: a power of two
-  std::uint32_t lines = 1;              ///< that an entry covers, aligned: a power of two up to 64
-  bool common_sharers = false;          ///< one set of sharers for all lines of an entry, which come and go together
-  bool lru = false;                     ///< else FIFO
+  std::uint32_t sets = 1024, ways = 8;
+  std::uint32_t lines = 1;      ///< that an entry covers, aligned: a power of two up to 64
+  bool common_sharers = false;  ///< one set of sharers for all lines of an entry, which come and go together
+  bool lru = false;             ///< else FIFO
   SetIndex index = SetIndex::xor_fold;
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, sets, ways, lines, common_sharers, lru, index); }
 };

@@ -1,6 +1,7 @@
 #include "policies/llc/sac.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "partition/bandwidth.hpp"
 #include "policies/policy_state.hpp"
@@ -12,7 +13,10 @@ class Sac final : public PolicyWithState<Sac> {
  public:
   explicit Sac(const SystemConfig& config) : config_(config) {}
 
-  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, all(profiling())}; }
+  Verdict at_kernel_start(std::size_t, Cycle) override {
+    windows_ = 0, window_.clear();  // of a kernel that ended within them
+    return {{}, all(profiling())};
+  }
 
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};
@@ -22,23 +26,42 @@ class Sac final : public PolicyWithState<Sac> {
       v.modes = all(profiling());
       return v;
     }
-    profiling_ = false;
-    const EabInputs in = eab_inputs(config_, epoch.chips);
+    gather(epoch.chips);
+    const EabInputs in = eab_inputs(config_, window_);
     const Eab memory = eab_memory_side(in), sm = eab_sm_side(in);
-    const bool sm_side = sm.total() > memory.total() * (1 + config_.sac.threshold);
+    const double wanted = memory.total() * (1 + config_.sac.threshold);
+    const bool sm_side = sm.total() > wanted;
     decision.choice = sm_side ? "sm_side" : "memory_side";
     decision.values = report(in, memory, sm);
     // How much the two hit rates rest on: a window has some ten thousand requests, of which the directory sees one in 256.
     std::uint64_t requests = 0, sampled = 0;
-    for (const ChipEpoch& c : epoch.chips) requests += c.count[Counter::llc_accesses], sampled += c.crd_requests;
+    for (const ChipEpoch& c : window_) requests += c.count[Counter::llc_accesses], sampled += c.crd_requests;
     decision.values.emplace_back("memory_side.requests", static_cast<double>(requests));
     decision.values.emplace_back("sm_side.sampled_requests", static_cast<double>(sampled));
+    if (config_.sac.confidence > 0) {
+      const auto [low, high] = eab_within(in, sampled, config_.sac.confidence);
+      decision.values.insert(decision.values.end(), {{"sm_side.eab_low", low}, {"sm_side.eab_high", high}});
+      if (low <= wanted && wanted < high && ++windows_ < config_.sac.confidence_windows) {
+        decision.choice = "profile";
+        v.modes = all(profiling());
+        return v;
+      }
+    }
+    profiling_ = false, windows_ = 0, window_.clear();
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_, windows_, window_); }
 
  private:
+  /// Adds a window to those before it. Chips report what they counted in it, but their profilers' sums since the first.
+  void gather(std::span<const ChipEpoch> chips) {
+    std::vector<Counters> before(chips.size());
+    for (std::size_t i = 0; i < window_.size(); ++i) before[i] = window_[i].count;
+    window_.assign(chips.begin(), chips.end());
+    for (std::size_t i = 0; i < before.size(); ++i) window_[i].count += before[i];
+  }
+
   Modes profiling() {
     profiling_ = true;
     return {.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = config_.sac.window_cycles};
@@ -67,6 +90,8 @@ class Sac final : public PolicyWithState<Sac> {
 
   const SystemConfig config_;
   bool profiling_ = false;
+  std::uint32_t windows_ = 0;      ///< of the profile under way, that have not sufficed
+  std::vector<ChipEpoch> window_;  ///< what they counted
 };
 
 }  // namespace
@@ -99,6 +124,15 @@ EabInputs eab_inputs(const SystemConfig& config, std::span<const ChipEpoch> chip
           .r_local = ratio(sum[Counter::requests_local], sum[Counter::requests_local] + sum[Counter::requests_remote]),
           .memory_side = {ratio(hits, sum[Counter::llc_accesses]), slice_uniformity(chips, &ChipEpoch::at_home)},
           .sm_side = {ratio(crd_hits, crd_requests), slice_uniformity(chips, &ChipEpoch::at_requester)}};
+}
+
+std::pair<double, double> eab_within(const EabInputs& in, std::uint64_t sampled, double errors) {
+  // One hit and one miss more than were seen: a rate of 0 or 1 out of a few samples is not exact.
+  const double n = static_cast<double>(sampled), rate = (in.sm_side.hit * n + 1) / (n + 2);
+  const double error = errors * std::sqrt(rate * (1 - rate) / std::max(1.0, n));
+  EabInputs low = in, high = in;
+  low.sm_side.hit = std::max(0.0, in.sm_side.hit - error), high.sm_side.hit = std::min(1.0, in.sm_side.hit + error);
+  return {eab_sm_side(low).total(), eab_sm_side(high).total()};
 }
 
 SacStorage sac_storage(const SystemConfig& c) {

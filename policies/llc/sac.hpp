@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "inputs/config/system_config.hpp"
@@ -14,6 +15,10 @@ std::unique_ptr<Policy> make_sac(const SystemConfig&);
 
 /// The model's inputs from a window's profile; the bandwidths are the system's, in GB/s.
 EabInputs eab_inputs(const SystemConfig& config, std::span<const ChipEpoch> chips);
+
+/// SM-side EAB if the directory's hit rate, of `sampled` requests, were `errors` standard errors lower, and higher. Sampled
+/// requests count as independent; those of one line are not, so that the true error is somewhat larger.
+std::pair<double, double> eab_within(const EabInputs& in, std::uint64_t sampled, double errors);
 
 /// LLC slice uniformity over all slices of the system: 1/N sum R / max R; 1 without requests.
 double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> ChipEpoch::*requests);

@@ -32,12 +32,12 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
     Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};
     Decision& decision = v.decisions[0];
     const double ns = static_cast<double>(epoch.length) / c_.core_clock_mhz * 1e3;  // GB/s times ns are bytes
-    const double link_bytes = link_bandwidth_in(c_) * ns, memory_bytes = memory_bandwidth(c_) * ns;
+    const double link_bytes = link_bandwidth_in(c_) * ns;
     bool changed = false;
     for (std::size_t chip = 0; chip < ways_.size(); ++chip) {
       const Counters& n = epoch.chips[chip].count;
       const double link = static_cast<double>(n[Counter::link_received_bytes]) / link_bytes;
-      const double memory = static_cast<double>(n[Counter::dram_read_bytes] + n[Counter::dram_write_bytes]) / memory_bytes;
+      const double memory = memory_use(n, epoch.length, c_);
       const std::uint32_t next = next_local_ways(ways_[chip], link, memory, c_.llc.ways, c_.dynamic);
       changed |= next != ways_[chip];
       ways_[chip] = next;
@@ -66,14 +66,22 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
 std::unique_ptr<Policy> make_static(const SystemConfig& c) { return std::make_unique<StaticSplit>(c); }
 std::unique_ptr<Policy> make_dynamic(const SystemConfig& c) { return std::make_unique<DynamicSplit>(c); }
 
+double memory_use(const Counters& n, Cycle length, const SystemConfig& c) {
+  if (c.dynamic.memory == MemoryFull::attainable)
+    return static_cast<double>(n[Counter::dram_wanted]) / (static_cast<double>(length) * c.dram.channels);
+  const double ns = static_cast<double>(length) / c.core_clock_mhz * 1e3;  // GB/s times ns are bytes
+  return static_cast<double>(n[Counter::dram_read_bytes] + n[Counter::dram_write_bytes]) / (memory_bandwidth(c) * ns);
+}
+
 std::uint32_t next_local_ways(std::uint32_t local_ways, double link, double memory, std::uint32_t ways,
                               const DynamicConfig& rules) {
   const bool link_full = link >= rules.saturation, memory_full = memory >= rules.saturation;
-  std::uint32_t wanted = local_ways;
-  if (link_full && !memory_full) wanted = local_ways - 1;
-  if (memory_full && !link_full) wanted = local_ways + 1;
-  if (memory_full && link_full && local_ways != ways / 2) wanted = local_ways < ways / 2 ? local_ways + 1 : local_ways - 1;
-  return std::clamp(wanted, rules.min_ways, ways - rules.min_ways);
+  const std::uint32_t step = rules.step_ways, least = rules.min_ways, most = ways - rules.min_ways, half = ways / 2;
+  const std::uint32_t fewer = local_ways > least + step ? local_ways - step : least,
+                      more = std::min(local_ways + step, most);
+  if (link_full && memory_full) return local_ways < half ? std::min(more, half) : std::max(fewer, half);
+  if (link_full) return fewer;
+  return memory_full ? more : local_ways;
 }
 
 }  // namespace atl

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 #include "comm/serial_transport.hpp"
 #include "tests/contract/toy_network.hpp"
 #include "tests/contract/transport_contract.hpp"
@@ -87,15 +87,15 @@ TEST_CASE("a control edge 50 windows slow is served in time, in both directions"
   });
 }
 
-/// Wishes something of its own at its `at`-th meeting, notes what it hears, and ends the game when it hears `end_at`.
+/// Requests something of its own at its `at`-th meeting, notes what it hears, and ends the game when it hears `end_at`.
 class Gathering final : public Meeting {
  public:
-  std::uint32_t wish() override { return ++asked_ == at ? mine : 0; }
-  bool hold(Cycle boundary, Cycle next, std::uint32_t wish) override {
+  std::uint32_t request() override { return ++asked_ == at ? mine : 0; }
+  bool meet(Cycle boundary, Cycle next, std::uint32_t request) override {
     in_order = in_order && boundary >= last_ && next > boundary;
     last_ = boundary;
-    if (wish != 0) heard.push_back(wish), where = boundary;
-    return wish == 0 || wish != end_at;
+    if (request != 0) heard.push_back(request), where = boundary;
+    return request == 0 || request != end_at;
   }
   int at = 0;
   std::uint32_t mine = 0, end_at = 0;
@@ -108,7 +108,7 @@ class Gathering final : public Meeting {
   Cycle last_ = 0;
 };
 
-TEST_CASE("meetings change nothing, and all ranks hear the lowest wish of any at the same cycle") {
+TEST_CASE("meetings change nothing, and all ranks hear the lowest request of any at the same cycle") {
   on_all_ranks([](Transport& t) {
     const Edges edges = ring_with_controller(4, 32, 200);
     const std::vector<int> map = dealt(5, t.size());
@@ -124,7 +124,7 @@ TEST_CASE("meetings change nothing, and all ranks hear the lowest wish of any at
   });
 }
 
-TEST_CASE("a wish of one rank ends the game on all") {
+TEST_CASE("a request of one rank ends the game on all") {
   on_all_ranks([](Transport& t) {
     const Edges edges = ring_with_controller(4, 32, 200);
     Gathering g;

@@ -68,7 +68,7 @@ void check_same(const RunResult& got, const RunResult& wanted) {
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
   for (const std::string workload : {"stores", "hot"}) {
     for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
-      for (const std::string topology : {"ring", "full"}) {
+      for (const std::string topology : {"ring", "full", "switch"}) {
         CAPTURE(workload);
         CAPTURE(organisation);
         CAPTURE(topology);

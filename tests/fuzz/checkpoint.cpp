@@ -40,7 +40,7 @@ const std::array<std::vector<std::string>, 3> kSystems{
      {"llc.organisation=dynamic", "llc.replication=selrep", "llc.remote_writes=through"}}};
 
 struct Sound final : Checkpointer {
-  Wish wish() override { return state.processes.empty() ? Wish::none : Wish::end; }
+  Request request() override { return state.processes.empty() ? Request::none : Request::end; }
   bool due(Cycle boundary, Cycle) override { return boundary >= 3000 && state.processes.empty(); }
   bool keep(SystemState s) override { return state = std::move(s), true; }
 

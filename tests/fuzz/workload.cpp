@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     for (const KernelConfig& kernel : read_parametric(path).kernels)
       if (std::uint64_t{kernel.memory_instructions} * kernel.warps_per_cta > 1 << 14 || kernel.repeat > 4) return;
     for (const unsigned scale : {1u, 16u, 1024u}) {
-      const auto workload = open_workload(path, scale);
+      const auto workload = open_workload(path, {.scale_by = scale});
       CtaProgram cta;
       for (std::size_t k = 0; k < workload->kernels().size(); ++k) {
         const KernelInfo& kernel = workload->kernels()[k];

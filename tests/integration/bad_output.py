@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 import program
-from program import SMALL, sets, workload
+from program import ATOLL, SMALL, sets, workload
 
 
 class BadOutput(program.ProgramTest):
@@ -46,6 +46,33 @@ class BadOutput(program.ProgramTest):
             self.succeeds(self.arguments(output, "--force"), ranks=ranks)
             self.succeeds(["info", output])
             self.assertEqual(program.files_below(self.folder), [output])
+
+    def test_of_runs_that_write_one_output_at_a_time_only_the_first_goes_on(self):
+        output = self.path("out.h5")
+        with open(workload("stores"), encoding="utf-8") as file:
+            long = self.write("long.json", file.read().replace('"repeat": 2', '"repeat": 2000'))
+        first = subprocess.Popen([ATOLL, "run", "sac-4chip", "-w", long, "-o", output, "-q", *sets(*SMALL)],
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, encoding="utf-8")
+        self.until(lambda: os.path.exists(output + ".lock") and os.path.getsize(output + ".lock") > 0, lambda: "no lock")
+        for ranks in (None, 3):
+            second = program.run(self.arguments(output, "--force"), ranks=ranks)
+            self.assertEqual(second.code, 2, second)
+            self.assertIn(f"out.h5: is being written by process {first.pid} on ", second.err)
+        first.kill()
+        first.communicate()
+        self.succeeds(self.arguments(output))  # what a killed run has left locks nothing
+        self.assertEqual(program.files_below(self.folder), sorted([long, output]))
+
+    def test_a_lock_that_is_a_link_is_not_followed(self):
+        victim = self.write("victim", "precious")
+        os.symlink(victim, self.path("out.h5.lock"))
+        os.symlink(victim, self.path("other.h5.part"))
+        self.refused(self.arguments(self.path("out.h5")), 4, "out.h5.lock: cannot be made")
+        other = program.run(self.arguments(self.path("other.h5")))
+        self.assertEqual(other.code, 4, other)
+        self.assertIn("other.h5: not written", other.err)
+        with open(victim, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
 
     def test_a_write_that_fails_at_the_end_of_the_run_leaves_nothing(self):
         def no_large_files():  # SIGXFSZ stays ignored, as Python set it: write() fails with EFBIG

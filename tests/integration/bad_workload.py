@@ -2,9 +2,10 @@
 only in the middle of a run and in some of the ranks."""
 
 import os
+import shutil
 
 import program
-from program import SMALL, sets, workload
+from program import ATOLL, MPIRUN, SMALL, sets, workload
 from sass_trace import kernel, replace_line
 
 
@@ -25,6 +26,35 @@ class BadWorkload(program.ProgramTest):
 
     def test_a_file_that_is_missing_is_refused(self):
         self.refused_workload(self.path("nothing.json"), "nothing.json: cannot be opened", "No such file")
+
+    def ranks_with(self, *workloads):
+        """Three ranks, of which each is told a workload of its own, as hosts would be that have other files of one name."""
+        words = ["--oversubscribe"]
+        for number, path in enumerate(workloads):
+            words += [":"] * (number > 0) + ["-n", "1", ATOLL, "run", "sac-4chip", "-w", path, *sets(*SMALL)]
+        return program.run(words, program=MPIRUN)
+
+    def test_ranks_that_see_other_contents_are_refused_though_size_and_kernels_are_the_same(self):
+        path = workload("hot")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        same, other = self.path("same.json"), self.write("other.json", text.replace('"seed": 11', '"seed": 12'))
+        self.assertNotEqual(text, text.replace('"seed": 11', '"seed": 12'))
+        shutil.copy(path, same)
+        self.assertEqual(self.ranks_with(path, same, path).code, 0)
+        for ranks, wrong in (((path, other, path), 1), ((path, path, other), 2), ((other, path, path), 1)):
+            outcome = self.ranks_with(*ranks)
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn(f"rank {wrong} sees other contents than rank 0; give all hosts the same file", outcome.err)
+
+    def test_other_cycles_per_instruction_in_a_trace_of_another_rank_are_refused(self):
+        self.write("kernel-1.traceg", kernel())
+        path = self.write("kernelslist.g", "kernel-1.traceg\n")
+        os.mkdir(self.path("there"))
+        self.write(os.path.join("there", "kernel-1.traceg"), kernel().replace("R2", "R3", 1))
+        other = self.write(os.path.join("there", "kernelslist.g"), "kernel-1.traceg\n")
+        self.assertEqual(self.ranks_with(path, path).code, 0)
+        self.assertIn("rank 1 sees other contents", self.ranks_with(path, other).err)
 
     def test_a_folder_without_a_list_is_refused(self):
         os.mkdir(self.path("folder"))
@@ -103,8 +133,13 @@ class DamageInSomeRanks(program.ProgramTest):
         os.remove(self.path("second", "kernelslist.g"))
         self.refused_where_ranks_3_and_4_run_in_another_folder("kernelslist.g: cannot be opened")
 
-    def test_a_second_kernel_that_is_malformed_on_one_node_ends_all_ranks_in_the_middle_of_the_run(self):
+    def test_a_second_kernel_that_is_another_on_one_node_ends_all_ranks_before_the_run(self):
         self.write("second/kernel-2.traceg", replace_line(kernel("k2", ctas=40, warps=2), 122, "0010 nonsense"))
+        self.refused_where_ranks_3_and_4_run_in_another_folder("kernelslist.g: rank 3 sees other contents than rank 0")
+
+    def test_a_second_kernel_that_is_malformed_ends_all_ranks_in_the_middle_of_the_run(self):
+        for node in ("first", "second"):
+            self.write(f"{node}/kernel-2.traceg", replace_line(kernel("k2", ctas=40, warps=2), 122, "0010 nonsense"))
         self.refused_where_ranks_3_and_4_run_in_another_folder("kernel-2.traceg:122: expected an active mask")
 
     def test_an_atoll_trace_that_is_damaged_or_cut_short_ends_all_ranks(self):

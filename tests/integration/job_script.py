@@ -92,5 +92,33 @@ class JobScript(program.ProgramTest):
         self.assertIn("o.h5: there is no such folder", self.end(self.start("short.json"), 2))
 
 
+class LocalCluster(program.ProgramTest):
+    """slurm/local-cluster.sh runs as root what is in its folder."""
+
+    def refused(self, why, folder):
+        for command in ("env", "status", "down"):
+            with self.subTest(why=why, command=command):
+                done = subprocess.run([os.path.join(SOURCE, "slurm", "local-cluster.sh"), command, "--dir", folder],
+                                      stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=20)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(why if os.geteuid() == 0 or command != "down" else "only root", done.stderr)
+                self.assertTrue(os.path.exists(os.path.join(folder, "slurm.conf")), "nothing was removed")
+
+    def test_a_folder_that_somebody_else_made_or_can_change_is_not_used(self):
+        for part in ("munge", "spool"):
+            os.makedirs(self.path("planted", part))
+        self.write("planted/slurm.conf", "")
+        self.write("planted/first", f"{os.getpid()} 1\n")
+        os.symlink(self.path("planted"), self.path("link"))
+        self.refused("is a link", self.path("link"))
+        if os.geteuid() == 0:
+            os.chmod(self.path("planted"), 0o777)
+            self.refused("mode 777 and not to root alone", self.path("planted"))
+            os.chmod(self.path("planted"), 0o755)
+            os.chown(self.path("planted"), 65534, 65534)
+        self.refused("and not to root alone", self.path("planted"))
+
+
 if __name__ == "__main__":
     program.main()

@@ -94,6 +94,13 @@ class ProgramTest(unittest.TestCase):
             file.write(text)
         return self.path(name)
 
+    def until(self, condition, said, seconds=60):
+        """Waits for the condition; if it does not come, said() tells what is."""
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, said())
+            time.sleep(0.05)
+
     def succeeds(self, arguments, ranks=None, **options):
         outcome = run(arguments, ranks, **options)
         self.assertEqual(outcome.code, 0, outcome)

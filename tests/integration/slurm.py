@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 import program
 from program import ATOLL, SMALL, SOURCE, sets
@@ -105,12 +104,6 @@ class Slurm(program.ProgramTest):
 
     def checkpoints(self, result):
         return [name for name in os.listdir(self.folder) if re.fullmatch(rf"{os.path.basename(result)}\.\d+\.ckpt", name)]
-
-    def until(self, condition, said, seconds=60):
-        end = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), end, said())
-            time.sleep(0.05)
 
     def test_a_job_array_runs_what_is_missing_of_an_experiment_and_gathers_the_table(self):
         out = self.path("out")

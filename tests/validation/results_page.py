@@ -16,7 +16,7 @@ def wrapped(line):
     return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def write(path: pathlib.Path, lines):
+def write(path: pathlib.Path, lines, begin=BEGIN, end=END):
     page = path.read_text()
-    head, tail = page.split(BEGIN)[0], page.split(END)[1]
-    path.write_text(head + BEGIN + "\n\n" + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + END + tail)
+    head, tail = page.split(begin)[0], page.split(end)[1]
+    path.write_text(head + begin + "\n\n" + "\n".join(part for line in lines for part in wrapped(line)) + "\n" + end + tail)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 
 namespace atl {
 
@@ -13,9 +14,18 @@ template <class T> class Fifo {
  public:
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  T& front() { return front_; }
-  const T& front() const { return front_; }
-  const T& at(std::size_t i) const { return i == 0 ? front_ : behind(i); }
+  T& front() {
+    ATOLL_ASSERT(size_ != 0);
+    return front_;
+  }
+  const T& front() const {
+    ATOLL_ASSERT(size_ != 0);
+    return front_;
+  }
+  const T& at(std::size_t i) const {
+    ATOLL_ASSERT(i < size_);
+    return i == 0 ? front_ : behind(i);
+  }
   void push(const T& value) {
     if (size_ == 0) {
       front_ = value, size_ = 1;
@@ -24,6 +34,7 @@ template <class T> class Fifo {
     }
   }
   void pop() {
+    ATOLL_ASSERT(size_ != 0);
     if (--size_ == 0) return;
     front_ = slots_[head_];
     head_ = size_ == 1 ? 0 : (head_ + 1) & mask();

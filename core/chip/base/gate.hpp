@@ -6,6 +6,7 @@
 
 #include "core/chip/base/fifo.hpp"
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 
 namespace atl {
 
@@ -32,6 +33,7 @@ class Gate {
   /// A slot was freed. Returns who now holds its credit and must be resumed, if anybody waits.
   std::optional<Waiter> release() {
     if (line_.empty()) {
+      ATOLL_ASSERT(free_ < capacity_);
       ++free_;
       return std::nullopt;
     }

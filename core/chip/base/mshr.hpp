@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 #include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 
@@ -48,6 +49,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   }
   /// Opens an entry. Beyond the pool's size it grows; who models a finite file asks full() first.
   std::uint32_t open(LineAddr line) {
+    ATOLL_ASSERT(find(line) == kNone);
     if (free_.empty()) grow();
     const std::uint32_t e = free_.back();
     free_.pop_back();
@@ -109,6 +111,8 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     }
   }
   void close(std::uint32_t e) {
+    ATOLL_ASSERT(find(entry_[e].line) == e);
+    ATOLL_ASSERT(entry_[e].first == kNone);
     // Linear probing without tombstones: move later members of the run back into the hole.
     std::size_t hole = slot(entry_[e].line);
     while (index_[hole] != e) hole = (hole + 1) & mask_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 #include "core/engine/types.hpp"
 
 namespace atl {
@@ -23,6 +24,7 @@ class Server {
   Cycle idle_from() const { return (free_ + kSlack) >> kBits; }
   /// Serves `bytes` now and returns the cycle at which the last of them has passed.
   Cycle serve(Cycle now, std::uint32_t bytes) {
+    ATOLL_ASSERT(now < 2 * kCycleLimit);
     free_ = std::max(free_, now << kBits) + bytes * ticks_per_byte_;
     return std::max(now, (free_ + kRoundUp) >> kBits);
   }

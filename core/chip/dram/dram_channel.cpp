@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/engine/assert.hpp"
+
 namespace atl {
 
 DramCycles::DramCycles(const Machine& m) {
@@ -39,6 +41,7 @@ DramChannel::DramChannel(Context& c, std::uint16_t id)
 void DramChannel::push(const Packet& p) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_memory(c_, id_, p);
+  ATOLL_ASSERT(!free_.empty());  // the sender holds a credit
   const std::uint32_t r = free_.back();
   free_.pop_back();
   const std::uint32_t bank = c_.machine.map.bank(p.line);
@@ -136,15 +139,21 @@ void DramChannel::on_pick() {
       }
       if (r.order < oldest_order) oldest = i, oldest_order = r.order;
     }
-    if (now() - pool_[bank_[oldest].chosen].arrived > t_.starvation) {
+    const Time since = pool_[bank_[oldest].chosen].arrived;
+    if (now() - since > t_.starvation) {
       best = oldest, best_at = column_time(bank_[oldest], oldest);
     }
     if (best_at >= end_of_cycle) return wake(best_at);
-    serve(best, best_at);
+    serve(best, best_at, since);
   }
 }
 
-void DramChannel::serve(std::uint32_t bank, Time at) {
+DramChannel::Time DramChannel::lost(Time waiting_since, Time bytes_move) const {
+  const Time idle_channel = t_.rp + t_.rcd + t_.cl;
+  return std::max<Time>(0, bytes_move - std::max(bus_free_, waiting_since + idle_channel));
+}
+
+void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   Bank& b = bank_[bank];
   const std::uint32_t r = b.chosen;
   const Request request = pool_[r];
@@ -155,6 +164,7 @@ void DramChannel::serve(std::uint32_t bank, Time at) {
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
   last_column_ = group_column_[bank % bank_groups_] = at + (bursts - 1) * t_.ccd;
   writing_ = request.write;
+  wanted_ += lost(waiting_since, data) + bursts * t_.ccd;
   bus_free_ = end;
   if (request.write) {
     last_write_end_ = end;
@@ -169,6 +179,9 @@ void DramChannel::serve(std::uint32_t bank, Time at) {
   busy_ += bursts * t_.ccd;
   c_.count[Counter::dram_bus_busy] += static_cast<std::uint64_t>(busy_ >> DramCycles::kBits);
   busy_ &= (Time{1} << DramCycles::kBits) - 1;
+  c_.count[Counter::dram_wanted] += static_cast<std::uint64_t>(wanted_ >> DramCycles::kBits);
+  wanted_ &= (Time{1} << DramCycles::kBits) - 1;
+  // The crossbar between slices and controllers is charged there and back with the answer: one event less for every read.
   const Cycle extra = c_.machine.config.dram.extra_latency_cycles + 2 * c_.machine.config.noc.memory_latency_cycles;
   c_.schedule(up(end) + (request.write ? 0 : extra), EventKind::dram_done, id_, 0, request.packet);
 

@@ -38,7 +38,7 @@ class DramChannel {
   bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_,
+    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_, wanted_,
           last_column_);
     state(a, last_write_end_, group_column_, writing_, order_, reads_, writes_, pick_at_);
   }
@@ -72,7 +72,10 @@ class DramChannel {
   void choose(Bank& b);
   void prepare(Bank& b);
   Time column_time(const Bank& b, std::uint32_t bank) const;
-  void serve(std::uint32_t bank, Time at);
+  /// Serves the bank's chosen request. `waiting_since`: arrival of the oldest request that a bank is prepared for.
+  void serve(std::uint32_t bank, Time at, Time waiting_since);
+  /// Time up to `bytes_move` in which the bus stood still although a request waited for longer than an idle channel takes.
+  Time lost(Time waiting_since, Time bytes_move) const;
   void wake(Time at);
 
   Context& c_;
@@ -89,6 +92,7 @@ class DramChannel {
   Time last_activate_ = -(Time{1} << 40);
   Time bus_free_ = 0;  ///< end of the last data burst
   Time busy_ = 0;      ///< part of a cycle of bus use not yet counted
+  Time wanted_ = 0;    ///< likewise, of bus use and of time lost
   Time last_column_ = -(Time{1} << 40), last_write_end_ = -(Time{1} << 40);
   std::vector<Time> group_column_;  ///< last column command, by bank group
   bool writing_ = false;            ///< direction of the last column command

@@ -16,8 +16,8 @@ KernelEndRule kernel_end_rule(const SystemConfig& config, const PolicyTraits& tr
 }
 
 bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& replication, const KernelEndRule& rule) {
-  const bool tracked = m.home_directory && role != LlcRole::memory_side;
-  return role == LlcRole::sm_side || tracked || rule.clean || m.replicates_read_only || replication.level != 0;
+  const bool home_directory = m.home_directory && role != LlcRole::memory_side;
+  return role == LlcRole::sm_side || home_directory || rule.clean || m.replicates_read_only || replication.level != 0;
 }
 
 /// Directories spare slices the flush, unless the next kernel may be memory-side, where nobody would find remote lines.

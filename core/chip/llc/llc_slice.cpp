@@ -18,17 +18,17 @@ bool asks(const Packet& p) {
 }
 }  // namespace
 
-LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways)
+LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
     : c_(c),
       id_(id),
       sectored_(c.machine.config.llc.sectored),
-      sets_(c.machine.config.llc.index, slice_sets(c.machine.config), "llc"),
+      sets_(c.machine.config.llc.index, slice_sets(c.machine.config)),
       tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
       home_(tags_.entries()),
       mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
-      look_(c.machine.lookup_bpc),
-      out_(1 + ways, 1, c.machine.slice_bpc),
-      write_(c.machine.home_directory ? 1 + ways : 1, 1, c.machine.slice_bpc) {
+      lookup_(c.machine.lookup_bpc),
+      out_(1 + directions, 1, c.machine.slice_bpc),
+      write_(c.machine.home_directory ? 1 + directions : 1, 1, c.machine.slice_bpc) {
   if (c.machine.home_directory) owed_.resize(c.machine.config.chips);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
 }
@@ -37,9 +37,17 @@ DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.mac
 
 // ---- Requests ----
 
+/// The directory's look-up comes first where it takes time: all requests of a line wait for it, and keep their order.
+void LlcSlice::reach(Cycle at, Queue queue, const Packet& p) {
+  const auto& config = c_.machine.config;
+  if (queue != kFill) at += config.llc.latency_cycles;
+  if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip) at += config.coherence.directory_latency_cycles;
+  c_.schedule(at, EventKind::slice_arrive, id_, queue, p);
+}
+
 void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
   if (queue == kFill) {
-    if (c_.machine.shared_network) look_.serve(c_.now(), c_.machine.bytes(p));
+    if (c_.machine.shared_network) lookup_.serve(c_.now(), c_.machine.bytes(p));
     return fill(p);
   }
   if (asks(p)) queued_.enter(c_.now());
@@ -59,10 +67,10 @@ void LlcSlice::pump() {
     const auto ready = [&](const Input& in) { return !in.fifo.empty() && in.lined_up == nullptr && !in.stalled; };
     if (!ready(in_[queue])) queue = 1 - queue;
     if (!ready(in_[queue])) return;
-    if (!look_.idle(c_.now())) {
-      if (!look_timed_) {
-        look_timed_ = true;
-        c_.schedule(look_.idle_from(), EventKind::slice, id_);
+    if (!lookup_.idle(c_.now())) {
+      if (!lookup_timed_) {
+        lookup_timed_ = true;
+        c_.schedule(lookup_.idle_from(), EventKind::slice, id_);
       }
       return;
     }
@@ -76,7 +84,7 @@ void LlcSlice::pump() {
     in.fifo.pop();
     return_granted(in);
     c_.release(in.gate);
-    look_.serve(c_.now(), bytes);
+    lookup_.serve(c_.now(), bytes);
     turn_ = 1 - queue;
   }
 }
@@ -119,7 +127,7 @@ void LlcSlice::unstall() {
 }
 
 bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
-  if (tracked()) return process_tracked(p, queue);
+  if (uses_home_directory()) return process_coherent(p, queue);
   switch (p.kind) {
     case PacketKind::read:
       if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
@@ -141,7 +149,7 @@ bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
   }
 }
 
-bool LlcSlice::hardware_coherent() const { return c_.machine.full_map && c_.sm_side(); }
+bool LlcSlice::uses_full_map() const { return c_.machine.full_map && c_.sm_side(); }
 
 bool LlcSlice::writes_through(const Packet& p) const {
   return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
@@ -154,7 +162,7 @@ void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
   ++c_.count[Counter::llc_accesses];
   c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
   if (c_.degrees.on() && p.kind == PacketKind::read) count_degrees(p);
-  if (c_.profiler.on()) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
+  if (c_.profiler.watches(c_.role)) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
 }
 
 void LlcSlice::count_degrees(const Packet& p) {
@@ -187,7 +195,7 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
 std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
   const std::uint32_t n = c_.machine.config.llc.mshrs;
   if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
-  return (c_.role == LlcRole::split || tracked()) && p.home != c_.chip ? n - n / 4 : n;
+  return (c_.role == LlcRole::split || uses_home_directory()) && p.home != c_.chip ? n - n / 4 : n;
 }
 
 /// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
@@ -220,7 +228,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   std::uint32_t e = mshr_.find(p.line);
   // With directories an atomic may wait for the line's owner, in front of the owner's requests here: it must not keep its
   // MSHR from others. Their number is bounded by what SMs may have unacknowledged.
-  const bool never_waits = queue == kFromLinks && hardware_coherent();
+  const bool never_waits = queue == kFromLinks && uses_full_map();
   const bool full = e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e);
   if (full && !never_waits) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
@@ -240,7 +248,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .sectors = fetch,
                .flags = kToSlice,
                .slice = static_cast<std::uint8_t>(id_)};
-  const bool elsewhere = local && hardware_coherent() && directory_.owner(p.line) != FullMapDirectory::kNobody;
+  const bool elsewhere = local && uses_full_map() && directory_.owner(p.line) != FullMapDirectory::kNobody;
   if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
     return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
@@ -277,7 +285,7 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   if (!response_room(p)) return stall(queue);
   // A remote owner whose data another chip reads becomes clean; the home's stays dirty, so its readers tell.
   const bool announce =
-      hardware_coherent() && (!hit || tags_.dirty(i) == 0 || (p.home == c_.chip && directory_.has_sharers(p.line)));
+      uses_full_map() && (!hit || tags_.dirty(i) == 0 || (p.home == c_.chip && directory_.has_sharers(p.line)));
   if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
   if (!hit) {
     make_room(i);

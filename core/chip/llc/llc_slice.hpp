@@ -30,16 +30,19 @@ class LlcSlice {
  public:
   enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
 
-  LlcSlice(Context& c, std::uint16_t id, std::uint32_t ways);
+  LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions);
   /// `agent`: keeps the chip's home directory, if there is one.
   void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
     channels_ = &channels, links_ = &links, responses_ = &responses, agent_ = agent;
   }
   Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
+  /// A packet reaches the slice at `at`: a request whose sender holds a credit of gate(queue), or data (kFill). What the
+  /// slice takes until it looks at the packet is charged here.
+  void reach(Cycle at, Queue queue, const Packet& p);
 
   // Events.
   void on_arrive(std::uint32_t queue, const Packet& p);
-  void on_look() { look_timed_ = false, pump(); }
+  void on_look() { lookup_timed_ = false, pump(); }
   void on_out() { out_.timed = false, pump_out(); }
   void on_write() { write_.timed = false, pump_write(); }
   void on_queue_credit(std::uint32_t queue);
@@ -101,7 +104,7 @@ class LlcSlice {
     for (Input& in : in_) f(in.lined_up), f(in.granted);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, tags_, home_, mshr_, directory_, in_, look_, turn_, look_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, tags_, home_, mshr_, directory_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
     state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, owed_, acks_timed_);
   }
 
@@ -126,7 +129,7 @@ class LlcSlice {
   bool write_to_memory(const Packet& p, std::uint32_t queue);
   void pass_to_home(const Packet& p, bool hit);
   bool writes_through(const Packet& p) const;
-  bool hardware_coherent() const;
+  bool uses_full_map() const;
   void end_copies(const Packet& atomic);
   void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
@@ -150,8 +153,8 @@ class LlcSlice {
   void announce_write(const Packet& p);
   void ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip);
   // llc_slice_directory.cpp
-  bool tracked() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
-  bool process_tracked(const Packet& p, std::uint32_t queue);
+  bool uses_home_directory() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
+  bool process_coherent(const Packet& p, std::uint32_t queue);
   bool take_invalidation(const Packet& p);
   bool write_both(const Packet& p, std::uint32_t queue);
   bool invalidation_room() const;
@@ -187,14 +190,14 @@ class LlcSlice {
   MshrFile<Packet> mshr_;
   FullMapDirectory directory_;  ///< of this chip's lines in other chips' slices
   std::array<Input, 2> in_;
-  Server look_;
+  Server lookup_;
   std::uint32_t turn_ = 0;
-  bool look_timed_ = false;
+  bool lookup_timed_ = false;
   /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
   /// Write-backs, bounded by llc.write_buffer and one victim per MSHR, and full_map's messages. Under a home directory
-  /// lanes more for invalidations, one for each way to other chips.
+  /// lanes more for invalidations, one for each direction of links.
   OutPort write_;
   std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
   Flush flush_{};

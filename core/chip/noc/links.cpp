@@ -189,16 +189,12 @@ void Links::hand_on(const Packet& p, Cycle depart) {
   const auto& config = c_.machine.config;
   if (p.has(kToSlice) || !is_response(p.kind)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   if (to_slice(p)) {
-    c_.schedule(depart + config.noc.memory_latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFill, p);
+    (*slices_)[p.slice].reach(depart + config.noc.memory_latency_cycles, LlcSlice::kFill, p);
   } else if (is_response(p.kind)) {
     c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
                 c_.machine.cluster_port(p.sm, p.slice), 0, p);
   } else {
-    // The directory's look-up comes first where it takes time. All of a line's requests wait for it, and keep their order.
-    const bool tracked = c_.machine.home_directory && c_.role != LlcRole::memory_side && p.home == c_.chip;
-    const Cycle directory = tracked ? config.coherence.directory_latency_cycles : 0;
-    c_.schedule(depart + config.noc.request_latency_cycles + directory + config.llc.latency_cycles, EventKind::slice_arrive,
-                slice_for(p), LlcSlice::kFromLinks, p);
+    (*slices_)[slice_for(p)].reach(depart + config.noc.request_latency_cycles, LlcSlice::kFromLinks, p);
   }
 }
 

@@ -25,9 +25,9 @@ class Links {
   std::uint32_t channel_for(const Packet& p, std::uint32_t arrived_on = ChipTopology::kStart) const {
     return topology_.route(p.destination(), p.line.value, is_response(p.kind), arrived_on);
   }
-  std::uint32_t ways() const { return topology_.ways(); }
+  std::uint32_t directions() const { return topology_.directions(); }
   /// Lane of a crossbar port for a packet that leaves the chip.
-  std::uint32_t lane_for(const Packet& p) const { return 1 + topology_.way_of(channel_for(p)); }
+  std::uint32_t lane_for(const Packet& p) const { return 1 + topology_.direction_of(channel_for(p)); }
   Gate& out_gate(std::uint32_t channel) { return state_[channel].out_gate; }
 
   /// Message ports: a channel, or a channel's credits.

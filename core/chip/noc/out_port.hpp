@@ -21,7 +21,7 @@ struct Lane {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, waiting, granted); }
 };
 
-/// Queues that share one bandwidth in turn. A crossbar port has a lane for its own chip and one for each way to others:
+/// Queues that share one bandwidth in turn. A crossbar port has a lane for its own chip and one for each direction of links:
 /// with a single queue, a packet for a busy link would hold up all others and no link could be used beyond some 60 %
 /// (head-of-line blocking of input-queued switches).
 struct OutPort {

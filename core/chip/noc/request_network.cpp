@@ -7,11 +7,11 @@
 
 namespace atl {
 
-RequestNetwork::RequestNetwork(Context& c, std::uint32_t ways)
+RequestNetwork::RequestNetwork(Context& c, std::uint32_t directions)
     : c_(c),
       mmu_(c),
-      port_(c.machine.cluster_ports, OutPort(1 + ways, c.machine.config.noc.queue_packets, c.machine.cluster_bpc)),
-      lanes_(1 + ways),
+      port_(c.machine.cluster_ports, OutPort(1 + directions, c.machine.config.noc.queue_packets, c.machine.cluster_bpc)),
+      lanes_(1 + directions),
       resumed_(port_.size() * lanes_) {}
 
 std::uint32_t RequestNetwork::lane_of(const Packet& p) const { return to_local_slice(p) ? 0 : links_->lane_for(p); }
@@ -90,7 +90,7 @@ void RequestNetwork::pump(std::uint32_t port) {
         c_.count[Counter::noc_request_bytes] += c_.machine.bytes(p);
         const Cycle at = depart + config.l1.latency_cycles + config.noc.request_latency_cycles;
         if (lane == 0) {
-          c_.schedule(at + config.llc.latency_cycles, EventKind::slice_arrive, p.slice, LlcSlice::kFromSms, p);
+          (*slices_)[p.slice].reach(at, LlcSlice::kFromSms, p);
         } else {
           c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }

@@ -15,7 +15,7 @@ class LlcSlice;
 /// The request crossbar: one queue and port per cluster and memory-side router, towards LLC slices and inter-chip ports.
 class RequestNetwork {
  public:
-  RequestNetwork(Context& c, std::uint32_t ways);
+  RequestNetwork(Context& c, std::uint32_t directions);
   void connect(std::vector<LlcSlice>& slices, Links& links) { slices_ = &slices, links_ = &links; }
 
   /// Fills in the packet's home. Returns the gate of the queue that it needs a credit of; nullptr if nobody knows the

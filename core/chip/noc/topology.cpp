@@ -12,19 +12,20 @@ ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t sel
       sides_(kind == Topology::ring ? 2 : 1) {
   if (chips == 1) return;
   if (kind == Topology::ring) {
-    for (std::uint32_t way = 0; way < ports_; ++way) {
-      const std::uint32_t other = (self + (way == 0 ? 1 : chips - 1)) % chips;
-      const std::uint32_t way_back = chips == 2 ? 0 : 1 - way;
+    for (std::uint32_t direction = 0; direction < ports_; ++direction) {
+      const std::uint32_t other = (self + (direction == 0 ? 1 : chips - 1)) % chips;
+      const std::uint32_t reverse = chips == 2 ? 0 : 1 - direction;
       for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
-        for (const bool past : {false, true}) channels_.push_back({way, other, index(way_back, cls, past), cls, past});
+        for (const bool past : {false, true}) channels_.push_back({direction, other, index(reverse, cls, past), cls, past});
       }
     }
   } else {
-    for (std::uint32_t way = 0; way + 1 < chips; ++way) {
-      const std::uint32_t other = way < self ? way : way + 1;  // neighbours in ascending order, without self
-      const std::uint32_t way_back = self < other ? self : self - 1;
+    for (std::uint32_t direction = 0; direction + 1 < chips; ++direction) {
+      const std::uint32_t other =
+          direction < self ? direction : direction + 1;  // neighbours in ascending order, without self
+      const std::uint32_t reverse = self < other ? self : self - 1;
       for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
-        channels_.push_back({kind == Topology::full ? way : 0, other, index(way_back, cls, false), cls, false});
+        channels_.push_back({kind == Topology::full ? direction : 0, other, index(reverse, cls, false), cls, false});
       }
     }
   }
@@ -47,9 +48,9 @@ std::uint32_t ChipTopology::route(std::uint32_t destination, std::uint64_t line,
                                   std::uint32_t arrived_on) const {
   if (kind_ != Topology::ring) return index(destination < self_ ? destination : destination - 1, message_class, false);
   const std::uint32_t up = (destination + chips_ - self_) % chips_, down = chips_ - up;
-  const std::uint32_t way = chips_ == 2 ? 0 : up < down ? 0 : up > down ? 1 : static_cast<std::uint32_t>(line & 1);
-  const bool past = (arrived_on != kStart && channels_[arrived_on].past_dateline) || crosses_dateline(way);
-  return index(way, message_class, past);
+  const std::uint32_t direction = chips_ == 2 ? 0 : up < down ? 0 : up > down ? 1 : static_cast<std::uint32_t>(line & 1);
+  const bool past = (arrived_on != kStart && channels_[arrived_on].past_dateline) || crosses_dateline(direction);
+  return index(direction, message_class, past);
 }
 
 std::vector<std::vector<Edge>> system_edges(const SystemConfig& config) {

@@ -5,7 +5,8 @@
 #include "core/engine/logical_process.hpp"
 #include "inputs/config/system_config.hpp"
 
-/// Who is linked to whom, and which way a packet goes. Pure functions of the configuration; every chip has the same view.
+/// Who is linked to whom, and in which direction a packet goes. Pure functions of the configuration; every chip has the same
+/// view.
 namespace atl {
 
 /// Request and response classes never share a buffer: a response never waits behind a request.
@@ -23,7 +24,7 @@ struct Channel {
 /// Ports, channels and routes of one chip.
 ///
 /// Ring: port 0 leads to the next higher chip, port 1 to the next lower (two chips: one link, port 0). Packets take the
-/// shorter way; at equal length the line address's parity decides. A ring of finite buffers can wait for
+/// shorter direction; at equal length the line address's parity decides. A ring of finite buffers can wait for
 /// itself in a circle; therefore packets change to a second set of buffers when they pass the dateline between the last
 /// chip and chip 0. Full: one port per neighbour. Switched: one port, and the switch is the wire between.
 class ChipTopology {
@@ -32,8 +33,8 @@ class ChipTopology {
 
   std::uint32_t ports() const { return ports_; }
   /// Directions in which a packet can leave: the two of a ring, or one per neighbour.
-  std::uint32_t ways() const { return static_cast<std::uint32_t>(channels_.size()) / (kClasses * sides_); }
-  std::uint32_t way_of(std::uint32_t channel) const { return channel / (sides_ * kClasses); }
+  std::uint32_t directions() const { return static_cast<std::uint32_t>(channels_.size()) / (kClasses * sides_); }
+  std::uint32_t direction_of(std::uint32_t channel) const { return channel / (sides_ * kClasses); }
   const std::vector<Channel>& channels() const { return channels_; }
   /// Links that a packet crosses from here to chip `destination`.
   std::uint32_t hops(std::uint32_t destination) const;
@@ -46,10 +47,10 @@ class ChipTopology {
                       std::uint32_t arrived_on) const;
 
  private:
-  std::uint32_t index(std::uint32_t way, std::uint32_t message_class, bool past_dateline) const {
-    return (way * kClasses + message_class) * sides_ + past_dateline;
+  std::uint32_t index(std::uint32_t direction, std::uint32_t message_class, bool past_dateline) const {
+    return (direction * kClasses + message_class) * sides_ + past_dateline;
   }
-  bool crosses_dateline(std::uint32_t way) const { return way == 0 ? self_ == chips_ - 1 : self_ == 0; }
+  bool crosses_dateline(std::uint32_t direction) const { return direction == 0 ? self_ == chips_ - 1 : self_ == 0; }
 
   Topology kind_;
   std::uint32_t chips_, self_, ports_;

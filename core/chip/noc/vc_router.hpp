@@ -6,6 +6,7 @@
 #include "core/chip/base/fifo.hpp"
 #include "core/chip/base/packet.hpp"
 #include "core/engine/archive.hpp"
+#include "core/engine/assert.hpp"
 
 namespace atl {
 
@@ -46,6 +47,7 @@ class VcRouter {
   template <class OutputOf, class Begin>
   void arrive(std::uint32_t input, const Packet& p, OutputOf&& output_of, Begin&& begin) {
     Input& in = in_[input];
+    ATOLL_ASSERT(in.fifo.size() < capacity_);  // who only asks room() keeps a place for the packet that passes, too
     in.fifo.push(p);
     if (in.fifo.size() > window_) return;
     out_[output_of(p)].wanted |= bit(input);
@@ -54,6 +56,7 @@ class VcRouter {
   /// The packet of `input` has passed.
   template <class OutputOf, class Begin> void finish(std::uint32_t input, OutputOf&& output_of, Begin&& begin) {
     Input& in = in_[input];
+    ATOLL_ASSERT(in.busy);
     in.busy = false, out_[in.output].busy = false;
     idle_[input / members_] |= bit(input);
     choose_input(in.output, input / members_, output_of, begin);

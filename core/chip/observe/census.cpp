@@ -144,7 +144,7 @@ Wait LlcSlice::wait_of(std::uint32_t queue) const {
   const std::uint32_t room = c_.machine.config.llc.write_buffer;
   if (write_.lanes[0].fifo.size() >= room) return wait_to_write_back(write_.lanes[0]);
   const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
-  if (writes && tracked() && !invalidation_room()) return Wait::coherence;
+  if (writes && uses_home_directory() && !invalidation_room()) return Wait::coherence;
   return Wait::llc_mshr;
 }
 
@@ -173,7 +173,7 @@ void LlcSlice::take_census(Census& census) const {
     for_each_waiter([&](const Packet& p) {
       if (std::exchange(first, false)) {
         remote = p.home != c_.chip;
-        owned = !remote && hardware_coherent() && directory_.owner(entry.line) != FullMapDirectory::kNobody;
+        owned = !remote && uses_full_map() && directory_.owner(entry.line) != FullMapDirectory::kNobody;
       }
       census.packet(p, remote ? Wait::fetch : owned ? Wait::coherence : Wait::dram);
     });
@@ -234,16 +234,16 @@ void Links::take_census(Census& census) const {
 // ---- Chip ----
 
 /// The chip begins to spend its time on something else.
-void Chip::spend(Span next) {
+void Chip::enter_span(Span next) {
   if (!census_.empty())
-    census_.back().span[static_cast<std::size_t>(spending_)] += c_.now() - std::exchange(spending_since_, c_.now());
-  spending_ = next;
+    census_.back().span[static_cast<std::size_t>(span_)] += c_.now() - std::exchange(span_since_, c_.now());
+  span_ = next;
 }
 
 void Chip::begin_census() {
   end_census();
   census_.emplace_back(c_.machine.config.chips);
-  spending_ = Span::running, spending_since_ = c_.now();
+  span_ = Span::running, span_since_ = c_.now();
 }
 
 /// What the counters know.
@@ -256,12 +256,12 @@ void Chip::end_census() {
   kernel.local = d[Counter::requests_local], kernel.remote = d[Counter::requests_remote];
 }
 
-/// At `look_.next()`, and at all looks after it before `until` at which nothing will have changed: while no warp runs, only
-/// events change anything.
-void Chip::look_around(Cycle until) {
-  const Cycle now = look_.next();
-  const std::uint64_t first = look_.taken();
-  const std::uint64_t weight = look_.take(spending_ == Span::running ? now : std::min(until, c_.queue.next()));
+/// At `census_schedule_.next()`, and at all looks after it before `until` at which nothing will have changed: while no warp
+/// runs, only events change anything.
+void Chip::take_census(Cycle until) {
+  const Cycle now = census_schedule_.next();
+  const std::uint64_t first = census_schedule_.taken();
+  const std::uint64_t weight = census_schedule_.take(span_ == Span::running ? now : std::min(until, c_.queue.next()));
   if (census_.empty() || phase_ == Phase::stopped) return;
   WaitCensus& kernel = census_.back();
   c_.count[Counter::queue_looked] += weight;
@@ -271,7 +271,7 @@ void Chip::look_around(Cycle until) {
   if (c_.role == LlcRole::memory_side) kernel.outstanding_at_home += kernel.outstanding[0] - before;
   // Warps fill more than the host's caches: where there are many SMs, each look sees some of them.
   const std::size_t step = sms_.size() >= 2 * kLookStep ? kLookStep : 1;
-  if (spending_ == Span::running)
+  if (span_ == Span::running)
     for (std::size_t i = first % step; i < sms_.size(); i += step) sms_[i].count_slots(census);
   cluster_.take_census(census);
   requests_.take_census(census);

@@ -36,7 +36,7 @@ class ConsistencyChecker : public ChipObserver {
     std::uint64_t slices = 0;     ///< sectors that a slice hit or was given, and compared
     std::uint64_t endings = 0;    ///< invalidations that took effect
     std::uint64_t copies = 0;     ///< lines in other chips' slices, compared with the home's directory between kernels
-    std::uint64_t tracked = 0;    ///< writes at which the home's knowledge of other chips' copies was compared
+    std::uint64_t sharers_compared = 0;  ///< writes at which the home's knowledge of other chips' copies was compared
     // Sectors that would have been stale but for what the hardware is taken to do:
     std::uint64_t forwarded = 0;  ///< fetched while their write-back waited in the slice's write buffer
     std::uint64_t merged = 0;     ///< written in the slice after they were fetched

@@ -63,7 +63,7 @@ void ConsistencyChecker::check_awaited(const Context& c) {
 void ConsistencyChecker::check_ended(const Context& c, LineAddr line, std::uint8_t writer) {
   Line& l = lines_[line.value];
   const std::uint64_t chips = sharers(l);
-  ++counts_.tracked;
+  ++counts_.sharers_compared;
   for (std::uint32_t chip = 0; chip < kernel_.size(); ++chip) {
     if (chip == writer || (chips & bit(chip)) == 0) continue;
     fail(fmt::format("cycle {}: chip {} has written it and chip {} may have a copy, but its home, chip {}, does not tell it",

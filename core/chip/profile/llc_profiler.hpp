@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/profile/chip_request_directory.hpp"
+#include "core/chip/profile/sampled_sets.hpp"
 #include "core/engine/archive.hpp"
 
 namespace atl {
@@ -14,29 +15,31 @@ class LlcProfiler {
       : at_home(c.llc.slices),
         at_requester(c.llc.slices),
         directory_(c),
-        keep_(c.sac.crd_keep),
-        slices_per_set_(std::max(1u, c.llc.slices / c.sac.crd_sets)),
-        sets_per_slice_(std::max(1u, c.sac.crd_sets / c.llc.slices)),
-        set_step_(c.llc.size_kib * 1024 / c.line_bytes / c.llc.ways / c.llc.slices / sets_per_slice_) {}
+        sampled_(c),
+        clear_(c.sac.crd_clear),
+        always_(c.sac.crd_always) {}
 
   bool on() const { return on_; }
-  void turn(bool on) {
+  /// Requests at home slices are to be told: a profile runs, or the directory follows what lies between profiles.
+  bool watches(LlcRole role) const { return on_ || (always_ && role == LlcRole::memory_side); }
+  /// `changed`: the organisation is another one than before, for which the LLC was flushed.
+  void turn(bool on, bool changed) {
     on_ = on;
+    if (changed && clear_ == CrdClear::change) directory_.clear();
     if (!on) return;
     std::fill(at_home.begin(), at_home.end(), 0);
     std::fill(at_requester.begin(), at_requester.end(), 0);
     crd_requests = crd_hits = 0;
-    if (!keep_) directory_.clear();
+    if (clear_ == CrdClear::profile) directory_.clear();
   }
 
   /// A request of any chip at its home slice, as memory-side caching routes it; `set` is its set there.
   void home_request(std::uint32_t slice, std::uint32_t set, LineAddr line, std::uint32_t chip, std::uint8_t sectors) {
-    ++at_home[slice];
-    // The sampled sets lie apart in different slices, so that no pattern of addresses meets all or none of them.
-    if (slice % slices_per_set_ != 0 || set % set_step_ != (slice * 37 + 5) % set_step_) return;
-    const std::uint32_t sampled = slice / slices_per_set_ * sets_per_slice_ + set / set_step_;
-    ++crd_requests;
-    crd_hits += directory_.access(sampled, line, chip, sectors);
+    at_home[slice] += on_;
+    const std::uint32_t sampled = sampled_.find(slice, set);
+    if (sampled == SampledSets::kNone) return;
+    const bool hit = directory_.access(sampled, line, chip, sectors);
+    crd_requests += on_, crd_hits += hit && on_;
   }
   /// A request of the own SMs, for the slice that SM-side caching would send it to.
   void own_request(std::uint32_t slice) { ++at_requester[slice]; }
@@ -50,8 +53,9 @@ class LlcProfiler {
 
  private:
   ChipRequestDirectory directory_;
-  bool keep_, on_ = false;
-  std::uint32_t slices_per_set_, sets_per_slice_, set_step_;
+  SampledSets sampled_;
+  CrdClear clear_;
+  bool always_, on_ = false;
 };
 
 }  // namespace atl

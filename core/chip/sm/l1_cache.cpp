@@ -12,7 +12,7 @@ L1Cache::L1Cache(const Machine& m)
     : enabled_(m.config.l1.enabled),
       full_line_(m.full_line),
       sectored_(m.config.l1.sectored),
-      sets_(m.config.l1.index, l1_sets(m.config), "l1"),
+      sets_(m.config.l1.index, l1_sets(m.config)),
       tags_(l1_sets(m.config), m.config.l1.ways),
       mshr_(m.config.l1.mshrs, m.config.l1.mshr_merges) {}
 

@@ -38,7 +38,7 @@ class OwnershipTable {
   static constexpr std::uint8_t kNobody = 0xFF;
 
   OwnershipTable(SetIndex index, const OwnershipTableShape& shape)
-      : index_(index, shape.sets, "cluster.table_sets"),
+      : index_(index, shape.sets),
         ways_(shape.ways),
         low_(shape.entries()),
         line_(shape.entries(), kFree),

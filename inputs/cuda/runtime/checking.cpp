@@ -10,6 +10,8 @@ void Checking::report_races() {
   for (const ptx::SharedRace& r : check.races())
     if (races_.emplace(r.kernel, r.race.first.line, r.race.second.line).second)
       std::fprintf(stderr, "atoll: warning: %s\n", text_of(r).c_str());
+  for (const ptx::WarpMisuse& m : check.misuses())
+    if (misuses_.emplace(m.kernel, m.line, m.kind).second) std::fprintf(stderr, "atoll: warning: %s\n", text_of(m).c_str());
 }
 
 std::string Checking::summary() const {

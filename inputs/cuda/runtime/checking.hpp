@@ -12,13 +12,14 @@ namespace atl::cudart {
 class Checking {
  public:
   ptx::AccessCheck check;  ///< of every recorded launch
-  /// Warns of the shared-memory races of the last launch; of each pair of lines once.
+  /// Warns of the shared-memory races and misused member masks of the last launch; of each place once.
   void report_races();
   /// What held, in one line.
   std::string summary() const;
 
  private:
   std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> races_;  // kernel and lines
+  std::set<std::tuple<std::string, std::uint32_t, int>> misuses_;          // kernel, line and kind
 };
 
 }  // namespace atl::cudart

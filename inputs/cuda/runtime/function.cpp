@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "inputs/cuda/runtime/device_model.hpp"
+#include "inputs/cuda/runtime/launch.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/ptx/register_pressure.hpp"
 
@@ -34,6 +35,12 @@ int active_blocks(std::size_t shared, int registers, int threads) {
 }
 
 }  // namespace
+
+std::uint32_t resident_blocks(const Kernel& kernel, const ptx::Function& function, const LaunchRequest& q) {
+  const auto threads = static_cast<int>(q.block.x * q.block.y * q.block.z);
+  const int blocks = active_blocks(static_shared(function) + q.dynamic_shared, registers(kernel), threads);
+  return static_cast<std::uint32_t>(std::max(blocks, 1) * kMultiprocessors);
+}
 
 extern "C" {
 

@@ -55,6 +55,10 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
   spec.threads = r.recording.threads();
+  if (const auto seed = r.recording.schedule_seed()) {
+    spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = *seed;
+    spec.resident_ctas = resident_blocks(*kernel, function, q);
+  }
   spec.params = parameter_block(function, q.arguments);
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();

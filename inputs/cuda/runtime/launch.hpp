@@ -2,9 +2,11 @@
 #include <cstddef>
 
 #include "inputs/cuda/runtime/abi.hpp"
+#include "inputs/ptx/ir.hpp"
 
 namespace atl::cudart {
 struct Runtime;
+struct Kernel;
 
 struct LaunchRequest {
   const void* kernel = nullptr;  ///< host function or handle
@@ -13,6 +15,9 @@ struct LaunchRequest {
   std::size_t dynamic_shared = 0;
   bool cooperative = false;
 };
+
+/// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
+std::uint32_t resident_blocks(const Kernel& kernel, const ptx::Function& function, const LaunchRequest& request);
 
 /// Runs the kernel to its end, and records it if it is to be. Returns the runtime's status; throws what ends the program.
 int launch(Runtime& r, const LaunchRequest& request);

@@ -78,6 +78,7 @@ void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
   try {
     const ptx::LaunchStats stats = ptx::execute(spec, device, sink ? &sink->recorder() : nullptr);
     executed_.warp_instructions += stats.warp_instructions;
+    executed_.missed_meetings += stats.missed_meetings;
     if (spec.check) clear_progress(), checking_.report_races();
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -121,6 +122,12 @@ void Recording::finish(const std::string& why) {
                short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
                short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
                why.c_str(), why.empty() ? "" : ")");
+  if (executed_.missed_meetings != 0)
+    std::fprintf(
+        stderr,
+        "atoll: warning: %llu warp-wide instructions were executed without lanes that their member mask names, which "
+        "CUDA leaves undefined; results may differ on a GPU%s\n",
+        static_cast<unsigned long long>(executed_.missed_meetings), options_->check ? "" : " (--check says where)");
   if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
 

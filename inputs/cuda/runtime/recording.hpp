@@ -27,6 +27,8 @@ class Recording {
   ptx::AccessCheck* check();
   /// That kernels may be executed on.
   unsigned threads() const { return threads_; }
+  /// Of the interleaved schedule, if it was asked for.
+  std::optional<std::uint64_t> schedule_seed() const { return options_ ? options_->schedule_seed : std::nullopt; }
   /// Executes the kernel; the trace hears of it if the options ask for this launch.
   void run(const ptx::LaunchSpec& spec, ptx::Device& device);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.

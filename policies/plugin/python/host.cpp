@@ -81,7 +81,7 @@ class PythonPolicy final : public Policy {
   }
   PythonPolicy(const PythonPolicy&) = delete;
   PythonPolicy& operator=(const PythonPolicy&) = delete;
-  ~PythonPolicy() override {
+  ~PythonPolicy() override {  // NOLINT(bugprone-exception-escape): the lock can only fail where there is no interpreter
     const py::gil_scoped_acquire lock;
     object_ = py::object();
   }

@@ -14,8 +14,8 @@ class Watch final : public Meeting {
   Watch(std::vector<std::unique_ptr<Chip>>& chips, Controller& controller) : chips_(chips), controller_(controller) {
     last_ = unlisted();
   }
-  std::uint32_t wish() override { return 0; }
-  bool hold(Cycle, Cycle, std::uint32_t) override {
+  std::uint32_t request() override { return 0; }
+  bool meet(Cycle, Cycle, std::uint32_t) override {
     if (++meetings % 16 != 0) return true;
     auto now = unlisted();
     for (const auto& [where, bytes] : now) {
@@ -59,7 +59,8 @@ class Watch final : public Meeting {
   std::map<Coverage::Bytes, std::string> last_;
 };
 
-TEST_CASE("what changes during a run is listed as state, in every component of every organisation") {
+TEST_CASE("what changes during a run is listed as state, in every component of every organisation" *
+          doctest::test_suite("stress")) {
   for (std::uint32_t seed = 100; seed < 130; ++seed) {
     StressCase c = stress_case(seed);
     if (seed % 3 == 0 && c.system.llc.replication == Replication::shared) share_l1s(c.system, seed);

@@ -53,7 +53,8 @@ std::map<Cycle, SystemState> states_of(const StressCase& c, std::uint32_t seed, 
   return states;
 }
 
-TEST_CASE("equal states are equal bytes, whatever memory held before, of a run that went on and one resumed on two ranks") {
+TEST_CASE("equal states are equal bytes, whatever memory held before, of a run that went on and one resumed on two ranks" *
+          doctest::test_suite("stress")) {
   int twice = 0, resumed = 0;
   for (std::uint32_t seed = 1; seed <= 16; ++seed) {
     const StressCase c = resume_case(seed);

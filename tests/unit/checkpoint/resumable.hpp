@@ -13,7 +13,7 @@ namespace atl::test {
 /// Takes the state at the first meeting after every multiple of so many cycles.
 struct Keeper : Checkpointer {
   Keeper(Cycle cycles, std::vector<SystemState>* kept, Cycle from = 0) : every(cycles), last(from), states(kept) {}
-  Wish wish() override { return Wish::none; }
+  Request request() override { return Request::none; }
   bool due(Cycle boundary, Cycle) override {
     if (boundary / every == last / every) return false;
     last = boundary;

@@ -11,7 +11,8 @@ std::uint32_t seeds() {
   return text != nullptr ? static_cast<std::uint32_t>(std::atoi(text)) : 16;
 }
 
-TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks, ends as if it had never stopped") {
+TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks, ends as if it had never stopped" *
+          doctest::test_suite("stress")) {
   for (std::uint32_t seed = 1; seed <= seeds(); ++seed) {
     const StressCase c = resume_case(seed);
     CAPTURE(seed);
@@ -36,7 +37,8 @@ TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks
   }
 }
 
-TEST_CASE("every organisation, with and without L1s that serve each other, goes on from the middle on two ranks") {
+TEST_CASE("every organisation, with and without L1s that serve each other, goes on from the middle on two ranks" *
+          doctest::test_suite("stress")) {
   std::uint32_t seed = 0;
   for (const SystemConfig& base : organisations(tiny(3), true)) {
     SystemConfig c = base;

@@ -22,7 +22,7 @@ struct Alone {
 
   explicit Alone(const SystemConfig& config, std::uint8_t chip = 0)
       : machine(config), c{.machine = machine, .chip = chip}, edges(system_edges(config)[chip]) {
-    for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices.emplace_back(c, i, links.ways());
+    for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices.emplace_back(c, i, links.directions());
     for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels.emplace_back(c, i);
     requests.connect(slices, links);
     links.connect(slices, responses);
@@ -63,7 +63,7 @@ struct Alone {
   Context c;
   std::vector<Edge> edges;
   Links links{c, edges};
-  RequestNetwork requests{c, links.ways()};
+  RequestNetwork requests{c, links.directions()};
   ResponseNetwork responses{c};
   std::vector<LlcSlice> slices;
   std::vector<DramChannel> channels;

@@ -61,7 +61,7 @@ struct ChipTestAccess {
   }
   static void forget_entry(Chip& chip, LineAddr line) {
     HomeDirectory& d = chip.agent_->directory_;
-    if (const std::uint32_t e = d.find(line); e != HomeDirectory::kNone) {
+    if (const std::uint32_t e = d.find(chip.agent_->pages_.local(line)); e != HomeDirectory::kNone) {
       d.entry_[e] = {};
       for (std::uint32_t f = 0; f < d.fields(); ++f) d.sharers_[std::size_t{e} * d.fields() + f] = 0;
     }
@@ -70,8 +70,9 @@ struct ChipTestAccess {
  private:
   static std::uint64_t* sharers(Chip& chip, LineAddr line) {
     HomeDirectory& d = chip.agent_->directory_;
-    const std::uint32_t e = d.find(line);
-    return e == HomeDirectory::kNone ? nullptr : &d.sharers(e, line);
+    const LineAddr local = chip.agent_->pages_.local(line);
+    const std::uint32_t e = d.find(local);
+    return e == HomeDirectory::kNone ? nullptr : &d.sharers(e, local);
   }
   static LlcSlice& slice_of(Chip& chip, LineAddr line) { return chip.slices_[chip.context().machine.map.slice(line)]; }
   static void keep(TagArray& tags, std::uint32_t i, LineAddr line, const Chip& chip) {

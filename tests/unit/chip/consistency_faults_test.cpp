@@ -11,7 +11,7 @@ using namespace test;
 
 // Machines that are broken on purpose: the checker must say which line, and what became of it.
 
-constexpr std::uint64_t kAddress = 0x5000;  // of chip 1, when pages of 4 KiB alternate
+constexpr std::uint64_t kAddress = 0x5100;  // of chip 1, when pages of 4 KiB alternate
 constexpr LineAddr kLine{kAddress / 128};
 
 /// A checker that breaks the machine which it watches.
@@ -68,18 +68,19 @@ struct SkipsWriteBack : Saboteur {
 
 TEST_CASE("a change to SM-side caching that does not write a line back is found by the next read of that line") {
   SystemConfig c = machine(LlcOrganisation::sac);
-  c.sac.window_cycles = 1000, c.sac.crd_ways = 4, c.sac.crd_sets = 128;
+  c.sac.window_cycles = 1000, c.sac.crd_ways = 4, c.sac.crd_sets = 128, c.sac.threshold = 0;
   c.control.latency_cycles = 100;
   c.link.bandwidth_gbps = 1;  // SM-side caching promises more
   ScriptedWorkload w;
   w.kernel(2);
-  for (std::uint64_t i = 0; i < 8; ++i) w.warp(0).store(i * 4096);
+  for (std::uint64_t i = 0; i < 8; ++i) w.warp(0).store(i * 4096 + i % 2 * 256);
   for (int round = 0; round < 40; ++round)
-    for (std::uint64_t i = 0; i < 8; ++i) w.warp(0).after({0}).load(i * 4096, 0).past_l1();
+    for (std::uint64_t i = 0; i < 8; ++i) w.warp(0).after({0}).load(i * 4096 + i % 2 * 256, 0).past_l1();
   SkipsWriteBack saboteur;
   saboteur.at_changes_only = true;
   const std::string text = report(c, w, saboteur);
-  CHECK(contains(text, "line 0x5000: cycle "));
+  CAPTURE(text);
+  CHECK(contains(text, "line 0x5100: cycle "));
   CHECK(contains(text, "SM 0 of chip 0 read version 0 of sector 0, but version 21 was visible to it"));
   CHECK(contains(text, "the last store, version 21, is of SM 0 of chip 0 in kernel 1"));
   CHECK(contains(text, " reads 0:0 1:0 2:0 3:0"));
@@ -93,7 +94,7 @@ TEST_CASE("a line that is not written back at the end of an SM-side kernel is mi
   w.warp(0).store(kAddress, 0x2);
   SkipsWriteBack saboteur;
   CHECK(contains(report(machine(LlcOrganisation::sm_side), w, saboteur),
-                 "line 0x5000: after the run memory holds version 0 of sector 1 instead of 1"));
+                 "line 0x5100: after the run memory holds version 0 of sector 1 instead of 1"));
   Saboteur harmless;
   CHECK(report(machine(LlcOrganisation::sm_side), w, harmless) == "");
 }
@@ -107,7 +108,7 @@ TEST_CASE("a line that an SM-side LLC keeps from one kernel to the next is found
   } saboteur;
   ScriptedWorkload w = read_write_read();
   const std::string text = report(machine(LlcOrganisation::sm_side), w, saboteur);
-  CHECK(contains(text, "line 0x5000: cycle "));
+  CHECK(contains(text, "line 0x5100: cycle "));
   CHECK(contains(text,
                  "SM 0 of chip 0 read version 0 of sector 0, but version 1 was visible to it; the last store, version "
                  "1, is of SM 0 of chip 1 in kernel 2"));
@@ -125,7 +126,7 @@ TEST_CASE("a line that an L1 keeps from one kernel to the next is found by the r
   } saboteur;
   ScriptedWorkload w = read_write_read();
   const std::string text = report(machine(LlcOrganisation::memory_side), w, saboteur);
-  CHECK(contains(text, "line 0x5000: cycle "));
+  CHECK(contains(text, "line 0x5100: cycle "));
   CHECK(contains(text, "SM 0 of chip 0 read version 0 of sector 0, but version 1 was visible to it"));
   CHECK(contains(text, "chip 0: L1 of SM 0 holds 0:0 1:0 2:0 3:0"));
   Saboteur harmless;

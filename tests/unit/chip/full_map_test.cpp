@@ -188,9 +188,10 @@ TEST_CASE("under SAC with directories only remote lines go when SM-side caching 
   c.link.bandwidth_gbps = 1;
   ScriptedWorkload w;
   w.kernel(2);
-  for (std::uint64_t i = 0; i < 8; ++i) w.warp(1).store(i * 4096);
+  for (std::uint64_t i = 0; i < 8; ++i)
+    w.warp(1).store(i * 4096 + i % 2 * 256);  // pages 2n and 2n + 1 have one number at their homes
   for (int round = 0; round < 40; ++round)
-    for (std::uint64_t i = 0; i < 8; ++i) w.warp(1).after({0}).load(i * 4096, 0).past_l1();
+    for (std::uint64_t i = 0; i < 8; ++i) w.warp(1).after({0}).load(i * 4096 + i % 2 * 256, 0).past_l1();
   const RunResult r = run(c, w);
   REQUIRE(r.decisions.size() == 1);
   CHECK(r.decisions[0].choice == "sm_side");

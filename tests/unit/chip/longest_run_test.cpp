@@ -16,7 +16,7 @@ RunResult run_kernels(int kernels, std::uint32_t launch_latency, Cycle max_cycle
     w.kernel(2);
     for (std::uint64_t cta = 0; cta < 2; ++cta) {
       const std::uint64_t at = 0x40000 * static_cast<std::uint64_t>(k % 5) + 0x1000 * cta;  // more than the LLC holds
-      for (std::uint64_t i = 0; i < 32; ++i) w.warp(cta).load(at + 0x2080 * i, 0).store(at + 0x1080 * i);
+      for (std::uint64_t i = 0; i < 32; ++i) w.warp(cta).load(at + 0x2180 * i, 0).store(at + 0x1180 * i);
       w.warp(cta).atomic(at, 1).after({0, 1}).compute(1, 1);
     }
   }
@@ -26,7 +26,8 @@ RunResult run_kernels(int kernels, std::uint32_t launch_latency, Cycle max_cycle
   return *simulate(transport, config, w, RankMap::spread(config.chips, 1), options);
 }
 
-TEST_CASE("kernels up to the last cycle that --max-cycles may name take as many cycles as they do at the beginning") {
+TEST_CASE("kernels up to the last cycle that --max-cycles may name take as many cycles as they do at the beginning" *
+          doctest::test_suite("stress")) {
   const RunResult early = run_kernels(549, 1'000'000), late = run_kernels(550, 1'000'000'000, kCycleLimit - 1);
   CHECK_FALSE(late.complete);
   CHECK(late.cycles == kCycleLimit - 1);
@@ -40,7 +41,8 @@ TEST_CASE("kernels up to the last cycle that --max-cycles may name take as many 
   CHECK(total(late, Counter::dram_row_conflicts) == total(early, Counter::dram_row_conflicts));
 }
 
-TEST_CASE("a run that comes to the first cycle that cannot be kept ends with an error that says what to do") {
+TEST_CASE("a run that comes to the first cycle that cannot be kept ends with an error that says what to do" *
+          doctest::test_suite("stress")) {
   CHECK_THROWS_WITH_AS(
       run_kernels(550, 1'000'000'000),
       "the run has come to cycle 549755813888, and no time behind it can be kept; end it before with --max-cycles, or give "

@@ -35,7 +35,8 @@ SystemConfig with_plugin(SystemConfig c) {
   return c;
 }
 
-TEST_CASE("random legal modes, for every kernel and every epoch, read nothing stale under every protocol") {
+TEST_CASE("random legal modes, for every kernel and every epoch, read nothing stale under every protocol" *
+          doctest::test_suite("stress")) {
   std::array<std::uint64_t, kProtocols.size()> decisions{};
   std::uint64_t checked_sectors = 0;
   for (std::uint32_t seed = 1; seed <= 135; ++seed) {

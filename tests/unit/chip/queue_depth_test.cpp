@@ -26,7 +26,7 @@ TEST_CASE("a load that takes long is seen in its L1's MSHR and in its slice's fo
   ResponseLog log;
   const RunResult r = run(config, w, &log);
   REQUIRE(log.responses.size() == 1);
-  const auto took = static_cast<double>(log.responses[0].latency), look = static_cast<double>(LookTimes::kFirst);
+  const auto took = static_cast<double>(log.responses[0].latency), look = static_cast<double>(CensusSchedule::kFirst);
   CHECK(std::abs(static_cast<double>(total(r, Counter::queue_l1_mshrs)) - took) <= look);
   CHECK(std::abs(static_cast<double>(total(r, Counter::queue_llc_mshrs)) - took) <= look + 200);
   for (const Counter empty : {Counter::queue_request, Counter::queue_link_out, Counter::queue_link_in})
@@ -38,8 +38,8 @@ TEST_CASE("looks stand for the run from its first kernel on") {
   const RunResult r = run(tiny(2), *w);
   const std::uint64_t cycles = r.cycles - r.kernels[0].started;
   for (const ChipResult& chip : r.chips) {
-    CHECK(chip.totals[Counter::queue_looked] <= r.cycles + LookTimes::kLongest);
-    CHECK(chip.totals[Counter::queue_looked] + LookTimes::kLongest >= cycles);
+    CHECK(chip.totals[Counter::queue_looked] <= r.cycles + CensusSchedule::kLongest);
+    CHECK(chip.totals[Counter::queue_looked] + CensusSchedule::kLongest >= cycles);
   }
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("the MSHRs in use are as many as loads are under way by Little's law, 
       for (const UseCounts& chip : row.chips)
         latencies += static_cast<double>(chip[static_cast<std::size_t>(Use::latency_cycles)]);
     const double under_way = latencies / static_cast<double>(r.cycles) / 4, seen = mean(r, Counter::queue_l1_mshrs);
-    CHECK(r.cycles > 100 * LookTimes::kFirst);
+    CHECK(r.cycles > 100 * CensusSchedule::kFirst);
     CHECK(seen == doctest::Approx(under_way).epsilon(0.05));
     CHECK(seen <= config.l1.mshrs * config.sm.count);
     CHECK(mean(r, Counter::queue_llc_mshrs) <= (config.llc.mshrs + 1) * config.llc.slices);

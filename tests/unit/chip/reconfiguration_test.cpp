@@ -18,13 +18,14 @@ SystemConfig switching(std::uint32_t chips) {
   return c;
 }
 
-/// Chip 1 writes `lines` lines of both chips, then reads them again and again.
+/// Chip 1 writes `lines` lines of both chips, then reads them again and again. Neighbouring pages, which have the same
+/// number at their homes, are not asked for the same slice.
 ScriptedWorkload write_then_read_on(std::uint32_t lines, int rounds) {
   ScriptedWorkload w;
   w.kernel(2);
-  for (std::uint64_t i = 0; i < lines; ++i) w.warp(1).store(i * 4096);
+  for (std::uint64_t i = 0; i < lines; ++i) w.warp(1).store(i * 4096 + i % 2 * 256);
   for (int r = 0; r < rounds; ++r)
-    for (std::uint64_t i = 0; i < lines; ++i) w.warp(1).after({0}).load(i * 4096, 0).past_l1();
+    for (std::uint64_t i = 0; i < lines; ++i) w.warp(1).after({0}).load(i * 4096 + i % 2 * 256, 0).past_l1();
   return w;
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("after the kernel SAC is memory-side again: nothing is left in the LLC
 }
 
 TEST_CASE("a chip without work takes part in a change, and the kernel ends as SM-side kernels do") {
-  ScriptedWorkload w = write_then_read_on(4, 60);  // chip 0 has an empty CTA
+  ScriptedWorkload w = write_then_read_on(8, 60);  // chip 0 has an empty CTA
   const RunResult r = run(switching(2), w);
   REQUIRE(r.decisions.size() == 1);
   CHECK(r.decisions[0].choice == "sm_side");

@@ -21,7 +21,7 @@ std::vector<std::pair<LpId, LpId>> pairs_of(const BatchPlan& plan) {
 
 using Pairs = std::vector<std::pair<LpId, LpId>>;
 
-TEST_CASE("a ring of four on two ranks: each chip has one neighbour abroad and waits for that one only") {
+TEST_CASE("a ring of four on two ranks: each chip has one neighbour remote_peers and waits for that one only") {
   const BatchPlan plan = plan_batches({0, 0, 1, 1}, ring(4, 32));
   CHECK(plan.group == std::vector<LpId>{0, 1, 2, 3});
   CHECK(pairs_of(plan) == Pairs{{0, 3}, {1, 2}});

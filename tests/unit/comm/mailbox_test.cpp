@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "core/engine/assert.hpp"
 #include "core/engine/error.hpp"
 
 namespace atl::test {
@@ -189,6 +190,12 @@ TEST_CASE("a batch that is cut short anywhere but between entries is an error") 
     Mail out;
     CHECK_THROWS_AS(decode(batch.substr(0, size), offset, from, to, out), SimulationError);
   }
+}
+
+TEST_CASE("a window is taken once, in order, where assertions are built in" * doctest::skip(!kAssertions)) {
+  Mailbox box(3, kWindow);
+  box.take(4);
+  CHECK_THROWS_AS(box.take(4), AssertionFailure);
 }
 
 }  // namespace

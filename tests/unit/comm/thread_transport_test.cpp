@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 namespace atl::test {
 namespace {
@@ -35,7 +35,7 @@ TEST_CASE("an error that ranks agreed on comes out of run_threads as the failing
   for (int round = 0; round < 200; ++round) {
     const int bad = round % 4;
     CHECK(thrown(4, [&](Transport& t) {
-            together(t, [&] {
+            run_collectively(t, [&] {
               if (t.rank() == bad) throw InputError("file", "line");
               // The failing rank then sleeps when the others complete the round: they are the first to leave it.
               if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));

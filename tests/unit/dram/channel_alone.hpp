@@ -20,6 +20,25 @@ struct DramRequest {
   std::uint8_t sectors = 0xF;
 };
 
+/// Timings that no sum of others equals by chance. RC exceeds RAS + RP, and FAW exceeds four times RRD: both can decide.
+inline constexpr DramTiming kPrimes{.clock_mhz = 1000,
+                                    .burst_bytes = 128,
+                                    .banks = 16,
+                                    .bank_groups = 4,
+                                    .ccd = 3,
+                                    .ccdl = 8,
+                                    .rrd = 5,
+                                    .rcd = 13,
+                                    .ras = 29,
+                                    .rp = 11,
+                                    .rc = 47,
+                                    .cl = 17,
+                                    .wl = 6,
+                                    .cdlr = 9,
+                                    .wr = 23,
+                                    .rtp = 7,
+                                    .faw = 31};
+
 /// One channel of one chip with this timing. Channel, bank and row lie in neighbouring bits of an address.
 inline SystemConfig one_channel(const DramTiming& timing, double core_clock_mhz) {
   SystemConfig c;
@@ -57,6 +76,7 @@ class ChannelAlone final : public ChipObserver {
   const std::vector<DramCommand>& commands() const { return commands_; }
   const std::vector<std::uint32_t>& served() const { return served_; }  ///< requests in the order of column commands
   const std::vector<Cycle>& answered() const { return answered_; }      ///< cycle, by request
+  std::uint64_t counted(Counter counter) const { return context_.count[counter]; }
 
   /// When the commands of this kind are, in clocks.
   std::vector<double> all(DramCommand::Kind kind) const {

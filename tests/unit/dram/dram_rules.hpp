@@ -44,6 +44,13 @@ class DramRules {
     for (const DramCommand& c : commands) see(c);
   }
 
+  /// Counts what the rules of another channel have seen as well.
+  void add(const DramRules& other) {
+    if (what_.empty()) what_ = other.what_;
+    commands_ += other.commands_;
+    for (std::size_t r = 0; r < kRules; ++r) violations_[r] += other.violations_[r], on_time_[r] += other.on_time_[r];
+  }
+
   std::uint64_t commands() const { return commands_; }
   std::uint64_t violations() const { return sum(violations_); }
   std::uint64_t violations(Rule r) const { return violations_[static_cast<std::size_t>(r)]; }

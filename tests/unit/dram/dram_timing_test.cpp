@@ -8,25 +8,6 @@ namespace {
 
 using namespace test;
 
-/// Timings that no sum of others equals by chance. RC exceeds RAS + RP, and FAW exceeds four times RRD: both can decide.
-constexpr DramTiming kPrimes{.clock_mhz = 1000,
-                             .burst_bytes = 128,
-                             .banks = 16,
-                             .bank_groups = 4,
-                             .ccd = 3,
-                             .ccdl = 8,
-                             .rrd = 5,
-                             .rcd = 13,
-                             .ras = 29,
-                             .rp = 11,
-                             .rc = 47,
-                             .cl = 17,
-                             .wl = 6,
-                             .cdlr = 9,
-                             .wr = 23,
-                             .rtp = 7,
-                             .faw = 31};
-
 /// DRAM clocks are core cycles.
 SystemConfig config(const DramTiming& timing = kPrimes) { return one_channel(timing, timing.clock_mhz); }
 

@@ -37,14 +37,15 @@ TEST_CASE("lines are at least 32 bytes") {
   CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 64 to 128 B");
 }
 
-TEST_CASE("a cache must divide into a power of two of sets") {
+TEST_CASE("a cache must divide into sets: an L1, or an LLC whose sets a profile samples, into a power of two") {
   CHECK(rule({"l1.ways=3"}) ==
         "`l1.size_kib` = 128 cannot be divided into sets of `l1.ways` = 3 x `line_bytes` = 128: "
-        "it must be a multiple of 384 bytes, and the sets a power of two");
+        "it must be a multiple of 384 bytes");
   CHECK(rule({"llc.ways=15"}) ==
         "`llc.size_kib` = 4096 cannot be divided into sets of `llc.slices` = 16 x `llc.ways` = 15 x `line_bytes` = 128: "
-        "it must be a multiple of 30720 bytes, and the sets a power of two");
-  CHECK(rule({"llc.size_kib=3072"}) ==
+        "it must be a multiple of 30720 bytes");
+  CHECK(set_error({"llc.size_kib=3072", "llc.organisation=memory_side"}) == "");
+  CHECK(rule({"llc.size_kib=3072", "llc.organisation=sac"}) ==
         "`llc.size_kib` = 3072 over `llc.slices` = 16 x `llc.ways` = 16 x `line_bytes` = 128 gives 96 sets, "
         "which must be a power of two: change the size or the ways");
 }
@@ -138,14 +139,14 @@ TEST_CASE("ranges that are chosen lie between bounds, which are powers of two, w
   CHECK(set_error({"coherence.protocol=rec", "rec_adaptive.max_range_bytes=512"}) == "");
 }
 
-TEST_CASE("a directory has whole sets, also when it is scaled, and ranges of several lines") {
-  CHECK(
-      rule({"coherence.protocol=directory", "coherence.directory_entries=96"}) ==
-      "`coherence.directory_entries` = 96 over `coherence.directory_ways` = 8 and `scale` = 1 gives no power-of-two number "
-      "of sets");
+TEST_CASE("a directory has whole sets, of any number, also when it is scaled, and ranges of several lines") {
+  CHECK(set_error({"coherence.protocol=directory", "coherence.directory_entries=96"}) == "");
+  CHECK(rule({"coherence.protocol=directory", "coherence.directory_entries=100"}) ==
+        "`coherence.directory_entries` = 100 over `coherence.directory_ways` = 8 and `scale` = 1 gives no whole number of "
+        "sets");
   CHECK(rule({"coherence.protocol=rec", "coherence.directory_entries=8", "scale=2"}).find("`scale` = 2") !=
         std::string::npos);
-  CHECK(set_error({"coherence.protocol=ideal", "coherence.directory_entries=96"}) == "");
+  CHECK(set_error({"coherence.protocol=ideal", "coherence.directory_entries=100"}) == "");
   CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=384"}) ==
         "`coherence.range_bytes` = 384 must be a power of two: take 256 or 512");
   CHECK(rule({"coherence.protocol=rec", "coherence.range_bytes=128"}).find("is one line of `line_bytes` = 128") !=

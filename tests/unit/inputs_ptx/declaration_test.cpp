@@ -96,3 +96,12 @@ TEST_CASE("an indirect call knows its prototype") {
   CHECK(c.argument_types[0].size == 8);
   CHECK(c.result_types.at(0).size == 4);
 }
+
+TEST_CASE("a directive and its type may stand without a blank between, as in NVIDIA's cuda_fp16.hpp") {
+  const Module m =
+      parse_text(kernel_text(".param.u64 p", "{.reg.b32 a;.reg.f16x2 b, c;.shared.align 4.b8 s[8];mov.b32 a, 1;}\nret;"));
+  const Function& k = m.functions.at(0);
+  CHECK(k.params[0].type == Type::u64);
+  CHECK(k.code[0].op == Op::mov);
+  CHECK(m.variables.at(0).size == 8);
+}

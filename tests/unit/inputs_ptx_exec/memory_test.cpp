@@ -50,6 +50,22 @@ TEST_CASE("an access out of bounds names address, allocation, kernel, thread and
   CHECK(v[31] == 31);
 }
 
+TEST_CASE("an access to freed memory, or far from all, is named as what it is") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,1; st.global.u32 [%rd1],%r1; ret;
+})");
+  h.device.memory.add({0x200000000000, 512, "allocation 0"});
+  h.device.memory.add({0x200000001000, 256, "allocation 1"});
+  REQUIRE(h.device.memory.remove(0x200000001000));
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000001040}); }),
+            "it lies in allocation 1 (256 bytes at 0x200000001000), which has been freed"));
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x7FFF00000000}); }), "is it a pointer to host memory?"));
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{16}); }), "as from a null pointer"));
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000000200}); }), "4 bytes behind allocation 0"));
+}
+
 TEST_CASE("misaligned accesses, traps and barriers that nobody completes are errors") {
   const auto fails = [](const std::string& body, std::uint32_t threads = 32) {
     Harness h(

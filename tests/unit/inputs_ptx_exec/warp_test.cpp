@@ -95,22 +95,27 @@ TEST_CASE("atomics under contention lose no update and return each old value onc
   CHECK(cell == U32{256, 255, 0x43800000, 256 % 7, 255, static_cast<std::uint32_t>(-3), 512, 0});
 }
 
-TEST_CASE("blocks that wait for each other take turns, launched cooperatively or not") {
-  const std::string text = kHeader + R"(
+TEST_CASE("blocks that wait for each other take turns, launched cooperatively or not, however they look at memory") {
+  for (const std::string poll : {"ld.volatile.global.u32", "ld.global.cg.u32", "ld.acquire.gpu.global.u32",
+                                 "ld.relaxed.gpu.global.u32", "ld.global.cv.u32"}) {
+    CAPTURE(poll);
+    const std::string text = kHeader + R"(
 .visible .entry k(.param .u64 pc, .param .u32 pn)
 {
   .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1,[pc]; ld.param.u32 %r1,[pn]; atom.global.add.u32 %r2,[%rd1],1;
-  WAIT: ld.volatile.global.u32 %r3,[%rd1]; setp.lt.u32 %p,%r3,%r1; @%p bra WAIT;
+  WAIT: )" + poll + R"( %r3,[%rd1]; setp.lt.u32 %p,%r3,%r1; @%p bra WAIT;
   red.global.add.u32 [%rd1+4],1; ret;
 })";
-  for (const bool cooperative : {false, true}) {
-    Harness h(text);
-    U32 cell(2);
-    LaunchSpec s = h.spec("k", 9, 1);
-    s.cooperative = cooperative;
-    h.set(s, h.buffer(cell), 9u);
-    execute(s, h.device);
-    CHECK(cell == U32{9, 9});
+    for (const bool cooperative : {false, true})
+      for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
+        Harness h(text);
+        U32 cell(2);
+        LaunchSpec s = h.spec("k", 9, 1);
+        s.cooperative = cooperative, s.schedule = schedule, s.threads = 2;
+        h.set(s, h.buffer(cell), 9u);
+        execute(s, h.device);
+        CHECK(cell == U32{9, 9});
+      }
   }
 }

@@ -13,7 +13,7 @@
 namespace atl::test {
 
 /// Opens a workload from text, by way of a temporary file.
-inline std::unique_ptr<Workload> open_text(const std::string& text, std::string* path_used = nullptr) {
+inline std::unique_ptr<Workload> open_text(const std::string& text, std::string* path_used = nullptr, WorkloadFit fit = {}) {
   static std::atomic<unsigned> next = 0;
   const auto path = std::filesystem::temp_directory_path() /
                     ("atoll_workload_" + std::to_string(getpid()) + "_" + std::to_string(next++) + ".json");
@@ -23,7 +23,7 @@ inline std::unique_ptr<Workload> open_text(const std::string& text, std::string*
     std::filesystem::path path;
     ~Remove() { std::filesystem::remove(path); }
   } remove{path};
-  return open_parametric(path.string());
+  return open_parametric(path.string(), fit);
 }
 
 /// A workload with one kernel of 64 CTAs x 4 warps in 4 groups, and the given kernel keys and region.

@@ -54,7 +54,7 @@ TEST_CASE("a scaled workload touches each line as often as the whole one") {
   const auto touches_per_line = [](unsigned n) {
     const auto path = std::filesystem::temp_directory_path() / ("atoll_scale_" + std::to_string(getpid()) + ".json");
     std::ofstream(path) << test::one_region(R"("memory_instructions": 64,)", R"("size_kib": 256, "pattern": "stream")");
-    const auto workload = open_parametric(path.string(), n);
+    const auto workload = open_parametric(path.string(), {.scale_by = n});
     std::filesystem::remove(path);
     double all = 0;
     std::set<std::uint64_t> lines;

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
 
 #include "inputs/config/reader.hpp"
 #include "partition/bandwidth.hpp"
@@ -154,4 +156,45 @@ TEST_CASE("with sac.reprofile_cycles each decision is followed by a new profile,
   CHECK(chosen->modes[0] == Modes{.llc = LlcRole::sm_side, .epoch_cycles = 100000});
   const auto again = policy->at_epoch_end({0, 102000, 100000, chips});
   CHECK(again->modes[0] == Modes{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000});
+}
+
+TEST_CASE("sac.confidence: the range of the SM-side EAB comes from the directory's hit rate and its sampling error") {
+  const SystemConfig c = read_system("sac-4chip", {"llc.organisation=sac"});
+  const EabInputs in = eab_inputs(c, window(900, 85));  // 340 of 400 sampled requests
+  const auto [low, high] = eab_within(in, 400, 2);
+  // 341/402 = 0.848 seen as a rate; an error of sqrt(0.848 x 0.152 / 400) = 0.018: hit rates from 0.814 to 0.886.
+  EabInputs at = in;
+  at.sm_side.hit = 0.85 - 2 * 0.017940;
+  CHECK(low == doctest::Approx(eab_sm_side(at).total()).epsilon(1e-4));
+  at.sm_side.hit = 0.85 + 2 * 0.017940;
+  CHECK(high == doctest::Approx(eab_sm_side(at).total()).epsilon(1e-4));
+}
+
+TEST_CASE("sac.confidence: a choice within the error takes further windows, whose samples add up, and then the limit") {
+  const auto policy =
+      make_sac(read_system("sac-4chip", {"llc.organisation=sac", "sac.confidence=2", "sac.confidence_windows=3"}));
+  const Modes profile{.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = 2000};
+  CHECK(policy->at_kernel_start(0, 0).modes[0] == profile);
+  // 250 of 1,000 requests local and a hit rate of 0.9: memory-side 4768 GB/s (above); SM-side with a rate of 0.24: 5,046.
+  auto chips = window(900, 24);
+  const auto first = policy->at_epoch_end({0, 2000, 2000, chips});
+  REQUIRE(first.has_value());
+  CHECK(first->decisions[0].choice == "profile");
+  CHECK(first->modes[0] == profile);
+  for (ChipEpoch& e : chips) e.crd_requests = 200, e.crd_hits = 48;  // the profilers' sums go on
+  const auto second = policy->at_epoch_end({0, 4000, 2000, chips});
+  CHECK(second->decisions[0].choice == "profile");
+  const auto& values = second->decisions[0].values;
+  const auto value = [&](const std::string& name) {
+    return std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == name; })->second;
+  };
+  CHECK(value("memory_side.requests") == 8000);
+  CHECK(value("sm_side.sampled_requests") == 800);
+  for (ChipEpoch& e : chips) e.crd_requests = 300, e.crd_hits = 72;
+  const auto last = policy->at_epoch_end({0, 6000, 2000, chips});
+  CHECK(last->decisions[0].choice != "profile");
+  CHECK_FALSE(last->modes[0].profile);
+  // The next kernel begins with nothing: a clear choice is made after one window.
+  policy->at_kernel_start(1, 0);
+  CHECK(policy->at_epoch_end({1, 8000, 2000, window(900, 85)})->decisions[0].choice == "sm_side");
 }

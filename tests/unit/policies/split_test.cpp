@@ -23,8 +23,8 @@ TEST_CASE("Dynamic's local ways at every step of a sequence of utilisations") {
   constexpr std::array<Step, 9> sequence{{
       {0.50, 0.50, 8},  // neither saturated
       {1.00, 0.50, 7},  // links: one way for remote lines
-      {0.99, 0.98, 6},  // saturated from 0.99 on
-      {0.98, 0.98, 6},
+      {0.90, 0.89, 6},  // saturated from 0.9 on
+      {0.89, 0.89, 6},
       {1.00, 1.00, 7},  // both: towards the equal split
       {1.00, 1.00, 8},
       {1.00, 1.00, 8},  // there, it stays
@@ -36,6 +36,29 @@ TEST_CASE("Dynamic's local ways at every step of a sequence of utilisations") {
     ways = next_local_ways(ways, s.link, s.memory, 16, DynamicConfig{});
     CHECK(ways == s.local_ways);
   }
+}
+
+TEST_CASE("a memory whose buses move data for half of the time and wait, wanted, for another 0.42 is 0.92 in use") {
+  SystemConfig c = read_system("sac-4chip", {"llc.organisation=dynamic"});
+  Counters n;
+  n[Counter::dram_wanted] = 36800;  // cycles of 8 channels, of 40,000
+  n[Counter::dram_read_bytes] = 1000000, n[Counter::dram_write_bytes] = 94000;
+  CHECK(memory_use(n, 5000, c) == doctest::Approx(0.92));
+  CHECK(next_local_ways(8, 0.5, memory_use(n, 5000, c), 16, c.dynamic) == 9);
+  // Of the design bandwidth, 437.6 GB/s per chip, it is half: 1,094,000 of 2,188,000 bytes. That is never 0.9.
+  c.dynamic.memory = MemoryFull::peak;
+  CHECK(memory_use(n, 5000, c) == doctest::Approx(0.5));
+  CHECK(next_local_ways(8, 0.5, memory_use(n, 5000, c), 16, c.dynamic) == 8);
+}
+
+TEST_CASE("a step of 3 ways stops at dynamic.min_ways, and at the equal split when it moves towards it") {
+  DynamicConfig rules;
+  rules.step_ways = 3;
+  CHECK(next_local_ways(8, 1.0, 0.0, 16, rules) == 5);
+  CHECK(next_local_ways(3, 1.0, 0.0, 16, rules) == 1);
+  CHECK(next_local_ways(14, 0.0, 1.0, 16, rules) == 15);
+  CHECK(next_local_ways(10, 1.0, 1.0, 16, rules) == 8);
+  CHECK(next_local_ways(6, 1.0, 1.0, 16, rules) == 8);
 }
 
 TEST_CASE("Dynamic leaves either kind of line at least dynamic.min_ways") {
@@ -50,7 +73,7 @@ TEST_CASE("Dynamic decides for each chip from the bytes of its own links and mem
   CHECK(policy->at_kernel_start(0, 0).modes[0] == Modes{.llc = LlcRole::split, .local_ways = 8, .epoch_cycles = 5000});
   std::vector<ChipEpoch> chips(4);
   chips[1].count[Counter::link_received_bytes] = 2 * 96 * 5000;  // two links of 96 bytes per cycle
-  chips[2].count[Counter::dram_read_bytes] = static_cast<std::uint64_t>(memory_bandwidth(c) * 5000) + 1;
+  chips[2].count[Counter::dram_wanted] = 8 * 5000;               // all of its eight channels, all the time
   const auto v = policy->at_epoch_end({0, 5000, 5000, chips});
   REQUIRE(v.has_value());
   CHECK(v->modes[0].local_ways == 8);

@@ -19,14 +19,14 @@ struct Row {
 
 void add(ConsistencyChecker::Counts& a, const ConsistencyChecker::Counts& b) {
   a.checked += b.checked, a.unchecked += b.unchecked, a.slices += b.slices, a.endings += b.endings, a.copies += b.copies,
-      a.tracked += b.tracked;
+      a.sharers_compared += b.sharers_compared;
   a.forwarded += b.forwarded, a.merged += b.merged, a.l1_merged += b.l1_merged, a.recalled += b.recalled;
 }
 
 void print(const std::string& name, const Row& r) {
   fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, r.runs, r.sum.checked, r.sum.slices,
-             r.sum.endings, r.sum.tracked, r.sum.unchecked, r.sum.forwarded + r.sum.recalled, r.sum.merged + r.sum.l1_merged,
-             r.violations);
+             r.sum.endings, r.sum.sharers_compared, r.sum.unchecked, r.sum.forwarded + r.sum.recalled,
+             r.sum.merged + r.sum.l1_merged, r.violations);
 }
 
 /// Runs one program, and looks at the machine and the memory that it leaves behind.
@@ -93,6 +93,6 @@ int main(int argc, char** argv) {
   }
   print("all", all);
   fmt::print("\nseeds {} to {} by {}, {:.0f} s, {} checked operations\n", first, seed - step, step, elapsed(),
-             all.sum.checked + all.sum.slices + all.sum.endings + all.sum.copies + all.sum.tracked);
+             all.sum.checked + all.sum.slices + all.sum.endings + all.sum.copies + all.sum.sharers_compared);
   return violations != 0;
 }

@@ -104,8 +104,8 @@ SHARES = "REC: the baseline's directory is 2.5 % of an L2; six times of it 312 K
 CLAIMS = (
     Claim(108, "performance", "REC over the baseline's directory, mean", "abstract, 5.2, Fig. 11", "1.327", "ratio",
           (("", 1.327),), averages(108), MAIN, ".3f",
-          why="ATAX, GEMV and the products gain hardly anything; the other seven are 1.36 times as fast (paper 1.43). With homes that "
-              "change with every page of 4 KB the mean is 1.36.",
+          why="ATAX, GEMV and the products gain hardly anything; the other seven are 1.36 times as fast (paper 1.43). Of the "
+              "directory's former index, which left sets idle with small pages; to be measured again.",
           link=OFF),
     Claim(109, "behaviour", "L2 misses of REC over the baseline's, cold ones excluded", "abstract, Fig. 13", "0.465",
           "ratio", (("", 0.465),), averages(109), MAIN, ".3f", link="docs/validation/rec.md#l2-misses-without-cold-ones"),
@@ -184,8 +184,8 @@ CLAIMS = (
           (("", 0.156),), averages(135), MAIN, ".3f", link=TRAFFIC),
     Claim(136, "behaviour", "transactions between GPUs, REC over the baseline", "5.2, Fig. 14", "0.651", "ratio",
           (("", 0.651),), averages(136), MAIN, ".3f",
-          why="The products' links carry stores in the main. With homes that change with every page of 4 KB the mean is 0.654, "
-              "and the products' are the published ones.", link=TRAFFIC),
+          why="The products' links carry stores in the main. Of the directory's former index, which left sets idle with "
+              "small pages; to be measured again.", link=TRAFFIC),
     Claim(137, "behaviour", "bandwidth of REC's invalidations", "5.2, Fig. 15", "2.95 GB/s", "amount", (("", 2.95),),
           bandwidth, MAIN, ".1f",
           why="Every tracked line costs one in the end; the paper has less than one per line streamed.", link=OFF),

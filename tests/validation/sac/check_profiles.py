@@ -5,6 +5,8 @@
     check_profiles.py --atoll ... --solve                     also the corrections to be entered in make_profiles.py
     check_profiles.py --atoll ... --predict MEASURED.json     SM-side: speed-up over the memory-side runs of an earlier --json
     check_profiles.py --atoll ... --set KEY=VALUE             a further setting for every run
+    check_profiles.py --measured FILE...                      benchmarks of earlier --json files are not run again
+    check_profiles.py ... --write                             put the table into docs/validation/sac.md
 Needs h5py. A run takes seconds to half a minute.
 """
 
@@ -20,7 +22,9 @@ import time
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import make_profiles as profiles
+import results_page
 
 MB = 1 << 20
 
@@ -100,6 +104,8 @@ def main():
     parser.add_argument("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE")
     parser.add_argument("--solve", action="store_true", help="print corrections for SOLVED")
     parser.add_argument("--predict", metavar="FILE", help="run SM-side, and compare with memory-side runs written by --json")
+    parser.add_argument("--measured", nargs="+", default=[], help="files of an earlier --json")
+    parser.add_argument("--write", action="store_true", help="put the table into the page")
     parser.add_argument("--json", help="also write everything measured to this file")
     parser.add_argument("names", nargs="*", help="benchmarks; default: all")
     arguments = parser.parse_args()
@@ -110,23 +116,27 @@ def main():
 
 def compare(arguments):
     """Prints achieved / target of the memory-side runs."""
-    print("| | footprint MB | true MB | false MB | R_local | LLC hit | merged | requests M | per cycle | L1 hit"
-          " | most/mean: homes, slices, DRAM | DRAM, links B/cycle | s |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    lines = ["| | footprint MB | true MB | false MB | R_local | LLC hit | merged | requests M | per cycle | L1 hit"
+             " | most / mean: homes, slices, channels | DRAM, links B/cycle |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    print("\n".join(lines))
     measured, solved = {}, []
+    earlier: dict[str, dict] = {}
+    for path in arguments.measured:
+        earlier |= json.loads(pathlib.Path(path).read_text())
     for name in arguments.names or profiles.PUBLISHED:
         p, run = profiles.PUBLISHED[name], profiles.LAUNCHES[name]
-        m = measured[name] = simulate(arguments.atoll, name, arguments.settings + ["observe.sharing=true"])
+        m = measured[name] = earlier.get(name) or simulate(arguments.atoll, name, arguments.settings + ["observe.sharing=true"])
         touched = [sum(m["footprint"]), *m["footprint"][:2]]  # as Table 4 counts: every line once
         sizes = [f"{got:.3g} / {mb * run.portion:.3g}" for got, mb in zip(touched, (p.footprint, p.true, p.false))]
-        print(f"| {name} | {sizes[0]} | {sizes[1]} | {sizes[2]} | {m['local']:.2f} / {p.local:.2f} | {m['hit']:.2f} /"
+        lines.append(f"| {name} | {sizes[0]} | {sizes[1]} | {sizes[2]} | {m['local']:.2f} / {p.local:.2f} | {m['hit']:.2f} /"
               f" {p.hit:.2f} | {m['merged']:.2f} | {m['requests'] / 1e6:.2f} | {m['rate']:.1f} | {m['l1_hit']:.2f} |"
               f" {m['home_skew']:.2f} {m['slice_skew']:.2f} {m['dram_skew']:.2f} |"
-              f" {m['dram_bytes']:.0f}, {m['link_bytes']:.0f} | {m['wall']:.0f} |", flush=True)
+              f" {m['dram_bytes']:.0f}, {m['link_bytes']:.0f} |")
+        print(lines[-1], flush=True)
         if arguments.solve:
             old = profiles.SOLVED.get(name, profiles.Solved())
             shared = old.shared * (1 - p.local) / (1 - m["local"])
-            expected = touched[0] * profiles.LINES_PER_MB * run.passes
+            expected = touched[0] * profiles.LINES_PER_MB * run.passes * run.launches
             # Few more misses than first touches: more requests. Many more: the windows do not fit, they are too large.
             excess = m["misses"] / expected
             windows = old.windows
@@ -137,6 +147,8 @@ def compare(arguments):
                 instructions = old.instructions
             solved.append(f'    "{name}": Solved({instructions:.3f}, {windows:.3f}, {shared:.3f}),  # misses / footprint {excess:.2f}')
     print("\n".join(solved))
+    if arguments.write:
+        results_page.write(profiles.PAGE, [*lines, ""], "<!-- profiles: written by check_profiles.py -->", "<!-- end of profiles -->")
     return measured
 
 

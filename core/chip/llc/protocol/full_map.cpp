@@ -95,8 +95,8 @@ void LlcSlice::invalidate_sharers(LineAddr line, std::uint64_t chips) {
 
 /// An atomic has executed at the home: all copies end, that of the chip that asked for it too.
 void LlcSlice::end_copies(const Packet& atomic) {
-  if (hardware_coherent()) announce_write(atomic);
-  if (tracked()) agent_->atomic(atomic.line);
+  if (uses_full_map()) announce_write(atomic);
+  if (uses_home_directory()) agent_->atomic(atomic.line);
 }
 
 // ---- At a sharer or owner ----

@@ -13,7 +13,7 @@
 // the background and name no queue; `coherence.invalidation_queue` has the own SMs' writes wait for one.
 namespace atl {
 
-bool LlcSlice::process_tracked(const Packet& p, std::uint32_t queue) {
+bool LlcSlice::process_coherent(const Packet& p, std::uint32_t queue) {
   switch (p.kind) {
     case PacketKind::read:
       if (!read(p, queue)) return false;

@@ -9,12 +9,15 @@ HomeAgent::HomeAgent(Context& c)
     : c_(c),
       unbounded_(row_of(c.machine.config.coherence.protocol).home.unbounded),
       range_bytes_(c.machine.config.coherence.range_bytes),
+      pages_(c.machine.config, c.chip),
       directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
 
+void HomeAgent::send(LineAddr line, std::uint64_t chips, InvalidationCause cause) {
+  (*slices_)[c_.machine.map.slice(line)].send_invalidations(line, chips, cause);
+}
+
 auto HomeAgent::sender() {
-  return [this](LineAddr line, std::uint64_t chips, InvalidationCause cause) {
-    (*slices_)[c_.machine.map.slice(line)].send_invalidations(line, chips, cause);
-  };
+  return [this](LineAddr local, std::uint64_t chips, InvalidationCause cause) { send(pages_.global(local), chips, cause); };
 }
 
 void HomeAgent::read(LineAddr line, std::uint8_t reader) {
@@ -22,7 +25,7 @@ void HomeAgent::read(LineAddr line, std::uint8_t reader) {
   if (unbounded_) {
     all_.read(line, reader);
   } else {
-    tally(directory_.remote_read(line, reader, sender()));
+    tally(directory_.remote_read(pages_.local(line), reader, sender()));
   }
 }
 
@@ -31,11 +34,11 @@ void HomeAgent::write(LineAddr line, std::uint8_t writer) {
   const bool home = writer == c_.chip;
   if (unbounded_) {
     const std::uint64_t chips = home ? all_.write_at_home(line) : all_.write(line, writer);
-    if (chips != 0) sender()(line, chips, InvalidationCause::write);
+    if (chips != 0) send(line, chips, InvalidationCause::write);
   } else if (home) {
-    directory_.local_write(line, sender());
+    directory_.local_write(pages_.local(line), sender());
   } else {
-    tally(directory_.remote_write(line, writer, sender()));
+    tally(directory_.remote_write(pages_.local(line), writer, sender()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "core/chip/llc/protocol/full_map_directory.hpp"
 #include "core/chip/llc/protocol/home_directory.hpp"
 #include "core/engine/archive.hpp"
+#include "partition/home_pages.hpp"
 
 namespace atl {
 
@@ -14,7 +15,8 @@ class LlcSlice;
 ///
 /// One for all slices, as REC has one beside a GPU's L2, and not one per slice: neighbouring chunks of 256 bytes lie in
 /// different slices, and an entry covers up to 4 KB. An eviction therefore sends from the slices of the lines it ends.
-/// Looked up beside the tags, in no time of its own.
+/// Looked up beside the tags, in no time of its own. It knows lines by their number at this home: the
+/// addresses of a home's pages may have bits in common, and a hash of them would leave sets idle.
 class HomeAgent {
  public:
   explicit HomeAgent(Context& c);
@@ -27,24 +29,30 @@ class HomeAgent {
   /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
   void atomic(LineAddr line) { write(line, c_.chip); }
   /// Chips that may have the line, one bit each: for checks.
-  std::uint64_t sharers(LineAddr line) const { return unbounded_ ? all_.sharers_of(line) : directory_.sharers_of(line); }
+  std::uint64_t sharers(LineAddr line) const {
+    LineAddr local{};
+    if (unbounded_) return all_.sharers_of(line);
+    return pages_.find(line, local) ? directory_.sharers_of(local) : 0;
+  }
   /// Entries cover so many bytes from now on (0: as before). If that changes, the directory gives up all it has, and copies
   /// stay valid until their invalidations arrive; the kernel's end waits for these as for any.
   void cover(std::uint32_t range_bytes);
   /// No other chip has a line of this one any more.
   void forget();
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_, directory_, all_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_, pages_, directory_, all_); }
 
  private:
   friend struct ChipTestAccess;  // seeds faults
+  void send(LineAddr line, std::uint64_t chips, InvalidationCause cause);
   auto sender();
   void tally(const HomeDirectory::Outcome& outcome);
 
   Context& c_;
   const bool unbounded_;
   std::uint32_t range_bytes_;
-  HomeDirectory directory_;
-  FullMapDirectory all_;  ///< instead, if unbounded
+  HomePages pages_;
+  HomeDirectory directory_;  ///< of lines by their number here
+  FullMapDirectory all_;     ///< instead, if unbounded
   std::vector<LlcSlice>* slices_ = nullptr;
 };
 

@@ -30,7 +30,7 @@ class HomeDirectory {
   explicit HomeDirectory(const DirectoryShape& shape)
       : shape_(shape),
         range_shift_(static_cast<std::uint32_t>(std::countr_zero(shape.lines))),
-        sets_(shape.index, shape.sets, "directory"),
+        sets_(shape.index, shape.sets),
         entry_(std::size_t{shape.sets} * shape.ways),
         sharers_(entry_.size() * fields()) {}
 
@@ -80,7 +80,8 @@ class HomeDirectory {
 
   /// With its shape, which reshape() changes.
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, shape_, range_shift_, sets_, entry_, sharers_, clock_);
+    state(a, shape_, range_shift_, entry_, sharers_, clock_);
+    sets_ = SetIndexer(shape_.index, shape_.sets);
   }
 
  private:

@@ -7,7 +7,7 @@ namespace atl {
 
 /// When a chip is looked at: at multiples of a period that doubles after so many looks, a few times, so that short runs are
 /// seen in detail and long ones cost little. The first period is a prime, since much in a machine repeats at powers of two.
-class LookTimes {
+class CensusSchedule {
  public:
   using PlainState = void;
   static constexpr Cycle kFirst = 509, kLongest = 8 * kFirst;

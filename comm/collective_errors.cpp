@@ -1,4 +1,4 @@
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 #include <string>
 
@@ -20,7 +20,7 @@ int exit_code_of(const std::exception_ptr& error) {
   }
 }
 
-void agree(Transport& transport, const std::exception_ptr& mine) {
+void throw_if_any_failed(Transport& transport, const std::exception_ptr& mine) {
   const auto all = transport.all_gather(mine ? std::to_string(exit_code_of(mine)) : std::string{});
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (all[r].empty()) continue;
@@ -29,14 +29,14 @@ void agree(Transport& transport, const std::exception_ptr& mine) {
   }
 }
 
-void together(Transport& transport, const std::function<void()>& step) {
+void run_collectively(Transport& transport, const std::function<void()>& step) {
   std::exception_ptr error;
   try {
     step();
   } catch (...) {
     error = std::current_exception();
   }
-  agree(transport, error);
+  throw_if_any_failed(transport, error);
 }
 
 }  // namespace atl

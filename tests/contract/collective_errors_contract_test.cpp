@@ -1,4 +1,4 @@
-#include "comm/agree.hpp"
+#include "comm/collective_errors.hpp"
 
 #include <stdexcept>
 
@@ -10,7 +10,7 @@ namespace {
 /// What `step` ends in on this rank: "done", "peer <code>" or the error's own text.
 std::string outcome(Transport& t, const std::function<void()>& step) {
   try {
-    together(t, step);
+    run_collectively(t, step);
     return "done";
   } catch (const PeerFailure& e) {
     return "peer " + std::to_string(e.exit_code());

@@ -22,9 +22,9 @@ int exit_code_of(const std::exception_ptr& error);
 
 /// Collective: every rank says whether it failed (`mine`, null if not). If any did, all of them throw: the lowest rank
 /// that failed its own error, the others PeerFailure. So a job ends as a whole, with one message.
-void agree(Transport& transport, const std::exception_ptr& mine);
+void throw_if_any_failed(Transport& transport, const std::exception_ptr& mine);
 
 /// Runs `step` on every rank and agrees on the outcome.
-void together(Transport& transport, const std::function<void()>& step);
+void run_collectively(Transport& transport, const std::function<void()>& step);
 
 }  // namespace atl

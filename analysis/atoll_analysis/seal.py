@@ -1,0 +1,44 @@
+"""The checksum behind a result, which is looked at before HDF5 is: that library can crash on damaged files."""
+
+import os
+import struct
+
+import numpy as np
+
+from atoll_analysis.errors import BadResult
+
+_MARK = b"ATOLSEAL"
+_SEAL_BYTES = 16
+# Superblock version 0 (HDF5 file format specification, II.A), which is what results have.
+_SUPERBLOCK = b"\x89HDF\r\n\x1a\n\0"
+_END_OF_FILE = 40  # offset of the field that says how long the HDF5 part is
+_WORD = (1 << 64) - 1
+
+
+def _hash(image: bytes) -> int:
+    """As the program's Digest over words of eight bytes, the last filled with zeros, and the length."""
+    state = 0x243F6A8885A308D3
+    words = np.frombuffer(image + bytes(-len(image) % 8), dtype="<u8").tolist()
+    for word in [*words, len(image)]:
+        mixed = state ^ word
+        state = (mixed << 29 | mixed >> 35) * 0x9E3779B97F4A7C15 & _WORD
+    return state ^ state >> 31
+
+
+def check_seal(path: str | os.PathLike[str]) -> None:
+    """BadResult if the bytes do not fit the checksum. A file that another tool has changed has lost it, and passes; so does
+    what is no HDF5 file: HDF5 finds that out."""
+    with open(path, "rb") as raw:
+        image = raw.read()
+    if len(image) < _END_OF_FILE + 8 or not image.startswith(_SUPERBLOCK):
+        return
+    end, = struct.unpack_from("<Q", image, _END_OF_FILE)
+    marked = image[-_SEAL_BYTES:].startswith(_MARK)
+    if not marked and len(image) <= end:
+        return
+    if marked and len(image) - _SEAL_BYTES == end:
+        seal, = struct.unpack_from("<Q", image, end + len(_MARK))
+        if seal == _hash(image[:end]):
+            return
+    raise BadResult(path, "is truncated or damaged: its bytes do not fit the checksum behind them; copy it again, or run the "
+                    "simulation again (--force-damaged looks at it all the same, and HDF5 may crash)")

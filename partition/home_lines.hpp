@@ -1,0 +1,45 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "core/engine/types.hpp"
+#include "inputs/config/system_config.hpp"
+#include "partition/fast_div.hpp"
+
+namespace atl {
+
+/// Numbers a home's lines as its memory has them: one behind the other. Of placement = interleaved, a chip has every n-th
+/// chunk: bits of the address that choose the chip are the same in all its lines, and a hash of the address reaches only a
+/// part of what it should spread them over. (A driver maps pages to frames that follow each other in one GPU's memory; in
+/// MGPUSim, which REC used, a GPU's addresses are such.) Of the other placements a chip may have any pages: they keep their
+/// numbers.
+class HomeLines {
+ public:
+  explicit HomeLines(const SystemConfig& c)
+      : rotates_(c.partition.placement == Placement::interleaved && c.chips > 1),
+        page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes))),
+        pages_(c.partition.interleave_kib / c.partition.page_kib),
+        chips_(c.chips) {}
+
+  /// Number of the line at its home. Lines of different homes may have the same.
+  std::uint64_t local(LineAddr line) const {
+    if (!rotates_) return line.value;
+    const std::uint64_t page = line.value >> page_shift_, chunk = pages_.quotient(page);
+    const std::uint64_t at_home = chips_.quotient(chunk) * pages_.divisor() + (page - chunk * pages_.divisor());
+    return at_home << page_shift_ | (line.value & ((std::uint64_t{1} << page_shift_) - 1));
+  }
+  /// The line that has this number at `home`.
+  LineAddr global(std::uint64_t local, std::uint32_t home) const {
+    if (!rotates_) return {local};
+    const std::uint64_t page = local >> page_shift_, chunk = pages_.quotient(page);
+    const std::uint64_t there = (chunk * chips_.divisor() + home) * pages_.divisor() + (page - chunk * pages_.divisor());
+    return {there << page_shift_ | (local & ((std::uint64_t{1} << page_shift_) - 1))};
+  }
+
+ private:
+  bool rotates_;
+  std::uint8_t page_shift_;
+  FastDiv pages_, chips_;  ///< of a chunk; of the system
+};
+
+}  // namespace atl

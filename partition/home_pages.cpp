@@ -1,0 +1,52 @@
+#include "partition/home_pages.hpp"
+
+#include <bit>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+
+HomePages::HomePages(const SystemConfig& c, std::uint8_t home)
+    : lines_(c),
+      frames_(c.partition.placement == Placement::first_touch && c.chips > 1),
+      home_(home),
+      page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes))),
+      slots_(frames_ ? 1024 : 0) {}
+
+std::size_t HomePages::slot_of(std::uint64_t page) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = ((page + 1) * 0x9E3779B97F4A7C15ull >> 32) & mask;
+  while (slots_[i] != 0 && slots_[i] >> kFrameBits != page + 1) i = (i + 1) & mask;
+  return i;
+}
+
+std::uint32_t HomePages::frame(std::uint64_t page) {
+  std::size_t i = slot_of(page);
+  if (slots_[i] == 0) {
+    if (page_.size() == std::size_t{1} << kFrameBits)
+      throw SimulationError("one chip is the home of more than 2^24 pages: take larger pages (`partition.page_kib`)");
+    if (2 * (page_.size() + 1) > slots_.size()) grow(), i = slot_of(page);
+    slots_[i] = (page + 1) << kFrameBits | page_.size();
+    page_.push_back(page);
+  }
+  return static_cast<std::uint32_t>(slots_[i] & ((std::uint64_t{1} << kFrameBits) - 1));
+}
+
+bool HomePages::find(LineAddr line, LineAddr& local) const {
+  if (!frames_) {
+    local = {lines_.local(line)};
+    return true;
+  }
+  const std::uint64_t slot = slots_[slot_of(line.value >> page_shift_)];
+  if (slot == 0) return false;
+  local = {(slot & ((std::uint64_t{1} << kFrameBits) - 1)) << page_shift_ | in_page(line)};
+  return true;
+}
+
+void HomePages::grow() {
+  slots_.assign(slots_.size() * 2, 0);
+  for (std::uint64_t frame = 0; frame < page_.size(); ++frame)
+    slots_[slot_of(page_[frame])] = (page_[frame] + 1) << kFrameBits | frame;
+}
+
+}  // namespace atl

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/engine/archive.hpp"
+#include "core/engine/types.hpp"
+#include "inputs/config/system_config.hpp"
+#include "partition/home_lines.hpp"
+
+namespace atl {
+
+/// Numbers the lines of one home for hardware at that home which hashes their addresses (a coherence directory). Where the
+/// address tells the home, as HomeLines does. By first touch a home has any pages, every fourth for instance: they get
+/// frames in the order in which they are first asked for here, as a driver deals them out.
+class HomePages {
+ public:
+  HomePages(const SystemConfig& config, std::uint8_t home);
+
+  /// Number of the line; a page that was never asked for gets the next frame.
+  LineAddr local(LineAddr line) {
+    if (!frames_) return {lines_.local(line)};
+    return {std::uint64_t{frame(line.value >> page_shift_)} << page_shift_ | in_page(line)};
+  }
+  /// The same where nothing may change: false if the page has no frame.
+  bool find(LineAddr line, LineAddr& local) const;
+  /// The line that has this number.
+  LineAddr global(LineAddr local) const {
+    if (!frames_) return lines_.global(local.value, home_);
+    return {page_[local.value >> page_shift_] << page_shift_ | in_page(local)};
+  }
+
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, page_); }
+
+ private:
+  static constexpr unsigned kFrameBits = 24;  ///< frames of 4 KB: 64 GiB of one home
+  std::uint64_t in_page(LineAddr line) const { return line.value & ((std::uint64_t{1} << page_shift_) - 1); }
+  std::uint32_t frame(std::uint64_t page);
+  /// The slot of the page, or the empty one where it belongs.
+  std::size_t slot_of(std::uint64_t page) const;
+  void grow();
+
+  const HomeLines lines_;
+  const bool frames_;
+  const std::uint8_t home_, page_shift_;
+  std::vector<std::uint64_t> slots_;  ///< (page + 1) << kFrameBits | frame; 0 is empty; at most half are taken
+  std::vector<std::uint64_t> page_;   ///< [frame]
+};
+
+}  // namespace atl

@@ -1,0 +1,105 @@
+"""Warps see exactly the lanes that a member mask names, and blocks each other as the schedule says."""
+
+import shutil
+
+import recorded_program
+from recorded_program import RecordTest
+
+MASKS = r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cstdio>
+#include <cuda_fp16.h>
+namespace cg = cooperative_groups;
+__global__ void halves(unsigned* out) {
+  const unsigned lane = threadIdx.x, mask = lane < 16 ? 0xffffu : 0xffff0000u;
+  const auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  out[4 * lane] = __ballot_sync(mask, 1);
+  out[4 * lane + 1] = cg::reduce(tile, lane, cg::plus<unsigned>());
+  out[4 * lane + 2] = tile.ballot(lane % 16 < 3);
+  out[4 * lane + 3] = __half2float(hexp(__float2half(0.f)));
+}
+__global__ void lonely(unsigned* out) {
+  if (threadIdx.x < 8) out[threadIdx.x] = __ballot_sync(0xffffffffu, 1);
+}
+int main(int argc, char**) {
+  unsigned *out, host[128];
+  cudaMalloc(&out, sizeof host);
+  if (argc == 1) halves<<<1, 32>>>(out); else lonely<<<1, 32>>>(out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  for (int at : {0, 1, 2, 3, 64, 65, 66, 67}) printf("%x ", host[at]);
+  printf("\n");
+}
+"""
+
+# Levels of a search on a path of 64 nodes, with a race that does no harm: in long turns one launch sees several levels.
+LEVELS = r"""
+#include <cstdio>
+__global__ void level(volatile int* distance, int now, int* changed) {
+  const int n = blockIdx.x;
+  if (distance[n] < 0 && distance[n - 1] >= 0) distance[n] = distance[n - 1] + 1, *changed = 1;
+}
+__global__ void stuck(int* flag) {
+  while (__ldcg(flag) == 0) {}
+}
+int main(int argc, char**) {
+  int *distance, *changed, host[64], rounds = 0;
+  cudaMallocManaged(&distance, sizeof host), cudaMallocManaged(&changed, 4);
+  if (argc > 1) { stuck<<<2, 32>>>(changed); cudaDeviceSynchronize(); puts("went on"); return 0; }
+  for (int n = 0; n < 64; ++n) distance[n] = n == 0 ? 0 : -1;
+  do { *changed = 0; level<<<64, 1>>>(distance, rounds++, changed); cudaDeviceSynchronize(); } while (*changed);
+  bool good = true;
+  for (int n = 0; n < 64; ++n) good &= distance[n] == n;
+  printf("%s after %d launches\n", good ? "PASS" : "FAIL", rounds);
+}
+"""
+
+
+class Warps(RecordTest):
+    def test_two_halves_of_a_warp_with_masks_of_their_own_do_not_see_each_other(self):
+        for arch in (75, 80, 90):
+            with self.subTest(arch=arch):
+                binary = self.compiled(MASKS, "-std=c++17", f"-arch=compute_{arch}", f"-code=compute_{arch}")
+                outcome = self.record(binary, options=["--check", "--force"])
+                self.assertEqual(outcome.code, 0, outcome)
+                # 0 + ... + 15 = 0x78, 16 + ... + 31 = 0x178
+                self.assertEqual(outcome.out, "ffff 78 7 1 ffff0000 178 7 1 \n")
+                self.assertNotIn("warning", outcome.err)
+
+    def test_a_mask_that_names_lanes_which_never_come_is_a_warning(self):
+        binary = self.compiled(MASKS, "-std=c++17")
+        outcome = self.record(binary, "lonely")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertTrue(outcome.out.startswith("ff ff ff ff "), outcome)
+        self.assertIn("warning: 1 warp-wide instructions were executed without lanes that their member mask names", outcome.err)
+        checked = self.record(binary, "lonely", options=["--check", "--force"])
+        self.assertIn("kernel _Z6lonelyPj, block (0, 0, 0), warp 0, program.0.ptx:", checked.err)
+        self.assertIn("lanes 0xffffff00", checked.err)
+
+
+class Schedule(RecordTest):
+    def recorded(self, binary, seed, *options):
+        outcome = self.record(binary, options=["--force", "--schedule-seed", seed, *options])
+        self.assertEqual(outcome.code, 0, outcome)
+        shutil.copy(self.path("T.h5"), self.path(f"seed{seed}{len(options)}.h5"))
+        return outcome.out
+
+    def test_levels_of_a_search_take_a_launch_each_when_interleaved_and_the_trace_repeats(self):
+        binary = self.compiled(LEVELS)
+        self.assertEqual(self.record(binary).out, "PASS after 2 launches\n")
+        self.assertEqual(self.recorded(binary, "1"), "PASS after 64 launches\n")
+        self.assertEqual(self.recorded(binary, "1", "--threads", "2"), "PASS after 64 launches\n")
+        with open(self.path("seed10.h5"), "rb") as one, open(self.path("seed12.h5"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+        self.assertTrue(self.simulated())
+
+    def test_a_kernel_that_polls_what_nobody_changes_is_ended_and_named(self):
+        outcome = self.record(self.compiled(LEVELS), "stuck")
+        self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
+        self.assertIn("kernel _Z5stuckPi, block (0, 0, 0)", outcome.err)
+        self.assertIn("polls memory that nobody changes any more", outcome.err)
+        self.assertIn("of 2 blocks, numbers 0 1 wait", outcome.err)
+
+
+if __name__ == "__main__":
+    recorded_program.main()

@@ -1,0 +1,52 @@
+#include "core/chip/profile/llc_profiler.hpp"
+
+#include <doctest/doctest.h>
+
+namespace atl {
+namespace {
+
+SystemConfig clearing(CrdClear clear, bool always = false) {
+  SystemConfig c;
+  c.llc.slices = 16, c.llc.size_kib = 4096, c.llc.ways = 16, c.line_bytes = 128;
+  c.sac.crd_clear = clear, c.sac.crd_always = always;
+  return c;
+}
+
+/// A request of chip 1 for one line that falls into a sampled set, in a profile that begins now; whether it was known.
+bool known(LlcProfiler& p, bool changed = false) {
+  p.turn(true, changed);
+  p.home_request(0, 5, {42}, 1, 0xF);
+  return p.crd_hits == 1;
+}
+
+TEST_CASE("the directory is emptied before each profile, when the organisation changed, or never") {
+  LlcProfiler profile(clearing(CrdClear::profile)), change(clearing(CrdClear::change)), never(clearing(CrdClear::never));
+  CHECK_FALSE(known(profile));
+  CHECK_FALSE(known(profile));
+  CHECK_FALSE(known(change));
+  CHECK(known(change));
+  change.turn(false, true);  // SM-side
+  CHECK_FALSE(known(change, true));
+  CHECK_FALSE(known(never));
+  never.turn(false, true);
+  CHECK(known(never, true));
+}
+
+TEST_CASE("between profiles the directory follows requests with sac.crd_always only, and nothing is counted") {
+  for (const bool always : {false, true}) {
+    LlcProfiler p(clearing(CrdClear::change, always));
+    p.turn(true, false);
+    p.turn(false, false);
+    CHECK(p.watches(LlcRole::memory_side) == always);
+    CHECK_FALSE(p.watches(LlcRole::sm_side));
+    if (p.watches(LlcRole::memory_side)) p.home_request(0, 5, {42}, 1, 0xF);
+    CHECK(p.crd_requests == 0);
+    CHECK(p.at_home[0] == 0);
+    CHECK(known(p) == always);
+    CHECK(p.crd_requests == 1);
+    CHECK(p.at_home[0] == 1);
+  }
+}
+
+}  // namespace
+}  // namespace atl

@@ -1,0 +1,104 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness.hpp"
+
+using namespace atl::ptx;
+using U32 = std::vector<std::uint32_t>;
+
+// Where blocks can see each other's stores: in what order, and what happens if all of them wait.
+namespace {
+
+const std::string kShift = kHeader + R"(
+.visible .entry shift(.param .u64 px)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1,[px]; mov.u32 %r1,%ctaid.x; mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2;
+  ld.volatile.global.u32 %r2,[%rd3]; st.volatile.global.u32 [%rd3+4],%r2; ret;
+}
+.visible .entry ticket(.param .u64 pc, .param .u64 po)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1,[pc]; ld.param.u64 %rd2,[po]; mov.u32 %r1,%ctaid.x;
+  atom.global.add.u32 %r2,[%rd1],1; mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd2,%rd3; st.global.u32 [%rd4],%r2; ret;
+})";
+
+U32 run(const std::string& kernel, Schedule schedule, std::uint64_t seed, U32 x, std::uint32_t resident = 0) {
+  Harness h(kShift);
+  U32 counter(1);
+  LaunchSpec s = h.spec(kernel, static_cast<std::uint32_t>(x.size() - 1), 1);
+  s.schedule = schedule, s.schedule_seed = seed, s.resident_ctas = resident;
+  if (kernel == "shift")
+    h.set(s, h.buffer(x));
+  else
+    h.set(s, h.buffer(counter), h.buffer(x));
+  execute(s, h.device);
+  return x;
+}
+
+std::string error_of(const std::string& body, Schedule schedule, std::uint32_t grid) {
+  Harness h(kHeader + ".visible .entry k(.param .u64 pc)\n{ .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;\n" +
+            "ld.param.u64 %rd1,[pc];\n" + body + "\nret; }");
+  U32 cell(4);
+  LaunchSpec s = h.spec("k", grid, 64);
+  s.schedule = schedule;
+  h.set(s, h.buffer(cell));
+  try {
+    execute(s, h.device);
+  } catch (const ExecutionError& e) {
+    CHECK(e.kind() == ExecutionError::Kind::deadlock);
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("in long turns a value travels through all blocks; interleaved, each block sees what was there before") {
+  U32 x(65), moved(65);
+  std::iota(x.begin(), x.end(), 100);
+  for (unsigned n = 0; n < 65; ++n) moved[n] = n == 0 ? 100 : 99 + n;
+  CHECK(run("shift", Schedule::long_turns, 0, x) == U32(65, 100));
+  for (const std::uint64_t seed : {0, 1, 2}) CHECK(run("shift", Schedule::interleaved, seed, x) == moved);
+}
+
+TEST_CASE("blocks that are not resident begin when others have ended") {
+  U32 x(65);
+  std::iota(x.begin(), x.end(), 100);
+  // One at a time, each sees what the last one stored.
+  CHECK(run("shift", Schedule::interleaved, 3, x, 1) == U32(65, 100));
+}
+
+TEST_CASE("the order of interleaved blocks repeats with its seed, and is another with another one") {
+  const U32 order = run("ticket", Schedule::interleaved, 7, U32(65));
+  CHECK(run("ticket", Schedule::interleaved, 7, U32(65)) == order);
+  CHECK(run("ticket", Schedule::interleaved, 8, U32(65)) != order);
+  U32 sorted(order.begin(), order.end() - 1), all(64);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(sorted != all);
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(sorted == all);
+}
+
+TEST_CASE("a launch in which nothing but polling goes on ends with kernel, line and blocks, instead of running for ever") {
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved})
+    for (const std::string poll : {"ld.volatile.global.u32", "ld.global.cg.u32", "ld.acquire.gpu.global.u32"}) {
+      CAPTURE(poll);
+      const std::string said = error_of("WAIT: " + poll + " %r1,[%rd1]; setp.eq.u32 %p1,%r1,0; @%p1 bra WAIT;", schedule, 3);
+      CHECK(said.find("kernel k, block (0, 0, 0)") != said.npos);
+      CHECK(said.find("test.ptx:7") != said.npos);
+      CHECK(said.find("polls memory that nobody changes any more") != said.npos);
+      CHECK(said.find("of 3 blocks, numbers 0 1 2 wait") != said.npos);
+    }
+}
+
+TEST_CASE("a lock that is never given back is polling as well; a wait for the clock is none") {
+  CHECK(error_of("WAIT: atom.global.cas.b32 %r1,[%rd1],0,1; setp.ne.u32 %p1,%r1,0; @%p1 bra WAIT;", Schedule::long_turns, 1)
+            .find("of 1 blocks, number 0 wait") != std::string::npos);
+  CHECK(error_of("mov.u64 %rd2,%clock64; WAIT: mov.u64 %rd3,%clock64; sub.s64 %rd3,%rd3,%rd2; setp.lt.s64 %p1,%rd3,3000000; "
+                 "@%p1 bra WAIT;",
+                 Schedule::long_turns, 1)
+            .empty());
+}
