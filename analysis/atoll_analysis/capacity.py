@@ -1,4 +1,4 @@
-"""What a chip could move at most, from the configuration."""
+"""What a chip could hold and move at most."""
 
 import math
 
@@ -6,13 +6,8 @@ from atoll_analysis.result import Head
 
 
 def link_bytes_per_cycle(head: Head) -> float:
-    """Bytes per core cycle that one chip can send to others: two edges of a ring (one if there are two chips), one per
-    other chip if fully connected, one port behind a switch. NaN without links."""
-    chips, topology = head.chips, head.config.get("link.topology")
-    if chips < 2:
-        return math.nan
-    ports = {"ring": 1 if chips == 2 else 2, "full": chips - 1, "switch": 1}.get(str(topology))
-    return math.nan if ports is None else ports * float(head.config["link.bandwidth_gbps"]) / head.clock_ghz
+    """Bytes per core cycle that one chip can send to others. NaN without links, or if the file does not say."""
+    return float(head.provenance.get("link_bytes_per_cycle", math.nan))
 
 
 def llc_bytes(head: Head) -> float:

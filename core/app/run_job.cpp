@@ -16,6 +16,7 @@
 #include "core/app/file_checkpointer.hpp"
 #include "core/app/stop_signals.hpp"
 #include "core/chip/observe/consistency_checker.hpp"
+#include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
@@ -167,6 +168,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     p.version = version(), p.git_commit = git_commit(), p.command = job.command;
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
+    p.link_bytes_per_cycle = capacity_of(scaled(config))[Resource::link_out];
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();

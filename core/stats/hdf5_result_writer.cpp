@@ -32,6 +32,11 @@ void set_number(const H5::H5Object& object, const char* name, std::uint64_t numb
   attribute.write(H5::PredType::NATIVE_UINT64, &number);
 }
 
+void set_real(const H5::H5Object& object, const char* name, double number) {
+  const auto attribute = object.createAttribute(name, H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
+  attribute.write(H5::PredType::NATIVE_DOUBLE, &number);
+}
+
 H5::DSetCreatPropList layout(const Dims& dims) {
   H5::DSetCreatPropList list;
   // The library would stamp every dataset with the time of day: files of equal content are to be equal.
@@ -67,8 +72,8 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   for (const auto& [name, field, optional] : hdf5::kProvenanceTexts)
     if (!optional || !(p.*field).empty()) set_text(group, name, p.*field);
   set_number(group, "events", p.events);
-  const auto seconds = group.createAttribute("host_seconds", H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
-  seconds.write(H5::PredType::NATIVE_DOUBLE, &p.host_seconds);
+  set_real(group, "host_seconds", p.host_seconds);
+  if (p.link_bytes_per_cycle != 0) set_real(group, "link_bytes_per_cycle", p.link_bytes_per_cycle);
   set_number(group, "windows", p.windows);
   const hsize_t processes = p.process_events.size();
   const auto of_process = group.createAttribute("process_events", H5::PredType::STD_U64LE, H5::DataSpace(1, &processes));

@@ -62,6 +62,7 @@ struct Provenance {
   std::uint64_t events = 0;                   ///< events handled
   std::uint64_t windows = 0;                  ///< time windows of the controller's rank that were not skipped
   std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
+  double link_bytes_per_cycle = 0;            ///< most that a chip can send to others; 0: no links, or not in the file
   std::vector<double> wait_shares;            ///< [rank] part of its time that it exchanged messages or waited for others
 };
 

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import run_report, schema, structures
+from atoll_analysis import capacity, run_report, schema, structures
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
@@ -39,6 +39,8 @@ class Fresh(support.FolderTest):
         self.assertEqual({str(k): int(v) for k, v in run.totals.sum().items()}, said["totals"])
         self.assertEqual({k: v for k, v in said["responses"].items() if v},
                          {str(k): int(v) for k, v in by_origin(run).sum().items()})
+        ring = 2 * float(run.config["link.bandwidth_gbps"]) / run.clock_ghz  # two neighbours
+        self.assertAlmostEqual(capacity.link_bytes_per_cycle(run), ring)
         self.assertEqual([k["cycles"] for k in said["kernels"]], list(run.kernels["cycles"]))
         used = structures.by_structure(run)
         self.assertEqual(used["requests"].sum(), said["totals"]["requests.local"] + said["totals"]["requests.remote"])

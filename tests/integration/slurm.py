@@ -48,7 +48,7 @@ class Slurm(program.ProgramTest):
         return dict(word.split("=", 1) for word in self.slurm("scontrol", "--oneliner", "show", "job", job).splitlines()[0].split()
                     if "=" in word)
 
-    def wait(self, job, states, seconds=60):
+    def wait(self, job, states, seconds=400):
         self.until(lambda: self.fields(job)["JobState"] in states, lambda: f"{self.fields(job)}\n{self.output('job.out')}", seconds)
         return self.fields(job)
 
@@ -82,13 +82,13 @@ class Slurm(program.ProgramTest):
 
     def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
         """What --signal sends before the limit, sent at once; the script holds it back until the launcher is a second old."""
-        kernel = {"repeat": 150, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
+        kernel = {"repeat": 100, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
         work = self.write("w.json", json.dumps({"kernels": [kernel]}))
         arguments = ["sac-4chip", "--workload", work, *sets(*SMALL)]
         wanted = self.succeeds(["run", *arguments], timeout=60).digest()
-        result = self.path("out.h5")
         for launcher in ("srun", "mpirun"):
             with self.subTest(launcher=launcher):
+                result = self.path(launcher + ".h5")
                 job = self.submit("--nodes=2", "--ntasks=5", os.path.join(SCRIPTS, "run.sbatch"), *arguments, "--output", result,
                                   CHECKPOINT_EVERY="20000", LAUNCHER=launcher)
                 self.until(lambda: self.checkpoints(result), lambda: self.output("job.out"))
@@ -99,7 +99,6 @@ class Slurm(program.ProgramTest):
                 self.assertRegex(said, rf"going on from {result}\.\d+\.ckpt")
                 self.assertEqual(self.info(result)["digest"], wanted)
                 self.assertEqual(self.checkpoints(result), [])
-                os.remove(result)
                 os.remove(self.path("job.out"))
 
     def checkpoints(self, result):

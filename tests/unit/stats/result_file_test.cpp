@@ -34,6 +34,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK((p.effective_config == q.effective_config));
   CHECK((p.hosts == q.hosts));
   CHECK(p.host_seconds == q.host_seconds);
+  CHECK(p.link_bytes_per_cycle == q.link_bytes_per_cycle);
   CHECK(p.windows == q.windows);
   CHECK((p.process_events == q.process_events));
   CHECK((p.wait_shares == q.wait_shares));
