@@ -99,7 +99,7 @@ class Scratch:
             code, output = self.run(["ninja", "-C", self.build, "-j", str(self.jobs), "-k", "0", *targets])
             if code == 0:
                 return refused
-            more = set(blamed(output, self.source, left))
+            more = set(blamed(output, self.source, self.build, left))
             if not more:
                 raise SystemExit(f"the scratch copy does not compile, for no mutant's sake: see {self.log}")
             refused |= more
@@ -118,8 +118,9 @@ class Scratch:
                         file.write(text)
 
 
-def blamed(output, source, mutants):
-    """Mutants in lines that the compiler names in an error or on the way to it."""
+def blamed(output, source, build, mutants):
+    """Mutants in lines that the compiler, at work in `build`, names in an error or on the way to it: headers by the links
+    below build/include."""
     lines: dict = {}
     for number, (path, site) in mutants.items():
         text = read(os.path.join(SOURCE, path))
@@ -130,5 +131,5 @@ def blamed(output, source, mutants):
         if "error" not in block:
             continue
         for path, line in re.findall(r"(\S+?):(\d+):\d+:", block):
-            path = os.path.relpath(os.path.realpath(os.path.join(source, path)), os.path.realpath(source))
+            path = os.path.relpath(os.path.realpath(os.path.join(build, path)), os.path.realpath(source))
             yield from lines.get((path, int(line)), ())
