@@ -249,5 +249,18 @@ TEST_CASE("cycles stalled on the network are those in which a load-store unit wa
   CHECK(total(r, Counter::sm_reply_stall) == log.of(0)[0] - 1 + log.of(0)[1] - 1);
 }
 
+TEST_CASE("a run whose reads wait for memory, and not for neighbours, has next to no cycles of these in its stack") {
+  const SystemConfig config = cluster_of(2);
+  ScriptedWorkload w;
+  w.kernel(1);
+  for (std::uint64_t i = 0; i < 200; ++i) w.warp(0).load(kA + i * 128, 0).after({0});
+  const RunResult r = run(config, w);
+  const Stack& s = r.stack[0][0];
+  CHECK(s[StackPart::dram] > 0.2 * s.total());
+  // The ownership table's share of a load's way.
+  const double table = config.cluster.table_latency_cycles, whole = static_cast<double>(r.cycles) / 200;
+  CHECK(s[StackPart::cluster] < 2 * table / whole * s.total());
+}
+
 }  // namespace
 }  // namespace atl
