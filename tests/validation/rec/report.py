@@ -3,8 +3,7 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json, rec_placement_others.json
-and rec_sizes.json, on traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays
+The runs are `atoll sweep` of the experiments of EXPERIMENTS in inputs/experiments, on traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays
 out of tables and means. Needs h5py (Debian: python3-h5py, /usr/bin/python3)."""
 
 import argparse
@@ -25,7 +24,7 @@ import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/rec.md"
-EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes")
+EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes", "rec_messages", "rec_messages_chunks")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 
@@ -39,8 +38,16 @@ def look_up(f):
     return tuple(x / requests for x in (latency * requests + f["slices/queue_cycles"][:].sum(), f["slices/miss_cycles"][:].sum()))
 
 
+def invalidations_sent(f):
+    """Messages of invalidations on links, by the bytes that they took there."""
+    config = json.loads(f["provenance"].attrs["effective_config"])
+    slot, header = config["link"].get("slot_bytes", 1), config["noc"]["header_bytes"]
+    return float(f["totals/coherence.invalidation_bytes"][:].sum()) / (math.ceil(header / slot) * slot), header
+
+
 def read(path):
     with h5py.File(path) as f:
+        messages, header = invalidations_sent(f)
         total = lambda counter: float(f["totals/" + counter][:].sum())
         served = {o: float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")}
         lookup, missing = look_up(f)
@@ -54,7 +61,7 @@ def read(path):
             "own": served["local_llc"] / max(1, sum(served.values())),
             "hits": total("coherence.invalidation_hits"),
             "evict_hits": total("coherence.evict_invalidation_hits"),
-            "invalidation_bytes": total("coherence.invalidation_bytes"),
+            "invalidation_bytes": messages * header,
             "packets": total("link.packets"),
             "lines": total("directory.evicted_lines") / max(1, total("directory.evictions")),
             "evictions": total("directory.evictions"),
@@ -95,6 +102,12 @@ class Results:
         """The points of variants with this prefix, without it."""
         other = copy.copy(self)
         other.points = {(w, v.removeprefix(prefix)): p for (w, v), p in self.points.items() if v.startswith(prefix)}
+        return other
+
+    def over(self, below):
+        """The same points, and those of others that are not among them."""
+        other = copy.copy(self)
+        other.points = below.points | self.points
         return other
 
     def workloads(self, *variants):
@@ -320,6 +333,36 @@ def rotation(results):
             "here / Fig. 14.", ""] + table(["", *ours, "packets"], rows)
 
 
+def messages(variants, plain, where):
+    """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`."""
+    slots = variants.under("slots_")
+    readings = {"bytes, by line": plain, "bytes, by range": variants.under("range_").over(plain),
+                "slots, by line": slots, "slots, by range": variants.under("both_").over(slots)}
+    columns = ("l1_only", "directory_2x", "hmg", "rec", "ideal")
+    rows = [["paper", *(f"{geometric(paper.SPEEDUP[v].values()):.2f}" for v in columns),
+             *(f"{mean(paper.TRAFFIC[k].values()):.2f}" for k in ("transactions", "bandwidth")), ""]]
+    for name, results in readings.items():
+        ours = {v: results.speedup(v) for v in columns}
+        if len(ours["rec"]) < len(paper.WORKLOADS):
+            continue
+        sent = mean(DIVISOR * p["invalidation_bytes"] / p["cycles"] for p in (results.points[w, "rec"] for w in ours["rec"]))
+        error = mean(abs(math.log(x / paper.SPEEDUP["rec"][w])) for w, x in ours["rec"].items())
+        rows.append([name, *(f"{geometric(c.values()):.2f}" if len(c) == len(paper.WORKLOADS) else "-" for c in ours.values()),
+                     f"{mean(results.ratio('packets', 'rec').values()):.2f}", f"{sent:.2f}", f"{error:.2f}"])
+    if len(rows) == 1:
+        return []
+    out = [f"{where}: geometric means of the twelve over the baseline; packets under REC over the baseline's, and its "
+           "invalidations in GB/s as above, means; mean |ln(here / paper)| of REC.", ""] \
+        + table(["", *columns, "packets", "GB/s", "off"], rows)
+    both = readings["slots, by range"]
+    ours = {v: both.speedup(v) for v in columns}
+    if len(ours["rec"]) == len(paper.WORKLOADS):
+        packets = side_by_side({"transactions": both.ratio("packets", "rec")}, paper.TRAFFIC)
+        cells = [row + extra[1:] for row, extra in zip(side_by_side(ours, paper.SPEEDUP), packets)]
+        out += [f"{where}, slots and by range: here / paper.", ""] + table(["", *columns, "packets"], cells)
+    return out
+
+
 def sizes_study(results, rec):
     ours = {"directory_2x": rec.speedup("directory_2x")}
     ours |= {v: results.speedup(v) for v in ("directory_4x", "directory_6x")}
@@ -358,7 +401,12 @@ def main():
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
     rec, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_sizes")
     places = Results(out, "rec_placement", "rec_placement_others")
-    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
+    costs = [line for variants, plain, where in (
+        (Results(out, "rec_messages"), places.under("pages_"), "Pages of 4 KB in rotation"),
+        (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
+    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
+             ["### What a message costs", "", "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by "
+              "line, as above, or by range and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
     results_page.write(PAGE, [line for part in parts for line in part])
 
 

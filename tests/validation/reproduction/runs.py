@@ -31,13 +31,14 @@ class Runs:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
 
-    def of(self, name):
-        """Its folder, if it is complete."""
+    def of(self, name, workloads=None):
+        """Its folder, if it is complete, or all of these workloads are there that it has."""
         folder = self.folder / name
         if not (folder / "experiment.json").exists():
             raise Missing(f"{folder} has no results")
         asked = json.loads((folder / "experiment.json").read_text())
-        points = [f"{w['name']}__{v['name']}.h5" for w in asked["workloads"] for v in asked["variants"]]
+        points = [f"{w['name']}__{v['name']}.h5" for w in asked["workloads"] for v in asked["variants"]
+                  if workloads is None or w["name"] in workloads]
         missing = [p for p in points if not (folder / p).exists()]
         if missing:
             raise Missing(f"{folder} lacks {len(missing)} of {len(points)} points, {missing[0]} among them")
@@ -85,12 +86,19 @@ class Runs:
 
     @functools.cached_property
     def rec(self):
+        """Without its networks, of which the paper's figures have no bars."""
         page = module("rec")
-        names = ("rec", "rec_products", "rec_sizes", "rec_sizes_others")
-        for name in names:
-            self.of(name)
-        main, sizes = page.Results(self.folder, *names[:2]), page.Results(self.folder, "rec_sizes")
-        return types.SimpleNamespace(page=page, main=main, sizes=sizes, large=page.Results(self.folder, *names))
+        names = [self.of(name, page.paper.WORKLOADS).name for name in ("rec", "rec_products")]
+        return types.SimpleNamespace(page=page, main=page.Results(self.folder, *names))
+
+    @functools.cached_property
+    def rec_sizes(self):
+        return self.rec.page.Results(self.folder, self.of("rec_sizes").name)
+
+    @functools.cached_property
+    def rec_large(self):
+        larger = [self.of(name).name for name in ("rec_sizes", "rec_sizes_others")]
+        return self.rec.page.Results(self.folder, "rec", "rec_products", *larger)
 
     @functools.cached_property
     def colab(self):
