@@ -17,15 +17,16 @@ void* filled(void* memory, std::size_t size) {
 }
 }  // namespace
 
-void* operator new(std::size_t size) { return filled(std::malloc(std::max<std::size_t>(size, 1)), size); }
-void* operator new(std::size_t size, std::align_val_t align) {
+// Not inline: gcc warns where it inlines one of a pair and not the other.
+[[gnu::noinline]] void* operator new(std::size_t size) { return filled(std::malloc(std::max<std::size_t>(size, 1)), size); }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
   const auto a = static_cast<std::size_t>(align);
   return filled(std::aligned_alloc(a, (size + a) / a * a), size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace atl::test {
 namespace {
