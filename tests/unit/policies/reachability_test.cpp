@@ -70,7 +70,8 @@ void check_memory(const SystemConfig& c, std::uint8_t home) {
 TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages of any home, in every preset") {
   for (const PresetInfo& preset : list_presets()) {
     for (const std::uint32_t chips : {1u, 2u, 4u, 8u, 16u}) {
-      for (const auto& [page, chunk] : {std::pair{4.0, 4.0}, {4, 64}, {64, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {0.5, 1.5}}) {
+      for (const auto& [page, chunk] :
+           {std::pair{4.0, 4.0}, {4, 64}, {64, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {0.5, 1.5}}) {
         SystemConfig c = read_system(preset.name, {});
         c.chips = chips;
         c.partition.placement = Placement::interleaved, c.partition.page_kib = page, c.partition.interleave_kib = chunk;

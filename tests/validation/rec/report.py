@@ -405,7 +405,7 @@ def main():
         (Results(out, "rec_messages"), places.under("pages_"), "Pages of 4 KB in rotation"),
         (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
-             ["### What a message costs", "", "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by "
+             ["### Links of slots, invalidations by range", "", "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by "
               "line, as above, or by range and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
     results_page.write(PAGE, [line for part in parts for line in part])
 
