@@ -19,7 +19,7 @@ usage() {
   cat <<'END'
 usage: ./bootstrap.sh COMMAND
 
-  demo    simulate a small neural network on four chips in five processes and report on it
+  demo    compare three organisations of the last-level cache on four chips, in five processes, and say what decides
   test    run every test and linter, and the unit tests under sanitizers
   sanitize  the unit tests under address and undefined-behaviour sanitizers alone
   build   build build/release/atoll
@@ -110,17 +110,25 @@ python_with_plots() {
   fail "no python3 with h5py, numpy, pandas and matplotlib found"
 }
 
+# One workload whose chips share data, and one whose chips do not.
 demo() {
-  local python
+  local python workload organisation results
   build "$build" atoll
-  step "four chips and a controller, one process each"
-  mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload inputs/workloads/traces/squeezenet.h5 -o build/demo.h5 --force
   python=$(python_with_plots)
-  PYTHONPATH=analysis "$python" -m atoll_analysis build/demo.h5 -o build/demo.html -o build/demo.png >/dev/null
-  step "report: $PWD/build/demo.html"
-  step "figure: $PWD/build/demo.png"
-  step "result: $PWD/build/demo.h5"
-  step "more:   $build/atoll info build/demo.h5"
+  mkdir -p build/demo
+  for workload in mixed stream; do
+    step "$workload: four chips and a controller, one process each, three times"
+    results=()
+    for organisation in memory_side sm_side sac; do
+      results+=("build/demo/$workload-$organisation.h5")
+      mpirun --oversubscribe -n 5 "$build/atoll" run sac-4chip --workload "inputs/workloads/$workload.json" --quiet \
+        --set "llc.organisation=$organisation" -o "${results[-1]}" --force
+    done
+    PYTHONPATH=analysis "$python" -m atoll_analysis "${results[@]}" -o "build/demo/$workload.html" \
+      -o "build/demo/$workload.png" | tail -n +3
+  done
+  step "pages: $PWD/build/demo/mixed.html and stream.html, figures beside them"
+  step "more:  $build/atoll explain build/demo/mixed-sac.h5"
 }
 
 run_tests() {
@@ -150,7 +158,7 @@ case $1 in
   test) run_tests ;;
   sanitize) run_sanitizers ;;
   build) build "$build" ;;
-  clean) rm -rf "$build" "$sanitized" build/lint "$apt_log" build/configure.log build/demo.h5 build/demo.png build/demo.html ;;
+  clean) rm -rf "$build" "$sanitized" build/lint "$apt_log" build/configure.log build/demo ;;
   -h | --help | help) usage ;;
   *)
     usage >&2

@@ -79,7 +79,9 @@ class Combined final : public PolicyWithState<Combined> {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, organisation_, replication_); }
 
  private:
-  std::vector<Modes> merged() const {
+  /// What the chips are told, in which a profile's restart is said once: it must not happen again with the other's
+  /// decisions.
+  std::vector<Modes> merged() {
     std::vector<Modes> all = organisation_.modes;
     Cycle next = 0;
     for (const Part* part : {&organisation_, &replication_}) {
@@ -91,6 +93,7 @@ class Combined final : public PolicyWithState<Combined> {
                          "decides degrees, and so does the policy of `llc.organisation`: set "
                          "`llc.replication` = policy, or have the policy leave `replication` alone");
       all[i].replication = replication_.modes[i].replication;
+      replication_.modes[i].replication.restart = false;
       all[i].epoch_cycles = static_cast<std::uint32_t>(next);
     }
     return all;

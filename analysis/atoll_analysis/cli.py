@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from atoll_analysis import run_report, sweep_report
+from atoll_analysis import comparison_report, run_report, sweep_report
+from atoll_analysis.comparison import compare
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.result import load
@@ -19,10 +20,11 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="atoll-report", description="Turns a result of `atoll run`, or the folder of a sweep, into one HTML file that "
         "needs nothing else: no network, no other file.")
-    parser.add_argument("input", type=Path, help="OUT.h5 of `atoll run -o`, or the folder of `atoll sweep`")
+    parser.add_argument("input", type=Path, nargs="+", help="OUT.h5 of `atoll run -o`, or the folder of `atoll sweep`; "
+                        "several results of one workload: a page that compares them, the first is the baseline")
     parser.add_argument("-o", "--output", type=Path, action="append", metavar="FILE", default=[],
                         help=".html: the report (without -o: beside the input); .png, .pdf, .svg: one figure, the time line "
-                        "of a run, the speed-ups of a sweep; repeatable")
+                        "of a run, the speed-ups of a sweep, the stacks of a comparison; repeatable")
     parser.add_argument("--png", type=Path, metavar="DIR", help="also write every figure as a PNG file into DIR")
     parser.add_argument("--points", action="store_true", help="of a sweep: also a report beside each result, linked from it")
     parser.add_argument("--force-damaged", action="store_true",
@@ -62,8 +64,14 @@ def run(words: Sequence[str] | None = None) -> None:
     for output in options.output:
         if output.suffix not in (".html", ".htm", *_IMAGES):
             raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
-    source: Path = options.input
-    if source.is_dir():
+    source: Path = options.input[0]
+    if len(options.input) > 1:
+        compared = compare([load(path, options.force_damaged) for path in options.input])
+        outputs = options.output or [source.with_name("comparison.html")]
+        write_outputs(outputs, lambda: comparison_report.page(compared), comparison_report.charts(compared), "stacks",
+                      options.png)
+        print("\n".join(comparison_report.lines(compared)))
+    elif source.is_dir():
         sweep = load_sweep(source)
         if options.points:
             for name in sweep.runs["file"]:

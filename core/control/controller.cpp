@@ -106,8 +106,10 @@ void Controller::launch(Cycle earliest_start) {
   running_ = true;
   last_move_ = k.started;
   expect_epochs(k.started);
+  KernelEndRule rule = end_rule_;
+  rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
   for (LpId chip = 0; chip < config_.chips; ++chip)
-    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip], end_rule_});
+    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip], rule});
 }
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {

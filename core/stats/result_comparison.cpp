@@ -74,6 +74,11 @@ void largest_first(std::vector<Effect>& effects) {
   });
 }
 
+void most_cycles_first(std::vector<Effect>& effects) {
+  std::ranges::stable_sort(effects,
+                           [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
+}
+
 std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
   std::vector<Effect> out;
   for (const std::string& name : metric_names()) {
@@ -84,24 +89,25 @@ std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, do
     if (e.whole && std::max(e.a, e.b) < few) continue;
     if (differs(e, least)) out.push_back(e);
   }
-  // Shares of a stack that are small in both runs say nothing, however much they differ.
-  constexpr double kShown = 0.005;
-  if (!a.stack.empty() && !b.stack.empty()) {
-    const auto shares = [](const RunResult& r) {
-      Stack sum;
-      for (const auto& kernel : r.stack)
-        for (const Stack& s : kernel) sum += s;
-      const double whole = sum.total();
-      for (double& part : sum.cycles) part = whole > 0 ? part / whole : 0;
-      return sum;
-    };
-    const Stack x = shares(a), y = shares(b);
-    for (const StackPartInfo& p : stack_parts()) {
-      const Effect e{fmt::format("stack.{}", p.name), std::string(p.doc) + ": share of the cycles", x[p.id], y[p.id]};
-      if (std::max(e.a, e.b) >= kShown && differs(e, least)) out.push_back(e);
-    }
-  }
   largest_first(out);
+  return out;
+}
+
+std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
+  std::vector<Effect> out;
+  if (a.stack.empty() || b.stack.empty()) return out;
+  const auto mean = [](const RunResult& r) {
+    Stack sum;
+    for (const auto& kernel : r.stack)
+      for (const Stack& s : kernel) sum += s;
+    for (double& part : sum.cycles) part /= static_cast<double>(r.chips.size());
+    return sum;
+  };
+  const Stack x = mean(a), y = mean(b);
+  for (const StackPartInfo& p : stack_parts())
+    if (std::abs(y[p.id] - x[p.id]) >= 0.5)
+      out.push_back({std::string(p.name), fmt::format("{}: cycles", p.doc), x[p.id], y[p.id], true});
+  most_cycles_first(out);
   return out;
 }
 
@@ -114,7 +120,7 @@ std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, do
                    static_cast<double>(y.finished - y.launched), true};
     if (differs(e, least)) out.push_back(e);
   }
-  std::ranges::stable_sort(out, [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
+  most_cycles_first(out);
   return out;
 }
 
@@ -156,6 +162,19 @@ std::string effects_text(const char* title, const std::vector<Effect>& effects, 
   return out + left_out(effects.size(), top);
 }
 
+/// With the difference in cycles instead of a ratio: parts that grow from next to nothing need not matter.
+std::string cycles_text(const std::vector<Effect>& effects, std::size_t top) {
+  if (effects.empty()) return "";
+  std::string out = "  cycles by what they were spent on, mean of the chips, largest difference first\n";
+  for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
+    const Effect& e = effects[i];
+    const auto more = std::llround(e.b - e.a);
+    out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", e.name, figure(e.a, true), figure(e.b, true),
+                       (more < 0 ? "-" : "+") + grouped(static_cast<std::uint64_t>(std::abs(more))));
+  }
+  return out + left_out(effects.size(), top);
+}
+
 Json settings_json(const std::vector<Setting>& settings) {
   Json out = Json::array();
   for (const Setting& s : settings)
@@ -183,6 +202,7 @@ ResultComparison compare(const RunResult& a, const RunResult& b, double least, d
   c.same_simulation = a.digest == b.digest;
   c.configuration = differing_keys(a.provenance.effective_config, b.provenance.effective_config);
   c.inputs = differing_inputs(a, b);
+  c.cycles = differing_cycles(a, b);
   c.results = differing_results(a, b, least, few);
   c.kernels = differing_kernels(a, b, least);
   return c;
@@ -198,6 +218,7 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   if (a.cycles != 0 && b.cycles != 0)
     out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", grouped(a.cycles), grouped(b.cycles),
                        static_cast<double>(a.cycles) / static_cast<double>(b.cycles));
+  out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)
     out += effects_text("cycles of kernels, largest difference first", c.kernels, top);
@@ -209,6 +230,7 @@ std::string comparison_json(const ResultComparison& c) {
   out["same_simulation"] = c.same_simulation;
   out["configuration"] = settings_json(c.configuration);
   out["inputs"] = settings_json(c.inputs);
+  out["cycles"] = effects_json(c.cycles);
   out["results"] = effects_json(c.results);
   out["kernels"] = effects_json(c.kernels);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -27,8 +27,11 @@ struct ResultComparison {
   bool same_simulation = false;        ///< equal digests
   std::vector<Setting> configuration;  ///< by key, in the order of the configuration
   std::vector<Setting> inputs;         ///< workload and provenance
-  std::vector<Effect> results;         ///< largest first, those between something and nothing last
-  std::vector<Effect> kernels;         ///< cycles of kernels that both have under the same name, largest difference first
+  /// Cycles of the run by what they were spent on, mean of the chips: what separates the run times most first. Their
+  /// differences add up to that of the runs. Empty if a run does not know.
+  std::vector<Effect> cycles;
+  std::vector<Effect> results;  ///< largest relative difference first, those between something and nothing last
+  std::vector<Effect> kernels;  ///< cycles of kernels that both have under the same name, largest difference first
 };
 
 /// `least`: relative difference below which a figure counts as equal. Counts below `few` in both runs say nothing.

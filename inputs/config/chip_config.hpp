@@ -146,6 +146,7 @@ struct LlcConfig {
   std::uint32_t local_ways = 8;
   RemoteWrites remote_writes = RemoteWrites::through;
   LlcNetwork network = LlcNetwork::automatic;
+  bool write_back_at_end = false;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
@@ -167,6 +168,9 @@ struct LlcConfig {
     v(s.local_ways, {"local_ways", "", 1, 64, "static: ways of a set for local lines; dynamic: at the start of a kernel"});
     v(s.remote_writes, {"remote_writes", "", 0, 0, "static, dynamic: where writes to remote lines go"});
     v(s.network, {"network", "", 0, 0, "how slices reach the links and the memory"});
+    v(s.write_back_at_end,
+      {"write_back_at_end", "", 0, 1,
+       "the last kernel ends when every dirty line is in memory; otherwise only where its organisation asks for that"});
   }
 };
 

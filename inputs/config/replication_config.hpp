@@ -38,14 +38,35 @@ constexpr const ReplicationRow& row_of(Replication r) { return kReplications[sta
 /// How the Replication Degree Directory predicts hits: from one tag per line, as published, or from tags per degree.
 enum class DegreePrediction : std::uint8_t { line_tags, shadow_tags };
 
-/// SelRep's epochs and directory (SelRep sections III-C and III-D).
+/// Whether epochs, counts and the directory's tags go on from one kernel to the next, or begin with each. The paper speaks
+/// of epochs of the execution and not of kernels (SelRep section III-C).
+enum class EpochRestart : std::uint8_t { never, kernel };
+
+/// Of degrees whose bandwidths are alike.
+enum class DegreeTie : std::uint8_t { lowest, highest };
+
+/// What a kernel's end takes from an LLC with replicas: "flush the LLC on kernel boundaries" (SelRep section III-B) can mean
+/// everything, or what the next kernel must not find. Replicas are never dirty.
+enum class ReplicaFlush : std::uint8_t { everything, replicas };
+
+/// SelRep's epochs, decision and directory (SelRep sections III-B to III-D).
 struct SelrepConfig {
   std::uint32_t epoch_cycles = 20000;
+  EpochRestart restart = EpochRestart::never;
+  double margin = 0;
+  DegreeTie tie = DegreeTie::lowest;
+  ReplicaFlush flush = ReplicaFlush::everything;
   DegreePrediction directory = DegreePrediction::line_tags;
   std::uint32_t directory_sets = 2, directory_ways = 16;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.epoch_cycles, {"epoch_cycles", "cycles", 1000, 1e9, "the degree is chosen anew so often"});
+    v(s.restart, {"restart", "", 0, 0, "when epochs and the directory begin anew"});
+    v(s.margin,
+      {"margin", "", 0, 0.5, "part of the best bandwidth within which degrees are alike; the published rule has 0"});
+    v(s.tie, {"tie", "", 0, 0, "which of the degrees that are alike is taken"});
+    v(s.flush,
+      {"flush", "", 0, 0, "what leaves an LLC with replicas when a kernel ends; everything under adaptive and policy"});
     v(s.directory, {"directory", "", 0, 0, "how the Replication Degree Directory predicts the hits of each degree"});
     v(s.directory_sets,
       {"directory_sets", "", 1, 4096, "LLC sets it samples; with shadow_tags set indices, in every slice of its router"});
@@ -74,5 +95,8 @@ constexpr std::uint32_t fixed_degree(Replication r, std::uint32_t slices) {
 
 template <> std::span<const Word<Replication>> words();
 template <> std::span<const Word<DegreePrediction>> words();
+template <> std::span<const Word<EpochRestart>> words();
+template <> std::span<const Word<DegreeTie>> words();
+template <> std::span<const Word<ReplicaFlush>> words();
 
 }  // namespace atl

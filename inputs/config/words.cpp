@@ -91,6 +91,30 @@ template <> std::span<const Word<DegreePrediction>> words() {
   return list;
 }
 
+template <> std::span<const Word<EpochRestart>> words() {
+  static constexpr auto list = std::to_array<Word<EpochRestart>>({
+      {EpochRestart::never, "never", "they go on from kernel to kernel"},
+      {EpochRestart::kernel, "kernel", "with each kernel; the degree stays until its first epoch ends"},
+  });
+  return list;
+}
+
+template <> std::span<const Word<DegreeTie>> words() {
+  static constexpr auto list = std::to_array<Word<DegreeTie>>({
+      {DegreeTie::lowest, "lowest", "the one of fewest replicas"},
+      {DegreeTie::highest, "highest", "the one of most replicas"},
+  });
+  return list;
+}
+
+template <> std::span<const Word<ReplicaFlush>> words() {
+  static constexpr auto list = std::to_array<Word<ReplicaFlush>>({
+      {ReplicaFlush::everything, "everything", "all lines are written back and forgotten"},
+      {ReplicaFlush::replicas, "replicas", "replicas are forgotten; other lines are written back and stay"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<Topology>> words() {
   static constexpr auto list = words_of(kTopologies);
   return list;

@@ -11,15 +11,17 @@
 namespace atl {
 namespace {
 
-/// Each chip has the degree of the most bandwidth for the next epoch (SelRep section III-C). Epochs go on from one kernel to
-/// the next, and so does the degree.
+/// Each chip has the degree of the most bandwidth for the next epoch (SelRep section III-C). The degree goes on from one
+/// kernel to the next, and so do epochs unless `selrep.restart` = kernel.
 class Selrep final : public PolicyWithState<Selrep> {
  public:
   explicit Selrep(const SystemConfig& c)
       : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips) {}
 
   Verdict at_kernel_start(std::size_t, Cycle start) override {
-    const Cycle gone = start - std::min(start, epoch_begin_), epoch = c_.selrep.epoch_cycles;
+    const Cycle epoch = c_.selrep.epoch_cycles;
+    if (c_.selrep.restart == EpochRestart::kernel) return {{}, modes(c_.selrep.epoch_cycles, true)};
+    const Cycle gone = start - std::min(start, epoch_begin_);
     return {{}, modes(static_cast<std::uint32_t>(std::max<Cycle>(kShortest, epoch - std::min(epoch, gone))))};
   }
 
@@ -35,11 +37,12 @@ class Selrep final : public PolicyWithState<Selrep> {
   /// A shorter epoch would end while the answer to the one before is under way.
   static constexpr Cycle kShortest = 1000;
 
-  /// Of equal bandwidths the lowest degree. A chip without requests keeps its degree.
+  /// Of degrees that are alike in bandwidth the one that `selrep.tie` says. As published, only equal ones are, and the
+  /// lowest is taken: the paper has no rule for them. A chip without requests keeps its degree.
   void choose(std::size_t chip, const DegreeCounts& counts, Decision& d) {
     const std::string prefix = level_.size() == 1 ? "" : fmt::format("chip{}.", chip);
     const bool known = !counts.sampled.empty() && counts.sampled[0] != 0;
-    double best = -1;
+    std::vector<double> total;
     for (std::uint32_t level = 0; known && level < levels_; ++level) {
       const DegreeBandwidth b = degree_bandwidth(counts, level, bandwidth_);
       const std::string name = prefix + degree_name(level, levels_);
@@ -48,18 +51,28 @@ class Selrep final : public PolicyWithState<Selrep> {
                                        {name + ".b_hit", b.hits},
                                        {name + ".b_miss", b.misses},
                                        {name + ".bandwidth", b.total()}});
-      if (b.total() > best) best = b.total(), level_[chip] = level;
+      total.push_back(b.total());
     }
+    if (known) level_[chip] = best(total);
     const double sampled = known ? static_cast<double>(counts.sampled[0]) : 0;
     d.values.insert(d.values.end(), {{prefix + "degree", double(1u << level_[chip])}, {prefix + "sampled", sampled}});
     if (!d.choice.empty()) d.choice += " ";
     d.choice += degree_name(level_[chip], levels_);
   }
 
-  std::vector<Modes> modes(std::uint32_t epoch_cycles) const {
+  std::uint32_t best(const std::vector<double>& bandwidth) const {
+    const double least = *std::ranges::max_element(bandwidth) * (1 - c_.selrep.margin);
+    const auto alike = [least](double b) { return b >= least; };
+    if (c_.selrep.tie == DegreeTie::lowest)
+      return static_cast<std::uint32_t>(std::ranges::find_if(bandwidth, alike) - bandwidth.begin());
+    const auto last = std::find_if(bandwidth.rbegin(), bandwidth.rend(), alike);
+    return static_cast<std::uint32_t>(bandwidth.rend() - last - 1);
+  }
+
+  std::vector<Modes> modes(std::uint32_t epoch_cycles, bool restart = false) const {
     std::vector<Modes> all;
     for (const std::uint32_t level : level_)
-      all.push_back({.epoch_cycles = epoch_cycles, .replication = {.level = level, .profile = true}});
+      all.push_back({.epoch_cycles = epoch_cycles, .replication = {.level = level, .profile = true, .restart = restart}});
     return all;
   }
 

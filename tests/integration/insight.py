@@ -74,7 +74,7 @@ class Insight(program.ProgramTest):
         self.assertIn("the digests are both " + self.info(a)["digest"], text)
         seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)
         self.assertTrue(seen["same_simulation"])
-        for part in ("configuration", "inputs", "results", "kernels"):
+        for part in ("configuration", "inputs", "cycles", "results", "kernels"):
             self.assertEqual(seen[part], [])
 
     def test_different_runs_differ_in_the_keys_that_were_set_and_in_figures_by_size(self):
@@ -91,6 +91,9 @@ class Insight(program.ProgramTest):
         for one, other in itertools.pairwise(sizes):
             self.assertGreaterEqual(one, other * (1 - 1e-12))
         self.assertGreater(sizes[-1], 1.01)
+        more = [e["b"] - e["a"] for e in seen["cycles"]]
+        self.assertEqual(more, sorted(more, key=abs, reverse=True))
+        self.assertLess(abs(sum(more) - (figures["cycles"]["b"] - figures["cycles"]["a"])), 10)  # parts under half a cycle
         text = self.succeeds(["compare", a, b, "--top", "3"]).out
         self.assertIn("times as fast", text)
         self.assertIn("more (--top)", text)

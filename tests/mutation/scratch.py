@@ -99,7 +99,7 @@ class Scratch:
             code, output = self.run(["ninja", "-C", self.build, "-j", str(self.jobs), "-k", "0", *targets])
             if code == 0:
                 return refused
-            more = set(blamed(output, self.source, left))
+            more = blamed(output, self.source, self.build, left)
             if not more:
                 raise SystemExit(f"the scratch copy does not compile, for no mutant's sake: see {self.log}")
             refused |= more
@@ -118,17 +118,24 @@ class Scratch:
                         file.write(text)
 
 
-def blamed(output, source, mutants):
-    """Mutants in lines that the compiler names in an error or on the way to it."""
+def blamed(output, source, build, mutants):
+    """Mutants in lines that the compiler, at work in `build`, names in an error or on the way to it: headers by the links
+    below build/include. If it names none, the nearest one above: what was declared in its line is gone."""
     lines: dict = {}
     for number, (path, site) in mutants.items():
         text = read(os.path.join(SOURCE, path))
         for edit in site.edits:
             for offset in (edit.begin, edit.end):
                 lines.setdefault((path, text.count("\n", 0, offset) + 1), set()).add(number)
+    named = []
     for block in re.split(r"(?=^\[\d+/\d+\])", output, flags=re.M):
         if "error" not in block:
             continue
         for path, line in re.findall(r"(\S+?):(\d+):\d+:", block):
-            path = os.path.relpath(os.path.realpath(os.path.join(source, path)), os.path.realpath(source))
-            yield from lines.get((path, int(line)), ())
+            path = os.path.relpath(os.path.realpath(os.path.join(build, path)), os.path.realpath(source))
+            named.append((path, int(line)))
+    found = set().union(*(lines.get(place, ()) for place in named))
+    for path, line in named if not found else ():
+        above = [at for at in lines if at[0] == path and at[1] <= line]
+        found |= lines[max(above)] if above else set()
+    return found

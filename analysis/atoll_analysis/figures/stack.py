@@ -22,7 +22,7 @@ def _shares(cycles: pd.DataFrame) -> pd.DataFrame:
     return cycles.div(whole.where(whole > 0), axis=0).fillna(0.0)
 
 
-def _fill(at: int, colours: Palette) -> dict[str, object]:
+def fill(at: int, colours: Palette) -> dict[str, object]:
     """The parts that matter most have plain colours, the others a hatch on the same."""
     return {"color": colours.categories[at % 8], "hatch": _HATCHES[at // 8 % 4], "edgecolor": colours.paper,
             "linewidth": 0.5}
@@ -38,7 +38,7 @@ def _draw_chips(axes: Axes, chips: pd.DataFrame, drawing: Drawing, colours: Pale
             value = float(shares.at[name, part])
             gid = drawing.tip(f"{name}, {part}: {percent(value)}")
             axes.barh(row, value, left=left, height=0.76, gid=gid, label=str(part) if row == 0 else None,
-                      **_fill(at, colours))
+                      **fill(at, colours))
             left += value
     axes.set_yticks(range(len(shares)), list(shares.index))
     axes.invert_yaxis()
@@ -63,7 +63,7 @@ def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Dr
                 continue
             gid = drawing.tip(f"kernel {kernel}, {names.kernel(str(row['name']))}, {grouped(length)} cycles\n"
                               f"{part}: {percent(value)}")
-            axes.bar(begin, value, width=length, bottom=below, align="edge", gid=gid, **_fill(at, colours))
+            axes.bar(begin, value, width=length, bottom=below, align="edge", gid=gid, **fill(at, colours))
             below += value
     axes.set_xlim(0, result.cycles)
     axes.set_ylim(0, 1)

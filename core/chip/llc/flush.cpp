@@ -3,6 +3,12 @@
 namespace atl {
 namespace {
 
+/// Lines outside of their shared slices go and the others stay, clean: a replica of the next kernel's is fetched past the
+/// slice that may hold the line dirty. Where written lines have copies too, the one in the shared slice may be stale.
+bool spares_lines(const SystemConfig& c) {
+  return c.selrep.flush == ReplicaFlush::replicas && !row_of(c.llc.replication).all_lines;
+}
+
 /// Directories have forgotten which chips hold lines of this one, and so these go.
 KernelEndFlush leave_directories(const Machine& m) { return {m.replicates ? Flush::settle : Flush::remote, true}; }
 
@@ -17,7 +23,8 @@ KernelEndRule kernel_end_rule(const SystemConfig& config, const PolicyTraits& tr
 
 bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& replication, const KernelEndRule& rule) {
   const bool home_directory = m.home_directory && role != LlcRole::memory_side;
-  return role == LlcRole::sm_side || home_directory || rule.clean || m.replicates_read_only || replication.level != 0;
+  return role == LlcRole::sm_side || home_directory || rule.clean || rule.write_back || m.replicates_read_only ||
+         replication.level != 0;
 }
 
 /// Directories spare slices the flush, unless the next kernel may be memory-side, where nobody would find remote lines.
@@ -25,9 +32,10 @@ bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& repli
 KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, const KernelEndRule& rule) {
   if (rule.clean) return {Flush::clean, false};
   if (m.directories() && role != LlcRole::memory_side)
-    return rule.any_role_next ? leave_directories(m) : KernelEndFlush{m.replicates ? Flush::clean : Flush::none, false};
-  // Shared all the while. But a replica of the next kernel's is fetched past the slice that may hold the line dirty.
-  if (!replicas && role != LlcRole::sm_side) return {Flush::settle, false};
+    return rule.any_role_next ? leave_directories(m)
+                              : KernelEndFlush{m.replicates || rule.write_back ? Flush::clean : Flush::none, false};
+  // Shared all the while, or only replicas go.
+  if ((!replicas || spares_lines(m.config)) && role != LlcRole::sm_side) return {Flush::settle, false};
   return {Flush::all, false};
 }
 

@@ -16,11 +16,13 @@ namespace atl {
 /// `clean`, `remote` and `settle` forget replicas too, which no directory knows of.
 enum class Flush : std::uint8_t { none, all, dirty, remote, clean, settle };
 
-/// What every kernel of a run must leave behind. It follows from the policy's traits and the protocol.
+/// What a kernel must leave behind. It follows from the policy's traits and the protocol, and for the last kernel from a
+/// key.
 struct KernelEndRule {
   bool any_role_next = false;  ///< the next kernel may have another role: lines leave that only this role finds
   bool clean = false;          ///< dirty lines are written back, and stay (REC section 2.3)
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, any_role_next, clean); }
+  bool write_back = false;     ///< dirty lines are written back in any case: `llc.write_back_at_end`, after the last kernel
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, any_role_next, clean, write_back); }
 };
 
 KernelEndRule kernel_end_rule(const SystemConfig& config, const PolicyTraits& traits);

@@ -140,6 +140,10 @@ inline StressCase stress_case(std::uint32_t seed) {
   result.name =
       fmt::format("{} {} {}", word_of(c.llc.organisation), word_of(c.coherence.protocol), word_of(c.llc.replication));
   if (c.llc.remote_writes == RemoteWrites::back) result.name += " back";
+  // By the seed, so that what is drawn above stays what it was.
+  c.selrep.flush = seed % 3 == 0 ? ReplicaFlush::everything : ReplicaFlush::replicas;
+  c.selrep.restart = seed % 2 == 0 ? EpochRestart::never : EpochRestart::kernel;
+  c.llc.write_back_at_end = seed % 5 < 2;
   return result;
 }
 

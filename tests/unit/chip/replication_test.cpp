@@ -77,6 +77,70 @@ TEST_CASE("the LLC is emptied when a kernel ends, and only under replication") {
   }
 }
 
+TEST_CASE("selrep.flush = replicas: what lies in its shared slice stays for the next kernel, and replicas go") {
+  SystemConfig c = machine(Replication::degree_2);
+  c.selrep.flush = ReplicaFlush::replicas;
+  ScriptedWorkload w = readers(c, 3, true, 2);
+  const RunResult r = run(c, w);
+  CHECK(total(r, Counter::dram_reads) == 6 + 3);  // the second kernel fetches its replicas
+  CHECK(total(r, Counter::llc_flushed_lines) == 2 * 3);
+}
+
+TEST_CASE("selrep.flush = replicas: dirty lines are written back, since replicas are fetched past them, and stay") {
+  for (const auto& [flush, reads] : {std::pair{ReplicaFlush::everything, 8u}, {ReplicaFlush::replicas, 4u}}) {
+    SystemConfig c = machine(Replication::degree_2);
+    c.selrep.flush = flush;
+    ScriptedWorkload w;
+    w.kernel(1);
+    for (std::uint64_t i = 0; i < 4; ++i) w.warp(0).store(0x100000 + i * 128);
+    w.kernel(8);
+    for (std::uint32_t cta = 0; cta < 8; ++cta) {
+      w.warp(cta).pause(static_cast<std::uint16_t>(1 + cta * 500));
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        w.warp(cta).after({0}).load(0x100000 + i * 128, 0);
+        w.warp(cta).ops.back().flags |= kReadOnly;
+      }
+    }
+    const RunResult r = run(c, w);
+    CHECK(total(r, Counter::dram_writes) == 4);
+    CHECK(total(r, Counter::dram_reads) == reads);
+  }
+}
+
+TEST_CASE("selrep.flush does not spare Adaptive's private LLC, whose shared slices may be stale") {
+  std::array<std::uint64_t, 2> flushed{};
+  for (const ReplicaFlush flush : {ReplicaFlush::everything, ReplicaFlush::replicas}) {
+    SystemConfig c = machine(Replication::adaptive);
+    c.selrep.flush = flush;
+    c.adaptive.window_cycles = 1000, c.adaptive.miss_margin = 1, c.adaptive.directory_sets = 16;
+    c.control.latency_cycles = 10;
+    ScriptedWorkload w = readers(c, 3, true, 2);
+    const RunResult r = run(c, w);
+    REQUIRE(r.decisions[0].choice == "private");
+    flushed[static_cast<std::size_t>(flush)] = total(r, Counter::llc_flushed_lines);
+  }
+  CHECK(flushed[0] != 0);
+  CHECK(flushed[0] == flushed[1]);
+}
+
+TEST_CASE("llc.write_back_at_end: a shared LLC pays for its dirty lines when the last kernel ends, and only then") {
+  std::array<Cycle, 2> cycles{};
+  for (const bool paid : {false, true}) {
+    SystemConfig c = machine(Replication::shared);
+    c.llc.write_back_at_end = paid;
+    ScriptedWorkload w;
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      w.kernel(1);
+      for (std::uint64_t i = 0; i < 2; ++i) w.warp(0).store(0x100000 + (2 * k + i) * 128);
+    }
+    const RunResult r = run(c, w);
+    CHECK(total(r, Counter::dram_writes) == (paid ? 6 : 0));
+    CHECK(total(r, Counter::llc_flushed_lines) == 0);  // they stay
+    cycles[paid] = r.cycles;
+  }
+  CHECK(cycles[0] < cycles[1]);
+}
+
 TEST_CASE("under SelRep a kernel that was shared all the while leaves its lines to the next") {
   SystemConfig c = machine(Replication::selrep);
   c.selrep.epoch_cycles = 1000000;

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <span>
+#include <string>
+#include <tuple>
 
 #include "inputs/config/reader.hpp"
 #include "policies/combined.hpp"
@@ -84,6 +87,60 @@ TEST_CASE("with few misses at every degree SelRep takes the highest, of equal on
   DegreeCounts none;
   none.sampled.assign(5, 0), none.hits.assign(5, 0), none.routed.assign(80, 0);
   CHECK(policy->at_epoch_end(report({none}).at(60000, 20000))->decisions[0].choice == "private");
+}
+
+TEST_CASE("degrees within selrep.margin of the best bandwidth are alike, and selrep.tie says which of them is taken") {
+  // Bandwidth is parallelism x 44.8 GB/s where misses stay below 21 %: 16, 15.84, 15.69, 15, 8 times that.
+  DegreeCounts counts = evenly({950, 940, 930, 910, 900});
+  const std::array<std::uint64_t, 5> most{100, 101, 102, 107, 215};  // of slice 0; the other 15 share 1500
+  for (std::size_t level = 0; level < 5; ++level) {
+    counts.routed[level * 16] = most[level];
+    const double lsp = slice_parallelism(std::span(counts.routed).subspan(level * 16, 16));
+    CHECK(lsp == doctest::Approx(1.0 * static_cast<double>(1500 + most[level]) / static_cast<double>(most[level])));
+  }
+  for (const auto& [margin, tie, choice] : {std::tuple{"0", "lowest", "shared"},
+                                            {"0", "highest", "shared"},
+                                            {"0.01", "highest", "degree_2"},  // 15.85 of 16
+                                            {"0.02", "highest", "degree_4"},  // 15.71
+                                            {"0.02", "lowest", "shared"},
+                                            {"0.07", "highest", "degree_8"},    // 15.02
+                                            {"0.5", "highest", "degree_8"}}) {  // 7.98
+    CAPTURE(margin);
+    CAPTURE(tie);
+    const auto policy = make_selrep(read_system(
+        "selrep-gpu", {"llc.replication=selrep", std::string("selrep.margin=") + margin, std::string("selrep.tie=") + tie}));
+    policy->at_kernel_start(0, 0);
+    CHECK(policy->at_epoch_end(report({counts}).at(20000, 20000))->decisions[0].choice == choice);
+  }
+  // Equal ones are alike without a margin.
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.tie=highest"}));
+  policy->at_kernel_start(0, 0);
+  CHECK(policy->at_epoch_end(report({evenly({950, 950, 950, 950, 100})}).at(20000, 20000))->decisions[0].choice ==
+        "degree_8");
+}
+
+TEST_CASE(
+    "selrep.restart = kernel: each kernel has whole epochs and a directory of its own, and begins with the last degree") {
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.restart=kernel"}));
+  CHECK(policy->at_kernel_start(0, 7000).modes[0] ==
+        Modes{.epoch_cycles = 20000, .replication = {.profile = true, .restart = true}});
+  DegreeCounts camped = evenly({900, 880, 870, 500, 100});
+  camped.routed[0] = 1000;
+  const auto verdict = policy->at_epoch_end(report({camped}).at(27000, 20000));
+  CHECK(verdict->modes[0] == Modes{.epoch_cycles = 20000, .replication = {.level = 1, .profile = true}});
+  CHECK(policy->at_kernel_start(1, 30000).modes[0] ==
+        Modes{.epoch_cycles = 20000, .replication = {.level = 1, .profile = true, .restart = true}});
+}
+
+TEST_CASE("beside SAC a restart is said when the kernel starts, and not again with SAC's decisions") {
+  const auto policy = load_policy(read_system(
+      "sac-4chip", {"llc.organisation=sac", "llc.replication=selrep", "sac.window_cycles=2000", "selrep.restart=kernel"}));
+  CHECK(policy->at_kernel_start(0, 0).modes[0].replication.restart);
+  const DegreeCounts c = evenly({900, 0, 0, 0, 0});
+  const auto v = policy->at_epoch_end(report({c, c, c, c}).at(2000, 2000));
+  REQUIRE(v->decisions.size() == 1);  // SAC's
+  CHECK_FALSE(v->modes[0].replication.restart);
+  CHECK(v->modes[0].replication.profile);
 }
 
 TEST_CASE("a decision reports every term of every degree") {

@@ -70,19 +70,29 @@ TEST_CASE("figures are listed by relative size from 1 % on, those that began or 
   CHECK(compare(a, b, 0.6).results.size() == 2);
 }
 
-TEST_CASE("parts of a stack are compared as shares of the cycles, if they matter in either run") {
+TEST_CASE("the parts of the run times are compared in cycles of a chip, and add up to what separates the runs") {
   RunResult a = sample_result(2, 1), b = a;
-  for (auto* r : {&a, &b}) r->stack = {std::vector<Stack>(2)};
+  for (auto* r : {&a, &b}) r->stack = {std::vector<Stack>(2), std::vector<Stack>(2)};
   for (std::size_t chip = 0; chip < 2; ++chip) {
     a.stack[0][chip][StackPart::issue] = 500, b.stack[0][chip][StackPart::issue] = 250;
-    a.stack[0][chip][StackPart::dram] = 499, b.stack[0][chip][StackPart::dram] = 747;
-    a.stack[0][chip][StackPart::flush] = 1, b.stack[0][chip][StackPart::flush] = 3;
+    a.stack[1][chip][StackPart::dram] = 499, b.stack[1][chip][StackPart::dram] = 400 + 100.0 * static_cast<double>(chip);
+    a.stack[1][chip][StackPart::flush] = 1, b.stack[1][chip][StackPart::flush] = 226;
+    a.stack[1][chip][StackPart::launch] = b.stack[1][chip][StackPart::launch] = 1000;
   }
+  b.digest = 1;
   const auto c = compare(a, b);
-  REQUIRE(find(c.results, "stack.issue"));
-  CHECK(find(c.results, "stack.issue")->a == doctest::Approx(0.5));
-  CHECK(find(c.results, "stack.dram")->b == doctest::Approx(0.747));
-  CHECK(find(c.results, "stack.flush") == nullptr);
+  REQUIRE(c.cycles.size() == 3);
+  CHECK(c.cycles[0].name == "issue");  // not flush, of which there is 226 times as much
+  CHECK(c.cycles[1].name == "flush");
+  CHECK(c.cycles[2].name == "dram");
+  CHECK(c.cycles[2].b == doctest::Approx(450));
+  CHECK(find(c.results, "stack.issue") == nullptr);
+  CHECK(comparison_text(c, a, b, 2)
+            .find("    issue                                             500                250       -250\n"
+                  "    flush                                               1                226       +225\n"
+                  "    ... and 1 more (--top)\n") != std::string::npos);
+  a.stack.clear();  // of an old file
+  CHECK(compare(a, b).cycles.empty());
 }
 
 TEST_CASE("kernels are compared where both runs finished one of the same name, by the cycles between them") {

@@ -1,0 +1,113 @@
+"""Runs of one workload side by side: what separates their times, and what the policies that choose saw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from atoll_analysis import config
+from atoll_analysis.decisions import options, policy, reigns
+from atoll_analysis.errors import BadResult
+from atoll_analysis.figures.stack import LABELS
+from atoll_analysis.result import Result
+
+ALIKE = 0.01       # of the run time: a smaller loss is none
+_IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first run is the baseline."""
+
+    runs: dict[str, Result]     #: by label
+    speedups: "pd.Series[float]"  #: [run] the baseline's cycles over its own
+    cycles: pd.DataFrame        #: [part, run] cycles of the run by what they were spent on, mean of the chips
+    kernels: pd.DataFrame       #: [kernel, run] cycles
+
+    @property
+    def baseline(self) -> str:
+        return next(iter(self.runs))
+
+    def differences(self) -> pd.DataFrame:
+        """[part, run] cycles more than the baseline's, what separates the run times most first. They add up to the
+        difference of the runs' cycles."""
+        more = self.cycles.sub(self.cycles[self.baseline], axis=0).drop(columns=self.baseline)
+        return more.loc[more.abs().max(axis=1).sort_values(ascending=False).index]
+
+
+def label(results: Sequence[Result]) -> list[str]:
+    """Short names that tell the results apart: what distinguishes their organisations, or their files' names."""
+    values = {key: [str(r.config.get(key, "")) for r in results] for key in _IDENTITY}
+    telling = [key for key, of in values.items() if len(set(of)) > 1]
+    found = [" ".join(values[key][at] for key in telling) for at in range(len(results))]
+    if len(set(found)) < len(found):
+        found = [r.path.stem for r in results]
+    if len(set(found)) < len(found):
+        found = [str(r.path) for r in results]
+    return found
+
+
+def compare(results: Sequence[Result]) -> Comparison:
+    """Raises BadResult for a result that is of another workload than the first, not complete, or the same file."""
+    first = results[0]
+    names = label(results)
+    for at, result in enumerate(results):
+        if names[at] in names[:at]:
+            raise BadResult(result.path, "is given twice")
+        if not result.complete:
+            raise BadResult(result.path, "was stopped early by --max-cycles: its cycles cannot be compared")
+        if _workload(result) != _workload(first):
+            raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
+    return Comparison(
+        dict(zip(names, results)),
+        pd.Series({name: first.cycles / r.cycles for name, r in zip(names, results)}),
+        pd.DataFrame({name: _parts(r) for name, r in zip(names, results)}).fillna(0.0),
+        pd.DataFrame({name: r.kernels["cycles"].astype(float) for name, r in zip(names, results)}))
+
+
+def _workload(result: Result) -> tuple[object, ...]:
+    """The same for runs of the same kernels of the same files."""
+    return result.provenance.get("workload_digest"), list(result.kernels["name"]), list(result.kernels["ctas"])
+
+
+def _parts(result: Result) -> "pd.Series[float]":
+    if result.stack is None:
+        raise BadResult(result.path, "is of an Atoll that did not record where the cycles went: run it again")
+    parts = result.stack.groupby(level="chip").sum().mean()
+    return parts.rename(lambda part: LABELS.get(str(part), str(part).replace("_", " ")))
+
+
+def choices(result: Result) -> pd.DataFrame:
+    """[decision] kernel, cycle, choice, cycles that it ruled, the predicted bandwidth of every option in GB/s, and, where a
+    model compares two options, the lead of the one over the other and the lead that it needs. Those of an organisation."""
+    made = result.decisions
+    if made.empty:
+        return made
+    table = made[["kernel", "cycle", "choice"]].copy()
+    table["ruled"] = (reigns(result)["end"] - reigns(result)["begin"]).clip(lower=0)
+    for name, column in options(result).items():
+        table[name] = made[column]
+    if {"sm_side", "memory_side"} <= set(table.columns):
+        table["lead"] = table["sm_side"] / table["memory_side"] - 1
+        table["needed"] = float(result.config.get("sac.threshold", 0.0))
+    return table[made["choice"].map(policy) == "organisation"]
+
+
+def chooses(result: Result) -> bool:
+    return not choices(result).empty
+
+
+def beaten(comparison: Comparison) -> dict[str, tuple[str, float]]:
+    """Runs whose policy chooses an organisation and that are slower than one which does not: by whom, and by how much."""
+    fixed = {name: r.cycles for name, r in comparison.runs.items() if not chooses(r)}
+    found = {}
+    for name, result in comparison.runs.items():
+        best = min(fixed, key=lambda other: fixed[other], default=None)
+        if chooses(result) and best is not None and result.cycles > fixed[best] * (1 + ALIKE):
+            found[name] = (best, result.cycles / fixed[best] - 1)
+    return found
+
+
+def keys_that_differ(comparison: Comparison) -> pd.DataFrame:
+    """[key, run] the configuration keys whose values are not the same in all runs."""
+    return config.differences(pd.DataFrame({name: r.config for name, r in comparison.runs.items()}).T).T

@@ -1,0 +1,152 @@
+"""The page, and the lines, that compare runs of one workload."""
+
+from collections.abc import Callable, Sequence
+
+from atoll_analysis import markup, names
+from atoll_analysis.comparison import Comparison, beaten, choices, chooses, keys_that_differ
+from atoll_analysis.config import text
+from atoll_analysis.figures import comparison as figure
+from atoll_analysis.figures.chart import Chart
+from atoll_analysis.markup import Cell, Column, Tile, number
+from atoll_analysis.metrics import metrics
+from atoll_analysis.units import fixed, grouped, joules, percent
+
+_MOST_ROWS = 500  # of a table
+_SHOWN: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("ipc", "warp instructions per cycle", fixed), ("l1.hit_rate", "L1 hit rate", percent),
+    ("llc.hit_rate", "LLC hit rate", percent), ("requests.local_share", "L1 misses with a local home", percent),
+    ("load.mean_latency", "cycles per load", fixed), ("link.bytes_per_cycle", "bytes per cycle between chips", fixed),
+    ("dram.bytes_per_cycle", "DRAM bytes per cycle", fixed), ("energy.total", "energy", joules))
+
+
+def charts(comparison: Comparison) -> dict[str, Chart]:
+    return {"stacks": figure.stacks(comparison)}
+
+
+def _signed(cycles: float) -> str:
+    return f"{round(cycles):+,}".replace("-", "−")
+
+
+def _most(comparison: Comparison, run: str, count: int) -> list[tuple[str, float]]:
+    """The parts that separate the run's time from the baseline's most."""
+    more = comparison.differences()[run]
+    return [(str(part), float(more[part])) for part in more.abs().sort_values(ascending=False).index[:count] if more[part]]
+
+
+def _chosen(comparison: Comparison, run: str) -> str:
+    """What the run's policy chose over time, and how far it was from choosing otherwise."""
+    made = choices(comparison.runs[run])
+    ruled = made.groupby("choice")["ruled"].sum().sort_values(ascending=False) / comparison.runs[run].cycles
+    said = ", ".join(f"{choice} {percent(float(share))} of the time" for choice, share in ruled.items())
+    if "lead" in made:
+        closest = made.loc[(made["lead"] - made["needed"]).abs().idxmin()]
+        said += (f"; closest call, kernel {closest['kernel']}: SM-side promised {percent(float(closest['lead']))} more "
+                 f"bandwidth, and {percent(float(closest['needed']))} were needed")
+    return said
+
+
+def lines(comparison: Comparison) -> list[str]:
+    """The answer in a few lines of text: how much faster, by what, what was chosen and whether that was right."""
+    width = max(map(len, comparison.runs))
+    base = comparison.runs[comparison.baseline]
+    said = [f"{comparison.baseline:<{width}}  1.00 x  {grouped(base.cycles)} cycles, the baseline"]
+    for run, result in comparison.runs.items():
+        if run == comparison.baseline:
+            continue
+        parts = ", ".join(f"{part} {_signed(cycles)}" for part, cycles in _most(comparison, run, 3)) or "as the baseline"
+        said.append(f"{run:<{width}}  {fixed(comparison.speedups[run])} x  {grouped(result.cycles)} cycles: {parts}")
+        if chooses(result):
+            said.append(f"{'':<{width}}          chose {_chosen(comparison, run)}")
+    said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, which does not choose"
+             for run, (best, loss) in beaten(comparison).items()]
+    return said
+
+
+def _summary(comparison: Comparison) -> str:
+    shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, f"{grouped(result.cycles)} cycles")
+                          for run, result in comparison.runs.items()])
+    for run, (best, loss) in beaten(comparison).items():
+        shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, which does not choose: see Decisions.", "warn")
+    return shown
+
+
+def _differences(comparison: Comparison) -> str:
+    more = comparison.differences()
+    columns = [Column("cycles spent on"), Column(comparison.baseline, True)]
+    for run in more:
+        columns += [Column(str(run), True), Column("difference", True),
+                    Column("%", True, "the difference, of the baseline's run time")]
+    rows: list[list[Cell | str]] = []
+    whole = comparison.cycles[comparison.baseline].sum()
+    for part in more.index:
+        base = float(comparison.cycles.at[part, comparison.baseline])
+        if base == 0 and not more.loc[part].any():
+            continue
+        row: list[Cell | str] = [str(part), number(base, grouped(base))]
+        for run in more:
+            own, difference = float(comparison.cycles.at[part, run]), float(more.at[part, run])
+            row += [number(own, grouped(own)), number(difference, _signed(difference)),
+                    number(difference, percent(difference, whole))]
+        rows.append(row)
+    return markup.table(columns, rows, "Mean of the chips; what separates the run times most stands first")
+
+
+def _decisions(comparison: Comparison) -> str:
+    shown = ""
+    for run, result in comparison.runs.items():
+        made = choices(result)
+        if made.empty:
+            continue
+        values = [c for c in made.columns if c not in ("kernel", "cycle", "choice", "ruled")]
+        titles = {"lead": "SM-side's lead", "needed": "lead needed"}
+        columns = [Column("kernel", True), Column("cycle", True), Column("choice"), Column("ruled", True, "cycles")]
+        columns += [Column(titles.get(str(v), f"{v}, GB/s predicted"), True) for v in values]
+        rows: list[list[Cell | str]] = []
+        for _, row in made.head(_MOST_ROWS).iterrows():
+            cells: list[Cell | str] = [number(row["kernel"], str(row["kernel"])), number(row["cycle"], grouped(row["cycle"])),
+                                       str(row["choice"]), number(row["ruled"], grouped(row["ruled"]))]
+            cells += [number(row[v], percent(row[v]) if v in titles else grouped(row[v])) for v in values]
+            rows.append(cells)
+        count = "" if len(rows) == len(made) else f", the first {len(rows)} of {len(made)}"
+        shown += markup.paragraph(f"{run} chose {_chosen(comparison, run)}.")
+        shown += markup.table(columns, rows, f"Decisions of {run}{count}")
+    return shown
+
+
+def _kernels(comparison: Comparison) -> str:
+    columns = [Column("kernel", True), Column("name"), *[Column(run, True) for run in comparison.runs], Column("fastest")]
+    rows: list[list[Cell | str]] = []
+    own = comparison.runs[comparison.baseline].kernels["name"]
+    for at, cycles in comparison.kernels.head(_MOST_ROWS).iterrows():
+        rows.append([number(float(at), str(at)), names.kernel(str(own[at])),
+                     *[number(float(c), grouped(float(c))) for c in cycles], str(cycles.idxmin())])
+    return markup.table(columns, rows, f"Cycles of each of {len(comparison.kernels)} kernels")
+
+
+def _counters(comparison: Comparison) -> str:
+    values = {run: metrics(result) for run, result in comparison.runs.items()}
+    rows: list[list[Cell | str]] = [
+        [title, *[number(float(of[name]), form(float(of[name]))) for of in values.values()]]
+        for name, title, form in _SHOWN if any(of[name] == of[name] for of in values.values())]
+    return markup.table([Column(""), *[Column(run, True) for run in values]], rows, "Whole runs", sortable=False)
+
+
+def _configuration(comparison: Comparison) -> str:
+    table = keys_that_differ(comparison)
+    rows: list[Sequence[Cell | str]] = [[str(key), *[text(v) for v in row]] for key, row in zip(table.index, table.to_numpy())]
+    return markup.table([Column("key"), *[Column(run) for run in comparison.runs]], rows, "Keys that differ", sortable=False)
+
+
+def page(comparison: Comparison) -> str:
+    """The whole document."""
+    base = comparison.runs[comparison.baseline]
+    sections = [("summary", "Summary", _summary(comparison)),
+                ("stack", "Where the cycles went", markup.figure(figure.stacks(comparison)) + _differences(comparison)),
+                ("decisions", "Decisions", _decisions(comparison)),
+                ("counters", "What the memory system did", _counters(comparison)),
+                ("kernels", "Kernels", _kernels(comparison)),
+                ("configuration", "Configuration", _configuration(comparison))]
+    title = f"{names.workload(str(base.provenance['workload']))} on {base.provenance['system']}"
+    return markup.page(title, f"{len(comparison.runs)} runs: {', '.join(comparison.runs)}", [s for s in sections if s[2]],
+                       f"From {', '.join(r.path.name for r in comparison.runs.values())}, "
+                       f"written by Atoll {base.provenance['version']}.")

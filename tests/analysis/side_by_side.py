@@ -1,0 +1,103 @@
+"""Runs of one workload side by side: parts add up to the difference of the run times, policies that choose are judged, and
+what cannot be compared is refused."""
+
+import contextlib
+import dataclasses
+import io
+import os
+import pathlib
+import subprocess
+import sys
+
+import support
+import numpy as np
+
+import atoll_analysis
+from atoll_analysis import cli, comparison, comparison_report
+
+ORGANISATIONS = ("memory_side", "sm_side", "sac")
+SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2", "sac.window_cycles=1000",
+         "link.bandwidth_gbps=8"]
+
+
+class SideBySide(support.FolderTest):
+    def simulate(self, name: str, workload: "os.PathLike[str]", *sets: str) -> pathlib.Path:
+        path = self.folder / f"{name}.h5"
+        words = [word for key in [*SMALL, *sets] for word in ("--set", key)]
+        subprocess.run([os.environ["ATOLL"], "run", "sac-4chip", "-w", str(workload), *words, "-o", str(path), "--force", "-q"],
+                       check=True, capture_output=True)
+        return path
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.paths = [self.simulate(o, support.DATA / "workload.json", f"llc.organisation={o}") for o in ORGANISATIONS]
+        self.results = [atoll_analysis.load(path) for path in self.paths]
+        self.compared = comparison.compare(self.results)
+
+    def test_labels_say_what_differs(self) -> None:
+        self.assertEqual(list(self.compared.runs), list(ORGANISATIONS))
+        self.assertEqual(comparison.label([self.results[0], self.results[0]]), [str(self.paths[0])] * 2)
+        again = self.simulate("wide", support.DATA / "workload.json", "llc.organisation=sac", "link.bandwidth_gbps=64")
+        self.assertEqual(comparison.label([self.results[2], atoll_analysis.load(again)]), ["sac", "wide"])  # of the files
+        self.assertEqual(list(comparison.keys_that_differ(self.compared).index), ["llc.organisation"])
+
+    def test_parts_add_up_to_the_run_times_and_their_differences_to_what_separates_these(self) -> None:
+        base = self.results[0].cycles
+        for name, result in self.compared.runs.items():
+            self.assertAlmostEqual(self.compared.cycles[name].sum(), result.cycles, delta=1e-6 * result.cycles)
+            self.assertAlmostEqual(self.compared.speedups[name], base / result.cycles)
+        more = self.compared.differences()
+        for name in more:
+            self.assertAlmostEqual(more[name].sum(), self.compared.runs[str(name)].cycles - base, delta=1e-6 * base)
+        sizes = more.abs().max(axis=1).to_numpy()
+        self.assertTrue((np.diff(sizes) <= 0).all(), "what separates most stands first")
+
+    def test_decisions_say_what_was_promised_and_what_was_needed(self) -> None:
+        made = comparison.choices(self.results[2])
+        self.assertEqual(set(made["choice"]) - {"sm_side", "memory_side"}, set())
+        for _, row in made.iterrows():
+            self.assertAlmostEqual(row["lead"], row["sm_side"] / row["memory_side"] - 1)
+            self.assertEqual(row["choice"] == "sm_side", row["lead"] > row["needed"])
+        self.assertTrue((made["needed"] == 0.05).all())
+        self.assertFalse(comparison.chooses(self.results[0]))
+
+    def test_a_policy_that_loses_to_what_does_not_choose_is_flagged(self) -> None:
+        best = min(self.results[:2], key=lambda r: r.cycles)
+        for factor, flagged in ((1.3, True), (1.005, False)):
+            chosen = dataclasses.replace(self.results[2], cycles=round(best.cycles * factor))
+            found = comparison.beaten(comparison.compare([*self.results[:2], chosen]))
+            self.assertEqual(set(found), {"sac"} if flagged else set())
+            if flagged:
+                self.assertEqual(found["sac"][0], best.config["llc.organisation"])
+                self.assertAlmostEqual(found["sac"][1], 0.3, 3)
+
+    def test_the_command_writes_a_page_and_says_it_in_a_few_lines(self) -> None:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            self.assertEqual(cli.main([str(p) for p in self.paths]), 0)
+        text = said.getvalue().splitlines()
+        self.assertEqual(text[0], str(self.folder / "comparison.html"))
+        self.assertEqual(text[1:], comparison_report.lines(self.compared))
+        for name, result in self.compared.runs.items():
+            self.assertTrue(any(line.startswith(name) and f"{result.cycles:,} cycles" in line for line in text), text)
+        page = (self.folder / "comparison.html").read_text(encoding="utf-8")
+        for part in ("Where the cycles went", "Decisions of sac", "lead needed", "Keys that differ"):
+            self.assertIn(part, page)
+        self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
+
+    def test_what_cannot_be_compared_is_refused_by_name(self) -> None:
+        other = self.simulate("alone", support.DATA / "alone.json")
+        cut = dataclasses.replace(self.results[1], complete=False)
+        old = dataclasses.replace(self.results[1], stack=None)
+        for results, why in (([self.results[0], atoll_analysis.load(other)], "is of another workload"),
+                             ([self.results[0], self.results[0]], "is given twice"),
+                             ([self.results[0], cut], "was stopped early"), ([self.results[0], old], "run it again")):
+            with self.assertRaisesRegex(atoll_analysis.BadResult, why):
+                comparison.compare(results)
+
+
+if __name__ == "__main__":
+    if not pathlib.Path(os.environ.get("ATOLL", "")).is_file():
+        print("skipped: ATOLL names no program")
+        sys.exit(77)
+    support.main()
