@@ -31,14 +31,13 @@ class Runs:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
 
-    def of(self, name, workloads=None):
-        """Its folder, if it is complete, or all of these workloads are there that it has."""
+    def of(self, name):
+        """Its folder, if it is complete."""
         folder = self.folder / name
         if not (folder / "experiment.json").exists():
             raise Missing(f"{folder} has no results")
         asked = json.loads((folder / "experiment.json").read_text())
-        points = [f"{w['name']}__{v['name']}.h5" for w in asked["workloads"] for v in asked["variants"]
-                  if workloads is None or w["name"] in workloads]
+        points = [f"{w['name']}__{v['name']}.h5" for w in asked["workloads"] for v in asked["variants"]]
         missing = [p for p in points if not (folder / p).exists()]
         if missing:
             raise Missing(f"{folder} lacks {len(missing)} of {len(points)} points, {missing[0]} among them")
@@ -86,19 +85,13 @@ class Runs:
 
     @functools.cached_property
     def rec(self):
-        """Without its networks, of which the paper's figures have no bars."""
+        """Of the twelve programs; a claim asks for the points that it rests on."""
         page = module("rec")
-        names = [self.of(name, page.paper.WORKLOADS).name for name in ("rec", "rec_products")]
-        return types.SimpleNamespace(page=page, main=page.Results(self.folder, *names))
-
-    @functools.cached_property
-    def rec_sizes(self):
-        return self.rec.page.Results(self.folder, self.of("rec_sizes").name)
-
-    @functools.cached_property
-    def rec_large(self):
-        larger = [self.of(name).name for name in ("rec_sizes", "rec_sizes_others")]
-        return self.rec.page.Results(self.folder, "rec", "rec_products", *larger)
+        experiments = {"main": ("rec", "rec_products"), "sizes": ("rec_sizes",),
+                       "large": ("rec", "rec_products", "rec_sizes", "rec_sizes_others")}
+        results = {name: page.Results(self.folder, *names, missing=Missing) for name, names in experiments.items()}
+        results["sizes"].names = page.SIZED
+        return types.SimpleNamespace(page=page, **results)
 
     @functools.cached_property
     def colab(self):
