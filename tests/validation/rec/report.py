@@ -3,12 +3,12 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
-The runs are `atoll sweep` of the experiments of EXPERIMENTS in inputs/experiments, on traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays
-out of tables and means. Needs h5py (Debian: python3-h5py, /usr/bin/python3)."""
+The runs are `atoll sweep` of the experiments of EXPERIMENTS in inputs/experiments, on traces of record.py: what is in DIR
+already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
+python3-h5py, /usr/bin/python3)."""
 
 import argparse
 import copy
-import functools
 import itertools
 import json
 import math
@@ -209,17 +209,24 @@ def evicted_lines(results, variant):
 def averages(rec, sizes):
     """Claims that are averages: number, what, printed, a function that says what it is here (nan where nothing was run),
     effect."""
-    speedup = lambda v: geometric(c) if (c := rec.speedup(v).values()) else math.nan
-    evict = lambda: [rec.points[w, "directory"] for w in rec.workloads("directory")]
-    out = [(number, f"speed-up of {v}, geometric mean", printed, functools.partial(speedup, v), GAIN)
+    def speedup(v):
+        return lambda: geometric(c) if (c := rec.speedup(v).values()) else math.nan
+
+    def lines(results, v):
+        return lambda: evicted_lines(results, v)
+
+    def evict_share():
+        evict = [rec.points[w, "directory"] for w in rec.workloads("directory")]
+        return mean(p["evict_hits"] / max(1, p["hits"]) for p in evict)
+
+    out = [(number, f"speed-up of {v}, geometric mean", printed, speedup(v), GAIN)
            for number, v, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167))]
     out += [("109", "misses of REC over the baseline's, cold excluded", 0.465,
              lambda: mean(miss_ratios(rec, "rec").values()), LOSS),
-            ("113", "evict-initiated share of invalidations that hit", 0.795,
-             lambda: mean(p["evict_hits"] / max(1, p["hits"]) for p in evict()), AMOUNT)]
+            ("113", "evict-initiated share of invalidations that hit", 0.795, evict_share, AMOUNT)]
     for r, results, v, printed in zip(RANGES, (sizes, sizes, rec, sizes), ("rec_128", "rec_256", "rec", "rec_4096"),
                                       (1.8, 3.4, 12.9, 54.7)):
-        out.append(("130", f"lines per evicted entry, range {r}", printed, functools.partial(evicted_lines, results, v), AMOUNT))
+        out.append(("130", f"lines per evicted entry, range {r}", printed, lines(results, v), AMOUNT))
     out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156,
              lambda: mean(rec.ratio("evict_hits", "rec").values()), LOSS),
             ("136", "inter-GPU transactions, REC over the baseline", 0.651,
@@ -243,7 +250,8 @@ def claims(rec, sizes, places):
                         + (within(by_page) if not math.isnan(by_page) else ["-"] * 3))
     return ["### Averages", "",
             "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it. "
-            "Entries of 130 are those of workloads that evict any, with other ranges than 1 KB of four workloads. Last, the twelve with pages of 4 KB in rotation instead of chunks of 2 MB.", ""] \
+            "Entries of 130 are those of workloads that evict any, with other ranges than 1 KB of four workloads. "
+            "Last, the twelve with pages of 4 KB in rotation instead of chunks of 2 MB.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter", "with the networks",
                  "by page", "effect by page", "within a quarter"], rows)
 
@@ -429,8 +437,9 @@ def main():
         (Results(out, "rec_messages"), places.under("pages_"), "Pages of 4 KB in rotation"),
         (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
-             ["### Links of slots, invalidations by range", "", "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by "
-              "line, as above, or by range and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
+             ["### Links of slots, invalidations by range", "",
+              "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by line, as above, or by range "
+              "and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
     results_page.write(PAGE, [line for part in parts for line in part])
 
 
