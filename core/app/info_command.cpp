@@ -3,22 +3,29 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/workload_info.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/summary.hpp"
+#include "inputs/trace/trace_workload.hpp"
 
 namespace atl {
 
 void add_info(Commands& c) {
   struct Options {
     std::string file;
-    bool json = false;
+    bool json = false, count = false;
   };
   auto o = std::make_shared<Options>();
-  CLI::App* cmd = c.app.add_subcommand("info", "Show what is in a result file");
-  cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required();
+  CLI::App* cmd = c.app.add_subcommand("info", "Show what is in a result, a trace or a parametric workload");
+  cmd->add_option("FILE", o->file, "result of `atoll run`, or whatever --workload takes")->required();
   cmd->add_flag("--json", o->json, "for programs");
+  cmd->add_flag("--count", o->count, "of a workload: read every CTA, for instructions and the lines that they touch");
   cmd->callback([&c, o] {
     c.chosen = [o] {
+      if (!has_hdf5_signature(o->file) || is_trace(o->file)) {
+        fmt::print("{}", o->json ? workload_json(o->file, o->count) : workload_text(o->file, o->count));
+        return;
+      }
       const RunResult r = read_result(o->file);
       fmt::print("{}", o->json ? info_json(r) : info_text(r));
     };

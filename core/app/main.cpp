@@ -1,13 +1,16 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
 #include "core/stats/version.hpp"
+#include "inputs/config/suggest.hpp"
 
 namespace {
 
@@ -22,6 +25,30 @@ void report(const std::exception_ptr& error) {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "atoll: %s\n", e.what());
   }
+}
+
+/// `atoll help [COMMAND]`, and a first word that is no command: the exit code. -1: neither.
+int answer_first(CLI::App& app, int argc, char** argv, bool speaks) {
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool help = first == "help";
+  const std::string word = help ? (argc > 2 ? argv[2] : "") : first;
+  if (!help && (word.empty() || word[0] == '-')) return -1;
+  std::vector<std::string> known{"help"};
+  const CLI::App* command = word.empty() ? &app : nullptr;
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(c->get_name());
+    if (c->get_name() == word) command = c;
+  }
+  if (!help && command != nullptr) return -1;
+  if (command != nullptr) {
+    if (speaks) std::fputs(command->help(command == &app ? "" : "atoll").c_str(), stdout);
+    return 0;
+  }
+  const std::string close = atl::closest_key(word, known);
+  if (speaks)
+    std::fprintf(stderr, "atoll: there is no command `%s`%s; `atoll --help` lists all\n", word.c_str(),
+                 close.empty() ? "" : (", did you mean `" + close + "`?").c_str());
+  return 2;
 }
 
 }  // namespace
@@ -58,6 +85,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   atl::add_config(commands);
   atl::add_list(commands);
   atl::add_ptx(commands);
+  if (const int code = answer_first(app, argc, argv, mpi.transport().rank() == 0); code >= 0) return code;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/sweep_table.hpp"
 #include "core/engine/error.hpp"
@@ -13,7 +14,7 @@ namespace {
 constexpr const char* kSpeedup = "speedup";
 
 struct TableOptions {
-  std::string folder;
+  std::string folder, by;
   std::vector<std::string> metrics{kSpeedup};
   bool csv = false, markdown = false, relative = false;
 };
@@ -29,11 +30,12 @@ Metric metric_named(const std::string& name) {
 }
 
 /// What the numbers are, above a table for people.
-std::string heading(const Experiment& e, const std::string& metric, bool relative) {
+std::string heading(const Experiment& e, const std::string& metric, bool relative, const std::string& by) {
   std::string out =
       metric == kSpeedup ? "Speed-up (ratio of cycles)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
   if (metric != kSpeedup && relative) out += "; over the baseline's";
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
+  if (!by.empty()) out += fmt::format("; columns: {}", by);
   if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
   return out + "\n";
 }
@@ -47,9 +49,10 @@ void table(const TableOptions& o) {
   const bool plain = !o.csv && !o.markdown;
   for (std::size_t i = 0; i < o.metrics.size(); ++i) {
     const std::string& metric = o.metrics[i];
-    const TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
+    TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
+    if (!o.by.empty()) t = by_axis(t, sweep.experiment, o.by, metric != kSpeedup);
     if (i > 0) fmt::print("\n");
-    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative));
+    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative, o.by));
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
   if (sweep.missing.empty()) return;
@@ -65,6 +68,7 @@ std::string footer() {
       "  atoll table results/quick\n"
       "  atoll table results/sac --metric cycles,llc.miss_rate --csv\n"
       "  atoll table results/sac --metric energy.total --relative\n"
+      "  atoll table results/bandwidth --by link.bandwidth_gbps\n"
       "Metrics: speedup, any counter (docs/results.md), and\n";
   for (const Metric& m : derived_metrics()) out += fmt::format("  {:<22} {}\n", m.name, m.doc);
   out +=
@@ -86,6 +90,7 @@ void add_table(Commands& c) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
+  cmd->add_option("--by", o->by, "key that variants set: a column for each of its values")->option_text("KEY");
   cmd->add_flag("-r,--relative", o->relative, "metrics over those of the baseline; speed-ups are anyway");
   auto* as_csv = cmd->add_flag("--csv", o->csv, "comma-separated values");
   cmd->add_flag("--markdown", o->markdown, "a table in Markdown")->excludes(as_csv);

@@ -10,5 +10,7 @@ std::string grouped(std::uint64_t value);        ///< `1,234,567`
 std::string percent(double part, double whole);  ///< `42.0 %`, or `-` when there is no whole
 std::string duration(double seconds);            ///< `8 s`, `3 min 20 s`, `2 h 05 min`, `4 d 03 h`
 std::string hex(std::uint64_t value);            ///< 16 digits
+/// The function of a mangled name, without its parameters: `gemm<float>` for `_Z4gemmIfEvPT_`. Others as they are.
+std::string function_name(const std::string& name);
 
 }  // namespace atl

@@ -116,7 +116,7 @@ std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, do
   for (std::size_t k = 0; k < std::min(a.kernels.size(), b.kernels.size()); ++k) {
     const KernelResult &x = a.kernels[k], &y = b.kernels[k];
     if (x.name != y.name || x.finished == kNever || y.finished == kNever) continue;
-    const Effect e{fmt::format("{} {}", k, x.name), "cycles", static_cast<double>(x.finished - x.launched),
+    const Effect e{fmt::format("{} {}", k, function_name(x.name)), "cycles", static_cast<double>(x.finished - x.launched),
                    static_cast<double>(y.finished - y.launched), true};
     if (differs(e, least)) out.push_back(e);
   }

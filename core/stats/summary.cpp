@@ -51,8 +51,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   for (std::size_t k = 0; k < std::min(result.kernels.size(), shown); ++k) {
     const auto& kernel = result.kernels[k];
     const auto cycles = cycles_of(kernel);
-    // Mangled names run to hundreds of characters; where all kernels are shown, so are all of their names.
-    const std::string name = all ? kernel.name : fmt::format("{:.28}", kernel.name);
+    // Names of templates run to hundreds of characters; where all kernels are shown, so are all of their names.
+    const std::string function = function_name(kernel.name), name = all ? function : fmt::format("{:.28}", function);
     out += fmt::format("    {:>3}  {:<28} {:>15} cycles {:>10} CTAs\n", k, name, cycles ? grouped(*cycles) : "unfinished,",
                        grouped(kernel.ctas));
   }

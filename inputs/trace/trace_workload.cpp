@@ -214,6 +214,12 @@ void TraceWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& 
   slot->ctas.extract(cta - columns.first_cta(block), out);
 }
 
+bool is_trace(const std::string& path) {
+  if (!has_hdf5_signature(path)) return false;
+  const Hdf5Lock lock;
+  return open_file(path).openGroup("/").attrExists("format");
+}
+
 bool has_hdf5_signature(const std::string& path) {
   static constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
   unsigned char head[8] = {};

@@ -31,4 +31,7 @@ class TraceWorkload : public Workload {
 /// True if the file begins as every HDF5 file does.
 bool has_hdf5_signature(const std::string& path);
 
+/// True if it is one that says of itself that it is an Atoll trace, whether or not it can be read as such.
+bool is_trace(const std::string& path);
+
 }  // namespace atl

@@ -1,6 +1,7 @@
 """What a user sees of the commands: run, info, config, list."""
 
 import json
+import os
 import re
 
 import program
@@ -34,6 +35,36 @@ class Commands(program.ProgramTest):
         self.assertLessEqual(totals["llc.hits"], totals["llc.accesses"])
         self.assertEqual(totals["sm.ctas"], 48 + 48 + 37)
         self.assertEqual(program.files_below(self.folder), [output])
+
+    def test_info_of_a_workload_lists_its_kernels_and_counts_what_they_do(self):
+        info = json.loads(self.succeeds(["info", "--json", "--count", workload("stores")]).out)
+        self.assertEqual([k["ctas"] for k in info["kernels"]], [48, 48, 37])
+        totals = json.loads(self.succeeds(["info", "--json", self.ran()]).out)["totals"]
+        self.assertEqual(sum(k["instructions"] for k in info["kernels"]), totals["warp.instructions"])
+        for kernel in info["kernels"]:
+            self.assertGreater(kernel["touched_bytes"], 0)
+            self.assertGreaterEqual(kernel["touched_bytes"], kernel["written_bytes"])
+        trace = os.path.join(program.SOURCE, "inputs/workloads/traces/squeezenet.h5")
+        info = json.loads(self.succeeds(["info", "--json", trace]).out)
+        self.assertEqual((info["format"], len(info["kernels"])), ("Atoll trace", 30))
+        self.assertEqual((info["kernels"][0]["function"], info["kernels"][0]["grid"]), ("convolution", [4, 24, 1]))
+        self.assertNotIn("instructions", info["kernels"][0])
+        text = self.succeeds(["info", trace]).out
+        self.assertRegex(text, r"\n +1  max_pool +grid 1 x 24 +block 256\n")
+        self.assertIn("--count", text)
+        self.refused(["info", self.path("none.json")], 2, "none.json", layouts=(None,))
+
+    def ran(self):
+        output = self.path("ran.h5")
+        self.succeeds(self.arguments("-q", "-o", output))
+        return output
+
+    def test_help_is_a_command_and_a_mistyped_one_gets_a_suggestion(self):
+        self.assertEqual(self.succeeds(["help"]).out, self.succeeds(["--help"]).out)
+        self.assertEqual(self.succeeds(["help", "sweep"]).out, self.succeeds(["sweep", "--help"]).out)
+        self.refused(["runn", "sac-4chip"], 2, "no command `runn`", "did you mean `run`")
+        self.refused(["help", "tabl"], 2, "no command `tabl`", "did you mean `table`", layouts=(None,))
+        self.refused(["xyzzy"], 2, "no command `xyzzy`", "atoll --help", layouts=(None,))
 
     def test_without_output_only_the_summary_is_printed(self):
         self.assertIn("LLC", self.succeeds(self.arguments(), cwd=self.folder).out)

@@ -1,6 +1,7 @@
 """An experiment from its file to its table: what is run, what is left alone, what is told of failures."""
 
 import csv
+import io
 import json
 import math
 import os
@@ -264,6 +265,31 @@ class Sweep(program.ProgramTest):
         text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
         self.assertIn("beside Fig. 0", text)
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)
+
+    def test_a_table_by_an_axis_has_a_column_for_each_value_and_no_baselines_of_themselves(self):
+        self.write("a.json", json.dumps({"kernels": [{"ctas": 8, "memory_instructions": 10, "regions": [{"name": "r", "size_kib": 64}]}]}))
+        experiment = self.write("axis.json", json.dumps({
+            "system": "sac-4chip", "set": {key: int(value) for key, value in (word.split("=") for word in SMALL)},
+            "workloads": [{"name": "a", "path": "a.json"}], "baseline": "mem",
+            "variants": [{"name": "mem", "set": {"llc.organisation": "memory_side"}},
+                         {"name": "sm", "set": {"llc.organisation": "sm_side"}}],
+            "sweeps": [{"key": "link.bandwidth_gbps", "values": [4, 64]}]}))
+        out = self.path("axis")
+        self.succeeds(["sweep", experiment, "--out", out])
+        plain = {row[0]: row for row in self.csv_of(out)}
+        head = plain["speed-up"]
+        table = list(self.csv_of(out, "--by", "link.bandwidth_gbps"))
+        self.assertEqual(table[0], ["speed-up", "link.bandwidth_gbps=4", "link.bandwidth_gbps=64"])
+        wanted = [plain["a"][head.index(f"sm_bandwidth_gbps-{v}")] for v in (4, 64)]
+        self.assertEqual([row for row in table[1:] if row], [[name, *wanted] for name in
+                         ("a sm_side", "ALL harmonic mean sm_side", "ALL IPC-first mean sm_side")])
+        rows = [row[0] for row in self.csv_of(out, "--by", "link.bandwidth_gbps", "--metric", "cycles") if row]
+        self.assertEqual(rows, ["cycles", "a memory_side", "a sm_side"])
+        self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
+        self.refused(["table", out, "--by", "x"], 2, "they set llc.organisation, link.bandwidth_gbps", layouts=(None,))
+
+    def csv_of(self, out, *more):
+        return csv.reader(io.StringIO(self.succeeds(["table", out, "--csv", *more]).out))
 
     def test_a_table_shows_what_is_missing_and_leaves_it_out_of_the_means(self):
         file = self.experiment()

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -12,6 +13,7 @@ import sites
 import suites
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+QUICK = 1.0  # processor seconds of a test case
 EQUIVALENT = os.path.join(HERE, "equivalent.json")
 
 
@@ -91,16 +93,30 @@ def run(options):
     with open(settings, "w", encoding="utf-8") as file:
         json.dump(wanted, file)
     programs, cases = build(options.work, options.seed, options.count, options.jobs)
-    done = {r["id"] for r in lines_of(results)}
-    todo = [m for m in lines_of(os.path.join(options.work, "mutants.jsonl")) if m["id"] not in done]
+    mutants = lines_of(os.path.join(options.work, "mutants.jsonl"))
+    done = latest(results)
+    # Most are killed in no time: the few cases that take long are for those that are not.
+    quick = [m for m in mutants if m["id"] not in done]
+    passes = (("quick", quick, 0.0, QUICK), ("long", None, QUICK, math.inf))
+    for name, todo, shortest, longest in passes:
+        if todo is None:
+            done = latest(results)
+            todo = [done[m["id"]] for m in mutants if done[m["id"]]["left"] > 0]
 
-    def one(mutant):
-        return {**mutant, **suites.judge(programs, cases, mutant["id"], own_suite(mutant["file"]))}
-    for number, result in enumerate(suites.each(one, todo, options.jobs)):
-        append(results, result)
-        print(f"{number + 1}/{len(todo)} {result['outcome']:<11} {result['seconds']:7.1f} s  "
-              f"{result['file']}:{result['line']}  {result['change']}", flush=True)
+        def one(mutant):
+            judged = suites.judge(programs, cases, mutant["id"], own_suite(mutant["file"]), shortest, longest)
+            return {**mutant, **judged, "ran": judged["ran"] + mutant.get("ran", 0),
+                    "seconds": judged["seconds"] + mutant.get("seconds", 0.0)}
+        for number, result in enumerate(suites.each(one, todo, options.jobs)):
+            append(results, result)
+            print(f"{name} {number + 1}/{len(todo)} {result['outcome']:<11} {result['seconds']:7.1f} s  "
+                  f"{result['file']}:{result['line']}  {result['change']}", flush=True)
     report(options)
+
+
+def latest(path):
+    """What is known of each mutant, by number."""
+    return {r["id"]: r for r in lines_of(path)}
 
 
 def reason(result, written):
@@ -111,7 +127,7 @@ def reason(result, written):
 
 
 def report(options):
-    results = lines_of(os.path.join(options.work, "results.jsonl"))
+    results = list(latest(os.path.join(options.work, "results.jsonl")).values())
     if not results:
         raise SystemExit(f"{options.work} has no results: run first")
     written = {(e["before"], e["after"]): e["why"] for e in json.loads(scratch.read(EQUIVALENT))}
@@ -132,6 +148,8 @@ def report(options):
           f"{killed / max(1, killed + survived):.1%}; {sum(r['seconds'] for r in results) / len(results):.1f} s each")
     for r, why in sorted(alive, key=lambda a: (a[1] is not None, a[0]["file"], a[0]["line"])):
         seen = f", by {r['ran']} test cases" if r["ran"] else ""
+        if r["left"] > 0:
+            seen += f"; {r['left']} long ones have not been run"
         print(f"\n{r['file']}:{r['line']}: {r['outcome']}{seen} (mutant {r['id']})")
         print(f"  - {r['before']}\n  + {r['after']}")
         if why:

@@ -1,6 +1,7 @@
 """Runs test cases of the unit suites, one process each."""
 
 import concurrent.futures
+import math
 import os
 import resource
 import signal
@@ -95,10 +96,16 @@ def in_order(all_cases, mutant, own):
     return sorted((c for c in all_cases if mutant in c.reached), key=key)
 
 
-def judge(programs, all_cases, mutant, own):
-    """What becomes of a mutant: a dictionary with outcome, killer, the number of cases run and the seconds it took."""
+def judge(programs, all_cases, mutant, own, shortest=0.0, longest=math.inf):
+    """What becomes of a mutant under the cases that take such times: a dictionary with outcome, killer, the number of cases
+    run, that of longer ones left, and the seconds it took."""
     start, ran, outcome, by = time.monotonic(), 0, "not reached", ""
-    for case in in_order(all_cases, mutant, own):
+    cases = in_order(all_cases, mutant, own)
+    left = sum(case.cpu_seconds > longest for case in cases)
+    for case in cases:
+        if not shortest < case.cpu_seconds <= longest:
+            outcome = "passed"
+            continue
         ran += 1
         outcome, _, _ = run(programs[case.suite], case, mutant, 5 * case.cpu_seconds + 2)
         if outcome == "crashed":  # once more: somebody else may have ended it
@@ -106,7 +113,7 @@ def judge(programs, all_cases, mutant, own):
         if outcome != "passed":
             by = f"unit_{case.suite}: {case.name}"
             break
-    return {"outcome": "survived" if outcome == "passed" else outcome, "by": by, "ran": ran,
+    return {"outcome": "survived" if outcome == "passed" else outcome, "by": by, "ran": ran, "left": 0 if by else left,
             "seconds": round(time.monotonic() - start, 2)}
 
 

@@ -221,5 +221,12 @@ TEST_CASE("programs with races and atomics are not accused of what their races d
   });
 }
 
+TEST_CASE("a checker begins with nothing counted") {
+  const ConsistencyChecker::Counts n = ConsistencyChecker().counts();
+  for (const std::uint64_t count : {n.checked, n.unchecked, n.slices, n.endings, n.copies, n.sharers_compared, n.forwarded,
+                                    n.merged, n.l1_merged, n.recalled})
+    CHECK(count == 0);
+}
+
 }  // namespace
 }  // namespace atl

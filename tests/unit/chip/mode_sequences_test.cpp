@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include "../../plugins/alternating.hpp"
 #include "../../plugins/random_modes.hpp"
 #include "coherence_stress.hpp"
+#include "core/engine/file_digest.hpp"
 
 // Whatever sequence of modes a policy returns, no read is stale: chips write back, invalidate and drain as it takes.
 namespace atl {
@@ -95,6 +98,15 @@ TEST_CASE("a policy has the same digest compiled in and as a plug-in") {
   });
   c.llc.policy = ATOLL_PLUGIN;
   CHECK(digest(load_policy) == inside);
+}
+
+TEST_CASE("a plug-in is known by the name that it gives itself, and by the digest of its file") {
+  SystemConfig c = with_plugin(tiny(2));
+  c.llc.policy = ATOLL_PLUGIN;
+  const LoadedPolicy p = load_policy(c);
+  CHECK(p.name == "alternating");
+  CHECK(p.digest == fmt::format("{:016x}", digest_of_file(ATOLL_PLUGIN).value()));
+  CHECK(p.traits.switches);
 }
 
 TEST_CASE("before a kernel turns SM-side, the homes' dirty lines are written back, and the kernel starts later by that") {

@@ -198,5 +198,17 @@ TEST_CASE("a window is taken once, in order, where assertions are built in" * do
   CHECK_THROWS_AS(box.take(4), AssertionFailure);
 }
 
+TEST_CASE("what has not been handed over is kept for a checkpoint, the far future included") {
+  Mailbox box(3, kWindow);
+  Mail mail = mail_of({15, 25, 10'000});
+  mail.control.push_back({20'000, 3, 1, "x"});
+  box.put(mail, 10);
+  box.take(1);
+  const Mail left = box.undelivered();
+  CHECK(arrivals(left) == Cycles{25, 10'000});
+  REQUIRE(left.control.size() == 1);
+  CHECK(left.control[0].arrival == 20'000);
+}
+
 }  // namespace
 }  // namespace atl::test

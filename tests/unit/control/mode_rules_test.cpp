@@ -50,6 +50,12 @@ TEST_CASE("a role must be declared, and a change of role as well") {
   CHECK(refusal(c, memory, both({.profile = true})).find("do not declare `llc_profile`") != std::string::npos);
 }
 
+TEST_CASE("what is no role is refused by its number, from the first one beyond them") {
+  for (const unsigned n : {3u, 4u, 255u})
+    CHECK(refusal(two_chips(), kAnything, both({.llc = static_cast<LlcRole>(n)}))
+              .find("`llc` = " + std::to_string(n) + " is no role") != std::string::npos);
+}
+
 TEST_CASE("split needs ways for either kind of line, and a protocol that it is defined for") {
   SystemConfig c = two_chips();
   const auto split = [&](std::uint32_t ways) {

@@ -132,6 +132,24 @@ TEST_CASE(
         Modes{.epoch_cycles = 20000, .replication = {.level = 1, .profile = true, .restart = true}});
 }
 
+TEST_CASE("beside SelRep, SAC sees what its directory sampled in the window") {
+  const auto policy =
+      load_policy(read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep", "sac.window_cycles=2000"}));
+  policy->at_kernel_start(0, 0);
+  Report r =
+      report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0})});
+  for (ChipEpoch& c : r.chips) c.crd_requests = 25, c.crd_hits = 10, c.at_home.assign(16, 10), c.at_requester.assign(16, 10);
+  const auto v = policy->at_epoch_end(r.at(2000, 2000));
+  REQUIRE(v->decisions.size() == 1);
+  double sampled = 0, hit = 0;
+  for (const auto& [name, value] : v->decisions[0].values) {
+    if (name == "sm_side.sampled_requests") sampled = value;
+    if (name == "sm_side.hit") hit = value;
+  }
+  CHECK(sampled == 100);
+  CHECK(hit == doctest::Approx(0.4));
+}
+
 TEST_CASE("beside SAC a restart is said when the kernel starts, and not again with SAC's decisions") {
   const auto policy = load_policy(read_system(
       "sac-4chip", {"llc.organisation=sac", "llc.replication=selrep", "sac.window_cycles=2000", "selrep.restart=kernel"}));

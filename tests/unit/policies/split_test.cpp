@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "inputs/config/reader.hpp"
 #include "partition/bandwidth.hpp"
@@ -84,4 +87,24 @@ TEST_CASE("Dynamic decides for each chip from the bytes of its own links and mem
   std::vector<ChipEpoch> quiet(4);
   CHECK_FALSE(policy->at_epoch_end({0, 10000, 5000, quiet}).has_value());
   CHECK(policy->at_kernel_start(1, 0).modes[0].local_ways == 8);
+}
+
+TEST_CASE(
+    "Dynamic says what its links and memory did: bytes received over what ports can take, cycles wanted of all there were") {
+  // 4 chips on a ring: two ports of 96 GB/s at 1 GHz are 192 bytes per cycle.
+  const auto policy = make_dynamic(read_system("sac-4chip", {"llc.organisation=dynamic", "dram.channels=8"}));
+  policy->at_kernel_start(0, 0);
+  std::vector<ChipEpoch> chips(4);
+  for (ChipEpoch& c : chips) c.count[Counter::link_received_bytes] = 96 * 1000, c.count[Counter::dram_wanted] = 4000;
+  CHECK_FALSE(policy->at_epoch_end({0, 1000, 1000, chips}));  // half of each: nothing changes
+  chips[2].count[Counter::link_received_bytes] = 180 * 1000;
+  const auto v = policy->at_epoch_end({0, 2000, 1000, chips});
+  REQUIRE(v);
+  const auto& values = v->decisions[0].values;
+  REQUIRE(values.size() == 12);
+  CHECK(values[0] == std::pair<std::string, double>{"chip0.link", 0.5});
+  CHECK(values[1] == std::pair<std::string, double>{"chip0.memory", 0.5});
+  CHECK(values[6].second == doctest::Approx(180.0 / 192));
+  CHECK(v->modes[2].local_ways == 7);
+  CHECK(v->modes[0].local_ways == 8);
 }

@@ -1,0 +1,143 @@
+#include "core/app/workload_info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+#include <vector>
+
+#include "core/stats/human.hpp"
+#include "inputs/trace/trace_workload.hpp"
+#include "inputs/workload/workload.hpp"
+
+namespace atl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What all CTAs of a kernel do.
+struct KernelCounts {
+  std::uint64_t instructions = 0, loads = 0, stores = 0, atomics = 0, barriers = 0;
+  std::uint64_t lines = 0, written = 0;  ///< distinct blocks of 128 bytes that are touched, and written among them
+};
+
+KernelCounts count_kernel(Workload& workload, std::size_t kernel) {
+  KernelCounts n;
+  std::unordered_set<std::uint64_t> touched, written;
+  CtaProgram program;
+  for (std::uint64_t cta = 0; cta < workload.kernels()[kernel].ctas(); ++cta) {
+    workload.load_cta(kernel, cta, program);
+    for (const Op& op : program.ops) {
+      n.instructions += op.kind == OpKind::compute ? op.issue : 1;
+      n.loads += op.kind == OpKind::load, n.stores += op.kind == OpKind::store, n.atomics += op.kind == OpKind::atomic;
+      n.barriers += op.kind == OpKind::barrier;
+      if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
+      for (std::uint32_t i = 0; i < op.accesses; ++i) {
+        const std::uint64_t block = program.accesses[op.first_access + i].block();
+        touched.insert(block);
+        if (op.kind != OpKind::load) written.insert(block);
+      }
+    }
+  }
+  n.lines = touched.size(), n.written = written.size();
+  return n;
+}
+
+struct WorkloadFacts {
+  std::string format, source, importer;
+  std::vector<KernelInfo> kernels;
+  std::vector<KernelCounts> counts;  ///< [kernel]; empty: not counted
+  std::vector<DataStructure> structures;
+};
+
+WorkloadFacts facts_of(const std::string& path, bool count) {
+  WorkloadFacts f;
+  const std::unique_ptr<Workload> workload = open_workload(path);
+  f.kernels = workload->kernels(), f.structures = workload->structures();
+  if (const auto* trace = dynamic_cast<const TraceWorkload*>(workload.get())) {
+    f.format = "Atoll trace", f.source = trace->provenance().source, f.importer = trace->provenance().importer;
+  } else {
+    f.format = path.ends_with(".json") ? "parametric workload, as it fits a system of four chips" : "SASS traces";
+  }
+  for (std::size_t k = 0; count && k < f.kernels.size(); ++k) f.counts.push_back(count_kernel(*workload, k));
+  return f;
+}
+
+std::string shape(const std::uint32_t (&size)[3]) {
+  if (size[2] != 1) return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
+  return size[1] != 1 ? fmt::format("{} x {}", size[0], size[1]) : fmt::format("{}", size[0]);
+}
+
+std::string bytes(std::uint64_t n) { return si(static_cast<double>(n)) + (n < 1000 ? " B" : "B"); }
+
+}  // namespace
+
+std::string workload_text(const std::string& path, bool count) {
+  const WorkloadFacts f = facts_of(path, count);
+  std::string out = fmt::format("  workload     {}\n  format       {}\n", path, f.format);
+  if (!f.source.empty()) out += fmt::format("  source       {}\n", f.source);
+  if (!f.importer.empty()) out += fmt::format("  written by   {}\n", f.importer);
+  std::uint64_t ctas = 0;
+  for (const KernelInfo& k : f.kernels) ctas += k.ctas();
+  out += fmt::format("  kernels      {}, {} CTAs\n", f.kernels.size(), grouped(ctas));
+  for (std::size_t i = 0; i < f.kernels.size(); ++i) {
+    const KernelInfo& k = f.kernels[i];
+    out += fmt::format("    {:>3}  {:<28} grid {:<14} block {}", i, function_name(k.name), shape(k.grid), shape(k.block));
+    if (k.launched_ctas != 0) out += fmt::format(", a sample of {} CTAs", grouped(k.launched_ctas));
+    if (count) {
+      const KernelCounts& n = f.counts[i];
+      out += fmt::format("; {} instructions, {} loads, {} stores, {} atomics; {} touched, {} written",
+                         si(static_cast<double>(n.instructions)), si(static_cast<double>(n.loads)),
+                         si(static_cast<double>(n.stores)), si(static_cast<double>(n.atomics)),
+                         bytes(n.lines * Access::kBlockBytes),
+                         percent(static_cast<double>(n.written), static_cast<double>(n.lines)));
+    }
+    out += "\n";
+  }
+  if (!f.structures.empty()) {
+    std::uint64_t all = 0;
+    for (const DataStructure& s : f.structures) all += s.bytes;
+    out += fmt::format("  data         {}, {}\n",
+                       f.structures.size() == 1 ? "1 structure" : fmt::format("{} structures", f.structures.size()),
+                       bytes(all));
+    for (const DataStructure& s : f.structures)
+      out += fmt::format("         {:<28} {:>10} at {:#x}\n", s.name, bytes(s.bytes), s.address);
+  }
+  if (!count) out += "  --count reads every CTA: instructions, and the lines that they touch\n";
+  return out;
+}
+
+std::string workload_json(const std::string& path, bool count) {
+  const WorkloadFacts f = facts_of(path, count);
+  Json out{{"workload", path}, {"format", f.format}, {"source", f.source}, {"written_by", f.importer}};
+  out["kernels"] = Json::array();
+  for (std::size_t i = 0; i < f.kernels.size(); ++i) {
+    const KernelInfo& k = f.kernels[i];
+    Json row{{"name", k.name},
+             {"function", function_name(k.name)},
+             {"grid", k.grid},
+             {"block", k.block},
+             {"ctas", k.ctas()},
+             {"launched_ctas", k.launched_ctas},
+             {"shared_bytes", k.shared_bytes}};
+    if (count) {
+      const KernelCounts& n = f.counts[i];
+      row.update({{"instructions", n.instructions},
+                  {"loads", n.loads},
+                  {"stores", n.stores},
+                  {"atomics", n.atomics},
+                  {"barriers", n.barriers},
+                  {"touched_bytes", n.lines * Access::kBlockBytes},
+                  {"written_bytes", n.written * Access::kBlockBytes}});
+    }
+    out["kernels"].push_back(std::move(row));
+  }
+  out["structures"] = Json::array();
+  for (const DataStructure& s : f.structures)
+    out["structures"].push_back({{"name", s.name}, {"address", s.address}, {"bytes", s.bytes}});
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace atl
