@@ -365,9 +365,9 @@ def rotation(results):
 
 def messages(variants, plain, where):
     """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`."""
-    slots = variants.under("slots_")
-    readings = {"bytes, by line": plain, "bytes, by range": variants.under("range_").over(plain),
-                "slots, by line": slots, "slots, by range": variants.under("both_").over(slots)}
+    slots, ranges, both = (variants.under(prefix + "_") for prefix in ("slots", "range", "both"))
+    readings = {"bytes, by line": plain, "bytes, by range": ranges.over(plain) if ranges.workloads("rec") else ranges,
+                "slots, by line": slots, "slots, by range": both.over(slots)}
     columns = ("l1_only", "directory_2x", "hmg", "rec", "ideal")
     rows = [["paper", *(f"{geometric(paper.SPEEDUP[v].values()):.2f}" for v in columns),
              *(f"{mean(paper.TRAFFIC[k].values()):.2f}" for k in ("transactions", "bandwidth")), ""]]
@@ -379,17 +379,17 @@ def messages(variants, plain, where):
         error = mean(abs(math.log(x / paper.SPEEDUP["rec"][w])) for w, x in ours["rec"].items())
         rows.append([name, *(f"{geometric(c.values()):.2f}" if len(c) == len(paper.WORKLOADS) else "-" for c in ours.values()),
                      f"{mean(results.ratio('packets', 'rec').values()):.2f}", f"{sent:.2f}", f"{error:.2f}"])
-    if len(rows) == 1:
+    if len(rows) <= 2:
         return []
     out = [f"{where}: geometric means of the twelve over the baseline; packets under REC over the baseline's, and its "
            "invalidations in GB/s as above, means; mean |ln(here / paper)| of REC.", ""] \
         + table(["", *columns, "packets", "GB/s", "off"], rows)
     both = readings["slots, by range"]
-    ours = {v: both.speedup(v) for v in columns}
-    if len(ours["rec"]) == len(paper.WORKLOADS):
+    ours = {v: x for v in columns if len(x := both.speedup(v)) == len(paper.WORKLOADS)}
+    if "rec" in ours:
         packets = side_by_side({"transactions": both.ratio("packets", "rec")}, paper.TRAFFIC)
         cells = [row + extra[1:] for row, extra in zip(side_by_side(ours, paper.SPEEDUP), packets)]
-        out += [f"{where}, slots and by range: here / paper.", ""] + table(["", *columns, "packets"], cells)
+        out += [f"{where}, slots and by range: here / paper.", ""] + table(["", *ours, "packets"], cells)
     return out
 
 
