@@ -30,6 +30,8 @@ demo, test and build first install the Debian packages that are missing, as root
 END
 }
 
+warnings=OFF  # are they errors?
+
 step() { printf '== %s\n' "$*"; }
 
 fail() {
@@ -91,7 +93,7 @@ prepare_mpi() {
 # build FOLDER [TARGET...]: the folder has the name of its preset.
 build() {
   step "building $1"
-  cmake --preset "${1#build/}" >build/configure.log 2>&1 || {
+  cmake --preset "${1#build/}" -D ATOLL_WERROR="$warnings" >build/configure.log 2>&1 || {
     cat build/configure.log >&2
     fail "cmake could not configure the build"
   }
@@ -132,6 +134,7 @@ demo() {
 }
 
 run_tests() {
+  warnings=ON
   build "$build"
   run_sanitizers
   step "testing"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ _KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channel
                  "sharing", "sm_sharing", "stack", "structures"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Head:
     """What a run is and what it counted in all: enough to compare it with others."""
 
@@ -30,6 +31,21 @@ class Head:
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
+
+    def __repr__(self) -> str:
+        p, state = self.provenance, "" if self.complete else ", stopped early"
+        organisation = self.config.get("llc.organisation", "")
+        return (f"<{type(self).__name__} {self.path.name}: {p.get('system')} ({organisation}) on {p.get('workload')}, "
+                f"{self.cycles:,} cycles, digest {self.digest}{state}>")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: who it is, and its figures of merit."""
+        from atoll_analysis.metrics import METRICS, metrics
+
+        values = metrics(self)
+        rows = "".join(f"<tr><th>{m.name}</th><td>{values[m.name]:,.6g}</td><td>{escape(f'{m.unit}: {m.doc}'.lstrip(': '))}"
+                       "</td></tr>" for m in METRICS)
+        return f"<p><code>{escape(repr(self))}</code></p><table>{rows}</table>"
 
     @property
     def chips(self) -> int:
@@ -45,7 +61,7 @@ class Head:
         return self.cycles / self.clock_ghz * 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Head):
     """All of a result file. Counters only add up: form ratios after summing over chips or samples."""
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from atoll_analysis import means
+from atoll_analysis import axes, means
 from atoll_analysis.config import differences
 from atoll_analysis.errors import BadResult
 from atoll_analysis.metrics import metrics
 from atoll_analysis.result import Head, load_head
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """What `atoll sweep` left in a folder. Rows are in the order of the experiment."""
 
@@ -26,7 +26,7 @@ class Sweep:
     workloads: tuple[str, ...]
     variants: tuple[str, ...]
     runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
-    #                                    all of metrics.metrics(), digest, file
+    #                                    all of metrics.metrics(), digest, file, and the keys that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     missing: Mapping[str, str]        #: points without a usable result, and why
 
@@ -34,6 +34,24 @@ class Sweep:
     def differences(self) -> pd.DataFrame:
         """[workload, variant] the configuration keys that are not the same in all runs."""
         return differences(self.configs)
+
+    @property
+    def axes(self) -> list[str]:
+        """The keys that differ between variants; each is a column of `runs`."""
+        return axes.varied(self.configs)
+
+    def along(self, key: str, metric: str = "speedup") -> pd.DataFrame:
+        """[workload, others x value of the key] one figure of every run: `others` is what else its variant sets."""
+        if key not in self.axes:
+            raise KeyError(f"{key} is the same in all variants; these differ: {', '.join(self.axes)}")
+        if metric not in self.runs:
+            raise KeyError(f"there is no metric {metric}; `runs` has {', '.join(map(str, self.runs))}")
+        return axes.along(self.runs, self.axes, key, metric)
+
+    def __repr__(self) -> str:
+        missing = f", {len(self.missing)} missing" if self.missing else ""
+        varied = f", by {', '.join(self.axes)}" if self.axes else ""
+        return f"<Sweep {self.path.name}: {len(self.workloads)} workloads x {len(self.variants)} variants{varied}{missing}>"
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""
@@ -113,6 +131,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = pd.DataFrame([_row(heads, w, v, groups.get(w, ""), baselines.get(v, first)) for w, v in heads])
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
+    runs = runs.join(configs[axes.varied(configs)].reset_index(drop=True))
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
 
 

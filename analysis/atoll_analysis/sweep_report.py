@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, markup
-from atoll_analysis.figures import speedups
+from atoll_analysis.figures import axes, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.sweep import Sweep
@@ -22,7 +22,8 @@ _MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 
 def charts(sweep: Sweep) -> dict[str, Chart]:
     """The figures of a sweep by name, the most telling first."""
-    return {c.name: c for make in (speedups.speedups, speedups.means) if (c := make(sweep)) is not None}
+    found = {c.name: c for make in (speedups.speedups, speedups.means) if (c := make(sweep)) is not None}
+    return {**found, **{c.name: c for c in axes.axes(sweep)}}
 
 
 def _shade(speedup: float) -> str:
@@ -125,10 +126,12 @@ def page(sweep: Sweep, folder: Path) -> str:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
         gaps = markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
                                 "warn") + markup.details("Which, and why", points)
-    figures = "".join(markup.figure(chart) for chart in drawn.values())
+    lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
+    figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))
     sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),
-                ("speedups", "Speed-ups", figures + _speedups(sweep)),
+                ("axes", "By what was swept", lines), ("speedups", "Speed-ups", figures + _speedups(sweep)),
                 ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
     title = f"Sweep {sweep.path.resolve().name}"
+    sections = [s for s in sections if s[2]]
     return markup.page(title, f"{len(sweep.workloads)} workloads on {len(sweep.variants)} variants", sections,
                      f"From {done} results in {sweep.path.resolve().name}.")

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/shipped_files.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/presets.hpp"
 #include "inputs/config/reader.hpp"
@@ -29,8 +30,24 @@ void add_config(Commands& c) {
   });
 }
 
+namespace {
+
+/// Words side by side, as far as a line reaches.
+std::string columns(const std::vector<std::string>& words) {
+  constexpr std::size_t kLine = 100;
+  std::string text, line;
+  for (const std::string& word : words) {
+    if (line.size() + word.size() + 1 > kLine) text += line + "\n", line.clear();
+    line += (line.empty() ? "  " : " ") + word;
+  }
+  return line.empty() ? text : text + line + "\n";
+}
+
+}  // namespace
+
 void add_list(Commands& c) {
-  CLI::App* cmd = c.app.add_subcommand("list", "List the systems and organisations that come with Atoll");
+  CLI::App* cmd =
+      c.app.add_subcommand("list", "List the systems, organisations, workloads and experiments that come with Atoll");
   add_list_counters(c, *cmd);
   cmd->callback([&c, cmd] {
     if (!cmd->get_subcommands().empty()) return;  // their callbacks came before
@@ -41,9 +58,10 @@ void add_list(Commands& c) {
       for (const auto& word : words<LlcOrganisation>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
       fmt::print("Replication inside a chip (--set llc.replication=...):\n");
       for (const auto& word : words<Replication>()) fmt::print("  {:<12} {}\n", word.word, word.doc);
-      fmt::print(
-          "Workloads: an Atoll trace (.h5), an Accel-Sim kernelslist.g, or a JSON file such as those in inputs/workloads\n"
-          "Counters: atoll list counters\n");
+      fmt::print("Workloads (--workload NAME; besides, an Atoll trace, an Accel-Sim kernelslist.g, or a JSON file):\n{}",
+                 columns(shipped_workloads()));
+      fmt::print("Experiments (atoll sweep NAME):\n{}", columns(shipped_experiments()));
+      fmt::print("Counters: atoll list counters\n");
     };
   });
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/shipped_files.hpp"
 #include "core/app/workload_info.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/summary.hpp"
@@ -22,6 +23,7 @@ void add_info(Commands& c) {
   cmd->add_flag("--count", o->count, "of a workload: read every CTA, for instructions and the lines that they touch");
   cmd->callback([&c, o] {
     c.chosen = [o] {
+      o->file = workload_file(o->file);
       if (!has_hdf5_signature(o->file) || is_trace(o->file)) {
         fmt::print("{}", o->json ? workload_json(o->file, o->count) : workload_text(o->file, o->count));
         return;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "core/app/child_process.hpp"
 #include "core/app/commands.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
@@ -30,15 +31,15 @@ struct RecordCommand {
   bool force = false;
 };
 
-/// The stand-in for the CUDA runtime lies beside this program.
+/// The stand-in for the CUDA runtime lies beside this program in a build, below its prefix when installed.
 std::string find_runtime() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path library = self.parent_path() / "cuda" / "libcudart.so.13";
-  if (error || !fs::exists(library))
-    throw InputError(library.string(),
-                     "the recorder's CUDA runtime is missing; build the target atoll_cudart, or install it there");
-  return library.string();
+  const fs::path here = fs::path(this_program()).parent_path();
+  for (const fs::path& at : {here, here / "../lib/atoll"}) {
+    const fs::path library = at / "cuda" / "libcudart.so.13";
+    if (fs::exists(library)) return library.lexically_normal().string();
+  }
+  throw InputError((here / "cuda" / "libcudart.so.13").string(),
+                   "the recorder's CUDA runtime is missing; build the target atoll_cudart, or install it there");
 }
 
 std::string quoted(const std::vector<std::string>& words) {

@@ -7,6 +7,7 @@
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/run_job.hpp"
+#include "core/app/shipped_files.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/reader.hpp"
 
@@ -46,7 +47,9 @@ void add_run(Commands& c) {
       "The result, down to its digest, does not depend on the number of ranks or threads.\n"
       "SIGUSR1 has a run with an output leave a checkpoint and end with exit code 75; go on with `atoll resume`.");
   cmd->add_option("SYSTEM", o->system, "preset (`atoll list`) or JSON file")->required();
-  cmd->add_option("-w,--workload", o->job.workload, "Atoll trace (.h5), Accel-Sim list (kernelslist.g) or workload (.json)")
+  cmd->add_option(
+         "-w,--workload", o->job.workload,
+         "Atoll trace (.h5), Accel-Sim list (kernelslist.g), workload (.json), or the name of one that comes with Atoll")
       ->required();
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
@@ -77,8 +80,8 @@ void add_run(Commands& c) {
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         RunJob job = o->job;
         job.config = shared_config(t, *o);
-        job.workload_file = job.workload, job.command = c.line, job.started_at = started;
-        run_collectively(t, [&] { job.plan = o->checkpoints.plan(); });
+        job.command = c.line, job.started_at = started;
+        run_collectively(t, [&] { job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan(); });
         return run_job(t, job, c.mpi.host());
       });
     };

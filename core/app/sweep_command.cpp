@@ -14,6 +14,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/app/point_state.hpp"
+#include "core/app/shipped_files.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
@@ -248,7 +249,7 @@ void add_sweep(Commands& c) {
       "is\n"
       "not there. A result of other settings is never replaced without --force. Exit code: 0, or 1 if a point failed.\n"
       "The file's format: docs/experiments.md.");
-  cmd->add_option("EXPERIMENT", o->file, "experiment (.json)")->required();
+  cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")->required();
   cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
       ->type_name("DIR");
   cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
@@ -268,6 +269,7 @@ void add_sweep(Commands& c) {
     c.chosen = [&c, o] {
       if (c.mpi.transport().size() > 1)
         throw InputError("sweep", "starts processes of its own: run it without mpirun, and give --jobs");
+      o->file = experiment_file(o->file);
       c.exit_code = sweep(*o);
     };
   });

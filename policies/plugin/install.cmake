@@ -1,4 +1,5 @@
-# What authors of policies need: the headers of the policy interface, and `find_package(atoll)`.
+# What runs (`core/app/shipped_files` finds inputs by name), and what authors of policies need: the headers of the policy
+# interface, and `find_package(atoll)`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,9 +12,13 @@ target_link_libraries(atoll_policy INTERFACE Boost::serialization)
 
 install(TARGETS atoll_policy EXPORT atoll)
 install(TARGETS atoll RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Below lib, whatever the distribution's folder for libraries is: the program looks for them from where it lies.
 if(TARGET atoll_python_policy)
-  install(TARGETS atoll_python_policy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/atoll)
+  install(TARGETS atoll_python_policy LIBRARY DESTINATION lib/atoll)
 endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/inputs/workloads ${PROJECT_SOURCE_DIR}/inputs/experiments
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/atoll PATTERN "cuda" EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/atoll)
 foreach(folder core/engine core/stats inputs/config policies)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/atoll/${folder}
           FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN "plugin/python" EXCLUDE)

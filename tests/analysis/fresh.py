@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import capacity, run_report, schema, structures
+from atoll_analysis import capacity, run_report, schema, structures, sweep_report
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
@@ -95,6 +95,41 @@ class Fresh(support.FolderTest):
             for mean, text in (("harmonic", "harmonic mean"), ("ipc_first", "IPC-first mean")):
                 for variant, column in at.items():
                     self.assertAlmostEqual(float(rows[f"{group} {text}"][column]), means.loc[(group, mean), variant], 4)
+
+    def test_what_a_sweep_varies_is_a_column_a_table_and_a_figure(self) -> None:
+        experiment = json.loads((support.DATA / "experiment.json").read_text())
+        experiment["variants"], experiment["reference"] = experiment["variants"][:2], {}
+        experiment["sweeps"] = [{"key": "link.bandwidth_gbps", "values": [4, 16, 64]}]
+        for workload in experiment["workloads"]:
+            workload["path"] = str(support.DATA / workload["path"])
+        (self.folder / "e.json").write_text(json.dumps(experiment))
+        atoll("sweep", self.folder / "e.json", "--out", self.folder / "axis")
+        sweep = atoll_analysis.load_sweep(self.folder / "axis")
+        self.assertEqual(sweep.axes, ["llc.organisation", "link.bandwidth_gbps"])
+        self.assertEqual(list(sweep.runs["link.bandwidth_gbps"][:6]), [4, 16, 64] * 2)
+        table = sweep.along("link.bandwidth_gbps")
+        self.assertEqual(list(table.columns), [4, 16, 64])
+        for workload in ("mixed", "alone"):
+            for value in (4, 16, 64):
+                self.assertEqual(table.loc[(workload, "memory_side"), value], 1)
+                self.assertEqual(table.loc[(workload, "sm_side"), value],
+                                 sweep.speedups().loc[workload, f"sm_bandwidth_gbps-{value}"])
+        drawn = sweep_report.charts(sweep)["by-link-bandwidth-gbps"]
+        mean = 2 / sum(1 / table.loc[(w, "sm_side"), 4] for w in ("mixed", "alone"))
+        self.assertIn(f"sm_side: {mean:.2f} at 4", drawn.alt)
+        self.assertNotIn("memory_side", drawn.alt)
+        self.assertIn("By what was swept", sweep_report.page(sweep, self.folder))
+        with self.assertRaisesRegex(KeyError, "llc.ways is the same in all variants; these differ: llc.organisation"):
+            sweep.along("llc.ways")
+        with self.assertRaisesRegex(KeyError, "no metric hits"):
+            sweep.along("link.bandwidth_gbps", "hits")
+
+    def test_what_a_notebook_shows_of_a_result_and_a_sweep_is_short(self) -> None:
+        run, sweep = atoll_analysis.load(self.result("sac.h5")), atoll_analysis.load_sweep(self.sweep())
+        self.assertRegex(repr(run), r"^<Result sac\.h5: sac-4chip \(sac\) on .*, [\d,]+ cycles, digest [0-9a-f]{16}>$")
+        self.assertLess(len(repr(run)), 300)
+        self.assertIn("<th>llc.hit_rate</th>", run._repr_html_())
+        self.assertIn("2 workloads x 3 variants, by llc.organisation, link.bandwidth_gbps", repr(sweep))
 
 
 if __name__ == "__main__":

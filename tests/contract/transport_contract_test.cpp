@@ -118,7 +118,8 @@ TEST_CASE("neighbours on a ring swap messages without the others' part, some of 
     const int n = t.size();
     const auto ring = [n](int a, int b) { return (a + 1) % n == b || (b + 1) % n == a; };
     for (int round = 0; round < 200; ++round) {
-      swap_with(t, round, ring, [](int from, int to) { return static_cast<std::size_t>(from * 10 + to); });
+      swap_with(t, round, ring,
+                [](int from, int to) { return static_cast<std::size_t>(from) * 10 + static_cast<std::size_t>(to); });
       // Pairs only: 0-1, 2-3, ...; the last of an odd number has nobody and goes on.
       if (round % 3 == 0)
         swap_with(

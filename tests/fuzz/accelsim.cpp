@@ -18,7 +18,7 @@ std::string write_files(const Folder& folder, std::string_view text) {
     text.remove_prefix(std::min(end + kNext.size(), text.size()));
     return part;
   };
-  const std::string list = folder.write("kernelslist.g", take());
+  std::string list = folder.write("kernelslist.g", take());
   for (unsigned k = 1; k <= kKernels; ++k) {
     const std::string name = "kernel-" + std::to_string(k) + ".traceg";
     folder.remove(name), folder.remove(name + ".xz");

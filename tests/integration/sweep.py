@@ -286,7 +286,7 @@ class Sweep(program.ProgramTest):
         rows = [row[0] for row in self.csv_of(out, "--by", "link.bandwidth_gbps", "--metric", "cycles") if row]
         self.assertEqual(rows, ["cycles", "a memory_side", "a sm_side"])
         self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
-        self.refused(["table", out, "--by", "x"], 2, "they set llc.organisation, link.bandwidth_gbps", layouts=(None,))
+        self.refused(["table", out, "--by", "x"], 2, "they set link.bandwidth_gbps, llc.organisation", layouts=(None,))
 
     def csv_of(self, out, *more):
         return csv.reader(io.StringIO(self.succeeds(["table", out, "--csv", *more]).out))

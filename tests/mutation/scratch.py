@@ -74,7 +74,8 @@ class Scratch:
         shutil.copy2(HEADER, os.path.join(os.path.dirname(self.source), "mutants.hpp"))
         # Optimised, because tests run longer than the compiler.
         flags = f"-O2 -w -include {os.path.join(os.path.dirname(self.source), 'mutants.hpp')}"
-        code, _ = self.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-D", "ATOLL_WERROR=OFF", "-D", "ATOLL_ASSERTIONS=ON",
+        code, _ = self.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-D", "ATOLL_WERROR=OFF",
+                            "-D", "ATOLL_ASSERTIONS=ON",
                             "-D", "CMAKE_BUILD_TYPE=Mutation", "-D", f"CMAKE_CXX_FLAGS_MUTATION={flags}"])
         if code != 0:
             raise SystemExit(f"cmake cannot set up the scratch copy: see {self.log}")

@@ -33,3 +33,4 @@ set_target_properties(
 if(TARGET atoll)
   add_dependencies(atoll atoll_cudart)
 endif()
+install(TARGETS atoll_cudart LIBRARY DESTINATION lib/atoll/cuda)

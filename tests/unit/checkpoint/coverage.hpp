@@ -49,7 +49,7 @@ class Coverage {
  private:
   template <class T> static Bytes range(const T& o) {
     const char* p = reinterpret_cast<const char*>(&o);
-    return {p, p + sizeof o};
+    return {p, p + sizeof(T)};  // NOLINT(bugprone-sizeof-expression): of a pointer itself, if that is what the object is
   }
   std::vector<Bytes> objects_, listed_;
 };

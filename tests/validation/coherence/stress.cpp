@@ -45,7 +45,7 @@ void check(const StressCase& s, std::uint32_t seed, ConsistencyChecker& checker)
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what it throws ends it, with its words
   double seconds = 60;
   std::uint32_t seed = 1, ops = 100, step = 1;
   std::size_t notes = 10;

@@ -1,0 +1,64 @@
+"""Speed-ups of a sweep along the keys that it varies."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from atoll_analysis.axes import mean_along, numeric
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.palette import Palette
+from atoll_analysis.sweep import Sweep
+from atoll_analysis.units import fixed
+
+_MARKS = "osD^vPX*"
+_MOST_LINES = 8
+
+
+def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
+    drawing = Drawing(new_figure(3.2))
+    axes = drawing.figure.subplots()
+    mean, values = mean_along(table), [float(v) for v in table.columns]
+    log = values[0] > 0 and values[-1] / values[0] >= 8
+    places = np.log2(values) if log else np.array(values)
+    for at, (others, row) in enumerate(mean.iterrows()):
+        colour = colours.categories[at % 8]
+        each = table.xs(others, level="others").dropna()
+        if len(each) > 1:
+            axes.vlines(places, each.min(), each.max(), color=colour, alpha=0.35, linewidth=5)
+        axes.plot(places, row.to_numpy(dtype=float), color=colour, label=str(others) or "all")
+        for x, value, at_value in zip(places, row, values):
+            tip = f"{others}, {key} = {at_value:g}: {fixed(float(value))}"
+            if len(each) > 1:
+                tip += f"; {fixed(each[at_value].min())} to {fixed(each[at_value].max())} over {len(each)} workloads"
+            axes.plot([x], [value], _MARKS[at % len(_MARKS)], color=colour, markersize=6, gid=drawing.tip(tip))
+    axes.axhline(1, color=colours.ink, linewidth=0.9)
+    axes.set_xticks(places, [f"{v:g}" for v in values])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}"))
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y")
+    axes.set_xlabel(key)
+    label(axes, "Speed-up over the baseline")
+    legend_above(axes)
+    return drawing
+
+
+def axes(sweep: Sweep) -> list[Chart]:
+    """A figure for each key of numbers that variants vary, without lines that are 1 because they are the baseline."""
+    charts = []
+    for key in sweep.axes:
+        if not numeric(sweep.runs[key]):
+            continue
+        table = sweep.along(key).dropna(how="all")
+        table = table[~(table.fillna(1.0) == 1.0).all(axis=1)]
+        mean = mean_along(table) if len(table) else table
+        if not 1 <= len(mean) <= _MOST_LINES or table.shape[1] < 2:
+            continue
+        said = "; ".join(f"{others or 'all'}: " + ", ".join(f"{fixed(v)} at {at:g}" for at, v in row.items())
+                         for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
+        charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
+                            lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
+                            "Harmonic means over the workloads that have all values; bars behind: the lowest and the highest."))
+    return charts

@@ -1,0 +1,62 @@
+#include "core/app/shipped_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/app/child_process.hpp"
+#include "core/engine/error.hpp"
+#include "inputs/config/suggest.hpp"
+
+namespace atl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where to look, relative to the folder of all of them, and with which suffix.
+struct Place {
+  const char *folder, *suffix;
+};
+constexpr Place kWorkloads[] = {{"workloads", ".json"}, {"workloads/sac", ".json"}, {"workloads/traces", ".h5"}};
+constexpr Place kExperiments[] = {{"experiments", ".json"}};
+
+fs::path shipped() {
+  const fs::path installed = fs::path(this_program()).parent_path() / "../share/atoll";
+  return fs::exists(installed / "experiments") ? installed : fs::path(ATOLL_SOURCE_INPUTS);
+}
+
+template <std::size_t N> std::vector<std::string> names(const Place (&places)[N]) {
+  std::vector<std::string> found;
+  const fs::path root = shipped();
+  for (const Place& p : places) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(root / p.folder, none))
+      if (entry.path().extension() == p.suffix) found.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+template <std::size_t N> std::string file_of(const std::string& word, const Place (&places)[N], std::string_view what) {
+  std::error_code error;
+  if (fs::exists(word, error) || word.find_first_of("./") != std::string::npos) return word;
+  const fs::path root = shipped();
+  for (const Place& p : places) {
+    fs::path file = root / p.folder / (word + p.suffix);
+    if (fs::exists(file, error)) return file.lexically_normal().string();
+  }
+  const std::string close = closest_key(word, names(places));
+  throw InputError(word,
+                   fmt::format("there is no such file, and no {} of this name comes with Atoll{}", what,
+                               close.empty() ? "; `atoll list` shows them" : fmt::format("; did you mean `{}`?", close)));
+}
+
+}  // namespace
+
+std::string workload_file(const std::string& word) { return file_of(word, kWorkloads, "workload"); }
+std::string experiment_file(const std::string& word) { return file_of(word, kExperiments, "experiment"); }
+std::vector<std::string> shipped_workloads() { return names(kWorkloads); }
+std::vector<std::string> shipped_experiments() { return names(kExperiments); }
+
+}  // namespace atl

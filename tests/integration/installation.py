@@ -1,0 +1,55 @@
+"""What `cmake --install` leaves works without the tree that it came from: inputs by name, policies, the recorder's runtime."""
+
+import os
+import shutil
+import subprocess
+
+import program
+
+BUILD = os.path.dirname(program.ATOLL)
+
+
+class Installation(program.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.path("prefix")
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", self.prefix], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.atoll = os.path.join(self.prefix, "bin", "atoll")
+
+    def installed(self, *words):
+        outcome = program.run(list(words), timeout=60, program=self.atoll, cwd=self.folder)
+        self.assertEqual(outcome.code, 0, outcome)
+        return outcome
+
+    def test_workloads_and_experiments_are_found_by_name_in_the_prefix(self):
+        text = self.installed("list").out
+        for name in ("squeezenet", "mixed", "BFS", "quick", "sac_sensitivity"):
+            self.assertRegex(text, rf"(?m)^  (.* )?{name}( |$)")
+        self.assertIn(os.path.join(self.prefix, "share/atoll/workloads/traces/squeezenet.h5"), self.installed("info", "squeezenet").out)
+        here = self.succeeds(["run", "sac-4chip", "-w", "squeezenet", *program.sets(*program.SMALL)]).digest()
+        self.assertEqual(self.installed("run", "sac-4chip", "-w", "squeezenet", *program.sets(*program.SMALL)).digest(), here)
+        out = self.path("quick")
+        self.installed("sweep", "quick", "--only", "conv2d__*", "--out", out)
+        self.assertEqual(len([name for name in os.listdir(out) if name.endswith(".h5")]), 2)
+
+    def test_a_name_that_nothing_has_is_refused_with_the_nearest(self):
+        self.refused(["run", "sac-4chip", "-w", "squezenet"], 2, "no such file", "did you mean `squeezenet`")
+        self.refused(["sweep", "qick"], 2, "no experiment of this name", "did you mean `quick`", layouts=(None,))
+        self.refused(["run", "sac-4chip", "-w", "zzz"], 2, "`atoll list` shows them", layouts=(None,))
+
+    def test_a_file_of_that_name_goes_first(self):
+        shutil.copy(os.path.join(program.SOURCE, "inputs/workloads/stream.json"), self.path("mixed"))
+        outcome = self.installed("info", "mixed")
+        self.assertRegex(outcome.out, r"(?m)^  workload     mixed$")
+
+    def test_the_recorder_finds_its_runtime(self):
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], timeout=60, program=self.atoll)
+        self.assertNotIn("runtime is missing", outcome.err)
+        os.remove(os.path.join(self.prefix, "lib/atoll/cuda/libcudart.so.13"))
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], timeout=60, program=self.atoll)
+        self.assertIn("runtime is missing", outcome.err)
+
+
+if __name__ == "__main__":
+    program.main()
