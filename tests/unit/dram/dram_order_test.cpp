@@ -58,6 +58,13 @@ TEST_CASE("a request in the direction of the bus goes before a row hit that turn
   CHECK(ChannelAlone(config(16, 1), {{}, {.write = true}, {.row = 1}, {.row = 1}}).served() == Order{0, 2, 1, 3});
 }
 
+TEST_CASE("after a write the bus goes on with a write before an older read, whose data would begin later") {
+  // The rows of both banks are open: column commands could be at 300, the write's data at 304, the read's at 312.
+  const std::vector<DramRequest> requests{
+      {.bank = 1}, {.at = 50, .write = true}, {.at = 300, .bank = 1}, {.at = 300, .write = true}};
+  CHECK(ChannelAlone(config(16, 16), requests).served() == Order{0, 1, 3, 2});
+}
+
 TEST_CASE("a bank whose row is open goes before an older request of another bank that waits for its activate") {
   const std::vector<DramRequest> requests{{}, {.at = 200, .bank = 1}, {.at = 201}, {.at = 202}};
   const ChannelAlone c(config(16, 16), requests);

@@ -69,6 +69,10 @@ TEST_CASE("SelRep takes the degree of the most bandwidth, per chip, and keeps it
   CHECK(verdict->modes[1].replication.level == 0);
   CHECK(verdict->modes[0].epoch_cycles == 20000);
   CHECK(verdict->decisions[0].choice == "degree_2 shared");
+  for (const auto& [name, value] : verdict->decisions[0].values) {
+    if (name == "chip0.degree") CHECK(value == 2);
+    if (name == "chip1.degree") CHECK(value == 1);
+  }
 
   const auto next = policy->at_kernel_start(1, 27000).modes;
   CHECK(next[0].replication.level == 1);
