@@ -4,9 +4,14 @@
 
 namespace atl {
 
-ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips) {
+ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms) {
   if (kind == CtaToChip::round_robin) {
     first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;
+    return;
+  }
+  if (kind == CtaToChip::per_sm) {
+    const std::uint64_t all = std::uint64_t{chips} * sms, per_chip = (ctas / all + (ctas % all != 0)) * sms;
+    first_ = std::min(chip * per_chip, ctas), step_ = 1, count_ = std::min(per_chip, ctas - first_);
     return;
   }
   const auto start = [&](std::uint64_t c) {

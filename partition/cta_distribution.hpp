@@ -16,7 +16,8 @@ class ChipCtas {
  public:
   using PlainState = void;
   ChipCtas() = default;  ///< none
-  ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips);
+  /// `sms`: of a chip.
+  ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms);
   std::uint64_t count() const { return count_; }
   std::uint64_t nth(std::uint64_t i) const { return first_ + i * step_; }
 

@@ -17,8 +17,8 @@ class HomeLines {
  public:
   explicit HomeLines(const SystemConfig& c)
       : rotates_(c.partition.placement == Placement::interleaved && c.chips > 1),
-        page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes))),
-        pages_(c.partition.interleave_kib / c.partition.page_kib),
+        page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes))),
+        pages_(c.partition.chunk_pages()),
         chips_(c.chips) {}
 
   /// Number of the line at its home. Lines of different homes may have the same.

@@ -10,7 +10,7 @@ HomePages::HomePages(const SystemConfig& c, std::uint8_t home)
     : lines_(c),
       frames_(c.partition.placement == Placement::first_touch && c.chips > 1),
       home_(home),
-      page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes))),
+      page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes))),
       slots_(frames_ ? 1024 : 0) {}
 
 std::size_t HomePages::slot_of(std::uint64_t page) const {

@@ -1,6 +1,9 @@
 #include "partition/page_placement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -24,10 +27,10 @@ StaticPlacement::StaticPlacement(const SystemConfig& config) : kind_(config.part
                                                    std::to_string(config.chips) + " chips, counted from 0");
     fixed_ = static_cast<std::uint8_t>(p.fixed_chip);
   } else if (kind_ == Placement::interleaved) {
-    if (p.interleave_kib == 0 || p.interleave_kib % p.page_kib)
+    if (p.interleave_kib == 0 || std::fmod(p.interleave_kib, p.page_kib) != 0)
       throw InputError("partition.interleave_kib",
-                       std::to_string(p.interleave_kib) + " is not a multiple of page_kib = " + std::to_string(p.page_kib));
-    chunk_ = FastDiv(p.interleave_kib / p.page_kib);
+                       fmt::format("{} is not a multiple of page_kib = {}", p.interleave_kib, p.page_kib));
+    chunk_ = FastDiv(p.chunk_pages());
   }
 }
 

@@ -125,7 +125,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   }
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] {
-    workload = open_workload(job.workload_file, {config.scale, config.partition.page_kib, config.chips});
+    workload = open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips});
   });
   const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
   std::optional<OutputLock> lock;

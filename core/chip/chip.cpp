@@ -216,7 +216,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
             "sm.registers or sm.shared_kib",
             warps, info.registers_per_thread, info.shared_bytes));
   }
-  ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips);
+  ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips, config.sm.count);
   dispatcher_.begin_kernel(ctas_->count(), slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);

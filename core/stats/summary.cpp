@@ -90,6 +90,34 @@ std::string responses_row(const RunResult& result) {
   return row("responses", text);
 }
 
+/// Requests by home, of workloads that know their data structures; else empty.
+std::vector<std::uint64_t> requests_by_home(const RunResult& result) {
+  if (!result.structures) return {};
+  std::vector<std::uint64_t> sum(result.chips.size());
+  const auto& homes = result.structures->homes;
+  for (std::size_t i = 0; i < homes.size(); ++i) sum[i % sum.size()] += homes[i];
+  return sum;
+}
+
+/// Of several chips: that nothing of what is between them was used, or that most requests go to one of them. A comparison of
+/// organisations or protocols then says little, and often a size that divides the data by chance is behind it.
+std::string placement_warnings(const RunResult& result) {
+  constexpr std::string_view kWhere = "see `partition.placement`, `partition.interleave_kib` and `partition.cta_to_chip`";
+  const std::size_t chips = result.chips.size();
+  const Counters sum = sum_of_chips(result);
+  if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
+  if (sum[requests_remote] == 0)
+    return row("warning",
+               fmt::format("all L1 misses stayed on their chip, so that links and remote caching did nothing: {}", kWhere));
+  const std::vector<std::uint64_t> homes = requests_by_home(result);
+  if (homes.empty()) return "";
+  const auto busiest = std::ranges::max_element(homes);
+  const double share = static_cast<double>(*busiest) / static_cast<double>(std::reduce(homes.begin(), homes.end()));
+  if (share <= (chips == 2 ? 0.75 : 0.5)) return "";  // of two chips one always has half
+  return row("warning", fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(),
+                                    100 * share, kWhere));
+}
+
 std::string bytes(std::uint64_t amount) {
   const std::string text = si(static_cast<double>(amount));
   return text + (text.find(' ') == std::string::npos ? " B" : "B");
@@ -167,6 +195,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " L1 misses");
+  out += placement_warnings(result);
   out += responses_row(result);
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -18,6 +19,7 @@ struct LinkConfig {
   std::uint32_t latency_cycles = 32;
   std::uint32_t buffer_packets = 256;
   std::uint32_t credit_cycles = 8;
+  std::uint32_t slot_bytes = 1;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.topology, {"topology", "", 0, 0, "how the chips are linked"});
@@ -26,30 +28,36 @@ struct LinkConfig {
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one hop; also the lookahead of the parallel simulation"});
     v(s.buffer_packets, {"buffer_packets", "", 1, 1 << 16, "packets a receiving port buffers per virtual channel"});
     v(s.credit_cycles, {"credit_cycles", "cycles", 1, 1e6, "freed buffers are reported to the sender at multiples of this"});
+    v(s.slot_bytes,
+      {"slot_bytes", "B", 1, 4096, "a message takes whole slots of so many bytes, on links only; 1: what it has"});
   }
 };
 
 enum class Mapping : std::uint8_t { pae, interleaved };
 enum class Placement : std::uint8_t { first_touch, interleaved, fixed };
-enum class CtaToChip : std::uint8_t { contiguous, round_robin };
+enum class CtaToChip : std::uint8_t { contiguous, round_robin, per_sm };
 enum class CtaToSm : std::uint8_t { two_level, bcs, round_robin };
 
 /// Who owns what: address mapping, page placement, CTA distribution.
 struct PartitionConfig {
   Mapping mapping = Mapping::pae;
-  std::uint32_t page_kib = 4;
+  double page_kib = 4;
   Placement placement = Placement::first_touch;
-  std::uint32_t interleave_kib = 4;
+  double interleave_kib = 4;
   std::uint32_t fixed_chip = 0;
   CtaToChip cta_to_chip = CtaToChip::contiguous;
   CtaToSm cta_to_sm = CtaToSm::round_robin;
   std::uint32_t bcs_block = 2;
 
+  std::uint32_t page_bytes() const { return static_cast<std::uint32_t>(page_kib * 1024); }
+  /// Of a chunk of placement = interleaved.
+  std::uint32_t chunk_pages() const { return std::max(1u, static_cast<std::uint32_t>(interleave_kib / page_kib)); }
+
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.mapping, {"mapping", "", 0, 0, "address bits to slice, channel and bank"});
-    v(s.page_kib, {"page_kib", "KiB", 4, 2048, "page size, a power of two"});
+    v(s.page_kib, {"page_kib", "KiB", 0.5, 2048, "page size, a power of two"});
     v(s.placement, {"placement", "", 0, 0, "which chip becomes the home of a page"});
-    v(s.interleave_kib, {"interleave_kib", "KiB", 4, 1 << 20, "chunk of placement = interleaved; a multiple of page_kib"});
+    v(s.interleave_kib, {"interleave_kib", "KiB", 0.5, 1 << 20, "chunk of placement = interleaved; a multiple of page_kib"});
     v(s.fixed_chip, {"fixed_chip", "", 0, 255, "home of every page for placement = fixed"});
     v(s.cta_to_chip, {"cta_to_chip", "", 0, 0, "how a kernel's CTAs are spread over the chips"});
     v(s.cta_to_sm, {"cta_to_sm", "", 0, 0, "how a chip's CTAs are spread over its SMs"});
@@ -75,6 +83,7 @@ struct ControlConfig {
 };
 
 enum class DirectoryReplacement : std::uint8_t { automatic, fifo, lru };
+enum class InvalidationMessage : std::uint8_t { line, range };
 
 /// How copies of remote lines are kept coherent, and the directory at the home that does it (REC section 4).
 struct CoherenceConfig {
@@ -86,6 +95,7 @@ struct CoherenceConfig {
   std::uint32_t range_bytes = 1024;
   std::uint32_t directory_latency_cycles = 0;
   std::uint32_t invalidation_queue = 0;
+  InvalidationMessage invalidate = InvalidationMessage::line;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.protocol, {"protocol", "", 0, 0, "how cached remote lines are kept coherent"});
@@ -102,6 +112,7 @@ struct CoherenceConfig {
       {"invalidation_queue", "", 0, 1 << 20,
        "home directories: so many invalidations may wait at a slice for a way to other chips before the own SMs' writes "
        "there wait; 0: any number"});
+    v(s.invalidate, {"invalidate", "", 0, 0, "home directories: what an invalidation on a link names"});
   }
 };
 
@@ -197,5 +208,6 @@ template <> std::span<const Word<Placement>> words();
 template <> std::span<const Word<CtaToChip>> words();
 template <> std::span<const Word<CtaToSm>> words();
 template <> std::span<const Word<DirectoryReplacement>> words();
+template <> std::span<const Word<InvalidationMessage>> words();
 
 }  // namespace atl

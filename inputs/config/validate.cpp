@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 
 #include "core/engine/error.hpp"
 #include "inputs/config/walk.hpp"
@@ -211,11 +212,10 @@ class Rules {
 
   void partition() const {
     const auto& p = c_.partition;
-    power_of_two("partition.page_kib", p.page_kib);
-    require(std::uint64_t{p.page_kib} * 1024 >= c_.line_bytes,
-            "`partition.page_kib` = {} is smaller than `line_bytes` = {}: a page holds whole lines", p.page_kib,
-            c_.line_bytes);
-    require(p.placement != Placement::interleaved || p.interleave_kib % p.page_kib == 0,
+    const double below = std::exp2(std::floor(std::log2(p.page_kib)));
+    require(below == p.page_kib, "`partition.page_kib` = {} must be a power of two: take {} or {}", p.page_kib, below,
+            2 * below);
+    require(p.placement != Placement::interleaved || std::fmod(p.interleave_kib, p.page_kib) == 0,
             "`partition.interleave_kib` = {} is not a multiple of `partition.page_kib` = {}: chunks are whole pages",
             p.interleave_kib, p.page_kib);
     require(p.fixed_chip < c_.chips, "`partition.fixed_chip` = {} does not exist: `chips` = {}, counted from 0",

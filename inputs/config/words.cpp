@@ -141,6 +141,9 @@ template <> std::span<const Word<CtaToChip>> words() {
   static constexpr auto list = std::to_array<Word<CtaToChip>>({
       {CtaToChip::contiguous, "contiguous", "each chip gets one range of consecutive CTAs"},
       {CtaToChip::round_robin, "round_robin", "CTAs are dealt out to the chips one by one"},
+      {CtaToChip::per_sm, "per_sm",
+       "consecutive CTAs, as many for each SM of the system as one needs so that all have a place: the last chips may get "
+       "fewer, or none (MGPUSim)"},
   });
   return list;
 }
@@ -164,6 +167,15 @@ template <> std::span<const Word<DirectoryReplacement>> words() {
       {DirectoryReplacement::automatic, "automatic", "lru for rec, fifo for the others, as published"},
       {DirectoryReplacement::fifo, "fifo", "the entry allocated first"},
       {DirectoryReplacement::lru, "lru", "the least recently used entry"},
+  });
+  return list;
+}
+
+template <> std::span<const Word<InvalidationMessage>> words() {
+  static constexpr auto list = std::to_array<Word<InvalidationMessage>>({
+      {InvalidationMessage::line, "line", "one line: a message for each line and sharer"},
+      {InvalidationMessage::range, "range",
+       "the lines of an entry that end together: a message for each sharer, which looks every line up"},
   });
   return list;
 }

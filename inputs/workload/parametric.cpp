@@ -195,7 +195,7 @@ class ParametricWorkload final : public Workload {
 std::unique_ptr<Workload> open_parametric(const std::string& path, const WorkloadFit& fit) {
   ParametricConfig config = read_parametric(path, fit.chips);
   scale(config, fit.scale_by);
-  return std::make_unique<ParametricWorkload>(config, std::uint64_t{fit.page_kib} * 1024);
+  return std::make_unique<ParametricWorkload>(config, fit.page_bytes);
 }
 
 }  // namespace atl

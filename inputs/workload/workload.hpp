@@ -96,9 +96,9 @@ class Workload {
 
 /// What a parametric workload takes from the system that runs it.
 struct WorkloadFit {
-  std::uint32_t scale_by = 1;  ///< footprint and accesses are divided by it
-  std::uint32_t page_kib = 4;  ///< of what page_interleaved means by a page
-  std::uint32_t chips = 4;     ///< for files that name none
+  std::uint32_t scale_by = 1;       ///< footprint and accesses are divided by it
+  std::uint32_t page_bytes = 4096;  ///< of what page_interleaved means by a page
+  std::uint32_t chips = 4;          ///< for files that name none
 };
 
 /// Opens an Atoll trace (.h5), an Accel-Sim list (kernelslist.g) or a parametric workload (.json), by content.

@@ -9,7 +9,7 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   cluster_ports = clusters * c.noc.memory_routers;
   line_sectors = c.line_bytes / 32;
   full_line = static_cast<std::uint8_t>((1u << line_sectors) - 1);
-  page_shift = static_cast<std::uint32_t>(std::countr_zero(c.partition.page_kib * 1024 / c.line_bytes));
+  page_shift = static_cast<std::uint32_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes));
   const double per_cycle = 1e3 / c.core_clock_mhz;  // GB/s to bytes per core cycle
   cluster_bpc = c.noc.cluster_gbps * per_cycle;
   slice_bpc = c.noc.slice_gbps * per_cycle;
@@ -24,17 +24,20 @@ Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
   replicates_read_only = replicates && row_of(c.llc.replication).read_only;
   const bool only_sm_side = row_of(c.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
   shared_network = c.llc.network == LlcNetwork::automatic ? !only_sm_side : c.llc.network == LlcNetwork::shared;
-  const auto flits = [&](std::uint32_t bytes) {
-    return static_cast<std::uint16_t>((bytes + c.noc.flit_bytes - 1) / c.noc.flit_bytes * c.noc.flit_bytes);
+  const auto rounded = [](std::uint32_t bytes, std::uint32_t to) {
+    return static_cast<std::uint16_t>((bytes + to - 1) / to * to);
   };
   for (std::size_t k = 0; k < kPacketKinds; ++k) {
     const auto kind = static_cast<PacketKind>(k);
     const bool data = kind == PacketKind::write || kind == PacketKind::writeback || kind == PacketKind::read_data ||
                       kind == PacketKind::atomic || kind == PacketKind::atomic_data;
-    for (std::uint32_t s = 0; s < bytes_[k].size(); ++s) bytes_[k][s] = flits(c.noc.header_bytes + (data ? 32 * s : 0));
+    for (std::uint32_t s = 0; s < bytes_[k].size(); ++s) {
+      bytes_[k][s] = rounded(c.noc.header_bytes + (data ? 32 * s : 0), c.noc.flit_bytes);
+      link_bytes_[k][s] = rounded(bytes_[k][s], c.link.slot_bytes);
+    }
   }
   // A queue's credits also cover what is on the wire towards it, so that a small queue does not throttle a long wire.
-  const double packet = flits(c.noc.header_bytes + c.line_bytes);
+  const double packet = rounded(c.noc.header_bytes + c.line_bytes, c.noc.flit_bytes);
   router_packets =
       std::max(1u, c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes / static_cast<std::uint32_t>(packet));
   const auto slots = [](double packets) { return static_cast<std::uint32_t>(std::ceil(std::min(packets, 1e6))); };

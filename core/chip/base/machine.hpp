@@ -31,10 +31,10 @@ struct Machine {
   std::uint32_t router_packets;                   ///< lines that an input of a router holds in its virtual channels
   std::uint32_t request_flight, response_flight;  ///< packets that fit in the wires of a crossbar besides its queues
 
-  /// Size on a crossbar or link: header, data sectors, rounded to flits.
-  std::uint32_t bytes(const Packet& p) const {
-    return bytes_[static_cast<std::size_t>(p.kind)][static_cast<std::size_t>(std::popcount(p.sectors))];
-  }
+  /// Size on a crossbar: header, data sectors, rounded to flits.
+  std::uint32_t bytes(const Packet& p) const { return size(bytes_, p); }
+  /// Size on a link: the same in whole slots.
+  std::uint32_t link_bytes(const Packet& p) const { return size(link_bytes_, p); }
   /// The slice that serves an SM's request for data that may be replicated; `level` is the logarithm of the degree.
   std::uint32_t slice(LineAddr line, std::uint32_t sm, std::uint32_t level) const {
     const std::uint32_t shared = map.slice(line);
@@ -46,7 +46,13 @@ struct Machine {
   }
 
  private:
-  std::array<std::array<std::uint16_t, 9>, kPacketKinds> bytes_{};
+  using Sizes = std::array<std::array<std::uint16_t, 9>, kPacketKinds>;  ///< [kind][sectors]
+  static std::uint32_t size(const Sizes& sizes, const Packet& p) {
+    if (p.has(kRides)) [[unlikely]]
+      return 0;
+    return sizes[static_cast<std::size_t>(p.kind)][static_cast<std::size_t>(std::popcount(p.sectors))];
+  }
+  Sizes bytes_{}, link_bytes_{};
 };
 
 }  // namespace atl

@@ -36,6 +36,7 @@ enum PacketFlags : std::uint8_t {
   kReadOnlyData = 8,
   kPartialWrite = 32,  ///< bytes of its sectors stay as they are
   kLlcRemote = 16,     ///< the data came out of a slice of another chip than the requester's
+  kRides = 128,        ///< an invalidation that another one's message names as well: no bytes of its own
   kFromOwner = 64,     ///< asked of the chip that wrote the line last: `home` is that chip, `token` the line's home
 };
 

@@ -64,8 +64,9 @@ class LlcSlice {
   std::uint32_t invalidations() const { return invalidations_; }
   /// Lines are missing, if only some that nobody waits for any more.
   bool fetching() const { return mshr_.in_use() != 0; }
-  /// The home agent's: ends the copies of `line`, one of this slice, in these chips.
-  void send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause);
+  /// The home agent's: ends the copies of `line`, one of this slice, in these chips. Those `told` get a message of its range
+  /// anyway, which names this line, too.
+  void send_invalidations(LineAddr line, std::uint64_t chips, std::uint64_t told, InvalidationCause cause);
   /// full_map: chips that may have the line, one bit each: for checks, as is for_each_line(see), see(line, home chip).
   std::uint64_t sharers(LineAddr line) const { return directory_.sharers_of(line); }
   template <class See> void for_each_line(See&& see) const {

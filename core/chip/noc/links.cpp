@@ -15,14 +15,14 @@ Links::Links(Context& c, std::vector<Edge>& edges)
       edges_(edges),
       edge_of_(c.machine.config.chips + 1),
       state_(topology_.channels().size()),
-      port_(topology_.ports()) {
+      port_(topology_.ports()),
+      shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
   for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
-  const bool shared = topology_.neighbours().size() > topology_.ports();
   for (Port& p : port_) {
     p.out = Server(c.machine.link_bpc);
-    // A port that several others send to, behind a switch, is also the bottleneck of what arrives.
-    p.in = Server(shared ? c.machine.link_bpc : c.machine.link_port_bpc);
+    // A port that several others send to is also the bottleneck of what arrives.
+    p.in = Server(shared_ ? c.machine.link_bpc : c.machine.link_port_bpc);
   }
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
@@ -73,15 +73,15 @@ void Links::pump_out(std::uint32_t port) {
     if (through) {
       packet = s.through.front().packet;
       free_buffer(s.through.take().arrived_on);
-      ++c_.count[Counter::link_forwarded];
+      c_.count[Counter::link_forwarded] += !packet.has(kRides);
     } else {
       packet = s.out.take();
       c_.release(s.out_gate);
     }
     --s.credits;
-    const std::uint32_t bytes = c_.machine.bytes(packet);
+    const std::uint32_t bytes = c_.machine.link_bytes(packet);
     const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
-    ++c_.count[Counter::link_packets];
+    c_.count[Counter::link_packets] += !packet.has(kRides);
     c_.count[Counter::link_bytes] += bytes;
     if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
     outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
@@ -108,7 +108,7 @@ void Links::receive(std::span<const Message> messages) {
 }
 
 void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
-  c_.count[Counter::link_received_bytes] += c_.machine.bytes(p);
+  c_.count[Counter::link_received_bytes] += c_.machine.link_bytes(p);
   if (p.destination() == c_.chip) {
     Packet here = p;
     // An SM's request goes where this chip replicates the line, which the SM's chip does not know; what went through a
@@ -180,7 +180,7 @@ void Links::pump_in(std::uint32_t channel) {
     s.granted = false;
     const Packet p = s.in.take();
     free_buffer(channel);
-    hand_on(p, port.in.serve(c_.now(), c_.machine.bytes(p)));
+    hand_on(p, port.in.serve(c_.now(), shared_ ? c_.machine.link_bytes(p) : c_.machine.bytes(p)));
     port.next_in = channel_index_[channel] + 1 < port.channels.size() ? channel_index_[channel] + 1 : 0;
   }
 }

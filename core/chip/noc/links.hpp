@@ -102,6 +102,7 @@ class Links {
   std::vector<ChannelState> state_;
   std::vector<std::uint32_t> channel_index_;  ///< [channel] its place in its port
   std::vector<Port> port_;
+  const bool shared_;  ///< several chips send to a port, behind a switch
   bool credits_timed_ = false;
   std::vector<LlcSlice>* slices_ = nullptr;
   ResponseNetwork* responses_ = nullptr;

@@ -113,6 +113,10 @@ inline StressCase stress_case(std::uint32_t seed) {
   if (below(4) == 0) minimise(c);
   c.coherence.directory_ways = 1u << below(4), c.coherence.directory_entries = flip() ? 8 : 64;
   c.coherence.range_bytes = 256u << below(5);
+  // By the seed and not by the generator: what it draws next stays what it was.
+  c.coherence.invalidate = seed % 2 == 0 ? InvalidationMessage::range : InvalidationMessage::line;
+  c.link.slot_bytes = seed % 3 == 0 ? 150 : 1;
+  if (seed % 5 == 0) c.partition.page_kib = c.partition.interleave_kib = 0.5;
   if (c.coherence.protocol != CoherenceProtocol::full_map && flip()) {
     const auto& list = words<Replication>();
     c.llc.replication = list[below(list.size() - 1)].value;  // the last one is a plug-in's

@@ -156,6 +156,48 @@ TEST_CASE("an invalidation takes a header on every link that it crosses") {
   CHECK(total(run(c, w), Counter::coherence_invalidation_bytes) == 2 * c.noc.header_bytes);
 }
 
+TEST_CASE("an invalidation takes a whole slot of every link that it crosses") {
+  SystemConfig c = coherent(directory);
+  c.link.slot_bytes = 150;
+  Turns w;
+  w.reads(1).reads(2).writes(0);
+  CHECK(total(run(c, w), Counter::coherence_invalidation_bytes) == 3 * 150);
+}
+
+TEST_CASE("copies that end together are told by line, or by range: one message for each sharer, and every line looked up") {
+  // Chip 1 has lines 0, 1 and 2 of a range, chip 2 has 1 and 2, and chip 3 takes the only entry for another range.
+  for (const auto reading : {InvalidationMessage::line, InvalidationMessage::range}) {
+    SystemConfig c = coherent(rec);
+    c.link.topology = Topology::full;
+    c.coherence.directory_entries = c.coherence.directory_ways = 1, c.coherence.range_bytes = 512;
+    c.coherence.invalidate = reading;
+    Turns w;
+    w.reads(1, 0).reads(1, 128).reads(1, 256).reads(2, 128).reads(2, 256).reads(3, 4096);
+    ConsistencyChecker checker;
+    const RunResult r = run(c, w, &checker);
+    checker.check_final_image();
+    const std::uint64_t messages = reading == InvalidationMessage::line ? 5 : 2;
+    CHECK(total(r, Counter::coherence_invalidations) == 5);
+    CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 3);
+    CHECK(at(r, 2, Counter::coherence_invalidation_hits) == 2);
+    CHECK(total(r, Counter::coherence_invalidation_bytes) == messages * c.noc.header_bytes);
+    // Six reads with their answers, and an acknowledgement from each slice that was told of a line, where nothing is saved.
+    CHECK(at(r, 0, Counter::link_packets) == 6 + messages);
+  }
+}
+
+TEST_CASE("by range HMG's four lines go in one message to each sharer, of an evicted entry and of a written one") {
+  // Chip 1 has two lines of an entry of four; chip 2's write of another takes the entry.
+  SystemConfig c = coherent(hmg);
+  c.link.topology = Topology::full;
+  c.coherence.directory_entries = c.coherence.directory_ways = 1, c.coherence.invalidate = InvalidationMessage::range;
+  Turns w;
+  w.reads(1, 0).reads(1, 128).writes(2, 4096).reads(1, 4096).writes(0, 4096);
+  const RunResult r = run(c, w);
+  CHECK(total(r, Counter::coherence_invalidations) == 4 + 4 * 2);
+  CHECK(total(r, Counter::coherence_invalidation_bytes) == (1 + 2) * c.noc.header_bytes);
+}
+
 TEST_CASE("own writes wait behind invalidations only where their queue has an end") {
   // Chip 1 has read 160 lines. An SM of chip 0 writes all of them, and the other reads a line of the same slice meanwhile.
   // The link passes an invalidation every 32 cycles: with room for one the read waits behind such writes, else for none.
@@ -318,6 +360,27 @@ SystemConfig adaptive() {
   SystemConfig c = coherent(rec_adaptive);
   c.coherence.directory_entries = 16, c.coherence.range_bytes = 512;  // 4 lines, 56 bits; 12 entries of 1 KB
   return c;
+}
+
+TEST_CASE("by range a directory that takes another shape sends a message for each entry and sharer") {
+  SystemConfig c = adaptive();
+  c.link.topology = Topology::full;
+  const auto bytes = [&](InvalidationMessage reading) {
+    c.coherence.invalidate = reading;
+    ScriptedWorkload w = two_localities();
+    ConsistencyChecker checker;
+    const RunResult r = run(c, w, &checker);
+    checker.check_final_image();
+    REQUIRE(r.decisions.size() == 3);
+    CHECK(total(r, Counter::coherence_invalidations) >= 160);  // every line of the first kernel, four to a range
+    return std::pair(total(r, Counter::coherence_invalidation_bytes) / c.noc.header_bytes,
+                     total(r, Counter::coherence_invalidations));
+  };
+  const auto [by_line, lines] = bytes(InvalidationMessage::line);
+  const auto [by_range, same] = bytes(InvalidationMessage::range);
+  CHECK(by_line == lines);
+  CHECK(same == lines);
+  CHECK(by_range == lines - 160 + 160 / 4);
 }
 
 TEST_CASE("the range follows what evicted entries tracked in the last kernel, and every copy ends that no entry tracks") {

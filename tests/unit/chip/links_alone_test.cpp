@@ -94,6 +94,52 @@ TEST_CASE("lines of 136 bytes leave a port of 16 bytes per cycle every 8.5 cycle
   CHECK(b.to(3).empty());
 }
 
+TEST_CASE("in slots of 64 bytes a line takes three and a header one, which the crossbars behind the link do not see") {
+  SystemConfig config = four(Topology::ring);
+  config.link.slot_bytes = 64;
+  Bench b(config);
+  Packet header = b.line(0, 1, 1);
+  header.kind = PacketKind::read, header.flags = kToSlice;
+  b.send(10, b.line(0, 1, 0));
+  b.send(10, header);
+  b.send(10, b.line(0, 1, 2));
+  b.arrive(300, b.from(3), b.line(3, 0, 3));
+  b.run();
+  CHECK(b.cycles(EventKind::slice_arrive) == Cycles{303 + 5 + 53});
+  CHECK(b.arrivals(1) == Cycles{10 + 12 + 61, 10 + 16 + 61, 10 + 28 + 61});
+  CHECK(b.c.count[Counter::link_bytes] == 192 + 64 + 192);
+  CHECK(b.c.count[Counter::link_packets] == 3);
+  CHECK(b.c.count[Counter::link_received_bytes] == 192);
+  CHECK(b.c.count[Counter::noc_link_bytes] == 8 + 136);
+}
+
+TEST_CASE("behind a switch slots are also what an arriving message takes of the port: ten cycles each of 160 bytes") {
+  SystemConfig config = four(Topology::switched);
+  config.link.slot_bytes = 160;
+  Bench b(config);
+  for (const std::uint8_t chip : {1, 2, 3}) b.arrive(100, b.from(chip), b.line(chip, 0, chip));
+  b.run();
+  CHECK(b.cycles(EventKind::slice_arrive) == Cycles{110 + 5 + 53, 120 + 5 + 53, 130 + 5 + 53});
+  CHECK(b.c.count[Counter::link_received_bytes] == 3 * 160);
+}
+
+TEST_CASE("an invalidation that another one's message names takes nothing of a link, and is no packet of its own") {
+  Bench b(four(Topology::ring));
+  Packet one = b.line(0, 1, 0);
+  one.kind = PacketKind::invalidate, one.flags = kToSlice;
+  Packet rides = one;
+  rides.flags |= kRides, rides.token = 1;
+  b.send(10, one);
+  b.send(10, rides);
+  b.send(10, b.line(0, 1, 2));
+  b.run();
+  CHECK(b.tokens_to(1) == Tokens{0, 1, 2});
+  CHECK(b.arrivals(1) == Cycles{11 + 61, 11 + 61, 19 + 61});  // 8 bytes in half a cycle, and 136 behind them
+  CHECK(b.c.count[Counter::link_packets] == 2);
+  CHECK(b.c.count[Counter::link_bytes] == 8 + 136);
+  CHECK(b.c.count[Counter::coherence_invalidation_bytes] == 8);
+}
+
 TEST_CASE("with two buffers at the other end the third packet leaves when a credit comes, the fourth with the next") {
   SystemConfig config = four(Topology::ring);
   config.link.buffer_packets = 2;

@@ -40,7 +40,7 @@ TEST_CASE("a key without its unit is answered with the whole key") {
 TEST_CASE("a key that resembles none is answered with the keys of its section") {
   CHECK(file_error(R"({"coherence": {"qqqqqqqq": 1}})") ==
         "unknown key `coherence.qqqqqqqq`; known here: protocol, directory_entries, directory_ways, directory_replacement, "
-        "directory_index, range_bytes, directory_latency_cycles, invalidation_queue");
+        "directory_index, range_bytes, directory_latency_cycles, invalidation_queue, invalidate");
 }
 
 TEST_CASE("doc and base are keys of files, not of overrides") {

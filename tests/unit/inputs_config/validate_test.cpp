@@ -29,6 +29,7 @@ TEST_CASE("a configuration made in code is checked for ranges, too") {
 TEST_CASE("sizes that select address bits must be powers of two") {
   CHECK(rule({"line_bytes=96"}) == "`line_bytes` = 96 must be a power of two: take 64 or 128");
   CHECK(rule({"partition.page_kib=12"}) == "`partition.page_kib` = 12 must be a power of two: take 8 or 16");
+  CHECK(rule({"partition.page_kib=0.75"}) == "`partition.page_kib` = 0.75 must be a power of two: take 0.5 or 1");
   CHECK(rule({"dram.row_bytes=3000"}) == "`dram.row_bytes` = 3000 must be a power of two: take 2048 or 4096");
   CHECK(rule({"dram.timing.burst_bytes=48"}) == "`dram.timing.burst_bytes` = 48 must be a power of two: take 32 or 64");
 }
@@ -156,6 +157,10 @@ TEST_CASE("a directory has whole sets, of any number, also when it is scaled, an
 }
 
 TEST_CASE("interleaved chunks are whole pages") {
+  CHECK(set_error({"partition.page_kib=0.25"}) == "--set: `partition.page_kib` = 0.25 is out of range: 0.5 to 2048 KiB");
+  CHECK(set_error({"partition.placement=interleaved", "partition.page_kib=0.5", "partition.interleave_kib=1.5"}) == "");
+  CHECK(rule({"partition.placement=interleaved", "partition.page_kib=1", "partition.interleave_kib=1.5"}) ==
+        "`partition.interleave_kib` = 1.5 is not a multiple of `partition.page_kib` = 1: chunks are whole pages");
   CHECK(rule({"partition.placement=interleaved", "partition.page_kib=8", "partition.interleave_kib=12"}) ==
         "`partition.interleave_kib` = 12 is not a multiple of `partition.page_kib` = 8: chunks are whole pages");
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t kFirstByte = 0x100000000;
 
 /// Opens `text` for pages of `page_kib` and so many chips.
 std::unique_ptr<Workload> open_for(const std::string& text, std::uint32_t page_kib, std::uint32_t chips = 4) {
-  return open_text(text, nullptr, {.scale_by = 1, .page_kib = page_kib, .chips = chips});
+  return open_text(text, nullptr, {.scale_by = 1, .page_bytes = page_kib * 1024, .chips = chips});
 }
 
 /// Which of `chips` groups of a kernel's 64 CTAs touch each page.

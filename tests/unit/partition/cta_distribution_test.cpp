@@ -14,7 +14,7 @@ TEST_CASE("contiguous ranges are [c N / C, (c + 1) N / C)") {
   for (std::uint64_t n : {0ull, 1ull, 3ull, 480ull, 4031ull, 1ull << 60}) {
     std::uint64_t next = 0;
     for (LpId chip = 0; chip < 4; ++chip) {
-      const ChipCtas own(CtaToChip::contiguous, n, chip, 4);
+      const ChipCtas own(CtaToChip::contiguous, n, chip, 4, 16);
       if (own.count()) CHECK(own.nth(0) == next);
       next += own.count();
       CHECK(own.count() >= n / 4);
@@ -22,15 +22,15 @@ TEST_CASE("contiguous ranges are [c N / C, (c + 1) N / C)") {
     }
     CHECK(next == n);
   }
-  CHECK(ChipCtas(CtaToChip::contiguous, 10, 1, 4).nth(0) == 2);
-  CHECK(ChipCtas(CtaToChip::contiguous, 10, 1, 4).count() == 3);
+  CHECK(ChipCtas(CtaToChip::contiguous, 10, 1, 4, 16).nth(0) == 2);
+  CHECK(ChipCtas(CtaToChip::contiguous, 10, 1, 4, 16).count() == 3);
 }
 
 TEST_CASE("round robin over chips covers every CTA once") {
   for (std::uint64_t n : {0, 1, 3, 4, 5, 481}) {
     std::set<std::uint64_t> seen;
     for (LpId chip = 0; chip < 4; ++chip) {
-      const ChipCtas own(CtaToChip::round_robin, n, chip, 4);
+      const ChipCtas own(CtaToChip::round_robin, n, chip, 4, 16);
       for (std::uint64_t i = 0; i < own.count(); ++i) {
         CHECK(own.nth(i) % 4 == chip);
         CHECK(own.nth(i) < n);
@@ -39,6 +39,31 @@ TEST_CASE("round robin over chips covers every CTA once") {
     }
     CHECK(seen.size() == n);
   }
+}
+
+TEST_CASE("per_sm gives each chip consecutive CTAs, as many for each of its SMs as one needs for all to have a place") {
+  const auto counts = [](std::uint64_t ctas) {  // on four chips of 16 SMs
+    std::vector<std::uint64_t> of;
+    std::uint64_t next = 0;
+    for (LpId chip = 0; chip < 4; ++chip) {
+      const ChipCtas own(CtaToChip::per_sm, ctas, chip, 4, 16);
+      if (own.count() != 0) CHECK(own.nth(0) == next);
+      if (own.count() != 0) CHECK(own.nth(own.count() - 1) == next + own.count() - 1);
+      next += own.count();
+      of.push_back(own.count());
+    }
+    CHECK(next == ctas);
+    return of;
+  };
+  using Counts = std::vector<std::uint64_t>;
+  CHECK(counts(0) == Counts{0, 0, 0, 0});
+  CHECK(counts(12) == Counts{12, 0, 0, 0});  // one for each SM is enough
+  CHECK(counts(23) == Counts{16, 7, 0, 0});
+  CHECK(counts(64) == Counts{16, 16, 16, 16});
+  CHECK(counts(65) == Counts{32, 32, 1, 0});  // two for each SM
+  CHECK(counts(1000) == Counts{256, 256, 256, 232});
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 60;
+  CHECK(counts(kMany) == Counts{kMany / 4, kMany / 4, kMany / 4, kMany / 4});
 }
 
 std::vector<std::uint32_t> fill(CtaDispatcher& d, Slots& free) {

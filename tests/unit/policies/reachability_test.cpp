@@ -45,8 +45,8 @@ std::uint32_t llc_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c
 /// Calls see(line) for `lines` neighbouring lines of a home, as placement deals them out.
 template <class See> void for_each_line_at(const SystemConfig& c, std::uint8_t home, std::uint64_t lines, See&& see) {
   const StaticPlacement placement(c);
-  const std::uint64_t per_page = c.partition.page_kib * 1024 / c.line_bytes;
-  const std::uint64_t first = 0x40000000 / (c.partition.page_kib * 1024);
+  const std::uint64_t per_page = c.partition.page_bytes() / c.line_bytes;
+  const std::uint64_t first = 0x40000000 / c.partition.page_bytes();
   for (std::uint64_t page = first, left = lines; left != 0; ++page) {
     if (placement.home({page}) != home) continue;
     for (std::uint64_t k = 0; k < per_page && left != 0; ++k, --left) see(LineAddr{page * per_page + k});
@@ -70,7 +70,8 @@ void check_memory(const SystemConfig& c, std::uint8_t home) {
 TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages of any home, in every preset") {
   for (const PresetInfo& preset : list_presets()) {
     for (const std::uint32_t chips : {1u, 2u, 4u, 8u, 16u}) {
-      for (const auto& [page, chunk] : {std::pair{4u, 4u}, {4u, 64u}, {64u, 64u}, {4u, 2048u}, {2048u, 2048u}}) {
+      for (const auto& [page, chunk] :
+           {std::pair{4.0, 4.0}, {4, 64}, {64, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {0.5, 1.5}}) {
         SystemConfig c = read_system(preset.name, {});
         c.chips = chips;
         c.partition.placement = Placement::interleaved, c.partition.page_kib = page, c.partition.interleave_kib = chunk;
@@ -101,7 +102,7 @@ template <class LinesOf> void check_directory(const SystemConfig& c, std::uint8_
 TEST_CASE("the sets of a home's directory are reached evenly, whatever chunks and chips there are") {
   for (const char* protocol : {"directory", "hmg", "rec"}) {
     for (const std::uint32_t chips : {2u, 4u, 8u, 16u}) {
-      for (const auto& [page, chunk] : {std::pair{4u, 4u}, {4u, 64u}, {4u, 2048u}, {2048u, 2048u}}) {
+      for (const auto& [page, chunk] : {std::pair{4.0, 4.0}, {4, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {1, 3}}) {
         for (const std::uint32_t entries : {8192u, 24576u, 40960u}) {
           SystemConfig c = read_system("rec-4gpu", {std::string("coherence.protocol=") + protocol});
           c.chips = chips, c.coherence.directory_entries = entries;
@@ -123,12 +124,30 @@ TEST_CASE("by first touch too: a home of every fourth page, or of every sixteent
     SystemConfig c = read_system("rec-4gpu", {"coherence.protocol=rec", "partition.placement=first_touch"});
     CAPTURE(stride);
     check_directory(c, 1, [&](std::uint64_t n, auto&& see) {
-      const std::uint64_t per_page = c.partition.page_kib * 1024 / c.line_bytes;
+      const std::uint64_t per_page = c.partition.page_bytes() / c.line_bytes;
       for (std::uint64_t k = 0; k < n; ++k) {
         const std::uint64_t page = k / per_page;
         see(LineAddr{(0x40000 + page / run * stride + page % run) * per_page + k % per_page});
       }
     });
+  }
+}
+
+TEST_CASE("pages may be larger than `interleave_kib` where nothing rotates") {
+  SystemConfig c = read_system("sac-4chip", {"partition.page_kib=2048"});
+  REQUIRE(c.partition.interleave_kib < 2048);
+  CHECK(HomeLines(c).local({123456789}) == 123456789);
+  CHECK(AddressMap(c).channel({12345}) < c.dram.channels);
+}
+
+TEST_CASE("pages of 512 bytes in rotation: a home's lines follow each other, eight to a page, and back") {
+  SystemConfig c = read_system("rec-4gpu", {"partition.page_kib=0.5", "partition.interleave_kib=0.5"});
+  const HomeLines lines(c);
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    const LineAddr line = lines.global(n, 3);
+    CHECK(line.value == n / 8 * 32 + 24 + n % 8);
+    CHECK(lines.local(line) == n);
+    CHECK(StaticPlacement(c).home({line.value / 8}) == 3);
   }
 }
 

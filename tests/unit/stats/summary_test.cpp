@@ -134,6 +134,36 @@ TEST_CASE("the footprint and the mean working sets of a run that watched the sha
   CHECK(json["mean_windows"][1]["true_shared"] == 700);
 }
 
+TEST_CASE("several chips without a remote miss get a warning, one chip and a cut-off run without requests none") {
+  auto result = two_chips();
+  CHECK_FALSE(contains(summary_table(result), "warning"));
+  for (auto& chip : result.chips) chip.totals[Counter::requests_remote] = 0;
+  CHECK(contains(summary_table(result), "  warning      all L1 misses stayed on their chip"));
+  CHECK(contains(summary_table(result), "`partition.interleave_kib`"));
+  for (auto& chip : result.chips) chip.totals[Counter::requests_local] = 0;
+  CHECK_FALSE(contains(summary_table(result), "warning"));
+  result = two_chips();
+  result.chips.resize(1);
+  result.chips[0].totals[Counter::requests_remote] = 0;
+  CHECK_FALSE(contains(summary_table(result), "warning"));
+}
+
+TEST_CASE("a home of more than half of the requests gets a warning, of two chips one of more than three quarters") {
+  auto result = two_chips();
+  result.structures.emplace();
+  const auto warns = [&](std::vector<std::uint64_t> homes) {  // [structure][chip that asked][home chip]
+    result.structures->homes = std::move(homes);
+    return contains(summary_table(result), "warning");
+  };
+  CHECK_FALSE(warns({10, 20, 5, 20, 0, 5, 10, 30}));  // 25 of 100 and 75
+  CHECK(warns({10, 20, 5, 20, 0, 5, 9, 31}));
+  CHECK(contains(summary_table(result), "  warning      chip 1 is the home of 76.0 % of the requests: see"));
+  result.chips.resize(4, result.chips[0]);
+  CHECK_FALSE(warns({10, 0, 5, 5, 10, 0, 5, 5, 10, 0, 5, 5, 20, 0, 5, 15}));
+  CHECK(warns({10, 0, 5, 5, 10, 0, 5, 5, 10, 0, 5, 5, 21, 0, 5, 14}));
+  CHECK(contains(summary_table(result), "chip 0 is the home of 51.0 % of the requests"));
+}
+
 TEST_CASE("the energy is shown as a whole, the share of each kind of event, and what was drawn at rest") {
   auto result = two_chips();
   CHECK_FALSE(contains(summary_table(result), "static"));

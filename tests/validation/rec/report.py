@@ -3,9 +3,9 @@
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
-The runs are `atoll sweep` of inputs/experiments/rec.json, rec_products.json, rec_placement.json, rec_placement_others.json
-and rec_sizes.json, on traces of record.py: what is in DIR already is not run again. What is missing (--only, --no-run) stays
-out of tables and means. Needs h5py (Debian: python3-h5py, /usr/bin/python3)."""
+The runs are `atoll sweep` of the experiments of EXPERIMENTS in inputs/experiments, on traces of record.py: what is in DIR
+already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
+python3-h5py, /usr/bin/python3)."""
 
 import argparse
 import copy
@@ -25,8 +25,9 @@ import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/rec.md"
-EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes")
+EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes", "rec_messages", "rec_messages_chunks")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
+SIZED = ("C2D", "FIR", "J2D", "PR")  # programs of rec_sizes.json
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 
 
@@ -39,8 +40,16 @@ def look_up(f):
     return tuple(x / requests for x in (latency * requests + f["slices/queue_cycles"][:].sum(), f["slices/miss_cycles"][:].sum()))
 
 
+def invalidations_sent(f):
+    """Messages of invalidations on links, by the bytes that they took there."""
+    config = json.loads(f["provenance"].attrs["effective_config"])
+    slot, header = config["link"].get("slot_bytes", 1), config["noc"]["header_bytes"]
+    return float(f["totals/coherence.invalidation_bytes"][:].sum()) / (math.ceil(header / slot) * slot), header
+
+
 def read(path):
     with h5py.File(path) as f:
+        messages, header = invalidations_sent(f)
         total = lambda counter: float(f["totals/" + counter][:].sum())
         served = {o: float(f["latency/" + o][:].sum()) for o in ("local_llc", "remote_llc", "local_memory", "remote_memory")}
         lookup, missing = look_up(f)
@@ -54,7 +63,7 @@ def read(path):
             "own": served["local_llc"] / max(1, sum(served.values())),
             "hits": total("coherence.invalidation_hits"),
             "evict_hits": total("coherence.evict_invalidation_hits"),
-            "invalidation_bytes": total("coherence.invalidation_bytes"),
+            "invalidation_bytes": messages * header,
             "packets": total("link.packets"),
             "lines": total("directory.evicted_lines") / max(1, total("directory.evictions")),
             "evictions": total("directory.evictions"),
@@ -62,6 +71,9 @@ def read(path):
             "links": total("link.bytes") / float(f.attrs["cycles"]) / (4 * 37.5),
             "homes": [float(x) for x in f["totals/directory.lookups"][:]],
         }
+
+
+NOT_RUN = "Not run with this version."
 
 
 def table(head, rows):
@@ -79,10 +91,11 @@ def geometric(values):
 
 
 class Results:
-    """The points of some experiments that are there, of the workloads that the paper has bars for."""
+    """The points of some experiments that are there, of the workloads that the paper has bars for. `missing` is raised where
+    something is asked for that some of the workloads do not have, and without it these stay out."""
 
-    def __init__(self, out, *names):
-        self.names = paper.WORKLOADS
+    def __init__(self, out, *names, missing=None):
+        self.names, self.missing = paper.WORKLOADS, missing
         self.points = {tuple(p.stem.split("__")): read(p) for name in names for p in sorted((out / name).glob("*__*.h5"))}
 
     def of(self, names):
@@ -97,7 +110,16 @@ class Results:
         other.points = {(w, v.removeprefix(prefix)): p for (w, v), p in self.points.items() if v.startswith(prefix)}
         return other
 
+    def over(self, below):
+        """The same points, and those of others that are not among them."""
+        other = copy.copy(self)
+        other.points = below.points | self.points
+        return other
+
     def workloads(self, *variants):
+        lacking = [f"{w}__{v}" for w in self.names for v in variants if (w, v) not in self.points]
+        if lacking and self.missing:
+            raise self.missing(f"there are no {len(lacking)} points, {lacking[0]} among them")
         return [w for w in self.names if all((w, v) in self.points for v in variants)]
 
     def ratio(self, key, variant, baseline="directory"):
@@ -178,23 +200,37 @@ GAIN, LOSS, AMOUNT = (lambda x: x - 1), (lambda x: 1 - x), (lambda x: x)  # what
 RANGES = ("128 B", "256 B", "1 KB", "4 KB")
 
 
+def evicted_lines(results, variant):
+    """Of an entry, the mean of the workloads that evict any."""
+    points = [results.points[w, variant] for w in results.workloads(variant)]
+    return mean(p["lines"] for p in points if p["evictions"] > 0)
+
+
 def averages(rec, sizes):
-    """Claims that are averages: number, what, printed, here (nan where nothing was run), effect."""
-    speedup = lambda v: geometric(c) if (c := rec.speedup(v).values()) else math.nan
-    evict = [rec.points[w, "directory"] for w in rec.workloads("directory")]
+    """Claims that are averages: number, what, printed, a function that says what it is here (nan where nothing was run),
+    effect."""
+    def speedup(v):
+        return lambda: geometric(c) if (c := rec.speedup(v).values()) else math.nan
+
+    def lines(results, v):
+        return lambda: evicted_lines(results, v)
+
+    def evict_share():
+        evict = [rec.points[w, "directory"] for w in rec.workloads("directory")]
+        return mean(p["evict_hits"] / max(1, p["hits"]) for p in evict)
+
     out = [(number, f"speed-up of {v}, geometric mean", printed, speedup(v), GAIN)
            for number, v, printed in (("108", "rec", 1.327), ("128", "directory_2x", 1.073), ("129", "hmg", 1.167))]
     out += [("109", "misses of REC over the baseline's, cold excluded", 0.465,
-             mean(miss_ratios(rec, "rec").values()), LOSS),
-            ("113", "evict-initiated share of invalidations that hit", 0.795,
-             mean(p["evict_hits"] / max(1, p["hits"]) for p in evict), AMOUNT)]
+             lambda: mean(miss_ratios(rec, "rec").values()), LOSS),
+            ("113", "evict-initiated share of invalidations that hit", 0.795, evict_share, AMOUNT)]
     for r, results, v, printed in zip(RANGES, (sizes, sizes, rec, sizes), ("rec_128", "rec_256", "rec", "rec_4096"),
                                       (1.8, 3.4, 12.9, 54.7)):
-        lines = [results.points[w, v]["lines"] for w in results.workloads(v) if results.points[w, v]["evictions"] > 0]
-        out.append(("130", f"lines per evicted entry, range {r}, {len(lines)} workloads", printed, mean(lines), AMOUNT))
+        out.append(("130", f"lines per evicted entry, range {r}", printed, lines(results, v), AMOUNT))
     out += [("135", "unnecessary invalidations that hit, REC over the baseline", 0.156,
-             mean(rec.ratio("evict_hits", "rec").values()), LOSS),
-            ("136", "inter-GPU transactions, REC over the baseline", 0.651, mean(rec.ratio("packets", "rec").values()), LOSS)]
+             lambda: mean(rec.ratio("evict_hits", "rec").values()), LOSS),
+            ("136", "inter-GPU transactions, REC over the baseline", 0.651,
+             lambda: mean(rec.ratio("packets", "rec").values()), LOSS)]
     return out
 
 
@@ -202,8 +238,10 @@ def claims(rec, sizes, places):
     """Averages against the text's, a quarter of the effect being the goal; those with the networks; with homes by page."""
     rows = []
     every, pages = rec.of(paper.WORKLOADS + paper.NETWORKS), places.under("pages_")
-    for (number, what, printed, ours, effect), (*_, with_networks, _), (*_, by_page, _) in zip(
-            averages(rec, sizes), averages(every, sizes), averages(pages, pages)):
+    for columns in zip(averages(rec, sizes), averages(every, sizes), averages(pages, pages)):
+        number, what, printed, _, effect = columns[0]
+        ours, with_networks, by_page = (measure() for _, _, _, measure, _ in columns)
+
         def within(value):
             off = effect(value) / effect(printed) - 1
             return [f"{value:.3g}", f"{off:+.0%}", "yes" if abs(off) <= 0.25 else "no"]
@@ -212,6 +250,7 @@ def claims(rec, sizes, places):
                         + (within(by_page) if not math.isnan(by_page) else ["-"] * 3))
     return ["### Averages", "",
             "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it. "
+            "Entries of 130 are those of workloads that evict any, with other ranges than 1 KB of four workloads. "
             "Last, the twelve with pages of 4 KB in rotation instead of chunks of 2 MB.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter", "with the networks",
                  "by page", "effect by page", "within a quarter"], rows)
@@ -243,6 +282,8 @@ def cold_shares(results):
 
 
 def misses(rec):
+    if not rec.workloads("directory", "cold"):
+        return ["### L2 misses without cold ones", "", NOT_RUN, ""]
     ours, rates = miss_ratio_columns(rec), miss_rate_columns(rec)
     every = cold_shares(rec.of(paper.WORKLOADS + paper.NETWORKS))
     cold = every | {"mean": mean(cold_shares(rec).values()), "mean with them": mean(every.values())}
@@ -290,6 +331,8 @@ def invalidations(rec):
 
 
 def placement(results, rec):
+    if not results.workloads("pages_directory", "one_home_directory"):
+        return ["### Where pages lie", "", *rotation(results)]
     kinds = ("pages", "first_touch", "one_home")
     rows = []
     for w in results.workloads("pages_directory", "one_home_directory"):
@@ -320,7 +363,39 @@ def rotation(results):
             "here / Fig. 14.", ""] + table(["", *ours, "packets"], rows)
 
 
+def messages(variants, plain, where):
+    """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`."""
+    slots, ranges, both = (variants.under(prefix + "_") for prefix in ("slots", "range", "both"))
+    readings = {"bytes, by line": plain, "bytes, by range": ranges.over(plain) if ranges.workloads("rec") else ranges,
+                "slots, by line": slots, "slots, by range": both.over(slots)}
+    columns = ("l1_only", "directory_2x", "hmg", "rec", "ideal")
+    rows = [["paper", *(f"{geometric(paper.SPEEDUP[v].values()):.2f}" for v in columns),
+             *(f"{mean(paper.TRAFFIC[k].values()):.2f}" for k in ("transactions", "bandwidth")), ""]]
+    for name, results in readings.items():
+        ours = {v: results.speedup(v) for v in columns}
+        if len(ours["rec"]) < len(paper.WORKLOADS):
+            continue
+        sent = mean(DIVISOR * p["invalidation_bytes"] / p["cycles"] for p in (results.points[w, "rec"] for w in ours["rec"]))
+        error = mean(abs(math.log(x / paper.SPEEDUP["rec"][w])) for w, x in ours["rec"].items())
+        rows.append([name, *(f"{geometric(c.values()):.2f}" if len(c) == len(paper.WORKLOADS) else "-" for c in ours.values()),
+                     f"{mean(results.ratio('packets', 'rec').values()):.2f}", f"{sent:.2f}", f"{error:.2f}"])
+    if len(rows) <= 2:
+        return []
+    out = [f"{where}: geometric means of the twelve over the baseline; packets under REC over the baseline's, and its "
+           "invalidations in GB/s as above, means; mean |ln(here / paper)| of REC.", ""] \
+        + table(["", *columns, "packets", "GB/s", "off"], rows)
+    both = readings["slots, by range"]
+    ours = {v: x for v in columns if len(x := both.speedup(v)) == len(paper.WORKLOADS)}
+    if "rec" in ours:
+        packets = side_by_side({"transactions": both.ratio("packets", "rec")}, paper.TRAFFIC)
+        cells = [row + extra[1:] for row, extra in zip(side_by_side(ours, paper.SPEEDUP), packets)]
+        out += [f"{where}, slots and by range: here / paper.", ""] + table(["", *ours, "packets"], cells)
+    return out
+
+
 def sizes_study(results, rec):
+    if not results.workloads("directory_6x"):
+        return ["### Directory size and range", "", NOT_RUN, ""]
     ours = {"directory_2x": rec.speedup("directory_2x")}
     ours |= {v: results.speedup(v) for v in ("directory_4x", "directory_6x")}
     names = results.workloads("directory")
@@ -358,7 +433,13 @@ def main():
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
     rec, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_sizes")
     places = Results(out, "rec_placement", "rec_placement_others")
-    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec)]
+    costs = [line for variants, plain, where in (
+        (Results(out, "rec_messages"), places.under("pages_"), "Pages of 4 KB in rotation"),
+        (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
+    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
+             ["### Links of slots, invalidations by range", "",
+              "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by line, as above, or by range "
+              "and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
     results_page.write(PAGE, [line for part in parts for line in part])
 
 

@@ -85,12 +85,13 @@ class Runs:
 
     @functools.cached_property
     def rec(self):
+        """Of the twelve programs; a claim asks for the points that it rests on."""
         page = module("rec")
-        names = ("rec", "rec_products", "rec_sizes", "rec_sizes_others")
-        for name in names:
-            self.of(name)
-        main, sizes = page.Results(self.folder, *names[:2]), page.Results(self.folder, "rec_sizes")
-        return types.SimpleNamespace(page=page, main=main, sizes=sizes, large=page.Results(self.folder, *names))
+        experiments = {"main": ("rec", "rec_products"), "sizes": ("rec_sizes",),
+                       "large": ("rec", "rec_products", "rec_sizes", "rec_sizes_others")}
+        results = {name: page.Results(self.folder, *names, missing=Missing) for name, names in experiments.items()}
+        results["sizes"].names = page.SIZED
+        return types.SimpleNamespace(page=page, **results)
 
     @functools.cached_property
     def colab(self):

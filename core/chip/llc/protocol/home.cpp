@@ -89,17 +89,19 @@ bool LlcSlice::invalidation_room() const {
   return true;
 }
 
-void LlcSlice::send_invalidations(LineAddr line, std::uint64_t chips, InvalidationCause cause) {
+void LlcSlice::send_invalidations(LineAddr line, std::uint64_t chips, std::uint64_t told, InvalidationCause cause) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_invalidate(c_, id_, line, chips);
   for (; chips != 0; chips &= chips - 1) {
     ++invalidations_;
     ++c_.count[Counter::coherence_invalidations];
     c_.count[Counter::coherence_evict_invalidations] += cause == InvalidationCause::evict;
-    Packet p = to_chip(static_cast<std::uint8_t>(std::countr_zero(chips)), PacketKind::invalidate, line);
+    const int chip = std::countr_zero(chips);
+    Packet p = to_chip(static_cast<std::uint8_t>(chip), PacketKind::invalidate, line);
     p.sectors = 1;  // what the look-up costs in a sectored slice
     p.token = static_cast<std::uint32_t>(cause);
     p.slice = static_cast<std::uint8_t>(id_);
+    if ((told >> chip & 1) != 0) p.flags |= kRides;
     write_.push(links_->lane_for(p), p);
   }
   pump_write();

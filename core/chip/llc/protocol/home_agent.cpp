@@ -1,5 +1,7 @@
 #include "core/chip/llc/protocol/home_agent.hpp"
 
+#include <utility>
+
 #include "core/chip/llc/llc_slice.hpp"
 #include "policies/coherence/directory_layout.hpp"
 
@@ -8,16 +10,23 @@ namespace atl {
 HomeAgent::HomeAgent(Context& c)
     : c_(c),
       unbounded_(row_of(c.machine.config.coherence.protocol).home.unbounded),
+      by_range_(c.machine.config.coherence.invalidate == InvalidationMessage::range),
       range_bytes_(c.machine.config.coherence.range_bytes),
       pages_(c.machine.config, c.chip),
       directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
 
-void HomeAgent::send(LineAddr line, std::uint64_t chips, InvalidationCause cause) {
-  (*slices_)[c_.machine.map.slice(line)].send_invalidations(line, chips, cause);
+void HomeAgent::send(LineAddr line, std::uint64_t chips, InvalidationCause cause, std::uint64_t told) {
+  (*slices_)[c_.machine.map.slice(line)].send_invalidations(line, chips, told, cause);
 }
 
+/// For one operation of the directory, which ends copies of many ranges when it takes another shape, of one otherwise.
 auto HomeAgent::sender() {
-  return [this](LineAddr local, std::uint64_t chips, InvalidationCause cause) { send(pages_.global(local), chips, cause); };
+  return [this, range = ~std::uint64_t{0}, told = std::uint64_t{0}](LineAddr local, std::uint64_t chips,
+                                                                    InvalidationCause cause) mutable {
+    if (std::exchange(range, directory_.range(local)) != range) told = 0;
+    send(pages_.global(local), chips, cause, told);
+    if (by_range_) told |= chips;
+  };
 }
 
 void HomeAgent::read(LineAddr line, std::uint8_t reader) {

@@ -43,12 +43,12 @@ class HomeAgent {
 
  private:
   friend struct ChipTestAccess;  // seeds faults
-  void send(LineAddr line, std::uint64_t chips, InvalidationCause cause);
+  void send(LineAddr line, std::uint64_t chips, InvalidationCause cause, std::uint64_t told = 0);
   auto sender();
   void tally(const HomeDirectory::Outcome& outcome);
 
   Context& c_;
-  const bool unbounded_;
+  const bool unbounded_, by_range_;
   std::uint32_t range_bytes_;
   HomePages pages_;
   HomeDirectory directory_;  ///< of lines by their number here
