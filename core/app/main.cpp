@@ -1,8 +1,12 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "comm/collective_errors.hpp"
@@ -22,6 +26,11 @@ void report(const std::exception_ptr& error) {
     // The failing rank speaks.
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "atoll: out of memory\n");
+  } catch (const std::filesystem::filesystem_error& e) {
+    std::fprintf(stderr, "atoll: %s\n", e.what());
+  } catch (const std::system_error& e) {  // fmt's
+    std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", e.code().message().c_str());
+    std::clearerr(stdout);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "atoll: %s\n", e.what());
   }
@@ -111,6 +120,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   } catch (...) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());
+  }
+  // What was printed may be in memory still: a disk that is full is heard of here.
+  if (mpi.transport().rank() == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", std::strerror(errno));
+    return commands.exit_code == 0 ? 4 : commands.exit_code;
   }
   return commands.exit_code;
 }

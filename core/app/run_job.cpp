@@ -14,13 +14,13 @@
 #include "comm/collective_errors.hpp"
 #include "comm/thread_transport.hpp"
 #include "core/app/file_checkpointer.hpp"
+#include "core/app/keep_result.hpp"
 #include "core/app/stop_signals.hpp"
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
-#include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/output_lock.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
@@ -49,6 +49,9 @@ std::string common_digest(Transport& t, const RunJob& job, const std::string& ho
   });
   return all[0];
 }
+
+/// A result has every counter's dataset, empty or not.
+constexpr std::size_t kLeastResult = std::size_t{96} << 10;
 
 std::string check_line(const ConsistencyChecker::Counts& n) {
   return fmt::format(
@@ -134,6 +137,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     prepare_files(job, digest);
     if (!job.output.empty()) {
       lock.emplace(job.output);
+      probe_output(job.output, kLeastResult);
       check_output(job.output, job.force);  // once more: whoever held the lock may have finished since
     }
     if (replaces_checkpoints(job)) remove_checkpoints(job);
@@ -155,7 +159,8 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (job.from) options.resume = &job.from->state;
 
   auto result = simulate(t, scaled(config), *workload, *map, options);
-  if (checkpointer && checkpointer->ended != Checkpointer::Request::none) {
+  const bool interrupted = checkpointer && checkpointer->ended == Checkpointer::Request::finish;
+  if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
     if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
     return checkpointer->ended == Checkpointer::Request::end ? kExitEnded : kExitCheckpointed;
@@ -172,13 +177,20 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
-    if (!job.output.empty()) write_result(*result, job.output, job.force);
-    if (!job.quiet) fmt::print("{}", summary_table(*result));
-    if (!job.quiet && job.check) fmt::print("{}", check_line(checker.counts()));
-    if (!job.quiet && !job.output.empty()) fmt::print("result     {}\n", job.output);
-    std::fflush(stdout);
+    const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
+    const bool kept = !job.output.empty() && unwritten.empty();
+    std::string text = job.quiet && kept ? "" : summary_table(*result);
+    if (!job.quiet && job.check) text += check_line(checker.counts());
+    if (!job.quiet && kept) text += fmt::format("result     {}\n", job.output);
+    if (!job.quiet && job.output.empty()) text += "result     not kept; -o FILE keeps it\n";
+    if (job.quiet && job.output.empty()) text.clear();
+    if (!text.empty()) print_for_sure(text);
+    if (!unwritten.empty()) throw IoError(job.output, unwritten);
+    if (interrupted)
+      std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
+                   static_cast<unsigned long long>(result->cycles));
   });
-  return 0;
+  return interrupted ? kExitInterrupted : 0;
 }
 
 int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {

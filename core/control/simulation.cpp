@@ -14,7 +14,7 @@ namespace {
 struct Fingerprint {
   LpId lp = 0;
   std::uint64_t digest = 0, events = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& lp& digest& events; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lp, digest, events); }
 };
 
 /// Digest and events of all processes, in the order of their ids: the same for every layout.
@@ -46,7 +46,10 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (options.checkpointer != nullptr)
     meeting.emplace(
         transport, map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
-        [&] { return synchroniser->windows_run(); });
+        [&] { return synchroniser->windows_run(); },
+        [&](Cycle boundary) {
+          if (controller) controller->limit(boundary);
+        });
   if (!synchroniser->run(meeting ? &*meeting : nullptr)) return std::nullopt;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 

@@ -9,6 +9,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_lock.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 namespace atl {
@@ -223,6 +224,7 @@ bool is_trace(const std::string& path) {
 bool has_hdf5_signature(const std::string& path) {
   static constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
   unsigned char head[8] = {};
+  check_input(path);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
   const std::size_t count = std::fread(head, 1, sizeof head, file);

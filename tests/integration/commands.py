@@ -105,7 +105,7 @@ class Commands(program.ProgramTest):
         for ranks in (None, 2, 5):
             output = self.path(f"part{ranks}.h5")
             part = self.succeeds(self.arguments("-o", output, "--max-cycles", "2500"), ranks=ranks)
-            self.assertIn("stopped by --max-cycles", part.out)
+            self.assertIn("stopped early", part.out)
             info = self.info(output)
             self.assertFalse(info["complete"])
             self.assertEqual(info["cycles"], 2500)

@@ -88,9 +88,9 @@ void check_same(const RunResult& a, const RunResult& b) {
 }
 
 /// The message of the InputError that reading `path` ends in.
-std::string reading_fails_with(const std::string& path) {
+std::string reading_fails_with(const std::string& path, Unsealed unsealed = Unsealed::refused) {
   try {
-    read_result(path);
+    read_result(path, unsealed);
   } catch (const InputError& e) {
     CHECK(e.where() == path);
     return e.what();
@@ -242,7 +242,7 @@ TEST_CASE("a ragged result is refused instead of being written shifted") {
 TEST_CASE("reading what is not a result names the file and the fault") {
   const TempDir dir;
   CHECK(contains(reading_fails_with(dir / "absent.h5"), "no such file"));
-  CHECK(contains(reading_fails_with(dir / ""), "is not a file"));
+  CHECK(contains(reading_fails_with(dir / ""), "is a folder"));
   std::ofstream(dir / "text.h5") << "hello";
   CHECK(contains(reading_fails_with(dir / "text.h5"), "not an HDF5 file"));
   std::ofstream(dir / "empty.h5").flush();
@@ -271,7 +271,7 @@ TEST_CASE("extents that no data stands behind are refused before memory is taken
       chunked.setChunk(1, &chunk);
       file.createDataSet(name, H5::PredType::STD_U64LE, H5::DataSpace(1, &extent), chunked);
     }
-    return reading_fails_with(dir / "r.h5");
+    return reading_fails_with(dir / "r.h5", Unsealed::read);
   };
   CHECK(contains(replaced("/series/end_cycle", 1ull << 50),
                  "dataset /series/end_cycle has extents [1125899906842624], more than its data can be"));
@@ -313,12 +313,13 @@ TEST_CASE("a result with any of 200 random bits flipped, or any bit of the libra
   test::cut_short(whole, 50, check);
 }
 
-TEST_CASE("a result that another tool has added to is read without its checksum") {
+TEST_CASE("a result that another tool has added to has lost its checksum, and is read only if asked to") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
   {
     H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
     file.createGroup("notes");
   }
-  check_same(sample_result(2, 3), read_result(dir / "r.h5"));
+  CHECK(contains(reading_fails_with(dir / "r.h5"), "has no checksum behind its data"));
+  check_same(sample_result(2, 3), read_result(dir / "r.h5", Unsealed::read));
 }
