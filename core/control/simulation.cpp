@@ -34,7 +34,7 @@ std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<Lo
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                                   const SimulationOptions& options) {
   LocalSystem here;
-  auto& [machine, chips, sharing, sm_sharing, controller, local, synchroniser] = here;
+  auto& [machine, chips, sharing, sm_sharing, controller, local, kernels, synchroniser] = here;
   run_collectively(transport,
                    [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
                      here.build(transport, config, workload, map, options);
@@ -51,6 +51,12 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
           if (controller) controller->limit(boundary);
         });
   if (!synchroniser->run(meeting ? &*meeting : nullptr)) return std::nullopt;
+  run_collectively(transport, [&] {
+    if (controller && !controller->done())
+      throw SimulationError(
+          "nothing is left to do, and the last kernel has not ended: the run went on from a state that none "
+          "comes to");
+  });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;

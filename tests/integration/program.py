@@ -58,8 +58,8 @@ def run(arguments, ranks=None, timeout=20, cwd=None, program=ATOLL, **options):
     command = (mpirun(ranks) if ranks else []) + [program] + [str(a) for a in arguments]
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               encoding="utf-8", errors="replace", env=environment(), cwd=cwd, start_new_session=True,
-                               **options)
+                               encoding="utf-8", errors="replace", cwd=cwd, start_new_session=True,
+                               **{"env": environment(), **options})
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
