@@ -99,5 +99,5 @@ def _told(work: Callable[[], int | None]) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     options = _arguments(words)
     if options.force_damaged:
-        return _told(lambda: bounded(options.input, lambda: _told(lambda: run(options))))
+        return _told(lambda: bounded(options.input[0], lambda: _told(lambda: run(options))))
     return _told(lambda: run(options))

@@ -7,7 +7,8 @@
 namespace atl {
 
 /// How a command reads results: by their checksums or, if asked to, without. HDF5 can crash on damaged files, run for ever
-/// or take all memory, so that the process has bounds from then on, and ends with a message at each of them.
+/// or take all memory, and a checksum is no signature. So the process has bounds from then on, and ends with a message at
+/// each of them.
 struct ResultReading {
   bool force = false;
 

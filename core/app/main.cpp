@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/collective_errors.hpp"
+#include "comm/launcher.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
@@ -64,8 +65,13 @@ int answer_first(CLI::App& app, int argc, char** argv, bool speaks) {
 
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run" || command == "resume") atl::note_stop_signals();
-  atl::MpiSession mpi(argc, argv);
+  const bool parallel = command == "run" || command == "resume";
+  if (parallel) atl::note_stop_signals();
+  if (!parallel && atl::started_by_launcher()) {
+    if (atl::launched_rank() != 0) return 0;
+    std::fprintf(stderr, "note: only `run` and `resume` are parallel; rank 0 does this, and the others have ended\n");
+  }
+  atl::MpiSession mpi(argc, argv, parallel);
   CLI::App app{
       "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
       "  atoll list                                            what there is to run\n"

@@ -19,6 +19,7 @@
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
+#include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/output_lock.hpp"
@@ -99,6 +100,26 @@ void prepare_files(const RunJob& job, const std::string& digest) {
     throw InputError(job.workload_file, "has changed since the run began");
 }
 
+/// Chips that do not fit into a host's memory would end the run, or the host, long after it began.
+void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std::string& host) {
+  constexpr double kGiB = 1 << 30;
+  const std::uint64_t chip = memory_of_chip(scaled(job.config));
+  std::uint64_t here = 0;
+  const auto hosts = t.all_gather(host);
+  for (LpId lp = 0; lp < job.config.chips; ++lp) here += hosts[map.rank_of(lp)] == host ? chip : 0;
+  run_collectively(t, [&] {
+    const std::uint64_t most = memory_of_machine();
+    if (!job.quiet && t.rank() == 0 && here >= std::uint64_t{1} << 30)
+      fmt::print(stderr, "note: tags and directories take some {:.1f} GiB of this host's {:.1f} GiB of memory\n",
+                 static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB);
+    if (here <= most || job.force) return;
+    throw InputError("llc.size_kib",
+                     fmt::format("tags and directories of the chips on {} take some {:.1f} GiB, and it has {:.1f} GiB of "
+                                 "memory; give fewer or smaller chips, scale, or more hosts, or --force",
+                                 host, static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB));
+  });
+}
+
 void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
     throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
@@ -126,6 +147,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   for (LpId lp = 0; job.from && lp < job.from->state.processes.size(); ++lp) {
     if (lp >= map->lps() || map->rank_of(lp) != rank) job.from->state.processes[lp] = {};  // many ranks may share a host
   }
+  check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] {
     workload = open_workload(job.workload_file, {config.scale, config.partition.page_kib, config.chips});

@@ -7,6 +7,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/engine/hdf5_memory.hpp"
 #include "core/engine/input_file.hpp"
 #include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_helpers.hpp"
@@ -396,6 +397,7 @@ RunResult read_result(const std::string& path, Unsealed unsealed) {
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
     return result;
   } catch (const H5::Exception& e) {
+    throw_if_hdf5_lacks_memory();
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));
   }
 }

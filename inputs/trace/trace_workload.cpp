@@ -114,6 +114,7 @@ void TraceWorkload::Impl::read_root() {
   provenance = {text(root, path, "source"), text(root, path, "importer")};
   std::uint64_t count = 0;
   numbers(root, path, "kernels", &count, 1);
+  if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");
   read_kernels(count);
   read_allocations();
 }
@@ -218,7 +219,11 @@ void TraceWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& 
 bool is_trace(const std::string& path) {
   if (!has_hdf5_signature(path)) return false;
   const Hdf5Lock lock;
-  return open_file(path).openGroup("/").attrExists("format");
+  try {
+    return open_file(path).openGroup("/").attrExists("format");
+  } catch (const H5::Exception&) {  // so damaged that it is nothing
+    return false;
+  }
 }
 
 bool has_hdf5_signature(const std::string& path) {

@@ -298,7 +298,8 @@ class Interrupted(CheckpointTest):
         return self.succeeds(self.long(self.path("limited.h5"), "--max-cycles", cycles, "-f"), timeout=60).digest()
 
     def test_ctrl_c_keeps_what_was_simulated_as_if_the_run_had_been_limited_to_that_cycle(self):
-        for layout in ([], ["--threads", "2"]):
+        layouts: list[list[str]] = [[], ["--threads", "2"]]
+        for layout in layouts:
             output = self.path(f"o{len(layout)}.h5")
             process = start(self.long(output, *layout))
             wait_for(lambda: os.path.exists(output + ".lock"))

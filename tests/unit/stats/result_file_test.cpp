@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "core/engine/hdf5_memory.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
@@ -311,6 +312,16 @@ TEST_CASE("a result with any of 200 random bits flipped, or any bit of the libra
     check(bytes);
   }
   test::cut_short(whole, 50, check);
+}
+
+TEST_CASE("what HDF5 could not do for want of memory is no damage of a file") {
+  H5Eclear2(H5E_DEFAULT);
+  CHECK_NOTHROW(throw_if_hdf5_lacks_memory());
+  H5Epush2(H5E_DEFAULT, "f.c", "f", 1, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "read failed");
+  CHECK_NOTHROW(throw_if_hdf5_lacks_memory());
+  H5Epush2(H5E_DEFAULT, "f.c", "f", 2, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory allocation failed");
+  CHECK_THROWS_AS(throw_if_hdf5_lacks_memory(), std::bad_alloc);
+  H5Eclear2(H5E_DEFAULT);
 }
 
 TEST_CASE("a result that another tool has added to has lost its checksum, and is read only if asked to") {
