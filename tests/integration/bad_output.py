@@ -154,9 +154,10 @@ class BadOutput(program.ProgramTest):
 
 
 class BadResult(program.ProgramTest):
-    def test_info_refuses_what_is_no_result_and_says_so_once(self):
-        self.refused(["info", self.path("none.h5")], 2, "none.h5: there is no such file")
-        self.refused(["info", self.write("text.h5", "no HDF5")], 2, "text.h5: is not an HDF5 file")
+    def test_what_is_no_result_is_refused_and_said_once(self):
+        self.refused(["info", self.path("none.h5")], 2, "none.h5: cannot be opened")
+        self.refused(["explain", self.path("none.h5")], 2, "none.h5: there is no such file")
+        self.refused(["explain", self.write("text.h5", "no HDF5")], 2, "text.h5: is not an HDF5 file")
 
     def test_info_refuses_a_truncated_result(self):
         output = self.path("out.h5")

@@ -31,7 +31,8 @@ def checkpoints(output):
 def start(arguments, ranks=None):
     command = (program.mpirun(ranks) if ranks else []) + [program.ATOLL] + [str(a) for a in arguments]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            encoding="utf-8", errors="replace", env=program.environment(), start_new_session=True)
+                            encoding="utf-8", errors="replace", env=program.environment(), start_new_session=True,
+                            preexec_fn=program.heed_interrupts)
 
 
 def wait_for(condition, seconds=20):
@@ -199,7 +200,7 @@ class Refused(CheckpointTest):
 
     def test_results_and_traces_as_checkpoints_and_checkpoints_as_results_are_refused(self):
         self.refused(["resume", self.workload, "-o", "x.h5"], 2, "is not a checkpoint", layouts=[None])
-        self.refused(["info", self.checkpoint], 2, "is not an HDF5 file", layouts=[None])
+        self.refused(["explain", self.checkpoint], 2, "is not an HDF5 file", layouts=[None])
         self.refused(["run", "sac-4chip", "-w", self.checkpoint], 2, ".ckpt", layouts=[None])
 
     def test_a_full_disk_is_told_once_per_checkpoint_and_the_run_goes_on(self):
@@ -324,7 +325,7 @@ class Interrupted(CheckpointTest):
             output = self.path(f"o{code}{len(answer or b'')}.h5")
             terminal, theirs = pty.openpty()
             process = subprocess.Popen([program.ATOLL, *map(str, self.long(output, "-q"))], stdin=theirs, stdout=theirs,
-                                       stderr=theirs, start_new_session=True)
+                                       stderr=theirs, start_new_session=True, preexec_fn=program.heed_interrupts)
             os.close(theirs)
             wait_for(lambda: os.path.exists(output + ".lock"))
             for line in (answer or b"").splitlines() or [None]:

@@ -92,7 +92,7 @@ class Commands(program.ProgramTest):
             alone, many = self.succeeds(command), self.succeeds(command, ranks=3)
             self.assertEqual(many.out, alone.out)
             self.assertEqual(many.err.count("note: only `run` and `resume` are parallel"), 1, many)
-        self.refused(["info", self.path("none.h5")], 2, "no such file", layouts=(3,))
+        self.refused(["info", self.path("none.h5")], 2, "none.h5: cannot be opened", layouts=(3,))
 
     def test_however_many_samples_are_kept_digest_and_totals_are_the_same(self):
         whole, few = self.path("whole.h5"), self.path("few.h5")

@@ -36,6 +36,11 @@ def mpirun(ranks):
     return [MPIRUN, "--oversubscribe", "-n", str(ranks)]
 
 
+def heed_interrupts():
+    """For `preexec_fn`: tests that were started in the background would hand down that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Outcome:
     def __init__(self, command, code, out, err, seconds):
         self.command, self.code, self.out, self.err, self.seconds = command, code, out, err, seconds

@@ -155,4 +155,4 @@ def start(arguments, ranks=None, **options):
     command = (program.mpirun(ranks) if ranks else []) + [program.ATOLL] + [str(a) for a in arguments]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             encoding="utf-8", errors="replace", start_new_session=True,
-                            **{"env": program.environment(), **options})
+                            preexec_fn=program.heed_interrupts, **{"env": program.environment(), **options})

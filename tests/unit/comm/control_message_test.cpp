@@ -23,7 +23,8 @@ TEST_CASE("a body comes back as it was packed, and one that is too short or too 
   CHECK((back.homes == body.homes));
   CHECK(back.text == "words");
   CHECK_THROWS_AS(unpack<Body>(packed + '\0'), SimulationError);
-  for (std::size_t size = 0; size < packed.size(); ++size) CHECK_THROWS_AS(unpack<Body>(packed.substr(0, size)), SimulationError);
+  for (std::size_t size = 0; size < packed.size(); ++size)
+    CHECK_THROWS_AS(unpack<Body>(packed.substr(0, size)), SimulationError);
   std::string huge = packed;
   huge[8 + 6] = 1;  // 2^48 homes
   CHECK_THROWS_AS(unpack<Body>(huge), SimulationError);

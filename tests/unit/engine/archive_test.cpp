@@ -55,7 +55,8 @@ struct Ordered {
   void check_state() const { require_state(low <= high); }
 };
 
-TEST_CASE("a vector that keeps its size, and a part that checks itself, are refused when they are read and not when written") {
+TEST_CASE(
+    "a vector that keeps its size, and a part that checks itself, are refused when they are read and not when written") {
   std::vector<std::uint16_t> three{1, 2, 3}, four(4);
   Ordered sound{1, 2}, wrong{2, 1};
   Writer written;
