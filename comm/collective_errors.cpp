@@ -1,6 +1,7 @@
 #include "comm/collective_errors.hpp"
 
 #include <string>
+#include <system_error>
 
 namespace atl {
 
@@ -14,6 +15,8 @@ int exit_code_of(const std::exception_ptr& error) {
   } catch (const SimulationError&) {
     return 3;
   } catch (const IoError&) {
+    return 4;
+  } catch (const std::system_error&) {  // of the standard library, or fmt: standard output is full
     return 4;
   } catch (...) {
     return 1;

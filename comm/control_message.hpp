@@ -1,31 +1,43 @@
 #pragma once
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
-#include <boost/serialization/array.hpp>
-#include <boost/serialization/string.hpp>
-#include <boost/serialization/utility.hpp>
-#include <boost/serialization/vector.hpp>
-#include <sstream>
+#include <cstring>
 #include <string>
+#include <utility>
 
-/// Bodies of control messages: structs with a Boost.Serialization `serialize` member.
+#include "core/engine/archive.hpp"
+
+/// Bodies of control messages: structs that list their members as state does (core/engine/archive.hpp).
 namespace atl {
 
-/// Written and read without streams, whose locales cost more than most bodies: bytes are not converted.
-inline constexpr unsigned kBareArchive = boost::archive::no_header | boost::archive::no_codecvt;
+/// Bytes one after the other. Without streams, whose locales cost more than most bodies.
+struct BodyWriter {
+  using is_saving = std::true_type;
+  std::string bytes{};
+  void save_binary(const void* from, std::size_t size) { bytes.append(static_cast<const char*>(from), size); }
+};
 
-template <class T> std::string pack(const T& value) {
-  std::stringbuf out(std::ios::out | std::ios::binary);
-  boost::archive::binary_oarchive archive(out, kBareArchive);
-  archive << value;
-  return std::move(out).str();
+/// A body that is too short or too long is refused: it may come from a checkpoint.
+struct BodyReader {
+  using is_saving = std::false_type;
+  const std::string& bytes;
+  std::size_t at = 0;
+  void load_binary(void* to, std::size_t size) {
+    require_state(bytes.size() - at >= size);
+    std::memcpy(to, bytes.data() + at, size);
+    at += size;
+  }
+};
+
+template <class T> std::string pack(T value) {
+  BodyWriter out;
+  carry(out, value);
+  return std::move(out.bytes);
 }
 
 template <class T> T unpack(const std::string& body) {
-  std::stringbuf in(body, std::ios::in | std::ios::binary);
-  boost::archive::binary_iarchive archive(in, kBareArchive);
-  T value;
-  archive >> value;
+  BodyReader in{body};
+  T value{};
+  carry(in, value);
+  require_state(in.at == body.size());
   return value;
 }
 

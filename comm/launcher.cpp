@@ -23,6 +23,12 @@ bool started_by_launcher() {
   return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
 }
 
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (std::getenv(name) != nullptr) return environment_number(name);
+  return 0;
+}
+
 int ranks_on_this_host() {
   if (const int local = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE")) return local;
   const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");

@@ -6,6 +6,9 @@ namespace atl {
 /// Whether an MPI launcher started this process.
 bool started_by_launcher();
 
+/// This process's number in its job, as the launcher tells it; 0 if none does.
+int launched_rank();
+
 /// Ranks of this job on this host, as Open MPI's or Slurm's launcher tells them; 0 if none does.
 int ranks_on_this_host();
 

@@ -143,8 +143,8 @@ class MpiTransport final : public Transport {
 
 }  // namespace
 
-MpiSession::MpiSession(int& argc, char**& argv) {
-  if (!started_by_launcher()) {
+MpiSession::MpiSession(int& argc, char**& argv, bool parallel) {
+  if (!parallel || !started_by_launcher()) {
     transport_ = std::make_unique<SerialTransport>();
     return;
   }

@@ -11,7 +11,8 @@ class MpiSession {
  public:
   /// Looks at the launcher's environment only. When ranks outnumber the processors of this process, Open MPI is told to
   /// yield while it waits; that must happen before MPI_Init, which reads it once.
-  MpiSession(int& argc, char**& argv);
+  /// `parallel`: else there is one rank, and MPI is not started, whoever started this process.
+  MpiSession(int& argc, char**& argv, bool parallel);
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;

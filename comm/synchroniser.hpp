@@ -16,7 +16,7 @@ namespace atl {
 /// been received, and those that are kept arrive at `boundary` or later.
 class Meeting {
  public:
-  static constexpr std::uint32_t kRequests = 3;
+  static constexpr std::uint32_t kRequests = 4;
   virtual ~Meeting() = default;
   /// Of this rank, for a reason that the others need not see: 0, or 1 to kRequests.
   virtual std::uint32_t request() = 0;

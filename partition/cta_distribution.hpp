@@ -20,6 +20,7 @@ class ChipCtas {
   ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms);
   std::uint64_t count() const { return count_; }
   std::uint64_t nth(std::uint64_t i) const { return first_ + i * step_; }
+  bool operator==(const ChipCtas&) const = default;
 
  private:
   std::uint64_t first_ = 0, step_ = 0, count_ = 0;
@@ -37,8 +38,13 @@ class CtaDispatcher {
   /// The SM for the next CTA, given the free CTA slots of each SM; nothing when no SM can take it yet, or none is left.
   /// The caller must place the CTA there.
   std::optional<std::uint32_t> next_sm(std::span<const std::uint32_t> free);
+  /// `free`: as next_sm().
+  void check(std::span<const std::uint32_t> free) const {
+    require_state(next_ < (kind_ == CtaToSm::two_level ? in_router_.size() : sms_) && block_ != 0);
+    require_state(block_left_ == 0 || (block_sm_ < sms_ && block_left_ <= free[block_sm_]));
+  }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, block_, left_, next_, in_router_, block_sm_, block_left_);
+    state(a, block_, left_, next_, fixed(in_router_), block_sm_, block_left_);
   }
 
  private:

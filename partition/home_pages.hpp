@@ -29,6 +29,21 @@ class HomePages {
     return {page_[local.value >> page_shift_] << page_shift_ | in_page(local)};
   }
 
+  std::uint64_t frames() const { return page_.size(); }
+  /// The number is of a line that was asked for here.
+  bool has(LineAddr local) const { return !frames_ || local.value >> page_shift_ < page_.size(); }
+  void check_state() const {
+    if (!frames_) return require_state(slots_.empty() && page_.empty());
+    require_state(slots_.size() >= 1024 && (slots_.size() & (slots_.size() - 1)) == 0 && 2 * page_.size() <= slots_.size());
+    std::size_t found = 0;
+    for (const std::uint64_t slot : slots_) {
+      if (slot == 0) continue;
+      const std::uint64_t frame = slot & ((std::uint64_t{1} << kFrameBits) - 1);
+      require_state(frame < page_.size() && page_[frame] + 1 == slot >> kFrameBits);
+      ++found;
+    }
+    require_state(found == page_.size());
+  }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, page_); }
 
  private:

@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -52,6 +53,12 @@ class PageHomeCache {
   void insert(PageAddr page, std::uint8_t home);
   std::size_t size() const { return size_; }
 
+  void check_state() const {
+    std::size_t found = 0;
+    for (const std::uint64_t slot : slots_) found += slot != 0;
+    require_state(slots_.size() >= kInitial && std::has_single_bit(slots_.size()) && found == size_ &&
+                  2 * size_ <= slots_.size() && shift_ == 64 - static_cast<unsigned>(std::countr_zero(slots_.size())));
+  }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, size_, shift_); }
 
   /// Calls f(page, home) for every binding, in no particular order.
@@ -95,6 +102,7 @@ class FirstTouch {
   /// the order (cycle, chip, page).
   void settle(Cycle end, std::vector<Answer>& answers);
 
+  const std::vector<Touch>& pending() const { return pending_; }
   std::optional<Cycle> earliest_pending() const;
   const PageHomeCache& homes() const { return homes_; }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, homes_, pending_, settled_); }

@@ -40,7 +40,11 @@ struct Part {
     }
     begin_epoch();
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, modes, sum, gone), carry_policy(a, *policy); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, modes, sum, gone), carry_policy(a, *policy);
+    require_state(sum.size() == modes.size());
+    for (const Modes& m : modes) require_state(m.llc <= LlcRole::split && m.epoch_cycles == modes[0].epoch_cycles);
+  }
 };
 
 class Combined final : public PolicyWithState<Combined> {
@@ -63,6 +67,7 @@ class Combined final : public PolicyWithState<Combined> {
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     Verdict v;
     for (Part* part : {&organisation_, &replication_}) {
+      require_state(!part->modes.empty() && part->modes.size() == epoch.chips.size());
       if (!part->has_epochs()) continue;
       part->add(epoch);
       if (part->gone >= part->modes[0].epoch_cycles) part->end_epoch(epoch, v.decisions);
@@ -76,7 +81,10 @@ class Combined final : public PolicyWithState<Combined> {
     for (Decision& d : replication_.policy->at_kernel_end(end)) decisions.push_back(std::move(d));
     return decisions;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, organisation_, replication_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, organisation_, replication_);
+    require_state(organisation_.modes.size() == replication_.modes.size());
+  }
 
  private:
   /// What the chips are told, in which a profile's restart is said once: it must not happen again with the other's

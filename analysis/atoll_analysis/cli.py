@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from atoll_analysis import comparison_report, run_report, sweep_report
+from atoll_analysis.bounded import bounded
 from atoll_analysis.comparison import compare
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.chart import Chart
@@ -59,8 +60,7 @@ def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict
         _write(png / f"{name}.png", chart.write_image)
 
 
-def run(words: Sequence[str] | None = None) -> None:
-    options = _arguments(words)
+def run(options: argparse.Namespace) -> None:
     for output in options.output:
         if output.suffix not in (".html", ".htm", *_IMAGES):
             raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
@@ -87,10 +87,17 @@ def run(words: Sequence[str] | None = None) -> None:
         write_outputs(outputs, lambda: run_report.page(result), run_report.charts(result), "timeline", options.png)
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def _told(work: Callable[[], int | None]) -> int:
+    """The exit code of `work`, whose errors are printed."""
     try:
-        run(words)
+        return work() or 0
     except (BadResult, OSError) as error:
         print(f"atoll-report: {error}", file=sys.stderr)
         return 1
-    return 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    options = _arguments(words)
+    if options.force_damaged:
+        return _told(lambda: bounded(options.input[0], lambda: _told(lambda: run(options))))
+    return _told(lambda: run(options))

@@ -1,6 +1,7 @@
 """What goes wrong with files."""
 
 import os
+import stat
 
 
 class BadResult(Exception):
@@ -10,3 +11,16 @@ class BadResult(Exception):
         super().__init__(f"{os.fspath(path)}: {problem}")
         self.path = os.fspath(path)
         self.problem = problem
+
+
+def check_input(path: str | os.PathLike[str]) -> None:
+    """BadResult for what is there and is no regular file: a device or pipe may have no end, and one without a writer keeps
+    whoever opens it waiting."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return  # who opens it says what is wrong
+    if stat.S_ISDIR(mode):
+        raise BadResult(path, "is a folder; a sweep is read by load_sweep()")
+    if not stat.S_ISREG(mode):
+        raise BadResult(path, "is a device, pipe or socket, and may have no end; write its content into a file, and give that")

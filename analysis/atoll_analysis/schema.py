@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import h5py
 
-from atoll_analysis.errors import BadResult
+from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.seal import check_seal
 
 SCHEMA = "atoll-result"
@@ -43,8 +43,7 @@ def open_result(path: str | os.PathLike[str], force_damaged: bool = False) -> It
     block, becomes a BadResult."""
     if not os.path.exists(path):
         raise BadResult(path, "does not exist")
-    if os.path.isdir(path):
-        raise BadResult(path, "is a folder; a sweep is read by load_sweep()")
+    check_input(path)
     try:
         if not force_damaged:
             check_seal(path)

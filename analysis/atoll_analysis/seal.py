@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from atoll_analysis.errors import BadResult
+from atoll_analysis.errors import BadResult, check_input
 
 _MARK = b"ATOLSEAL"
 _SEAL_BYTES = 16
@@ -25,17 +25,25 @@ def _hash(image: bytes) -> int:
     return state ^ state >> 31
 
 
+def sealed(image: bytes) -> bytes:
+    """The bytes of an HDF5 file with their checksum behind them."""
+    return image + _MARK + struct.pack("<Q", _hash(image))
+
+
 def check_seal(path: str | os.PathLike[str]) -> None:
-    """BadResult if the bytes do not fit the checksum. A file that another tool has changed has lost it, and passes; so does
-    what is no HDF5 file: HDF5 finds that out."""
+    """BadResult if the bytes do not fit the checksum, or there is none."""
+    check_input(path)
     with open(path, "rb") as raw:
         image = raw.read()
-    if len(image) < _END_OF_FILE + 8 or not image.startswith(_SUPERBLOCK):
-        return
-    end, = struct.unpack_from("<Q", image, _END_OF_FILE)
+    if not image:
+        raise BadResult(path, "is empty; run the simulation again")
+    if not image.startswith(_SUPERBLOCK[:8]):
+        raise BadResult(path, "is not an HDF5 file; give the file named by `atoll run -o`")
+    end, = struct.unpack_from("<Q", image.ljust(_END_OF_FILE + 8, b"\0"), _END_OF_FILE)
     marked = image[-_SEAL_BYTES:].startswith(_MARK)
-    if not marked and len(image) <= end:
-        return
+    if not image.startswith(_SUPERBLOCK) or (not marked and len(image) == end):
+        raise BadResult(path, "has no checksum behind its data: it is still being written, or another program changed it "
+                        "(--force-damaged reads it all the same, and HDF5 may crash)")
     if marked and len(image) - _SEAL_BYTES == end:
         seal, = struct.unpack_from("<Q", image, end + len(_MARK))
         if seal == _hash(image[:end]):

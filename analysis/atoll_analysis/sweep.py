@@ -12,7 +12,7 @@ import pandas as pd
 
 from atoll_analysis import axes, means
 from atoll_analysis.config import differences
-from atoll_analysis.errors import BadResult
+from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import metrics
 from atoll_analysis.result import Head, load_head
 
@@ -79,6 +79,7 @@ def _experiment(folder: Path) -> dict[str, Any]:
     path = folder / "experiment.json"
     if not path.exists():
         return {}
+    check_input(path)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         return {"workloads": [w["name"] for w in found["workloads"]], "variants": [v["name"] for v in found["variants"]],
@@ -124,7 +125,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
             if head.complete:
                 heads[workload, variant] = head
             else:
-                missing[name] = "stopped by --max-cycles"
+                missing[name] = "stopped early"
     if not heads:
         why = next(iter(missing.values()), "it has no files WORKLOAD__VARIANT.h5")
         raise BadResult(path, f"holds no result that can be compared ({why})")

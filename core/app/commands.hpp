@@ -15,6 +15,10 @@ struct Commands {
   int exit_code = 0;               ///< of a command that throws nothing
 };
 
+/// For names of files to be written: an empty one, as an unset variable gives, is refused.
+inline const CLI::Validator kNamed([](std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); },
+                                   "");
+
 void add_run(Commands& c);
 void add_resume(Commands& c);
 void add_import(Commands& c);

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/stats/result_comparison.hpp"
 
 namespace atl {
@@ -13,6 +13,7 @@ void add_compare(Commands& c) {
     std::string a, b;
     std::size_t top = 20;
     bool json = false;
+    ResultReading reading;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("compare", "Say what differs between two results, and by how much");
@@ -27,9 +28,10 @@ void add_compare(Commands& c) {
   cmd->add_option("B", o->b, "another one")->required();
   cmd->add_option("--top", o->top, "rows of each list")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   cmd->add_flag("--json", o->json, "for programs: everything that differs");
+  o->reading.add_to(*cmd);
   cmd->callback([&c, o] {
     c.chosen = [o] {
-      const RunResult a = read_result(o->a), b = read_result(o->b);
+      const RunResult a = o->reading.read(o->a), b = o->reading.read(o->b);
       const ResultComparison difference = compare(a, b);
       fmt::print("{}", o->json ? comparison_json(difference) : comparison_text(difference, a, b, o->top));
     };

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/control/capacity.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/explanation.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "inputs/config/reader.hpp"
 
 namespace atl {
@@ -15,6 +15,7 @@ void add_explain(Commands& c) {
   struct Options {
     std::string file;
     bool json = false;
+    ResultReading reading;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("explain", "Say where a run's cycles went and what limits it");
@@ -25,9 +26,10 @@ void add_explain(Commands& c) {
       "  atoll explain out.h5 --json | jq .limit");
   cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required();
   cmd->add_flag("--json", o->json, "for programs");
+  o->reading.add_to(*cmd);
   cmd->callback([&c, o] {
     c.chosen = [o] {
-      const RunResult r = read_result(o->file);
+      const RunResult r = o->reading.read(o->file);
       if (r.stack.empty())
         throw InputError(o->file, fmt::format("has no /stack: Atoll {} ({}) wrote it; run it again with this Atoll",
                                               r.provenance.version, r.provenance.git_commit));

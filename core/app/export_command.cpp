@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/control/capacity.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/csv_export.hpp"
 #include "core/stats/durable_file.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/trace_export.hpp"
 #include "inputs/config/reader.hpp"
@@ -19,13 +19,14 @@ namespace {
 struct ExportOptions {
   std::string file, perfetto, csv;
   bool force = false;
+  ResultReading reading;
 };
 
 void export_result(const ExportOptions& o) {
   namespace fs = std::filesystem;
   if (o.perfetto.empty() && o.csv.empty())
     throw InputError("export", "nothing to write; give --perfetto TRACE.json, --csv DIR or both");
-  const RunResult r = read_result(o.file);
+  const RunResult r = o.reading.read(o.file);
   if (!o.perfetto.empty()) check_output(o.perfetto, o.force);
   std::vector<CsvFile> tables;
   if (!o.csv.empty()) {
@@ -63,6 +64,7 @@ void add_export(Commands& c) {
                   "Trace Event JSON: kernels, decisions, phases and counters of every chip over time");
   cmd->add_option("--csv", o->csv, "directory for one CSV file per table; made if it is not there");
   cmd->add_flag("-f,--force", o->force, "replace existing files");
+  o->reading.add_to(*cmd);
   cmd->callback([&c, o] { c.chosen = [o] { export_result(*o); }; });
 }
 

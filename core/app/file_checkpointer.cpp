@@ -33,6 +33,8 @@ double FileCheckpointer::host_seconds() const { return seconds_before_ + 60 * mi
 Checkpointer::Request FileCheckpointer::request() {
   if (end_signalled()) return Request::end;
   if (take_checkpoint_signal()) return Request::checkpoint_and_end;
+  if (ended == Request::finish) return Request::none;
+  if (keeps_ ? interrupted_for_sure(last_met_) : interrupted()) return Request::finish;
   if (!keeps_) return Request::none;
   if (plan_.time_limit_minutes != 0 && minutes_since(limit_from_) >= plan_.time_limit_minutes) {
     limit_from_ = Clock::now();  // if it cannot be written
@@ -42,6 +44,7 @@ Checkpointer::Request FileCheckpointer::request() {
 }
 
 bool FileCheckpointer::due(Cycle boundary, Cycle next) {
+  last_met_ = boundary;
   if (boundary > header_.max_cycles) return false;
   if (plan_.asked() && !at_limit_ && header_.max_cycles < next) return at_limit_ = true;
   if (plan_.every_cycles == 0 || boundary / plan_.every_cycles == last_ / plan_.every_cycles) return false;

@@ -33,6 +33,7 @@ class FileCheckpointer final : public Checkpointer {
   const Clock::time_point start_ = Clock::now();
   const double seconds_before_;
   Clock::time_point last_at_ = start_, limit_from_ = start_;
+  Cycle last_met_ = 0;     ///< boundary of the last meeting
   Cycle last_ = 0;         ///< where the last one was due
   bool at_limit_ = false;  ///< the one before max_cycles was due
   std::string newest_;     ///< or where the run went on from

@@ -18,7 +18,7 @@ void add_import(Commands& c) {
   cmd->require_subcommand(1);
   CLI::App* accel = cmd->add_subcommand("accel-sim", "SASS traces of Accel-Sim's tracer");
   accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz)")->required();
-  accel->add_option("-o,--output", o->output, "trace to write (.h5)")->required();
+  accel->add_option("-o,--output", o->output, "trace to write (.h5)")->check(kNamed)->required();
   accel->add_flag("-f,--force", o->force, "replace an existing file");
   accel->callback([&c, o] {
     c.chosen = [o] {

@@ -3,9 +3,10 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/app/shipped_files.hpp"
 #include "core/app/workload_info.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
+#include "core/stats/file_seal.hpp"
 #include "core/stats/summary.hpp"
 #include "inputs/trace/trace_workload.hpp"
 
@@ -15,20 +16,23 @@ void add_info(Commands& c) {
   struct Options {
     std::string file;
     bool json = false, count = false;
+    ResultReading reading;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("info", "Show what is in a result, a trace or a parametric workload");
   cmd->add_option("FILE", o->file, "result of `atoll run`, or whatever --workload takes")->required();
   cmd->add_flag("--json", o->json, "for programs");
   cmd->add_flag("--count", o->count, "of a workload: read every CTA, for instructions and the lines that they touch");
+  o->reading.add_to(*cmd);
   cmd->callback([&c, o] {
     c.chosen = [o] {
       o->file = workload_file(o->file);
-      if (!has_hdf5_signature(o->file) || is_trace(o->file)) {
+      // What has a checksum is a result: HDF5 is not to look at it before that was right, not even for what it is.
+      if (!has_hdf5_signature(o->file) || (!has_seal(o->file) && is_trace(o->file))) {
         fmt::print("{}", o->json ? workload_json(o->file, o->count) : workload_text(o->file, o->count));
         return;
       }
-      const RunResult r = read_result(o->file);
+      const RunResult r = o->reading.read(o->file);
       fmt::print("{}", o->json ? info_json(r) : info_text(r));
     };
   });

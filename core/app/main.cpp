@@ -1,11 +1,16 @@
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "comm/collective_errors.hpp"
+#include "comm/launcher.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
@@ -22,6 +27,11 @@ void report(const std::exception_ptr& error) {
     // The failing rank speaks.
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "atoll: out of memory\n");
+  } catch (const std::filesystem::filesystem_error& e) {
+    std::fprintf(stderr, "atoll: %s\n", e.what());
+  } catch (const std::system_error& e) {  // fmt's
+    std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", e.code().message().c_str());
+    std::clearerr(stdout);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "atoll: %s\n", e.what());
   }
@@ -55,8 +65,13 @@ int answer_first(CLI::App& app, int argc, char** argv, bool speaks) {
 
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run" || command == "resume") atl::note_stop_signals();
-  atl::MpiSession mpi(argc, argv);
+  const bool parallel = command == "run" || command == "resume";
+  if (parallel) atl::note_stop_signals();
+  if (!parallel && atl::started_by_launcher()) {
+    if (atl::launched_rank() != 0) return 0;
+    std::fprintf(stderr, "note: only `run` and `resume` are parallel; rank 0 does this, and the others have ended\n");
+  }
+  atl::MpiSession mpi(argc, argv, parallel);
   CLI::App app{
       "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
       "  atoll list                                            what there is to run\n"
@@ -111,6 +126,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   } catch (...) {
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());
+  }
+  // What was printed may be in memory still: a disk that is full is heard of here.
+  if (mpi.transport().rank() == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+    std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", std::strerror(errno));
+    return commands.exit_code == 0 ? 4 : commands.exit_code;
   }
   return commands.exit_code;
 }

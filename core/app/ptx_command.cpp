@@ -1,26 +1,13 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "core/app/commands.hpp"
-#include "core/engine/error.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/ptx/access_table.hpp"
 #include "inputs/ptx/parser.hpp"
 
 namespace atl {
-namespace {
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(path, "cannot be opened");
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw IoError(path, "reading failed");
-  return text;
-}
-
-}  // namespace
 
 void add_ptx(Commands& c) {
   auto files = std::make_shared<std::vector<std::string>>();
@@ -29,7 +16,7 @@ void add_ptx(Commands& c) {
   cmd->callback([&c, files] {
     c.chosen = [files] {
       std::vector<ptx::Module> modules;
-      for (const std::string& file : *files) modules.push_back(ptx::parse(read_text(file), file));
+      for (const std::string& file : *files) modules.push_back(ptx::parse(read_text(file, "cannot be opened"), file));
       ptx::Module m = modules.size() == 1 ? std::move(modules.front()) : ptx::link(std::move(modules));
       const auto kernels = ptx::analyse(m);
       if (kernels.empty()) fmt::print("no kernels\n");

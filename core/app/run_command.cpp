@@ -57,7 +57,7 @@ void add_run(Commands& c) {
       ->check(CLI::Range(1, 1024));
   cmd->add_option("--policy", o->policy,
                   "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE");
-  cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed");
+  cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed")->check(kNamed);
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
   cmd->add_option("--max-cycles", o->job.max_cycles, "stop there; the result says that it is incomplete")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));

@@ -14,13 +14,14 @@
 #include "comm/collective_errors.hpp"
 #include "comm/thread_transport.hpp"
 #include "core/app/file_checkpointer.hpp"
+#include "core/app/keep_result.hpp"
 #include "core/app/stop_signals.hpp"
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
+#include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
-#include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/output_lock.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
@@ -49,6 +50,9 @@ std::string common_digest(Transport& t, const RunJob& job, const std::string& ho
   });
   return all[0];
 }
+
+/// A result has every counter's dataset, empty or not.
+constexpr std::size_t kLeastResult = std::size_t{96} << 10;
 
 std::string check_line(const ConsistencyChecker::Counts& n) {
   return fmt::format(
@@ -96,6 +100,26 @@ void prepare_files(const RunJob& job, const std::string& digest) {
     throw InputError(job.workload_file, "has changed since the run began");
 }
 
+/// Chips that do not fit into a host's memory would end the run, or the host, long after it began.
+void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std::string& host) {
+  constexpr double kGiB = 1 << 30;
+  const std::uint64_t chip = memory_of_chip(scaled(job.config));
+  std::uint64_t here = 0;
+  const auto hosts = t.all_gather(host);
+  for (LpId lp = 0; lp < job.config.chips; ++lp) here += hosts[map.rank_of(lp)] == host ? chip : 0;
+  run_collectively(t, [&] {
+    const std::uint64_t most = memory_of_machine();
+    if (!job.quiet && t.rank() == 0 && here >= std::uint64_t{1} << 30)
+      fmt::print(stderr, "note: tags and directories take some {:.1f} GiB of this host's {:.1f} GiB of memory\n",
+                 static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB);
+    if (here <= most || job.force) return;
+    throw InputError("llc.size_kib",
+                     fmt::format("tags and directories of the chips on {} take some {:.1f} GiB, and it has {:.1f} GiB of "
+                                 "memory; give fewer or smaller chips, scale, or more hosts, or --force",
+                                 host, static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB));
+  });
+}
+
 void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
     throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
@@ -123,6 +147,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   for (LpId lp = 0; job.from && lp < job.from->state.processes.size(); ++lp) {
     if (lp >= map->lps() || map->rank_of(lp) != rank) job.from->state.processes[lp] = {};  // many ranks may share a host
   }
+  check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] {
     workload = open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips});
@@ -134,6 +159,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     prepare_files(job, digest);
     if (!job.output.empty()) {
       lock.emplace(job.output);
+      probe_output(job.output, kLeastResult);
       check_output(job.output, job.force);  // once more: whoever held the lock may have finished since
     }
     if (replaces_checkpoints(job)) remove_checkpoints(job);
@@ -155,7 +181,8 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (job.from) options.resume = &job.from->state;
 
   auto result = simulate(t, scaled(config), *workload, *map, options);
-  if (checkpointer && checkpointer->ended != Checkpointer::Request::none) {
+  const bool interrupted = checkpointer && checkpointer->ended == Checkpointer::Request::finish;
+  if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
     if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
     return checkpointer->ended == Checkpointer::Request::end ? kExitEnded : kExitCheckpointed;
@@ -172,13 +199,20 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
-    if (!job.output.empty()) write_result(*result, job.output, job.force);
-    if (!job.quiet) fmt::print("{}", summary_table(*result));
-    if (!job.quiet && job.check) fmt::print("{}", check_line(checker.counts()));
-    if (!job.quiet && !job.output.empty()) fmt::print("result     {}\n", job.output);
-    std::fflush(stdout);
+    const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
+    const bool kept = !job.output.empty() && unwritten.empty();
+    std::string text = job.quiet && kept ? "" : summary_table(*result);
+    if (!job.quiet && job.check) text += check_line(checker.counts());
+    if (!job.quiet && kept) text += fmt::format("result     {}\n", job.output);
+    if (!job.quiet && job.output.empty()) text += "result     not kept; -o FILE keeps it\n";
+    if (job.quiet && job.output.empty()) text.clear();
+    if (!text.empty()) print_for_sure(text);
+    if (!unwritten.empty()) throw IoError(job.output, unwritten);
+    if (interrupted)
+      std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
+                   static_cast<unsigned long long>(result->cycles));
   });
-  return 0;
+  return interrupted ? kExitInterrupted : 0;
 }
 
 int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {

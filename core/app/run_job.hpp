@@ -23,8 +23,9 @@ struct RunJob {
   std::optional<Checkpoint> from;  ///< goes on from here
 };
 
-/// Exit codes of a run that was ended early: a batch system may start it again with `resume`; and after SIGTERM.
-inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15;
+/// Exit codes of a run that was ended early: a batch system may start it again with `resume`; after SIGTERM; after
+/// Ctrl-C, with a result that is marked as incomplete.
+inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15, kExitInterrupted = 128 + 2;
 
 /// Collective: every rank has the same job. Returns the exit code.
 int run_job(Transport& transport, RunJob job, const std::string& host);

@@ -34,7 +34,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
 // ---- Events ----
 
 void Chip::run_until(Cycle end) {
-  if (phase_ == Phase::stopped) c_.queue.clear();
+  if (phase_ == Phase::stopped) return c_.queue.clear();
   while (census_schedule_.next() < end) {
     run_events(census_schedule_.next());
     take_census(end);
@@ -193,6 +193,8 @@ void Chip::fill_l1(const Event& e) {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
+  require_state(phase_ == Phase::idle && kernel < workload_.kernels().size());
+  for (const Sm& sm : sms_) require_state(sm.empty());
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
@@ -340,8 +342,10 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::resume:
       return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:
-      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes)
+      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) {
+        require_state(home < c_.machine.config.chips);
         requests_.learn({page}, static_cast<std::uint8_t>(home));
+      }
       return;
     case ControlKind::status_request:
       return tell_controller(ControlKind::status_report, StatusBody{status()});

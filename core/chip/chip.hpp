@@ -53,13 +53,15 @@ class Chip final : public LogicalProcess {
 
   /// Between two windows. Not in it: the observer, which its owner saves; programs of CTAs, which the workload has.
   void save(SaveArchive& a);
-  void load(LoadArchive& a);
+  void load(LoadArchive& a, Cycle boundary);
+  /// What is to be handed over to the chip that was loaded.
+  void check(const std::vector<Mail>& mail) const;
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
           finished_);
-    state(a, ctas_, dispatcher_, free_slots_, last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
+    state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);
   }
@@ -103,6 +105,10 @@ class Chip final : public LogicalProcess {
   void begin_census();
   void end_census();
   std::vector<Gate*> gates();
+  // state_check.cpp
+  void check_state_at(Cycle boundary);
+  void check_event(StateCheck& s, const Event& e) const;
+  void check_modes(const Modes& m) const;
   template <class F> void for_each_wait(F&& f) {
     for (Sm& s : sms_) s.for_each_wait(f);
     for (LlcSlice& s : slices_) s.for_each_wait(f);

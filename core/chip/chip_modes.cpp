@@ -6,6 +6,7 @@
 namespace atl {
 
 void Chip::obey(const Modes& m) {
+  check_modes(m);
   const bool changed = std::exchange(c_.role, m.llc) != m.llc;
   c_.local_ways = m.local_ways;
   c_.profiler.turn(m.profile, changed);
@@ -50,6 +51,7 @@ void Chip::pause() {
 
 /// Chips are in the mode that the step leaves: with the last step's lines gone, requests find their way as in that mode.
 void Chip::flush_for_change(const ModeStep& step) {
+  require_state(step.from <= LlcRole::split && step.to <= LlcRole::split);
   c_.role = step.from;
   change_ = Change::flushing;
   flush_slices(step_flush(c_.machine, step));

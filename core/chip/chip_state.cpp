@@ -22,7 +22,7 @@ void Chip::save(SaveArchive& a) {
   for_each_wait([&](Gate*& g) { state(a, number.at(g)); });
 }
 
-void Chip::load(LoadArchive& a) {
+void Chip::load(LoadArchive& a, Cycle boundary) {
   serialize(a, 0);
   std::vector<Gate*> numbered = gates();
   numbered.insert(numbered.begin(), nullptr);
@@ -41,6 +41,7 @@ void Chip::load(LoadArchive& a) {
       workload_.load_cta(kernel_, cta, program);
     });
   }
+  check_state_at(boundary);
 }
 
 }  // namespace atl

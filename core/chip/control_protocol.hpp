@@ -36,17 +36,17 @@ struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
   KernelEndRule end;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& modes& end; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, modes, end); }
 };
 
 struct ModesBody {
   Modes modes;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& modes; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, modes); }
 };
 
 struct ModeStepBody {
   ModeStep step;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& step; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, step); }
 };
 
 struct EpochBody {
@@ -56,7 +56,7 @@ struct EpochBody {
   std::uint64_t crd_requests = 0, crd_hits = 0;
   DegreeCounts degrees;
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& modes& end& counters& at_home& at_requester& crd_requests& crd_hits& degrees;
+    state(a, modes, end, counters, at_home, at_requester, crd_requests, crd_hits, degrees);
   }
 };
 
@@ -66,31 +66,31 @@ struct EmptyBody {
 
 struct PageTouchesBody {
   std::vector<std::pair<Cycle, std::uint64_t>> touches;  ///< cycle, page
-  template <class Archive> void serialize(Archive& a, unsigned) { a& touches; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, touches); }
 };
 
 struct PageHomesBody {
   /// Page, chip. Two numbers of one size: pairs travel as they lie in memory, and padding would be what was there before.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> homes;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& homes; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, homes); }
 };
 
 struct KernelDoneBody {
   std::uint64_t kernel = 0;
   Cycle cycle = 0;
   std::vector<std::uint64_t> counters{};  ///< kernel_done: increments since the kernel's start
-  template <class Archive> void serialize(Archive& a, unsigned) { a& kernel& cycle& counters; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, cycle, counters); }
 };
 
 struct SampleBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters;  ///< increments since the last sample
-  template <class Archive> void serialize(Archive& a, unsigned) { a& end& counters; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters); }
 };
 
 struct StatusBody {
   std::string text;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& text; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, text); }
 };
 
 struct ChipReportBody {
@@ -101,8 +101,8 @@ struct ChipReportBody {
   std::vector<std::uint64_t> structures;  ///< how they were used (structure_use.hpp)
   std::uint64_t structure_homes = 0;      ///< numbers of these that are about homes
   template <class Archive> void serialize(Archive& a, unsigned) {
-    a& counters& slice_accesses& slice_hits& channel_reads& channel_writes;
-    a& slice_requests& slice_queue_cycles& slice_miss_cycles& latency& census& structures& structure_homes;
+    state(a, counters, slice_accesses, slice_hits, channel_reads, channel_writes);
+    state(a, slice_requests, slice_queue_cycles, slice_miss_cycles, latency, census, structures, structure_homes);
   }
 };
 

@@ -15,6 +15,11 @@ bool CheckpointMeeting::meet(Cycle boundary, Cycle next, std::uint32_t request) 
     checkpointer_.ended = wanted;
     return false;
   }
+  if (wanted == Checkpointer::Request::finish) {
+    if (checkpointer_.ended != wanted) finish_(boundary);
+    checkpointer_.ended = wanted;
+    return true;
+  }
   const bool due = checkpointer_.due(boundary, next);  // also if somebody wishes one: it counts the cycles from here
   if (wanted == Checkpointer::Request::none && !due) return true;
   const bool safe = checkpoint(boundary);

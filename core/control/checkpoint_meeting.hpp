@@ -14,14 +14,16 @@ namespace atl {
 /// controller's rank.
 class CheckpointMeeting final : public Meeting {
  public:
-  /// `save(lp)`: the state of a process of this rank; `windows()`: run so far.
+  /// `save(lp)`: the state of a process of this rank; `windows()`: run so far; `finish(boundary)`: the run is to end there.
   CheckpointMeeting(Transport& transport, const RankMap& map, Checkpointer& checkpointer,
-                    std::function<std::string(LpId)> save, std::function<std::uint64_t()> windows)
+                    std::function<std::string(LpId)> save, std::function<std::uint64_t()> windows,
+                    std::function<void(Cycle)> finish)
       : transport_(transport),
         map_(map),
         checkpointer_(checkpointer),
         save_(std::move(save)),
-        windows_(std::move(windows)) {}
+        windows_(std::move(windows)),
+        finish_(std::move(finish)) {}
 
   std::uint32_t request() override { return static_cast<std::uint32_t>(checkpointer_.request()); }
   bool meet(Cycle boundary, Cycle next, std::uint32_t request) override;
@@ -35,6 +37,7 @@ class CheckpointMeeting final : public Meeting {
   Checkpointer& checkpointer_;
   const std::function<std::string(LpId)> save_;
   const std::function<std::uint64_t()> windows_;
+  const std::function<void(Cycle)> finish_;
 };
 
 }  // namespace atl

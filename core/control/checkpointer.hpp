@@ -20,8 +20,8 @@ struct SystemState {
 class Checkpointer {
  public:
   /// What the ranks are to do at once, for a reason that only some of them may know: a signal, the time of day. If several
-  /// request, what comes first here is done.
-  enum class Request : std::uint8_t { none, end, checkpoint_and_end, checkpoint };
+  /// request, what comes first here is done. `finish`: end as at a limit of cycles, with a result of what was simulated.
+  enum class Request : std::uint8_t { none, end, checkpoint_and_end, checkpoint, finish };
 
   virtual ~Checkpointer() = default;
   virtual Request request() = 0;

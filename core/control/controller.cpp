@@ -51,7 +51,16 @@ void Controller::handle(const Event& e) {
   }
 }
 
+namespace {
+/// Counters of a message, which a checkpoint may have kept.
+void copy_counters(const std::vector<std::uint64_t>& from, Counters& to) {
+  require_state(from.size() == to.value.size());
+  std::copy(from.begin(), from.end(), to.value.begin());
+}
+}  // namespace
+
 void Controller::on_message(const ControlMessage& m) {
+  require_state(m.source < config_.chips);
   switch (static_cast<ControlKind>(m.kind)) {
     case ControlKind::page_touches:
       for (const auto& [cycle, page] : unpack<PageTouchesBody>(m.body).touches) first_touch_.add({cycle, {page}, m.source});
@@ -114,8 +123,9 @@ void Controller::launch(Cycle earliest_start) {
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (finishing_ || changing_) return;
+  require_state(running_);
   kernel_end_ = std::max(kernel_end_, body.cycle);
-  std::copy(body.counters.begin(), body.counters.end(), kernel_counts_[chip].value.begin());
+  copy_counters(body.counters, kernel_counts_[chip]);
   if (++chips_done_ < config_.chips) return;
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
@@ -163,15 +173,51 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
   auto& [count, sample] = open_samples_[end];
   sample.end = end;
   sample.chips.resize(config_.chips);
-  std::copy(counters.begin(), counters.end(), sample.chips[chip].value.begin());
+  copy_counters(counters, sample.chips[chip]);
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
-  result_.samples.push_back(std::move(sample));
+  keep_sample(std::move(sample));
   open_samples_.erase(end);
   if (progress_) progress_({kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_});
   watch(end);
+}
+
+namespace {
+/// `later` follows at once: together they are one sample of a longer period.
+void join(Sample& sample, const Sample& later) {
+  sample.end = later.end;
+  for (std::size_t chip = 0; chip < sample.chips.size(); ++chip) sample.chips[chip] += later.chips[chip];
+}
+}  // namespace
+
+/// A run of any length keeps a bounded number: chips go on sampling as before, and nothing simulated depends on it.
+void Controller::keep_sample(Sample&& sample) {
+  std::vector<Sample>& kept = result_.samples;
+  if (in_last_ % periods_ != 0) {
+    join(kept.back(), sample);
+    ++in_last_;
+    return;
+  }
+  if (kept.size() >= config_.control.max_samples) {
+    const std::size_t half = kept.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+      join(kept[2 * i], kept[2 * i + 1]);
+      if (i != 0) kept[i] = std::move(kept[2 * i]);
+    }
+    const bool odd = kept.size() % 2 != 0;
+    if (odd) kept[half] = std::move(kept.back());
+    kept.resize(half + odd);
+    periods_ *= 2;
+    if (odd) {  // the last is as long as the others were: half of one now
+      join(kept.back(), sample);
+      in_last_ = periods_ / 2 + 1;
+      return;
+    }
+  }
+  kept.push_back(std::move(sample));
+  in_last_ = 1;
 }
 
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
@@ -196,7 +242,12 @@ void Controller::on_status(LpId chip, const std::string& text) {
 
 void Controller::on_report(LpId chip, const ChipReportBody& r) {
   ChipResult& c = result_.chips[chip];
-  std::copy(r.counters.begin(), r.counters.end(), c.totals.value.begin());
+  copy_counters(r.counters, c.totals);
+  const std::size_t slices = config_.llc.slices, channels = config_.dram.channels;
+  require_state(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
+                r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&
+                r.channel_reads.size() == channels && r.channel_writes.size() == channels &&
+                r.latency.size() == kOrigins * kLatencyBuckets);
   c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits, c.slice_requests = r.slice_requests;
   c.slice_queue_cycles = r.slice_queue_cycles, c.slice_miss_cycles = r.slice_miss_cycles;
   c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;

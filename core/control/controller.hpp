@@ -44,13 +44,15 @@ class Controller final : public LogicalProcess {
   void limit(Cycle cycle) { limit_ = finishing_ ? kNever : std::min(cycle, kCycleLimit); }
   /// Between two windows. Not in it: who shows the progress.
   void save(SaveArchive& a);
-  void load(LoadArchive& a);
+  void load(LoadArchive& a, Cycle boundary);
+  /// Every chip has reported: the run has come to an end, its own or that of a limit.
+  bool done() const { return reports_ == config_.chips; }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
     state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, asked_at_move_, status_,
           ctas_done_);
-    state(a, requests_, result_, census_, all_kernel_counts_, structures_);
+    state(a, requests_, periods_, in_last_, result_, census_, all_kernel_counts_, structures_);
   }
   const LoadedPolicy& policy() const { return policy_; }
   /// Everything simulated. Valid when the run has ended.
@@ -63,6 +65,7 @@ class Controller final : public LogicalProcess {
   const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
  private:
+  void check_state_at(Cycle boundary) const;
   enum class EventKind : std::uint8_t { message, settle, launch, limit };
   struct Event {
     EventKind kind;
@@ -73,6 +76,7 @@ class Controller final : public LogicalProcess {
   void handle(const Event& e);
   void on_message(const ControlMessage& m);
   void on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters);
+  void keep_sample(Sample&& sample);
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
   void on_report(LpId chip, const ChipReportBody& r);
@@ -127,6 +131,7 @@ class Controller final : public LogicalProcess {
   Cycle launching_ = kNever;  ///< earliest start of the kernel for which chips make that step
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
+  std::uint64_t periods_ = 1, in_last_ = 0;  ///< periods of chips in a sample that is kept, and in the last of them
   Cycle last_move_ = 0;
   Cycle asked_at_move_ = kNever;  ///< last_move_ when the chips were asked for their status
   std::map<LpId, std::string> status_;

@@ -9,6 +9,7 @@ namespace atl {
 void LocalSystem::build(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                         const SimulationOptions& options) {
   machine.emplace(config);
+  kernels = workload.kernels().size();
   const auto edges = system_edges(config);
   for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
     if (lp < config.chips) {
@@ -52,12 +53,20 @@ std::string LocalSystem::save(LpId lp) {
   });
 }
 
-void LocalSystem::load(LpId lp, const std::string& saved) {
+void LocalSystem::load(LpId lp, const std::string& saved, Cycle boundary) {
   std::vector<Mail> mail;
   load_state(saved, [&](LoadArchive& archive) {
-    carry_process(archive, lp, [&](auto& process) { process.load(archive); });
+    carry_process(archive, lp, [&](auto& process) { process.load(archive, boundary); });
     state(archive, mail);
   });
+  for (std::size_t i = 0; i < chips.size(); ++i) {
+    if (chips[i]->id() != lp) continue;
+    chips[i]->check(mail);
+    if (!sharing.empty()) sharing[i].second->check(boundary);
+    if (!sm_sharing.empty()) sm_sharing[i]->check(kernels);
+  }
+  for (const Mail& from : mail)
+    for (const ControlMessage& m : from.control) require_state(m.source <= machine->config.chips && m.source != lp);
   synchroniser->redeliver(lp, mail);
 }
 
@@ -65,7 +74,7 @@ void LocalSystem::load(const SystemState& from, Cycle max_cycles) {
   try {
     if (from.processes.size() != machine->config.chips + 1) refuse_checkpoint();
     synchroniser->resume_at(from.boundary, from.windows);
-    for (const LogicalProcess* p : processes) load(p->id(), from.processes[p->id()]);
+    for (const LogicalProcess* p : processes) load(p->id(), from.processes[p->id()], from.boundary);
   } catch (const SimulationError& e) {
     throw InputError(from.file, fmt::format("cannot be gone on from: {}; resume an older checkpoint of the run", e.what()));
   }

@@ -14,7 +14,7 @@ namespace {
 struct Fingerprint {
   LpId lp = 0;
   std::uint64_t digest = 0, events = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { a& lp& digest& events; }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lp, digest, events); }
 };
 
 /// Digest and events of all processes, in the order of their ids: the same for every layout.
@@ -34,7 +34,7 @@ std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<Lo
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                                   const SimulationOptions& options) {
   LocalSystem here;
-  auto& [machine, chips, sharing, sm_sharing, controller, local, synchroniser] = here;
+  auto& [machine, chips, sharing, sm_sharing, controller, local, kernels, synchroniser] = here;
   run_collectively(transport,
                    [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
                      here.build(transport, config, workload, map, options);
@@ -46,8 +46,17 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   if (options.checkpointer != nullptr)
     meeting.emplace(
         transport, map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
-        [&] { return synchroniser->windows_run(); });
+        [&] { return synchroniser->windows_run(); },
+        [&](Cycle boundary) {
+          if (controller) controller->limit(boundary);
+        });
   if (!synchroniser->run(meeting ? &*meeting : nullptr)) return std::nullopt;
+  run_collectively(transport, [&] {
+    if (controller && !controller->done())
+      throw SimulationError(
+          "nothing is left to do, and the last kernel has not ended: the run went on from a state that none "
+          "comes to");
+  });
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;

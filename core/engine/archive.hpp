@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,6 +75,39 @@ template <class Archive> void carry_bytes(Archive& a, void* bytes, std::size_t s
 
 [[noreturn]] inline void refuse_checkpoint() { throw SimulationError("a checkpoint does not fit the system that it names"); }
 
+/// Whatever else a run relies on, of state that somebody may have put together by hand, checksums and all.
+inline void require_state(bool holds) {
+  if (!holds) refuse_checkpoint();
+}
+
+/// A truth value of a plain record, whose byte was read as it is.
+inline bool is_bool(const bool& value) {
+  unsigned char byte = 0;
+  std::memcpy(&byte, &value, sizeof byte);
+  return byte <= 1;
+}
+
+/// A component that says when it cannot be: asked as soon as it has been read (const; it calls require_state()). What can be
+/// told only from several components together, a process checks when it has read all (core/chip/state_check.hpp).
+template <class T>
+concept ChecksItsState = requires(const T& t) {
+  t.check_state();
+};
+
+/// In a list of state: a vector of the size that its owner was built with.
+template <class T> struct Fixed { std::vector<T>& values; };
+template <class T> Fixed<T> fixed(std::vector<T>& values) { return {values}; }
+
+/// Of `numbers`, each names one of `size` places, and none a place twice. [place] whether it is named.
+template <class T> std::vector<bool> require_places(const std::vector<T>& numbers, std::size_t size) {
+  std::vector<bool> named(size);
+  for (const T n : numbers) {
+    require_state(n < size && !named[n]);
+    named[n] = true;
+  }
+  return named;
+}
+
 /// Elements of a container after their number. What is read grows as its bytes arrive, so that a wrong number ends at the
 /// end of the data and not in an allocation. Elements that cannot be made from nothing are those that the owner has built.
 template <class Archive, class Container, class Carry>
@@ -98,12 +132,13 @@ void carry_elements(Archive& a, Container& c, std::size_t at_once, Carry&& carry
 template <class Archive, class T> void carry(Archive& a, T& value);
 template <class Archive> void carry(Archive& a, std::string& text);
 template <class Archive, class T> void carry(Archive& a, std::vector<T>& values);
+template <class Archive, class T> void carry(Archive& a, Fixed<T> fixed);
 template <class Archive, class T, std::size_t N> void carry(Archive& a, std::array<T, N>& values);
 template <class Archive, class T> void carry(Archive& a, std::optional<T>& value);
 template <class Archive, class A, class B> void carry(Archive& a, std::pair<A, B>& pair);
 template <class Archive, class K, class T> void carry(Archive& a, std::map<K, T>& map);
 
-template <class Archive, class... T> void state(Archive& a, T&... parts) { (carry(a, parts), ...); }
+template <class Archive, class... T> void state(Archive& a, T&&... parts) { (carry(a, parts), ...); }
 
 template <class Archive, class T> void carry(Archive& a, T& value) {
   static_assert(kPlain<T> || ListsItsState<T>, "state lists its members in serialize(), or says that it is plain");
@@ -116,6 +151,7 @@ template <class Archive, class T> void carry(Archive& a, T& value) {
     carry_bytes(a, &value, sizeof value);
   } else {
     value.serialize(a, 0);
+    if constexpr (!Archive::is_saving::value && ChecksItsState<T>) value.check_state();
   }
 }
 template <class Archive> void carry(Archive& a, std::string& text) {
@@ -128,6 +164,11 @@ template <class Archive, class T> void carry(Archive& a, std::vector<T>& values)
   } else {
     carry_elements(a, values, 1, [&](std::size_t at, std::size_t) { carry(a, values[at]); });
   }
+}
+template <class Archive, class T> void carry(Archive& a, Fixed<T> fixed) {
+  const std::size_t size = fixed.values.size();
+  carry(a, fixed.values);
+  require_state(fixed.values.size() == size);
 }
 template <class Archive, class T, std::size_t N> void carry(Archive& a, std::array<T, N>& values) {
   if constexpr (kPlain<T>) {

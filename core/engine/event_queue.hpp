@@ -117,6 +117,28 @@ template <class Event> class EventQueue {
     run_until(end, std::forward<Handler>(handle), [](const Event&) {});
   }
 
+  /// Calls f(cycle, event) for every pending event, in no order.
+  template <class F> void for_each(F&& f) const {
+    for (Cycle i = 0; i < kWheel; ++i)
+      for (std::uint32_t n = bucket_[(now_ + i) & kMask].head; n != kNil; n = nodes_[n].next) f(now_ + i, nodes_[n].event);
+    for (const Far& e : far_) f(e.at, e.event);
+  }
+  /// Every node is in one list or free, and lists are as long as they say.
+  void check_state() const {
+    std::vector<bool> named = require_places(free_, nodes_.size());
+    std::size_t found = 0;
+    for (Cycle i = 0; i < kWheel; ++i) {
+      const Bucket& b = bucket_[i];
+      require_state((occupied_[i >> 6] >> (i & 63) & 1) == (b.head != kNil));
+      for (std::uint32_t n = b.head; n != kNil; n = nodes_[n].next) {
+        require_state(n < nodes_.size() && !named[n] && (n == b.tail) == (nodes_[n].next == kNil));
+        named[n] = true, ++found;
+      }
+    }
+    require_state(found == pending_ && found + free_.size() == nodes_.size() &&
+                  std::is_heap(far_.begin(), far_.end(), Later{}));
+    for (const Far& e : far_) require_state(e.at >= now_ && e.sequence < far_sequence_);
+  }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, bucket_, occupied_, nodes_, far_, free_, pending_, handled_, far_sequence_, now_);
   }

@@ -5,11 +5,13 @@
 
 #include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/input_file.hpp"
 
 namespace atl {
 
-/// Of the bytes of a file and of their number. Throws InputError for a file that cannot be opened, IoError.
+/// Of the bytes of a file and of their number. Throws InputError for what cannot be opened or is no regular file, IoError.
 inline Digest digest_of_file(const std::string& name) {
+  check_input(name);
   std::ifstream file(name, std::ios::binary);
   if (!file) throw InputError(name, "cannot read this file");
   Digest digest;

@@ -25,6 +25,12 @@ class ParkedMessages {
     free_.push_back(number);
     return std::exchange(parked_[number], {});
   }
+  /// The numbers that are not given out; what is not among them waits for its event.
+  std::vector<bool> taken() const {
+    std::vector<bool> taken = require_places(free_, parked_.size());
+    taken.flip();
+    return taken;
+  }
   LpId source(std::uint32_t number) const { return parked_[number].source; }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, parked_, free_); }
 

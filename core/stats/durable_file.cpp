@@ -86,6 +86,19 @@ void check_output(const std::string& path, bool force) {
     throw IoError(path, "cannot be written: " + error.message());
 }
 
+void probe_output(const std::string& path, std::size_t bytes) {
+  const std::string part = path + kPart;
+  const Descriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+  int error = file.get() < 0 ? errno : ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
+  if (error == EINVAL || error == EOPNOTSUPP) error = 0;  // a file system that cannot tell
+  if (file.get() >= 0) ::unlink(part.c_str());
+  if (error == 0) return;
+  const bool room = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw IoError(path, "cannot be written: " + reason(error) +
+                          (room ? " (a result takes " + std::to_string(bytes >> 10) + " KiB and more)" : "") +
+                          "; nothing has been simulated");
+}
+
 void write_then_rename(const std::string& path, std::span<const char> bytes) {
   const std::string part = path + kPart;
   int error = write_file(part, bytes);

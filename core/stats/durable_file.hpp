@@ -8,6 +8,9 @@ namespace atl {
 /// be a file; IoError when its directory does not exist or cannot be written, or the name is too long.
 void check_output(const std::string& path, bool force);
 
+/// Whether a result finds room there now: takes `bytes` of the disk for a moment. IoError.
+void probe_output(const std::string& path, std::size_t bytes);
+
 /// Writes `bytes` to `<path>.part`, brings them to disk and renames. On failure the .part is removed, IoError is thrown, and
 /// whatever stood under `path` before is untouched.
 void write_then_rename(const std::string& path, std::span<const char> bytes);

@@ -8,8 +8,10 @@ namespace atl {
 
 void seal(std::vector<char>& hdf5_image);
 
-/// InputError if the bytes do not fit the seal. A file that another tool has changed has lost it, and passes; so does what
-/// is no HDF5 file, or shorter than its own header says: HDF5 finds that out.
+/// InputError if `path` is no HDF5 file as results are, has no seal, or its bytes do not fit it. Holds a part of the file at
+/// a time, however long that is.
 void check_seal(const std::string& path);
+/// The mark of a seal ends the file, whatever the bytes before it are.
+bool has_seal(const std::string& path);
 
 }  // namespace atl

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/engine/error.hpp"
+#include "core/engine/file_exists.hpp"
+#include "core/engine/hdf5_memory.hpp"
+#include "core/engine/input_file.hpp"
 #include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_helpers.hpp"
 
@@ -23,7 +25,7 @@ constexpr std::size_t kMostChips = 64;  ///< `chips` of a system
 /// An open result file; every look-up that fails says what was looked for.
 class ResultFile {
  public:
-  explicit ResultFile(const std::string& path) : path_(path), file_(open(path)) {}
+  ResultFile(const std::string& path, Unsealed unsealed) : path_(path), file_(open(path, unsealed)) {}
 
   [[noreturn]] void fail(const std::string& what) const { throw InputError(path_, what); }
 
@@ -112,11 +114,11 @@ class ResultFile {
   }
 
  private:
-  static H5::H5File open(const std::string& path) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) {
-      throw InputError(path, std::filesystem::exists(path, error) ? "is not a file" : "there is no such file");
-    }
+  /// Nothing of the library looks at a file before its checksum was right, unless that is asked for.
+  static H5::H5File open(const std::string& path, Unsealed unsealed) {
+    check_input(path);
+    if (!file_exists(path)) throw InputError(path, "there is no such file");
+    if (unsealed == Unsealed::refused) check_seal(path);
     bool hdf5 = false;
     try {
       hdf5 = H5::H5File::isHdf5(path);
@@ -124,7 +126,6 @@ class ResultFile {
       throw InputError(path, "cannot be read");
     }
     if (!hdf5) throw InputError(path, "is not an HDF5 file, so it is no result of Atoll");
-    check_seal(path);
     try {
       return {path, H5F_ACC_RDONLY};
     } catch (const H5::Exception&) {
@@ -374,10 +375,10 @@ SmSharingResult read_sm_sharing(const ResultFile& file) {
 
 }  // namespace
 
-RunResult read_result(const std::string& path) {
+RunResult read_result(const std::string& path, Unsealed unsealed) {
   hdf5::silence();
   try {
-    const ResultFile file(path);
+    const ResultFile file(path, unsealed);
     check_schema(file);
     RunResult result;
     result.cycles = file.number("/", "cycles");
@@ -396,6 +397,7 @@ RunResult read_result(const std::string& path) {
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
     return result;
   } catch (const H5::Exception& e) {
+    throw_if_hdf5_lacks_memory();
     throw InputError(path, fmt::format("is damaged: {} ({})", e.getDetailMsg(), e.getFuncName()));
   }
 }

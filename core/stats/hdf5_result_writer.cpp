@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/engine/error.hpp"
+#include "core/engine/hdf5_memory.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_helpers.hpp"
@@ -305,6 +306,7 @@ void write_result(const RunResult& result, const std::string& path, bool force) 
   try {
     image = file_image(result);
   } catch (const H5::Exception& e) {
+    throw_if_hdf5_lacks_memory();
     throw IoError(path, "HDF5 could not encode the result: " + e.getDetailMsg());
   }
   seal(image);

@@ -35,6 +35,7 @@ std::vector<std::uint64_t> flatten(const StructureLog& log) {
 
 StructureLog unflatten_structures(const std::vector<std::uint64_t>& numbers, std::size_t homes) {
   StructureLog log;
+  require_state(homes <= numbers.size() && (numbers.size() - homes) % (2 + kUses) == 0);
   auto at = numbers.begin() + static_cast<std::ptrdiff_t>(homes);
   log.homes.assign(numbers.begin(), at);
   while (at != numbers.end()) {

@@ -188,7 +188,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   std::string out;
   out += row("system", fmt::format("{} ({} chips)", p.system, result.chips.size()));
   out += row("workload", p.workload);
-  out += row("cycles", grouped(result.cycles) + (result.complete ? "" : "  (stopped by --max-cycles)"));
+  out += row("cycles", grouped(result.cycles) + (result.complete ? "" : "  (stopped early)"));
   out += row("kernels", grouped(result.kernels.size()));
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");

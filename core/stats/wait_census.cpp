@@ -12,7 +12,10 @@ std::vector<WaitCensus> unflatten(const std::vector<std::uint64_t>& numbers, std
   std::vector<WaitCensus> out;
   for (std::size_t i = 0; i < numbers.size();) {
     WaitCensus& k = out.emplace_back(chips);
-    k.each([&](std::uint64_t& x) { x = numbers[i++]; });
+    k.each([&](std::uint64_t& x) {
+      require_state(i < numbers.size());
+      x = numbers[i++];
+    });
   }
   return out;
 }

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/config/assign.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/suggest.hpp"
@@ -80,13 +79,6 @@ void apply_file(SystemConfig& config, json layer, const std::string& name, const
   layer.erase("base");
   config.name = name;
   apply(config, layer, {where, ""});
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored)) throw InputError(path, "cannot read this file");
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Joins objects key by key; any other value replaces. An override may not be both a value and a section.

@@ -70,6 +70,7 @@ struct ControlConfig {
   std::uint32_t latency_cycles = 200;
   std::uint32_t launch_latency_cycles = 1000;
   std::uint32_t sample_cycles = 10000;
+  std::uint32_t max_samples = 8192;
   std::uint64_t deadlock_cycles = 1000000;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
@@ -77,6 +78,8 @@ struct ControlConfig {
     v(s.launch_latency_cycles,
       {"launch_latency_cycles", "cycles", 0, 1e9, "from the end of one kernel to the start of the next"});
     v(s.sample_cycles, {"sample_cycles", "cycles", 100, 1e12, "sampling period of the counters"});
+    v(s.max_samples, {"max_samples", "samples", 2, 1 << 24,
+                      "kept of a run; when there are more, neighbours become one, and the period twice as long"});
     v(s.deadlock_cycles, {"deadlock_cycles", "cycles", 1000, 1e15,
                           "without progress for so long while requests are outstanding, the run ends with a report"});
   }

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
+#include "core/engine/input_file.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -214,10 +213,7 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
 }  // namespace
 
 Experiment read_experiment(const std::string& path) {
-  std::ifstream file(path);
-  std::error_code ignored;
-  if (!file || fs::is_directory(path, ignored)) throw InputError(path, "cannot read this file");
-  const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  const json root = parse_json(read_text(path), path);
   Experiment e;
   read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);
   if (e.system.empty()) throw InputError(path, "`system` is missing: give a preset (`atoll list`) or a JSON file");

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/engine/error.hpp"
+#include "core/engine/input_file.hpp"
 
 namespace atl::accelsim {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t kLongestLine = 1u << 20;  // an instruction with 32 addres
 
 class PlainFile : public ByteSource {
  public:
-  explicit PlainFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+  explicit PlainFile(const std::string& path) : path_(path), file_(opened(path)) {
     if (!file_) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
     std::setvbuf(file_, nullptr, _IONBF, 0);  // the LineReader's window is the buffer
   }
@@ -28,6 +29,10 @@ class PlainFile : public ByteSource {
   }
 
  private:
+  static std::FILE* opened(const std::string& path) {
+    check_input(path);
+    return std::fopen(path.c_str(), "rb");
+  }
   std::string path_;
   std::FILE* file_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/error.hpp"
+#include "core/engine/hdf5_memory.hpp"
 #include "inputs/trace/trace_format.hpp"
 
 /// One column of a trace: a one-dimensional, chunked, compressed HDF5 dataset of small integers.
@@ -104,6 +105,7 @@ template <typename T> class ColumnReader {
         throw InputError(where_,
                          "claims " + std::to_string(size_) + " elements, more than its data can be; the file is damaged");
     } catch (const H5::Exception&) {
+      throw_if_hdf5_lacks_memory();
       throw InputError(where_, "this dataset cannot be opened; the file is damaged");
     }
   }
@@ -124,6 +126,7 @@ template <typename T> class ColumnReader {
       file.selectHyperslab(H5S_SELECT_SET, &length, &offset);
       data_.read(out.data(), memory_type<T>(), memory, file);
     } catch (const H5::Exception&) {
+      throw_if_hdf5_lacks_memory();
       throw InputError(where_, "elements from " + std::to_string(first) + " on cannot be read; the file is damaged");
     }
   }

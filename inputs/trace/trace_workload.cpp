@@ -9,6 +9,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_lock.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 namespace atl {
@@ -113,6 +114,7 @@ void TraceWorkload::Impl::read_root() {
   provenance = {text(root, path, "source"), text(root, path, "importer")};
   std::uint64_t count = 0;
   numbers(root, path, "kernels", &count, 1);
+  if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");
   read_kernels(count);
   read_allocations();
 }
@@ -217,12 +219,17 @@ void TraceWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& 
 bool is_trace(const std::string& path) {
   if (!has_hdf5_signature(path)) return false;
   const Hdf5Lock lock;
-  return open_file(path).openGroup("/").attrExists("format");
+  try {
+    return open_file(path).openGroup("/").attrExists("format");
+  } catch (const H5::Exception&) {  // so damaged that it is nothing
+    return false;
+  }
 }
 
 bool has_hdf5_signature(const std::string& path) {
   static constexpr unsigned char kSignature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
   unsigned char head[8] = {};
+  check_input(path);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
   const std::size_t count = std::fread(head, 1, sizeof head, file);

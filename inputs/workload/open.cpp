@@ -10,6 +10,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 /// The first character that is not blank; '\0' for an empty or binary file.
 char first_character(const std::string& path) {
+  check_input(path);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (!file) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
   int c = std::fgetc(file);

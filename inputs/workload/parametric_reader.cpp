@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/engine/error.hpp"
+#include "core/engine/input_file.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/workload/parametric_config.hpp"
@@ -69,9 +68,7 @@ void check_kernel(const KernelConfig& kernel, const Origin& origin) {
 }  // namespace
 
 ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path, "cannot read this file");
-  const json root = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  const json root = parse_json(read_text(path), path);
   ParametricConfig config;
   read_fields(config, root, {path, ""}, {"doc", "kernels"}, "the workload");
   if (config.chips == 0) config.chips = chips;

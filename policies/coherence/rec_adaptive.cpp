@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <utility>
 
 #include "policies/coherence/directory_layout.hpp"
@@ -44,7 +45,11 @@ class RecAdaptive final : public PolicyWithState<RecAdaptive> {
                           {"lookups", static_cast<double>(use.lookups)}}});
     return decisions;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_), carry_policy(a, *rest_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, range_bytes_), carry_policy(a, *rest_);
+    const std::uint32_t lines = range_bytes_ / c_.line_bytes;
+    require_state(range_bytes_ % c_.line_bytes == 0 && lines <= 64 && std::has_single_bit(lines));
+  }
 
  private:
   std::vector<Modes> with_range(std::vector<Modes> modes) const {

@@ -51,7 +51,10 @@ class Sac final : public PolicyWithState<Sac> {
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_, windows_, window_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, profiling_, windows_, window_);
+    require_state(window_.empty() || window_.size() == config_.chips);
+  }
 
  private:
   /// Adds a window to those before it. Chips report what they counted in it, but their profilers' sums since the first.

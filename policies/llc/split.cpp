@@ -50,7 +50,10 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
     decision.choice = fmt::format("local ways {}", fmt::join(ways_, " "));
     return v;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, ways_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, fixed(ways_));
+    for (const std::uint32_t ways : ways_) require_state(ways <= c_.llc.ways);
+  }
 
  private:
   Modes modes(std::uint32_t local_ways) const {

@@ -20,6 +20,7 @@ class Adaptive final : public PolicyWithState<Adaptive> {
     profiling_ = false;
     DegreeCounts sum;
     for (const ChipEpoch& c : epoch.chips) sum += c.degrees;
+    require_state(!sum.sampled.empty());
     const DegreeBandwidth shared = degree_bandwidth(sum, 0, bandwidth_);
     const DegreeBandwidth own = degree_bandwidth(sum, levels_ - 1, bandwidth_);
     const bool known = sum.sampled[0] != 0;

@@ -31,7 +31,10 @@ class Selrep final : public PolicyWithState<Selrep> {
     for (std::size_t chip = 0; chip < level_.size(); ++chip) choose(chip, epoch.chips[chip].degrees, d);
     return Verdict{{std::move(d)}, modes(c_.selrep.epoch_cycles)};
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, level_, epoch_begin_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, fixed(level_), epoch_begin_);
+    for (const std::uint32_t level : level_) require_state(level < levels_);
+  }
 
  private:
   /// A shorter epoch would end while the answer to the one before is under way.

@@ -83,7 +83,7 @@ class RunFigures(support.FolderTest):
 
     def test_parts_of_the_stack_are_shares_of_each_chip(self) -> None:
         path = self.result()
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file.attrs["schema_version"] = np.uint64(4)
             file["stack/dram"] = np.full((3, 4), 30.0)
             file["stack/link_in"] = np.full((3, 4), 10.0)

@@ -1,13 +1,16 @@
 """Every table of a result says what the file says, which h5py reads here without the package; bad files are named."""
 
 import json
+import os
 import pathlib
+import signal
 
 import support
 import h5py
 import numpy as np
 
 import atoll_analysis
+from atoll_analysis.bounded import bounded
 from atoll_analysis import BadResult, config, rates, run_report, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
@@ -139,7 +142,7 @@ class Tables(support.FolderTest):
 
     def test_a_choice_rules_until_the_same_policys_next_one(self) -> None:
         path = self.result("cut.h5")
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             del file["decisions"]
             file["decisions/kernel"] = np.array([0, 0, 1, 0, 1], dtype=np.uint64)
             file["decisions/cycle"] = np.array([100, 200, 9000, 500, 9500], dtype=np.uint64)
@@ -173,7 +176,7 @@ class OtherRuns(support.FolderTest):
 
     def test_version_4_has_a_stack_by_kernel_and_chip(self) -> None:
         path = self.result()
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file.attrs["schema_version"] = np.uint64(4)
             file["stack/dram"] = np.arange(12.0).reshape(3, 4)
             file["stack/issue"] = np.ones((3, 4))
@@ -210,7 +213,7 @@ class CountersOfOtherAtolls(support.FolderTest):
 
     def test_one_that_the_file_does_not_have_is_zero_in_sums_rates_and_metrics(self) -> None:
         missing = ("llc.hits", "dram.read_bytes")
-        with h5py.File(self.path, "r+") as file:
+        with support.edited(self.path) as file:
             for name in missing:
                 del file[f"series/{name}"], file[f"totals/{name}"]
         old, whole = atoll_analysis.load(self.path), self.whole
@@ -227,13 +230,18 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.assertIn(old.digest, run_report.page(old))
 
     def test_one_that_only_the_file_has_is_a_column_and_on_the_page(self) -> None:
-        with h5py.File(self.path, "r+") as file:
+        with support.edited(self.path) as file:
             for group in ("series", "totals"):
                 file[f"{group}/llc.of_tomorrow"] = file[f"{group}/llc.hits"][:]
         run = atoll_analysis.load(self.path)
         self.assertEqual(list(run.totals["llc.of_tomorrow"]), list(self.whole.totals["llc.hits"]))
         self.assertEqual(list(run.counters["llc.of_tomorrow"]), list(self.whole.counters["llc.hits"]))
         self.assertIn("llc.of_tomorrow", run_report.page(run))
+
+
+def spin() -> int:
+    while True:
+        pass
 
 
 class Refusals(support.FolderTest):
@@ -245,7 +253,7 @@ class Refusals(support.FolderTest):
 
     def with_attribute(self, name: str, value: object) -> str:
         path = self.result()
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file.attrs[name] = value
         return self.refusal(path)
 
@@ -258,12 +266,27 @@ class Refusals(support.FolderTest):
         self.assertIn("no result of `atoll run`", self.with_attribute("schema", "atoll-trace"))
         path = self.folder / "other.h5"
         h5py.File(path, "w").close()
+        self.assertIn("has no checksum", self.refusal(path))
+        with support.edited(path):
+            pass
         self.assertIn("attribute `schema` is missing", self.refusal(path))
+
+    def test_what_may_have_no_end_is_refused_before_it_is_opened(self) -> None:
+        pipe = self.folder / "pipe.h5"
+        os.mkfifo(pipe)
+        for path in (pipe, pathlib.Path("/dev/zero")):
+            self.assertIn("is a device, pipe or socket", self.refusal(path))
+
+    def test_reading_by_force_ends_when_hdf5_crashes_or_takes_for_ever(self) -> None:
+        self.assertEqual(bounded("x.h5", lambda: 7), 7)
+        for work, said in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes on it .SIGSEGV"), (spin, "takes for ever")):
+            with self.assertRaisesRegex(BadResult, said):
+                bounded("x.h5", work, seconds=1)
 
     def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
         path = self.result()
         path.write_bytes(path.read_bytes()[:50000])
-        self.assertIn("cut short", self.refusal(path))
+        self.assertIn("is truncated or damaged", self.refusal(path))
         path.write_bytes(b"")
         self.assertIn("is empty", self.refusal(path))
         path.write_text("IPC 3")
@@ -274,7 +297,7 @@ class Refusals(support.FolderTest):
 
     def test_a_missing_group_is_named(self) -> None:
         path = self.result()
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             del file["latency"]
         self.assertRegex(self.refusal(path), "damaged or incomplete.*latency")
 

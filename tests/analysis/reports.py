@@ -121,7 +121,7 @@ class RunPage(PageTest):
         path = self.result()
         self.assertNotIn("Data structures", page_of("sac.h5"))
         support.add_structures(path)
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file["structures/name"][1] = "<b>"
         page = self.check(run_report.page(atoll_analysis.load(path)))
         self.assertEqual(page.row("structure")[-5:], ["remote", "local LLC", "latency", "asked by", "homes"])
@@ -139,7 +139,7 @@ class RunPage(PageTest):
 
     def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
         path = self.result("cut.h5")
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file.attrs["cycles"] = np.uint64(1)
             for name in ("launched", "started", "finished"):
                 file[f"kernels/{name}"][:] = np.uint64(2**64 - 1)
@@ -156,7 +156,7 @@ class RunPage(PageTest):
 
     def test_a_run_of_thousands_of_kernels_and_decisions_has_a_page_of_bearable_size(self) -> None:
         path, number = self.result("sac.h5"), 3000
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             ends = np.linspace(0, int(file.attrs["cycles"]), number + 1)[1:].astype(np.uint64)
             columns = {"launched": np.concatenate((np.zeros(1), ends[:-1])).astype(np.uint64), "started": ends, "finished": ends,
                        "ctas": np.arange(number, dtype=np.uint64), "name": np.array(["k"] * number, object)}
@@ -177,7 +177,7 @@ class RunPage(PageTest):
 
     def test_text_of_files_cannot_become_markup(self) -> None:
         path = self.result("cut.h5")
-        with h5py.File(path, "r+") as file:
+        with support.edited(path) as file:
             file["provenance"].attrs["workload"] = "a<script>alert(1)</script>&\"'.json"
             del file["kernels/name"]
             file["kernels/name"] = np.array(["<i>", "x\" onload=\"y", "&amp;"], dtype=h5py.string_dtype())
@@ -253,7 +253,7 @@ class Command(support.FolderTest):
     def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:
         bad = self.result()
         bad.write_bytes(bad.read_bytes()[:9000])
-        for words, said in ((f"{bad}", "cut short"), (f"{self.folder}/none.h5", "does not exist"),
+        for words, said in ((f"{bad}", "is truncated or damaged"), (f"{self.folder}/none.h5", "does not exist"),
                             (f"{self.result('cut.h5')} -o {self.folder}/x.h5", "should end in .html")):
             code, out, err = self.report(*words.split())
             self.assertEqual((code, out), (1, ""))

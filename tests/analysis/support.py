@@ -1,5 +1,6 @@
 """What the tests of the analysis package share: the right Python, the committed results, a folder of one's own."""
 
+import contextlib
 import gzip
 import importlib.util
 import os
@@ -8,6 +9,8 @@ import shutil
 import sys
 import tempfile
 import unittest
+from collections.abc import Iterator
+from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data"
@@ -35,6 +38,17 @@ def packed(name: str) -> bytes:
     return gzip.decompress((DATA / f"{name}.gz").read_bytes())
 
 
+@contextlib.contextmanager
+def edited(path: pathlib.Path) -> Iterator[Any]:
+    """The open file, and its checksum anew when it has been changed: HDF5 cuts it off."""
+    import h5py
+    from atoll_analysis.seal import sealed
+
+    with h5py.File(path, "r+") as file:
+        yield file
+    path.write_bytes(sealed(path.read_bytes()))
+
+
 def add_structures(path: pathlib.Path) -> None:
     """What a file of version 5 has: four structures, used by four chips in the first two kernels."""
     import h5py
@@ -50,7 +64,7 @@ def add_structures(path: pathlib.Path) -> None:
     homes[0, :, 1] = [240, 242, 244, 246]
     homes[1, 3, :2] = [30, 10]
     homes[3, 0, 2] = 1
-    with h5py.File(path, "r+") as file:
+    with edited(path) as file:
         file.attrs["schema_version"] = np.uint64(5)
         file["structures/name"] = np.array(["#0", "weights", "unused", "other"], dtype=h5py.string_dtype())
         file["structures/address"] = numbers([2**45, 2**45 + 8192, 2**45 + 65536, 0])

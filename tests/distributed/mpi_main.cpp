@@ -16,7 +16,7 @@ void on_all_ranks(const std::function<void(Transport&)>& body) { body(*ranks); }
 }  // namespace atl::test
 
 int main(int argc, char** argv) {
-  atl::MpiSession session(argc, argv);
+  atl::MpiSession session(argc, argv, true);
   atl::test::ranks = &session.transport();
   const int rank = session.transport().rank(), size = session.transport().size();
   doctest::Context context(argc, argv);

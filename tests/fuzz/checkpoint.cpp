@@ -24,7 +24,7 @@
 //     6  u8 process, u32 size: the process is cut there
 //     7  u8 process, u32 offset, u8 count: so many bytes are put in
 //
-// Offsets are modulo what there is. All other state is believed once it has been read, so nothing runs here.
+// Offsets are modulo what there is. Nothing runs here: tests/robustness has the program go on from such files.
 namespace atl::fuzz {
 namespace {
 

@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   static const std::string sound = fuzz::sound_file(folder);
   const std::string path = fuzz::damaged_copy(sound, data, size);
   fuzz::accepted([&] {
-    const RunResult result = read_result(path);
+    const RunResult result = read_result(path, Unsealed::read);
     info_text(result);
     info_json(result);
   });

@@ -21,6 +21,13 @@ class BadConfiguration(program.ProgramTest):
         self.refused(["run", system, "-w", workload("hot"), "-o", self.path("out.h5")], 2, "mine.json: ",
                      "unknown key `link.latency`, did you mean `link.latency_cycles`?")
 
+    def test_a_system_that_does_not_fit_into_memory_is_refused_before_it_is_built(self):
+        huge = ["chips=64", "llc.size_kib=1048576", "sm.count=1024", "l1.size_kib=4096"]  # 63 GiB of tags
+        with open("/proc/meminfo", encoding="ascii") as file:
+            if int(file.readline().split()[1]) >= 60 << 20:
+                self.skipTest("this machine has memory for the largest system")
+        self.refused_sets(huge, "llc.size_kib: tags and directories of the chips on ", "GiB of memory")
+
     def test_a_text_in_place_of_a_number_is_refused(self):
         self.refused_set("llc.ways=many", "`llc.ways`", "many")
 

@@ -1,8 +1,11 @@
 """A result that cannot be written is an error of the whole job: nothing is left under its name or beside it."""
 
 import os
+import re
 import resource
+import shutil
 import subprocess
+import time
 import unittest
 
 import program
@@ -70,16 +73,70 @@ class BadOutput(program.ProgramTest):
         self.refused(self.arguments(self.path("out.h5")), 4, "out.h5.lock: cannot be made")
         other = program.run(self.arguments(self.path("other.h5")))
         self.assertEqual(other.code, 4, other)
-        self.assertIn("other.h5: not written", other.err)
+        self.assertIn("other.h5: cannot be written", other.err)
         with open(victim, encoding="utf-8") as file:
             self.assertEqual(file.read(), "precious")
 
-    def test_a_write_that_fails_at_the_end_of_the_run_leaves_nothing(self):
-        def no_large_files():  # SIGXFSZ stays ignored, as Python set it: write() fails with EFBIG
+    def test_a_result_that_finds_no_room_is_refused_before_the_run(self):
+        def no_large_files():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
-        self.refused(self.arguments(self.path("out.h5")), 4, "out.h5: not written: File too large", layouts=[None],
-                     preexec_fn=no_large_files, restore_signals=False)
+        self.refused(self.arguments(self.path("out.h5")), 4, "out.h5: cannot be written: File too large",
+                     "nothing has been simulated", layouts=[None], preexec_fn=no_large_files)
+
+    def test_a_result_that_cannot_be_written_at_the_end_is_kept_elsewhere_and_its_digest_printed(self):
+        out = self.path("gone", "out.h5")
+        for ranks in (None, 2):
+            os.makedirs(os.path.dirname(out))
+            with open(workload("stores"), encoding="utf-8") as file:
+                long = self.write("long.json", file.read().replace('"repeat": 2', '"repeat": 300'))
+            command = (program.mpirun(ranks) if ranks else []) + [
+                ATOLL, "run", "sac-4chip", "-w", long, "-o", out, "-q", *sets(*SMALL)]
+            env = {**program.environment(), "TMPDIR": self.folder}
+            run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding="utf-8", env=env)
+            self.until(lambda: os.path.exists(out + ".lock"), lambda: "no lock")
+            time.sleep(0.2)
+            shutil.rmtree(os.path.dirname(out))
+            said, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 4, err)
+            self.assertRegex(said, r"digest +[0-9a-f]{16}")
+            kept = re.search(r"gone/out.h5: .*; the result is kept in (\S+/out.h5)", err).group(1)
+            self.assertTrue(kept.startswith(self.folder), kept)
+            self.assertIn(re.search(r"digest +([0-9a-f]{16})", said).group(1), self.succeeds(["info", kept]).out)
+
+    def test_a_result_of_someone_else_that_appears_during_the_run_is_left_and_ours_is_kept_elsewhere(self):
+        out = self.path("out.h5")
+        with open(workload("stores"), encoding="utf-8") as file:
+            long = self.write("long.json", file.read().replace('"repeat": 2', '"repeat": 300'))
+        run = subprocess.Popen([ATOLL, "run", "sac-4chip", "-w", long, "-o", out, *sets(*SMALL)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                               env={**os.environ, "TMPDIR": self.folder})
+        self.until(lambda: os.path.exists(out + ".lock"), lambda: "no lock")
+        time.sleep(0.2)
+        self.write("out.h5", "precious")
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 4, err)
+        self.assertRegex(err, r"out.h5: exists already.*; the result is kept in ")
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_what_stdout_does_not_take_goes_to_stderr_and_is_an_error(self):
+        without = self.arguments("-")
+        del without[without.index("-o"):without.index("-o") + 2]
+        for arguments in (without, ["list"], ["config", "sac-4chip"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                run = subprocess.run([ATOLL, *arguments], check=False, stdout=full, stderr=subprocess.PIPE, encoding="utf-8")
+            self.assertEqual(run.returncode, 4, run.stderr)
+            self.assertIn("standard output: cannot be written: No space left on device", run.stderr)
+            if arguments is without:
+                self.assertRegex(run.stderr, r"digest +[0-9a-f]{16}")
+
+    def test_without_an_output_the_summary_says_that_nothing_is_kept_and_an_empty_name_is_refused(self):
+        without = self.arguments("")
+        self.refused(without, 2, "--output: the name is empty")
+        del without[without.index("-o"):without.index("-o") + 2]
+        self.assertIn("result     not kept; -o FILE keeps it", self.succeeds(without).out)
 
     def test_a_folder_that_is_full_is_an_error_and_keeps_the_old_result(self):
         mount = self.path("disk")
@@ -89,7 +146,7 @@ class BadOutput(program.ProgramTest):
             raise unittest.SkipTest("mounting a small file system is not allowed here")
         try:
             output = self.write("disk/out.h5", "precious")
-            self.refused(self.arguments(output, "--force"), 4, "out.h5: not written: No space left on device")
+            self.refused(self.arguments(output, "--force"), 4, "out.h5: cannot be written: No space left on device")
             with open(output, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "precious")
         finally:
@@ -97,9 +154,10 @@ class BadOutput(program.ProgramTest):
 
 
 class BadResult(program.ProgramTest):
-    def test_info_refuses_what_is_no_result_and_says_so_once(self):
-        self.refused(["info", self.path("none.h5")], 2, "none.h5: there is no such file")
-        self.refused(["info", self.write("text.h5", "no HDF5")], 2, "text.h5: is not an HDF5 file")
+    def test_what_is_no_result_is_refused_and_said_once(self):
+        self.refused(["info", self.path("none.h5")], 2, "none.h5: cannot be opened")
+        self.refused(["explain", self.path("none.h5")], 2, "none.h5: there is no such file")
+        self.refused(["explain", self.write("text.h5", "no HDF5")], 2, "text.h5: is not an HDF5 file")
 
     def test_info_refuses_a_truncated_result(self):
         output = self.path("out.h5")

@@ -4,6 +4,7 @@ under mpirun of which a random rank is killed at a random time, each gone on wit
 import glob
 import os
 import pathlib
+import pty
 import random
 import re
 import shutil
@@ -30,7 +31,8 @@ def checkpoints(output):
 def start(arguments, ranks=None):
     command = (program.mpirun(ranks) if ranks else []) + [program.ATOLL] + [str(a) for a in arguments]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            encoding="utf-8", errors="replace", env=program.environment(), start_new_session=True)
+                            encoding="utf-8", errors="replace", env=program.environment(), start_new_session=True,
+                            preexec_fn=program.heed_interrupts)
 
 
 def wait_for(condition, seconds=20):
@@ -198,7 +200,7 @@ class Refused(CheckpointTest):
 
     def test_results_and_traces_as_checkpoints_and_checkpoints_as_results_are_refused(self):
         self.refused(["resume", self.workload, "-o", "x.h5"], 2, "is not a checkpoint", layouts=[None])
-        self.refused(["info", self.checkpoint], 2, "is not an HDF5 file", layouts=[None])
+        self.refused(["explain", self.checkpoint], 2, "is not an HDF5 file", layouts=[None])
         self.refused(["run", "sac-4chip", "-w", self.checkpoint], 2, ".ckpt", layouts=[None])
 
     def test_a_full_disk_is_told_once_per_checkpoint_and_the_run_goes_on(self):
@@ -286,6 +288,59 @@ class Signals(CheckpointTest):
                 self.assertEqual(said.strip(), "atoll: ended by SIGTERM; go on from the last checkpoint with: atoll resume " +
                                  checkpoints(output)[-1])
             self.succeeds(["resume", checkpoints(output)[-1], "--max-cycles", str(cycle(checkpoints(output)[-1]) + 5000)])
+
+
+class Interrupted(CheckpointTest):
+    """Ctrl-C."""
+
+    def limited(self, output):
+        cycles = int(self.succeeds(["info", output]).out.split("cycles")[1].split()[0].replace(",", ""))
+        self.assertIn("stopped early", self.succeeds(["info", output]).out)
+        return self.succeeds(self.long(self.path("limited.h5"), "--max-cycles", cycles, "-f"), timeout=60).digest()
+
+    def test_ctrl_c_keeps_what_was_simulated_as_if_the_run_had_been_limited_to_that_cycle(self):
+        layouts: list[list[str]] = [[], ["--threads", "2"]]
+        for layout in layouts:
+            output = self.path(f"o{len(layout)}.h5")
+            process = start(self.long(output, *layout))
+            wait_for(lambda: os.path.exists(output + ".lock"))
+            time.sleep(0.3)
+            os.kill(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
+            self.assertRegex(err, "atoll: interrupted at cycle [0-9]+; the result is incomplete")
+            self.assertIn(self.limited(output), out)
+
+    def test_without_an_output_ctrl_c_ends_at_once(self):
+        arguments = self.long("-")
+        del arguments[arguments.index("-o"):arguments.index("-o") + 2]
+        process = start(arguments)
+        time.sleep(0.5)
+        os.kill(process.pid, signal.SIGINT)
+        process.communicate(timeout=5)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_at_a_terminal_it_asks_and_goes_on_or_keeps_or_ends(self):
+        for answer, code in ((b"n\ny\n", 130), (b"y\n", 130), (None, -signal.SIGINT)):
+            output = self.path(f"o{code}{len(answer or b'')}.h5")
+            terminal, theirs = pty.openpty()
+            process = subprocess.Popen([program.ATOLL, *map(str, self.long(output, "-q"))], stdin=theirs, stdout=theirs,
+                                       stderr=theirs, start_new_session=True, preexec_fn=program.heed_interrupts)
+            os.close(theirs)
+            wait_for(lambda: os.path.exists(output + ".lock"))
+            for line in (answer or b"").splitlines() or [None]:
+                time.sleep(0.3)
+                os.kill(process.pid, signal.SIGINT)
+                said = b""
+                while b"[y/n]" not in said:
+                    said += os.read(terminal, 4096)
+                if line is None:
+                    os.kill(process.pid, signal.SIGINT)
+                else:
+                    os.write(terminal, line + b"\n")
+            self.assertEqual(process.wait(timeout=20), code)
+            self.assertEqual(os.path.exists(output), code == 130)
+            os.close(terminal)
 
 
 def children(pid):

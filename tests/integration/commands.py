@@ -85,6 +85,27 @@ class Commands(program.ProgramTest):
             self.assertGreater(int(line.group(2)), 1000)
             self.assertNotIn("violation", plain.out)
 
+    def test_commands_that_are_not_parallel_work_once_under_mpirun_and_say_so(self):
+        output = self.path("out.h5")
+        self.succeeds(self.arguments("-o", output, "-q"))
+        for command in (["list"], ["info", output], ["config", "sac-4chip"], ["--version"]):
+            alone, many = self.succeeds(command), self.succeeds(command, ranks=3)
+            self.assertEqual(many.out, alone.out)
+            self.assertEqual(many.err.count("note: only `run` and `resume` are parallel"), 1, many)
+        self.refused(["info", self.path("none.h5")], 2, "none.h5: cannot be opened", layouts=(3,))
+
+    def test_however_many_samples_are_kept_digest_and_totals_are_the_same(self):
+        whole, few = self.path("whole.h5"), self.path("few.h5")
+        digest = self.succeeds(self.arguments("-o", whole, *sets("control.sample_cycles=200"))).digest()
+        want = self.info(whole)
+        for most in (2, 3, 5, 16, 1000):
+            bounded = self.arguments("-o", few, "-f", *sets("control.sample_cycles=200", f"control.max_samples={most}"))
+            self.assertEqual(self.succeeds(bounded).digest(), digest)
+            got = self.info(few)
+            self.assertLessEqual(got["samples"], most + 1)  # what follows the last whole period is one more
+            self.assertEqual(got["totals"], want["totals"])
+        self.assertEqual(got["samples"], want["samples"])
+
     def test_check_is_for_one_process(self):
         self.refused(self.arguments("--check", "--threads", "2"), 2, "--check", "one process", layouts=(None,))
         self.refused(self.arguments("--check"), 2, "--check", "one process", layouts=(2,))
@@ -105,7 +126,7 @@ class Commands(program.ProgramTest):
         for ranks in (None, 2, 5):
             output = self.path(f"part{ranks}.h5")
             part = self.succeeds(self.arguments("-o", output, "--max-cycles", "2500"), ranks=ranks)
-            self.assertIn("stopped by --max-cycles", part.out)
+            self.assertIn("stopped early", part.out)
             info = self.info(output)
             self.assertFalse(info["complete"])
             self.assertEqual(info["cycles"], 2500)

@@ -63,6 +63,23 @@ class DamagedFiles(program.ProgramTest):
             self.refused_by_name(program.run(["info", path]), "result.h5")
             self.refused_by_name(program.run(["compare", sound, path]), "result.h5")
 
+    def test_a_result_without_its_checksum_is_read_by_force_only_and_within_bounds(self):
+        sound, path = self.path("sound.h5"), self.path("result.h5")
+        self.succeeds(["run", "sac-4chip", "-w", workload("hot"), "-q", "-o", sound, *sets(*SMALL)])
+        with open(sound, "rb") as file:
+            image = file.read()[:-16]
+        rng = random.Random(SEED)
+        for k in range(12):
+            at = rng.randrange(200, len(image))
+            with open(path, "wb") as file:
+                file.write(image if k == 0 else image[:at] + bytes([image[at] ^ 1 << rng.randrange(8)]) + image[at + 1:])
+            for command in (["info"], ["explain"], ["compare", sound], ["export", "--csv", self.path("csv"), "--force"]):
+                self.refused_by_name(program.run([*command, path]), "result.h5")
+            forced = program.run(["info", "--force-damaged", path], timeout=90)
+            self.assertIn(forced.code, (0,) if k == 0 else (0, 2), forced)
+            if forced.code != 0:
+                self.refused_by_name(forced, "result.h5")
+
 
 if __name__ == "__main__":
     program.main()

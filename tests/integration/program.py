@@ -36,6 +36,11 @@ def mpirun(ranks):
     return [MPIRUN, "--oversubscribe", "-n", str(ranks)]
 
 
+def heed_interrupts():
+    """For `preexec_fn`: tests that were started in the background would hand down that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Outcome:
     def __init__(self, command, code, out, err, seconds):
         self.command, self.code, self.out, self.err, self.seconds = command, code, out, err, seconds
@@ -58,8 +63,8 @@ def run(arguments, ranks=None, timeout=20, cwd=None, program=ATOLL, **options):
     command = (mpirun(ranks) if ranks else []) + [program] + [str(a) for a in arguments]
     start = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               encoding="utf-8", errors="replace", env=environment(), cwd=cwd, start_new_session=True,
-                               **options)
+                               encoding="utf-8", errors="replace", cwd=cwd, start_new_session=True,
+                               **{"env": environment(), **options})
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -34,7 +34,8 @@ template <class T> class Fifo {
     }
   }
   void pop() {
-    ATOLL_ASSERT(size_ != 0);
+    if (size_ == 0) [[unlikely]]
+      refuse_checkpoint();
     if (--size_ == 0) return;
     front_ = slots_[head_];
     head_ = size_ == 1 ? 0 : (head_ + 1) & mask();
@@ -51,6 +52,13 @@ template <class T> class Fifo {
     const T value = front_;
     pop();
     return value;
+  }
+  template <class F> void for_each(F&& f) const {
+    for (std::size_t i = 0; i < size_; ++i) f(at(i));
+  }
+  void check_state() const {
+    require_state((slots_.size() & (slots_.size() - 1)) == 0 && size_ <= slots_.size() + 1 &&
+                  (head_ == 0 || head_ < slots_.size()));
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, front_, slots_, head_, size_); }
 

@@ -41,6 +41,8 @@ class Gate {
   }
   std::uint32_t free() const { return free_; }
   bool full() const { return free_ == capacity_ && line_.empty(); }  ///< all credits are back
+  const Fifo<Waiter>& line() const { return line_; }
+  void check_state() const { require_state(free_ <= capacity_ && (free_ == 0 || line_.empty())); }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, free_, line_); }
 
  private:

@@ -115,7 +115,9 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     ATOLL_ASSERT(entry_[e].first == kNone);
     // Linear probing without tombstones: move later members of the run back into the hole.
     std::size_t hole = slot(entry_[e].line);
-    while (index_[hole] != e) hole = (hole + 1) & mask_;
+    for (; index_[hole] != e; hole = (hole + 1) & mask_)
+      if (index_[hole] == kFree) [[unlikely]]
+        refuse_checkpoint();  // an answer for a line that nobody asked for
     for (std::size_t i = (hole + 1) & mask_; index_[i] != kFree; i = (i + 1) & mask_) {
       const std::size_t wanted = slot(entry_[index_[i]].line);
       if (((i - wanted) & mask_) >= ((i - hole) & mask_)) {
@@ -127,6 +129,32 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     free_.push_back(e);
   }
 
+  std::uint32_t entries() const { return static_cast<std::uint32_t>(entry_.size()); }
+  /// Entries are free or found by their lines, and each waits with a list of its own.
+  void check_state() const {
+    require_state(entry_.size() < kFree && index_.size() == std::bit_ceil(entry_.size() * 2) && mask_ == index_.size() - 1);
+    std::vector<bool> named = require_places(free_, entry_.size()), nodes = require_places(free_nodes_, node_.size());
+    std::size_t open = 0, waiting = free_nodes_.size();
+    for (const Index e : index_) {
+      if (e == kFree) continue;
+      require_state(e < entry_.size() && !named[e]);
+      named[e] = true, ++open;
+    }
+    require_state(open + free_.size() == entry_.size());
+    for (const Index e : index_) {
+      if (e == kFree) continue;
+      const Entry& entry = entry_[e];
+      require_state(is_bool(entry.has_front) && is_bool(entry.void_on_arrival));
+      require_state(find(entry.line) == e && (entry.first == kNone) == (entry.last == kNone));
+      std::uint32_t length = entry.has_front;
+      for (std::uint32_t n = entry.first; n != kNone; n = node_[n].next, ++length, ++waiting) {
+        require_state(n < node_.size() && !nodes[n] && (n == entry.last) == (node_[n].next == kNone));
+        nodes[n] = true;
+      }
+      require_state(length == entry.waiting);
+    }
+    require_state(waiting == node_.size());
+  }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, entry_, free_, index_, mask_, node_, free_nodes_);
   }

@@ -59,7 +59,7 @@ class TagArray {
   std::uint8_t& dirty(std::uint32_t i) { return line_[i].dirty; }
   std::uint32_t entries() const { return static_cast<std::uint32_t>(line_.size()); }
 
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, line_, clock_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(line_), clock_); }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/chip/base/census.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/engine/archive.hpp"
 
@@ -36,11 +37,12 @@ class DramChannel {
   std::string describe_stall() const;
   void take_census(Census& census) const;  // census.cpp
   bool credits_home() const { return gate_.full() && free_.size() == pool_.size(); }
+  void check(StateCheck& s) const;  // state_check.cpp
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, gate_, pool_, free_, bank_, waiting_, activates_, next_activate_, last_activate_, bus_free_, busy_, wanted_,
-          last_column_);
-    state(a, last_write_end_, group_column_, writing_, order_, reads_, writes_, pick_at_);
+    state(a, gate_, fixed(pool_), free_, fixed(bank_), waiting_, activates_, next_activate_, last_activate_, bus_free_,
+          busy_, wanted_, last_column_);
+    state(a, last_write_end_, fixed(group_column_), writing_, order_, reads_, writes_, pick_at_);
   }
 
  private:

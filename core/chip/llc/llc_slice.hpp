@@ -5,6 +5,7 @@
 #include "core/chip/base/census.hpp"
 #include "core/chip/base/mshr.hpp"
 #include "core/chip/base/occupancy.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/base/tag_array.hpp"
 #include "core/chip/llc/flush.hpp"
 #include "core/chip/llc/protocol/full_map_directory.hpp"
@@ -90,6 +91,7 @@ class LlcSlice {
   void take_census(Census& census) const;
   /// What the requests of this queue wait for.
   Wait wait_of(std::uint32_t queue) const;
+  void check(StateCheck& s) const;  // state_check.cpp
   bool credits_home() const {
     const auto idle = [](const Input& in) {
       return in.gate.full() && in.granted == nullptr && in.lined_up == nullptr && !in.stalled;
@@ -105,8 +107,9 @@ class LlcSlice {
     for (Input& in : in_) f(in.lined_up), f(in.granted);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, tags_, home_, mshr_, directory_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
-    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, owed_, acks_timed_);
+    state(a, tags_, fixed(home_), mshr_, directory_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_,
+          writebacks_);
+    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, fixed(owed_), acks_timed_);
   }
 
  private:

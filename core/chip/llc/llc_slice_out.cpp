@@ -63,6 +63,7 @@ void LlcSlice::fill(const Packet& p) {
       if (p.sectors == 0)  // a referral
         return ask(p.entry, static_cast<std::uint8_t>(p.token >> 8), home, static_cast<std::uint8_t>(p.token & 0xFF));
   }
+  require_state(p.entry < mshr_.entries());
   auto& e = mshr_[p.entry];
   const LineAddr line = e.line;
   const std::uint32_t s = set(line);

@@ -56,7 +56,12 @@ class Links {
   template <class F> void for_each_gate(F&& f) {
     for (ChannelState& s : state_) f(s.out_gate);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, state_, port_, credits_timed_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(state_), fixed(port_), credits_timed_); }
+  void check(StateCheck& s) const;  // state_check.cpp
+  /// Of messages that have not been handed over.
+  void check(const StateCheck& s, const Message& m) const;
+  std::uint32_t channels() const { return static_cast<std::uint32_t>(state_.size()); }
+  std::uint32_t ports() const { return static_cast<std::uint32_t>(port_.size()); }
 
  private:
   struct Passing {

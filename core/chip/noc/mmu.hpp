@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/base/mshr.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/engine/archive.hpp"
 #include "partition/page_placement.hpp"
@@ -45,6 +46,7 @@ class Mmu {
     parked_.for_each([&](const auto&, auto&& for_each_waiter) { for_each_waiter(see); });
   }
   std::size_t parked_pages() const { return parked_.in_use(); }
+  void check(const StateCheck& s) const;  // state_check.cpp
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
 
  private:

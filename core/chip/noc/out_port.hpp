@@ -6,6 +6,7 @@
 #include "core/chip/base/fifo.hpp"
 #include "core/chip/base/gate.hpp"
 #include "core/chip/base/server.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/engine/archive.hpp"
 
@@ -113,7 +114,18 @@ struct OutPort {
   template <class F> void for_each_gate(F&& f) {
     for (Lane& l : lanes) f(l.gate);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, lanes, server, ready, next, timed); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(lanes), server, ready, next, timed); }
+  template <class Each> void check(StateCheck& s, Each&& each_packet) const {
+    std::uint64_t can_go = 0;
+    for (std::uint32_t k = 0; k < lanes.size(); ++k) {
+      const Lane& l = lanes[k];
+      s.line_of(l.gate);
+      l.fifo.for_each(each_packet);
+      require_state(!l.fifo.empty() || (!l.waiting && !l.granted));
+      if (!l.fifo.empty() && !l.waiting) can_go |= bit(k);
+    }
+    require_state(ready == can_go && next < lanes.size());
+  }
 
  private:
   static std::uint64_t bit(std::uint32_t lane) { return std::uint64_t{1} << lane; }

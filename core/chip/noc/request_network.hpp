@@ -43,7 +43,10 @@ class RequestNetwork {
   template <class F> void for_each_gate(F&& f) {
     for (OutPort& p : port_) p.for_each_gate(f);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, mmu_, port_, resumed_, resuming_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, mmu_, port_, fixed(resumed_), resuming_); }
+  void check(StateCheck& s) const;  // state_check.cpp
+  std::uint32_t ports() const { return static_cast<std::uint32_t>(port_.size()); }
+  std::uint32_t lanes() const { return lanes_; }
 
  private:
   void enter(const Packet& p);

@@ -38,9 +38,12 @@ class ResponseNetwork {
     for (Port& p : port_) f(p.gate);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, port_);
+    state(a, fixed(port_));
     if (routers_) state(a, routers_->memory, routers_->cluster);
   }
+
+  /// state_check.cpp; `crossing`: [slice] packets that pass the first router, `arriving`: [port] the second.
+  void check(StateCheck& s, const std::vector<std::uint32_t>& crossing, const std::vector<std::uint32_t>& arriving) const;
 
   // Routers.
   bool routed() const { return routers_.has_value(); }

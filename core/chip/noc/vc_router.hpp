@@ -68,7 +68,27 @@ class VcRouter {
     ++out_[output].room;
     choose_input(output, router, output_of, begin);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, in_, out_, idle_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(in_), fixed(out_), fixed(idle_)); }
+  /// `passing`: [input] packets whose passage has been announced and not yet reported.
+  template <class OutputOf> void check(const std::vector<std::uint32_t>& passing, OutputOf&& output_of) const {
+    std::vector<std::uint64_t> wanted(out_.size()), idle(idle_.size());
+    std::vector<bool> busy(out_.size());
+    for (std::uint32_t i = 0; i < in_.size(); ++i) {
+      const Input& in = in_[i];
+      require_state(passing[i] == (in.busy ? 1 : 0) && (!in.busy || (in.output < out_.size() && !busy[in.output])));
+      if (in.busy) busy[in.output] = true;
+      if (!in.busy) idle[i / members_] |= bit(i);
+      for (std::size_t k = 0; k < window(in); ++k) {
+        const std::uint32_t o = output_of(in.fifo.at(k));
+        require_state(o < out_.size());
+        wanted[o] |= bit(i);
+      }
+    }
+    const std::uint64_t all = members_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << members_) - 1;
+    for (std::size_t r = 0; r < idle.size(); ++r) require_state(idle[r] == (idle_[r] & all));
+    for (std::size_t o = 0; o < out_.size(); ++o)
+      require_state(out_[o].busy == busy[o] && out_[o].wanted == wanted[o] && out_[o].next < members_);
+  }
 
  private:
   struct Input {
@@ -94,8 +114,10 @@ class VcRouter {
     if (out.busy || out.room == 0 || ready == 0) return;
     const std::uint64_t later = ready >> out.next << out.next;
     const std::uint32_t input = router * members_ + static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : ready));
-    for (std::size_t k = 0;; ++k)
+    for (std::size_t k = 0;; ++k) {
+      require_state(k < in_[input].fifo.size());
       if (output_of(in_[input].fifo.at(k)) == output) return pass(input, k, output_of, begin);
+    }
   }
   template <class OutputOf, class Begin> void choose_output(std::uint32_t input, OutputOf&& output_of, Begin&& begin) {
     const Input& in = in_[input];

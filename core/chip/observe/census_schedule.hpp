@@ -13,6 +13,12 @@ class CensusSchedule {
   static constexpr Cycle kFirst = 509, kLongest = 8 * kFirst;
   static constexpr std::uint32_t kLooks = 128;  ///< with one period
 
+  /// In a run that has come to `now`.
+  bool possible(Cycle now) const {
+    const Cycle times = period_ / kFirst;
+    return period_ % kFirst == 0 && (times == 1 || times == 2 || times == 4 || times == 8) && next_ + kLongest >= now &&
+           next_ <= now + kLooks * kLongest;
+  }
   Cycle next() const { return next_; }
   std::uint64_t taken() const { return taken_; }
   /// Takes the next look and all others before `until`; returns the cycles that they stand for. However a stretch of time

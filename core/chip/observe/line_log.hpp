@@ -37,7 +37,7 @@ class LineLogReader {
   void next() {
     if ((done_ = at_ == end_)) return;
     std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
+    for (unsigned shift = 0; at_ != end_ && shift < 64; shift += 7) {
       const auto byte = static_cast<unsigned char>(*at_++);
       value |= std::uint64_t{byte & 127u} << shift;
       if (byte < 128) break;

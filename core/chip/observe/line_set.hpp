@@ -42,6 +42,12 @@ class LineSet {
   }
 
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, used_, shift_); }
+  void check_state() const {
+    std::size_t found = 0;
+    for (const Slot& s : slots_) found += s.lines != 0;
+    require_state(slots_.size() >= std::size_t{1} << kInitialBits && std::has_single_bit(slots_.size()) && found == used_ &&
+                  2 * used_ <= slots_.size() && shift_ == 64 - static_cast<unsigned>(std::countr_zero(slots_.size())));
+  }
 
  private:
   struct Slot {

@@ -35,6 +35,11 @@ class SharingLog final : public ChipObserver {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, window_end_, epoch_, window_, seen_, fresh_, all_, epochs_);
   }
+  /// In a run that has come to `now`.
+  void check(Cycle now) const {
+    require_state(epoch_ <= now / epoch_cycles_ && epochs_.size() <= epoch_ + 1);
+    for (const std::string& log : epochs_) require_state(log.empty() || (log.back() & 0x80) == 0);
+  }
 
  private:
   void begin_window(Cycle now);

@@ -23,6 +23,15 @@ class SmSharingObserver final : public ChipObserver {
   /// By kernel, up to the last one that this chip began. Valid when closed.
   const std::vector<SmSharing>& kernels() const { return kernels_; }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, window_, asked_, lines_, used_, kernels_); }
+  void check(std::size_t kernels) const {
+    std::size_t found = 0;
+    for (const Line& l : lines_) {
+      found += l.key != 0;
+      require_state(is_bool(l.shared) && is_bool(l.written));
+    }
+    require_state(lines_.size() >= 1 << 12 && (lines_.size() & (lines_.size() - 1)) == 0 && found == used_ &&
+                  2 * used_ <= lines_.size() && kernels_.size() <= kernels && (used_ == 0 || !kernels_.empty()));
+  }
 
  private:
   struct Line {

@@ -47,7 +47,7 @@ class ChipRequestDirectory {
     return hit;
   }
   void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, block_, clock_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(block_), clock_); }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -50,7 +50,7 @@ class DegreeDirectory {
     return hits;
   }
   void clear() { std::fill(block_.begin(), block_.end(), Block{}); }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, block_, clock_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(block_), clock_); }
 
  private:
   struct Block {

@@ -52,7 +52,12 @@ class DegreeProfiler {
     std::swap(taken, counts_);
     return taken;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, on_, directory_, tags_, counts_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, on_, directory_, tags_, counts_);
+    const DegreeCounts sound = sample_.empty() ? DegreeCounts{} : zero();
+    require_state(counts_.sampled.size() == sound.sampled.size() && counts_.hits.size() == sound.hits.size() &&
+                  counts_.routed.size() == sound.routed.size());
+  }
 
  private:
   static constexpr std::uint16_t kNotSampled = 0xFFFF;

@@ -48,7 +48,7 @@ class LlcProfiler {
   std::uint64_t crd_requests = 0, crd_hits = 0;
 
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, at_home, at_requester, crd_requests, crd_hits, directory_, on_);
+    state(a, fixed(at_home), fixed(at_requester), crd_requests, crd_hits, directory_, on_);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/chip/base/packet.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/stats/structure_use.hpp"
 
 namespace atl {
@@ -43,7 +44,12 @@ class StructureCounter {
     }
     return line.value - ranges_[at].begin < ranges_[at].lines ? at : others();
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, count_, log_, kernel_, notes_, noted_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    const std::size_t homes = log_.homes.size();
+    state(a, fixed(count_), log_, kernel_, fixed(notes_), noted_);
+    require_state(log_.homes.size() == homes);
+  }
+  void check(const StateCheck& s, std::uint64_t kernels) const;  // state_check.cpp
 
  private:
   struct Range {

@@ -85,7 +85,9 @@ bool ClusterSharing::holds(std::uint32_t sm, LineAddr line) const {
 
 void ClusterSharing::forget(const Packet& p) {
   auto& reads = member_[p.sm].reads;
-  *std::find(reads.begin(), reads.end(), p.line) = reads.back();
+  const auto read = std::find(reads.begin(), reads.end(), p.line);
+  require_state(read != reads.end());
+  *read = reads.back();
   reads.pop_back();
 }
 

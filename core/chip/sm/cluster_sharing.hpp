@@ -4,6 +4,7 @@
 
 #include "core/chip/base/census.hpp"
 #include "core/chip/base/fifo.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/sm/ownership_table.hpp"
 #include "core/engine/archive.hpp"
@@ -73,11 +74,14 @@ class ClusterSharing {
   std::string describe_stall() const;
   void take_census(Census& census) const;  // census.cpp
 
+  void check(StateCheck& s) const;  // state_check.cpp
+  void check_event(const StateCheck& s, const Event& e) const;
+
   template <class F> void for_each_wait(F&& f) {
     for (Leaving& l : leaving_) f(l.gate);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, table_, waiting_, next_look_, written_, member_, leaving_, free_leaving_);
+    state(a, table_, fixed(waiting_), fixed(next_look_), fixed(written_), fixed(member_), leaving_, free_leaving_);
   }
 
  private:
@@ -93,7 +97,7 @@ class ClusterSharing {
     Cycle out_free = 0, in_free = 0;
     std::vector<LineAddr> reads;  ///< its own that are in here
     template <class Archive> void serialize(Archive& a, unsigned) {
-      state(a, access, places, timed, departures, next_departure, out_free, in_free, reads);
+      state(a, access, places, timed, fixed(departures), next_departure, out_free, in_free, reads);
     }
   };
   /// A read on its way to the network, and the queue in which it keeps its place: the owner's access queue or kInput.

@@ -2,6 +2,7 @@
 #include "core/chip/base/machine.hpp"
 #include "core/chip/base/mshr.hpp"
 #include "core/chip/base/observer.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/base/tag_array.hpp"
 #include "core/engine/archive.hpp"
 #include "partition/set_indexer.hpp"
@@ -77,6 +78,7 @@ class L1Cache {
   }
   void invalidate_all() { tags_.invalidate_all(); }
   std::uint32_t outstanding() const { return mshr_.in_use(); }
+  void check(const StateCheck& s) const;  // state_check.cpp
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, tags_, mshr_); }
 
  private:

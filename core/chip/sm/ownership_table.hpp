@@ -78,7 +78,13 @@ class OwnershipTable {
     clock_ = 0;
   }
 
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, low_, line_, used_, owner_, clock_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, fixed(low_), fixed(line_), fixed(used_), fixed(owner_), clock_);
+  }
+  /// Every owner is one of so many SMs.
+  void check(std::uint32_t sms) const {
+    for (const std::uint8_t owner : owner_) require_state(owner < sms);
+  }
 
  private:
   static constexpr std::uint64_t kFree = ~std::uint64_t{0};

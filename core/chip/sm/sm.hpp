@@ -5,6 +5,7 @@
 
 #include "core/chip/base/census.hpp"
 #include "core/chip/base/fifo.hpp"
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/sm/l1_cache.hpp"
 #include "core/chip/sm/warp.hpp"
@@ -72,6 +73,12 @@ class Sm {
   void count_requests(Census& census) const;
   void count_slots(Census& census) const;
 
+  // state_check.cpp
+  /// `ready`: [warp] pending events that say it is. `free`: CTAs that the chip believes fit besides.
+  void check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint32_t free) const;
+  bool empty() const { return resident_ == 0; }
+  std::uint32_t neighbours() const { return neighbours_; }
+
   template <class F> void for_each_wait(F&& f) { f(credit_wanted_), f(credit_held_); }
   /// Calls load(cta, program) for the CTAs that are resident.
   template <class Load> void reload(Load&& load) {
@@ -83,7 +90,8 @@ class Sm {
     }
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, l1_, warp_, cta_, scheduler_, warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_, lsu_access_);
+    state(a, l1_, fixed(warp_), cta_, fixed(scheduler_), warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_,
+          lsu_access_);
     state(a, lsu_part_, lsu_free_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
     state(a, unacknowledged_, awaited_, shared_free_);
   }

@@ -75,6 +75,7 @@ template <class T> void carry(Coverage& a, std::vector<T>& values) {
     for (T& v : values) carry(a, v);
   }
 }
+template <class T> void carry(Coverage& a, Fixed<T>& fixed) { carry(a, fixed.values); }
 template <class T, std::size_t N> void carry(Coverage& a, std::array<T, N>& values) {
   if constexpr (kPlain<T>) {
     a.listed(values);

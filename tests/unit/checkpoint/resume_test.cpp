@@ -94,10 +94,10 @@ TEST_CASE("a chip and a controller that are loaded and saved again give the same
     const SystemState& state = first.states[first.states.size() / 2];
     const Machine machine(c.system);
     const auto edges = system_edges(c.system);
-    const auto again = [](auto& process, const std::string& bytes) {
+    const auto again = [&](auto& process, const std::string& bytes) {
       std::istringstream in(bytes, std::ios::binary);
       boost::archive::binary_iarchive input(in, boost::archive::no_header);
-      process.load(input);
+      process.load(input, state.boundary);
       std::ostringstream out(std::ios::binary);
       boost::archive::binary_oarchive output(out, boost::archive::no_header);
       process.save(output);

@@ -48,6 +48,43 @@ TEST_CASE("a text and a vector are their number and their elements, also beyond 
   }
 }
 
+/// Says that its two numbers are in order.
+struct Ordered {
+  std::uint32_t low = 0, high = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, low, high); }
+  void check_state() const { require_state(low <= high); }
+};
+
+TEST_CASE(
+    "a vector that keeps its size, and a part that checks itself, are refused when they are read and not when written") {
+  std::vector<std::uint16_t> three{1, 2, 3}, four(4);
+  Ordered sound{1, 2}, wrong{2, 1};
+  Writer written;
+  state(written, fixed(three), sound, wrong);
+  Reader all{written.bytes}, other{written.bytes};
+  std::vector<std::uint16_t> back(3);
+  Ordered read;
+  state(all, fixed(back), read);
+  CHECK((back == three));
+  CHECK(read.high == 2);
+  CHECK_THROWS_AS(state(all, read), SimulationError);
+  CHECK_THROWS_AS(state(other, fixed(four)), SimulationError);
+}
+
+TEST_CASE("places are named once each and are there") {
+  CHECK((require_places(std::vector<std::uint32_t>{2, 0}, 3) == std::vector<bool>{true, false, true}));
+  CHECK_THROWS_AS(require_places(std::vector<std::uint32_t>{0, 3}, 3), SimulationError);
+  CHECK_THROWS_AS(require_places(std::vector<std::uint32_t>{1, 1}, 3), SimulationError);
+}
+
+TEST_CASE("a truth value that was read as it lay is 0 or 1") {
+  bool value = false;
+  CHECK(is_bool(value));
+  const unsigned char two = 2;
+  std::memcpy(&value, &two, 1);
+  CHECK_FALSE(is_bool(value));
+}
+
 TEST_CASE("a number of elements that is wrong ends at the end of the data, with room made for one piece") {
   std::string bytes(8 + 3, '\0');
   bytes[6] = 1;  // 2^48 elements

@@ -99,7 +99,7 @@ TEST_CASE("a system that is neither preset nor file is answered with the nearest
 
 TEST_CASE("a folder in place of a file is an error that names it") {
   const std::string folder = std::filesystem::temp_directory_path().string();
-  CHECK(error_of([&] { read_system(folder); }) == folder + ": cannot read this file");
+  CHECK(error_of([&] { read_system(folder); }) == folder + ": is a folder; give the name of a file");
 }
 
 TEST_CASE("an override without key or value is answered with the form") {

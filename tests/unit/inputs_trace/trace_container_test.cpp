@@ -309,6 +309,27 @@ TEST_CASE("the same kernels give the same bytes, whenever they are written") {
   CHECK(files[0] == files[1]);
 }
 
+TEST_CASE("a trace that says it has no kernels is refused, whatever else is in it") {
+  const Scratch scratch;
+  const std::string path = scratch.path("t.h5");
+  {
+    TraceWriter writer(path, {"source", "importer"});
+    writer.begin_kernel(info_of(1, "k"));
+    CtaProgram cta;
+    cta.ops.resize(1);
+    cta.ops[0].kind = OpKind::exit;
+    cta.warps = {{0, 1}};
+    writer.add_cta(cta);
+    writer.finish();
+  }
+  CHECK(message_of([&] { TraceWorkload{path}; }) == "no error");
+  {
+    const std::uint64_t none = 0;
+    H5::H5File(path, H5F_ACC_RDWR).openGroup("/").openAttribute("kernels").write(H5::PredType::NATIVE_UINT64, &none);
+  }
+  CHECK(contains(message_of([&] { TraceWorkload{path}; }), "its attribute 'kernels' is 0"));
+}
+
 TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and op, and leaves no file") {
   const Scratch scratch;
   const auto write = [&](const CtaProgram& cta, std::uint32_t grid, unsigned count) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "core/engine/hdf5_memory.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
@@ -88,9 +89,9 @@ void check_same(const RunResult& a, const RunResult& b) {
 }
 
 /// The message of the InputError that reading `path` ends in.
-std::string reading_fails_with(const std::string& path) {
+std::string reading_fails_with(const std::string& path, Unsealed unsealed = Unsealed::refused) {
   try {
-    read_result(path);
+    read_result(path, unsealed);
   } catch (const InputError& e) {
     CHECK(e.where() == path);
     return e.what();
@@ -242,7 +243,7 @@ TEST_CASE("a ragged result is refused instead of being written shifted") {
 TEST_CASE("reading what is not a result names the file and the fault") {
   const TempDir dir;
   CHECK(contains(reading_fails_with(dir / "absent.h5"), "no such file"));
-  CHECK(contains(reading_fails_with(dir / ""), "is not a file"));
+  CHECK(contains(reading_fails_with(dir / ""), "is a folder"));
   std::ofstream(dir / "text.h5") << "hello";
   CHECK(contains(reading_fails_with(dir / "text.h5"), "not an HDF5 file"));
   std::ofstream(dir / "empty.h5").flush();
@@ -271,7 +272,7 @@ TEST_CASE("extents that no data stands behind are refused before memory is taken
       chunked.setChunk(1, &chunk);
       file.createDataSet(name, H5::PredType::STD_U64LE, H5::DataSpace(1, &extent), chunked);
     }
-    return reading_fails_with(dir / "r.h5");
+    return reading_fails_with(dir / "r.h5", Unsealed::read);
   };
   CHECK(contains(replaced("/series/end_cycle", 1ull << 50),
                  "dataset /series/end_cycle has extents [1125899906842624], more than its data can be"));
@@ -313,12 +314,23 @@ TEST_CASE("a result with any of 200 random bits flipped, or any bit of the libra
   test::cut_short(whole, 50, check);
 }
 
-TEST_CASE("a result that another tool has added to is read without its checksum") {
+TEST_CASE("what HDF5 could not do for want of memory is no damage of a file") {
+  H5Eclear2(H5E_DEFAULT);
+  CHECK_NOTHROW(throw_if_hdf5_lacks_memory());
+  H5Epush2(H5E_DEFAULT, "f.c", "f", 1, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "read failed");
+  CHECK_NOTHROW(throw_if_hdf5_lacks_memory());
+  H5Epush2(H5E_DEFAULT, "f.c", "f", 2, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory allocation failed");
+  CHECK_THROWS_AS(throw_if_hdf5_lacks_memory(), std::bad_alloc);
+  H5Eclear2(H5E_DEFAULT);
+}
+
+TEST_CASE("a result that another tool has added to has lost its checksum, and is read only if asked to") {
   const TempDir dir;
   write_result(sample_result(2, 3), dir / "r.h5", false);
   {
     H5::H5File file(dir / "r.h5", H5F_ACC_RDWR);
     file.createGroup("notes");
   }
-  check_same(sample_result(2, 3), read_result(dir / "r.h5"));
+  CHECK(contains(reading_fails_with(dir / "r.h5"), "has no checksum behind its data"));
+  check_same(sample_result(2, 3), read_result(dir / "r.h5", Unsealed::read));
 }

@@ -92,7 +92,7 @@ TEST_CASE("a kernel that did not finish is shown as unfinished") {
   result.complete = false;
   result.kernels[1].finished = 0;
   CHECK(contains(summary_table(result), "unfinished"));
-  CHECK(contains(summary_table(result), "stopped by --max-cycles"));
+  CHECK(contains(summary_table(result), "stopped early"));
   CHECK(nlohmann::json::parse(info_json(result))["kernels"][1]["cycles"].is_null());
 }
 

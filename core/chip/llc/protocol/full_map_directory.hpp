@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -60,6 +61,17 @@ class FullMapDirectory {
     used_ = 0;
   }
   std::size_t lines() const { return used_; }
+  void check_state() const {
+    require_state(table_.size() >= kFirstSize && std::has_single_bit(table_.size()) && used_ * 2 <= table_.size());
+    std::size_t found = 0;
+    for (const Entry& e : table_) found += e.line != kFree;
+    require_state(found == used_);
+  }
+  /// Calls see(line, sharers, owner).
+  template <class See> void for_each(See&& see) const {
+    for (const Entry& e : table_)
+      if (e.line != kFree) see(LineAddr{e.line}, e.sharers, e.owner);
+  }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, table_, used_); }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/llc/protocol/full_map_directory.hpp"
 #include "core/chip/llc/protocol/home_directory.hpp"
@@ -39,6 +40,7 @@ class HomeAgent {
   void cover(std::uint32_t range_bytes);
   /// No other chip has a line of this one any more.
   void forget();
+  void check(const StateCheck& s) const;  // state_check.cpp
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, range_bytes_, pages_, directory_, all_); }
 
  private:

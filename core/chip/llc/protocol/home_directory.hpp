@@ -80,9 +80,24 @@ class HomeDirectory {
     return e == kNone || (entry_[e].positions & positions_of(line)) == 0 ? 0 : sharers_[field(e, line)];
   }
 
+  /// Calls see(line, sharers) for every line that is tracked.
+  template <class See> void for_each(See&& see) const {
+    for (std::uint32_t e = 0; e < entry_.size(); ++e) {
+      require_state(shape_.lines == 64 || entry_[e].positions >> shape_.lines == 0);
+      require_state(entry_[e].positions == 0 || entry_[e].range >> (43 - range_shift_) == 0);
+      for (std::uint64_t left = entry_[e].positions; left != 0; left &= left - 1) {
+        const LineAddr line{(entry_[e].range << range_shift_) + static_cast<unsigned>(std::countr_zero(left))};
+        see(line, sharers_[field(e, line)]);
+      }
+    }
+  }
   /// With its shape, which reshape() changes.
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, shape_, range_shift_, entry_, sharers_, clock_);
+    require_state(shape_.lines != 0 && shape_.lines <= 64 && std::has_single_bit(shape_.lines) && shape_.sets != 0 &&
+                  shape_.ways != 0 && shape_.index <= SetIndex::xor_fold && entry_.size() % shape_.ways == 0 &&
+                  entry_.size() / shape_.ways == shape_.sets && sharers_.size() == entry_.size() * fields() &&
+                  range_shift_ == static_cast<std::uint32_t>(std::countr_zero(shape_.lines)));
     sets_ = SetIndexer(shape_.index, shape_.sets);
   }
 

@@ -1,0 +1,19 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/stats/run_result.hpp"
+
+namespace atl {
+
+/// How a command reads results: by their checksums or, if asked to, without. HDF5 can crash on damaged files, run for ever
+/// or take all memory, and a checksum is no signature. So the process has bounds from then on, and ends with a message at
+/// each of them.
+struct ResultReading {
+  bool force = false;
+
+  void add_to(CLI::App& command);
+  RunResult read(const std::string& path) const;
+};
+
+}  // namespace atl

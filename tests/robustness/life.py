@@ -1,0 +1,180 @@
+"""What happens to a run while it runs: layouts, kills, signals, rivals for its output, disks that fill up."""
+
+import glob
+import os
+import resource
+import signal
+import subprocess
+import time
+
+import program
+from lab import REFUSALS, Failure, quiet_kill, start
+from program import SMALL, sets, workload
+
+CHOICES = {
+    "chips": ("1", "2", "3", "4"), "llc.organisation": ("memory_side", "sm_side", "static", "dynamic", "sac"),
+    "link.topology": ("ring", "full", "switch"),
+    "coherence.protocol": ("software", "directory", "hmg", "rec", "rec_adaptive", "ideal", "full_map", "none_remote", "l1_only"),
+    "partition.placement": ("first_touch", "interleaved"), "cluster.sharing": ("none", "colab"),
+    "llc.index": ("linear", "xor_fold"), "sm.scheduler": ("gto", "lrr"), "partition.cta_to_chip": ("blocked", "round_robin"),
+    "llc.sectored": ("true", "false"), "l1.sectored": ("true", "false"), "llc.ways": ("4", "8", "16"),
+    "link.buffer_packets": ("1", "4", "64"), "noc.queue_packets": ("1", "8"), "llc.mshrs": ("4", "32"), "l1.mshrs": ("2", "16"),
+    "link.latency_cycles": ("20", "200"), "control.latency_cycles": ("50", "400"), "observe.sharing": ("true", "false"),
+    "llc.replication": ("shared", "private", "adaptive", "selrep"), "observe.sm_sharing": ("true", "false"),
+    "noc.memory_routers": ("1", "2"), "observe.neighbours": ("true", "false")}
+
+
+def random_system(rng):
+    keys = rng.sample(sorted(CHOICES), rng.randrange(2, 7))
+    return sets(*SMALL, *(f"{key}={rng.choice(CHOICES[key])}" for key in keys))
+
+
+def layout(rng, mpi=0.2, chips=4):
+    """Options and ranks of mpirun."""
+    if rng.random() < mpi:
+        return [], rng.randrange(2, chips + 2)
+    return ["--threads", rng.randrange(2, chips + 2)], None
+
+
+def determinism(lab):
+    """Any legal system gives one digest, however its chips are spread."""
+    rng = lab.rng
+    arguments = ["run", "sac-4chip", "-w", workload(rng.choice(("hot", "stores"))), *random_system(rng)]
+    alone = lab.run(arguments)
+    if lab.refused(alone):
+        return "refused"
+    options, ranks = layout(rng, chips=int(next((a[6:] for a in arguments if a.startswith("chips=")), 4)))
+    return lab.same(lab.run([*arguments, *options], ranks), alone.digest())
+
+
+def left_by(output):
+    return sorted(glob.glob(glob.escape(output) + ".*.ckpt"), key=lambda p: int(p.split(".")[-2]))
+
+
+def resumes(lab):
+    """What a run of any legal system leaves is gone on with on any layout, to the same digest: no sound state is refused."""
+    rng = lab.rng
+    output, system = lab.fresh(".h5"), random_system(rng)
+    whole = lab.run(["run", "sac-4chip", "-w", workload("stores"), "-o", output, "--checkpoint-every",
+                     rng.choice((1000, 3000, 7000)), *system])
+    if lab.refused(whole):
+        return "refused"
+    options, ranks = layout(rng, 0.1, int(next((a[6:] for a in system if a.startswith("chips=")), 4)))
+    left = left_by(output)
+    return lab.same(lab.run(["resume", rng.choice(left), "-f", *options], ranks), whole.digest()) if left else "same"
+
+
+def going(lab, *options, repeat=60, ranks=None):
+    """A run of a second or so that has begun, and its output."""
+    output = lab.fresh(".h5")
+    process = start(["run", "sac-4chip", "-w", lab.long(repeat), "-o", output, *options, *sets(*SMALL)], ranks)
+    end = time.monotonic() + 20
+    while not os.path.exists(output + ".lock") and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    return process, output
+
+
+def ended(lab, process, seconds=60):
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        quiet_kill(process)
+        raise Failure(f"hang: did not end within {seconds} s of a signal") from None
+    return program.Outcome(process.args, process.returncode, out, err, 0)
+
+
+def kills(lab):
+    """SIGKILL at any moment: the last checkpoint is good, and a run that goes on ends with the digest of one that was left
+    alone. Without a checkpoint nothing stands under the output's name."""
+    rng = lab.rng
+    wanted = lab.digest(["run", "sac-4chip", "-w", lab.long(60), *sets(*SMALL)])
+    process, output = going(lab, "--checkpoint-every", rng.choice((1000, 4000)))
+    time.sleep(rng.random() ** 2)
+    quiet_kill(process)
+    if process.returncode == 0:
+        return lab.same(lab.run(["resume", left_by(output)[0], "-f"]), wanted)
+    if os.path.exists(output):
+        raise Failure(f"{output} is there, and its run was killed")
+    if not left_by(output):
+        return "refused"
+    options, ranks = layout(rng, 0.1)
+    return lab.same(lab.run(["resume", left_by(output)[-1], *options], ranks), wanted)
+
+
+def signals(lab):
+    """SIGTERM ends, SIGUSR1 leaves a checkpoint, SIGINT a result that says that it is incomplete; each by its exit code."""
+    rng = lab.rng
+    number, code = rng.choice(((signal.SIGTERM, 143), (signal.SIGUSR1, 75), (signal.SIGINT, 130)))
+    options = rng.choice(([], ["--threads", 2]))
+    process, output = going(lab, *options)
+    time.sleep(0.3 * rng.random())
+    if process.poll() is None:
+        os.kill(process.pid, number)
+    outcome = ended(lab, process)
+    if outcome.code == 0:
+        return "same"
+    if outcome.code != code:
+        raise Failure(f"{signal.Signals(number).name} ended the run with {outcome.code}: {outcome}")
+    if number == signal.SIGUSR1:
+        wanted = lab.digest(["run", "sac-4chip", "-w", lab.long(60), *sets(*SMALL)])
+        return lab.same(lab.run(["resume", left_by(output)[-1]]), wanted)
+    if (number == signal.SIGINT) != os.path.exists(output):
+        raise Failure(f"after {signal.Signals(number).name}: result {'missing' if number == signal.SIGINT else 'there'}")
+    if number == signal.SIGINT:
+        cycles = outcome.err.split("interrupted at cycle ")[1].split(";")[0]
+        limited = lab.run(["run", "sac-4chip", "-w", lab.long(60), "--max-cycles", cycles, *sets(*SMALL)])
+        return lab.same(limited, outcome.digest())
+    return "refused"
+
+
+def writers(lab):
+    """Of those who write one output at a time one succeeds, and what stands there is whole."""
+    rng = lab.rng
+    output = lab.fresh(".h5")
+    arguments = ["run", "sac-4chip", "-w", workload("hot"), "-o", output, *rng.choice(([], ["--force"])), *sets(*SMALL)]
+    runs = [start(arguments) for _ in range(rng.randrange(2, 5))]
+    outcomes = [ended(lab, process) for process in runs]
+    good = [o for o in outcomes if o.code == 0]
+    for o in outcomes:
+        if o.code != 0:
+            lab.refused(o)
+    if not good or (len(good) > 1 and "--force" not in arguments):
+        raise Failure(f"{len(good)} of {len(runs)} wrote {output}: " + "".join(str(o) for o in outcomes))
+    if good[0].digest() not in lab.run(["info", output]).out:
+        raise Failure(f"{output} is not what was said")
+    return "same"
+
+
+def full_disk(lab):
+    """A limit on the size of files, anywhere: the result is whole where the message says, or nothing was simulated."""
+    rng = lab.rng
+    limit = rng.choice((rng.randrange(1, 96 << 10), rng.randrange(96 << 10, 400 << 10)))
+    output = lab.fresh(".h5")
+    arguments = ["run", "sac-4chip", "-w", workload("stores"), "-o", output, *sets(*SMALL),
+                 *rng.choice(([], ["--checkpoint-every", 3000]))]
+    outcome = lab.run(arguments, env={**program.environment(), "TMPDIR": lab.folder},
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    if outcome.code == 0:
+        return lab.same(lab.run(["info", output]), outcome.digest())
+    if outcome.code not in REFUSALS or os.path.exists(output):
+        raise Failure(f"limit {limit}: {outcome}")
+    if "nothing has been simulated" not in outcome.err:
+        outcome.digest()
+        return "kept"
+    return "refused"
+
+
+def endless(lab):
+    """Devices, pipes and folders instead of files."""
+    rng = lab.rng
+    pipe = lab.fresh(".pipe")
+    os.mkfifo(pipe)
+    path = rng.choice(("/dev/zero", "/dev/random", "/dev/full", pipe, lab.folder))
+    run = ["run", "sac-4chip", *sets(*SMALL), "-w"]
+    command = rng.choice(([*run, path], ["run", path, "-w", workload("hot")], ["config", path], ["resume", path, "-o", lab.fresh(".h5")],
+                          [*run, workload("hot"), "--policy", path], ["info", path], ["explain", path], ["compare", path, path],
+                          ["export", path, "--csv", lab.path("csv")], ["sweep", path], ["ptx", path], ["table", path],
+                          ["import", "accel-sim", path, "-o", lab.fresh(".h5")]))
+    if not lab.refused(lab.run(command, timeout=15)):
+        raise Failure(f"{command} was accepted")
+    return "refused"
