@@ -34,7 +34,8 @@ template <class T> class Fifo {
     }
   }
   void pop() {
-    if (size_ == 0) [[unlikely]]
+    ATOLL_ASSERT(size_ != 0);
+    if (size_ == 0) [[unlikely]]  // without assertions it can only come from a checkpoint's lists that do not fit together
       refuse_checkpoint();
     if (--size_ == 0) return;
     front_ = slots_[head_];
