@@ -121,7 +121,7 @@ class SweepFigures(support.FolderTest):
     def test_all_figures_have_titles_and_words_for_those_who_cannot_see_them(self) -> None:
         charts = [*run_report.charts(atoll_analysis.load(self.result())).values(),
                   *sweep_report.charts(atoll_analysis.load_sweep(self.sweep())).values()]
-        self.assertEqual(len(charts), 10)
+        self.assertEqual(len(charts), 11)
         for chart in charts:
             self.assertTrue(chart.title)
             self.assertGreater(len(chart.alt), 40)
