@@ -267,8 +267,6 @@ void add_sweep(Commands& c) {
   cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
-      if (c.mpi.transport().size() > 1)
-        throw InputError("sweep", "starts processes of its own: run it without mpirun, and give --jobs");
       o->file = experiment_file(o->file);
       c.exit_code = sweep(*o);
     };

@@ -310,8 +310,12 @@ class Sweep(program.ProgramTest):
         self.refused(["table", self.path("out"), "-m", "llc.mises"], 2, "there is no `llc.mises`, did you mean `llc.misses`?",
                      layouts=[None])
 
-    def test_under_mpirun_it_is_refused(self):
-        self.refused(["sweep", QUICK], 2, "run it without mpirun", layouts=[2])
+    def test_under_mpirun_the_first_rank_runs_it_and_says_so(self):
+        outcome = program.run(["sweep", QUICK, "--out", self.path("out"), "--only", "conv2d__*"], 2, timeout=120)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("only `run` and `resume` are parallel", outcome.err)
+        self.assertEqual(sorted(name for name in os.listdir(self.path("out")) if name.endswith(".h5")),
+                         ["conv2d__memory_side.h5", "conv2d__sm_side.h5"])
 
 
 if __name__ == "__main__":
