@@ -10,7 +10,6 @@ struct Commands {
   CLI::App& app;
   MpiSession& mpi;
   std::function<void()> chosen{};  ///< set by the command that the user gave
-  bool on_all_ranks = false;       ///< it simulates; other commands run on the first rank, and print once
   std::string line{};              ///< the whole command line, for results
   int exit_code = 0;               ///< of a command that throws nothing
 };

@@ -38,7 +38,7 @@ void report(const std::exception_ptr& error) {
 }
 
 /// `atoll help [COMMAND]`, and a first word that is no command: the exit code. -1: neither.
-int answer_first(CLI::App& app, int argc, char** argv, bool speaks) {
+int answer_first(CLI::App& app, int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   const bool help = first == "help";
   const std::string word = help ? (argc > 2 ? argv[2] : "") : first;
@@ -51,13 +51,12 @@ int answer_first(CLI::App& app, int argc, char** argv, bool speaks) {
   }
   if (!help && command != nullptr) return -1;
   if (command != nullptr) {
-    if (speaks) std::fputs(command->help(command == &app ? "" : "atoll").c_str(), stdout);
+    std::fputs(command->help(command == &app ? "" : "atoll").c_str(), stdout);
     return 0;
   }
   const std::string close = atl::closest_key(word, known);
-  if (speaks)
-    std::fprintf(stderr, "atoll: there is no command `%s`%s; `atoll --help` lists all\n", word.c_str(),
-                 close.empty() ? "" : (", did you mean `" + close + "`?").c_str());
+  std::fprintf(stderr, "atoll: there is no command `%s`%s; `atoll --help` lists all\n", word.c_str(),
+               close.empty() ? "" : (", did you mean `" + close + "`?").c_str());
   return 2;
 }
 
@@ -100,7 +99,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   atl::add_config(commands);
   atl::add_list(commands);
   atl::add_ptx(commands);
-  if (const int code = answer_first(app, argc, argv, mpi.transport().rank() == 0); code >= 0) return code;
+  if (const int code = answer_first(app, argc, argv); code >= 0) return code;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -112,13 +111,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
     return fault ? 2 : 0;
   }
   try {
-    if (commands.on_all_ranks) {
-      commands.chosen();
-    } else {
-      atl::run_collectively(mpi.transport(), [&] {
-        if (mpi.transport().rank() == 0) commands.chosen();
-      });
-    }
+    commands.chosen();
   } catch (const std::bad_alloc&) {  // anywhere, also where others wait for this rank and would never hear of it
     report(std::current_exception());
     mpi.abort(1);

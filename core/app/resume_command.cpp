@@ -71,7 +71,6 @@ void add_resume(Commands& c) {
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {
-    c.on_all_ranks = true;
     c.chosen = [&c, o] {
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);

@@ -69,7 +69,6 @@ void add_run(Commands& c) {
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
   cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
   cmd->callback([&c, o] {
-    c.on_all_ranks = true;
     c.chosen = [&c, o] {
       if (o->scale > 0) o->sets.push_back(fmt::format("scale={}", o->scale));
       if (!o->policy.empty()) {
