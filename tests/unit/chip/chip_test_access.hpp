@@ -11,6 +11,13 @@ struct ChipTestAccess {
   template <class F> static void for_each_derived(Chip& chip, F&& f) {
     for (Sm& s : chip.sms_) f(s.code_);
   }
+  /// Calls a resident CTA by a number that no kernel has. Returns whether there was one.
+  static bool rename_cta(Chip& chip) {
+    for (Sm& s : chip.sms_)
+      for (auto& resident : s.cta_)
+        if (resident.live_warps != 0) return resident.cta = std::uint64_t{1} << 40, true;
+    return false;
+  }
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
 
