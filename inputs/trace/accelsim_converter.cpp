@@ -85,6 +85,12 @@ void WarpConverter::global(const SassInstruction& instruction, Action action, co
     op.flags |= kPartial;
 }
 
+void WarpConverter::local(const SassInstruction& instruction, OpKind kind, const Need& need) {
+  rows_.clear();
+  const bool partly = coalesce_local(instruction.address, instruction.mask, instruction.opcode->width, rows_);
+  timeline_.local(kind, need, rows_, partly, result_of(instruction)).flags |= instruction.opcode->flags & kBypassL1;
+}
+
 void WarpConverter::shared(const SassInstruction& instruction, const Need& need) {
   const OpcodeInfo& opcode = *instruction.opcode;
   const WarpTimeline::Registers results = result_of(instruction);
@@ -112,7 +118,9 @@ void WarpConverter::add(const SassInstruction& instruction, bool last) {
     case Action::load:
     case Action::store:
     case Action::atomic:
-      if (instruction.opcode->generic && in_shared(instruction.address[0]))
+      if (instruction.local)
+        local(instruction, action == Action::store ? OpKind::store : OpKind::load, need);
+      else if (instruction.opcode->generic && in_shared(instruction.address[0]))
         shared(instruction, need);
       else
         global(instruction, action, need);

@@ -20,6 +20,7 @@ struct SassInstruction {
   unsigned destinations = 0, sources = 0, lanes = 0;
   std::uint16_t destination[kMaxRegisters] = {}, source[kMaxRegisters] = {};
   std::uint64_t address[32] = {};         ///< of the active lanes, in lane order; `lanes` of them
+  bool local = false;                     ///< the addresses are offsets in the threads' local memory
   std::optional<std::int64_t> immediate;  ///< the first one, where the tracer writes them
 };
 

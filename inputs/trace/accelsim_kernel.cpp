@@ -87,6 +87,8 @@ void KernelFile::read_header_line(std::string_view line) {
     header_.info.registers_per_thread = number<std::uint32_t>(lines_, value, "a number of registers");
   else if (key == "shmem base_addr")
     header_.shared_base = number<std::uint64_t>(lines_, value, "a hexadecimal address", 16);
+  else if (key == "local mem base_addr")
+    header_.local_base = number<std::uint64_t>(lines_, value, "a hexadecimal address", 16);
   else if (key == "enable lineinfo")
     header_.source_lines = number<std::uint32_t>(lines_, value, "0 or 1") != 0;
   else if (key == "accelsim tracer version")
@@ -112,6 +114,23 @@ std::uint64_t KernelFile::read_block_id(std::string_view line) const {
   return (std::uint64_t{id[2]} * grid[1] + id[1]) * grid[0] + id[0];
 }
 
+/// Turns the addresses of an access to local memory into offsets in the threads' windows: of LDL and STL, which tracers
+/// write as offsets already, and of generic accesses that fall into the window.
+void KernelFile::find_local() {
+  SassInstruction& i = instruction_;
+  constexpr std::uint64_t kWindow = 4 * kLocalRows;
+  const std::uint64_t base = header_.local_base;
+  const auto in_window = [&](std::uint64_t address) { return base != 0 && address >= base && address - base < kWindow; };
+  i.local = i.lanes > 0 && (i.opcode->local || (i.opcode->generic && in_window(i.address[0])));
+  if (!i.local) return;
+  for (unsigned lane = 0; lane < i.lanes; ++lane) {
+    std::uint64_t& address = i.address[lane];
+    if (in_window(address)) address -= base;
+    if (address > kWindow - i.opcode->width)
+      lines_.fail("an address of local memory that lies outside the 16 MiB of a thread, from 'local mem base_addr' on");
+  }
+}
+
 void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
   std::string_view key, value;
   split(line, key, value);
@@ -133,6 +152,7 @@ void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
     if (line.front() == '#' || line.front() == 'w' || line.front() == 't') lines_.fail(short_of());
     Scanner scanner(lines_, line);
     parse_instruction(scanner, format_, opcodes_, instruction_);
+    find_local();
     converter_.add(instruction_, i + 1 == count);
   }
   out.warps[warp] = converter_.end_warp(out);

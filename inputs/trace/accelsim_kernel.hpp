@@ -11,9 +11,9 @@ namespace atl::accelsim {
 
 struct KernelHeader {
   KernelInfo info;
-  unsigned tracer_version = 0;  ///< major; 1 to 6
-  bool source_lines = false;    ///< "enable lineinfo"
-  std::uint64_t shared_base = 0;
+  unsigned tracer_version = 0;                    ///< major; 1 to 6
+  bool source_lines = false;                      ///< "enable lineinfo"
+  std::uint64_t shared_base = 0, local_base = 0;  ///< of the windows in generic addresses; 0: not known
 };
 
 /// One kernel file: the header at once, then one thread block after the other, in the order of the file.
@@ -29,6 +29,7 @@ class KernelFile {
   void read_header();
   void read_header_line(std::string_view line);
   std::uint64_t read_block_id(std::string_view line) const;
+  void find_local();
   void read_warp(std::string_view line, CtaProgram& out);
   bool next_text(std::string_view& line);
 

@@ -114,6 +114,7 @@ OpcodeInfo decode_opcode(std::string_view opcode) {
   OpcodeInfo info;
   for (const Entry& entry : kEntries)
     if (entry.name == base) info.action = entry.action, info.latency = entry.latency;
+  info.local = base == "LDL" || base == "STL";
   info.generic = base == "LD" || base == "ST" || base == "ATOM";
   if (base == "LDSM" || base == "STSM") {
     decode_matrix(rest, info);

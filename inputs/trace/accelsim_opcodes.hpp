@@ -31,7 +31,8 @@ struct OpcodeInfo {
   std::uint8_t result_registers = 1;  ///< consecutive registers written; a store reads as many
   std::uint8_t flags = 0;             ///< OpFlags
   std::uint8_t lanes = 32;            ///< LDSM: lanes that carry row addresses
-  bool generic = false;               ///< LD, ST, ATOM: may go to shared memory
+  bool local = false;                 ///< LDL, STL: addresses are offsets in the thread's window
+  bool generic = false;               ///< LD, ST, ATOM: may go to shared or local memory
   bool wide_address = false;          ///< .E: the address is a register pair
 };
 

@@ -2,6 +2,7 @@
 
 #include <H5Cpp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
@@ -69,10 +70,16 @@ const char* fault_of(const Op& op, const CtaProgram& cta) {
   if (op.kind > OpKind::exit) return "an unknown kind";
   if (op.issue == 0) return "no issue slot";
   if (op.slot != kNoSlot && op.slot >= kScoreboardSlots) return "a scoreboard slot above 31";
-  if (op.flags & ~(kReadOnly | kBypassL1 | kPartial)) return "an unknown flag";
+  if (op.flags & ~(kReadOnly | kBypassL1 | kPartial | kLocal)) return "an unknown flag";
   if (op.accesses > kMaxAccesses) return "more than 64 accesses";
   if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > cta.accesses.size())
     return "accesses outside its CTA's";
+  if ((op.flags & kLocal) != 0) {
+    const Access* first = cta.accesses.data() + op.first_access;
+    if ((op.kind != OpKind::load && op.kind != OpKind::store) ||
+        std::any_of(first, first + op.accesses, [](const Access& a) { return a.block() >= kLocalRows; }))
+      return "an access of local memory that is no load or store of a thread's 16 MiB";
+  }
   return nullptr;
 }
 

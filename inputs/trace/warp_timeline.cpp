@@ -90,6 +90,20 @@ Op& WarpTimeline::memory(OpKind kind, Need need, bool answers, Registers results
   return op;
 }
 
+Op& WarpTimeline::local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results) {
+  constexpr std::size_t kMost = 64;
+  for (;;) {
+    const std::span<const Access> now = rows.first(std::min(rows.size(), kMost));
+    rows = rows.subspan(now.size());
+    Op& op = memory(kind, need, kind == OpKind::load, rows.empty() ? results : Registers{});
+    op.flags = static_cast<std::uint8_t>(kLocal | (partly && kind == OpKind::store ? kPartial : 0));
+    op.accesses = static_cast<std::uint8_t>(now.size());
+    accesses.insert(accesses.end(), now.begin(), now.end());
+    if (rows.empty()) return op;
+    need = {};
+  }
+}
+
 bool WarpTimeline::rename(const Need& need, Registers results) {
   if (need.wait != 0) return false;
   for (const std::uint32_t r : results) registers_[r].ready = need.ready, registers_[r].epoch = epoch_;

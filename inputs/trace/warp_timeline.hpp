@@ -30,6 +30,9 @@ class WarpTimeline {
   /// Begins a memory op or barrier; its results come by slot if `answers`. `results` must stay where they are until the
   /// end of the warp. Accesses are to be appended to `accesses`.
   Op& memory(OpKind kind, Need need, bool answers, Registers results = {});
+  /// A load or store of local memory. Rows beyond the 64 that an op holds (lanes that index apart) take further ops, the
+  /// last of which delivers the results. Returns it.
+  Op& local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results);
   /// An instruction that a GPU does not execute: its result is there with its sources. False: these must be waited for.
   bool rename(const Need& need, Registers results);
 

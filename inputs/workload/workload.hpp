@@ -28,7 +28,13 @@ enum OpFlags : std::uint8_t {
   kReadOnly = 1,  ///< the data structure is never written in this kernel (SelRep section III-A)
   kBypassL1 = 2,  ///< volatile, .cg and the like: served by the LLC
   kPartial = 4,   ///< a store that leaves some bytes of its sectors as they are
+  kLocal = 8,     ///< load or store of thread-private memory: its accesses name rows (below)
 };
+
+/// Local memory has no address before a warp is resident. Row r of a warp holds word r (bytes 4 r to 4 r + 3) of all its
+/// threads, lane by lane, in one block of 128 bytes; an access of an op with kLocal names row r as block r. The SM that
+/// runs the warp lays it out (core/chip/sm/local_memory.hpp). A thread's window is 16 MiB, as in CUDA.
+inline constexpr std::uint64_t kLocalRows = std::uint64_t{1} << 22;
 
 /// One step of a warp program. 16 bytes.
 struct Op {

@@ -58,6 +58,12 @@ TEST_CASE("missing addresses are reported, for each address mode") {
                  ":16: 'LDG.E' accesses memory, but the line has no addresses"));
 }
 
+TEST_CASE("an address of local memory outside of a thread's window is named with its line") {
+  CHECK(contains(failure_of_line("0010 ffffffff 1 R4 LDL 1 R1 4 1 0x7fb0fc400000 0"),
+                 ":16: an address of local memory that lies outside the 16 MiB of a thread"));
+  CHECK(contains(failure_of_line("0010 00000001 1 R4 LDL.64 1 R1 8 0 0xfffffc"), ":16: an address of local memory"));
+}
+
 TEST_CASE("TMA instructions and address modes are refused by name") {
   CHECK(contains(failure_of_line("0010 ffffffff 0 LDG.E 0 4 3 1 0x100"),
                  ":16: address modes 3 and 4 (TMA) are not supported"));

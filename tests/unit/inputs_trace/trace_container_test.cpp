@@ -72,6 +72,26 @@ void keep_little_metadata_in_memory() {
   REQUIRE(H5Fset_mdc_config(file, &cache) >= 0);
 }
 
+TEST_CASE("ops of local memory are kept; those that are no load or store, or beyond 16 MiB, are refused") {
+  const Scratch scratch;
+  const auto written = [&](OpKind kind, std::uint64_t row) {
+    CtaProgram cta;
+    Op op, exit;
+    op.kind = kind, op.flags = kLocal, op.accesses = 1, exit.kind = OpKind::exit, exit.first_access = 1;
+    cta.ops = {op, exit}, cta.accesses = {Access::make(row * 128, 0xF)}, cta.warps = {{0, 2}};
+    TraceWriter writer(scratch.path("local.h5"), {"s", "i"});
+    writer.begin_kernel(info_of(1, "k"));
+    writer.add_cta(cta);
+    writer.finish();
+    CtaProgram back;
+    TraceWorkload(scratch.path("local.h5")).load_cta(0, 0, back);
+    CHECK(same(back, cta));
+  };
+  CHECK(message_of([&] { written(OpKind::store, kLocalRows - 1); }) == "no error");
+  CHECK(contains(message_of([&] { written(OpKind::store, kLocalRows); }), "an access of local memory that is no load"));
+  CHECK(contains(message_of([&] { written(OpKind::atomic, 0); }), "an access of local memory that is no load"));
+}
+
 }  // namespace
 
 TEST_CASE("random programs with empty warps, empty CTAs and the largest addresses come back unchanged, in any order") {
