@@ -28,6 +28,7 @@ class WarpConverter {
   void compute(const SassInstruction& instruction, const Need& need);
   void global(const SassInstruction& instruction, Action action, const Need& need);
   void local(const SassInstruction& instruction, OpKind kind, const Need& need);
+  void bulk(const SassInstruction& instruction, const Need& need);
   void shared(const SassInstruction& instruction, const Need& need);
 
   std::uint64_t shared_base_;

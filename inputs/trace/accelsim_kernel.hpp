@@ -5,6 +5,7 @@
 
 #include "inputs/trace/accelsim_converter.hpp"
 #include "inputs/trace/accelsim_source.hpp"
+#include "inputs/trace/trace_findings.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl::accelsim {
@@ -12,6 +13,7 @@ namespace atl::accelsim {
 struct KernelHeader {
   KernelInfo info;
   unsigned tracer_version = 0;                    ///< major; 1 to 6
+  unsigned architecture = 0;                      ///< "binary version": 90 for sm_90; 0: not known
   bool source_lines = false;                      ///< "enable lineinfo"
   std::uint64_t shared_base = 0, local_base = 0;  ///< of the windows in generic addresses; 0: not known
 };
@@ -23,6 +25,8 @@ class KernelFile {
   const KernelHeader& header() const { return header_; }
   /// Replaces `out` by the next thread block and `cta` by its flattened id. False after the last one.
   bool next_cta(std::uint64_t& cta, CtaProgram& out);
+  /// About the thread blocks read so far.
+  const TraceFindings& findings() const { return findings_; }
   [[noreturn]] void fail(const std::string& what) const { lines_.fail(what); }
 
  private:
@@ -30,6 +34,7 @@ class KernelFile {
   void read_header_line(std::string_view line);
   std::uint64_t read_block_id(std::string_view line) const;
   void find_local();
+  void look_at_registers();
   void read_warp(std::string_view line, CtaProgram& out);
   bool next_text(std::string_view& line);
 
@@ -40,6 +45,7 @@ class KernelFile {
   WarpConverter converter_{0};
   SassInstruction instruction_;
   std::vector<bool> seen_warps_;
+  TraceFindings findings_;
 };
 
 }  // namespace atl::accelsim

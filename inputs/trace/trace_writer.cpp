@@ -91,6 +91,7 @@ struct TraceWriter::Impl {
   KernelInfo info;
   H5::Group group, table;
   bool in_kernel = false;
+  std::string incomplete;  // of this kernel; empty: whole
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
   std::uint64_t totals[kIndexColumns] = {};  // CTAs, warps, ops, accesses, address bytes of this kernel so far
 
@@ -141,6 +142,7 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
     put(root, "version", &kVersion, 1);
     put(root, "source", provenance.source);
     put(root, "importer", provenance.importer);
+    if (!provenance.selection.empty()) put(root, "selection", provenance.selection);
     link_group(impl_->file, create_group(impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
     throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
@@ -179,6 +181,7 @@ void TraceWriter::begin_kernel(const KernelInfo& info) {
   }
   w.info = info;
   w.in_kernel = true;
+  w.incomplete.clear();
   w.ctas = w.block_ops = w.previous_start = 0;
   std::fill(std::begin(w.totals), std::end(w.totals), 0);
 }
@@ -262,6 +265,7 @@ void TraceWriter::Impl::end_kernel(bool sample) {
   flush_block(true);
   try {
     put(group, "name", info.name);
+    if (!incomplete.empty()) put(group, "incomplete", incomplete);
     if (!whole) {
       put(group, "launched_grid", info.grid, 3);
       info.grid[0] = static_cast<std::uint32_t>(ctas), info.grid[1] = info.grid[2] = 1;
@@ -278,6 +282,8 @@ void TraceWriter::Impl::end_kernel(bool sample) {
   ++kernels;
   in_kernel = false;
 }
+
+void TraceWriter::set_incomplete(const std::string& what) { impl_->incomplete = what; }
 
 void TraceWriter::end_kernel() { impl_->end_kernel(true); }
 

@@ -98,6 +98,10 @@ class Workload {
   virtual void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) = 0;
   /// What its addresses belong to, by address; none overlap. Empty: not known.
   virtual std::vector<DataStructure> structures() const { return {}; }
+  /// What a kernel's trace lacks, in words; empty: nothing that is known of. May read the trace whole.
+  virtual std::string incomplete(std::size_t /*kernel*/) { return {}; }
+  /// Which part of a larger workload this is; empty: all of it, as far as is known.
+  virtual std::string selection() const { return {}; }
 };
 
 /// What a parametric workload takes from the system that runs it.
@@ -113,6 +117,7 @@ std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadF
 
 /// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether
 /// a run can be gone on with. Reads SASS traces in full.
-std::string workload_digest(const std::string& path);
+/// `kernels`, `ctas`: of a part of it (WorkloadSelection).
+std::string workload_digest(const std::string& path, const std::string& kernels = {}, const std::string& ctas = {});
 
 }  // namespace atl

@@ -204,8 +204,9 @@ TEST_CASE("an imported trace delivers what the direct reader does, for thread bl
   scratch.write("kernel-1.traceg", text);
   scratch.write("kernelslist.g", "MemcpyHtoD,0x7f000,64\nkernel-1.traceg\nkernel-1.traceg\n");
   std::vector<std::size_t> progress;
-  import_accel_sim(scratch.path("kernelslist.g"), scratch.path("t.h5"),
-                   [&](const ImportProgress& p) { progress.push_back(p.kernel); });
+  ImportOptions options;
+  options.progress = [&](const ImportProgress& p) { progress.push_back(p.kernel); };
+  import_accel_sim(scratch.path("kernelslist.g"), scratch.path("t.h5"), options);
   CHECK(progress == std::vector<std::size_t>{1, 2});
   const auto direct = open_workload(std::filesystem::path(scratch.path("x")).parent_path().string()),
              imported = open_workload(scratch.path("t.h5"));
