@@ -99,7 +99,7 @@ class TraceParts(unittest.TestCase):
         text = self.atoll("info", self.list).stdout
         self.assertIn("  kernels      3, 24 CTAs\n", text)
         self.assertIn("  instructions 168 of warps\n", text)  # 24 CTAs of one warp: 6 loads and an exit
-        self.assertIn("  footprint    9.2 kB in lines of 128 bytes\n", text)  # all kernels load the same: 12 x 6 lines
+        self.assertIn("  footprint    9.22 kB in lines of 128 bytes\n", text)  # all kernels load the same: 12 x 6 lines
         read = json.loads(self.atoll("info", "--json", self.list).stdout)
         self.assertEqual(read["touched_bytes"], 12 * 6 * 128)
         self.assertEqual([k["instructions"] for k in read["kernels"]], [28, 56, 84])
