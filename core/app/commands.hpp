@@ -1,6 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 namespace atl {
 class MpiSession;
@@ -17,6 +18,13 @@ struct Commands {
 /// For names of files to be written: an empty one, as an unset variable gives, is refused.
 inline const CLI::Validator kNamed([](std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); },
                                    "");
+
+/// --kernels and --ctas: which part of a workload.
+inline void add_selection(CLI::App& cmd, std::string& kernels, std::string& ctas) {
+  cmd.add_option("--kernels", kernels, "only these kernels, by number as in `atoll info` or by name, e.g. 3-10,name=conv*")
+      ->type_name("LIST");
+  cmd.add_option("--ctas", ctas, "only these CTAs of each kernel, by flattened number, e.g. 0-99,500")->type_name("LIST");
+}
 
 void add_run(Commands& c);
 void add_resume(Commands& c);

@@ -11,19 +11,27 @@ namespace atl {
 void add_import(Commands& c) {
   struct Options {
     std::string list, output;
-    bool force = false;
+    std::string kernels, ctas;
+    bool force = false, strict = false;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("import", "Convert a foreign trace into an Atoll trace");
   cmd->require_subcommand(1);
   CLI::App* accel = cmd->add_subcommand("accel-sim", "SASS traces of Accel-Sim's tracer");
-  accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz)")->required();
+  accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz, .tracez)")->required();
   accel->add_option("-o,--output", o->output, "trace to write (.h5)")->check(kNamed)->required();
   accel->add_flag("-f,--force", o->force, "replace an existing file");
+  add_selection(*accel, o->kernels, o->ctas);
+  accel->add_flag("--strict", o->strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   accel->callback([&c, o] {
     c.chosen = [o] {
       check_output(o->output, o->force);
-      import_accel_sim(o->list, o->output);
+      ImportOptions options;
+      options.selection = {o->kernels, o->ctas};
+      options.strict = o->strict;
+      options.warn = [](const std::string& what) { fmt::print(stderr, "atoll: warning: {}\n", what); };
+      const std::string selected = import_accel_sim(o->list, o->output, options);
+      if (!selected.empty()) fmt::print("selection  {}\n", selected);
     };
   });
 }

@@ -37,6 +37,7 @@ RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   const CheckpointHeader& h = c.header;
   job.config = parse_effective(h.config);
   job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : o.workload;
+  job.kernels = h.kernels, job.ctas = h.ctas;
   job.output = o.output.empty() ? output_of_checkpoint(o.checkpoint) : o.output;
   job.map = o.map, job.force = o.force, job.quiet = o.quiet;
   job.command = h.command, job.started_at = h.started_at;

@@ -51,6 +51,8 @@ void add_run(Commands& c) {
          "-w,--workload", o->job.workload,
          "Atoll trace (.h5), Accel-Sim list (kernelslist.g), workload (.json), or the name of one that comes with Atoll")
       ->required();
+  add_selection(*cmd, o->job.kernels, o->job.ctas);
+  cmd->add_flag("--strict", o->job.strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
                   "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")

@@ -22,10 +22,12 @@
 #include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/durable_file.hpp"
+#include "core/stats/human.hpp"
 #include "core/stats/output_lock.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/workload/selection.hpp"
 
 namespace atl {
 namespace {
@@ -40,7 +42,7 @@ std::string common_digest(Transport& t, const RunJob& job, const std::string& ho
   };
   std::string mine;
   run_collectively(t, [&] {
-    if (reads(rank)) mine = workload_digest(job.workload_file);
+    if (reads(rank)) mine = workload_digest(job.workload_file, job.kernels, job.ctas);
   });
   const auto all = t.all_gather(mine);
   run_collectively(t, [&] {
@@ -85,8 +87,26 @@ CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
   if (job.from) h = job.from->header;
   h.version = version(), h.commit = git_commit(), h.config = effective_json(job.config);
   h.workload = job.workload, h.workload_file = std::filesystem::absolute(job.workload_file).string();
+  h.kernels = job.kernels, h.ctas = job.ctas;
   h.workload_digest = digest, h.command = job.command, h.started_at = job.started_at, h.max_cycles = job.max_cycles;
   return h;
+}
+
+/// What the kernels' traces lack, a line for each; told to the user, who may want an error instead.
+std::string look_at_traces(const RunJob& job, Workload& workload) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < workload.kernels().size(); ++k) {
+    const std::string what = workload.incomplete(k);
+    if (what.empty()) continue;
+    lines.push_back(fmt::format("kernel {} ({}): {}", k, function_name(workload.kernels()[k].name), what));
+    if (job.strict) throw InputError(job.workload_file, lines.back());
+  }
+  for (std::size_t i = 0; !job.quiet && i < std::min(lines.size(), kShown); ++i)
+    fmt::print(stderr, "atoll: warning: {}\n", lines[i]);
+  if (!job.quiet && lines.size() > kShown)
+    fmt::print(stderr, "atoll: warning: and {} more kernels are incomplete\n", lines.size() - kShown);
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 /// Looks at everything that can be wrong before the run begins, on the controller's rank.
@@ -150,9 +170,14 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] {
-    workload = open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips});
+    workload = select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips}),
+                      {job.kernels, job.ctas});
   });
   const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
+  std::string incomplete;
+  run_collectively(t, [&] {
+    if (here) incomplete = look_at_traces(job, *workload);
+  });
   std::optional<OutputLock> lock;
   run_collectively(t, [&] {
     if (!here) return;
@@ -196,6 +221,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
     p.link_bytes_per_cycle = capacity_of(scaled(config))[Resource::link_out];
+    p.selection = workload->selection(), p.incomplete = incomplete;
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();

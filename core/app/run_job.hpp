@@ -15,10 +15,12 @@ struct RunJob {
   SystemConfig config;        ///< as asked for, not yet scaled
   std::string workload;       ///< as the user named it
   std::string workload_file;  ///< where it is
+  std::string kernels, ctas;  ///< which part of it (inputs/workload/selection.hpp); empty: all
   std::string output, map;
   std::string command, started_at;  ///< of the run's first part
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
+  bool strict = false;  ///< an incomplete trace is an error
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };

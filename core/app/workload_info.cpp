@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <unordered_set>
 #include <vector>
 
 #include "core/stats/human.hpp"
+#include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -21,11 +24,15 @@ using Json = nlohmann::ordered_json;
 struct KernelCounts {
   std::uint64_t instructions = 0, loads = 0, stores = 0, atomics = 0, barriers = 0;
   std::uint64_t lines = 0, written = 0;  ///< distinct blocks of 128 bytes that are touched, and written among them
+  std::uint64_t local = 0;               ///< bytes of local memory that threads use
 };
 
-KernelCounts count_kernel(Workload& workload, std::size_t kernel) {
+using Lines = std::unordered_set<std::uint64_t>;
+
+/// Adds the lines to `all`.
+KernelCounts count_kernel(Workload& workload, std::size_t kernel, Lines& all) {
   KernelCounts n;
-  std::unordered_set<std::uint64_t> touched, written;
+  Lines touched, written, rows;
   CtaProgram program;
   for (std::uint64_t cta = 0; cta < workload.kernels()[kernel].ctas(); ++cta) {
     workload.load_cta(kernel, cta, program);
@@ -36,12 +43,17 @@ KernelCounts count_kernel(Workload& workload, std::size_t kernel) {
       if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
       for (std::uint32_t i = 0; i < op.accesses; ++i) {
         const std::uint64_t block = program.accesses[op.first_access + i].block();
+        if ((op.flags & kLocal) != 0) {
+          rows.insert(block);
+          continue;
+        }
         touched.insert(block);
         if (op.kind != OpKind::load) written.insert(block);
       }
     }
   }
-  n.lines = touched.size(), n.written = written.size();
+  n.lines = touched.size(), n.written = written.size(), n.local = 4 * rows.size();
+  all.merge(touched);
   return n;
 }
 
@@ -49,8 +61,25 @@ struct WorkloadFacts {
   std::string format, source, importer;
   std::vector<KernelInfo> kernels;
   std::vector<KernelCounts> counts;  ///< [kernel]; empty: not counted
+  std::vector<std::string> incomplete;
+  std::string selection;
+  std::uint64_t lines = 0;  ///< that any kernel touches
   std::vector<DataStructure> structures;
 };
+
+/// Bytes of text or container, about: small traces are counted unasked.
+bool is_small(const std::string& path, const Workload& workload) {
+  constexpr std::uintmax_t kSmall = 64 << 20, kPacked = 16;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (dynamic_cast<const TraceWorkload*>(&workload) != nullptr) return kPacked * fs::file_size(path, error) <= kSmall;
+  const auto* traces = dynamic_cast<const AccelSimWorkload*>(&workload);
+  if (traces == nullptr) return false;
+  std::uintmax_t bytes = 0;
+  for (const std::string& file : traces->files())
+    bytes += (file.ends_with(".traceg") ? 1 : kPacked) * fs::file_size(file, error);
+  return bytes <= kSmall;
+}
 
 WorkloadFacts facts_of(const std::string& path, bool count) {
   WorkloadFacts f;
@@ -61,7 +90,14 @@ WorkloadFacts facts_of(const std::string& path, bool count) {
   } else {
     f.format = path.ends_with(".json") ? "parametric workload, as it fits a system of four chips" : "SASS traces";
   }
-  for (std::size_t k = 0; count && k < f.kernels.size(); ++k) f.counts.push_back(count_kernel(*workload, k));
+  f.selection = workload->selection();
+  count = count || is_small(path, *workload);
+  Lines all;
+  for (std::size_t k = 0; count && k < f.kernels.size(); ++k) {
+    f.counts.push_back(count_kernel(*workload, k, all));
+    f.incomplete.push_back(workload->incomplete(k));
+  }
+  f.lines = all.size();
   return f;
 }
 
@@ -79,9 +115,15 @@ std::string workload_text(const std::string& path, bool count) {
   std::string out = fmt::format("  workload     {}\n  format       {}\n", path, f.format);
   if (!f.source.empty()) out += fmt::format("  source       {}\n", f.source);
   if (!f.importer.empty()) out += fmt::format("  written by   {}\n", f.importer);
-  std::uint64_t ctas = 0;
+  if (!f.selection.empty()) out += fmt::format("  selection    {}\n", f.selection);
+  count = !f.counts.empty();
+  std::uint64_t ctas = 0, instructions = 0;
   for (const KernelInfo& k : f.kernels) ctas += k.ctas();
+  for (const KernelCounts& n : f.counts) instructions += n.instructions;
   out += fmt::format("  kernels      {}, {} CTAs\n", f.kernels.size(), grouped(ctas));
+  if (count)
+    out += fmt::format("  instructions {} of warps\n  footprint    {} in lines of 128 bytes\n", grouped(instructions),
+                       bytes(f.lines * Access::kBlockBytes));
   for (std::size_t i = 0; i < f.kernels.size(); ++i) {
     const KernelInfo& k = f.kernels[i];
     out += fmt::format("    {:>3}  {:<28} grid {:<14} block {}", i, function_name(k.name), shape(k.grid), shape(k.block));
@@ -93,8 +135,10 @@ std::string workload_text(const std::string& path, bool count) {
                          si(static_cast<double>(n.stores)), si(static_cast<double>(n.atomics)),
                          bytes(n.lines * Access::kBlockBytes),
                          percent(static_cast<double>(n.written), static_cast<double>(n.lines)));
+      if (n.local != 0) out += fmt::format("; {} of local memory per thread", bytes(n.local));
     }
     out += "\n";
+    if (count && !f.incomplete[i].empty()) out += fmt::format("         incomplete: {}\n", f.incomplete[i]);
   }
   if (!f.structures.empty()) {
     std::uint64_t all = 0;
@@ -112,6 +156,9 @@ std::string workload_text(const std::string& path, bool count) {
 std::string workload_json(const std::string& path, bool count) {
   const WorkloadFacts f = facts_of(path, count);
   Json out{{"workload", path}, {"format", f.format}, {"source", f.source}, {"written_by", f.importer}};
+  out["selection"] = f.selection;
+  count = !f.counts.empty();
+  if (count) out["touched_bytes"] = f.lines * Access::kBlockBytes;
   out["kernels"] = Json::array();
   for (std::size_t i = 0; i < f.kernels.size(); ++i) {
     const KernelInfo& k = f.kernels[i];
@@ -130,7 +177,9 @@ std::string workload_json(const std::string& path, bool count) {
                   {"atomics", n.atomics},
                   {"barriers", n.barriers},
                   {"touched_bytes", n.lines * Access::kBlockBytes},
-                  {"written_bytes", n.written * Access::kBlockBytes}});
+                  {"written_bytes", n.written * Access::kBlockBytes},
+                  {"local_bytes_per_thread", n.local},
+                  {"incomplete", f.incomplete[i]}});
     }
     out["kernels"].push_back(std::move(row));
   }

@@ -17,6 +17,7 @@ struct CheckpointHeader {
   std::string workload;         ///< as the user named it
   std::string workload_file;    ///< where that was
   std::string workload_digest;  ///< if another one, the run would go on with something else
+  std::string kernels, ctas;    ///< which part of it
   std::string command, started_at;
   Cycle boundary = 0;
   Cycle max_cycles = kNever;
@@ -25,7 +26,7 @@ struct CheckpointHeader {
   double host_seconds = 0;    ///< spent so far, in all parts of the run
   std::uint64_t windows = 0;  ///< run so far
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, version, commit, config, workload, workload_file, workload_digest, command, started_at);
+    state(a, version, commit, config, workload, workload_file, workload_digest, kernels, ctas, command, started_at);
     state(a, boundary, max_cycles, every_cycles, every_minutes, host_seconds, windows);
   }
 };

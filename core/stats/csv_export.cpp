@@ -153,6 +153,7 @@ std::string provenance(const RunResult& r) {
       {"version", p.version},       {"git_commit", p.git_commit},
       {"command", p.command},       {"system", p.system},
       {"workload", p.workload},     {"workload_digest", p.workload_digest},
+      {"selection", p.selection},   {"incomplete", p.incomplete},
       {"policy", p.policy},         {"policy_digest", p.policy_digest},
       {"started_at", p.started_at}, {"effective_config", p.effective_config},
       {"cycles", exact(r.cycles)},  {"complete", r.complete ? "1" : "0"},

@@ -55,6 +55,8 @@ std::vector<Setting> differing_inputs(const RunResult& a, const RunResult& b) {
   std::vector<Setting> out;
   const Provenance &p = a.provenance, &q = b.provenance;
   note(out, "workload", p.workload, q.workload);
+  note(out, "selection", p.selection, q.selection);
+  note(out, "incomplete", p.incomplete, q.incomplete);
   note(out, "workload_digest", p.workload_digest, q.workload_digest);
   note(out, "policy_digest", p.policy_digest, q.policy_digest);
   note(out, "version", p.version, q.version);

@@ -55,6 +55,8 @@ struct ChipResult {
 struct Provenance {
   std::string version, git_commit, command, system, workload, started_at;
   std::string workload_digest;                ///< of the workload's file: tells whether it has changed since
+  std::string selection;                      ///< which part of the workload was run; empty: all of it
+  std::string incomplete;                     ///< what traces of kernels lack, a line for each; empty: nothing known
   std::string policy, policy_digest;          ///< of `llc.organisation` = plugin: its name, and of its file; else empty
   std::string effective_config;               ///< JSON
   std::vector<std::string> hosts;             ///< [rank]

@@ -188,6 +188,10 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   std::string out;
   out += row("system", fmt::format("{} ({} chips)", p.system, result.chips.size()));
   out += row("workload", p.workload);
+  if (!p.selection.empty()) out += row("selection", p.selection);
+  if (!p.incomplete.empty())
+    out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,
+                                         p.incomplete.substr(0, p.incomplete.find('\n'))));
   out += row("cycles", grouped(result.cycles) + (result.complete ? "" : "  (stopped early)"));
   out += row("kernels", grouped(result.kernels.size()));
   out += kernel_rows(result, kernels_shown);
@@ -326,6 +330,8 @@ std::string info_json(const RunResult& result) {
                        {"host_seconds", p.host_seconds},
                        {"events", p.events},
                        {"workload_digest", p.workload_digest},
+                       {"selection", p.selection},
+                       {"incomplete", p.incomplete},
                        {"policy", p.policy},
                        {"policy_digest", p.policy_digest},
                        {"windows", p.windows},

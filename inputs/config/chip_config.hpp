@@ -10,6 +10,7 @@
 namespace atl {
 
 enum class WarpScheduler : std::uint8_t { gto, lrr };
+enum class LocalStores : std::uint8_t { allocate, pass };
 enum class SetIndex : std::uint8_t { linear, xor_fold };
 
 /// Streaming multiprocessors.
@@ -35,7 +36,7 @@ struct SmConfig {
   }
 };
 
-/// Per-SM data cache: write-through, no-write-allocate.
+/// Per-SM data cache: write-through, no-write-allocate but for local memory.
 struct L1Config {
   bool enabled = true;
   std::uint32_t size_kib = 128;
@@ -46,6 +47,7 @@ struct L1Config {
   std::uint32_t mshrs = 256;
   std::uint32_t mshr_merges = 8;
   std::uint32_t pending_stores = 64;
+  LocalStores local_stores = LocalStores::allocate;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC"});
@@ -57,6 +59,7 @@ struct L1Config {
     v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per SM"});
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.pending_stores, {"pending_stores", "", 1, 4096, "stores and atomics an SM may have unacknowledged"});
+    v(s.local_stores, {"local_stores", "", 0, 0, "what a store of local memory leaves in the L1; it is written through"});
   }
 };
 
@@ -232,6 +235,7 @@ struct SacConfig {
 };
 
 template <> std::span<const Word<WarpScheduler>> words();
+template <> std::span<const Word<LocalStores>> words();
 template <> std::span<const Word<SetIndex>> words();
 template <> std::span<const Word<ClusterShare>> words();
 template <> std::span<const Word<L1Arbitration>> words();

@@ -13,6 +13,15 @@ template <> std::span<const Word<WarpScheduler>> words() {
   return list;
 }
 
+template <> std::span<const Word<LocalStores>> words() {
+  static constexpr auto list = std::to_array<Word<LocalStores>>({
+      {LocalStores::allocate, "allocate",
+       "whole sectors stay, so that what is spilled is found again; not with cluster.sharing"},
+      {LocalStores::pass, "pass", "nothing that was not there before, as with other stores"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<SetIndex>> words() {
   static constexpr auto list = std::to_array<Word<SetIndex>>({
       {SetIndex::linear, "linear", "the lowest line-address bits"},

@@ -44,7 +44,7 @@ CtaRecorder& Recorder::live(std::uint64_t number) {
   }
   CtaRecorder& begun = *cta;
   lock.unlock();  // nobody else asks for this CTA
-  begun.begin(table_, number, info_.warps());
+  begun.begin(table_, info_.warps());
   return begun;
 }
 

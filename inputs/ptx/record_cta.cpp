@@ -8,20 +8,15 @@
 namespace atl::ptx {
 namespace {
 
-// Local memory in the trace: interleaved by words, so that the lanes of a warp touch one block, as on a GPU. CTAs reuse
-// the region as SMs would; the region of a warp is 1 MiB.
-constexpr std::uint64_t kLocalBase = std::uint64_t{1} << 48;
-constexpr std::uint64_t kLocalPerWarp = std::uint64_t{1} << 20, kLocalCtas = 4096;
-constexpr unsigned kMostAccesses = 64, kMostLocal = 32 * 8;
+constexpr unsigned kMostAccesses = 64;
 
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
 }  // namespace
 
-void CtaRecorder::begin(const RecordTable& table, std::uint64_t cta, std::uint32_t warps) {
+void CtaRecorder::begin(const RecordTable& table, std::uint32_t warps) {
   table_ = &table;
-  cta_ = cta;
   warp_instructions_ = 0;
   warps_.resize(warps);
   for (WarpTimeline& w : warps_) w.begin(table.register_count);
@@ -39,7 +34,6 @@ WarpTimeline::Need CtaRecorder::need_of(const WarpTimeline& warp, const RecordIn
 
 void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses) {
   WarpTimeline& timeline = warps_[warp];
-  local_base_ = kLocalBase + (cta_ % kLocalCtas * warps_.size() + warp) * kLocalPerWarp;
   warp_instructions_ += events.size();
   const std::uint64_t* address = addresses.data();
   for (const WarpEvent& event : events) {
@@ -82,8 +76,12 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
                       : info.kind == RecordInfo::store ? OpKind::store
                                                        : OpKind::atomic;
   if (in_local(address[0])) {
-    local_addresses(event, address, info.width);
-    global(warp, kind, info, local_.data(), static_cast<unsigned>(local_.size()), std::min<unsigned>(info.width, 4));
+    offsets_.assign(address, address + lanes);
+    for (std::uint64_t& offset : offsets_) offset = (offset & ~exec::kWindowMask) % (4 * kLocalRows);
+    rows_.clear();
+    const bool partly = coalesce_local(offsets_.data(), event.mask, info.width, rows_);
+    warp.local(kind == OpKind::store ? kind : OpKind::load, need_of(warp, info), rows_, partly, results_of(info)).flags |=
+        info.flags & kBypassL1;
   } else {
     global(warp, kind, info, address, lanes, info.width);
   }
@@ -98,7 +96,7 @@ void CtaRecorder::global(WarpTimeline& warp, OpKind kind, const RecordInfo& info
 }
 
 void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width) {
-  Access found[2 * kMostLocal];
+  Access found[kMostAccesses];
   unsigned count = 0;
   const std::uint64_t block = address[0] / Access::kBlockBytes;
   const bool row = lanes == 32 && width == 4 && address[0] % Access::kBlockBytes == 0 && address[31] == address[0] + 124;
@@ -110,25 +108,10 @@ void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t
     count = 1;
   } else {
     count = coalesce(address, lanes, width, found);
-    if (op.kind == OpKind::store && lanes <= 32 && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
+    if (op.kind == OpKind::store && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
   }
-  count = std::min(count, kMostAccesses);
   op.accesses = static_cast<std::uint8_t>(count);
   warp.accesses.insert(warp.accesses.end(), found, found + count);
-}
-
-/// Words of local memory: lane after lane within a word, word after word.
-void CtaRecorder::local_addresses(const WarpEvent& event, const std::uint64_t* address, unsigned width) {
-  local_.clear();
-  const unsigned words = std::max(1u, width / 4);
-  for (unsigned word = 0; word < words; ++word) {
-    const std::uint64_t* from = address;
-    for (std::uint32_t left = event.mask; left != 0; left &= left - 1, ++from) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(left));
-      const std::uint64_t offset = (*from & ~exec::kWindowMask) + word * 4;
-      local_.push_back(local_base_ + ((offset / 4 * 32 + lane) * 4 + offset % 4) % kLocalPerWarp);
-    }
-  }
 }
 
 const CtaProgram& CtaRecorder::finish() {

@@ -14,7 +14,7 @@ namespace atl::ptx {
 class CtaRecorder {
  public:
   /// `table` is that of the kernel, and outlives the recording of the CTA.
-  void begin(const RecordTable& table, std::uint64_t cta, std::uint32_t warps);
+  void begin(const RecordTable& table, std::uint32_t warps);
   void events(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   /// Ends all warps.
   const CtaProgram& finish();
@@ -28,12 +28,12 @@ class CtaRecorder {
               unsigned width);
   WarpTimeline::Registers results_of(const RecordInfo& info) const;
   WarpTimeline::Need need_of(const WarpTimeline& warp, const RecordInfo& info) const;
-  void local_addresses(const WarpEvent& event, const std::uint64_t* address, unsigned width);
 
   const RecordTable* table_ = nullptr;
-  std::uint64_t cta_ = 0, warp_instructions_ = 0, local_base_ = 0;
+  std::uint64_t warp_instructions_ = 0;
   std::vector<WarpTimeline> warps_;
-  std::vector<std::uint64_t> local_;
+  std::vector<Access> rows_;
+  std::vector<std::uint64_t> offsets_;
   CtaProgram program_;
 };
 

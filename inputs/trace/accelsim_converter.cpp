@@ -68,7 +68,7 @@ void WarpConverter::compute(const SassInstruction& instruction, const Need& need
   for (unsigned i = 0; i < instruction.destinations; ++i)
     for (const std::uint32_t r : group(instruction.destination[i], instruction.opcode->result_registers))
       results_.push_back(r);
-  timeline_.compute(need, 1, instruction.opcode->latency, results_);
+  timeline_.compute(need, 1, instruction.opcode->latency, results_, instruction.opcode->interval);
 }
 
 void WarpConverter::global(const SassInstruction& instruction, Action action, const Need& need) {
@@ -83,6 +83,47 @@ void WarpConverter::global(const SassInstruction& instruction, Action action, co
   timeline_.accesses.insert(timeline_.accesses.end(), found, found + op.accesses);
   if (kind == OpKind::store && touches_partly(instruction.address, instruction.lanes, opcode.width, found, op.accesses))
     op.flags |= kPartial;
+}
+
+void WarpConverter::local(const SassInstruction& instruction, OpKind kind, const Need& need) {
+  rows_.clear();
+  const bool partly = coalesce_local(instruction.address, instruction.mask, instruction.opcode->width, rows_);
+  timeline_.local(kind, need, rows_, partly, result_of(instruction)).flags |= instruction.opcode->flags & kBypassL1;
+}
+
+/// A bulk access goes past the L1. Its blocks are spread over as many ops as they take; loads are copies that a barrier,
+/// or the wait at an mbarrier, finds.
+void WarpConverter::bulk(const SassInstruction& instruction, const Need& need) {
+  rows_.clear();
+  bool partly = false;
+  for (std::uint64_t at : instruction.pieces) {
+    const std::uint64_t end = at + instruction.piece_bytes;
+    partly |= (at | end) % Access::kSectorBytes != 0;
+    for (; at < end; at = (at / Access::kBlockBytes + 1) * Access::kBlockBytes) {
+      Access found[2];
+      const auto width = static_cast<unsigned>(std::min(end, (at / Access::kBlockBytes + 1) * Access::kBlockBytes) - at);
+      coalesce(&at, 1, width, found);
+      if (!rows_.empty() && rows_.back().block() == found[0].block())
+        rows_.back().packed |= found[0].packed;
+      else
+        rows_.push_back(found[0]);
+    }
+  }
+  const Action action = instruction.opcode->action;
+  const OpKind kind = action == Action::bulk_store    ? OpKind::store
+                      : action == Action::bulk_reduce ? OpKind::atomic
+                                                      : OpKind::load;
+  Need now = need;
+  constexpr std::size_t kMost = 64;
+  for (std::size_t first = 0; first < rows_.size(); first += kMost, now = {}) {
+    const std::size_t count = std::min(kMost, rows_.size() - first);
+    Op& op = action == Action::bulk_load ? timeline_.copy(now) : timeline_.memory(kind, now, kind == OpKind::load);
+    if (kind == OpKind::load) op.flags = kBypassL1;
+    if (kind == OpKind::store && partly) op.flags = kPartial;
+    op.accesses = static_cast<std::uint8_t>(count);
+    const auto from = rows_.begin() + static_cast<std::ptrdiff_t>(first);
+    timeline_.accesses.insert(timeline_.accesses.end(), from, from + static_cast<std::ptrdiff_t>(count));
+  }
 }
 
 void WarpConverter::shared(const SassInstruction& instruction, const Need& need) {
@@ -112,7 +153,9 @@ void WarpConverter::add(const SassInstruction& instruction, bool last) {
     case Action::load:
     case Action::store:
     case Action::atomic:
-      if (instruction.opcode->generic && in_shared(instruction.address[0]))
+      if (instruction.local)
+        local(instruction, action == Action::store ? OpKind::store : OpKind::load, need);
+      else if (instruction.opcode->generic && in_shared(instruction.address[0]))
         shared(instruction, need);
       else
         global(instruction, action, need);
@@ -138,6 +181,19 @@ void WarpConverter::add(const SassInstruction& instruction, bool last) {
     case Action::async_wait:
       timeline_.require_copies(static_cast<std::size_t>(std::max<std::int64_t>(instruction.immediate.value_or(0), 0)), false,
                                need);
+      compute(instruction, need);
+      break;
+    case Action::bulk_load:
+    case Action::bulk_store:
+    case Action::bulk_reduce:
+    case Action::bulk_prefetch:
+      if (instruction.mask == 0 || instruction.pieces.empty())
+        compute(instruction, need);
+      else
+        bulk(instruction, need);
+      break;
+    case Action::bulk_wait:
+      timeline_.require_copies(~std::size_t{0}, true, need);
       compute(instruction, need);
       break;
     default:

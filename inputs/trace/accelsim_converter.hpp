@@ -27,11 +27,14 @@ class WarpConverter {
   Need needs_of(const SassInstruction& instruction, bool memory) const;
   void compute(const SassInstruction& instruction, const Need& need);
   void global(const SassInstruction& instruction, Action action, const Need& need);
+  void local(const SassInstruction& instruction, OpKind kind, const Need& need);
+  void bulk(const SassInstruction& instruction, const Need& need);
   void shared(const SassInstruction& instruction, const Need& need);
 
   std::uint64_t shared_base_;
   WarpTimeline timeline_;
   std::vector<std::uint32_t> results_;
+  std::vector<Access> rows_;
 };
 
 }  // namespace atl::accelsim

@@ -47,11 +47,44 @@ void parse_addresses(Scanner& line, SassInstruction& out) {
       break;
     }
     default:
-      line.lines().fail("address modes 3 and 4 (TMA) are not supported");
+      line.lines().fail("address modes 3 and 4 are for bulk accesses (TMA)");
   }
   std::uint64_t all = 0;
   for (unsigned i = 0; i < out.lanes; ++i) all |= out.address[i];
   if (all >> 63) line.lines().fail("an address above 2^63");
+}
+
+/// The pieces of a bulk access (TMA), behind the bytes of a piece: `barrier multicast [CTAs] bytes outside mode ...`; the
+/// first tracers with such accesses wrote `mode ...` only. Barriers are aligned to 8 bytes, and so no mode.
+void parse_bulk(Scanner& line, std::string_view name, std::uint64_t piece, SassInstruction& out) {
+  constexpr unsigned kMostPieces = 1u << 16, kLargestPiece = 1u << 16;
+  if (piece > kLargestPiece) line.refuse(name, "moves pieces of more than 64 KiB");
+  out.piece_bytes = static_cast<std::uint32_t>(piece);
+  Scanner ahead = line;
+  const std::string_view first = ahead.token();
+  std::uint64_t bytes = 0, outside = 0;
+  const bool described = first != "3" && first != "4";
+  if (described) {
+    line.hex("the address of a barrier in shared memory");
+    if (line.count("whether it is a multicast", 1) != 0) line.hex("the CTAs of a multicast");
+    bytes = line.decimal("the bytes of a bulk access");
+    outside = line.decimal("the bytes outside of the tensor");
+  }
+  const unsigned mode = line.count("an address mode (3 or 4) of a bulk access", 4);
+  if (mode < 3) line.lines().fail("expected an address mode of 3 or 4 for a bulk access, found " + std::to_string(mode));
+  std::uint64_t address = mode == 4 ? line.hex("a base address") : 0;
+  const unsigned count = line.count("a number of addresses", kMostPieces);
+  for (unsigned i = 0; i < count; ++i) {
+    if (mode == 3)
+      address = line.hex("one address per piece");
+    else if (i > 0)
+      address += static_cast<std::uint64_t>(line.difference("one address difference per further piece"));
+    if (address >> 63) line.lines().fail("an address above 2^63");
+    out.pieces.push_back(address);
+  }
+  const std::uint64_t held = std::uint64_t{count} * piece;
+  if (out.mask != 0 && (count == 0 ? bytes > outside : described && held != bytes && held + outside != bytes))
+    line.refuse(name, "moves more or fewer bytes than its addresses cover; which sectors these are is not in the trace");
 }
 
 }  // namespace
@@ -74,12 +107,13 @@ void parse_instruction(Scanner& line, const LineFormat& format, OpcodeTable& opc
   out.sources = line.count("the number of source registers", SassInstruction::kMaxRegisters);
   for (unsigned i = 0; i < out.sources; ++i) out.source[i] = parse_register(line);
 
-  if (out.opcode->action == Action::tensor_memory)
-    line.refuse(name, "is a TMA instruction; these (address modes 3 and 4) are not supported");
+  if (format.groups && name.find("GMMA") != std::string_view::npos) line.count("whether it closes a group", 1);
   out.lanes = 0;
-  if (line.decimal("a memory width") > 0) {
-    parse_addresses(line, out);
-  } else if (out.mask != 0 && out.opcode->action >= Action::load && out.opcode->action <= Action::async_copy) {
+  out.pieces.clear();
+  const bool bulk = out.opcode->action >= Action::bulk_load && out.opcode->action <= Action::bulk_prefetch;
+  if (const std::uint64_t width = line.decimal("a memory width"); width > 0) {
+    bulk ? parse_bulk(line, name, width, out) : parse_addresses(line, out);
+  } else if (out.mask != 0 && (bulk || (out.opcode->action >= Action::load && out.opcode->action <= Action::async_copy))) {
     line.refuse(name, "accesses memory, but the line has no addresses");
   }
   // What follows (a second immediate, register values) has no use here; whether it is well-formed does not matter.

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "inputs/trace/accelsim_opcodes.hpp"
 #include "inputs/trace/accelsim_scanner.hpp"
@@ -19,7 +20,10 @@ struct SassInstruction {
   std::uint32_t mask = 0;  ///< active lanes
   unsigned destinations = 0, sources = 0, lanes = 0;
   std::uint16_t destination[kMaxRegisters] = {}, source[kMaxRegisters] = {};
-  std::uint64_t address[32] = {};         ///< of the active lanes, in lane order; `lanes` of them
+  std::uint64_t address[32] = {};     ///< of the active lanes, in lane order; `lanes` of them
+  std::vector<std::uint64_t> pieces;  ///< of a bulk access: addresses, each of `piece_bytes`
+  std::uint32_t piece_bytes = 0;
+  bool local = false;                     ///< the addresses are offsets in the threads' local memory
   std::optional<std::int64_t> immediate;  ///< the first one, where the tracer writes them
 };
 
@@ -27,6 +31,7 @@ struct SassInstruction {
 struct LineFormat {
   bool ids = false;          ///< versions below 3: thread block and warp on every line
   bool source_line = false;  ///< "enable lineinfo": the CUDA source line
+  bool groups = false;       ///< version 6: instructions of warpgroups say whether they close a group
 };
 
 /// Reads `line` into `out`; throws InputError at its file and line.

@@ -1,5 +1,6 @@
 #include "inputs/trace/accelsim_kernel.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace atl::accelsim {
@@ -54,7 +55,8 @@ KernelFile::KernelFile(const std::string& path) : lines_(path) {
   if (header_.info.threads() > 1024)
     lines_.fail("expected at most 1024 threads in a block, found " + std::to_string(header_.info.threads()));
   if (!header_.info.launchable()) lines_.fail("the grid or the block is larger than any that a GPU accepts");
-  format_ = {version < 3, header_.source_lines};
+  format_ = {version < 3, header_.source_lines, version >= 6};
+  opcodes_ = OpcodeTable(header_.architecture);
   converter_ = WarpConverter(header_.shared_base);
 }
 
@@ -87,6 +89,10 @@ void KernelFile::read_header_line(std::string_view line) {
     header_.info.registers_per_thread = number<std::uint32_t>(lines_, value, "a number of registers");
   else if (key == "shmem base_addr")
     header_.shared_base = number<std::uint64_t>(lines_, value, "a hexadecimal address", 16);
+  else if (key == "local mem base_addr")
+    header_.local_base = number<std::uint64_t>(lines_, value, "a hexadecimal address", 16);
+  else if (key == "binary version")
+    header_.architecture = number<unsigned>(lines_, value, "the version of a binary");
   else if (key == "enable lineinfo")
     header_.source_lines = number<std::uint32_t>(lines_, value, "0 or 1") != 0;
   else if (key == "accelsim tracer version")
@@ -112,6 +118,34 @@ std::uint64_t KernelFile::read_block_id(std::string_view line) const {
   return (std::uint64_t{id[2]} * grid[1] + id[1]) * grid[0] + id[0];
 }
 
+/// Turns the addresses of an access to local memory into offsets in the threads' windows: of LDL and STL, which tracers
+/// write as offsets already, and of generic accesses that fall into the window.
+void KernelFile::find_local() {
+  SassInstruction& i = instruction_;
+  constexpr std::uint64_t kWindow = 4 * kLocalRows;
+  const std::uint64_t base = header_.local_base;
+  const auto in_window = [&](std::uint64_t address) { return base != 0 && address >= base && address - base < kWindow; };
+  i.local = i.lanes > 0 && (i.opcode->local || (i.opcode->generic && in_window(i.address[0])));
+  if (!i.local) return;
+  for (unsigned lane = 0; lane < i.lanes; ++lane) {
+    std::uint64_t& address = i.address[lane];
+    if (in_window(address)) address -= base;
+    if (address > kWindow - i.opcode->width)
+      lines_.fail("an address of local memory that lies outside the 16 MiB of a thread, from 'local mem base_addr' on");
+  }
+}
+
+void KernelFile::look_at_registers() {
+  const SassInstruction& i = instruction_;
+  constexpr unsigned kTraced = 4;
+  if (i.sources > kTraced) ++findings_.sources;
+  const std::uint32_t most = header_.info.registers_per_thread;
+  const auto beyond = [most](std::uint16_t r) { return r < 256 && r >= most; };
+  if (most != 0 && (std::any_of(i.source, i.source + i.sources, beyond) ||
+                    std::any_of(i.destination, i.destination + i.destinations, beyond)))
+    ++findings_.beyond;
+}
+
 void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
   std::string_view key, value;
   split(line, key, value);
@@ -133,6 +167,8 @@ void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
     if (line.front() == '#' || line.front() == 'w' || line.front() == 't') lines_.fail(short_of());
     Scanner scanner(lines_, line);
     parse_instruction(scanner, format_, opcodes_, instruction_);
+    look_at_registers();
+    find_local();
     converter_.add(instruction_, i + 1 == count);
   }
   out.warps[warp] = converter_.end_warp(out);
@@ -157,11 +193,14 @@ bool KernelFile::next_cta(std::uint64_t& cta, CtaProgram& out) {
       lines_.fail("expected 'warp = <number>' or #END_TB, found '" + std::string(line.substr(0, 40)) + "'");
     read_warp(line, out);
   }
+  std::uint64_t missing = 0;
   for (std::size_t w = 0; w < seen_warps_.size(); ++w)
-    if (!seen_warps_[w]) {  // the tracer leaves out warps that execute nothing
+    if (!seen_warps_[w]) {  // tracers write warps that execute nothing with no instructions
       converter_.begin_warp();
       out.warps[w] = converter_.end_warp(out);
+      ++missing;
     }
+  findings_.warps += missing, findings_.ctas += missing != 0;
   return true;
 }
 

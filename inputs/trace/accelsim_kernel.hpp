@@ -5,15 +5,17 @@
 
 #include "inputs/trace/accelsim_converter.hpp"
 #include "inputs/trace/accelsim_source.hpp"
+#include "inputs/trace/trace_findings.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl::accelsim {
 
 struct KernelHeader {
   KernelInfo info;
-  unsigned tracer_version = 0;  ///< major; 1 to 6
-  bool source_lines = false;    ///< "enable lineinfo"
-  std::uint64_t shared_base = 0;
+  unsigned tracer_version = 0;                    ///< major; 1 to 6
+  unsigned architecture = 0;                      ///< "binary version": 90 for sm_90; 0: not known
+  bool source_lines = false;                      ///< "enable lineinfo"
+  std::uint64_t shared_base = 0, local_base = 0;  ///< of the windows in generic addresses; 0: not known
 };
 
 /// One kernel file: the header at once, then one thread block after the other, in the order of the file.
@@ -23,12 +25,16 @@ class KernelFile {
   const KernelHeader& header() const { return header_; }
   /// Replaces `out` by the next thread block and `cta` by its flattened id. False after the last one.
   bool next_cta(std::uint64_t& cta, CtaProgram& out);
+  /// About the thread blocks read so far.
+  const TraceFindings& findings() const { return findings_; }
   [[noreturn]] void fail(const std::string& what) const { lines_.fail(what); }
 
  private:
   void read_header();
   void read_header_line(std::string_view line);
   std::uint64_t read_block_id(std::string_view line) const;
+  void find_local();
+  void look_at_registers();
   void read_warp(std::string_view line, CtaProgram& out);
   bool next_text(std::string_view& line);
 
@@ -39,6 +45,7 @@ class KernelFile {
   WarpConverter converter_{0};
   SassInstruction instruction_;
   std::vector<bool> seen_warps_;
+  TraceFindings findings_;
 };
 
 }  // namespace atl::accelsim

@@ -33,9 +33,6 @@ TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::u
 /// Lists keep the name that the tracer gave a file, also when the file has been compressed since.
 std::string find_kernel(const LineReader& lines, const std::filesystem::path& folder, std::string_view name) {
   std::string path = (folder / name).string();
-  if (path.ends_with(".tracez"))
-    lines.fail("'" + std::string(name) +
-               "': zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");
   if (file_exists(path)) return path;
   if (file_exists(path + ".xz")) return path + ".xz";
   lines.fail("the kernel's file '" + path + "' does not exist");

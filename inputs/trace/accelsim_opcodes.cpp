@@ -1,14 +1,15 @@
 #include "inputs/trace/accelsim_opcodes.hpp"
 
 #include <array>
+#include <charconv>
 
 namespace atl::accelsim {
 namespace {
 
 // Latencies are those that Accel-Sim publishes for its opcode classes (its -trace_opcode_latency_initiation_* options:
 // int 4, sp 4, dp 64, sfu 21, tensor 32, branch 4, uniform 4, texture 200). The initiation intervals that go with them
-// (2, 2, 64, 8, 32, 4, 2, 4) describe contention between warps for a unit: they are not modelled, every instruction
-// takes one issue slot.
+// (2, 2, 64, 8, 32, 4, 2, 4) describe contention between warps for a unit: it is not modelled, every instruction takes
+// one issue slot. Of tensor instructions they space those of one warp.
 enum Unit : std::uint8_t { kInteger = 4, kFp32 = 4, kConstant = 8, kSfu = 21, kTensor = 32, kFp64 = 64, kTexture = 200 };
 
 struct Entry {
@@ -65,13 +66,15 @@ constexpr std::array kEntries = {
     Entry{"TMML", Action::compute, kTexture},
     Entry{"TXD", Action::compute, kTexture},
     Entry{"TXQ", Action::compute, kTexture},
-    Entry{"UTMALDG", Action::tensor_memory, 0},
-    Entry{"UTMASTG", Action::tensor_memory, 0},
-    Entry{"UTMAPF", Action::tensor_memory, 0},
-    Entry{"UTMAREDG", Action::tensor_memory, 0},
-    Entry{"UBLKCP", Action::tensor_memory, 0},
-    Entry{"UBLKPF", Action::tensor_memory, 0},
-    Entry{"UBLKRED", Action::tensor_memory, 0},
+    Entry{"UTMALDG", Action::bulk_load, 0},
+    Entry{"UTMASTG", Action::bulk_store, 0},
+    Entry{"UTMAPF", Action::bulk_prefetch, 0},
+    Entry{"UTMAREDG", Action::bulk_reduce, 0},
+    Entry{"UBLKCP", Action::bulk_load, 0},
+    Entry{"UBLKPF", Action::bulk_prefetch, 0},
+    Entry{"UBLKRED", Action::bulk_reduce, 0},
+    Entry{"STAS", Action::shared_store, 0},
+    Entry{"UCGABAR_WAIT", Action::barrier, 4},
 };
 
 /// Takes the part up to the next dot off the front.
@@ -94,6 +97,40 @@ unsigned bytes_of(std::string_view part) {
   return 0;
 }
 
+/// What Accel-Sim publishes for the tensor cores of each architecture (-trace_opcode_latency_initiation_spec_op_3 of its
+/// TITAN V, RTX 2060, A100 and RTX 3070; sm_90 as A100, whose warp-wide instructions it keeps).
+void decode_tensor(unsigned architecture, OpcodeInfo& info) {
+  info.latency = kTensor, info.interval = 32;
+  if (architecture >= 70 && architecture < 75) info.latency = 8, info.interval = 4;
+  if (architecture == 75) info.latency = 16, info.interval = 16;
+  if (architecture == 80 || architecture >= 90) info.latency = 12, info.interval = 8;
+  info.result_registers = 4;
+}
+
+/// HGMMA.64x128x16.F32: a warpgroup multiplies 64 by N. From N = 64 on N / 2 cycles, as in Accel-Sim 2.0; below, a latency
+/// that no longer halves (ours). Each thread has N / 2 results.
+void decode_warpgroup(std::string_view shape, OpcodeInfo& info) {
+  const std::size_t first = shape.find('x'), second = shape.find('x', first + 1);
+  if (first == std::string_view::npos || second == std::string_view::npos) return;
+  unsigned n = 0;
+  std::from_chars(shape.data() + first + 1, shape.data() + second, n);
+  if (n < 8 || n > 256) return;
+  info.latency = static_cast<std::uint8_t>(n >= 64 ? n / 2 : 16 + n / 4);
+  info.interval = static_cast<std::uint8_t>(n / 2);
+  info.result_registers = static_cast<std::uint8_t>(n / 2);
+}
+
+/// UBLKCP.S.G copies to shared from global memory, UBLKCP.G.S the other way; .S.S stays inside the SMs.
+void decode_bulk_copy(std::string_view rest, OpcodeInfo& info) {
+  std::string_view to, from;
+  while (!rest.empty()) {
+    const std::string_view part = take_part(rest);
+    if (part == "S" || part == "G") (to.empty() ? to : from) = part;
+  }
+  if (to == "G") info.action = Action::bulk_store;
+  if (to == "S" && from == "S") info.action = Action::compute, info.latency = kInteger;
+}
+
 void decode_matrix(std::string_view rest, OpcodeInfo& info) {
   // LDSM.16.M88.4: four 8x8 matrices of 16-bit elements; lanes 8 i .. 8 i + 7 carry the 16-byte rows of matrix i.
   unsigned matrices = 1;
@@ -108,15 +145,26 @@ void decode_matrix(std::string_view rest, OpcodeInfo& info) {
 
 }  // namespace
 
-OpcodeInfo decode_opcode(std::string_view opcode) {
+OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture) {
   std::string_view rest = opcode;
   const std::string_view base = take_part(rest);
   OpcodeInfo info;
   for (const Entry& entry : kEntries)
     if (entry.name == base) info.action = entry.action, info.latency = entry.latency;
+  info.local = base == "LDL" || base == "STL";
   info.generic = base == "LD" || base == "ST" || base == "ATOM";
   if (base == "LDSM" || base == "STSM") {
     decode_matrix(rest, info);
+    return info;
+  }
+  if (base == "UBLKCP") {
+    decode_bulk_copy(rest, info);
+    return info;
+  }
+  if (base == "SYNCS" && rest.starts_with("PHASECHK")) info.action = Action::bulk_wait;
+  if (info.action == Action::compute && info.latency == kTensor) {
+    decode_tensor(architecture, info);
+    if (base.ends_with("GMMA")) decode_warpgroup(take_part(rest), info);
     return info;
   }
   if (base == "BAR" && rest.starts_with("ARV")) info.action = Action::compute;  // arrives and goes on
@@ -133,7 +181,7 @@ OpcodeInfo decode_opcode(std::string_view opcode) {
       info.flags |= kBypassL1;
   }
   if (info.action == Action::compute)
-    info.result_registers = info.latency == kTensor ? 4 : pair ? 2 : 1;
+    info.result_registers = pair ? 2 : 1;
   else
     info.result_registers = info.width > 4 ? info.width / 4 : 1;
   return info;
@@ -141,7 +189,7 @@ OpcodeInfo decode_opcode(std::string_view opcode) {
 
 const OpcodeInfo& OpcodeTable::find(std::string_view opcode) {
   if (const auto known = known_.find(opcode); known != known_.end()) return known->second;
-  return known_.emplace(std::string(opcode), decode_opcode(opcode)).first->second;
+  return known_.emplace(std::string(opcode), decode_opcode(opcode, architecture_)).first->second;
 }
 
 }  // namespace atl::accelsim

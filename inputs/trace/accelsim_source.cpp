@@ -8,6 +8,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/input_file.hpp"
+#include "inputs/trace/accelsim_tracez.hpp"
 
 namespace atl::accelsim {
 namespace {
@@ -79,9 +80,7 @@ class XzFile : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_source(const std::string& path) {
-  if (path.ends_with(".tracez"))
-    throw InputError(path,
-                     "zstd-compressed .tracez files are not supported; post-process the trace to .traceg or .traceg.xz");
+  if (path.ends_with(".tracez")) return open_tracez(path);
   if (path.ends_with(".xz")) return std::make_unique<XzFile>(path);
   return std::make_unique<PlainFile>(path);
 }

@@ -15,7 +15,7 @@ class ByteSource {
   virtual std::size_t read(char* to, std::size_t size) = 0;
 };
 
-/// Plain files, and .xz files (decompressed while they are read). .tracez is refused with advice.
+/// Plain files, and .xz and .tracez files, decompressed while they are read.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
 /// The lines of a file, in a window over it: memory does not grow with the trace.

@@ -11,7 +11,7 @@
 namespace atl {
 namespace {
 
-[[noreturn]] void incomplete(const accelsim::KernelFile& file, std::uint64_t found, std::uint64_t cta) {
+[[noreturn]] void cut_short(const accelsim::KernelFile& file, std::uint64_t found, std::uint64_t cta) {
   file.fail("the file ends after " + std::to_string(found) + " of " + std::to_string(file.header().info.ctas()) +
             " thread blocks; block " + std::to_string(cta) + " is missing");
 }
@@ -41,7 +41,7 @@ void AccelSimWorkload::load_kernel(std::size_t kernel) {
     read_only_.note(program);
   }
   for (std::uint64_t i = 0; found.size() != kernels_[kernel].ctas(); ++i)
-    if (!found.contains(i)) incomplete(file, found.size(), i);
+    if (!found.contains(i)) cut_short(file, found.size(), i);
   position_.resize(found.size());
   for (const auto& [id, at] : found) position_[id] = at;
   loaded_ = kernel;
@@ -58,47 +58,90 @@ void AccelSimWorkload::load_cta(std::size_t kernel, std::uint64_t cta, CtaProgra
   read_only_.mark(out);
 }
 
-void import_accel_sim(const std::string& list_path, const std::string& out_path,
-                      const std::function<void(const ImportProgress&)>& progress) {
+std::string AccelSimWorkload::incomplete(std::size_t kernel) {
+  accelsim::KernelFile file(list_.kernels.at(kernel));
+  CtaProgram program;
+  std::uint64_t cta = 0;
+  while (file.next_cta(cta, program)) {
+  }
+  return file.findings().text();
+}
+
+namespace {
+
+/// One kernel on its way into a container: its CTAs come in any order, leave in theirs, and only those that are chosen.
+class KernelImport {
+ public:
+  KernelImport(TraceWriter& writer, const std::string& path, const WorkloadSelection& selection)
+      : writer_(writer), selection_(selection), file_(path) {
+    CtaProgram program;
+    std::uint64_t cta = 0;
+    for (accelsim::KernelFile first(path); first.next_cta(cta, program);)
+      if (selection.has_cta(cta)) read_only_.note(program);
+  }
+
+  void run(ImportProgress& progress) {
+    writer_.begin_kernel(file_.header().info);
+    CtaProgram program;
+    std::uint64_t cta = 0, found = 0;
+    for (; file_.next_cta(cta, program); ++found) {
+      if (cta < next_ || early_.contains(cta)) twice(file_, cta);
+      early_.emplace(cta, selection_.has_cta(cta) ? std::move(program) : CtaProgram{});
+      for (auto held = early_.begin(); held != early_.end() && held->first == next_; held = early_.erase(held), ++next_)
+        if (selection_.has_cta(next_)) write(held->second, progress);
+    }
+    if (next_ != file_.header().info.ctas()) cut_short(file_, found, next_);
+  }
+  const TraceFindings& findings() const { return file_.findings(); }
+  const KernelInfo& info() const { return file_.header().info; }
+
+ private:
+  void write(CtaProgram& cta, ImportProgress& progress) {
+    read_only_.mark(cta);
+    progress.instructions += count_instructions(cta), ++progress.ctas;
+    writer_.add_cta(cta);
+  }
+
+  TraceWriter& writer_;
+  const WorkloadSelection& selection_;
+  accelsim::KernelFile file_;
+  ReadOnlyOracle read_only_;
+  std::map<std::uint64_t, CtaProgram> early_;  // tracers may write thread blocks in any order: those ahead of their turn
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace
+
+std::string import_accel_sim(const std::string& list_path, const std::string& out_path, const ImportOptions& options) {
   const accelsim::KernelList list = accelsim::read_kernel_list(list_path);
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < list.kernels.size(); ++k) {
+    const KernelInfo info = accelsim::KernelFile(list.kernels[k]).header().info;
+    if (options.selection.has_kernel(k, info.name) && options.selection.count(info.ctas()) != 0) chosen.push_back(k);
+  }
+  if (chosen.empty()) options.selection.refuse(list.kernels.size());
+  const std::string selected = options.selection.text(chosen.size(), list.kernels.size());
   TraceWriter writer(
-      out_path, {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes"});
+      out_path,
+      {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes", selected});
   for (const TraceAllocation& allocation : list.allocations) writer.add_allocation(allocation);
   ImportProgress state;
-  state.kernels = list.kernels.size();
-  ReadOnlyOracle read_only;
-  for (const std::string& path : list.kernels) {
-    read_only.clear();
-    CtaProgram program;
-    std::uint64_t next = 0, cta = 0, found = 0;
-    for (accelsim::KernelFile file(path); file.next_cta(cta, program);) read_only.note(program);
-    accelsim::KernelFile file(path);
-    writer.begin_kernel(file.header().info);
-    // Tracers may write thread blocks in any order; those ahead of their turn are held back.
-    std::map<std::uint64_t, CtaProgram> early;
-    const auto write = [&](const CtaProgram& ready) {
-      state.instructions += count_instructions(ready);
-      writer.add_cta(ready);
-      ++next;
-    };
-    while (file.next_cta(cta, program)) {
-      if (cta < next || early.contains(cta)) twice(file, cta);
-      ++found;
-      read_only.mark(program);
-      if (cta > next) {
-        early.emplace(cta, program);
-        continue;
-      }
-      write(program);
-      for (auto held = early.begin(); held != early.end() && held->first == next; held = early.erase(held))
-        write(held->second);
+  state.kernels = chosen.size();
+  for (const std::size_t k : chosen) {
+    KernelImport import(writer, list.kernels[k], options.selection);
+    import.run(state);
+    if (import.findings().any()) {
+      const std::string what = import.findings().text();
+      if (options.strict) throw InputError(list.kernels[k], what);
+      if (options.warn) options.warn(list.kernels[k] + ": " + what);
+      writer.set_incomplete(what);
     }
-    if (next != file.header().info.ctas()) incomplete(file, found, next);
-    state.ctas += next;
+    writer.end_kernel();
     ++state.kernel;
-    if (progress) progress(state);
+    if (options.progress) options.progress(state);
   }
   writer.finish();
+  return selected;
 }
 
 }  // namespace atl

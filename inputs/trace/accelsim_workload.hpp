@@ -8,6 +8,7 @@
 #include "inputs/trace/cta_block.hpp"
 #include "inputs/trace/read_only_oracle.hpp"
 #include "inputs/trace/structures.hpp"
+#include "inputs/workload/selection.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
@@ -21,7 +22,9 @@ class AccelSimWorkload : public Workload {
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override;
   const std::vector<TraceAllocation>& allocations() const { return list_.allocations; }
+  const std::vector<std::string>& files() const { return list_.kernels; }
   std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
+  std::string incomplete(std::size_t kernel) override;
 
  private:
   void load_kernel(std::size_t kernel);
@@ -40,9 +43,15 @@ struct ImportProgress {
   std::uint64_t ctas = 0, instructions = 0;
 };
 
+struct ImportOptions {
+  WorkloadSelection selection{};                          ///< what is imported; kernels without a chosen CTA are left out
+  bool strict = false;                                    ///< an incomplete trace is an error
+  std::function<void(const std::string&)> warn{};         ///< is told what a kernel's trace lacks
+  std::function<void(const ImportProgress&)> progress{};  ///< is called after every kernel
+};
+
 /// Writes the traces behind a kernelslist.g into an Atoll trace, reading each kernel twice: first for what it writes.
-/// `progress` is called after every kernel; it may be empty.
-void import_accel_sim(const std::string& list_path, const std::string& out_path,
-                      const std::function<void(const ImportProgress&)>& progress = {});
+/// Returns what of them it took, in words; empty: all.
+std::string import_accel_sim(const std::string& list_path, const std::string& out_path, const ImportOptions& options = {});
 
 }  // namespace atl

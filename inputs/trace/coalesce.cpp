@@ -57,6 +57,36 @@ bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width
   return false;
 }
 
+bool coalesce_local(const std::uint64_t* offset, std::uint32_t mask, unsigned width, std::vector<Access>& out) {
+  struct Row {
+    std::uint64_t number;
+    std::array<std::uint32_t, Access::kSectors> bytes;
+  };
+  std::array<Row, kMostLanes*(kMostWidth / kBankBytes + 1)> rows;
+  unsigned count = 0;
+  for (; mask != 0; mask &= mask - 1, ++offset) {
+    const unsigned lane_byte = 4 * static_cast<unsigned>(std::countr_zero(mask));
+    for (std::uint64_t at = *offset; at < *offset + width; ++at) {
+      unsigned i = count;  // backwards: lanes mostly meet in the rows found last
+      while (i > 0 && rows[i - 1].number != at / 4) --i;
+      if (i == 0) rows[count++] = {at / 4, {}}, i = count;
+      const unsigned byte = lane_byte + at % 4;
+      rows[i - 1].bytes[byte / Access::kSectorBytes] |= 1u << byte % Access::kSectorBytes;
+    }
+  }
+  bool partly = false;
+  for (unsigned i = 0; i < count; ++i) {
+    unsigned sectors = 0;
+    for (unsigned s = 0; s < Access::kSectors; ++s) {
+      if (rows[i].bytes[s] == 0) continue;
+      sectors |= 1u << s;
+      partly |= ~rows[i].bytes[s] != 0;
+    }
+    out.push_back(Access::make(rows[i].number * Access::kBlockBytes, sectors));
+  }
+  return partly;
+}
+
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
   std::array<std::uint64_t, kMostLanes*(kMostWidth / kBankBytes + 1)> words;
   unsigned count = 0;

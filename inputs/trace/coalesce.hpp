@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "inputs/workload/workload.hpp"
 
@@ -11,6 +12,10 @@ unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, 
 
 /// Whether the byte ranges leave bytes of the sectors in `found`, which coalesce() made of them, untouched.
 bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width, const Access* found, unsigned count);
+
+/// The same for local memory: `offset` of the lanes of `mask` in their threads' windows. Appends accesses that name rows
+/// (kLocalRows), and says whether bytes of their sectors are left untouched.
+bool coalesce_local(const std::uint64_t* offset, std::uint32_t mask, unsigned width, std::vector<Access>& out);
 
 /// Passes that a shared-memory access takes: the most distinct 4-byte words that fall into one of the 32 banks. At least 1.
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width);

@@ -6,7 +6,7 @@ namespace atl {
 
 void ReadOnlyOracle::note(const CtaProgram& cta) {
   for (const Op& op : cta.ops) {
-    if (op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
+    if ((op.kind != OpKind::store && op.kind != OpKind::atomic) || (op.flags & kLocal) != 0) continue;
     for (std::uint32_t i = 0; i < op.accesses; ++i) {
       const std::uint64_t block = cta.accesses[op.first_access + i].block();
       if (written_.empty() || written_.back() != block) written_.push_back(block);
@@ -26,7 +26,7 @@ void ReadOnlyOracle::settle() {
 void ReadOnlyOracle::mark(CtaProgram& cta) {
   if (settled_ != written_.size()) settle();
   for (Op& op : cta.ops) {
-    if (op.kind != OpKind::load || (op.flags & kReadOnly) != 0 || op.accesses == 0) continue;
+    if (op.kind != OpKind::load || (op.flags & (kReadOnly | kLocal)) != 0 || op.accesses == 0) continue;
     const Access* first = cta.accesses.data() + op.first_access;
     const bool unwritten = std::none_of(first, first + op.accesses, [&](const Access& a) {
       return std::binary_search(written_.begin(), written_.end(), a.block());

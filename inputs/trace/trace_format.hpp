@@ -16,8 +16,9 @@ struct TraceAllocation {
 
 /// Where a trace comes from.
 struct TraceProvenance {
-  std::string source;    ///< what was traced: a path, a command line
-  std::string importer;  ///< which program made the container, with its version
+  std::string source;       ///< what was traced: a path, a command line
+  std::string importer;     ///< which program made the container, with its version
+  std::string selection{};  ///< which part of what was traced it holds; empty: all of it
 };
 
 namespace trace_format {

@@ -119,10 +119,24 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
         if (a == warp_access) warp_start = address;
         out.accesses[a].packed = address << 8 | sectors_[a];
       }
+      check_rows(block, out, op_end - counts_[warp], op_end, cta_access);
     }
     out.end_cta(op, access, warp);
   }
   if (bytes != bytes_end) fail(access_delta_.where(), block, "holds more addresses than accesses");
+}
+
+/// Ops of local memory are loads and stores, of rows that exist.
+void TraceKernelReader::check_rows(std::size_t block, const CtaBlock& read, std::size_t op, std::size_t end,
+                                   std::size_t cta_access) const {
+  for (; op != end; ++op) {
+    if ((flags_[op] & kLocal) == 0) continue;
+    const Op& local = read.ops[op];
+    const Access* first = read.accesses.data() + cta_access + local.first_access;
+    const bool valid = (local.kind == OpKind::load || local.kind == OpKind::store) &&
+                       std::all_of(first, first + local.accesses, [](const Access& a) { return a.block() < kLocalRows; });
+    if (!valid) fail(op_flags_.where(), block, "has an op of local memory that is no load or store of a thread's 16 MiB");
+  }
 }
 
 void TraceKernelReader::read_block(const std::uint64_t* first, const std::uint64_t* last) {
@@ -163,7 +177,7 @@ void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) c
     fail(op_kind_.where(), block, "has an op of unknown kind");
   if (!all(slot_, [](std::uint8_t s) { return (s < kScoreboardSlots) | (s == kNoSlot); }))
     fail(op_slot_.where(), block, "has a scoreboard slot above 31");
-  if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial); }))
+  if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial | kLocal); }))
     fail(op_flags_.where(), block, "has an unknown flag");
   if (!all(issue_, [](std::uint16_t n) { return n > 0; })) fail(op_issue_.where(), block, "has an op without issue slot");
   if (!all(sectors_, [](std::uint8_t s) { return s <= 0xF; }))

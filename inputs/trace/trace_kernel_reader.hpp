@@ -26,6 +26,7 @@ class TraceKernelReader {
   void check_index(std::uint64_t ctas);
   /// Columns of the rows between two of the block index.
   void read_block(const std::uint64_t* first, const std::uint64_t* last);
+  void check_rows(std::size_t block, const CtaBlock& read, std::size_t op, std::size_t end, std::size_t cta_access) const;
   void check_block(std::size_t block, std::uint64_t accesses) const;
   [[noreturn]] static void fail(const std::string& where, std::size_t block, const std::string& what);
 

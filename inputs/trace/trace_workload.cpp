@@ -67,6 +67,7 @@ struct TraceWorkload::Impl {
   std::string path;
   H5::H5File file;
   TraceProvenance provenance;
+  std::vector<std::string> incomplete;  // [kernel]
   std::vector<KernelInfo> kernels;
   std::vector<TraceAllocation> allocations;
   std::unique_ptr<TraceKernelReader> reader;
@@ -98,6 +99,7 @@ TraceWorkload::~TraceWorkload() {
   impl_.reset();
 }
 const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->kernels; }
+std::string TraceWorkload::incomplete(std::size_t kernel) { return impl_->incomplete.at(kernel); }
 const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
 const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
 
@@ -111,7 +113,8 @@ void TraceWorkload::Impl::read_root() {
   if (version != kVersion)
     throw InputError(
         path, "trace version " + std::to_string(version) + ", but this program reads version " + std::to_string(kVersion));
-  provenance = {text(root, path, "source"), text(root, path, "importer")};
+  provenance = {text(root, path, "source"), text(root, path, "importer"), {}};
+  if (root.attrExists("selection")) provenance.selection = text(root, path, "selection");
   std::uint64_t count = 0;
   numbers(root, path, "kernels", &count, 1);
   if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");
@@ -139,6 +142,7 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
       numbers(group, where, "launched_grid", launched.grid, 3);
       info.launched_ctas = launched.ctas();
     }
+    incomplete.push_back(group.attrExists("incomplete") ? text(group, where, "incomplete") : "");
     if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
     if (!info.launchable()) throw InputError(where, "the grid or the block is larger than any that a GPU accepts");
     kernels.push_back(std::move(info));

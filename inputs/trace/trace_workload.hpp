@@ -22,6 +22,8 @@ class TraceWorkload : public Workload {
   const TraceProvenance& provenance() const;
   const std::vector<TraceAllocation>& allocations() const;
   std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
+  std::string incomplete(std::size_t kernel) override;
+  std::string selection() const override { return provenance().selection; }
 
  private:
   struct Impl;

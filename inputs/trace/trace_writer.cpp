@@ -2,6 +2,7 @@
 
 #include <H5Cpp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
@@ -69,10 +70,16 @@ const char* fault_of(const Op& op, const CtaProgram& cta) {
   if (op.kind > OpKind::exit) return "an unknown kind";
   if (op.issue == 0) return "no issue slot";
   if (op.slot != kNoSlot && op.slot >= kScoreboardSlots) return "a scoreboard slot above 31";
-  if (op.flags & ~(kReadOnly | kBypassL1 | kPartial)) return "an unknown flag";
+  if (op.flags & ~(kReadOnly | kBypassL1 | kPartial | kLocal)) return "an unknown flag";
   if (op.accesses > kMaxAccesses) return "more than 64 accesses";
   if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > cta.accesses.size())
     return "accesses outside its CTA's";
+  if ((op.flags & kLocal) != 0) {
+    const Access* first = cta.accesses.data() + op.first_access;
+    if ((op.kind != OpKind::load && op.kind != OpKind::store) ||
+        std::any_of(first, first + op.accesses, [](const Access& a) { return a.block() >= kLocalRows; }))
+      return "an access of local memory that is no load or store of a thread's 16 MiB";
+  }
   return nullptr;
 }
 
@@ -84,6 +91,7 @@ struct TraceWriter::Impl {
   KernelInfo info;
   H5::Group group, table;
   bool in_kernel = false;
+  std::string incomplete;  // of this kernel; empty: whole
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
   std::uint64_t totals[kIndexColumns] = {};  // CTAs, warps, ops, accesses, address bytes of this kernel so far
 
@@ -134,6 +142,7 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
     put(root, "version", &kVersion, 1);
     put(root, "source", provenance.source);
     put(root, "importer", provenance.importer);
+    if (!provenance.selection.empty()) put(root, "selection", provenance.selection);
     link_group(impl_->file, create_group(impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
     throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
@@ -172,6 +181,7 @@ void TraceWriter::begin_kernel(const KernelInfo& info) {
   }
   w.info = info;
   w.in_kernel = true;
+  w.incomplete.clear();
   w.ctas = w.block_ops = w.previous_start = 0;
   std::fill(std::begin(w.totals), std::end(w.totals), 0);
 }
@@ -255,6 +265,7 @@ void TraceWriter::Impl::end_kernel(bool sample) {
   flush_block(true);
   try {
     put(group, "name", info.name);
+    if (!incomplete.empty()) put(group, "incomplete", incomplete);
     if (!whole) {
       put(group, "launched_grid", info.grid, 3);
       info.grid[0] = static_cast<std::uint32_t>(ctas), info.grid[1] = info.grid[2] = 1;
@@ -271,6 +282,8 @@ void TraceWriter::Impl::end_kernel(bool sample) {
   ++kernels;
   in_kernel = false;
 }
+
+void TraceWriter::set_incomplete(const std::string& what) { impl_->incomplete = what; }
 
 void TraceWriter::end_kernel() { impl_->end_kernel(true); }
 

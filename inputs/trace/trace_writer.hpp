@@ -22,6 +22,8 @@ class TraceWriter {
   void begin_kernel(const KernelInfo& info);
   /// Throws InputError for an op that the format or the simulator cannot represent.
   void add_cta(const CtaProgram& cta);
+  /// Of the kernel that was begun last: what its trace lacks (Workload::incomplete).
+  void set_incomplete(const std::string& what);
   /// Ends the kernel with the CTAs that it got; if these are not all of its grid, as a sample: a smaller kernel of one row.
   void end_kernel();
   /// Takes the kernel that was begun last back, also one that add_cta() refused a CTA of. Does nothing if there is none,

@@ -14,7 +14,8 @@ constexpr std::size_t kMostGroups = 32;       // more than there are slots
 void WarpTimeline::begin(std::size_t registers) {
   ops.clear(), accesses.clear();
   registers_.assign(registers, {});
-  op_start_ = last_issue_ = last_ready_ = 0;
+  op_start_ = last_issue_ = last_ready_ = unit_free_ = 0;
+  unit_epoch_ = 0;
   epoch_ = pending_ = open_group_ = 0, next_slot_ = 0;
   groups_.clear();
 }
@@ -58,7 +59,9 @@ Op& WarpTimeline::start(OpKind kind, const Need& need) {
   return ops.emplace_back(op);
 }
 
-void WarpTimeline::compute(const Need& need, unsigned issue, unsigned latency, Registers results) {
+void WarpTimeline::compute(const Need& asked, unsigned issue, unsigned latency, Registers results, unsigned interval) {
+  Need need = asked;
+  if (interval != 0 && unit_epoch_ == epoch_) need.ready = std::max(need.ready, unit_free_);
   const std::uint64_t now = std::max(last_issue_ + 1, need.ready);
   const bool joins = need.wait == 0 && !ops.empty() && ops.back().kind == OpKind::compute &&
                      ops.back().issue + issue < 0xFFFF && now - op_start_ < kLongestRun;
@@ -68,6 +71,10 @@ void WarpTimeline::compute(const Need& need, unsigned issue, unsigned latency, R
     start(OpKind::compute, need).issue = 0;
   ops.back().issue = static_cast<std::uint16_t>(ops.back().issue + issue);
   last_issue_ += issue - 1u;
+  if (interval != 0) {
+    unit_free_ = last_issue_ + interval, unit_epoch_ = epoch_;
+    last_ready_ = std::max(last_ready_, unit_free_);
+  }
   if (results.empty()) return;
   const std::uint64_t done = last_issue_ + latency;
   for (const std::uint32_t r : results) registers_[r].ready = done, registers_[r].epoch = epoch_;
@@ -88,6 +95,20 @@ Op& WarpTimeline::memory(OpKind kind, Need need, bool answers, Registers results
   delivers_[slot] = results;
   for (const std::uint32_t r : results) registers_[r].slot = static_cast<std::uint8_t>(slot);
   return op;
+}
+
+Op& WarpTimeline::local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results) {
+  constexpr std::size_t kMost = 64;
+  for (;;) {
+    const std::span<const Access> now = rows.first(std::min(rows.size(), kMost));
+    rows = rows.subspan(now.size());
+    Op& op = memory(kind, need, kind == OpKind::load, rows.empty() ? results : Registers{});
+    op.flags = static_cast<std::uint8_t>(kLocal | (partly && kind == OpKind::store ? kPartial : 0));
+    op.accesses = static_cast<std::uint8_t>(now.size());
+    accesses.insert(accesses.end(), now.begin(), now.end());
+    if (rows.empty()) return op;
+    need = {};
+  }
 }
 
 bool WarpTimeline::rename(const Need& need, Registers results) {

@@ -25,11 +25,15 @@ class WarpTimeline {
   /// Adds what reading or overwriting these registers must wait for.
   void require(Registers registers, Need& need) const;
 
-  /// An instruction of `issue` slots whose results are there after `latency` cycles.
-  void compute(const Need& need, unsigned issue, unsigned latency, Registers results);
+  /// An instruction of `issue` slots whose results are there after `latency` cycles. `interval`: of a unit that takes the
+  /// warp's next instruction so many cycles later.
+  void compute(const Need& need, unsigned issue, unsigned latency, Registers results, unsigned interval = 0);
   /// Begins a memory op or barrier; its results come by slot if `answers`. `results` must stay where they are until the
   /// end of the warp. Accesses are to be appended to `accesses`.
   Op& memory(OpKind kind, Need need, bool answers, Registers results = {});
+  /// A load or store of local memory. Rows beyond the 64 that an op holds (lanes that index apart) take further ops, the
+  /// last of which delivers the results. Returns it.
+  Op& local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results);
   /// An instruction that a GPU does not execute: its result is there with its sources. False: these must be waited for.
   bool rename(const Need& need, Registers results);
 
@@ -55,9 +59,11 @@ class WarpTimeline {
   std::vector<Register> registers_;
   std::array<Registers, kScoreboardSlots> delivers_{};
   std::uint64_t op_start_ = 0, last_issue_ = 0;  // cycles of the warp, stalls for loads taken as 0
-  std::uint64_t last_ready_ = 0;                 // the latest of this epoch
-  std::uint32_t epoch_ = 0;                      // begins when all fixed latencies are over
-  std::uint32_t pending_ = 0;                    // slots that nobody has waited for yet
+  std::uint64_t unit_free_ = 0;                  // of the unit with an interval, as of its epoch
+  std::uint32_t unit_epoch_ = 0;
+  std::uint64_t last_ready_ = 0;  // the latest of this epoch
+  std::uint32_t epoch_ = 0;       // begins when all fixed latencies are over
+  std::uint32_t pending_ = 0;     // slots that nobody has waited for yet
   unsigned next_slot_ = 0;
   std::uint32_t open_group_ = 0;       // slots of copies that no group has taken up
   std::vector<std::uint32_t> groups_;  // committed ones, oldest first

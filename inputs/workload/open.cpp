@@ -66,12 +66,14 @@ std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadF
   return recorded;
 }
 
-std::string workload_digest(const std::string& path) {
+std::string workload_digest(const std::string& path, const std::string& kernels, const std::string& ctas) {
   const std::string file = main_file(path);
   Digest digest = digest_of_file(file);
   if (!has_hdf5_signature(file) && first_character(file) != '{') {
     for (const std::string& kernel : accelsim::read_kernel_list(file).kernels) digest.add(digest_of_file(kernel).value());
   }
+  if (!kernels.empty() || !ctas.empty())
+    for (const char c : fmt::format("{};{}", kernels, ctas)) digest.add(static_cast<unsigned char>(c));
   return fmt::format("{:016x}", digest.value());
 }
 

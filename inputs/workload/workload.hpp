@@ -28,7 +28,13 @@ enum OpFlags : std::uint8_t {
   kReadOnly = 1,  ///< the data structure is never written in this kernel (SelRep section III-A)
   kBypassL1 = 2,  ///< volatile, .cg and the like: served by the LLC
   kPartial = 4,   ///< a store that leaves some bytes of its sectors as they are
+  kLocal = 8,     ///< load or store of thread-private memory: its accesses name rows (below)
 };
+
+/// Local memory has no address before a warp is resident. Row r of a warp holds word r (bytes 4 r to 4 r + 3) of all its
+/// threads, lane by lane, in one block of 128 bytes; an access of an op with kLocal names row r as block r. The SM that
+/// runs the warp lays it out (core/chip/sm/local_memory.hpp). A thread's window is 16 MiB, as in CUDA.
+inline constexpr std::uint64_t kLocalRows = std::uint64_t{1} << 22;
 
 /// One step of a warp program. 16 bytes.
 struct Op {
@@ -92,6 +98,10 @@ class Workload {
   virtual void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) = 0;
   /// What its addresses belong to, by address; none overlap. Empty: not known.
   virtual std::vector<DataStructure> structures() const { return {}; }
+  /// What a kernel's trace lacks, in words; empty: nothing that is known of. May read the trace whole.
+  virtual std::string incomplete(std::size_t /*kernel*/) { return {}; }
+  /// Which part of a larger workload this is; empty: all of it, as far as is known.
+  virtual std::string selection() const { return {}; }
 };
 
 /// What a parametric workload takes from the system that runs it.
@@ -107,6 +117,7 @@ std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadF
 
 /// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether
 /// a run can be gone on with. Reads SASS traces in full.
-std::string workload_digest(const std::string& path);
+/// `kernels`, `ctas`: of a part of it (WorkloadSelection).
+std::string workload_digest(const std::string& path, const std::string& kernels = {}, const std::string& ctas = {});
 
 }  // namespace atl

@@ -48,6 +48,16 @@ void L1Cache::store(LineAddr line) {
   if (i != TagArray::kMiss) tags_.touch(i);
 }
 
+void L1Cache::allocate(LineAddr line, std::uint8_t sectors) {
+  const std::uint32_t set = sets_(line.value);
+  std::uint32_t i = tags_.find(set, line);
+  if (i == TagArray::kMiss)
+    tags_.install(i = tags_.victim(set), line);
+  else
+    tags_.touch(i);
+  tags_.valid(i) |= sectors;
+}
+
 void L1Cache::atomic(LineAddr line) {
   const std::uint32_t i = tags_.find(sets_(line.value), line);
   if (i != TagArray::kMiss) tags_.invalidate(i);

@@ -9,7 +9,8 @@
 
 namespace atl {
 
-/// Per-SM data cache: write-through, no-write-allocate, fills on response. Decides; the SM sends and counts.
+/// Per-SM data cache: write-through, no-write-allocate but for local memory, fills on response. Decides; the SM sends and
+/// counts.
 class L1Cache {
  public:
   /// A load part that waits for a line.
@@ -35,6 +36,8 @@ class L1Cache {
   std::uint32_t wait_for(const Lookup& l, LineAddr line, const Waiter& w);
   /// A store passes: a present line stays (its data is updated); nothing is allocated.
   void store(LineAddr line);
+  /// A store of whole sectors of local memory passes: they can be read from here.
+  void allocate(LineAddr line, std::uint8_t sectors);
   /// An atomic passes: the copy is stale afterwards.
   void atomic(LineAddr line);
   /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now.

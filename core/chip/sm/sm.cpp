@@ -14,6 +14,7 @@ Sm::Sm(Context& c, RequestNetwork& network, std::uint16_t id)
     : c_(c),
       network_(network),
       id_(id),
+      local_(c.machine.config, c.chip, id),
       l1_(c.machine),
       warp_(c.machine.config.sm.warps),
       scheduler_(c.machine.config.sm.schedulers) {

@@ -8,6 +8,7 @@
 #include "core/chip/base/state_check.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/sm/l1_cache.hpp"
+#include "core/chip/sm/local_memory.hpp"
 #include "core/chip/sm/warp.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/prefetch.hpp"
@@ -128,6 +129,7 @@ class Sm {
   bool present(std::uint32_t warp, const Op& op, Access a);
   bool load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors);
   bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
+  void store_in_l1(const Op& op, LineAddr line, std::uint8_t sectors);
   bool credit_for(Packet& p);
   Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token, std::uint8_t flags) const;
   void stall();
@@ -141,6 +143,7 @@ class Sm {
   RequestNetwork& network_;
   ClusterSharing* cluster_ = nullptr;  ///< absent where L1s are on their own
   const std::uint16_t id_;
+  const LocalMemory local_;
   L1Cache l1_;
   std::vector<Warp> warp_;
   std::vector<CtaSlot> cta_;

@@ -36,7 +36,9 @@ void Sm::run_load_store_unit() {
     const std::uint32_t warp = lsu_.front();
     const Op& op = op_of(warp_[warp]);
     if (lsu_access_ < op.accesses) {
-      const Access a = code_[warp_[warp].cta].accesses[op.first_access + lsu_access_];
+      Access a = code_[warp_[warp].cta].accesses[op.first_access + lsu_access_];
+      if ((op.flags & kLocal) != 0) [[unlikely]]
+        a = local_.locate(a, warp);
       if (!present(warp, op, a)) return;
     }
     if (lsu_access_ >= op.accesses) {
@@ -156,7 +158,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
     ++c_.count[Counter::l1_stores];
     c_.count[Counter::l1_store_sectors] += static_cast<unsigned>(std::popcount(sectors));
-    if (l1_.enabled()) l1_.store(line);
+    if (l1_.enabled()) store_in_l1(op, line, sectors);
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_l1_store(c_, id_, line);
   } else {
@@ -177,6 +179,13 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
     cluster_->on_write(id_, line, kind == PacketKind::write);
   network_.request(p);
   return true;
+}
+
+/// What a warp spills it loads again: local memory is allocated, where no neighbour relies on what an L1 holds.
+void Sm::store_in_l1(const Op& op, LineAddr line, std::uint8_t sectors) {
+  const bool allocate = (op.flags & (kLocal | kPartial | kBypassL1)) == kLocal && cluster_ == nullptr &&
+                        c_.machine.config.l1.local_stores == LocalStores::allocate;
+  allocate ? l1_.allocate(line, sectors) : l1_.store(line);
 }
 
 /// The packet's home, and a credit of the cluster port's queue in its direction.

@@ -59,6 +59,17 @@ class Program {
     return *this;
   }
 
+  /// The last op is of local memory: its address is 128 times a row.
+  Program& local() {
+    ops.back().flags |= kLocal;
+    return *this;
+  }
+  /// The last op, a store, leaves bytes of its sectors as they are.
+  Program& partly() {
+    ops.back().flags |= kPartial;
+    return *this;
+  }
+
   std::vector<Op> ops;
   std::vector<Access> accesses;
 

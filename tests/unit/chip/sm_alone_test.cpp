@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "alone.hpp"
 #include "core/chip/sm/sm.hpp"
 
@@ -187,6 +189,44 @@ TEST_CASE(
   CHECK(b.stores.cycles == Cycles{1, 2, first, second});
   CHECK(b.c.count[Counter::l1_stalls] == 1);  // the fourth is presented when the second is acknowledged
   CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
+}
+
+TEST_CASE("word w of all resident threads lies side by side: places by warp slot, rows an odd number of lines apart") {
+  SystemConfig config = tiny(1);
+  config.sm.warps = 8;
+  Bench b(config, 2, 2);  // two CTAs of two warps: slots 0 to 3
+  for (const std::uint64_t cta : {0, 1})
+    for (const std::uint32_t warp : {0u, 1u}) b.warp(warp, cta).store(0 * 128).local().store(1 * 128).local();
+  b.run();
+  const std::uint64_t first = std::uint64_t{1} << 48, row = (config.chips * config.sm.count * 8 | 1) * 128;
+  std::ranges::sort(b.stores.lines);
+  Addresses expected;
+  for (const std::uint64_t r : {0, 1})
+    for (const std::uint64_t slot : {0, 1, 2, 3}) expected.push_back(first + r * row + slot * 128);
+  CHECK(b.stores.lines == expected);
+}
+
+TEST_CASE("what a warp spills it finds again in the L1, but for sectors written in part, unless stores are to pass") {
+  struct Row {
+    LocalStores stores;
+    bool partly;
+    std::uint64_t hits, sectors_missed;
+  };
+  for (const Row& row : {Row{LocalStores::allocate, false, 1, 0}, Row{LocalStores::allocate, true, 0, 4},
+                         Row{LocalStores::pass, false, 0, 4}}) {
+    SystemConfig config = tiny(1);
+    config.l1.local_stores = row.stores;
+    config.l1.sectored = true;
+    Bench b(config);
+    b.warp().store(0).local();
+    if (row.partly) b.warp().partly();
+    b.warp().load(0, 0).local().after({0}).store(kA);
+    b.run();
+    CHECK(b.c.count[Counter::l1_hits] == row.hits);
+    CHECK(b.c.count[Counter::l1_sector_misses] == row.sectors_missed);
+    CHECK(b.c.count[Counter::l1_sector_accesses] == 4 + 4 + 4);
+    CHECK(b.c.count[Counter::l1_store_sectors] == 4 + 4);
+  }
 }
 
 TEST_CASE("a request port with one place takes lines of 136 bytes as fast as it passes them on, 32 bytes per cycle") {

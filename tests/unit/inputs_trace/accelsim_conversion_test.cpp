@@ -20,9 +20,55 @@ TEST_CASE("an atomic with a result takes a slot, RED and an atomic into R255 tak
   CHECK(first_op("0010 ffffffff 0 RED.E.ADD 2 R2 R8" + kAddress).slot == kNoSlot);
 }
 
-TEST_CASE("local loads and stores are loads and stores at the trace's addresses") {
-  CHECK(first_op("0010 ffffffff 1 R4 LDL 1 R1" + kAddress).kind == OpKind::load);
-  CHECK(first_op("0010 ffffffff 0 STL 2 R1 R4" + kAddress).kind == OpKind::store);
+using Accesses = std::vector<Access>;
+
+/// The first op, and what it accesses.
+std::pair<Op, Accesses> first_access(const std::string& line) {
+  const CtaProgram p = convert(one_warp({line, kExit}));
+  const auto first = p.accesses.begin() + p.ops[0].first_access;
+  return {p.ops[0], {first, first + p.ops[0].accesses}};
+}
+
+/// Row of the word at a byte offset of local memory.
+Access row(std::uint64_t offset, unsigned sectors) { return Access::make(offset / 4 * 128, sectors); }
+
+TEST_CASE("all threads of a warp store their word of local memory into one row: 64 bits are two rows, 8 sectors") {
+  const auto [store, rows] = first_access("0010 ffffffff 0 STL.64 2 R1 R4 8 1 0xfffd60 0 0");
+  CHECK(store.kind == OpKind::store);
+  CHECK(store.flags == kLocal);
+  CHECK(rows == Accesses{row(0xfffd60, 0xF), row(0xfffd64, 0xF)});
+  const auto [load, loaded] = first_access("0010 0000ffff 1 R4 LDL 1 R1 4 1 0xfffd60 0 0");
+  CHECK(load.kind == OpKind::load);
+  CHECK(load.flags == kLocal);
+  CHECK(load.slot == 0);
+  CHECK(loaded == Accesses{row(0xfffd60, 0x3)});
+}
+
+TEST_CASE("threads that index their local memory apart touch a row each, in the sector of their lane") {
+  const auto [op, rows] = first_access("0010 80000101 0 STL 2 R1 R4 4 0 0x10 0x14 0x18 0");
+  CHECK(op.flags == (kLocal | kPartial));
+  CHECK(rows == Accesses{row(0x10, 0x1), row(0x14, 0x2), row(0x18, 0x8)});
+  CHECK(first_access("0010 000000ff 0 STL 2 R1 R4 4 1 0x10 0 0").first.flags == kLocal);
+  CHECK(first_access("0010 ffffffff 0 STL.U8 2 R1 R4 1 1 0x11 0 0").first.flags == (kLocal | kPartial));
+}
+
+TEST_CASE("a local access of more than 64 rows takes several ops, and its reader waits for the last") {
+  // 32 lanes, 16 bytes each, 16 bytes apart: 128 rows.
+  const CtaProgram p =
+      convert(one_warp({"0010 ffffffff 1 R4 LDL.128 1 R1 16 1 0x1000 16 0", "0020 ffffffff 1 R8 FADD 2 R4 R5 0 0", kExit}));
+  REQUIRE(p.ops.size() == 4);
+  CHECK(p.ops[0].accesses == 64);
+  CHECK(p.ops[1].accesses == 64);
+  CHECK(p.ops[2].wait == 1u << p.ops[1].slot);
+  CHECK(count_sectors(p) == 128);
+}
+
+TEST_CASE("generic and absolute addresses in the window of local memory are offsets from its base") {
+  const auto [generic, rows] = first_access("0010 ffffffff 1 R4 LD.E 1 R2 4 1 0x7f0003000100 0 0");
+  CHECK(generic.flags == kLocal);
+  CHECK(rows == Accesses{row(0x100, 0xF)});
+  CHECK(first_access("0010 ffffffff 1 R4 LDL 1 R1 4 1 0x7f0003000100 0 0").second == rows);
+  CHECK(first_op("0010 ffffffff 1 R4 LD.E 1 R2 4 1 0x7f0004000000 4 0").flags == 0);
 }
 
 TEST_CASE(

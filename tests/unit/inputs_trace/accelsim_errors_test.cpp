@@ -58,10 +58,15 @@ TEST_CASE("missing addresses are reported, for each address mode") {
                  ":16: 'LDG.E' accesses memory, but the line has no addresses"));
 }
 
-TEST_CASE("TMA instructions and address modes are refused by name") {
+TEST_CASE("an address of local memory outside of a thread's window is named with its line") {
+  CHECK(contains(failure_of_line("0010 ffffffff 1 R4 LDL 1 R1 4 1 0x7fb0fc400000 0"),
+                 ":16: an address of local memory that lies outside the 16 MiB of a thread"));
+  CHECK(contains(failure_of_line("0010 00000001 1 R4 LDL.64 1 R1 8 0 0xfffffc"), ":16: an address of local memory"));
+}
+
+TEST_CASE("address modes of bulk accesses are refused where lanes have addresses") {
   CHECK(contains(failure_of_line("0010 ffffffff 0 LDG.E 0 4 3 1 0x100"),
-                 ":16: address modes 3 and 4 (TMA) are not supported"));
-  CHECK(contains(failure_of_line("0010 ffffffff 0 UTMALDG.2D 0 4 4 0x100 1"), ":16: 'UTMALDG.2D' is a TMA instruction"));
+                 ":16: address modes 3 and 4 are for bulk accesses (TMA)"));
 }
 
 TEST_CASE("a warp with fewer instructions than announced is reported where the next thing begins") {
@@ -152,15 +157,6 @@ TEST_CASE("truncated, damaged and false .xz files are told apart") {
   damaged[whole.size() / 2] ^= 0x55;
   CHECK(contains(open(damaged), "xz data is damaged at byte"));
   CHECK(contains(open(header()), "is named .xz but is not xz data"));
-}
-
-TEST_CASE("a .tracez file is refused with the advice to use plain or xz") {
-  const Scratch scratch;
-  scratch.write("kernel-1.tracez", "x");
-  const std::string list = scratch.write("kernelslist.g", "\nkernel-1.tracez\n");
-  CHECK(contains(message_of([&] { AccelSimWorkload workload(list); }),
-                 "kernelslist.g:2: 'kernel-1.tracez': zstd-compressed .tracez files are not supported; post-process the "
-                 "trace to .traceg or .traceg.xz"));
 }
 
 TEST_CASE("a list keeps copies to the device as allocations, in order, and ignores lines it does not know") {

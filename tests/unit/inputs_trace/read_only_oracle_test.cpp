@@ -78,5 +78,14 @@ TEST_CASE("the oracle forgets a kernel's writes, and keeps them however many the
   CHECK(marked(0));
 }
 
+TEST_CASE("local memory is never read-only, and makes no block of global memory written") {
+  const Scratch scratch;
+  // Row 2 of local memory is the number of the block at 0x100.
+  scratch.write("kernel-1.traceg", kernel({load("0x100"), "0010 ffffffff 1 R4 LDL 1 R1 4 1 0x80 0 0", kExit},
+                                          {"0010 ffffffff 0 STL 2 R1 R4 4 1 0x8 0 0", kExit}));
+  AccelSimWorkload direct(scratch.write("kernelslist.g", "kernel-1.traceg\n"));
+  CHECK(flags_of(direct, 0) == std::vector<int>{kReadOnly, kLocal});
+}
+
 }  // namespace
 }  // namespace atl::test

@@ -45,7 +45,8 @@ inline std::string header(const std::string& version = "5", const std::string& g
                           const std::string& block = "(32,1,1)", bool lineinfo = false) {
   return "-kernel name = k\n-kernel id = 1\n-grid dim = " + grid + "\n-block dim = " + block +
          "\n-shmem = 512\n-nregs = 20\n-shmem base_addr = 0x00007f0001000000\n-accelsim tracer version = " + version +
-         "\n-enable lineinfo = " + (lineinfo ? "1" : "0") + "\n\n#traces format = ...\n";
+         "\n-enable lineinfo = " + (lineinfo ? "1" : "0") +
+         "\n-local mem base_addr = 0x00007f0003000000\n#traces format = ...\n";
 }
 
 inline std::string warp(unsigned number, const std::vector<std::string>& lines) {

@@ -72,6 +72,26 @@ void keep_little_metadata_in_memory() {
   REQUIRE(H5Fset_mdc_config(file, &cache) >= 0);
 }
 
+TEST_CASE("ops of local memory are kept; those that are no load or store, or beyond 16 MiB, are refused") {
+  const Scratch scratch;
+  const auto written = [&](OpKind kind, std::uint64_t row) {
+    CtaProgram cta;
+    Op op, exit;
+    op.kind = kind, op.flags = kLocal, op.accesses = 1, exit.kind = OpKind::exit, exit.first_access = 1;
+    cta.ops = {op, exit}, cta.accesses = {Access::make(row * 128, 0xF)}, cta.warps = {{0, 2}};
+    TraceWriter writer(scratch.path("local.h5"), {"s", "i"});
+    writer.begin_kernel(info_of(1, "k"));
+    writer.add_cta(cta);
+    writer.finish();
+    CtaProgram back;
+    TraceWorkload(scratch.path("local.h5")).load_cta(0, 0, back);
+    CHECK(same(back, cta));
+  };
+  CHECK(message_of([&] { written(OpKind::store, kLocalRows - 1); }) == "no error");
+  CHECK(contains(message_of([&] { written(OpKind::store, kLocalRows); }), "an access of local memory that is no load"));
+  CHECK(contains(message_of([&] { written(OpKind::atomic, 0); }), "an access of local memory that is no load"));
+}
+
 }  // namespace
 
 TEST_CASE("random programs with empty warps, empty CTAs and the largest addresses come back unchanged, in any order") {
@@ -184,8 +204,9 @@ TEST_CASE("an imported trace delivers what the direct reader does, for thread bl
   scratch.write("kernel-1.traceg", text);
   scratch.write("kernelslist.g", "MemcpyHtoD,0x7f000,64\nkernel-1.traceg\nkernel-1.traceg\n");
   std::vector<std::size_t> progress;
-  import_accel_sim(scratch.path("kernelslist.g"), scratch.path("t.h5"),
-                   [&](const ImportProgress& p) { progress.push_back(p.kernel); });
+  ImportOptions options;
+  options.progress = [&](const ImportProgress& p) { progress.push_back(p.kernel); };
+  import_accel_sim(scratch.path("kernelslist.g"), scratch.path("t.h5"), options);
   CHECK(progress == std::vector<std::size_t>{1, 2});
   const auto direct = open_workload(std::filesystem::path(scratch.path("x")).parent_path().string()),
              imported = open_workload(scratch.path("t.h5"));

@@ -118,7 +118,7 @@ TEST_CASE("missing groups, datasets and attributes are named") {
 TEST_CASE("values that no writer writes are found when their block is decoded") {
   CHECK(contains(after(poke("op_kind", 1, 7)), ":/kernels/000000/op_kind: block 0 has an op of unknown kind"));
   CHECK(contains(after(poke("op_slot", 0, 40)), "/op_slot: block 0 has a scoreboard slot above 31"));
-  CHECK(contains(after(poke("op_flags", 0, 8)), "/op_flags: block 0 has an unknown flag"));
+  CHECK(contains(after(poke("op_flags", 0, 16)), "/op_flags: block 0 has an unknown flag"));
   CHECK(contains(after(poke("op_issue", 0, 0)), "/op_issue: block 0 has an op without issue slot"));
   CHECK(contains(after(poke("op_accesses", 0, 3)), "/op_accesses: block 0 counts accesses that are not in it"));
   CHECK(contains(after(poke("warp_ops", 0, 9)), "/warp_ops: block 0 counts ops that are not in it"));

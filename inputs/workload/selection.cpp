@@ -1,0 +1,164 @@
+#include "inputs/workload/selection.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "core/engine/error.hpp"
+
+namespace atl {
+namespace {
+
+/// `3` or `3-10`.
+std::pair<std::uint64_t, std::uint64_t> range_of(const char* option, std::string_view item) {
+  std::uint64_t first = 0, last = 0;
+  const char *end = item.data() + item.size(), *at = item.data();
+  std::from_chars_result read = std::from_chars(at, end, first);
+  last = first;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+  if (read.ec != std::errc() || read.ptr != end || last < first)
+    throw InputError(option, fmt::format("expected a number such as 3 or a range such as 3-10, found '{}'", item));
+  return {first, last};
+}
+
+template <class Take> void each_item(const char* option, std::string_view text, Take&& take) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (comma == 0 || comma + 1 == text.size()) throw InputError(option, "has an empty item between commas");
+    take(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+}
+
+/// `conv2d` of `_Z6conv2dPfS_`, `void conv2d<int>` being `conv2d<int>`; a name that is not mangled is itself.
+std::string function_of(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                          &std::free);
+  std::string out = status == 0 && plain ? plain.get() : name;
+  constexpr std::string_view kNowhere = "(anonymous namespace)::";
+  for (std::size_t at = out.find(kNowhere); at != std::string::npos; at = out.find(kNowhere)) out.erase(at, kNowhere.size());
+  out = out.substr(0, out.find('('));
+  return out.substr(out.starts_with("void ") ? 5 : 0);
+}
+
+/// The chosen part of another workload, which it owns.
+class SelectedWorkload : public Workload {
+ public:
+  SelectedWorkload(std::unique_ptr<Workload> whole, const WorkloadSelection& selection)
+      : whole_(std::move(whole)), selection_(selection) {
+    const std::vector<KernelInfo>& all = whole_->kernels();
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::uint64_t ctas = selection_.has_kernel(k, all[k].name) ? selection_.count(all[k].ctas()) : 0;
+      if (ctas == 0) continue;
+      KernelInfo info = all[k];
+      if (ctas < info.ctas()) {
+        if (info.launched_ctas == 0) info.launched_ctas = info.ctas();
+        info.grid[0] = static_cast<std::uint32_t>(ctas), info.grid[1] = info.grid[2] = 1;
+      }
+      number_.push_back(k), kernels_.push_back(std::move(info));
+    }
+    if (kernels_.empty()) selection_.refuse(all.size());
+  }
+
+  const std::vector<KernelInfo>& kernels() const override { return kernels_; }
+  void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
+    if (kernel >= kernels_.size()) throw InputError("--kernels", fmt::format("kernel {} is not chosen", kernel));
+    whole_->load_cta(number_[kernel], selection_.nth(cta), out);
+  }
+  std::vector<DataStructure> structures() const override { return whole_->structures(); }
+  std::string incomplete(std::size_t kernel) override { return whole_->incomplete(number_.at(kernel)); }
+  std::string selection() const override {
+    const std::string before = whole_->selection(), mine = selection_.text(kernels_.size(), whole_->kernels().size());
+    return before.empty() ? mine : fmt::format("{}; of that {}", before, mine);
+  }
+
+ private:
+  std::unique_ptr<Workload> whole_;
+  WorkloadSelection selection_;
+  std::vector<std::size_t> number_;  ///< in the whole
+  std::vector<KernelInfo> kernels_;
+};
+
+}  // namespace
+
+WorkloadSelection::WorkloadSelection(const std::string& kernels, const std::string& ctas)
+    : kernel_text_(kernels), cta_text_(ctas) {
+  each_item("--kernels", kernels, [this](std::string_view item) {
+    constexpr std::string_view kName = "name=";
+    if (item.starts_with(kName))
+      names_.emplace_back(item.substr(kName.size()));
+    else
+      kernels_.push_back(range_of("--kernels", item));
+  });
+  each_item("--ctas", ctas, [this](std::string_view item) { ctas_.push_back(range_of("--ctas", item)); });
+  kernels_ = merged(std::move(kernels_)), ctas_ = merged(std::move(ctas_));
+}
+
+std::vector<WorkloadSelection::Range> WorkloadSelection::merged(std::vector<Range> ranges) {
+  std::ranges::sort(ranges);
+  std::vector<Range> out;
+  for (const Range& r : ranges) {
+    if (!out.empty() && r.first <= out.back().second)
+      out.back().second = std::max(out.back().second, r.second);
+    else
+      out.push_back(r);
+  }
+  return out;
+}
+
+bool WorkloadSelection::has_kernel(std::size_t number, const std::string& name) const {
+  if (kernel_text_.empty()) return true;
+  const auto within = [number](const Range& r) { return r.first <= number && number <= r.second; };
+  const auto called = [&](const std::string& pattern) {
+    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), function_of(name).c_str(), 0) == 0;
+  };
+  return std::ranges::any_of(kernels_, within) || std::ranges::any_of(names_, called);
+}
+
+bool WorkloadSelection::has_cta(std::uint64_t cta) const {
+  return ctas_.empty() || std::ranges::any_of(ctas_, [cta](const Range& r) { return r.first <= cta && cta <= r.second; });
+}
+
+std::uint64_t WorkloadSelection::count(std::uint64_t ctas) const {
+  if (ctas_.empty()) return ctas;
+  std::uint64_t n = 0;
+  for (const Range& r : ctas_)
+    if (r.first < ctas) n += std::min(r.second, ctas - 1) - r.first + 1;
+  return n;
+}
+
+std::uint64_t WorkloadSelection::nth(std::uint64_t n) const {
+  for (const Range& r : ctas_) {
+    if (n <= r.second - r.first) return r.first + n;
+    n -= r.second - r.first + 1;
+  }
+  return n;
+}
+
+std::string WorkloadSelection::text(std::size_t chosen, std::size_t kernels) const {
+  std::string out;
+  if (!kernel_text_.empty()) out = fmt::format("kernels {}: {} of {}", kernel_text_, chosen, kernels);
+  if (!cta_text_.empty()) {
+    out += fmt::format("{}CTAs {} of each kernel", out.empty() ? "" : "; ", cta_text_);
+    if (kernel_text_.empty() && chosen != kernels) out += fmt::format(", which {} of {} have", chosen, kernels);
+  }
+  return out;
+}
+
+void WorkloadSelection::refuse(std::size_t kernels) const {
+  throw InputError(kernel_text_.empty() ? "--ctas" : "--kernels",
+                   fmt::format("chooses nothing of the workload's {} kernels; `atoll info` lists them, from 0", kernels));
+}
+
+std::unique_ptr<Workload> select(std::unique_ptr<Workload> workload, const WorkloadSelection& selection) {
+  if (selection.empty()) return workload;
+  return std::make_unique<SelectedWorkload>(std::move(workload), selection);
+}
+
+}  // namespace atl
