@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/engine/error.hpp"
-#include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
 #include "inputs/ptx/parser.hpp"
 
@@ -27,7 +26,8 @@ bool needs_memory(const ptx::Variable& v) { return v.space != ptx::Space::shared
 
 }  // namespace
 
-DeviceCode::DeviceCode(cuda::DeviceArena& arena, Recording& recording) : arena_(arena), recording_(recording) {
+DeviceCode::DeviceCode(const cuda::DeviceModel& model, cuda::DeviceArena& arena, Recording& recording)
+    : model_(model), arena_(arena), recording_(recording) {
   // malloc in kernels: from the arena too, because a heap of the process would give other addresses in every run.
   device_.allocate = [this](std::uint64_t size) { return allocate(size, cuda::MemoryKind::device, "malloc in a kernel"); };
   device_.release = [this](std::uint64_t address) { release(address); };
@@ -100,20 +100,20 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   unsigned arch = 75;
   for (const std::uint8_t* at : binary.containers) {
     const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
-    const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, device_model::kArch);
+    const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, model_.arch);
     if (!chosen) {
       other_code = other_code || !entries.empty();
       if (!entries.empty()) arch = entries.front().arch;
       continue;
     }
     // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
-    if (binary.containers.size() > 1 && chosen->arch > device_model::kArch) continue;
+    if (binary.containers.size() > 1 && chosen->arch > model_.arch) continue;
     std::string name = binary.name;
     if (binary.containers.size() > 1) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
     modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
   }
   if (modules.empty()) {
-    const std::string number = std::to_string(std::clamp(arch, 75u, device_model::kArch));
+    const std::string number = std::to_string(std::clamp(arch, 75u, std::max(model_.arch, 75u)));
     throw InputError(binary.name,
                      std::string(other_code ? "the kernels are there only as machine code" : "holds no kernels") +
                          ", without PTX; rebuild with nvcc -gencode arch=compute_" + number + ",code=compute_" + number);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/fatbin.hpp"
 #include "inputs/ptx/access_analysis.hpp"
 #include "inputs/ptx/exec_device.hpp"
@@ -48,7 +49,7 @@ struct Binary {
 /// something of theirs is first used: most programs use few of their kernels.
 class DeviceCode {
  public:
-  DeviceCode(cuda::DeviceArena& arena, Recording& recording);
+  DeviceCode(const cuda::DeviceModel& model, cuda::DeviceArena& arena, Recording& recording);
 
   Binary* add_binary(const cuda::FatbinWrapper& wrapper);
   void add_kernel(Binary& binary, const void* host, const std::string& name);
@@ -77,6 +78,7 @@ class DeviceCode {
  private:
   std::unique_ptr<ptx::Module> parse(const Binary& binary) const;
 
+  const cuda::DeviceModel& model_;
   cuda::DeviceArena& arena_;
   Recording& recording_;
   ptx::Device device_;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/marks.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/ptx/exec.hpp"
@@ -22,12 +21,13 @@ struct Pushed {
 thread_local std::vector<Pushed> pushed;
 
 bool fits(const LaunchRequest& q, const Kernel& kernel) {
-  using namespace device_model;
+  using Limits = cuda::DeviceModel;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   const bool some = threads > 0 && q.grid.x > 0 && q.grid.y > 0 && q.grid.z > 0;
-  return some && threads <= kMaxThreadsPerBlock && q.block.x <= kMaxBlockXY && q.block.y <= kMaxBlockXY &&
-         q.block.z <= kMaxBlockZ && q.grid.x <= std::uint32_t{kMaxGridX} && q.grid.y <= kMaxGridYZ &&
-         q.grid.z <= kMaxGridYZ && q.dynamic_shared <= kernel.max_dynamic_shared;
+  return some && threads <= Limits::kMaxThreadsPerBlock && q.block.x <= Limits::kMaxBlockXY &&
+         q.block.y <= Limits::kMaxBlockXY && q.block.z <= Limits::kMaxBlockZ &&
+         q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ &&
+         q.dynamic_shared <= kernel.max_dynamic_shared;
 }
 
 /// Each argument is copied to where the PTX has its parameter.
@@ -57,8 +57,9 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.threads = r.recording.threads();
   if (const auto seed = r.recording.schedule_seed()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = *seed;
-    spec.resident_ctas = resident_blocks(*kernel, function, q);
+    spec.resident_ctas = resident_blocks(r, *kernel, function, q);
   }
+  r.recording.next_launch(function.name, std::uint64_t{q.grid.x} * q.grid.y * q.grid.z);
   spec.params = parameter_block(function, q.arguments);
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();

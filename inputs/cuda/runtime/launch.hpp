@@ -17,7 +17,8 @@ struct LaunchRequest {
 };
 
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
-std::uint32_t resident_blocks(const Kernel& kernel, const ptx::Function& function, const LaunchRequest& request);
+std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
+                              const LaunchRequest& request);
 
 /// Runs the kernel to its end, and records it if it is to be. Returns the runtime's status; throws what ends the program.
 int launch(Runtime& r, const LaunchRequest& request);

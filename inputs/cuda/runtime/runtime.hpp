@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
@@ -39,6 +40,7 @@ struct PoolBlock {
 /// because programs call from destructors of their own statics.
 struct Runtime {
   std::recursive_mutex mutex;  ///< held during every call: calls of several threads run one after the other
+  cuda::DeviceModel model;     ///< what the program is told
   cuda::DeviceArena arena;
   DeviceCode code;
   Recording recording;
