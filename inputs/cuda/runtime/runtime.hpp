@@ -12,6 +12,7 @@
 #include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
+#include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
 
 namespace atl::cudart {
@@ -49,6 +50,7 @@ struct Runtime {
   int device_flags = 0;
   std::size_t limits[8];  ///< cudaLimit -> bytes
   std::set<void*> streams, events;
+  Graphs graphs;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
   std::map<Pool*, std::unique_ptr<Pool>> pools;  ///< that the program made
   Pool default_pool;
