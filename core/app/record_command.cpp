@@ -82,10 +82,12 @@ std::string quoted(const std::vector<std::string>& words) {
 // program prints and what it accesses then repeats.
 constexpr char kZeroedHeap[] = "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0";
 
-/// The environment of the program: ours, the recorder in front, and without what MPI told this process about itself.
+/// The environment of the program: ours, the recorder in front (also under the driver's name, for who asks for it by name),
+/// and without what MPI told this process about itself.
 std::vector<std::string> program_environment(const cuda::RecordOptions& options, const std::string& library) {
+  const std::string driver = (fs::path(library).parent_path() / "libcuda.so.1").string();
   std::vector<std::string> out = cuda::to_environment(options);
-  std::string preload = "LD_PRELOAD=" + library, tunables = std::string("GLIBC_TUNABLES=") + kZeroedHeap;
+  std::string preload = "LD_PRELOAD=" + library + ":" + driver, tunables = std::string("GLIBC_TUNABLES=") + kZeroedHeap;
   for (char** variable = environ; *variable; ++variable) {
     const std::string entry(*variable);
     if (entry.starts_with("LD_PRELOAD=") && entry.size() > 11) {

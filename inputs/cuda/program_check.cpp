@@ -56,10 +56,8 @@ bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
 
 /// Programs that have no kernels for the recorder, whatever they are rebuilt with.
 void check_kernels(const ElfFile& elf, const std::string& path) {
-  bool runtime = false;
   std::string driver, library;
   for (const std::string& name : elf.needed()) {
-    runtime |= name.rfind("libcudart.so", 0) == 0;
     if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
     if (closed(name)) library = name;
   }
@@ -67,9 +65,7 @@ void check_kernels(const ElfFile& elf, const std::string& path) {
   for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
   const bool kernels = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return may_have_kernels(e, path); });
   if (kernels) return;
-  if (!driver.empty() && !runtime)
-    throw InputError(path, "launches its kernels through the driver API (" + driver +
-                               "), which cannot be recorded; only kernels of the runtime API (<<<...>>>) can");
+  if (!driver.empty()) return;  // whose modules come from elsewhere
   if (!library.empty())
     throw InputError(path, "has no kernels of its own; those of " + library +
                                " are there as machine code only, without PTX, and cannot be recorded");

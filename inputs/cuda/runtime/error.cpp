@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "inputs/cuda/runtime/runtime.hpp"
 
 namespace atl::cudart {
@@ -73,6 +75,8 @@ int remember(int status) {
   if (status != kSuccess) last_error = status;
   return status;
 }
+
+int exchange_last_error(int status) { return std::exchange(last_error, status); }
 
 extern "C" {
 

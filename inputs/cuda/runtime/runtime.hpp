@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,7 @@ struct Runtime {
   Pool* current_pool = &default_pool;              ///< of cudaMallocAsync
   std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
   std::set<std::string> complained_about;
+  std::deque<std::string> images;                      ///< files of device code that were loaded
   std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
   std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
 
@@ -67,6 +69,8 @@ Runtime& runtime();
 
 /// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
 int remember(int status);
+/// Replaces it; returns what it was.
+int exchange_last_error(int status);
 
 /// Says what went wrong, saves the trace of the finished kernels and ends the program: exit code 4 if a file could not be
 /// written, else 3. For what would otherwise go on with wrong results.
