@@ -44,7 +44,7 @@ class Refused(program.ProgramTest):
         source = self.write("library.c", "int used(void) { return 0; }\n")
         subprocess.run(["gcc", "-shared", f"-Wl,-soname,{library}", "-o", self.path(library), source], check=True)
         main = self.write("main.c", "int used(void);\nint main(void) { return used(); }\n")
-        subprocess.run(["gcc", "-o", self.path(name), main, self.path(library)], check=True)
+        subprocess.run(["gcc", "-o", self.path(name), main, self.path(library), "-Wl,-rpath," + self.folder], check=True)
         return self.path(name)
 
     def test_a_program_without_kernels_is_told_so_and_not_to_rebuild(self):
