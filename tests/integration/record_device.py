@@ -8,7 +8,12 @@ from recorded_program import OneProgram
 
 SOURCE = r"""
 #include <cstdio>
-__global__ void fill(int* p) { extern __shared__ int s[]; s[threadIdx.x] = 1; __syncthreads(); p[blockIdx.x * blockDim.x + threadIdx.x] = s[0]; }
+__global__ void fill(int* p) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  p[blockIdx.x * blockDim.x + threadIdx.x] = s[0];
+}
 __global__ void arch(int* p) {
 #if __CUDA_ARCH__ >= 900
   *p = 90;
@@ -35,7 +40,8 @@ int main() {
   fill<<<blocks * p.multiProcessorCount, 256, 10000>>>(d);
   arch<<<1, 1>>>(d);
   cudaMemcpy(&chosen, d, 4, cudaMemcpyDeviceToHost);
-  printf("{\"name\": \"%s\", \"arch\": %d, \"code\": %d, \"sms\": %d, \"threads\": %d, \"blocks\": %d, \"mem\": %zu, \"l2\": %d, \"same\": %d}\n",
+  printf("{\"name\": \"%s\", \"arch\": %d, \"code\": %d, \"sms\": %d, "
+         "\"threads\": %d, \"blocks\": %d, \"mem\": %zu, \"l2\": %d, \"same\": %d}\n",
          p.name, p.major * 10 + p.minor, chosen, p.multiProcessorCount, p.maxThreadsPerMultiProcessor, blocks, total,
          p.l2CacheSize, same);
 }

@@ -31,7 +31,11 @@ static int failures = 0;
 static int (*proc)(const char*, void**, int, unsigned long long, int*);
 template <typename F> struct Function;
 template <typename... A> struct Function<int(A...)> {
-  explicit Function(const char* name, int version = 12040) { void* p = nullptr; OK(proc(name, &p, version, 0, nullptr)); f = (int (*)(A...))p; }
+  explicit Function(const char* name, int version = 12040) {
+    void* p = nullptr;
+    OK(proc(name, &p, version, 0, nullptr)); 
+    f = (int (*)(A...))p;
+  }
   int operator()(A... a) const { return f(a...); }
   int (*f)(A...);
 };
@@ -177,7 +181,8 @@ int main(int, char** argv) {
   int options[] = {5, 6};
   void* values[] = {log, (void*)sizeof log};
   Handle bad = nullptr;
-  EXPECT(cuModuleLoadDataEx(&bad, ".version 8.0\n.target sm_80\n.visible .entry k() { mov.u32 %undeclared, %tid.x; }", 2, options, values) == 218);
+  const char* wrong_ptx = ".version 8.0\n.target sm_80\n.visible .entry k() { mov.u32 %undeclared, %tid.x; }";
+  EXPECT(cuModuleLoadDataEx(&bad, wrong_ptx, 2, options, values) == 218);
   EXPECT(strstr(log, "undeclared"));
   EXPECT(cuModuleLoadData(&bad, "\177ELF machine code") == 209);
   EXPECT(cuModuleLoad(&bad, "/no/such/file") == 301);
@@ -257,6 +262,15 @@ class Driver(RecordTest):
         outcome = self.record(binary)
         self.assertEqual((outcome.code, outcome.out), (0, "18 18 0\n"), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), 2)
+
+    def test_a_program_that_nvcc_links_without_kernels_and_without_the_runtime(self):
+        if not recorded_program.NVCC:
+            self.skipTest("no nvcc")
+        lib = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64")
+        source = self.write("plain.cpp", "extern \"C\" int cuInit(unsigned);\nint main() { return cuInit(0); }\n")
+        binary = self.nvcc(["-o", self.path("plain"), source, "-L" + os.path.join(lib, "stubs"), "-lcuda"], self.path("plain"))
+        outcome = self.record(binary)
+        self.assertIn("launched no kernel", outcome.err, outcome)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ static int failures = 0;
 
 __global__ void add(int* p, int v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] += v; }
 __global__ void times(int* p, int v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= v; }
-__global__ void sum(const int* a, const int* b, int* c, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[i] = a[i] + b[i]; }
+__global__ void sum(const int* a, const int* b, int* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
 __constant__ int offset;
 
 static int called = 0;
