@@ -3,10 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "core/app/child_process.hpp"
@@ -15,6 +18,8 @@
 #include "core/engine/file_exists.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/version.hpp"
+#include "inputs/config/reader.hpp"
+#include "inputs/cuda/launch_selection.hpp"
 #include "inputs/cuda/program_check.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/trace/trace_writer.hpp"
@@ -26,10 +31,31 @@ namespace fs = std::filesystem;
 
 struct RecordCommand {
   cuda::RecordOptions record;
-  std::string kernels;
+  std::string ctas, device;
   std::vector<std::string> program;
   bool force = false;
 };
+
+/// `--device`: a description, or a system with perhaps a description of what differs behind it. The program is told of
+/// all chips as of one GPU, since that is how they will run its kernels.
+cuda::DeviceModel device_of(const std::string& text) {
+  const auto comma = std::min(text.find(','), text.size());
+  const std::string first = text.substr(0, comma);
+  if (first.empty() || first.starts_with("sm_") || first.find('=') != std::string::npos) return cuda::parse_device(text);
+  const SystemConfig system = read_system(first);
+  std::string rest = text.substr(comma), arch = "sm_90";
+  if (rest.starts_with(",sm_")) {
+    const auto end = std::min(rest.find(',', 1), rest.size());
+    arch = rest.substr(1, end - 1), rest = rest.substr(end);
+  }
+  const std::uint64_t l2_kib = std::uint64_t{system.llc.size_kib} / system.scale * system.chips;
+  return cuda::parse_device(
+      fmt::format("{},sms={},threads={},blocks={},registers={},shared={}k,reserved=0,l2={},clock={},"
+                  "name=Atoll recorder: {}{}",
+                  arch, system.chips * system.sm.count, system.sm.warps * 32, system.sm.ctas, system.sm.registers,
+                  system.sm.shared_kib, std::min<std::uint64_t>(l2_kib * 1024, std::numeric_limits<int>::max()),
+                  std::max(1.0, std::round(system.core_clock_mhz)), system.name, rest));
+}
 
 /// The stand-in for the CUDA runtime lies beside this program in a build, below its prefix when installed.
 std::string find_runtime() {
@@ -56,10 +82,12 @@ std::string quoted(const std::vector<std::string>& words) {
 // program prints and what it accesses then repeats.
 constexpr char kZeroedHeap[] = "glibc.malloc.perturb=255:glibc.malloc.tcache_count=0";
 
-/// The environment of the program: ours, the recorder in front, and without what MPI told this process about itself.
+/// The environment of the program: ours, the recorder in front (also under the driver's name, for who asks for it by name),
+/// and without what MPI told this process about itself.
 std::vector<std::string> program_environment(const cuda::RecordOptions& options, const std::string& library) {
+  const std::string driver = (fs::path(library).parent_path() / "libcuda.so.1").string();
   std::vector<std::string> out = cuda::to_environment(options);
-  std::string preload = "LD_PRELOAD=" + library, tunables = std::string("GLIBC_TUNABLES=") + kZeroedHeap;
+  std::string preload = "LD_PRELOAD=" + library + ":" + driver, tunables = std::string("GLIBC_TUNABLES=") + kZeroedHeap;
   for (char** variable = environ; *variable; ++variable) {
     const std::string entry(*variable);
     if (entry.starts_with("LD_PRELOAD=") && entry.size() > 11) {
@@ -123,7 +151,13 @@ void save_rest(const cuda::RecordOptions& options) {
 }
 
 int record(RecordCommand& c) {
-  if (!c.kernels.empty()) std::tie(c.record.first_kernel, c.record.last_kernel) = cuda::parse_kernel_range(c.kernels);
+  if (!c.record.kernels.empty()) cuda::LaunchSelection{c.record.kernels};  // before the program runs: it may be wrong
+  if (!c.ctas.empty()) {
+    const auto [first, last] = cuda::parse_range(c.ctas, "--ctas");
+    c.record.first_cta = first;
+    if (last != ~0ull) c.record.max_ctas = std::min(c.record.max_ctas, last - first + 1);
+  }
+  if (!c.device.empty()) c.record.device = device_of(c.device);
   const std::string program = cuda::find_program(c.program.front());
   cuda::check_recordable(program);
   const std::string library = find_runtime();
@@ -134,7 +168,8 @@ int record(RecordCommand& c) {
   fs::remove(c.record.output + ".part", ignored);  // of a recording that was killed with its parent
   fs::remove(c.record.output, ignored);            // so that its presence tells whether something was recorded
   c.record.source = quoted(c.program);
-  c.record.importer = fmt::format("atoll record {} ({})", version(), git_commit());
+  c.record.importer =
+      fmt::format("atoll record {} ({}){}", version(), git_commit(), c.device.empty() ? "" : " --device " + c.device);
   const int code = run_program(program, c.program, program_environment(c.record, library));
   if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
   if (code == 0 && !file_exists(c.record.output))
@@ -151,17 +186,30 @@ void add_record(Commands& c) {
       "Examples:\n"
       "  atoll record -o vadd.h5 -- ./vectorAdd 100000\n"
       "  atoll record --kernels 3-10 --max-ctas 512 -- ./bfs graph.txt\n"
+      "  atoll record --kernels 'gemm*' --stop-after 2 -- ./bench\n"
       "The program must hold PTX for sm_70 to sm_90: nvcc's default, or -gencode arch=compute_75,code=compute_75.\n"
       "Its exit code is passed on; 3: it did what no GPU survives or Atoll does not execute, 4: the disk is full.");
   cmd->add_option("-o,--output", o->record.output, "trace to write (.h5); default: the program's name in this folder")
       ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "replace an existing trace");
-  cmd->add_option("--kernels", o->kernels, "record only these launches, counted from 0; all are executed")
+  cmd->add_option("--kernels", o->record.kernels,
+                  "record only these launches, by number (3-10, the first is 0), by name ('gemm*'), or both ('gemm*:0-2': "
+                  "the first three of these), with commas between; all are executed")
+      ->type_name("LIST");
+  cmd->add_option("--stop-after", o->record.stop_after,
+                  "the trace ends with N recorded launches; the program goes on at functional speed")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  cmd->add_option("--ctas", o->ctas, "record only these thread blocks of each kernel, counted from 0")
       ->type_name("FIRST-LAST");
-  cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel")
+  cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel (of --ctas)")
       ->check(CLI::PositiveNumber);
   cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: record whole thread blocks until there are N ops")
       ->check(CLI::PositiveNumber);
+  cmd->add_option("--device", o->device,
+                  "the GPU that the program is told it has: a preset or system file, or for example sm_80,sms=108,mem=40g "
+                  "(docs/recording.md); default: sm_90 with 128 SMs")
+      ->type_name("DEVICE");
   cmd->add_option("--threads", o->record.threads,
                   "that execute thread blocks which cannot learn of each other; default: one per processor")
       ->type_name("N")

@@ -54,28 +54,25 @@ bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
   return std::search(entry.payload.begin(), entry.payload.end(), kSection.begin(), kSection.end()) != entry.payload.end();
 }
 
-/// Programs that have no kernels for the recorder, whatever they are rebuilt with.
-void check_kernels(const ElfFile& elf, const std::string& path) {
-  bool runtime = false;
+/// Whether the program has kernels of its own. Throws where there will be none, whatever it is rebuilt with.
+bool check_kernels(const ElfFile& elf, const std::string& path) {
   std::string driver, library;
   for (const std::string& name : elf.needed()) {
-    runtime |= name.rfind("libcudart.so", 0) == 0;
     if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
     if (closed(name)) library = name;
   }
   std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
   for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
   const bool kernels = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return may_have_kernels(e, path); });
-  if (kernels) return;
-  if (!driver.empty() && !runtime)
-    throw InputError(path, "launches its kernels through the driver API (" + driver +
-                               "), which cannot be recorded; only kernels of the runtime API (<<<...>>>) can");
+  if (kernels) return true;
+  if (!driver.empty()) return false;  // its modules come from elsewhere
   if (!library.empty())
     throw InputError(path, "has no kernels of its own; those of " + library +
                                " are there as machine code only, without PTX, and cannot be recorded");
+  return false;
 }
 
-void check_runtime(const ElfFile& elf, const std::string& path) {
+void check_runtime(const ElfFile& elf, const std::string& path, bool kernels) {
   for (const std::string& name : elf.needed()) {
     if (name.rfind("libcudart.so", 0) != 0) continue;
     if (name == kSoname) return;
@@ -86,6 +83,8 @@ void check_runtime(const ElfFile& elf, const std::string& path) {
   const auto functions = elf.functions();
   if (std::any_of(functions.begin(), functions.end(), [](const auto& f) { return f.name == "__cudaRegisterFatBinary"; }))
     return;
+  // nvcc leaves device code without kernels, and not always the runtime, in a program that uses the driver API only.
+  if (!kernels && !functions.empty()) return;
   throw InputError(path,
                    functions.empty()
                        ? "has the CUDA runtime linked into it and is stripped, so that its calls cannot be redirected; "
@@ -115,9 +114,9 @@ std::string find_program(const std::string& program) {
 void check_recordable(const std::string& path) {
   const auto elf = ElfFile::open(path);
   if (!elf) return;
-  check_kernels(*elf, path);
-  check_runtime(*elf, path);
-  check_device_code(*elf, path);
+  const bool kernels = check_kernels(*elf, path);
+  check_runtime(*elf, path, kernels);
+  if (kernels) check_device_code(*elf, path);
 }
 
 }  // namespace atl::cuda

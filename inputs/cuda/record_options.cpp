@@ -8,12 +8,14 @@
 namespace atl::cuda {
 namespace {
 
-constexpr char kOutput[] = "ATOLL_RECORD_OUTPUT", kFirst[] = "ATOLL_RECORD_FIRST_KERNEL";
-constexpr char kLast[] = "ATOLL_RECORD_LAST_KERNEL", kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
+constexpr char kOutput[] = "ATOLL_RECORD_OUTPUT", kKernels[] = "ATOLL_RECORD_KERNELS";
+constexpr char kStopAfter[] = "ATOLL_RECORD_STOP_AFTER", kFirstCta[] = "ATOLL_RECORD_FIRST_CTA";
+constexpr char kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
 constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS", kCompression[] = "ATOLL_RECORD_COMPRESSION";
 constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHECK";
 constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
+constexpr char kDevice[] = "ATOLL_RECORD_DEVICE";
 
 bool number(std::string_view text, std::uint64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -32,29 +34,18 @@ void number_of(const char* name, std::uint64_t& out) {
 
 }  // namespace
 
-std::pair<std::uint64_t, std::uint64_t> parse_kernel_range(const std::string& text) {
-  const auto dash = text.find('-');
-  std::uint64_t first = 0, last = ~0ull;
-  bool good = number(std::string_view(text).substr(0, dash), first);
-  if (dash == std::string::npos)
-    last = first;
-  else if (dash + 1 < text.size())
-    good = good && number(std::string_view(text).substr(dash + 1), last);
-  if (!good || first > last)
-    throw InputError("--kernels", "'" + text + "' is no range of launches; give for example 3-10, 3 or 3- (the first is 0)");
-  return {first, last};
-}
-
 std::vector<std::string> to_environment(const RecordOptions& o) {
   const auto line = [](const char* name, const std::string& value) { return std::string(name) + "=" + value; };
   return {line(kOutput, o.output),
-          line(kFirst, std::to_string(o.first_kernel)),
-          line(kLast, std::to_string(o.last_kernel)),
+          line(kKernels, o.kernels),
+          line(kStopAfter, std::to_string(o.stop_after)),
+          line(kFirstCta, std::to_string(o.first_cta)),
           line(kMaxCtas, std::to_string(o.max_ctas)),
           line(kMaxOps, std::to_string(o.max_ops)),
           line(kThreads, std::to_string(o.threads)),
           line(kCompression, std::to_string(o.compression)),
           line(kSeed, o.schedule_seed ? std::to_string(*o.schedule_seed) : text_of(kGivenSeed)),
+          line(kDevice, to_text(o.device)),
           line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
           line(kSource, o.source),
@@ -65,11 +56,13 @@ std::optional<RecordOptions> options_from_environment() {
   RecordOptions o;
   o.output = text_of(kOutput);
   if (o.output.empty()) return std::nullopt;
-  number_of(kFirst, o.first_kernel), number_of(kLast, o.last_kernel);
-  number_of(kMaxCtas, o.max_ctas), number_of(kMaxOps, o.max_ops);
+  o.kernels = text_of(kKernels);
+  number_of(kStopAfter, o.stop_after), number_of(kFirstCta, o.first_cta), number_of(kMaxCtas, o.max_ctas);
+  number_of(kMaxOps, o.max_ops);
   number_of(kThreads, o.threads), number_of(kCompression, o.compression);
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
   if (!text_of(kSeed).empty()) number_of(kSeed, o.schedule_seed.emplace());
+  if (const std::string device = text_of(kDevice); !device.empty()) o.device = parse_device(device);
   o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
   o.source = text_of(kSource), o.importer = text_of(kImporter);

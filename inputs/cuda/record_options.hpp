@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "inputs/cuda/device_model.hpp"
 #include "inputs/trace/trace_format.hpp"
 
 namespace atl::cuda {
@@ -12,24 +12,21 @@ namespace atl::cuda {
 /// What `atoll record` was asked for. It reaches the recorder inside the program through the environment.
 struct RecordOptions {
   std::string output;                                      ///< the trace, an absolute path
-  std::uint64_t first_kernel = 0;                          ///< launches, counted from 0
-  std::uint64_t last_kernel = ~0ull;                       ///< inclusive
-  std::uint64_t max_ctas = ~0ull;                          ///< of each kernel: the first so many are recorded
+  std::string kernels;                                     ///< LaunchSelection; empty: all launches
+  std::uint64_t stop_after = 0;                            ///< recorded launches; 0: never
+  std::uint64_t first_cta = 0;                             ///< of each kernel: recorded from this one on
+  std::uint64_t max_ctas = ~0ull;                          ///< of each kernel: so many are recorded
   std::uint64_t max_ops = 0;                               ///< of each kernel: reached, no further CTA is recorded; 0: all
   std::uint64_t threads = 0;                               ///< that execute CTAs; 0: as many as there are processors
   std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
   /// Of the interleaved schedule (docs/recording.md); without one, warps have long turns.
   std::optional<std::uint64_t> schedule_seed;
+  DeviceModel device;  ///< what the program is told
   bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line
   std::string importer;  ///< program and version that records
-
-  bool wants(std::uint64_t launch) const { return launch >= first_kernel && launch <= last_kernel; }
 };
-
-/// "3-10", "3", "3-" (to the end). Throws InputError.
-std::pair<std::uint64_t, std::uint64_t> parse_kernel_range(const std::string& text);
 
 /// Environment variables as NAME=VALUE. A seed that is not given is taken from ATOLL_SCHEDULE_SEED of this process.
 std::vector<std::string> to_environment(const RecordOptions& options);

@@ -22,15 +22,17 @@ void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, co
   std::copy(spec.block.begin(), spec.block.end(), info_.block);
   info_.shared_bytes = shared_bytes(spec);
   info_.registers_per_thread = registers_at_launch(image.registers, info_.threads());
-  total_ = std::min(info_.ctas(), options_.max_ctas);
-  kernel_ctas_ = kernel_ops_ = next_ = 0;
+  total_ = std::min(info_.ctas() - std::min(info_.ctas(), options_.first_cta), options_.max_ctas);
+  kernel_ctas_ = kernel_ops_ = 0, next_ = options_.first_cta;
   complete_ = false;
   live_.clear(), early_.clear();
   ++counts_.kernels;
   output_.begin_kernel(info_);
 }
 
-bool Recorder::wants(std::uint64_t cta) { return cta < total_ && !complete_; }
+bool Recorder::wants(std::uint64_t cta) {
+  return cta >= options_.first_cta && cta - options_.first_cta < total_ && !complete_;
+}
 
 CtaRecorder& Recorder::live(std::uint64_t number) {
   std::unique_lock lock(mutex_);

@@ -37,15 +37,17 @@ class TraceOutput final : public RecordOutput {
 };
 
 struct RecordOptions {
-  std::uint64_t max_ctas = std::numeric_limits<std::uint64_t>::max();  ///< per kernel: the first ones
-  std::uint64_t max_ops = 0;  ///< per kernel: the CTA with which so many are reached is the last one; 0: no limit
+  std::uint64_t max_ctas = std::numeric_limits<std::uint64_t>::max();  ///< per kernel: so many
+  std::uint64_t max_ops = 0;    ///< per kernel: the CTA with which so many are reached is the last one; 0: no limit
+  std::uint64_t first_cta = 0;  ///< per kernel: they begin here; it has more CTAs than that
 };
 
 struct RecordCounts {
   std::uint64_t kernels = 0, ctas = 0, ops = 0, accesses = 0, warp_instructions = 0;
 };
 
-/// Puts the CTAs of a kernel, which may be executed at the same time, into their order. A sample is made of the first ones.
+/// Puts the CTAs of a kernel, which may be executed at the same time, into their order. A sample is
+/// made of the first ones, from RecordOptions::first_cta on.
 /// A kernel that fails has not all its CTAs in the output, and no end.
 class Recorder final : public RecordSink {
  public:
@@ -70,7 +72,7 @@ class Recorder final : public RecordSink {
   RecordCounts counts_;
   KernelInfo info_;
   RecordTable table_;
-  std::uint64_t total_ = 0;  ///< CTAs that max_ctas allows
+  std::uint64_t total_ = 0;  ///< CTAs that the options allow
 
   std::mutex output_mutex_;  ///< who ends a CTA writes what is due, and waits for others that do: so little piles up
   std::uint64_t next_ = 0, kernel_ctas_ = 0, kernel_ops_ = 0;

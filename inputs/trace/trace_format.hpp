@@ -26,6 +26,7 @@ inline constexpr char kFormat[] = "atoll-trace";
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint64_t kOpsPerBlock = 1u << 15;        ///< a block is closed by the CTA that reaches this many ops
 inline constexpr std::uint64_t kChunk = 1u << 15;              ///< elements per HDF5 chunk
+inline constexpr std::uint64_t kCompactBytes = 512;            ///< a column up to this size is stored without a chunk
 inline constexpr std::uint64_t kMaxBlockItems = 1u << 28;      ///< more ops or accesses in one block: the file is corrupt
 inline constexpr unsigned kMaxAccesses = 64;                   ///< per op: 32 lanes, each at most across one block boundary
 inline constexpr std::uint64_t kMaxBlockAddress = 1ull << 56;  ///< block addresses that Access can hold

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <map>
+#include <utility>
 #include <vector>
 
+#include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
 #include "inputs/trace/address_codec.hpp"
 #include "inputs/trace/trace_columns.hpp"
@@ -16,7 +20,8 @@ namespace {
 
 using namespace trace_format;
 
-constexpr hsize_t kAllocationChunk = 512;  // elements; flush() writes a chunk again and again until it is full
+constexpr unsigned kColumns = 12, kLinkName = 12;  // of a kernel; bytes of a name
+constexpr hsize_t kAllocationChunk = 512;          // elements; flush() writes a chunk again and again until it is full
 
 void put(H5::H5Object& object, const char* name, const std::string& text) {
   const H5::StrType type(H5::PredType::C_S1, text.empty() ? 1 : text.size());
@@ -31,9 +36,13 @@ template <typename T> void put(H5::H5Object& object, const char* name, const T* 
 /// Without time stamps, so that recording twice gives the same bytes; and without a name, for link_group() or drop_group().
 /// It is counted as referenced nevertheless: HDF5 forgets a group without references once its metadata cache is full, as in
 /// a large kernel.
-H5::Group create_group(H5::H5File& file) {
+H5::Group create_group(H5::H5File& file, unsigned links = 0) {
   const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
   H5Pset_obj_track_times(properties, false);
+  if (links != 0) {  // known to be so few: they stay in the object header, which is smaller than an index of them
+    H5Pset_link_phase_change(properties, links, 0);
+    H5Pset_est_link_info(properties, links, kLinkName);
+  }
   const hid_t id = H5Gcreate_anon(file.getId(), properties, H5P_DEFAULT);
   H5Pclose(properties);
   if (id < 0 || H5Oincr_refcount(id) < 0) throw H5::FileIException("H5Gcreate_anon", "cannot create a group");
@@ -66,6 +75,27 @@ H5::FileAccPropList compact_metadata() {
   return properties;
 }
 
+/// Of a kernel: equal for two launches that do the same at the same addresses, and for no others that will ever meet.
+class ContentKey {
+ public:
+  template <typename T> void add(const T* values, std::size_t count) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(values);
+    std::size_t left = count * sizeof(T);
+    add(left);
+    for (; left > 0; left -= std::min<std::size_t>(left, 8), bytes += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes, std::min<std::size_t>(left, 8));
+      add(word);
+    }
+  }
+  std::pair<std::uint64_t, std::uint64_t> value() const { return {one_.value(), other_.value()}; }
+
+ private:
+  void add(std::uint64_t word) { one_.add(word), other_.add(word, ++words_); }
+  Digest one_, other_;
+  std::uint64_t words_ = 0;
+};
+
 const char* fault_of(const Op& op, const CtaProgram& cta) {
   if (op.kind > OpKind::exit) return "an unknown kind";
   if (op.issue == 0) return "no issue slot";
@@ -89,7 +119,10 @@ struct TraceWriter::Impl {
   std::string path, part;
   H5::H5File file;
   KernelInfo info;
+  std::uint64_t first_cta = 0;  // of this kernel, if it is a sample
   H5::Group group, table;
+  ContentKey key;                                                             // of this kernel
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> contents;  // key -> kernel
   bool in_kernel = false;
   std::string incomplete;  // of this kernel; empty: whole
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
@@ -108,8 +141,11 @@ struct TraceWriter::Impl {
   void push_warp(const CtaProgram& cta, const WarpOps& warp);
   /// Calls `f` with each column of a kernel and its name.
   template <typename F> void each_column(F f);
+  void close_block(bool last);
   void flush_block(bool last);
   void end_kernel(bool sample);
+  bool link_to_equal_kernel();
+  void drop_columns();
   void write_allocations(bool last);
 };
 
@@ -170,16 +206,12 @@ void TraceWriter::add_allocation(const TraceAllocation& allocation) {
   impl_->name.values.insert(impl_->name.values.end(), name, name + allocation.name.size() + 1);
 }
 
-void TraceWriter::begin_kernel(const KernelInfo& info) {
+void TraceWriter::begin_kernel(const KernelInfo& info, std::uint64_t first_cta) {
   Impl& w = *impl_;
   w.end_kernel(false);
   if (info.ctas() == 0 || info.threads() == 0) w.refuse("kernel '" + info.name + "' has an empty grid or block");
-  try {
-    w.group = create_group(w.file);
-  } catch (const H5::Exception& e) {
-    throw IoError(w.part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
-  }
-  w.info = info;
+  w.info = info, w.first_cta = first_cta;
+  w.key = {};
   w.in_kernel = true;
   w.incomplete.clear();
   w.ctas = w.block_ops = w.previous_start = 0;
@@ -233,10 +265,10 @@ void TraceWriter::add_cta(const CtaProgram& cta) {
   w.cta_warps.values.push_back(static_cast<std::uint32_t>(cta.warps.size()));
   w.block_ops += 1;  // so that empty CTAs close a block in the end, too
   ++w.ctas;
-  if (w.block_ops >= kOpsPerBlock) w.flush_block(false);
+  if (w.block_ops >= kOpsPerBlock) w.close_block(false), w.flush_block(false);
 }
 
-void TraceWriter::Impl::flush_block(bool last) {
+void TraceWriter::Impl::close_block(bool last) {
   totals[0] = ctas;
   totals[1] += warp_ops.values.size();
   totals[2] += op_kind.values.size();
@@ -246,13 +278,44 @@ void TraceWriter::Impl::flush_block(bool last) {
   for (const std::size_t size : {warp_ops.values.size(), op_kind.values.size(), access_delta.values.size()})
     if (size > kMaxBlockItems) refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
   if (last) block_index.values.insert(block_index.values.end(), std::begin(totals), std::end(totals));
+  each_column([&](auto& column, const char*) {
+    if (last || static_cast<const void*>(&column) != &block_index) key.add(column.values.data(), column.values.size());
+  });
+}
+
+void TraceWriter::Impl::flush_block(bool last) {
   try {
+    if (!H5Iis_valid(group.getId())) group = create_group(file, kColumns);
     each_column([&](auto& column, const char* name) {
       if (last || static_cast<const void*>(&column) != &block_index) column.flush(group, name, last);
     });
   } catch (const H5::Exception& e) {
     throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
   }
+}
+
+/// Benchmarks launch the same again and again: such a kernel is another name of the first one's group.
+bool TraceWriter::Impl::link_to_equal_kernel() {
+  for (const auto& numbers : {info.grid, info.block}) key.add(numbers, 3);
+  const std::uint64_t rest[] = {info.registers_per_thread, info.shared_bytes, ctas, first_cta};
+  key.add(rest, std::size(rest));
+  key.add(info.name.data(), info.name.size());
+  const auto [equal, is_new] = contents.emplace(key.value(), kernels);
+  if (is_new) return false;
+  try {
+    drop_columns();
+    const std::string from = kernel_group(equal->second), to = kernel_group(kernels);
+    if (H5Lcreate_hard(file.getId(), from.c_str(), file.getId(), to.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
+      throw H5::FileIException("H5Lcreate_hard", "cannot create " + to);
+  } catch (const H5::Exception& e) {
+    throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
+  }
+  return true;
+}
+
+void TraceWriter::Impl::drop_columns() {
+  each_column([](auto& column, const char*) { column.reset(); });
+  if (H5Iis_valid(group.getId())) drop_group(group);
 }
 
 /// Only a whole kernel gets a name. So the file, as it was flushed last, is consistent whenever the program dies.
@@ -262,12 +325,19 @@ void TraceWriter::Impl::end_kernel(bool sample) {
   if (!whole && (!sample || ctas == 0))
     refuse("kernel '" + info.name + "' has a grid of " + std::to_string(info.ctas()) + " CTAs, but got " +
            std::to_string(ctas));
+  close_block(true);
+  in_kernel = false;
+  if (link_to_equal_kernel()) {
+    ++kernels;
+    return;
+  }
   flush_block(true);
   try {
     put(group, "name", info.name);
     if (!incomplete.empty()) put(group, "incomplete", incomplete);
     if (!whole) {
       put(group, "launched_grid", info.grid, 3);
+      if (first_cta != 0) put(group, "first_cta", &first_cta, 1);
       info.grid[0] = static_cast<std::uint32_t>(ctas), info.grid[1] = info.grid[2] = 1;
     }
     put(group, "grid", info.grid, 3);
@@ -280,7 +350,6 @@ void TraceWriter::Impl::end_kernel(bool sample) {
     throw IoError(part, "writing kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
   }
   ++kernels;
-  in_kernel = false;
 }
 
 void TraceWriter::set_incomplete(const std::string& what) { impl_->incomplete = what; }
@@ -292,8 +361,7 @@ void TraceWriter::abandon_kernel() {
   if (!w.in_kernel) return;
   w.in_kernel = false;
   try {
-    w.each_column([](auto& column, const char*) { column.reset(); });
-    drop_group(w.group);
+    w.drop_columns();
   } catch (const H5::Exception& e) {
     throw IoError(w.part, "dropping kernel '" + w.info.name + "' failed (" + e.getDetailMsg() + ")");
   }
@@ -302,10 +370,10 @@ void TraceWriter::abandon_kernel() {
 void TraceWriter::Impl::write_allocations(bool last) {
   const bool first = !H5Iis_valid(table.getId());
   if (first) table = create_group(file);
-  address.flush(table, "address", last, kAllocationChunk);
-  size.flush(table, "size", last, kAllocationChunk);
-  ordinal.flush(table, "ordinal", last, kAllocationChunk);
-  name.flush(table, "name", last, kAllocationChunk);
+  address.flush(table, "address", last, kAllocationChunk, false);
+  size.flush(table, "size", last, kAllocationChunk, false);
+  ordinal.flush(table, "ordinal", last, kAllocationChunk, false);
+  name.flush(table, "name", last, kAllocationChunk, false);
   if (first) link_group(file, table, "/allocations");
 }
 

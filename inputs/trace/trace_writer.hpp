@@ -18,8 +18,9 @@ class TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void add_allocation(const TraceAllocation& allocation);
-  /// Ends the previous kernel; unless end_kernel() did, it must have got all its CTAs or be abandoned.
-  void begin_kernel(const KernelInfo& info);
+  /// Ends the previous kernel; unless end_kernel() did, it must have got all its CTAs or be abandoned. `first_cta`: the
+  /// number, in the launch, of the first CTA that it will get, if it is a sample.
+  void begin_kernel(const KernelInfo& info, std::uint64_t first_cta = 0);
   /// Throws InputError for an op that the format or the simulator cannot represent.
   void add_cta(const CtaProgram& cta);
   /// Of the kernel that was begun last: what its trace lacks (Workload::incomplete).

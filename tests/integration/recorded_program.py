@@ -42,6 +42,7 @@ class OneProgram(RecordTest):
     """Compiled once for all tests of a class."""
 
     SOURCE = ""
+    FLAGS: tuple[str, ...] = ()
     binary: str
 
     @classmethod
@@ -52,7 +53,7 @@ class OneProgram(RecordTest):
         with open(source, "w", encoding="utf-8") as file:
             file.write(cls.SOURCE)
         cls.binary = os.path.join(folder.name, "program")
-        subprocess.run([NVCC, "-o", cls.binary, source], check=True, capture_output=True)
+        subprocess.run([NVCC, "-o", cls.binary, *cls.FLAGS, source], check=True, capture_output=True)
 
 
 def main():

@@ -28,7 +28,15 @@ enum Status : int {
   kHostMemoryNotRegistered = 713,
   kAssert = 710,
   kCooperativeLaunchTooLarge = 720,
+  kNotPermitted = 800,
   kNotSupported = 801,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureMerge = 902,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCaptureIsolation = 905,
+  kGraphUpdateFailure = 910,
 };
 
 struct Dim3 {

@@ -38,6 +38,25 @@ bool run_inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t 
 
 }  // namespace
 
+int copy_box(Runtime& r, const Copy3D& p) {
+  if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return kSuccess;
+  const Array* from = p.from_array ? known(r, p.from_array) : nullptr;
+  const Array* to = p.to_array ? known(r, p.to_array) : nullptr;
+  if ((p.from_array && !from) || (p.to_array && !to)) return kInvalidResourceHandle;
+  const std::size_t unit = from ? from->format.bytes() : to ? to->format.bytes() : 1;
+  const std::size_t width = p.extent.width * unit;
+  const auto rows = [&](const Array* a, Position at, const PitchedPointer& plain, std::size_t z) {
+    if (a) return Rows(texel(*a, at.x * unit, at.y, at.z + z), a->row_bytes());
+    const std::size_t line = (at.z + z) * plain.height + at.y;
+    return Rows(static_cast<char*>(plain.pointer) + line * plain.pitch + at.x, plain.pitch);
+  };
+  for (std::size_t z = 0; z < p.extent.depth; ++z) {
+    const Rows out = rows(to, p.to_position, p.to, z), in = rows(from, p.from_position, p.from, z);
+    if (const int status = copy_rows(r, out, in, width, p.extent.height, p.kind); status != kSuccess) return status;
+  }
+  return kSuccess;
+}
+
 extern "C" {
 
 ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
@@ -84,8 +103,9 @@ int cudaMemcpyToArray(void* to, std::size_t x, std::size_t y, const void* from, 
   });
 }
 
-int cudaMemcpyToArrayAsync(void* to, std::size_t x, std::size_t y, const void* from, std::size_t count, int kind, void*) {
-  return cudaMemcpyToArray(to, x, y, from, count, kind);
+int cudaMemcpyToArrayAsync(void* to, std::size_t x, std::size_t y, const void* from, std::size_t count, int kind,
+                           void* stream) {
+  return in_stream(stream, NodeType::copy, [=](Runtime&) { return cudaMemcpyToArray(to, x, y, from, count, kind); });
 }
 
 int cudaMemcpyFromArray(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind) {
@@ -96,8 +116,9 @@ int cudaMemcpyFromArray(void* to, const void* from, std::size_t x, std::size_t y
   });
 }
 
-int cudaMemcpyFromArrayAsync(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind, void*) {
-  return cudaMemcpyFromArray(to, from, x, y, count, kind);
+int cudaMemcpyFromArrayAsync(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind,
+                             void* stream) {
+  return in_stream(stream, NodeType::copy, [=](Runtime&) { return cudaMemcpyFromArray(to, from, x, y, count, kind); });
 }
 
 int cudaMemcpy2DToArray(void* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
@@ -111,8 +132,9 @@ int cudaMemcpy2DToArray(void* to, std::size_t x, std::size_t y, const void* from
 }
 
 int cudaMemcpy2DToArrayAsync(void* to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
-                             std::size_t height, int kind, void*) {
-  return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+                             std::size_t height, int kind, void* stream) {
+  return in_stream(stream, NodeType::copy,
+                   [=](Runtime&) { return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind); });
 }
 
 int cudaMemcpy2DFromArray(void* to, std::size_t pitch, const void* from, std::size_t x, std::size_t y, std::size_t width,
@@ -126,33 +148,22 @@ int cudaMemcpy2DFromArray(void* to, std::size_t pitch, const void* from, std::si
 }
 
 int cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, const void* from, std::size_t x, std::size_t y,
-                               std::size_t width, std::size_t height, int kind, void*) {
-  return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
+                               std::size_t width, std::size_t height, int kind, void* stream) {
+  return in_stream(stream, NodeType::copy,
+                   [=](Runtime&) { return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind); });
 }
 
-/// Positions and the extent count texels as soon as one side is an array, else bytes.
 int cudaMemcpy3D(const Copy3D* p) {
+  return call([&](Runtime& r) { return p ? copy_box(r, *p) : int{kInvalidValue}; });
+}
+
+int cudaMemcpy3DAsync(const Copy3D* p, void* stream) {
   return call([&](Runtime& r) -> int {
-    if (!p || p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0) return p ? kSuccess : kInvalidValue;
-    const Array* from = p->from_array ? known(r, p->from_array) : nullptr;
-    const Array* to = p->to_array ? known(r, p->to_array) : nullptr;
-    if ((p->from_array && !from) || (p->to_array && !to)) return kInvalidResourceHandle;
-    const std::size_t unit = from ? from->format.bytes() : to ? to->format.bytes() : 1;
-    const std::size_t width = p->extent.width * unit;
-    const auto rows = [&](const Array* a, Position at, const PitchedPointer& plain, std::size_t z) {
-      if (a) return Rows(texel(*a, at.x * unit, at.y, at.z + z), a->row_bytes());
-      const std::size_t line = (at.z + z) * plain.height + at.y;
-      return Rows(static_cast<char*>(plain.pointer) + line * plain.pitch + at.x, plain.pitch);
-    };
-    for (std::size_t z = 0; z < p->extent.depth; ++z) {
-      const Rows out = rows(to, p->to_position, p->to, z), in = rows(from, p->from_position, p->from, z);
-      if (const int status = copy_rows(r, out, in, width, p->extent.height, p->kind); status != kSuccess) return status;
-    }
-    return kSuccess;
+    if (!p) return kInvalidValue;
+    Capture* capture = r.graphs.capture_of(stream);
+    return capture ? r.graphs.add(*capture, stream, NodeType::copy, *p) : copy_box(r, *p);
   });
 }
-
-int cudaMemcpy3DAsync(const Copy3D* p, void*) { return cudaMemcpy3D(p); }
 
 }  // extern "C"
 }  // namespace atl::cudart

@@ -50,16 +50,20 @@ int cudaMemcpy(void* to, const void* from, std::size_t size, int kind) {
   return call([&](Runtime& r) { return copy_bytes(r, to, from, size, kind); });
 }
 
-int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void*) {
-  return cudaMemcpy(to, from, size, kind);
+int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void* stream) {
+  return call([&](Runtime& r) {
+    Capture* capture = r.graphs.capture_of(stream);
+    if (capture) return r.graphs.add(*capture, stream, NodeType::copy, line_copy(to, from, size, kind));
+    return copy_bytes(r, to, from, size, kind);
+  });
 }
 
 int cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
   return cudaMemcpy(to, from, size, kDefaultCopy);
 }
 
-int cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size, void*) {
-  return cudaMemcpy(to, from, size, kDefaultCopy);
+int cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size, void* stream) {
+  return cudaMemcpyAsync(to, from, size, kDefaultCopy, stream);
 }
 
 int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
@@ -68,8 +72,12 @@ int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t f
 }
 
 int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height, int kind, void*) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+                      std::size_t height, int kind, void* stream) {
+  return call([&](Runtime& r) {
+    Capture* capture = r.graphs.capture_of(stream);
+    if (!capture) return copy_rows(r, Rows(to, to_pitch), Rows(from, from_pitch), width, height, kind);
+    return r.graphs.add(*capture, stream, NodeType::copy, rows_copy(to, to_pitch, from, from_pitch, width, height, kind));
+  });
 }
 
 int cudaMemset(void* to, int value, std::size_t size) {
@@ -80,14 +88,24 @@ int cudaMemset(void* to, int value, std::size_t size) {
   });
 }
 
-int cudaMemsetAsync(void* to, int value, std::size_t size, void*) { return cudaMemset(to, value, size); }
+int cudaMemsetAsync(void* to, int value, std::size_t size, void* stream) {
+  return call([&](Runtime& r) {
+    Capture* capture = r.graphs.capture_of(stream);
+    const SetWork work{to, size, static_cast<unsigned>(value), 1, size, 1};
+    return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
+  });
+}
 
 int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
   return call([&](Runtime& r) { return set_rows(r, Rows(to, pitch), value, width, height); });
 }
 
-int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, void*) {
-  return cudaMemset2D(to, pitch, value, width, height);
+int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, void* stream) {
+  return call([&](Runtime& r) {
+    Capture* capture = r.graphs.capture_of(stream);
+    if (!capture) return set_rows(r, Rows(to, pitch), value, width, height);
+    return r.graphs.add(*capture, stream, NodeType::set, SetWork{to, pitch, static_cast<unsigned>(value), 1, width, height});
+  });
 }
 
 int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
@@ -100,7 +118,9 @@ int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   });
 }
 
-int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void*) { return cudaMemset3D(to, value, extent); }
+int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void* stream) {
+  return in_stream(stream, NodeType::set, [=](Runtime&) { return cudaMemset3D(to, value, extent); });
+}
 
 }  // extern "C"
 }  // namespace atl::cudart

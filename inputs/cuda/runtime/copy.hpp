@@ -3,6 +3,7 @@
 
 namespace atl::cudart {
 struct Runtime;
+struct Copy3D;
 
 /// Bytes in rows, `pitch` apart.
 struct Rows {
@@ -17,6 +18,8 @@ bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
 /// Copies and fills, with the checks of the runtime; they return its status.
 int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, int kind);
 int copy_rows(const Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind);
+/// Positions and the extent count texels as soon as one side is an array, else bytes.
+int copy_box(Runtime& r, const Copy3D& box);
 int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height);
 
 }  // namespace atl::cudart

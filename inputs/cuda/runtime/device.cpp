@@ -1,13 +1,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 
 namespace atl::cudart {
 namespace {
 
-using namespace device_model;
+using cuda::DeviceModel;
 
 constexpr int kTexture1D = 131072, kTexture2D[2] = {131072, 65536}, kTexture3D = 16384;
 constexpr std::size_t kDefaultLimits[8] = {1024, 1 << 20, 8 << 20, 0, 0, 64, 0, 0};
@@ -15,57 +14,59 @@ constexpr int kKnownLimits = 7;
 
 int only_device_0(int device) { return device == 0 ? int{kSuccess} : int{kInvalidDevice}; }
 
-void fill(DeviceProperties& p) {
+void fill(const DeviceModel& d, DeviceProperties& p) {
   p = {};
-  std::snprintf(p.name, sizeof p.name, "Atoll recorder");
+  std::snprintf(p.name, sizeof p.name, "%s", d.name.c_str());
   std::memcpy(p.uuid, "atoll-recorder-0", sizeof p.uuid);
-  p.global_bytes = kMemoryBytes, p.shared_bytes_per_block = kSharedPerBlock, p.registers_per_block = kRegisters;
-  p.warp_size = kWarpSize, p.max_pitch = 2147483647, p.max_threads_per_block = kMaxThreadsPerBlock;
-  p.max_block[0] = p.max_block[1] = kMaxBlockXY, p.max_block[2] = kMaxBlockZ;
-  p.max_grid[0] = kMaxGridX, p.max_grid[1] = p.max_grid[2] = kMaxGridYZ;
-  p.constant_bytes = kConstantBytes, p.major = kMajor, p.minor = kMinor;
+  p.global_bytes = d.memory_bytes, p.shared_bytes_per_block = static_cast<std::size_t>(d.shared_per_block()),
+  p.registers_per_block = d.registers_per_sm;
+  p.warp_size = DeviceModel::kWarpSize, p.max_pitch = 2147483647, p.max_threads_per_block = DeviceModel::kMaxThreadsPerBlock;
+  p.max_block[0] = p.max_block[1] = DeviceModel::kMaxBlockXY, p.max_block[2] = DeviceModel::kMaxBlockZ;
+  p.max_grid[0] = DeviceModel::kMaxGridX, p.max_grid[1] = p.max_grid[2] = DeviceModel::kMaxGridYZ;
+  p.constant_bytes = DeviceModel::kConstantBytes, p.major = d.major(), p.minor = d.minor();
   p.texture_alignment = 512, p.texture_pitch_alignment = 32, p.surface_alignment = 512;
-  p.multiprocessors = kMultiprocessors, p.can_map_host = 1;
+  p.multiprocessors = d.sms, p.can_map_host = 1;
   p.texture_1d = kTexture1D, p.texture_2d[0] = kTexture2D[0], p.texture_2d[1] = kTexture2D[1];
   p.texture_2d_linear[0] = kTexture2D[0], p.texture_2d_linear[1] = kTexture2D[1], p.texture_2d_linear[2] = 2097120;
   p.texture_3d[0] = p.texture_3d[1] = p.texture_3d[2] = kTexture3D;
-  p.concurrent_kernels = 1, p.async_engines = 1, p.unified_addressing = 1, p.bus_width_bits = kBusWidthBits;
-  p.l2_bytes = kL2Bytes, p.max_threads_per_multiprocessor = kMaxThreadsPerMultiprocessor, p.stream_priorities = 1;
-  p.global_l1 = p.local_l1 = 1, p.shared_bytes_per_multiprocessor = kSharedPerMultiprocessor;
-  p.registers_per_multiprocessor = kRegisters, p.managed = 1, p.concurrent_managed = 1, p.registered_host_pointer = 1;
-  p.cooperative_launch = 1, p.shared_bytes_per_block_optin = kSharedPerBlockOptin;
-  p.max_blocks_per_multiprocessor = kMaxBlocksPerMultiprocessor, p.reserved_shared_bytes = kReservedShared;
+  p.concurrent_kernels = 1, p.async_engines = 1, p.unified_addressing = 1, p.bus_width_bits = DeviceModel::kBusWidthBits;
+  p.l2_bytes = d.l2_bytes, p.max_threads_per_multiprocessor = d.threads_per_sm, p.stream_priorities = 1;
+  p.global_l1 = p.local_l1 = 1, p.shared_bytes_per_multiprocessor = static_cast<std::size_t>(d.shared_per_sm);
+  p.registers_per_multiprocessor = d.registers_per_sm, p.managed = 1, p.concurrent_managed = 1,
+  p.registered_host_pointer = 1;
+  p.cooperative_launch = 1, p.shared_bytes_per_block_optin = static_cast<std::size_t>(d.shared_per_block_optin());
+  p.max_blocks_per_multiprocessor = d.blocks_per_sm, p.reserved_shared_bytes = static_cast<std::size_t>(d.reserved_shared);
   p.host_register = 1;
 }
 
 /// cudaDeviceAttr by its number; what is not here is a feature that this device lacks.
-int attribute(int number) {
+int attribute(const DeviceModel& d, int number) {
   switch (number) {
     case 1:
-      return kMaxThreadsPerBlock;
+      return DeviceModel::kMaxThreadsPerBlock;
     case 2:
     case 3:
-      return kMaxBlockXY;
+      return DeviceModel::kMaxBlockXY;
     case 4:
-      return kMaxBlockZ;
+      return DeviceModel::kMaxBlockZ;
     case 5:
-      return kMaxGridX;
+      return DeviceModel::kMaxGridX;
     case 6:
     case 7:
-      return kMaxGridYZ;
+      return DeviceModel::kMaxGridYZ;
     case 8:
-      return kSharedPerBlock;
+      return d.shared_per_block();
     case 9:
-      return kConstantBytes;
+      return DeviceModel::kConstantBytes;
     case 10:
-      return kWarpSize;
+      return DeviceModel::kWarpSize;
     case 11:
       return 2147483647;
     case 12:
     case 82:
-      return kRegisters;
+      return d.registers_per_sm;
     case 13:
-      return kClockKhz;
+      return d.clock_khz;
     case 14:
     case 30:
       return 512;
@@ -85,7 +86,7 @@ int attribute(int number) {
     case 115:  // memory pools
       return 1;
     case 16:
-      return kMultiprocessors;
+      return d.sms;
     case 21:
     case 69:
       return kTexture1D;
@@ -100,31 +101,31 @@ int attribute(int number) {
     case 26:
       return kTexture3D;
     case 36:
-      return kMemoryClockKhz;
+      return DeviceModel::kMemoryClockKhz;
     case 37:
-      return kBusWidthBits;
+      return DeviceModel::kBusWidthBits;
     case 38:
-      return kL2Bytes;
+      return d.l2_bytes;
     case 39:
-      return kMaxThreadsPerMultiprocessor;
+      return d.threads_per_sm;
     case 51:
       return 32;
     case 72:
       return 2097120;
     case 75:
-      return kMajor;
+      return d.major();
     case 76:
-      return kMinor;
+      return d.minor();
     case 81:
-      return kSharedPerMultiprocessor;
+      return d.shared_per_sm;
     case 87:
       return 2;
     case 97:
-      return kSharedPerBlockOptin;
+      return d.shared_per_block_optin();
     case 106:
-      return kMaxBlocksPerMultiprocessor;
+      return d.blocks_per_sm;
     case 111:
-      return kReservedShared;
+      return d.reserved_shared;
     default:
       return 0;
   }
@@ -132,7 +133,12 @@ int attribute(int number) {
 
 }  // namespace
 
-Runtime::Runtime() : arena(kMemoryBytes), code(arena, recording) { std::memcpy(limits, kDefaultLimits, sizeof limits); }
+Runtime::Runtime()
+    : model(cuda::options_from_environment().value_or(cuda::RecordOptions{}).device),
+      arena(model.memory_bytes),
+      code(model, arena, recording) {
+  std::memcpy(limits, kDefaultLimits, sizeof limits);
+}
 
 extern "C" {
 
@@ -163,17 +169,17 @@ int cudaGetDeviceFlags(unsigned* flags) {
 }
 
 int cudaGetDeviceProperties(DeviceProperties* out, int device) {
-  return call([&](Runtime&) -> int {
+  return call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
-    if (device == 0) fill(*out);
+    if (device == 0) fill(r.model, *out);
     return only_device_0(device);
   });
 }
 
 int cudaDeviceGetAttribute(int* value, int number, int device) {
-  return call([&](Runtime&) -> int {
+  return call([&](Runtime& r) -> int {
     if (!value || number < 1) return kInvalidValue;
-    *value = attribute(number);
+    *value = attribute(r.model, number);
     return only_device_0(device);
   });
 }
@@ -242,7 +248,8 @@ int cudaDeviceGetPCIBusId(char* text, int length, int device) {
 }
 
 int cudaDriverGetVersion(int* version) {
-  return call([&](Runtime&) -> int { return version ? (*version = kRuntimeVersion, kSuccess) : kInvalidValue; });
+  return call(
+      [&](Runtime&) -> int { return version ? (*version = DeviceModel::kRuntimeVersion, kSuccess) : kInvalidValue; });
 }
 
 int cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/engine/error.hpp"
-#include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
 #include "inputs/ptx/parser.hpp"
 
@@ -27,7 +26,8 @@ bool needs_memory(const ptx::Variable& v) { return v.space != ptx::Space::shared
 
 }  // namespace
 
-DeviceCode::DeviceCode(cuda::DeviceArena& arena, Recording& recording) : arena_(arena), recording_(recording) {
+DeviceCode::DeviceCode(const cuda::DeviceModel& model, cuda::DeviceArena& arena, Recording& recording)
+    : model_(model), arena_(arena), recording_(recording) {
   // malloc in kernels: from the arena too, because a heap of the process would give other addresses in every run.
   device_.allocate = [this](std::uint64_t size) { return allocate(size, cuda::MemoryKind::device, "malloc in a kernel"); };
   device_.release = [this](std::uint64_t address) { release(address); };
@@ -35,7 +35,7 @@ DeviceCode::DeviceCode(cuda::DeviceArena& arena, Recording& recording) : arena_(
 
 Binary* DeviceCode::add_binary(const cuda::FatbinWrapper& wrapper) {
   auto binary = std::make_unique<Binary>();
-  binary->name = std::string(program_invocation_short_name) + "." + std::to_string(binaries_.size()) + ".ptx";
+  binary->name = std::string(program_invocation_short_name) + "." + std::to_string(made_++) + ".ptx";
   if (wrapper.magic == cuda::kWrapperMagic) {
     if (wrapper.container) binary->containers.push_back(wrapper.container);
     for (auto more = wrapper.version >= 2 ? wrapper.more : nullptr; more && *more; ++more)
@@ -45,12 +45,20 @@ Binary* DeviceCode::add_binary(const cuda::FatbinWrapper& wrapper) {
   return binaries_.back().get();
 }
 
-void DeviceCode::add_kernel(Binary& binary, const void* host, const std::string& name) {
+Binary* DeviceCode::add_text(std::string ptx) {
+  Binary* binary = add_binary({});
+  binary->text = std::move(ptx);
+  return binary;
+}
+
+Kernel* DeviceCode::add_kernel(Binary& binary, const void* host, const std::string& name) {
   auto kernel = std::make_unique<Kernel>();
   kernel->binary = &binary, kernel->name = name;
   handles_[kernel.get()] = kernel.get();
   binary.kernels.push_back(kernel.get());
-  kernels_[host] = std::move(kernel);
+  Kernel* made = kernel.get();
+  kernels_[host ? host : made] = std::move(kernel);
+  return made;
 }
 
 void DeviceCode::add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow) {
@@ -68,6 +76,22 @@ void DeviceCode::remove(Binary* binary) {
   std::erase_if(symbols_, [&](const auto& entry) { return entry.second->binary == binary; });
   // The module and its variables stay: at the end of the program other destructors may still read managed memory.
   binary->kernels.clear(), binary->symbols.clear();
+}
+
+void DeviceCode::unload(Binary* binary) {
+  remove(binary);
+  if (binary->module) {
+    device_.unload(*binary->module);
+    for (const std::uint64_t address : binary->variables)
+      if (address != 0) release(address);
+  }
+  std::erase_if(binaries_, [&](const auto& b) { return b.get() == binary; });
+}
+
+Binary* DeviceCode::loaded_binary(const void* handle) const {
+  for (const auto& binary : binaries_)
+    if (binary.get() == handle && binary->module) return binary.get();
+  return nullptr;
 }
 
 Kernel* DeviceCode::find_kernel(const void* key) {
@@ -95,25 +119,27 @@ std::uint64_t DeviceCode::address(Symbol& symbol) {
 }
 
 std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
+  if (!binary.text.empty())
+    return std::make_unique<ptx::Module>(ptx::parse(binary.text, binary.name, ptx::Unsupported::keep));
   std::vector<ptx::Module> modules;
   bool other_code = false;
   unsigned arch = 75;
   for (const std::uint8_t* at : binary.containers) {
     const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
-    const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, device_model::kArch);
+    const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, model_.arch);
     if (!chosen) {
       other_code = other_code || !entries.empty();
       if (!entries.empty()) arch = entries.front().arch;
       continue;
     }
     // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
-    if (binary.containers.size() > 1 && chosen->arch > device_model::kArch) continue;
+    if (binary.containers.size() > 1 && chosen->arch > model_.arch) continue;
     std::string name = binary.name;
     if (binary.containers.size() > 1) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
     modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
   }
   if (modules.empty()) {
-    const std::string number = std::to_string(std::clamp(arch, 75u, device_model::kArch));
+    const std::string number = std::to_string(std::clamp(arch, 75u, std::max(model_.arch, 75u)));
     throw InputError(binary.name,
                      std::string(other_code ? "the kernels are there only as machine code" : "holds no kernels") +
                          ", without PTX; rebuild with nvcc -gencode arch=compute_" + number + ",code=compute_" + number);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/fatbin.hpp"
 #include "inputs/ptx/access_analysis.hpp"
 #include "inputs/ptx/exec_device.hpp"
@@ -37,6 +38,7 @@ struct Symbol {
 struct Binary {
   std::string name;
   std::vector<const std::uint8_t*> containers;
+  std::string text;  ///< PTX, where there are no containers
   std::vector<Kernel*> kernels;
   std::vector<Symbol*> symbols;
   std::unique_ptr<ptx::Module> module;      ///< null: not loaded yet
@@ -48,13 +50,20 @@ struct Binary {
 /// something of theirs is first used: most programs use few of their kernels.
 class DeviceCode {
  public:
-  DeviceCode(cuda::DeviceArena& arena, Recording& recording);
+  DeviceCode(const cuda::DeviceModel& model, cuda::DeviceArena& arena, Recording& recording);
 
   Binary* add_binary(const cuda::FatbinWrapper& wrapper);
-  void add_kernel(Binary& binary, const void* host, const std::string& name);
+  /// PTX as text, in place of containers.
+  Binary* add_text(std::string ptx);
+  /// `host`: what find_kernel() knows it by, besides the kernel's own address; or null.
+  Kernel* add_kernel(Binary& binary, const void* host, const std::string& name);
   void add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow);
   /// The program unloads a library: its kernels and variables are gone.
   void remove(Binary* binary);
+  /// The program unloads a module: its kernels, its variables and their memory are gone.
+  void unload(Binary* binary);
+  /// Null: the handle is none of a loaded module.
+  Binary* loaded_binary(const void* handle) const;
 
   /// By the address of the host function or by handle; null: not registered. The module need not be loaded.
   Kernel* find_kernel(const void* host_or_handle);
@@ -77,10 +86,12 @@ class DeviceCode {
  private:
   std::unique_ptr<ptx::Module> parse(const Binary& binary) const;
 
+  const cuda::DeviceModel& model_;
   cuda::DeviceArena& arena_;
   Recording& recording_;
   ptx::Device device_;
   std::vector<std::unique_ptr<Binary>> binaries_;
+  std::uint64_t made_ = 0;                                            // binaries, with those that are gone
   std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;  // by host function
   std::unordered_map<const void*, Kernel*> handles_;
   std::unordered_map<const void*, std::unique_ptr<Symbol>> symbols_;  // by host variable

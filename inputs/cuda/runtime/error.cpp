@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "inputs/cuda/runtime/runtime.hpp"
 
 namespace atl::cudart {
@@ -45,7 +47,17 @@ constexpr ErrorText kTexts[] = {
      "pointer does not correspond to a registered memory region"},
     {719, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {kCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {kNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
     {kNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {kCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+    {kCaptureInvalidated, "cudaErrorStreamCaptureInvalidated", "operation failed due to a previous error during capture"},
+    {kCaptureMerge, "cudaErrorStreamCaptureMerge", "operation would result in a merge of separate capture sequences"},
+    {kCaptureUnmatched, "cudaErrorStreamCaptureUnmatched", "capture was not ended in the same stream as it began"},
+    {kCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
+    {kCaptureIsolation, "cudaErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"},
+    {kGraphUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints specific to instantiated "
+     "graph update"},
     {999, "cudaErrorUnknown", "unknown error"},
 };
 
@@ -63,6 +75,8 @@ int remember(int status) {
   if (status != kSuccess) last_error = status;
   return status;
 }
+
+int exchange_last_error(int status) { return std::exchange(last_error, status); }
 
 extern "C" {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "inputs/cuda/runtime/device_model.hpp"
 #include "inputs/cuda/runtime/launch.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/ptx/register_pressure.hpp"
@@ -9,15 +8,13 @@
 namespace atl::cudart {
 namespace {
 
-using namespace device_model;
-
 enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9 };
 
 std::size_t static_shared(const ptx::Function& f) { return f.shared_bytes; }
 
 int max_threads(const ptx::Function& f) {
   const auto limit = std::uint64_t{f.max_threads[0]} * std::max(f.max_threads[1], 1u) * std::max(f.max_threads[2], 1u);
-  return limit == 0 ? kMaxThreadsPerBlock : static_cast<int>(limit);
+  return limit == 0 ? cuda::DeviceModel::kMaxThreadsPerBlock : static_cast<int>(limit);
 }
 
 /// Estimated; the module is loaded.
@@ -25,21 +22,14 @@ int registers(const Kernel& kernel) {
   return static_cast<int>(ptx::estimate_registers(*kernel.binary->module, kernel.function));
 }
 
-/// CTAs of the kernel that fit on one SM at a time.
-int active_blocks(std::size_t shared, int registers, int threads) {
-  const int rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
-  int blocks = std::min(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / rounded);
-  blocks = std::min(blocks, kRegisters / (registers * rounded));
-  return static_cast<int>(
-      std::min<std::size_t>(static_cast<std::size_t>(blocks), kSharedPerMultiprocessor / (shared + kReservedShared)));
-}
-
 }  // namespace
 
-std::uint32_t resident_blocks(const Kernel& kernel, const ptx::Function& function, const LaunchRequest& q) {
+std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
+                              const LaunchRequest& q) {
   const auto threads = static_cast<int>(q.block.x * q.block.y * q.block.z);
-  const int blocks = active_blocks(static_shared(function) + q.dynamic_shared, registers(kernel), threads);
-  return static_cast<std::uint32_t>(std::max(blocks, 1) * kMultiprocessors);
+  const std::size_t shared = static_shared(function) + q.dynamic_shared;
+  const int blocks = cuda::resident_blocks(r.model, shared, registers(kernel), threads);
+  return static_cast<std::uint32_t>(std::max(blocks, 1) * r.model.sms);
 }
 
 extern "C" {
@@ -53,7 +43,7 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     *out = {};
     out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame, out->max_threads = max_threads(f);
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
-    out->binary_version = static_cast<int>(kArch);
+    out->binary_version = static_cast<int>(r.model.arch);
     out->max_dynamic_shared = static_cast<int>(kernel->max_dynamic_shared), out->carveout = -1;
     return kSuccess;
   });
@@ -64,7 +54,7 @@ int cudaFuncSetAttribute(const void* host, int attribute, int value) {
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     if (attribute != kMaxDynamicShared) return attribute >= kSharedCarveout ? kSuccess : kInvalidValue;
-    if (value < 0 || value > kSharedPerBlockOptin) return kInvalidValue;
+    if (value < 0 || value > r.model.shared_per_block_optin()) return kInvalidValue;
     kernel->max_dynamic_shared = static_cast<std::size_t>(value);
     return kSuccess;
   });
@@ -105,7 +95,8 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host,
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     const ptx::Function& f = r.code.function(*kernel);
-    *blocks = threads > max_threads(f) ? 0 : active_blocks(static_shared(f) + dynamic, registers(*kernel), threads);
+    const std::size_t shared = static_shared(f) + dynamic;
+    *blocks = threads > max_threads(f) ? 0 : cuda::resident_blocks(r.model, shared, registers(*kernel), threads);
     return kSuccess;
   });
 }
@@ -120,8 +111,9 @@ int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* ho
     if (!bytes || blocks <= 0) return kInvalidValue;
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
-    const std::size_t used = static_shared(r.code.function(*kernel)) + kReservedShared;
-    const std::size_t each = kSharedPerMultiprocessor / static_cast<std::size_t>(blocks);
+    const auto reserved = static_cast<std::size_t>(r.model.reserved_shared);
+    const std::size_t used = static_shared(r.code.function(*kernel)) + reserved;
+    const std::size_t each = static_cast<std::size_t>(r.model.shared_per_sm) / static_cast<std::size_t>(blocks);
     *bytes = each > used ? std::min(each - used, kernel->max_dynamic_shared) : 0;
     return kSuccess;
   });

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "inputs/cuda/runtime/device_model.hpp"
+#include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/marks.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/ptx/exec.hpp"
@@ -22,15 +22,17 @@ struct Pushed {
 thread_local std::vector<Pushed> pushed;
 
 bool fits(const LaunchRequest& q, const Kernel& kernel) {
-  using namespace device_model;
+  using Limits = cuda::DeviceModel;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   const bool some = threads > 0 && q.grid.x > 0 && q.grid.y > 0 && q.grid.z > 0;
-  return some && threads <= kMaxThreadsPerBlock && q.block.x <= kMaxBlockXY && q.block.y <= kMaxBlockXY &&
-         q.block.z <= kMaxBlockZ && q.grid.x <= std::uint32_t{kMaxGridX} && q.grid.y <= kMaxGridYZ &&
-         q.grid.z <= kMaxGridYZ && q.dynamic_shared <= kernel.max_dynamic_shared;
+  return some && threads <= Limits::kMaxThreadsPerBlock && q.block.x <= Limits::kMaxBlockXY &&
+         q.block.y <= Limits::kMaxBlockXY && q.block.z <= Limits::kMaxBlockZ &&
+         q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ &&
+         q.dynamic_shared <= kernel.max_dynamic_shared;
 }
 
-/// Each argument is copied to where the PTX has its parameter.
+}  // namespace
+
 std::vector<std::byte> parameter_block(const ptx::Function& function, void** arguments) {
   std::vector<std::byte> out(function.param_block);
   for (std::size_t i = 0; i < function.params.size(); ++i) {
@@ -40,12 +42,49 @@ std::vector<std::byte> parameter_block(const ptx::Function& function, void** arg
   return out;
 }
 
-}  // namespace
+bool parameters_from_extra(void** extra, std::vector<std::byte>& out) {
+  enum : std::uintptr_t { kEnd = 0, kPointer = 1, kSize = 2 };
+  const void* from = nullptr;
+  std::size_t size = 0;
+  for (; reinterpret_cast<std::uintptr_t>(*extra) != kEnd; extra += 2) {
+    const auto what = reinterpret_cast<std::uintptr_t>(*extra);
+    if (what == kPointer)
+      from = extra[1];
+    else if (what == kSize)
+      size = *static_cast<const std::size_t*>(extra[1]);
+    else
+      return false;
+  }
+  if (!from && size != 0) return false;
+  const auto* bytes = static_cast<const std::byte*>(from);
+  out.assign(bytes, bytes + size);
+  return true;
+}
 
-int launch(Runtime& r, const LaunchRequest& q) {
+int check_launch(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   if (!kernel) return kInvalidDeviceFunction;
   if (!fits(q, *kernel)) return kInvalidConfiguration;
+  const ptx::Function& function = r.code.function(*kernel);
+  return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
+}
+
+int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {
+  Capture* capture = r.graphs.capture_of(stream);
+  if (!capture) return launch(r, q);
+  if (const int status = check_launch(r, q); status != kSuccess) return status;
+  own_parameters(r, q);
+  return r.graphs.add(*capture, stream, NodeType::kernel, KernelWork{std::move(q), {}});
+}
+
+void own_parameters(Runtime& r, LaunchRequest& q) {
+  if (q.arguments) q.parameters = parameter_block(r.code.function(*r.code.find_kernel(q.kernel)), q.arguments);
+  q.arguments = nullptr;
+}
+
+int launch(Runtime& r, const LaunchRequest& q) {
+  if (const int status = check_launch(r, q); status != kSuccess) return status;
+  Kernel* kernel = r.code.find_kernel(q.kernel);
   const ptx::Function& function = r.code.function(*kernel);
   ptx::LaunchSpec spec;
   spec.module = kernel->binary->module.get();
@@ -57,9 +96,10 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.threads = r.recording.threads();
   if (const auto seed = r.recording.schedule_seed()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = *seed;
-    spec.resident_ctas = resident_blocks(*kernel, function, q);
+    spec.resident_ctas = resident_blocks(r, *kernel, function, q);
   }
-  spec.params = parameter_block(function, q.arguments);
+  r.recording.next_launch(function.name, std::uint64_t{q.grid.x} * q.grid.y * q.grid.z);
+  spec.params = q.arguments ? parameter_block(function, q.arguments) : q.parameters;
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();
   spec.check = r.recording.check();
@@ -102,29 +142,30 @@ int __cudaGetKernel(void** out, const void* host) {
 int cudaGetKernel(void** out, const void* host) { return __cudaGetKernel(out, host); }
 int cudaGetFuncBySymbol(void** out, const void* host) { return __cudaGetKernel(out, host); }
 
-int cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, void*) {
-  return call([&](Runtime& r) { return launch(r, {kernel, grid, block, arguments, shared, false}); });
+int cudaLaunchKernel(const void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, void* stream) {
+  return call([&](Runtime& r) { return launch_in_stream(r, stream, {kernel, grid, block, arguments, shared, false, {}}); });
 }
 
 int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, void* stream) {
   return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
-int cudaLaunchCooperativeKernel(const void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared, void*) {
-  return call([&](Runtime& r) { return launch(r, {kernel, grid, block, arguments, shared, true}); });
+int cudaLaunchCooperativeKernel(const void* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared,
+                                void* stream) {
+  return call([&](Runtime& r) { return launch_in_stream(r, stream, {kernel, grid, block, arguments, shared, true, {}}); });
 }
 
 int cudaLaunchKernelExC(const LaunchConfig* config, const void* kernel, void** arguments) {
   return call([&](Runtime& r) -> int {
     if (!config) return kInvalidValue;
-    LaunchRequest q{kernel, config->grid, config->block, arguments, config->shared_bytes, false};
+    LaunchRequest q{kernel, config->grid, config->block, arguments, config->shared_bytes, false, {}};
     for (unsigned i = 0; i < config->attribute_count; ++i) {
       const LaunchAttribute& a = config->attributes[i];
       if (a.id == kAttributeCooperative) q.cooperative = a.number != 0;
       const auto& cluster = a.dimensions;
       if (a.id == kAttributeClusterDimension && std::uint64_t{cluster.x} * cluster.y * cluster.z != 1) return kNotSupported;
     }
-    return launch(r, q);
+    return launch_in_stream(r, config->stream, std::move(q));
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <vector>
 
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/ptx/ir.hpp"
@@ -14,10 +15,25 @@ struct LaunchRequest {
   void** arguments = nullptr;  ///< addresses of the arguments; number and sizes are those of the PTX parameters
   std::size_t dynamic_shared = 0;
   bool cooperative = false;
+  std::vector<std::byte> parameters;  ///< where `arguments` is null: the same as a block, laid out as in the PTX
 };
 
+/// The block of a kernel's parameters from the addresses of its arguments.
+std::vector<std::byte> parameter_block(const ptx::Function& function, void** arguments);
+/// Copies the arguments, which the program may change after the call, into `parameters`. The kernel is known.
+void own_parameters(Runtime& r, LaunchRequest& request);
+/// From a driver launch's `extra`: pairs of what follows and its value, ended by a zero. False: no such list.
+bool parameters_from_extra(void** extra, std::vector<std::byte>& out);
+
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
-std::uint32_t resident_blocks(const Kernel& kernel, const ptx::Function& function, const LaunchRequest& request);
+std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
+                              const LaunchRequest& request);
+
+/// Whether the kernel may be launched so: its status.
+int check_launch(Runtime& r, const LaunchRequest& request);
+
+/// Makes it a node, while the stream is captured; else as below.
+int launch_in_stream(Runtime& r, void* stream, LaunchRequest request);
 
 /// Runs the kernel to its end, and records it if it is to be. Returns the runtime's status; throws what ends the program.
 int launch(Runtime& r, const LaunchRequest& request);

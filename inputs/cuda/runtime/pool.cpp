@@ -30,15 +30,29 @@ extern "C" {
 
 int cudaFree(void* pointer);
 
-int cudaMallocAsync(void** out, std::size_t size, void*) {
-  return call([&](Runtime& r) { return allocate(r, out, size, r.current_pool); });
+int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void* stream) {
+  return call([&](Runtime& r) -> int {
+    Capture* capture = r.graphs.capture_of(stream);
+    if (!capture) return allocate(r, out, size, static_cast<Pool*>(pool));
+    // Memory of a graph: the same in each of its launches.
+    const std::uint64_t address = out && size ? r.code.allocate(size, cuda::MemoryKind::device) : 0;
+    if (address == 0) return out && size ? kMemoryAllocation : kInvalidValue;
+    *out = reinterpret_cast<void*>(address);
+    return r.graphs.add(*capture, stream, NodeType::allocate, MemoryWork{address, size});
+  });
 }
 
-int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void*) {
-  return call([&](Runtime& r) { return allocate(r, out, size, static_cast<Pool*>(pool)); });
+int cudaMallocAsync(void** out, std::size_t size, void* stream) {
+  return call([&](Runtime& r) { return cudaMallocFromPoolAsync(out, size, r.current_pool, stream); });
 }
 
-int cudaFreeAsync(void* pointer, void*) { return cudaFree(pointer); }
+int cudaFreeAsync(void* pointer, void* stream) {
+  return call([&](Runtime& r) -> int {
+    Capture* capture = r.graphs.capture_of(stream);
+    if (!capture) return cudaFree(pointer);
+    return r.graphs.add(*capture, stream, NodeType::release, MemoryWork{reinterpret_cast<std::uint64_t>(pointer), 0});
+  });
+}
 
 int cudaDeviceGetDefaultMemPool(void** out, int device) {
   return call([&](Runtime& r) -> int {

@@ -32,6 +32,7 @@ std::string short_number(double n) {
 }  // namespace
 
 Recording::Recording() : options_(cuda::options_from_environment()) {
+  if (options_ && !options_->kernels.empty()) selection_ = cuda::LaunchSelection(options_->kernels);
   threads_ = options_ ? static_cast<unsigned>(options_->threads) : 0;
   if (threads_ == 0) threads_ = std::max(1u, std::thread::hardware_concurrency());
 }
@@ -62,14 +63,17 @@ bool Recording::claim() {
   return true;
 }
 
-ptx::AccessCheck* Recording::check() {
-  return options_ && options_->check && !closed_ && options_->wants(launches_) ? &checking_.check : nullptr;
+ptx::AccessCheck* Recording::check() { return wanted_ && options_->check ? &checking_.check : nullptr; }
+
+void Recording::next_launch(const std::string& kernel, std::uint64_t ctas) {
+  ++launches_;
+  // Asked for every launch, because it counts them.
+  wanted_ = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
 }
 
 void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
-  const std::uint64_t launch = launches_++;
   TraceSink* sink = nullptr;
-  if (options_ && options_->wants(launch)) {
+  if (wanted_) {
     const std::lock_guard lock(mutex_);
     if (claim()) sink = trace_.get();
   }
@@ -87,6 +91,13 @@ void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
     throw;
   }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (sink && options_->stop_after != 0 && recorded() == options_->stop_after)
+    finish("as many as were asked for; the program goes on");
+}
+
+std::uint64_t Recording::recorded() {
+  const std::lock_guard lock(mutex_);
+  return trace_ ? trace_->counts().kernels : 0;
 }
 
 void Recording::progress(const std::string& kernel) {

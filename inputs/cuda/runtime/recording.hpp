@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/launch_selection.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/cuda/runtime/checking.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
@@ -23,13 +24,15 @@ class Recording {
   ~Recording();
 
   void note_allocation(const cuda::Allocation& block, const std::string& name);
-  /// What is to watch the next launch; null: nothing.
+  /// A launch of `ctas` blocks begins: decides whether it is recorded. Then come check() and run().
+  void next_launch(const std::string& kernel, std::uint64_t ctas);
+  /// What is to watch this launch; null: nothing.
   ptx::AccessCheck* check();
   /// That kernels may be executed on.
   unsigned threads() const { return threads_; }
   /// Of the interleaved schedule, if it was asked for.
   std::optional<std::uint64_t> schedule_seed() const { return options_ ? options_->schedule_seed : std::nullopt; }
-  /// Executes the kernel; the trace hears of it if the options ask for this launch.
+  /// Executes the kernel; the trace hears of it if this launch is to be recorded.
   void run(const ptx::LaunchSpec& spec, ptx::Device& device);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
   /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
@@ -41,11 +44,14 @@ class Recording {
 
  private:
   bool claim();
+  std::uint64_t recorded();
   void progress(const std::string& kernel);
   void clear_progress();
 
   std::mutex mutex_;  // of the trace; the thread that finishes after a signal is another than the one that executes
   std::optional<cuda::RecordOptions> options_;
+  cuda::LaunchSelection selection_;
+  bool wanted_ = false;                 // the launch that next_launch() announced
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
   Checking checking_;

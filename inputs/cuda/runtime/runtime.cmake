@@ -9,14 +9,17 @@ if(ATOLL_SANITIZE)
 endif()
 
 set(atoll_cudart_dir ${PROJECT_SOURCE_DIR}/inputs/cuda/runtime)
-set(atoll_cudart_names ${PROJECT_BINARY_DIR}/generated/cudart_names.cpp)
-add_custom_command(
-  OUTPUT ${atoll_cudart_names}
-  COMMAND ${CMAKE_COMMAND} -D NAMES=${atoll_cudart_dir}/cudart_names.txt -D OUT=${atoll_cudart_names} -P
-          ${atoll_cudart_dir}/names.cmake
-  DEPENDS ${atoll_cudart_dir}/cudart_names.txt ${atoll_cudart_dir}/names.cmake
-  COMMENT "Generating a stub for every name of the CUDA runtime"
-  VERBATIM)
+foreach(api cudart cuda)
+  set(names ${PROJECT_BINARY_DIR}/generated/${api}_names.cpp)
+  add_custom_command(
+    OUTPUT ${names}
+    COMMAND ${CMAKE_COMMAND} -D NAMES=${atoll_cudart_dir}/${api}_names.txt -D OUT=${names} -D TABLE=atoll_${api}_names
+            -D HANDLER=atoll_${api}_unsupported -P ${atoll_cudart_dir}/names.cmake
+    DEPENDS ${atoll_cudart_dir}/${api}_names.txt ${atoll_cudart_dir}/names.cmake
+    COMMENT "Generating a stub for every name of the CUDA runtime or driver (${api})"
+    VERBATIM)
+  list(APPEND atoll_cudart_names ${names})
+endforeach()
 file(GLOB atoll_cudart_sources CONFIGURE_DEPENDS ${atoll_cudart_dir}/*.cpp)
 add_library(atoll_cudart SHARED ${atoll_cudart_sources} ${atoll_cudart_names})
 target_link_libraries(atoll_cudart PRIVATE atoll_inputs Threads::Threads)
@@ -30,7 +33,20 @@ set_target_properties(
              NO_SONAME OFF
              LINK_DEPENDS ${atoll_cudart_dir}/libcudart.map
              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
+# libcuda.so.1 has nothing of its own: who opens it or is linked with it finds the driver API in the library that it needs.
+file(WRITE ${PROJECT_BINARY_DIR}/generated/libcuda.cpp "using atoll_libcuda = int;\n")
+add_library(atoll_cuda SHARED ${PROJECT_BINARY_DIR}/generated/libcuda.cpp)
+target_link_options(atoll_cuda PRIVATE -Wl,--no-as-needed)
+target_link_libraries(atoll_cuda PRIVATE atoll_cudart)
+set_target_properties(
+  atoll_cuda
+  PROPERTIES OUTPUT_NAME cuda
+             PREFIX lib
+             SUFFIX .so.1
+             BUILD_RPATH "$ORIGIN"
+             INSTALL_RPATH "$ORIGIN"
+             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
 if(TARGET atoll)
-  add_dependencies(atoll atoll_cudart)
+  add_dependencies(atoll atoll_cudart atoll_cuda)
 endif()
-install(TARGETS atoll_cudart LIBRARY DESTINATION lib/atoll/cuda)
+install(TARGETS atoll_cudart atoll_cuda LIBRARY DESTINATION lib/atoll/cuda)

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
+#include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
 
 namespace atl::cudart {
@@ -39,6 +42,7 @@ struct PoolBlock {
 /// because programs call from destructors of their own statics.
 struct Runtime {
   std::recursive_mutex mutex;  ///< held during every call: calls of several threads run one after the other
+  cuda::DeviceModel model;     ///< what the program is told
   cuda::DeviceArena arena;
   DeviceCode code;
   Recording recording;
@@ -47,12 +51,14 @@ struct Runtime {
   int device_flags = 0;
   std::size_t limits[8];  ///< cudaLimit -> bytes
   std::set<void*> streams, events;
+  Graphs graphs;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
   std::map<Pool*, std::unique_ptr<Pool>> pools;  ///< that the program made
   Pool default_pool;
   Pool* current_pool = &default_pool;              ///< of cudaMallocAsync
   std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
   std::set<std::string> complained_about;
+  std::deque<std::string> images;                      ///< files of device code that were loaded
   std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
   std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
 
@@ -63,6 +69,8 @@ Runtime& runtime();
 
 /// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
 int remember(int status);
+/// Replaces it; returns what it was.
+int exchange_last_error(int status);
 
 /// Says what went wrong, saves the trace of the finished kernels and ends the program: exit code 4 if a file could not be
 /// written, else 3. For what would otherwise go on with wrong results.

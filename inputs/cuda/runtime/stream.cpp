@@ -13,6 +13,8 @@ struct Event {
   bool recorded = false;
 };
 
+enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
+
 constexpr std::uintptr_t kLastBuiltInStream = 2;  // null, legacy and per-thread stream are small numbers
 
 bool is_stream(const Runtime& r, void* stream) {
@@ -28,6 +30,16 @@ int new_stream(Runtime& r, void** out) {
 
 int known_stream(void* stream) {
   return call([&](Runtime& r) -> int { return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle; });
+}
+
+/// What a capture cannot hold: it is of no use any more.
+int waited_for(void* stream) {
+  return call([&](Runtime& r) -> int {
+    if (!is_stream(r, stream)) return kInvalidResourceHandle;
+    Capture* capture = r.graphs.capture_of(stream);
+    if (capture) capture->invalid = true;
+    return capture ? kCaptureUnsupported : kSuccess;
+  });
 }
 
 }  // namespace
@@ -49,9 +61,22 @@ int cudaStreamDestroy(void* stream) {
   });
 }
 
-int cudaStreamSynchronize(void* stream) { return known_stream(stream); }
-int cudaStreamQuery(void* stream) { return known_stream(stream); }
-int cudaStreamWaitEvent(void* stream, void*, unsigned) { return known_stream(stream); }
+int cudaStreamSynchronize(void* stream) { return waited_for(stream); }
+int cudaStreamQuery(void* stream) { return waited_for(stream); }
+
+int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return call([&](Runtime& r) -> int {
+    if (!is_stream(r, stream) || r.events.count(event) == 0) return kInvalidResourceHandle;
+    Capture* own = r.graphs.capture_of(stream);
+    if (own && (flags & kExternal) != 0) return r.graphs.add(*own, stream, NodeType::wait_event, EventWork{event});
+    const auto mark = r.graphs.marks.find(event);
+    Capture* capture = mark == r.graphs.marks.end() ? nullptr : r.graphs.capture(mark->second.capture);
+    if (!capture && own) return own->invalid = true, kCaptureIsolation;
+    if (capture && own && own != capture) return own->invalid = true, kCaptureMerge;
+    if (capture) r.graphs.join(*capture, stream, mark->second.nodes);
+    return kSuccess;
+  });
+}
 
 int cudaStreamGetFlags(void* stream, unsigned* flags) {
   if (flags) *flags = 0;
@@ -73,20 +98,21 @@ int cudaStreamGetDevice(void* stream, int* device) {
   return known_stream(stream);
 }
 
-int cudaStreamIsCapturing(void* stream, int* status) {
-  if (status) *status = 0;
-  return known_stream(stream);
-}
-
 // The program's functions run without the lock: they may wait for another thread that calls us.
 int cudaLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
-  const int status = known_stream(stream);
-  if (status == kSuccess) function(data);
+  bool captured = false;
+  const int status = call([&](Runtime& r) -> int {
+    if (!is_stream(r, stream)) return kInvalidResourceHandle;
+    Capture* capture = r.graphs.capture_of(stream);
+    captured = capture != nullptr;
+    return captured ? r.graphs.add(*capture, stream, NodeType::host, HostWork{function, data}) : int{kSuccess};
+  });
+  if (status == kSuccess && !captured) function(data);
   return status;
 }
 
 int cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), void* data, unsigned) {
-  const int status = known_stream(stream);
+  const int status = waited_for(stream);
   if (status == kSuccess) function(stream, kSuccess, data);
   return status;
 }
@@ -105,6 +131,7 @@ int cudaEventCreate(void** out) { return cudaEventCreateWithFlags(out, 0); }
 int cudaEventDestroy(void* event) {
   return call([&](Runtime& r) -> int {
     if (r.events.erase(event) == 0) return kInvalidResourceHandle;
+    r.graphs.marks.erase(event);
     delete static_cast<Event*>(event);
     return kSuccess;
   });
@@ -113,12 +140,27 @@ int cudaEventDestroy(void* event) {
 int cudaEventRecord(void* event, void* stream) {
   return call([&](Runtime& r) -> int {
     if (r.events.count(event) == 0 || !is_stream(r, stream)) return kInvalidResourceHandle;
+    if (Capture* capture = r.graphs.capture_of(stream)) {
+      r.graphs.marks[event] = {capture->id, capture->latest[stream]};
+      return kSuccess;
+    }
+    r.graphs.marks.erase(event);
     *static_cast<Event*>(event) = {Clock::now(), true};
     return kSuccess;
   });
 }
 
-int cudaEventRecordWithFlags(void* event, void* stream, unsigned) { return cudaEventRecord(event, stream); }
+int cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
+  if ((flags & kExternal) == 0) return cudaEventRecord(event, stream);
+  bool captured = false;
+  const int status = call([&](Runtime& r) -> int {
+    if (r.events.count(event) == 0 || !is_stream(r, stream)) return kInvalidResourceHandle;
+    Capture* capture = r.graphs.capture_of(stream);
+    captured = capture != nullptr;
+    return captured ? r.graphs.add(*capture, stream, NodeType::record_event, EventWork{event}) : int{kSuccess};
+  });
+  return captured || status != kSuccess ? status : cudaEventRecord(event, stream);
+}
 
 int cudaEventSynchronize(void* event) {
   return call([&](Runtime& r) -> int { return r.events.count(event) ? kSuccess : kInvalidResourceHandle; });

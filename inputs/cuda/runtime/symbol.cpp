@@ -24,8 +24,9 @@ int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t count, 
                      [&](Runtime& r, void* to, const Symbol&) { return copy_bytes(r, to, from, count, kind); });
 }
 
-int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t count, std::size_t offset, int kind, void*) {
-  return cudaMemcpyToSymbol(symbol, from, count, offset, kind);
+int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t count, std::size_t offset, int kind,
+                            void* stream) {
+  return in_stream(stream, NodeType::copy, [=](Runtime&) { return cudaMemcpyToSymbol(symbol, from, count, offset, kind); });
 }
 
 int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t count, std::size_t offset, int kind) {
@@ -33,8 +34,8 @@ int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t count, std::s
                      [&](Runtime& r, void* from, const Symbol&) { return copy_bytes(r, to, from, count, kind); });
 }
 
-int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t count, std::size_t offset, int kind, void*) {
-  return cudaMemcpyFromSymbol(to, symbol, count, offset, kind);
+int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t count, std::size_t offset, int kind, void* stream) {
+  return in_stream(stream, NodeType::copy, [=](Runtime&) { return cudaMemcpyFromSymbol(to, symbol, count, offset, kind); });
 }
 
 int cudaGetSymbolAddress(void** out, const void* symbol) {

@@ -5,7 +5,8 @@ namespace atl::cudart {
 TraceSink::TraceSink(const cuda::RecordOptions& o, std::mutex& mutex)
     : mutex_(mutex),
       writer_(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression)),
-      recorder_(*this, {o.max_ctas, o.max_ops}) {}
+      recorder_(*this, {o.max_ctas, o.max_ops, o.first_cta}),
+      first_cta_(o.first_cta) {}
 
 void TraceSink::add_allocation(const TraceAllocation& allocation) {
   if (open_) writer_.add_allocation(allocation);
@@ -23,7 +24,7 @@ void TraceSink::finish() {
 
 void TraceSink::begin_kernel(const KernelInfo& info) {
   const std::lock_guard lock(mutex_);
-  if (open_) writer_.begin_kernel(info);
+  if (open_) writer_.begin_kernel(info, first_cta_);
   launched_ = info.ctas();
   ops_ = accesses_ = 0;
 }

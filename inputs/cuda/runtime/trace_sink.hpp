@@ -36,6 +36,7 @@ class TraceSink final : private ptx::RecordOutput {
   std::mutex& mutex_;
   TraceWriter writer_;
   ptx::Recorder recorder_;
+  std::uint64_t first_cta_;
   TraceCounts counts_;
   std::uint64_t launched_ = 0, ops_ = 0, accesses_ = 0;  // of the kernel that is executed
   bool open_ = true;

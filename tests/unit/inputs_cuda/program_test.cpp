@@ -42,17 +42,10 @@ TEST_CASE("a program that does not exist or cannot be run is refused") {
   CHECK(find_program("sh").find("/sh") != std::string::npos);
 }
 
-TEST_CASE("a range of launches is first-last, one launch, or open at its end") {
-  CHECK(parse_kernel_range("3-10") == std::pair<std::uint64_t, std::uint64_t>{3, 10});
-  CHECK(parse_kernel_range("3") == std::pair<std::uint64_t, std::uint64_t>{3, 3});
-  CHECK(parse_kernel_range("3-") == std::pair<std::uint64_t, std::uint64_t>{3, ~0ull});
-  for (const char* bad : {"", "-", "x", "10-3", "3-x", "-3", "3-4-5"})
-    CHECK_THROWS_WITH_AS(parse_kernel_range(bad), doctest::Contains("3-10"), InputError);
-}
-
 TEST_CASE("options reach the program through its environment unchanged") {
   RecordOptions out;
-  out.output = "/tmp/a b.h5", out.first_kernel = 3, out.last_kernel = 10, out.max_ctas = 7;
+  out.output = "/tmp/a b.h5", out.kernels = "3-10,a<int, 2>:0-1", out.max_ctas = 7;
+  out.stop_after = 12, out.first_cta = 64;
   out.max_ops = 5000, out.threads = 6, out.compression = 2, out.check = true;
   out.quiet = true, out.source = "./a 'b'", out.importer = "atoll";
   for (const std::string& line : to_environment(out)) {
@@ -62,8 +55,9 @@ TEST_CASE("options reach the program through its environment unchanged") {
   const auto in = options_from_environment();
   REQUIRE(in);
   CHECK(in->output == out.output);
-  CHECK(in->wants(3));
-  CHECK_FALSE(in->wants(11));
+  CHECK(in->kernels == out.kernels);
+  CHECK(in->stop_after == 12);
+  CHECK(in->first_cta == 64);
   CHECK(in->max_ctas == 7);
   CHECK(in->max_ops == 5000);
   CHECK(in->threads == 6);

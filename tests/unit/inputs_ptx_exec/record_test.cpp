@@ -191,6 +191,20 @@ TEST_CASE("a sample is a kernel of its first CTAs, by number or by ops") {
   }
 }
 
+TEST_CASE("a sample may begin behind the first CTA") {
+  VectorAdd v;
+  Kept whole, kept;
+  Recorder all(whole);
+  execute(v.spec, v.h.device, &all);
+  Recorder recorder(kept, {.max_ctas = 5, .first_cta = 1});
+  execute(v.spec, v.h.device, &recorder);
+  REQUIRE(kept.ctas.size() == 2);
+  CHECK(kept.ctas[0].ops.size() == whole.ctas[1].ops.size());
+  CHECK(kept.ctas[0].accesses[0].packed == whole.ctas[1].accesses[0].packed);
+  CHECK(kept.ctas[0].accesses[0].packed != whole.ctas[0].accesses[0].packed);
+  CHECK(kept.ended == std::vector<std::uint64_t>{2});
+}
+
 TEST_CASE("shared-memory accesses take as many passes as their worst bank has words") {
   const std::string text = kHeader + R"(
 .visible .entry k()

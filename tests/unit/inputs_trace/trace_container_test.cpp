@@ -94,6 +94,48 @@ TEST_CASE("ops of local memory are kept; those that are no load or store, or bey
 
 }  // namespace
 
+TEST_CASE("kernels with the same content are stored once, and come back each under its own number") {
+  const Scratch scratch;
+  std::mt19937_64 random(11);
+  const CtaProgram small = random_cta(random, 2, 20);
+  std::vector<CtaProgram> large;  // of several blocks, which are written before it is known that they were there already
+  for (unsigned i = 0; i < 60; ++i) large.push_back(random_cta(random, 7, 300));
+  const auto write = [&](const std::string& path, unsigned times) {
+    TraceWriter writer(path, {"s", "i"});
+    for (unsigned i = 0; i < times; ++i) {
+      writer.begin_kernel(info_of(1, "small"));
+      writer.add_cta(small);
+      writer.begin_kernel(info_of(60, "large"));
+      for (const CtaProgram& cta : large) writer.add_cta(cta);
+      writer.end_kernel();
+      writer.flush();
+    }
+    writer.begin_kernel(info_of(1, "other name"));
+    writer.add_cta(small);
+    writer.begin_kernel(info_of(2, "small"), 1);
+    writer.add_cta(small);
+    writer.end_kernel();
+    writer.finish();
+    return std::filesystem::file_size(path);
+  };
+  const auto once = write(scratch.path("once.h5"), 1), often = write(scratch.path("often.h5"), 20);
+  CHECK(often < once + once / 2);
+  TraceWorkload workload(scratch.path("often.h5"));
+  REQUIRE(workload.kernels().size() == 42);
+  CHECK(workload.kernels()[40].name == "other name");
+  CHECK(workload.kernels()[41].launched_ctas == 2);
+  CtaProgram cta;
+  for (const std::size_t k : {0u, 38u, 40u, 41u}) {
+    workload.load_cta(k, 0, cta);
+    CHECK(same(cta, small));
+  }
+  for (const std::size_t k : {1u, 39u}) {
+    CHECK(workload.kernels()[k].name == "large");
+    workload.load_cta(k, 59, cta);
+    CHECK(same(cta, large[59]));
+  }
+}
+
 TEST_CASE("random programs with empty warps, empty CTAs and the largest addresses come back unchanged, in any order") {
   const Scratch scratch;
   std::mt19937_64 random(7);

@@ -1,0 +1,120 @@
+#include "inputs/cuda/launch_selection.hpp"
+
+#include <cxxabi.h>
+#include <fnmatch.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <tuple>
+
+#include "core/engine/error.hpp"
+
+namespace atl::cuda {
+namespace {
+
+bool whole_number(std::string_view text, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// At the commas that stand outside of brackets: "a<int, 2>,b" has two items.
+std::vector<std::string> split_items(const std::string& text) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '<' || c == '(';
+    depth -= c == '>' || c == ')';
+    if (c == ',' && depth <= 0)
+      out.emplace_back();
+    else
+      out.back() += c;
+  }
+  return out;
+}
+
+/// Where the bracket that closes at the end of `name` opens; npos: none closes there.
+std::size_t last_opening(std::string_view name, char open, char close) {
+  if (name.empty() || name.back() != close) return std::string_view::npos;
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    depth += name[at] == close;
+    depth -= name[at] == open;
+    if (depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// "void ns::f<int>(int*)" -> "ns::f<int>": what the demangler puts around the name is not part of it.
+std::string_view without_signature(std::string_view name) {
+  name = name.substr(0, last_opening(name, '(', ')'));
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    depth += name[at] == '>' || name[at] == ')';
+    depth -= name[at] == '<' || name[at] == '(';
+    if (depth == 0 && name[at] == ' ') return name.substr(at + 1);
+  }
+  return name;
+}
+
+bool glob_fits(const std::string& pattern, std::string_view name) {
+  return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+}  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, const std::string& option) {
+  const auto dash = text.find('-');
+  std::uint64_t first = 0, last = ~0ull;
+  bool good = whole_number(std::string_view(text).substr(0, dash), first);
+  if (dash == std::string::npos)
+    last = first;
+  else if (dash + 1 < text.size())
+    good = good && whole_number(std::string_view(text).substr(dash + 1), last);
+  if (!good || first > last)
+    throw InputError(option, "'" + text + "' is no range; give for example 3-10, 3 or 3- (the first is 0)");
+  return {first, last};
+}
+
+bool fits_kernel(const std::string& pattern, const std::string& mangled_name) {
+  if (glob_fits(pattern, mangled_name)) return true;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled_name.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
+  if (status != 0 || !text) return false;
+  const std::string_view whole = text.get(), name = without_signature(whole);
+  return glob_fits(pattern, whole) || glob_fits(pattern, name) ||
+         glob_fits(pattern, name.substr(0, last_opening(name, '<', '>')));
+}
+
+LaunchSelection::LaunchSelection(const std::string& text) {
+  for (const std::string& word : split_items(text)) {
+    Item item;
+    const auto colon = word.rfind(':');
+    // A name of C++ begins with no digit, so what does is a range, also behind the last colon.
+    const bool ranged = colon != std::string::npos && colon + 1 < word.size() && is_digit(word[colon + 1]);
+    if (word.empty() || is_digit(word[0]) || word[0] == '-') {
+      std::tie(item.first, item.last) = parse_range(word, "--kernels");
+    } else {
+      item.pattern = ranged ? word.substr(0, colon) : word;
+      if (ranged) std::tie(item.first, item.last) = parse_range(word.substr(colon + 1), "--kernels");
+      if (item.pattern.empty()) throw InputError("--kernels", "'" + word + "' has no name before the colon");
+    }
+    items_.push_back(std::move(item));
+  }
+}
+
+bool LaunchSelection::next(const std::string& mangled_name) {
+  bool wanted = items_.empty();
+  for (Item& item : items_) {
+    if (!item.pattern.empty() && !fits_kernel(item.pattern, mangled_name)) continue;
+    wanted |= item.launches >= item.first && item.launches <= item.last;
+    ++item.launches;
+  }
+  return wanted;
+}
+
+}  // namespace atl::cuda

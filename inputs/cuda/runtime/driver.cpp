@@ -1,0 +1,173 @@
+#include "inputs/cuda/runtime/driver.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace atl::cudart {
+namespace {
+
+struct Name {
+  const char* name;
+  void (*function)();
+};
+extern "C" const Name atoll_cuda_names[];
+
+struct DriverError {
+  int status;
+  const char *name, *text;
+};
+
+constexpr DriverError kErrors[] = {
+    {0, "CUDA_SUCCESS", "no error"},
+    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+    {215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture"},
+    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
+    {218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {301, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
+    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {600, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
+    {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"},
+    {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
+    {800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
+    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed"},
+    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+const DriverError* find_error(int status) {
+  for (const DriverError& e : kErrors)
+    if (e.status == status) return &e;
+  return nullptr;
+}
+
+void* exported(const std::string& name) {
+  for (const Name* n = atoll_cuda_names; n->name; ++n)
+    if (name == n->name) return reinterpret_cast<void*>(n->function);
+  return nullptr;
+}
+
+/// Names that got other arguments in a version of CUDA: programs made for an older one mean the older function.
+struct Since {
+  const char *name, *exported;
+  int version;
+};
+constexpr Since kChanged[] = {{"cuCtxCreate", "cuCtxCreate_v4", 13000},
+                              {"cuCtxCreate", "cuCtxCreate_v3", 11040},
+                              {"cuCtxCreate", "cuCtxCreate_v2", 3020},
+                              {"cuMemAdvise", "cuMemAdvise_v2", 13000},
+                              {"cuMemAdvise", "cuMemAdvise", 8000},
+                              {"cuMemPrefetchAsync", "cuMemPrefetchAsync_v2", 13000},
+                              {"cuMemPrefetchAsync", "cuMemPrefetchAsync", 8000},
+                              {"cuGetProcAddress", "cuGetProcAddress_v2", 12000},
+                              {"cuGetProcAddress", "cuGetProcAddress", 11030},
+                              {"cuCtxGetDevice", "cuCtxGetDevice", 2000},
+                              {"cuCtxSynchronize", "cuCtxSynchronize", 2000},
+                              {"cuStreamGetCtx", "cuStreamGetCtx", 9020},
+                              {"cuDeviceGetUuid", "cuDeviceGetUuid_v2", 11040}};
+
+}  // namespace
+
+int driver_status(int status) {
+  switch (status) {
+    case kInvalidConfiguration:
+    case kInvalidPitchValue:
+    case kInvalidDevicePointer:
+    case kInvalidTexture:
+    case kInvalidChannelDescriptor:
+    case kInvalidMemcpyDirection:
+      return kDriverInvalidValue;
+    case kInvalidSymbol:
+      return kDriverNotFound;
+    case kInvalidDeviceFunction:
+      return kDriverInvalidHandle;
+    default:
+      return status;
+  }
+}
+
+void* driver_function(const std::string& name, int version) {
+  for (const Since& s : kChanged)
+    if (name == s.name && version >= s.version) return exported(s.exported);
+  for (const char* suffix : {"_v4", "_v3", "_v2"})
+    if (void* found = exported(name + suffix)) return found;
+  return exported(name);
+}
+
+extern "C" {
+
+int cuInit(unsigned flags) { return flags == 0 ? 0 : kDriverInvalidValue; }
+
+int cudaDriverGetVersion(int* version);
+int cuDriverGetVersion(int* version) { return driver_status(cudaDriverGetVersion(version)); }
+
+int cuGetErrorName(int status, const char** out) {
+  const DriverError* e = find_error(status);
+  if (!out) return kDriverInvalidValue;
+  *out = e ? e->name : nullptr;
+  return e ? 0 : kDriverInvalidValue;
+}
+
+int cuGetErrorString(int status, const char** out) {
+  const DriverError* e = find_error(status);
+  if (!out) return kDriverInvalidValue;
+  *out = e ? e->text : nullptr;
+  return e ? 0 : kDriverInvalidValue;
+}
+
+int cuGetProcAddress_v2(const char* name, void** out, int version, std::uint64_t, int* found) {
+  if (!name || !out) return kDriverInvalidValue;
+  *out = driver_function(name, version);
+  if (found) *found = *out ? 0 : 1;
+  return *out ? 0 : kDriverNotFound;
+}
+
+int cuGetProcAddress(const char* name, void** out, int version, std::uint64_t flags) {
+  return cuGetProcAddress_v2(name, out, version, flags, nullptr);
+}
+
+/// A name that is not there is no error, but a result.
+int cudaGetDriverEntryPointByVersion(const char* name, void** out, unsigned version, std::uint64_t, int* result) {
+  return call([&](Runtime&) -> int {
+    if (!name || !out) return kInvalidValue;
+    *out = driver_function(name, static_cast<int>(version));
+    if (result) *result = *out ? 0 : 1;
+    return kSuccess;
+  });
+}
+
+int cudaGetDriverEntryPoint(const char* name, void** out, std::uint64_t flags, int* result) {
+  return cudaGetDriverEntryPointByVersion(name, out, cuda::DeviceModel::kRuntimeVersion, flags, result);
+}
+
+/// As for the runtime (unsupported.cpp).
+int atoll_cuda_unsupported(const char* name) {
+  return driver_call([&](Runtime& r) -> int {
+    if (r.complained_about.insert(name).second) {
+      std::fflush(stdout);
+      std::fprintf(
+          stderr, "atoll: the program calls %s, which the recorder does not have; it gets CUDA_ERROR_NOT_SUPPORTED\n", name);
+    }
+    return kNotSupported;
+  });
+}
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "inputs/cuda/runtime/runtime.hpp"
+
+/// The driver API (libcuda.so.1) over the same state as the runtime: streams, events, memory and kernels of one are good
+/// for the other, as with NVIDIA's. A CUmodule or CUlibrary is a Binary, a CUfunction or CUkernel a Kernel.
+namespace atl::cudart {
+
+enum DriverStatus : int {
+  kDriverInvalidValue = 1,
+  kDriverInvalidContext = 201,
+  kDriverNoBinaryForGpu = 209,
+  kDriverInvalidPtx = 218,
+  kDriverFileNotFound = 301,
+  kDriverInvalidHandle = 400,
+  kDriverNotFound = 500,
+};
+
+/// What the driver API calls a failure of the runtime; most numbers are the same.
+int driver_status(int status);
+
+/// The frame of a driver call: as call(), but cudaGetLastError() does not hear of it.
+template <typename Body> int driver_call(Body&& body) noexcept {
+  const int before = exchange_last_error(kSuccess);
+  const int status = call([&](Runtime& r) { return body(r); });
+  exchange_last_error(before);
+  return driver_status(status);
+}
+
+/// Loads a module from PTX, a fat binary or its wrapper. Says on standard error why it cannot, and in `why`. Returns a
+/// driver status.
+int load_image(Runtime& r, const void* image, Binary** out, std::string& why);
+int load_file(Runtime& r, const char* path, Binary** out, std::string& why);
+
+/// Null: there is no kernel, or no variable, of that name.
+Kernel* kernel_named(Runtime& r, Binary& binary, const std::string& name);
+bool variable_named(Runtime& r, Binary& binary, const std::string& name, std::uint64_t& address, std::uint64_t& size);
+
+/// The function behind a name of the driver API, for a program made for this version of CUDA (12040: 12.4); or null.
+void* driver_function(const std::string& name, int version);
+
+}  // namespace atl::cudart

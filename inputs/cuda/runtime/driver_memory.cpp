@@ -1,0 +1,295 @@
+#include <cstring>
+
+#include "inputs/cuda/runtime/copy.hpp"
+#include "inputs/cuda/runtime/driver.hpp"
+
+// Memory in the driver API: as in the runtime's, with addresses as numbers.
+namespace atl::cudart {
+
+extern "C" {
+int cudaMalloc(void** out, std::size_t size);
+int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height);
+int cudaMallocManaged(void** out, std::size_t size, unsigned flags);
+int cudaMallocHost(void** out, std::size_t size);
+int cudaMallocAsync(void** out, std::size_t size, void* stream);
+int cudaFree(void* at);
+int cudaFreeAsync(void* at, void* stream);
+int cudaHostGetDevicePointer(void** out, void* host, unsigned flags);
+int cudaHostRegister(void* at, std::size_t size, unsigned flags);
+int cudaHostUnregister(void* at);
+int cudaMemGetInfo(std::size_t* free, std::size_t* total);
+int cudaMemcpy(void* to, const void* from, std::size_t size, int kind);
+int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void* stream);
+int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer);
+}
+
+namespace {
+
+using DevicePointer = std::uint64_t;
+
+void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }
+
+int set(void* stream, const SetWork& work) {
+  return call([&](Runtime& r) {
+    Capture* capture = r.graphs.capture_of(stream);
+    return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
+  });
+}
+
+/// CUDA_MEMCPY2D.
+struct Copy2D {
+  struct Side {
+    std::size_t x_bytes, y;
+    int type;  // 1 host, 2 device, 3 array, 4 unified
+    void* host;
+    DevicePointer device;
+    Array* array;
+    std::size_t pitch;
+  } from, to;
+  std::size_t width_bytes, height;
+};
+static_assert(sizeof(Copy2D) == 128);
+
+int copy_2d(void* stream, const Copy2D* p) {
+  return call([&](Runtime& r) -> int {
+    if (!p) return kInvalidValue;
+    const Copy2D::Side &from = p->from, &to = p->to;
+    enum : int { kHost = 1, kArray = 3 };
+    if (from.type == kArray || to.type == kArray) return kNotSupported;
+    const auto begin = [](const Copy2D::Side& s) {
+      char* base = static_cast<char*>(s.type == kHost ? s.host : pointer(s.device));
+      return base + s.y * s.pitch + s.x_bytes;
+    };
+    const auto pitch = [&](const Copy2D::Side& s) { return s.pitch ? s.pitch : p->width_bytes; };
+    const Copy3D box = rows_copy(begin(to), pitch(to), begin(from), pitch(from), p->width_bytes, p->height, kDefaultCopy);
+    Capture* capture = r.graphs.capture_of(stream);
+    return capture ? r.graphs.add(*capture, stream, NodeType::copy, box) : copy_box(r, box);
+  });
+}
+
+/// CUpointer_attribute.
+enum PointerAttribute : int {
+  kMemoryType = 2,
+  kDevicePointer = 3,
+  kHostPointer = 4,
+  kBufferId = 7,
+  kIsManaged = 8,
+  kOrdinal = 9,
+  kRangeStart = 11,
+  kRangeSize = 12,
+  kMapped = 13,
+};
+
+int pointer_attribute(Runtime& r, void* out, int attribute, DevicePointer address) {
+  const cuda::Allocation* block = r.arena.find(address);
+  if (!block && !r.code.in_host_range(address)) return kInvalidValue;
+  const auto give = [&](auto value) { return std::memcpy(out, &value, sizeof value), kSuccess; };
+  const bool host = !block || block->kind == cuda::MemoryKind::host;
+  switch (attribute) {
+    case kMemoryType:
+      return give(host ? 1u : 2u);
+    case kDevicePointer:
+      return give(address);
+    case kHostPointer:
+      return host || block->kind == cuda::MemoryKind::managed ? give(address) : int{kInvalidValue};
+    case kBufferId:
+      return give(block ? block->ordinal + 1 : std::uint64_t{0});
+    case kIsManaged:
+      return give(block && block->kind == cuda::MemoryKind::managed ? 1u : 0u);
+    case kOrdinal:
+      return give(0);
+    case kRangeStart:
+      return give(block ? block->address : address);
+    case kRangeSize:
+      return give(block ? block->size : std::uint64_t{0});
+    case kMapped:
+      return give(1u);
+    default:
+      return kNotSupported;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuMemAlloc_v2(DevicePointer* out, std::size_t size) {
+  return driver_call([&](Runtime&) { return size ? cudaMalloc(reinterpret_cast<void**>(out), size) : int{kInvalidValue}; });
+}
+
+int cuMemAllocPitch_v2(DevicePointer* out, std::size_t* pitch, std::size_t width, std::size_t height, unsigned) {
+  return driver_call([&](Runtime&) { return cudaMallocPitch(reinterpret_cast<void**>(out), pitch, width, height); });
+}
+
+int cuMemAllocManaged(DevicePointer* out, std::size_t size, unsigned flags) {
+  return driver_call([&](Runtime&) { return cudaMallocManaged(reinterpret_cast<void**>(out), size, flags); });
+}
+
+int cuMemAllocHost_v2(void** out, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMallocHost(out, size); });
+}
+
+int cuMemHostAlloc(void** out, std::size_t size, unsigned) {
+  return driver_call([&](Runtime&) { return cudaMallocHost(out, size); });
+}
+
+int cuMemAllocAsync(DevicePointer* out, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMallocAsync(reinterpret_cast<void**>(out), size, stream); });
+}
+
+int cuMemFree_v2(DevicePointer at) {
+  return driver_call([&](Runtime&) { return cudaFree(pointer(at)); });
+}
+
+int cuMemFreeAsync(DevicePointer at, void* stream) {
+  return driver_call([&](Runtime&) { return cudaFreeAsync(pointer(at), stream); });
+}
+
+int cuMemFreeHost(void* at) {
+  return driver_call([&](Runtime&) { return cudaFree(at); });
+}
+
+int cuMemHostGetDevicePointer_v2(DevicePointer* out, void* host, unsigned flags) {
+  return driver_call([&](Runtime&) { return cudaHostGetDevicePointer(reinterpret_cast<void**>(out), host, flags); });
+}
+
+int cuMemHostRegister_v2(void* at, std::size_t size, unsigned flags) {
+  return driver_call([&](Runtime&) { return cudaHostRegister(at, size, flags); });
+}
+
+int cuMemHostUnregister(void* at) {
+  return driver_call([&](Runtime&) { return cudaHostUnregister(at); });
+}
+
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  return driver_call([&](Runtime&) { return cudaMemGetInfo(free, total); });
+}
+
+int cuMemcpy(DevicePointer to, DevicePointer from, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMemcpy(pointer(to), pointer(from), size, kDefaultCopy); });
+}
+
+int cuMemcpyHtoD_v2(DevicePointer to, const void* from, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMemcpy(pointer(to), from, size, kHostToDevice); });
+}
+
+int cuMemcpyDtoH_v2(void* to, DevicePointer from, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMemcpy(to, pointer(from), size, kDeviceToHost); });
+}
+
+int cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMemcpy(pointer(to), pointer(from), size, kDeviceToDevice); });
+}
+
+int cuMemcpyPeer(DevicePointer to, void*, DevicePointer from, void*, std::size_t size) {
+  return driver_call([&](Runtime&) { return cudaMemcpy(pointer(to), pointer(from), size, kDeviceToDevice); });
+}
+
+int cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemcpyAsync(pointer(to), pointer(from), size, kDefaultCopy, stream); });
+}
+
+int cuMemcpyHtoDAsync_v2(DevicePointer to, const void* from, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemcpyAsync(pointer(to), from, size, kHostToDevice, stream); });
+}
+
+int cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemcpyAsync(to, pointer(from), size, kDeviceToHost, stream); });
+}
+
+int cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemcpyAsync(pointer(to), pointer(from), size, kDeviceToDevice, stream); });
+}
+
+int cuMemsetD8_v2(DevicePointer to, unsigned char value, std::size_t count) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), count * 1, value, 1, count, 1}); });
+}
+
+int cuMemsetD8Async(DevicePointer to, unsigned char value, std::size_t count, void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), count * 1, value, 1, count, 1}); });
+}
+
+int cuMemsetD2D8_v2(DevicePointer to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), pitch, value, 1, width, height}); });
+}
+
+int cuMemsetD2D8Async(DevicePointer to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height,
+                      void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), pitch, value, 1, width, height}); });
+}
+
+int cuMemsetD16_v2(DevicePointer to, unsigned short value, std::size_t count) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), count * 2, value, 2, count, 1}); });
+}
+
+int cuMemsetD16Async(DevicePointer to, unsigned short value, std::size_t count, void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), count * 2, value, 2, count, 1}); });
+}
+
+int cuMemsetD2D16_v2(DevicePointer to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), pitch, value, 2, width, height}); });
+}
+
+int cuMemsetD2D16Async(DevicePointer to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height,
+                       void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), pitch, value, 2, width, height}); });
+}
+
+int cuMemsetD32_v2(DevicePointer to, unsigned value, std::size_t count) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), count * 4, value, 4, count, 1}); });
+}
+
+int cuMemsetD32Async(DevicePointer to, unsigned value, std::size_t count, void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), count * 4, value, 4, count, 1}); });
+}
+
+int cuMemsetD2D32_v2(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
+  return driver_call([&](Runtime&) { return set(nullptr, {pointer(to), pitch, value, 4, width, height}); });
+}
+
+int cuMemsetD2D32Async(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
+                       void* stream) {
+  return driver_call([&](Runtime&) { return set(stream, {pointer(to), pitch, value, 4, width, height}); });
+}
+
+int cuMemcpy2D_v2(const Copy2D* p) {
+  return driver_call([&](Runtime&) { return copy_2d(nullptr, p); });
+}
+
+int cuMemcpy2DUnaligned_v2(const Copy2D* p) { return cuMemcpy2D_v2(p); }
+
+int cuMemcpy2DAsync_v2(const Copy2D* p, void* stream) {
+  return driver_call([&](Runtime&) { return copy_2d(stream, p); });
+}
+
+int cuMemGetAddressRange_v2(DevicePointer* base, std::size_t* size, DevicePointer at) {
+  return driver_call([&](Runtime& r) -> int {
+    const cuda::Allocation* block = r.arena.find(at);
+    if (!block) return kDriverNotFound;
+    if (base) *base = block->address;
+    if (size) *size = block->size;
+    return kSuccess;
+  });
+}
+
+int cuPointerGetAttribute(void* out, int attribute, DevicePointer at) {
+  return driver_call([&](Runtime& r) -> int { return out ? pointer_attribute(r, out, attribute, at) : int{kInvalidValue}; });
+}
+
+/// What does not apply to a pointer is no error here; its value stays as it is.
+int cuPointerGetAttributes(unsigned count, const int* attributes, void** out, DevicePointer at) {
+  return driver_call([&](Runtime& r) -> int {
+    if (!attributes || !out) return kInvalidValue;
+    for (unsigned i = 0; i < count; ++i) pointer_attribute(r, out[i], attributes[i], at);
+    return kSuccess;
+  });
+}
+
+// Hints about where managed memory should be: there is one memory here.
+int cuMemAdvise(DevicePointer, std::size_t, int, int) { return 0; }
+int cuMemAdvise_v2(DevicePointer, std::size_t, int, std::uint64_t) { return 0; }
+int cuMemPrefetchAsync(DevicePointer, std::size_t, int, void*) { return 0; }
+int cuMemPrefetchAsync_v2(DevicePointer, std::size_t, std::uint64_t, unsigned, void*) { return 0; }
+
+}  // extern "C"
+}  // namespace atl::cudart

@@ -1,0 +1,221 @@
+"""CUDA graphs, made node by node and captured from streams: every launch of one does its work, and is in the trace."""
+
+import recorded_program
+from recorded_program import OneProgram
+
+SOURCE = r"""
+#include <cstdio>
+#include <cstring>
+
+static int failures = 0;
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); ++failures; } } while (0)
+#define OK(x) EXPECT((x) == cudaSuccess)
+
+__global__ void add(int* p, int v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] += v; }
+__global__ void times(int* p, int v, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= v; }
+__global__ void sum(const int* a, const int* b, int* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+__constant__ int offset;
+
+static int called = 0;
+void CUDART_CB count(void* by) { called += *(int*)by; }
+
+const int n = 64;
+
+void explicit_nodes() {
+  int *d, h[n], back[n], by = 10;
+  OK(cudaMalloc(&d, sizeof h));
+  cudaGraph_t graph;
+  OK(cudaGraphCreate(&graph, 0));
+  cudaGraphNode_t set, kernel, second, out, host, empty;
+  cudaMemsetParams ms = {};
+  ms.dst = d, ms.value = 3, ms.elementSize = 4, ms.width = n, ms.height = 1;
+  int v = 4, many = n;
+  void* arguments[] = {&d, &v, &many};
+  cudaKernelNodeParams k = {};
+  k.func = (void*)times, k.gridDim = 2, k.blockDim = 32, k.kernelParams = arguments;
+  // Added before what it depends on: only the edges say the order.
+  OK(cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &k));
+  v = 100;  // the node has its own copy
+  OK(cudaGraphAddMemsetNode(&set, graph, nullptr, 0, &ms));
+  OK(cudaGraphAddDependencies(graph, &set, &kernel, nullptr, 1));
+  k.func = (void*)add, v = 5;
+  OK(cudaGraphAddKernelNode(&second, graph, &kernel, 1, &k));
+  OK(cudaGraphAddEmptyNode(&empty, graph, &second, 1));
+  OK(cudaGraphAddMemcpyNode1D(&out, graph, &empty, 1, back, d, sizeof back, cudaMemcpyDeviceToHost));
+  cudaHostNodeParams hp = {count, &by};
+  OK(cudaGraphAddHostNode(&host, graph, &out, 1, &hp));
+  size_t nodes = 0, roots = 0, edges = 0;
+  OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  OK(cudaGraphGetRootNodes(graph, nullptr, &roots));
+  OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+  EXPECT(nodes == 6 && roots == 1 && edges == 5);
+  cudaGraphNodeType type;
+  OK(cudaGraphNodeGetType(set, &type));
+  EXPECT(type == cudaGraphNodeTypeMemset);
+  cudaGraphExec_t exec;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  cudaStream_t s;
+  OK(cudaStreamCreate(&s));
+  for (int i = 0; i < 3; i++) OK(cudaGraphLaunch(exec, s));
+  OK(cudaStreamSynchronize(s));
+  EXPECT(back[0] == 17 && back[n - 1] == 17 && called == 30);
+
+  // Other parameters in the executable graph, then in the graph itself, then all at once.
+  v = 1;
+  OK(cudaGraphExecKernelNodeSetParams(exec, second, &k));
+  OK(cudaGraphLaunch(exec, s));
+  EXPECT(back[5] == 13);
+  ms.value = 7;
+  OK(cudaGraphMemsetNodeSetParams(set, &ms));
+  OK(cudaGraphLaunch(exec, s));
+  EXPECT(back[5] == 13);
+  cudaGraphExecUpdateResultInfo info;
+  OK(cudaGraphExecUpdate(exec, graph, &info));
+  OK(cudaGraphLaunch(exec, s));
+  EXPECT(back[5] == 33 && info.result == cudaGraphExecUpdateSuccess);
+  OK(cudaGraphNodeSetEnabled(exec, second, 0));
+  OK(cudaGraphLaunch(exec, s));
+  EXPECT(back[5] == 28);
+  cudaKernelNodeParams got;
+  OK(cudaGraphKernelNodeGetParams(second, &got));
+  EXPECT(got.gridDim.x == 2 && *(int*)got.kernelParams[1] == 5);
+
+  // A graph in a graph, and a copy whose edges make a circle.
+  cudaGraph_t outer, copy;
+  cudaGraphNode_t child, in_copy, other;
+  OK(cudaGraphCreate(&outer, 0));
+  OK(cudaGraphAddChildGraphNode(&child, outer, nullptr, 0, graph));
+  cudaGraphExec_t nested;
+  OK(cudaGraphInstantiate(&nested, outer, 0));
+  OK(cudaGraphLaunch(nested, s));
+  EXPECT(back[5] == 33);
+  EXPECT(cudaGraphExecUpdate(exec, outer, &info) == cudaErrorGraphExecUpdateFailure);
+  EXPECT(info.result == cudaGraphExecUpdateErrorTopologyChanged);
+  OK(cudaGraphClone(&copy, graph));
+  OK(cudaGraphNodeFindInClone(&in_copy, set, copy));
+  OK(cudaGraphNodeFindInClone(&other, second, copy));
+  OK(cudaGraphAddDependencies(copy, &other, &in_copy, nullptr, 1));
+  EXPECT(cudaGraphInstantiate(&nested, copy, 0) == cudaErrorInvalidValue);
+  OK(cudaGraphDestroy(copy));
+  EXPECT(cudaGraphDestroy(copy) == cudaErrorInvalidValue);
+  k.gridDim = 0;
+  EXPECT(cudaGraphAddKernelNode(&other, graph, nullptr, 0, &k) == cudaErrorInvalidConfiguration);
+  OK(cudaGraphExecDestroy(exec));
+  OK(cudaGraphDestroy(graph));
+  cudaGetLastError();
+}
+
+void captured() {
+  int *a, *b, *c, *extra, h[n], back[n], by = 1, seven = 7;
+  for (int i = 0; i < n; i++) h[i] = i;
+  OK(cudaMalloc(&a, sizeof h));
+  OK(cudaMalloc(&b, sizeof h));
+  OK(cudaMalloc(&c, sizeof h));
+  OK(cudaMemset(c, 0xff, sizeof h));
+  cudaStream_t s, side;
+  cudaEvent_t fork, join;
+  OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  OK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  OK(cudaEventCreate(&fork));
+  OK(cudaEventCreate(&join));
+  called = 0;
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  cudaStreamCaptureStatus status;
+  OK(cudaStreamIsCapturing(s, &status));
+  EXPECT(status == cudaStreamCaptureStatusActive);
+  OK(cudaMemcpyAsync(a, h, sizeof h, cudaMemcpyHostToDevice, s));
+  OK(cudaEventRecord(fork, s));
+  OK(cudaStreamWaitEvent(side, fork, 0));
+  OK(cudaStreamIsCapturing(side, &status));
+  EXPECT(status == cudaStreamCaptureStatusActive);
+  OK(cudaMemsetAsync(b, 0, sizeof h, side));
+  add<<<1, n, 0, side>>>(b, 1000, n);
+  OK(cudaMemcpyToSymbolAsync(offset, &seven, 4, 0, cudaMemcpyHostToDevice, side));
+  OK(cudaMallocAsync(&extra, sizeof h, side));
+  OK(cudaMemcpyAsync(extra, b, sizeof h, cudaMemcpyDeviceToDevice, side));
+  OK(cudaEventRecord(join, side));
+  times<<<2, 32, 0, s>>>(a, 2, n);
+  OK(cudaStreamWaitEvent(s, join, 0));
+  sum<<<2, 32, 0, s>>>(a, extra, c, n);
+  OK(cudaFreeAsync(extra, s));
+  OK(cudaLaunchHostFunc(s, count, &by));
+  OK(cudaMemcpy2DAsync(back, 64, c, 64, 64, 4, cudaMemcpyDeviceToHost, s));
+  cudaGraph_t graph;
+  OK(cudaStreamEndCapture(s, &graph));
+  OK(cudaMemcpy(back, c, sizeof h, cudaMemcpyDeviceToHost));
+  EXPECT(back[0] == -1 && called == 0);  // nothing has run yet
+  size_t nodes = 0;
+  OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT(nodes == 11);
+  cudaGraphExec_t exec;
+  OK(cudaGraphInstantiate(&exec, graph, 0));
+  for (int i = 0; i < 2; i++) {
+    memset(back, 0, sizeof back);
+    OK(cudaGraphLaunch(exec, s));
+    OK(cudaStreamSynchronize(s));
+    bool good = true;
+    for (int j = 0; j < n; j++) good &= back[j] == 2 * j + 1000;
+    EXPECT(good && called == i + 1);
+  }
+  int symbol = 0;
+  OK(cudaMemcpyFromSymbol(&symbol, offset, 4));
+  EXPECT(symbol == 7);
+
+  // A captured launch of a graph is a node; a graph captured again updates the executable one.
+  cudaGraph_t outer;
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+  OK(cudaGraphLaunch(exec, s));
+  add<<<1, n, 0, s>>>(c, 1, n);
+  OK(cudaStreamEndCapture(s, &outer));
+  cudaGraphExec_t twice;
+  OK(cudaGraphInstantiateWithFlags(&twice, outer, 0));
+  OK(cudaGraphLaunch(twice, 0));
+  OK(cudaMemcpy(back, c, sizeof h, cudaMemcpyDeviceToHost));
+  EXPECT(back[1] == 1003);
+
+  // Work that is left out at the end, waiting for a captured stream, and ends without a beginning.
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  OK(cudaEventRecord(fork, s));
+  OK(cudaStreamWaitEvent(side, fork, 0));
+  add<<<1, n, 0, side>>>(b, 1, n);
+  EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureUnjoined && graph == nullptr);
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  EXPECT(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+  EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+  EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorInvalidValue);
+  OK(cudaStreamSynchronize(s));
+  OK(cudaStreamIsCapturing(s, &status));
+  EXPECT(status == cudaStreamCaptureStatusNone);
+  cudaGetLastError();
+}
+
+int main() {
+  explicit_nodes();
+  captured();
+  printf("failures %d\n", failures);
+}
+"""
+
+
+class Graphs(OneProgram):
+
+    SOURCE = SOURCE
+
+    def test_every_answer_is_right_and_every_kernel_of_every_launch_is_recorded(self):
+        outcome = self.record(self.binary)
+        self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
+        # 8 launches of two kernels, one of which is left out once; 3 of three, and one kernel more.
+        self.assertEqual(self.kernels_in_trace(outcome), 8 * 2 - 1 + 3 * 3 + 1)
+        self.simulated()
+
+    def test_with_a_default_stream_for_each_thread(self):
+        source = self.compiled(SOURCE, "-default-stream", "per-thread")
+        outcome = self.record(source)
+        self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
+
+
+if __name__ == "__main__":
+    recorded_program.main()

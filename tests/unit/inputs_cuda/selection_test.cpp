@@ -1,0 +1,60 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/engine/error.hpp"
+#include "inputs/cuda/launch_selection.hpp"
+
+using namespace atl;
+using namespace atl::cuda;
+
+namespace {
+
+/// Launches of the kernels `names`, each one letter: 'x' for those that are recorded.
+std::string recorded(const std::string& selection, const std::string& names) {
+  LaunchSelection s(selection);
+  std::string out;
+  for (const char name : names) out += s.next(std::string("_Z1") + name + "Pf") ? 'x' : '.';
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a range is first-last, one number, or open at its end") {
+  CHECK(parse_range("3-10", "--ctas") == std::pair<std::uint64_t, std::uint64_t>{3, 10});
+  CHECK(parse_range("3", "--ctas") == std::pair<std::uint64_t, std::uint64_t>{3, 3});
+  CHECK(parse_range("3-", "--ctas") == std::pair<std::uint64_t, std::uint64_t>{3, ~0ull});
+  for (const char* bad : {"", "-", "x", "10-3", "3-x", "-3", "3-4-5"})
+    CHECK_THROWS_WITH_AS(parse_range(bad, "--ctas"), doctest::Contains("3-10"), InputError);
+}
+
+TEST_CASE("launches are chosen by number, by name, and by number among those of a name") {
+  LaunchSelection all;
+  CHECK(all.next("_Z1aPf"));
+  CHECK(recorded("1-2,5-", "ababab") == ".xx..x");
+  CHECK(recorded("b", "ababab") == ".x.x.x");
+  CHECK(recorded("b:1-", "ababab") == "...x.x");
+  CHECK(recorded("b:1,a:0-1", "ababab") == "x.xx..");
+  CHECK(recorded("[bc],0", "abcab") == "xxx.x");
+  for (const char* bad : {"3-x", "b:2-1", "a,,b", "a,", ":3", "-3"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS(LaunchSelection{bad}, doctest::Contains("--kernels"), InputError);
+  }
+}
+
+TEST_CASE("a pattern fits the name in the PTX and the name in the source, with and without template arguments") {
+  const std::string plain = "_Z4vaddPKfS0_Pfi", of_template = "_Z4fillIiEvPT_S0_i",
+                    in_namespace = "_ZN3lin4gemmILi2EfEEvPT0_";
+  for (const char* fits : {"vadd", "va*", "_Z4vadd*", "vadd(float const*, float const*, float*, int)", "v?dd"})
+    CHECK_MESSAGE(fits_kernel(fits, plain), fits);
+  for (const char* fits : {"fill", "fill<int>", "fill<*>", "void fill<int>(*"})
+    CHECK_MESSAGE(fits_kernel(fits, of_template), fits);
+  for (const char* fits : {"lin::gemm", "*::gemm", "lin::gemm<2, float>"})
+    CHECK_MESSAGE(fits_kernel(fits, in_namespace), fits);
+  for (const char* other : {"gemm", "add", "lin::gemm<3, float>"}) CHECK_FALSE(fits_kernel(other, in_namespace));
+  CHECK(fits_kernel("triton_*", "triton_add_0"));
+  LaunchSelection listed("lin::gemm<2, float>,fill");
+  CHECK(listed.next(in_namespace));
+  CHECK(listed.next(of_template));
+  CHECK_FALSE(listed.next(plain));
+}
