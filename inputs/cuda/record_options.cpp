@@ -13,6 +13,7 @@ constexpr char kLast[] = "ATOLL_RECORD_LAST_KERNEL", kMaxCtas[] = "ATOLL_RECORD_
 constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS", kCompression[] = "ATOLL_RECORD_COMPRESSION";
 constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHECK";
 constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
+constexpr char kLongTurns[] = "ATOLL_RECORD_LONG_TURNS", kTolerate[] = "ATOLL_RECORD_TOLERATE_OOB";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
 
 bool number(std::string_view text, std::uint64_t& out) {
@@ -55,6 +56,8 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kThreads, std::to_string(o.threads)),
           line(kCompression, std::to_string(o.compression)),
           line(kSeed, o.schedule_seed ? std::to_string(*o.schedule_seed) : text_of(kGivenSeed)),
+          line(kLongTurns, o.long_turns ? "1" : "0"),
+          line(kTolerate, o.tolerate_oob ? "1" : "0"),
           line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
           line(kSource, o.source),
@@ -70,6 +73,8 @@ std::optional<RecordOptions> options_from_environment() {
   number_of(kThreads, o.threads), number_of(kCompression, o.compression);
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
   if (!text_of(kSeed).empty()) number_of(kSeed, o.schedule_seed.emplace());
+  o.long_turns = text_of(kLongTurns) == "1";
+  o.tolerate_oob = text_of(kTolerate) == "1";
   o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
   o.source = text_of(kSource), o.importer = text_of(kImporter);

@@ -55,7 +55,11 @@ struct Inst {
   std::uint8_t option = 0;   ///< a mode of the handler
   std::uint8_t guarded = 0;  ///< 1: by `guard`, 2: by its negation
   std::uint8_t traced = 0;   ///< a memory access or barrier that a RecordSink hears of with addresses
+  std::uint8_t watch = 0;    ///< an access that other CTAs may notice, or whose outcome they may change: Watch
 };
+
+/// Inst::watch. Loads of what the kernel only reads matter where that does not hold.
+enum Watch : std::uint8_t { kShows = 1, kShowsUnmarked = 2 };
 
 /// A hidden register that holds the address of a local variable of the frame.
 struct FrameAddress {
