@@ -125,7 +125,8 @@ void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned b
   OutOfBounds::Site site;
   site.kernel = w.launch->spec->module->functions[w.launch->spec->kernel].name, site.module = w.launch->spec->module->name;
   site.line = in.line, site.bytes = bytes, site.cta = w.cta->number;
-  site.writes = in.op == Op::st || in.op == Op::red || in.op == Op::atom;
+  site.writes = in.op == Op::st || in.op == Op::red || in.op == Op::atom || in.op == Op::stmatrix ||
+                (in.op == Op::wmma && in.mode == Mode::store_d);
   site.count = static_cast<std::uint64_t>(std::popcount(outside));
   const auto first = static_cast<unsigned>(std::countr_zero(outside));
   site.thread = w.number * kLanes + first, site.address = address[first];

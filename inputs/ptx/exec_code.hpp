@@ -85,6 +85,24 @@ struct Formal {
   std::uint32_t offset = 0, size = 0;
 };
 
+/// The registers in which lanes hold a matrix (exec_fragment.hpp), packed with elements of a type.
+struct Fragment {
+  Type type = Type::f32;
+  unsigned elements = 0;         ///< of a lane
+  unsigned per_register = 1;     ///< elements
+  unsigned bytes = 4;            ///< of a register
+  unsigned refs = 0;             ///< first in Code::refs
+  bool columns = false;          ///< column by column
+  unsigned rows = 0, width = 0;  ///< of the matrix
+
+  template <class C> Ref ref(const C& code, unsigned element) const { return code.refs[refs + element / per_register]; }
+};
+/// Of an instruction for matrices; those that move one matrix have `d` only.
+struct MatrixForm {
+  Fragment d, a, b, c;
+  bool opaque = false;  ///< multiplications: of wmma; loads and stores: of c or d
+};
+
 /// One decoded function.
 struct Code {
   const Function* function = nullptr;
@@ -94,6 +112,7 @@ struct Code {
   std::vector<Inst> code;
   std::vector<Ref> refs;
   std::vector<CallSite> calls;
+  std::vector<MatrixForm> matrices;
   std::vector<FrameAddress> addresses;
   std::vector<Formal> results, params;
   std::vector<Ref> register_refs;    ///< by IR register

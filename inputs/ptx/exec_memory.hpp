@@ -15,6 +15,8 @@ enum MemoryOption : std::uint8_t {
   kWaits = 2,       ///< what spin loops are made of
   kIsStrong = 4,    ///< volatile, ordered or past the L1: does not race with its like
   kOrders = 8,      ///< acquires or releases
+  kStores = 16,     ///< of matrices
+  kTurns = 32,      ///< transposes
 };
 
 /// kIsStrong and kOrders of a memory instruction.

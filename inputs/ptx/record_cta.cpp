@@ -47,7 +47,7 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
     const bool executed = event.mask != 0;
     if (executed && info.accesses()) {
       memory(timeline, info, event, address);
-      address += std::popcount(event.mask) * (info.kind == RecordInfo::copy ? 2 : 1);
+      address += std::popcount(event.mask) * info.pieces;
       continue;
     }
     WarpTimeline::Need need = need_of(timeline, info);
@@ -75,7 +75,10 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
   }
   if (in_shared(address[0])) {
     atl::Op& op = warp.memory(OpKind::shared, need_of(warp, info), info.results != 0, results_of(info));
-    op.issue = static_cast<std::uint16_t>(shared_passes(address, lanes, info.width));
+    unsigned passes = 0;
+    for (unsigned piece = 0; piece < info.pieces; ++piece)
+      passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
+    op.issue = static_cast<std::uint16_t>(passes);
     return;
   }
   const OpKind kind = info.kind == RecordInfo::load    ? OpKind::load
@@ -85,7 +88,7 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     local_addresses(event, address, info.width);
     global(warp, kind, info, local_.data(), static_cast<unsigned>(local_.size()), std::min<unsigned>(info.width, 4));
   } else {
-    global(warp, kind, info, address, lanes, info.width);
+    global(warp, kind, info, address, lanes * info.pieces, info.width);
   }
 }
 
@@ -110,7 +113,9 @@ void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t
     count = 1;
   } else {
     count = coalesce(address, lanes, width, found);
-    if (op.kind == OpKind::store && lanes <= 32 && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
+    if (op.kind == OpKind::store && (lanes <= 32 || (count <= 64 && address[0] < kLocalBase)) &&
+        touches_partly(address, lanes, width, found, count))
+      op.flags |= kPartial;
   }
   count = std::min(count, kMostAccesses);
   op.accesses = static_cast<std::uint8_t>(count);
