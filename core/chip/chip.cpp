@@ -193,8 +193,8 @@ void Chip::fill_l1(const Event& e) {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
-  require_state(phase_ == Phase::idle && kernel < workload_.kernels().size());
-  for (const Sm& sm : sms_) require_state(sm.empty());
+  require_course(phase_ == Phase::idle && kernel < workload_.kernels().size());
+  for (const Sm& sm : sms_) require_course(sm.empty());
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
@@ -343,7 +343,7 @@ void Chip::on_control(std::uint32_t parked) {
       return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:
       for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) {
-        require_state(home < c_.machine.config.chips);
+        require_course(home < c_.machine.config.chips);
         requests_.learn({page}, static_cast<std::uint8_t>(home));
       }
       return;

@@ -51,7 +51,7 @@ void Chip::pause() {
 
 /// Chips are in the mode that the step leaves: with the last step's lines gone, requests find their way as in that mode.
 void Chip::flush_for_change(const ModeStep& step) {
-  require_state(step.from <= LlcRole::split && step.to <= LlcRole::split);
+  require_course(step.from <= LlcRole::split && step.to <= LlcRole::split);
   c_.role = step.from;
   change_ = Change::flushing;
   flush_slices(step_flush(c_.machine, step));

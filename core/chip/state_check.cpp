@@ -16,8 +16,13 @@ void StateCheck::packet(const Packet& p, bool home_known) const {
   require_state(p.home < c.chips || (!home_known && p.home == kUnknownHome));
   require_state(static_cast<std::size_t>(p.kind) < kPacketKinds && p.sm < c.sm.count && p.slice < c.llc.slices &&
                 (p.sectors & ~machine.full_line) == 0);
+  const bool notice = p.kind == PacketKind::own || p.kind == PacketKind::own_ack;
+  const bool invalidation = p.kind == PacketKind::invalidate || p.kind == PacketKind::invalidate_ack;
+  require_state((!notice || machine.full_map) && (!invalidation || machine.directories()));
   if (p.has(kToSlice)) {
-    if (p.has(kFromOwner) || (p.kind == PacketKind::read_data && p.sectors == 0)) chip(p.token & 0xFF);
+    const bool referral =
+        is_response(p.kind) && p.sectors == 0 && p.kind != PacketKind::writeback_ack && !notice && !invalidation;
+    if (p.has(kFromOwner) || referral) require_state(machine.full_map), chip(p.token & 0xFF);
   } else if (p.has(kDirect)) {
     warp(p.token >> 8), slot(p.token & 0xFF);
   } else {
@@ -201,15 +206,17 @@ void Links::check(const StateCheck& s, const Message& m) const {
 void LlcSlice::check(StateCheck& s) const {
   for (std::uint32_t i = 0; i < tags_.entries(); ++i)
     if (tags_.occupied(i)) s.line(tags_.line(i));
-  for (const std::uint8_t home : home_) s.chip(home);
+  for (const std::uint8_t home : home_of_) s.chip(home);
   mshr_.for_each([&](const auto& entry, auto&& for_each_waiter) {
     s.line(entry.line);
     for_each_waiter([&](const Packet& p) { s.request(p); });
   });
-  directory_.for_each([&](LineAddr line, std::uint64_t sharers, std::uint8_t owner) {
-    s.line(line), s.sharers(sharers);
-    require_state(owner == FullMapDirectory::kNobody || (owner < s.machine.config.chips && owner != c_.chip));
-  });
+  if (full_map_) {
+    full_map_->directory().for_each([&](LineAddr line, std::uint64_t sharers, std::uint8_t owner) {
+      s.line(line), s.sharers(sharers);
+      require_state(owner == FullMapDirectory::kNobody || (owner < s.machine.config.chips && owner != c_.chip));
+    });
+  }
   for (std::uint32_t q = 0; q < in_.size(); ++q) {
     const Input& in = in_[q];
     s.line_of(in.gate);

@@ -54,13 +54,13 @@ void Controller::handle(const Event& e) {
 namespace {
 /// Counters of a message, which a checkpoint may have kept.
 void copy_counters(const std::vector<std::uint64_t>& from, Counters& to) {
-  require_state(from.size() == to.value.size());
+  require_course(from.size() == to.value.size());
   std::copy(from.begin(), from.end(), to.value.begin());
 }
 }  // namespace
 
 void Controller::on_message(const ControlMessage& m) {
-  require_state(m.source < config_.chips);
+  require_course(m.source < config_.chips);
   switch (static_cast<ControlKind>(m.kind)) {
     case ControlKind::page_touches:
       for (const auto& [cycle, page] : unpack<PageTouchesBody>(m.body).touches) first_touch_.add({cycle, {page}, m.source});
@@ -123,7 +123,7 @@ void Controller::launch(Cycle earliest_start) {
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (finishing_ || changing_) return;
-  require_state(running_);
+  require_course(running_);
   kernel_end_ = std::max(kernel_end_, body.cycle);
   copy_counters(body.counters, kernel_counts_[chip]);
   if (++chips_done_ < config_.chips) return;
@@ -244,7 +244,7 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   ChipResult& c = result_.chips[chip];
   copy_counters(r.counters, c.totals);
   const std::size_t slices = config_.llc.slices, channels = config_.dram.channels;
-  require_state(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
+  require_course(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
                 r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&
                 r.channel_reads.size() == channels && r.channel_writes.size() == channels &&
                 r.latency.size() == kOrigins * kLatencyBuckets);

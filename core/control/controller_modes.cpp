@@ -8,11 +8,11 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   if (!running_ || finishing_ || changing_ || body.modes != modes_sent_) return;
   epoch_.resize(config_.chips);
   ChipEpoch& e = epoch_[chip];
-  require_state(body.counters.size() == e.count.value.size());
+  require_course(body.counters.size() == e.count.value.size());
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
   const DegreeCounts& d = body.degrees;
   const std::size_t levels = d.sampled.size(), slices = machine_.replicas.slices();
-  require_state(d.hits.size() == levels && d.routed.size() == levels * slices &&
+  require_course(d.hits.size() == levels && d.routed.size() == levels * slices &&
                 (levels == 0 || levels == machine_.replicas.levels()));
   e.at_home = body.at_home, e.at_requester = body.at_requester;
   e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits, e.degrees = body.degrees;

@@ -80,6 +80,17 @@ inline void require_state(bool holds) {
   if (!holds) refuse_checkpoint();
 }
 
+/// The same while a run goes on: what it comes across may be wrong because lists of a checkpoint do not fit together, which
+/// loading cannot always see, or because a component is.
+[[noreturn]] inline void refuse_course() {
+  throw SimulationError(
+      "the run has come to a state that cannot be: if it was resumed, its checkpoint does not fit the system that it names; "
+      "if not, this is a defect of Atoll");
+}
+inline void require_course(bool holds) {
+  if (!holds) refuse_course();
+}
+
 /// A truth value of a plain record, whose byte was read as it is.
 inline bool is_bool(const bool& value) {
   unsigned char byte = 0;

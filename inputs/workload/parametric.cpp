@@ -142,22 +142,22 @@ class ParametricWorkload final : public Workload {
       const std::uint64_t draw = random.next();
       // Which instructions advance, and where, is counted and not drawn: each line of a round is touched by exactly one of
       // them, however few a warp has. The rest go behind the heads at random.
-      std::uint64_t advances = kernel.advances.before(number);
-      const bool advance = kernel.advances.before(number + 1) != advances;
+      const EvenShare::Place place = kernel.advances.at(number);
+      std::uint64_t advances = place.before;
       number += numbers.step;
       const std::uint32_t where = draw_part(draw, 0);
       std::size_t chosen = 0;
       std::uint64_t before = 0;
       for (;; ++chosen) {
-        const EvenShare& share = regions[chosen].advances;
-        before = share.before(advances);
-        if (advance ? share.before(advances + 1) != before : where < regions[chosen].revisited_below) break;
+        const EvenShare::Place of_region = regions[chosen].advances.at(advances);
+        before = of_region.before;
+        if (place.taken ? of_region.taken : where < regions[chosen].revisited_below) break;
         advances -= before;
       }
       PreparedRegion& region = regions[chosen];
       Op op;
       op.first_access = static_cast<std::uint32_t>(out.accesses.size());
-      if (advance)
+      if (place.taken)
         region.stream.advance(before, random, out.accesses);
       else
         region.stream.revisit(before, random, draw_part(draw, 1), out.accesses);

@@ -36,7 +36,7 @@ template <class T> class Fifo {
   void pop() {
     ATOLL_ASSERT(size_ != 0);
     if (size_ == 0) [[unlikely]]  // without assertions it can only come from a checkpoint's lists that do not fit together
-      refuse_checkpoint();
+      refuse_course();
     if (--size_ == 0) return;
     front_ = slots_[head_];
     head_ = size_ == 1 ? 0 : (head_ + 1) & mask();

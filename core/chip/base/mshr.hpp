@@ -117,7 +117,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     std::size_t hole = slot(entry_[e].line);
     for (; index_[hole] != e; hole = (hole + 1) & mask_)
       if (index_[hole] == kFree) [[unlikely]]
-        refuse_checkpoint();  // an answer for a line that nobody asked for
+        refuse_course();  // an answer for a line that nobody asked for
     for (std::size_t i = (hole + 1) & mask_; index_[i] != kFree; i = (i + 1) & mask_) {
       const std::size_t wanted = slot(entry_[index_[i]].line);
       if (((i - wanted) & mask_) >= ((i - hole) & mask_)) {

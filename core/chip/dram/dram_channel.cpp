@@ -42,7 +42,7 @@ void DramChannel::push(const Packet& p) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_memory(c_, id_, p);
   ATOLL_ASSERT(!free_.empty());  // the sender holds a credit
-  require_state(!free_.empty());
+  require_course(!free_.empty());
   const std::uint32_t r = free_.back();
   free_.pop_back();
   const std::uint32_t bank = c_.machine.map.bank(p.line);

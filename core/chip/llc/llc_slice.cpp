@@ -24,12 +24,13 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
       sectored_(c.machine.config.llc.sectored),
       sets_(c.machine.config.llc.index, slice_sets(c.machine.config)),
       tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
-      home_(tags_.entries()),
+      home_of_(tags_.entries()),
       mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
       lookup_(c.machine.lookup_bpc),
       out_(1 + directions, 1, c.machine.slice_bpc),
       write_(c.machine.home_directory ? 1 + directions : 1, 1, c.machine.slice_bpc) {
-  if (c.machine.home_directory) owed_.resize(c.machine.config.chips);
+  if (c.machine.full_map) full_map_.emplace();
+  if (c.machine.home_directory) home_.emplace(c.machine.config.chips);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
 }
 
@@ -127,29 +128,26 @@ void LlcSlice::unstall() {
 }
 
 bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
-  if (uses_home_directory()) return process_coherent(p, queue);
+  if (uses_home_directory()) return home_->process(*this, p, queue);
   switch (p.kind) {
     case PacketKind::read:
       if (!c_.sm_side() || queue == kFromSms) return read(p, queue);
-      if (!c_.machine.full_map) return bypass(p, queue);
-      return p.has(kFromOwner) ? read_at_owner(p, queue) : read_at_home(p, queue);
+      return full_map_ ? full_map_->read(*this, p, queue) : bypass(p, queue);
     case PacketKind::write:
       return writes_through(p) ? write_through(p, queue) : write(p, queue);
     case PacketKind::atomic:
       return atomic(p, queue);
     case PacketKind::own:
-      return take_notice(p, queue);
+      return full_map_->take_notice(*this, p, queue);
     case PacketKind::invalidate:
-      return invalidate(p, queue);
+      return full_map_ ? full_map_->invalidate(*this, p, queue) : home_->process(*this, p, queue);
     default:  // a write-back of another chip: under split this slice may hold the line too
       if (c_.role == LlcRole::split) return write(p, queue);
       if (!bypass(p, queue)) return false;
-      if (c_.machine.full_map) directory_.written_back(p.line, p.source);
+      if (full_map_) full_map_->written_back(p);
       return true;
   }
 }
-
-bool LlcSlice::uses_full_map() const { return c_.machine.full_map && c_.sm_side(); }
 
 bool LlcSlice::writes_through(const Packet& p) const {
   return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
@@ -212,7 +210,7 @@ std::uint32_t LlcSlice::victim(std::uint32_t set, std::uint8_t home) const {
   for (std::uint32_t i = first; i < first + ways; ++i) {
     if (!tags_.occupied(i)) {
       empty = i;
-    } else if ((home_[i] == c_.chip) == local) {
+    } else if ((home_of_[i] == c_.chip) == local) {
       older(i, own), ++held;
     } else {
       older(i, other);
@@ -248,7 +246,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .sectors = fetch,
                .flags = kToSlice,
                .slice = static_cast<std::uint8_t>(id_)};
-  const bool elsewhere = local && uses_full_map() && directory_.owner(p.line) != FullMapDirectory::kNobody;
+  const bool elsewhere = local && uses_full_map() && full_map_->elsewhere(p.line);
   if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
     return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
@@ -262,7 +260,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_fetch(c_, id_, below);
   if (elsewhere) {
-    ask(e, fetch, c_.chip, c_.chip);
+    full_map_->ask(*this, e, fetch, c_.chip, c_.chip);
   } else if (local) {
     channel(p.line).push(below);
   } else {
@@ -283,16 +281,10 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   const bool never_waits = queue == kFromLinks && c_.role == LlcRole::split;
   if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
-  // A remote owner whose data another chip reads becomes clean; the home's stays dirty, so its readers tell.
-  const bool announce =
-      uses_full_map() && (!hit || tags_.dirty(i) == 0 || (p.home == c_.chip && directory_.has_sharers(p.line)));
+  const bool announce = uses_full_map() && full_map_->announces(*this, p, i, hit);
   if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
-  if (!hit) {
-    make_room(i);
-    tags_.install(i, p.line);
-    home_[i] = p.home;
-  }
-  if (announce) announce_write(p);
+  if (!hit) install(i, p.line, p.home);
+  if (announce) full_map_->announce_write(*this, p);
   put_written(i, p);
   tags_.dirty(i) |= p.sectors;
   ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
@@ -371,6 +363,12 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   count_access(p, outcome);
   ++c_.count[Counter::llc_atomics];
   return true;
+}
+
+/// An atomic has executed at the home: all copies end, that of the chip that asked for it too.
+void LlcSlice::end_copies(const Packet& atomic) {
+  if (uses_full_map()) full_map_->announce_write(*this, atomic);
+  if (uses_home_directory()) home_->atomic(atomic.line);
 }
 
 /// Reads of remote slices, and their write-backs, go past the tags to memory.

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/chip/base/census.hpp"
@@ -8,8 +9,8 @@
 #include "core/chip/base/state_check.hpp"
 #include "core/chip/base/tag_array.hpp"
 #include "core/chip/llc/flush.hpp"
-#include "core/chip/llc/protocol/full_map_directory.hpp"
-#include "core/chip/llc/protocol/home_directory.hpp"
+#include "core/chip/llc/protocol/full_map.hpp"
+#include "core/chip/llc/protocol/home.hpp"
 #include "core/chip/noc/out_port.hpp"
 #include "core/engine/archive.hpp"
 #include "inputs/workload/workload.hpp"
@@ -18,7 +19,6 @@
 namespace atl {
 
 class DramChannel;
-class HomeAgent;
 class Links;
 class ResponseNetwork;
 
@@ -27,6 +27,9 @@ class ResponseNetwork;
 /// Requests of the chip's own SMs and those from the links queue separately, and the latter never wait for a link: a
 /// slice that waits for a remote chip still serves the remote chip's requests. That, and responses that are always taken
 /// in, keeps the system free of deadlock at any buffer size.
+///
+/// What slices of different chips say to each other is the protocol's: FullMap or Home, which the run has from its start, or
+/// neither (software coherence).
 class LlcSlice {
  public:
   enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
@@ -34,7 +37,8 @@ class LlcSlice {
   LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions);
   /// `agent`: keeps the chip's home directory, if there is one.
   void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
-    channels_ = &channels, links_ = &links, responses_ = &responses, agent_ = agent;
+    channels_ = &channels, links_ = &links, responses_ = &responses;
+    if (home_) home_->connect(*agent);
   }
   Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
   /// A packet reaches the slice at `at`: a request whose sender holds a credit of gate(queue), or data (kFill). What the
@@ -48,7 +52,7 @@ class LlcSlice {
   void on_write() { write_.timed = false, pump_write(); }
   void on_queue_credit(std::uint32_t queue);
   void on_out_credit(std::uint32_t lane) { out_.grant(lane), pump_out(); }
-  void on_acknowledge();
+  void on_acknowledge() { home_->acknowledge(*this); }
   void on_write_credit(std::uint32_t lane) { write_.grant(lane), pump_write(); }
   /// DRAM has the data of one of this slice's reads, of a bypassing read, or has taken a remote chip's write-back.
   void on_memory(const Packet& p);
@@ -65,17 +69,20 @@ class LlcSlice {
   std::uint32_t invalidations() const { return invalidations_; }
   /// Lines are missing, if only some that nobody waits for any more.
   bool fetching() const { return mshr_.in_use() != 0; }
-  /// The home agent's: ends the copies of `line`, one of this slice, in these chips. Those `told` get a message of its range
-  /// anyway, which names this line, too.
-  void send_invalidations(LineAddr line, std::uint64_t chips, std::uint64_t told, InvalidationCause cause);
+  /// The home agent's (Home::send_invalidations).
+  void send_invalidations(LineAddr line, std::uint64_t chips, std::uint64_t told, InvalidationCause cause) {
+    home_->send_invalidations(*this, line, chips, told, cause);
+  }
   /// full_map: chips that may have the line, one bit each: for checks, as is for_each_line(see), see(line, home chip).
-  std::uint64_t sharers(LineAddr line) const { return directory_.sharers_of(line); }
+  std::uint64_t sharers(LineAddr line) const { return full_map_ ? full_map_->directory().sharers_of(line) : 0; }
   template <class See> void for_each_line(See&& see) const {
     for (std::uint32_t i = 0; i < tags_.entries(); ++i)
-      if (tags_.occupied(i)) see(tags_.line(i), home_[i]);
+      if (tags_.occupied(i)) see(tags_.line(i), home_of_[i]);
   }
   /// No other chip holds a line of this one any more.
-  void forget_sharers() { directory_.clear(); }
+  void forget_sharers() {
+    if (full_map_) full_map_->forget_sharers();
+  }
 
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t hits() const { return hits_; }
@@ -107,13 +114,16 @@ class LlcSlice {
     for (Input& in : in_) f(in.lined_up), f(in.granted);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, tags_, fixed(home_), mshr_, directory_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_,
-          writebacks_);
-    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_, fixed(owed_), acks_timed_);
+    state(a, tags_, fixed(home_of_), mshr_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_);
+    if (full_map_) state(a, *full_map_);
+    if (home_) state(a, *home_);
   }
 
  private:
   friend struct ChipTestAccess;  // seeds faults
+  friend class FullMap;          // the protocols work on tags, MSHRs and ports
+  friend class Home;
   static constexpr std::uint32_t kNotFlushing = ~0u;
   struct Input {
     Fifo<Packet> fifo;
@@ -133,7 +143,8 @@ class LlcSlice {
   bool write_to_memory(const Packet& p, std::uint32_t queue);
   void pass_to_home(const Packet& p, bool hit);
   bool writes_through(const Packet& p) const;
-  bool uses_full_map() const;
+  bool uses_full_map() const { return full_map_ && c_.sm_side(); }
+  bool uses_home_directory() const { return home_ && c_.role != LlcRole::memory_side; }
   void end_copies(const Packet& atomic);
   void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
@@ -142,26 +153,12 @@ class LlcSlice {
   std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
   bool bypass(const Packet& p, std::uint32_t queue);
   bool take(Gate& gate, std::uint32_t queue);
-  // llc_slice_coherence.cpp
+  // What the protocols share.
   Packet to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const;
-  void send_background(const Packet& p);
-  bool read_at_home(const Packet& p, std::uint32_t queue);
-  bool read_at_owner(const Packet& p, std::uint32_t queue);
-  bool take_notice(const Packet& p, std::uint32_t queue);
-  bool invalidate(const Packet& p, std::uint32_t queue);
+  bool answer_chip(const Packet& p, std::uint32_t i);
   bool end_copy(LineAddr line);
   bool drop_copy(LineAddr line);
-  bool answer_chip(const Packet& p, std::uint32_t i);
-  void refer(const Packet& p, std::uint8_t chip);
-  void invalidate_sharers(LineAddr line, std::uint64_t chips);
-  void announce_write(const Packet& p);
-  void ask(std::uint32_t entry, std::uint8_t sectors, std::uint8_t home, std::uint8_t chip);
-  // llc_slice_directory.cpp
-  bool uses_home_directory() const { return agent_ != nullptr && c_.role != LlcRole::memory_side; }
-  bool process_coherent(const Packet& p, std::uint32_t queue);
-  bool take_invalidation(const Packet& p);
-  bool write_both(const Packet& p, std::uint32_t queue);
-  bool invalidation_room() const;
+  void install(std::uint32_t i, LineAddr line, std::uint8_t home);
 
   Wait wait_to_answer(const Lane& lane) const;
   Wait wait_to_write_back(const Lane& lane) const;
@@ -185,14 +182,14 @@ class LlcSlice {
   void count_degrees(const Packet& p);
 
   Context& c_;
-  HomeAgent* agent_ = nullptr;  ///< beside what every request touches
   const std::uint16_t id_;
   const bool sectored_;
   SetIndexer sets_;
   TagArray tags_;
-  std::vector<std::uint8_t> home_;  ///< [entry] home chip of the line there
+  std::vector<std::uint8_t> home_of_;  ///< [entry] home chip of the line there
   MshrFile<Packet> mshr_;
-  FullMapDirectory directory_;  ///< of this chip's lines in other chips' slices
+  std::optional<FullMap> full_map_;  ///< of these two the run's protocol
+  std::optional<Home> home_;
   std::array<Input, 2> in_;
   Server lookup_;
   std::uint32_t turn_ = 0;
@@ -210,8 +207,6 @@ class LlcSlice {
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
-  std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged (home directories)
-  bool acks_timed_ = false;
 };
 
 }  // namespace atl

@@ -5,7 +5,8 @@
 #include "core/chip/noc/links.hpp"
 #include "core/chip/noc/response_network.hpp"
 
-// What leaves an LLC slice: answers, fills that cause them, and write-backs. Requests come in in llc_slice.cpp.
+// What leaves an LLC slice: answers, fills that cause them, copies that end, and write-backs. Requests come in in
+// llc_slice.cpp.
 namespace atl {
 
 // ---- Answers ----
@@ -61,9 +62,10 @@ void LlcSlice::fill(const Packet& p) {
       return;
     default:
       if (p.sectors == 0)  // a referral
-        return ask(p.entry, static_cast<std::uint8_t>(p.token >> 8), home, static_cast<std::uint8_t>(p.token & 0xFF));
+        return full_map_->ask(*this, p.entry, static_cast<std::uint8_t>(p.token >> 8), home,
+                              static_cast<std::uint8_t>(p.token & 0xFF));
   }
-  require_state(p.entry < mshr_.entries());
+  require_course(p.entry < mshr_.entries());
   auto& e = mshr_[p.entry];
   const LineAddr line = e.line;
   const std::uint32_t s = set(line);
@@ -73,11 +75,7 @@ void LlcSlice::fill(const Packet& p) {
     if (e.pending == 0) mshr_.close(p.entry), unstall();
     return;
   }
-  if (i == TagArray::kMiss) {
-    make_room(i = victim(s, home));
-    tags_.install(i, line);
-    home_[i] = home;
-  }
+  if (i == TagArray::kMiss) install(i = victim(s, home), line, home);
   tags_.valid(i) |= p.sectors;
   e.pending &= static_cast<std::uint8_t>(~p.sectors);
   e.arrived |= p.sectors;
@@ -139,7 +137,7 @@ void LlcSlice::make_room(std::uint32_t victim) {
     c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
   if (tags_.dirty(victim) == 0) return;
   c_.count[Counter::llc_writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
-  write_back(tags_.line(victim), home_[victim], tags_.dirty(victim));
+  write_back(tags_.line(victim), home_of_[victim], tags_.dirty(victim));
 }
 
 void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors) {
@@ -185,7 +183,7 @@ void LlcSlice::on_flush() {
   for (; flush_next_ < tags_.entries(); ++flush_next_) {
     if (!tags_.occupied(flush_next_)) continue;
     const bool replica = c_.machine.replicates && c_.machine.map.slice(tags_.line(flush_next_)) != id_;
-    const bool local = home_[flush_next_] == c_.chip && !replica;
+    const bool local = home_of_[flush_next_] == c_.chip && !replica;
     const bool stays = (flush_ == Flush::clean && !replica) || (flush_ == Flush::settle && local);
     if ((flush_ == Flush::dirty || stays) && tags_.dirty(flush_next_) == 0) continue;
     if (flush_ == Flush::remote && local) continue;
@@ -204,12 +202,58 @@ void LlcSlice::on_flush() {
   flush_next_ = kNotFlushing;
 }
 
+// ---- Copies ----
+
+Packet LlcSlice::to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const {
+  return {.line = line,
+          .source = c_.chip,
+          .home = chip,
+          .kind = kind,
+          .flags = kToSlice,
+          .slice = static_cast<std::uint8_t>(id_)};
+}
+
+/// Answers another chip's read out of entry `i`.
+bool LlcSlice::answer_chip(const Packet& p, std::uint32_t i) {
+  tags_.touch(i);
+  ++hits_, ++c_.count[Counter::llc_hits];
+  count_access(p, LlcOutcome::hit);
+  ++c_.count[Counter::llc_reads];
+  respond(p, kLlcRemote);
+  pump_out();
+  return true;
+}
+
+/// Another chip has written the line. Data on the way here may be older than that.
+bool LlcSlice::end_copy(LineAddr line) {
+  const std::uint32_t e = mshr_.find(line);
+  if (e != mshr_.kNone) mshr_[e].void_on_arrival = true;
+  return drop_copy(line);
+}
+
+/// Forgets the line, if it is here. Sectors that only this slice has go home first.
+bool LlcSlice::drop_copy(LineAddr line) {
+  const std::uint32_t i = tags_.find(set(line), line);
+  if (i == TagArray::kMiss) return false;
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_flush(c_, id_, line);
+  make_room(i);
+  tags_.invalidate(i);
+  return true;
+}
+
+void LlcSlice::install(std::uint32_t i, LineAddr line, std::uint8_t home) {
+  make_room(i);
+  tags_.install(i, line);
+  home_of_[i] = home;
+}
+
 std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
   std::uint32_t local = 0, remote = 0;
   for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
     const bool held = tags_.occupied(i);
-    local += held && home_[i] == c_.chip;
-    remote += held && home_[i] != c_.chip;
+    local += held && home_of_[i] == c_.chip;
+    remote += held && home_of_[i] != c_.chip;
   }
   return {local, remote};
 }

@@ -115,7 +115,7 @@ class VcRouter {
     const std::uint64_t later = ready >> out.next << out.next;
     const std::uint32_t input = router * members_ + static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : ready));
     for (std::size_t k = 0;; ++k) {
-      require_state(k < in_[input].fifo.size());
+      require_course(k < in_[input].fifo.size());
       if (output_of(in_[input].fifo.at(k)) == output) return pass(input, k, output_of, begin);
     }
   }

@@ -144,7 +144,7 @@ Wait LlcSlice::wait_of(std::uint32_t queue) const {
   const std::uint32_t room = c_.machine.config.llc.write_buffer;
   if (write_.lanes[0].fifo.size() >= room) return wait_to_write_back(write_.lanes[0]);
   const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
-  if (writes && uses_home_directory() && !invalidation_room()) return Wait::coherence;
+  if (writes && uses_home_directory() && !home_->invalidation_room(*this)) return Wait::coherence;
   return Wait::llc_mshr;
 }
 
@@ -173,7 +173,7 @@ void LlcSlice::take_census(Census& census) const {
     for_each_waiter([&](const Packet& p) {
       if (std::exchange(first, false)) {
         remote = p.home != c_.chip;
-        owned = !remote && uses_full_map() && directory_.owner(entry.line) != FullMapDirectory::kNobody;
+        owned = !remote && uses_full_map() && full_map_->elsewhere(entry.line);
       }
       census.packet(p, remote ? Wait::fetch : owned ? Wait::coherence : Wait::dram);
     });

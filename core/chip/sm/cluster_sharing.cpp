@@ -86,7 +86,7 @@ bool ClusterSharing::holds(std::uint32_t sm, LineAddr line) const {
 void ClusterSharing::forget(const Packet& p) {
   auto& reads = member_[p.sm].reads;
   const auto read = std::find(reads.begin(), reads.end(), p.line);
-  require_state(read != reads.end());
+  require_course(read != reads.end());
   *read = reads.back();
   reads.pop_back();
 }

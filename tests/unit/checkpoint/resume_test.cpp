@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "resumable.hpp"
+#include "tests/unit/chip/chip_test_access.hpp"
 
 namespace atl::test {
 namespace {
@@ -111,6 +112,38 @@ TEST_CASE("a chip and a controller that are loaded and saved again give the same
     Controller controller(machine, edges[c.system.chips], w.kernels(), kNever, load_policy(c.system));
     CHECK(again(controller, state.processes[c.system.chips]));
   }
+}
+
+TEST_CASE("a chip with a CTA that its kernel does not have is refused, and no workload is asked for it") {
+  const StressCase c = resume_case(3000);
+  struct Strict : ScriptedWorkload {
+    explicit Strict(ScriptedWorkload w) : ScriptedWorkload(std::move(w)) {}
+    void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
+      CHECK(cta < kernels()[kernel].ctas());
+      ScriptedWorkload::load_cta(kernel, cta, out);
+    }
+  } w(stress_workload(c.system, c.shape, 3));
+  Resumable first{.every = 1000};
+  run_on(c.system, w, 1, first);
+  const Machine machine(c.system);
+  const auto edges = system_edges(c.system);
+  std::size_t renamed = 0;
+  for (const SystemState& state : first.states) {
+    const auto load = [&](Chip& chip, const std::string& bytes) {
+      std::istringstream in(bytes, std::ios::binary);
+      boost::archive::binary_iarchive input(in, boost::archive::no_header);
+      chip.load(input, state.boundary);
+    };
+    Chip chip(machine, 0, edges[0], w), again(machine, 0, edges[0], w);
+    load(chip, state.processes[0]);
+    if (!ChipTestAccess::rename_cta(chip)) continue;
+    ++renamed;
+    std::ostringstream out(std::ios::binary);
+    boost::archive::binary_oarchive output(out, boost::archive::no_header);
+    chip.save(output);
+    CHECK_THROWS_WITH_AS(load(again, out.str()), "a checkpoint does not fit the system that it names", SimulationError);
+  }
+  CHECK(renamed > 0);
 }
 
 TEST_CASE("a state that does not fit the system is refused, and its file is named") {

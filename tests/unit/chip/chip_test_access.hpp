@@ -11,6 +11,13 @@ struct ChipTestAccess {
   template <class F> static void for_each_derived(Chip& chip, F&& f) {
     for (Sm& s : chip.sms_) f(s.code_);
   }
+  /// Calls a resident CTA by a number that no kernel has. Returns whether there was one.
+  static bool rename_cta(Chip& chip) {
+    for (Sm& s : chip.sms_)
+      for (auto& resident : s.cta_)
+        if (resident.live_warps != 0) return resident.cta = std::uint64_t{1} << 40, true;
+    return false;
+  }
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
 
@@ -23,7 +30,7 @@ struct ChipTestAccess {
   static void keep(Chip& chip, LineAddr line, std::uint8_t home) {
     LlcSlice& s = slice_of(chip, line);
     const std::uint32_t i = s.tags_.victim(s.set(line));
-    s.home_[i] = home;
+    s.home_of_[i] = home;
     keep(s.tags_, i, line, chip);
   }
   static void keep_in_l1(Chip& chip, std::uint32_t sm, LineAddr line) {
@@ -34,7 +41,7 @@ struct ChipTestAccess {
   static void keep_in_slice(Chip& chip, std::uint32_t slice, LineAddr line, std::uint8_t home) {
     LlcSlice& s = chip.slices_[slice];
     const std::uint32_t i = s.tags_.victim(s.set(line));
-    s.home_[i] = home;
+    s.home_of_[i] = home;
     keep(s.tags_, i, line, chip);
   }
   /// Calls a copy dirty that is as memory has it.
@@ -49,7 +56,7 @@ struct ChipTestAccess {
   }
   /// full_map: the home takes memory to be right.
   static void forget_owner(Chip& chip, LineAddr line) {
-    FullMapDirectory& d = slice_of(chip, line).directory_;
+    FullMapDirectory& d = slice_of(chip, line).full_map_->directory_;
     d.written_back(line, d.owner(line));
   }
   /// The home's directory, of which one line is tracked: forgets, or invents, a sharer; forgets the entry.

@@ -265,5 +265,21 @@ TEST_CASE("an SM's store waits until its read of the line has left the cluster, 
   CHECK(total(r, Counter::sm_reply_stall) == 499);
 }
 
+TEST_CASE("a load of two sectors that a neighbour sends one by one is checked when both are there") {
+  SystemConfig config = cluster_of(2);
+  config.l1.sectored = config.llc.sectored = true;
+  ScriptedWorkload w;
+  w.kernel(1);
+  w.warp(0).store(kA);
+  w.kernel(2);
+  w.warp(0).load(kA, 0);
+  w.warp(1).pause(2000).load(kA, 0, 0x1).load(kA, 1, 0x2).load(kA, 2, 0x3);
+  ConsistencyChecker checker;
+  const RunResult r = run(config, w, &checker);
+  CHECK(total(r, Counter::cluster_served) == 2);
+  CHECK(checker.counts().checked == 4 + 1 + 1 + 2);
+  CHECK(checker.counts().unchecked == 0);
+}
+
 }  // namespace
 }  // namespace atl

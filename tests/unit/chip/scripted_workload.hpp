@@ -79,7 +79,7 @@ class Program {
   std::uint32_t wait_ = 0;
 };
 
-class ScriptedWorkload final : public Workload {
+class ScriptedWorkload : public Workload {
  public:
   /// Starts the next kernel; the warps written from now on belong to it.
   KernelInfo& kernel(std::uint32_t ctas, std::uint32_t warps_per_cta = 1) {

@@ -27,7 +27,7 @@ class FullMapDirectory {
     const Entry* e = find(line);
     return e == nullptr ? kNobody : e->owner;
   }
-  bool has_sharers(LineAddr line) {
+  bool has_sharers(LineAddr line) const {
     const Entry* e = find(line);
     return e != nullptr && e->sharers != 0;
   }
