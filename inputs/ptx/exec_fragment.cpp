@@ -30,6 +30,25 @@ bool take_fragment(Decoder& d, const Operand& operand, bool result, Fragment& f)
   return cells != 0 && all >= cells && all % cells == 0;
 }
 
+bool has_fragments(const MatrixShape& s, Type type) {
+  const bool large = s.k == 16 && s.m * s.n == 256;
+  const bool tf32 = s.k == 8 && s.m == 16 && s.n == 16, twice = s.k == 4 && s.m == 8 && s.n == 8;
+  switch (type) {
+    case Type::f16:
+    case Type::bf16:
+    case Type::s8:
+    case Type::u8:
+    case Type::s32:
+      return large;
+    case Type::f32:
+      return large || tf32;
+    case Type::tf32:
+      return tf32;
+    default:
+      return type == Type::f64 && twice;
+  }
+}
+
 double element_of(Warp& w, const Fragment& f, unsigned lane, unsigned element) {
   const std::byte* at = w.at<std::byte>(f.ref(*w.frame().code, element)) + std::size_t{lane} * f.bytes +
                         element % f.per_register * size_of(f.type);

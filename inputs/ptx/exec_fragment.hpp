@@ -38,6 +38,9 @@ using Layout = Cell (*)(const Fragment&, unsigned lane, unsigned element);
 /// the matrix has.
 bool take_fragment(Decoder& d, const Operand& operand, bool result, Fragment& f);
 
+/// Whether wmma has fragments of this type for the shape; c and d are of f16, f32, s32 or f64.
+bool has_fragments(const MatrixShape& shape, Type type);
+
 /// One element as a number; integers are exact in a double as well. tf32 drops the bits that the format does not have.
 double element_of(Warp& w, const Fragment& f, unsigned lane, unsigned element);
 

@@ -77,6 +77,14 @@ bool exists(Type d, Type a, Type b, Type c) {
   return false;
 }
 
+/// Whether mma has them in this shape; the layouts hold for all of these.
+bool exists(const MatrixShape& s, Type a) {
+  const int piece = 16 / static_cast<int>(std::min(size_of(a), 4u));  // of k, that four lanes hold
+  if (s.n != 8) return false;
+  if (s.m == 8) return s.k == piece && (a == Type::f64 || a == Type::s8 || a == Type::u8);
+  return s.m == 16 && (s.k == piece || s.k == 2 * piece || (a == Type::f64 && s.k == 4 * piece));
+}
+
 }  // namespace
 
 bool decode_matrix(Decoder& d) {
@@ -96,7 +104,8 @@ bool decode_matrix(Decoder& d) {
   form.c.type = halves ? in.source_type : in.fourth_type;
   if (!exists(form.d.type, form.a.type, form.b.type, form.c.type)) return false;
   // mma knows one layout; the first form of sm_70, with another one for f16, is not among them.
-  if (!opaque && (in.has(kColumnA) || !in.has(kColumnB) || (s.m == 8 && form.a.type == Type::f16))) return false;
+  if (!opaque && (in.has(kColumnA) || !in.has(kColumnB) || !exists(s, form.a.type))) return false;
+  if (opaque && !has_fragments(s, form.a.type)) return false;
   form.a.rows = m, form.a.width = k, form.a.columns = in.has(kColumnA);
   form.b.rows = k, form.b.width = n, form.b.columns = in.has(kColumnB);
   form.c.rows = form.d.rows = m, form.c.width = form.d.width = n;

@@ -69,7 +69,7 @@ bool decode_fragment(Decoder& d) {
   const bool narrow = f.type == Type::f16 || f.type == Type::bf16 || f.type == Type::tf32 || f.type == Type::s8 ||
                       f.type == Type::u8 || f.type == Type::f64;
   const bool wide = f.type == Type::f16 || f.type == Type::f32 || f.type == Type::s32 || f.type == Type::f64;
-  if (m.opaque ? !wide : !narrow) return false;
+  if ((m.opaque ? !wide : !narrow) || !has_fragments(s, f.type)) return false;
   if (!take_fragment(d, stores ? in.src[1] : in.dst[0], !stores, f)) return false;
   const unsigned own = f.rows * f.width / kLanes;  // of each lane, not repeated
   if (own == 0 || (m.opaque && f.elements != own)) return false;
@@ -144,7 +144,8 @@ bool decode_matrices(Decoder& d) {
   Inst& out = *d.out;
   const bool stores = in.op == Op::stmatrix;
   const std::vector<Operand> registers = d.elements(stores ? in.src[1] : in.dst[0]);
-  if (registers.size() != in.vector || in.type != Type::b16 || (in.space != Space::shared && in.space != Space::generic))
+  if ((in.vector != 1 && in.vector != 2 && in.vector != 4) || registers.size() != in.vector || in.type != Type::b16 ||
+      (in.space != Space::shared && in.space != Space::generic))
     return false;
   take_base(d, in.src[0]);
   out.extra = static_cast<std::uint32_t>(d.code().refs.size());

@@ -17,7 +17,7 @@ struct Object {
   std::uint64_t word() const { return expected | pending << kCountBits | phase << 2 * kCountBits; }
 };
 
-enum Option : std::uint8_t { kParityOf = 32, kDrops = 64, kHasCount = 128 };
+enum MbarrierOption : std::uint8_t { kParityOf = 32, kDrops = 64, kHasCount = 128 };
 
 /// Calls f(lane, object) for each lane and keeps what it makes of the object.
 template <class F> void each_object(Warp& w, const Inst& i, F f) {

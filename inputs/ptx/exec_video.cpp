@@ -7,7 +7,7 @@
 namespace atl::ptx::exec {
 namespace {
 
-enum Option : std::uint8_t { kSignedA = 1, kSignedB = 2, kSignedD = 4, kClampsParts = 8, kSums = 16 };
+enum VideoOption : std::uint8_t { kSignedA = 1, kSignedB = 2, kSignedD = 4, kClampsParts = 8, kSums = 16 };
 
 std::int32_t part_of(std::uint32_t word, unsigned at, unsigned bits, bool is_signed) {
   const std::uint32_t part = word >> at & ((1u << bits) - 1);

@@ -55,7 +55,7 @@ const Format kU8{"u8", 1, [](std::uint64_t b) -> double { return static_cast<std
 const Format kS32{"s32", 4, [](std::uint64_t b) -> double { return static_cast<std::int32_t>(b); },
                   [](double v) -> std::uint64_t { return static_cast<std::uint32_t>(static_cast<std::int64_t>(v)); }, true};
 
-struct Form {
+struct Product {
   unsigned m, n, k;
   const Format *d, *a, *b, *c;
 };
@@ -83,7 +83,7 @@ std::vector<std::byte> bytes_of(const Numbers& x, unsigned rows, unsigned column
   return out;
 }
 
-void compare(const Form& form, const Numbers& a, const Numbers& b, const Numbers& c,
+void compare(const Product& form, const Numbers& a, const Numbers& b, const Numbers& c,
              const std::function<std::uint64_t(unsigned, unsigned)>& result) {
   for (unsigned row = 0; row < form.m; ++row)
     for (unsigned column = 0; column < form.n; ++column) {
@@ -131,7 +131,7 @@ Operands loaded(const std::string& name, unsigned bytes, const Format& f) {
   return o;
 }
 
-void check_mma(const Form& f, unsigned seed) {
+void check_mma(const Product& f, unsigned seed) {
   std::mt19937 random(seed);
   const Numbers a = random_matrix(f.m, f.k, *f.a, random), b = random_matrix(f.k, f.n, *f.b, random),
                 c = random_matrix(f.m, f.n, *f.c, random);
@@ -183,7 +183,7 @@ std::string registers(const std::string& name, unsigned count) {
 }
 
 /// Through shared or global memory, with every layout.
-void check_wmma(const Form& f, const char* layouts, const std::string& space, unsigned seed) {
+void check_wmma(const Product& f, const char* layouts, const std::string& space, unsigned seed) {
   std::mt19937 random(seed);
   const Numbers a = random_matrix(f.m, f.k, *f.a, random), b = random_matrix(f.k, f.n, *f.b, random),
                 c = random_matrix(f.m, f.n, *f.c, random);
@@ -230,7 +230,7 @@ void check_wmma(const Form& f, const char* layouts, const std::string& space, un
 }  // namespace
 
 TEST_CASE("mma.sync multiplies random matrices as the ISA's figures lay them out, in each form") {
-  std::vector<Form> forms;
+  std::vector<Product> forms;
   for (const unsigned k : {8u, 16u})
     for (const Format* d : {&kF16, &kF32}) forms.push_back({16, 8, k, d, &kF16, &kF16, d});
   for (const unsigned k : {8u, 16u}) forms.push_back({16, 8, k, &kF32, &kBf16, &kBf16, &kF32});
@@ -251,7 +251,7 @@ TEST_CASE("mma.sync multiplies random matrices as the ISA's figures lay them out
 }
 
 TEST_CASE("wmma loads, multiplies and stores random matrices in every layout") {
-  std::vector<Form> forms;
+  std::vector<Product> forms;
   for (const auto& [m, n] : {std::pair{16u, 16u}, {32u, 8u}, {8u, 32u}}) {
     for (const Format* d : {&kF16, &kF32})
       for (const Format* c : {&kF16, &kF32}) forms.push_back({m, n, 16, d, &kF16, &kF16, c});
@@ -261,7 +261,7 @@ TEST_CASE("wmma loads, multiplies and stores random matrices in every layout") {
   forms.push_back({16, 16, 8, &kF32, &kTf32, &kTf32, &kF32});
   forms.push_back({8, 8, 4, &kF64, &kF64, &kF64, &kF64});
   unsigned seed = 0;
-  for (const Form& f : forms)
+  for (const Product& f : forms)
     for (const char* layouts : {"rrr", "rcr", "crc", "ccc", "rcc"}) check_wmma(f, layouts, "global", ++seed);
 }
 
@@ -328,7 +328,8 @@ TEST_CASE("a part of a warp cannot multiply matrices") {
 TEST_CASE("forms that tensor cores do not have are refused by name") {
   for (const std::string form :
        {"mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32",
-        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"}) {
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n16k16.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32"}) {
     Harness h(kHeader + ".visible .entry k(.param .u64 x)\n{ .reg .f32 %d<4>; .reg .b32 %r<9>; " + form +
               " {%d0,%d1,%d2,%d3},{%r0,%r1,%r2,%r3},{%r4,%r5},{%d0,%d1,%d2,%d3}; ret; }");
     CHECK_THROWS_WITH_AS(h.run("k", 1, 32, std::uint64_t{0}), doctest::Contains(form.c_str()), atl::InputError);

@@ -23,16 +23,16 @@ class Listener final : public RecordSink {
   std::uint64_t addresses = 0;
 };
 
-struct Outcome {
+struct Waited {
   LaunchStats stats;
   Listener heard;
   std::vector<std::uint32_t> x;
 };
 
-Outcome run(const std::string& body, std::uint32_t grid, Schedule schedule) {
+Waited run(const std::string& body, std::uint32_t grid, Schedule schedule) {
   Harness h(kHeader + ".visible .entry k(.param .u64 px)\n{ .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>;\n" +
             "ld.param.u64 %rd1,[px]; mov.u32 %r1,%ctaid.x; mov.u32 %r2,0;\n" + body + "\nret; }");
-  Outcome o;
+  Waited o;
   o.x.resize(16);
   LaunchSpec s = h.spec("k", grid, 1);
   s.schedule = schedule;
@@ -53,7 +53,7 @@ const std::string kHandOver =
 
 TEST_CASE("of a wait, one poll that found nothing and the one that saw the change are recorded") {
   for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
-    const Outcome o = run(kHandOver, 2, schedule);
+    const Waited o = run(kHandOver, 2, schedule);
     CHECK(o.heard.times.at(5) == 2);
     CHECK(o.stats.repeated_polls > 10);
     CHECK(o.stats.warp_instructions > 3000 + 3 * o.stats.repeated_polls);  // it was executed all the same
@@ -62,7 +62,7 @@ TEST_CASE("of a wait, one poll that found nothing and the one that saw the chang
 }
 
 TEST_CASE("a lock that is taken by a failing compare-and-swap is a wait as well") {
-  const Outcome o =
+  const Waited o =
       run("TRY: atom.global.cas.b32 %r3,[%rd1],0,1; setp.ne.u32 %p1,%r3,0; @%p1 bra TRY;\n"
           "WORK: add.u32 %r2,%r2,1; setp.lt.u32 %p2,%r2,500; @%p2 bra WORK; ld.volatile.global.u32 %r5,[%rd1+4]; add.u32 "
           "%r5,%r5,1; st.volatile.global.u32 [%rd1+4],%r5; atom.global.exch.b32 %r6,[%rd1],0;",
@@ -74,12 +74,11 @@ TEST_CASE("a lock that is taken by a failing compare-and-swap is a wait as well"
 
 TEST_CASE("a loop that polls and does something else each time is recorded whole") {
   // It counts: %r2 differs in each round.
-  const Outcome o =
-      run("LOOP: ld.volatile.global.u32 %r3,[%rd1]; add.u32 %r2,%r2,1; setp.lt.u32 %p1,%r2,100; @%p1 bra LOOP;", 1,
-          Schedule::interleaved);
+  const Waited o = run("LOOP: ld.volatile.global.u32 %r3,[%rd1]; add.u32 %r2,%r2,1; setp.lt.u32 %p1,%r2,100; @%p1 bra LOOP;",
+                       1, Schedule::interleaved);
   CHECK(o.heard.times.at(3) == 100);
   CHECK(o.stats.repeated_polls == 0);
-  const Outcome stores =
+  const Waited stores =
       run("LOOP: ld.volatile.global.u32 %r3,[%rd1]; st.global.u32 [%rd1+8],%r3; "
           "atom.global.add.u32 %r4,[%rd1+4],1; setp.lt.u32 %p1,%r4,99; mov.u32 %r4,0; @%p1 bra LOOP;",
           1, Schedule::interleaved);

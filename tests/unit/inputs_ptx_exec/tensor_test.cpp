@@ -16,7 +16,7 @@ using namespace atl::ptx;
 // What nvcc makes of the headers for tensor cores and their neighbours (fixtures/tensor.cu), and single forms.
 namespace {
 
-std::string fixture(const std::string& file) {
+std::string module_text(const std::string& file) {
   std::ifstream in(ATOLL_SOURCE_DIR "/tests/unit/inputs_ptx_exec/fixtures/" + file);
   REQUIRE(in.good());
   return {std::istreambuf_iterator<char>(in), {}};
@@ -51,7 +51,7 @@ void check_tile(const std::string& ptx, const char* kernel, unsigned m, unsigned
   CHECK(c == expected);
 }
 
-struct Kept final : RecordOutput {
+struct KeptCtas final : RecordOutput {
   void begin_kernel(const atl::KernelInfo&) override {}
   void add_cta(const atl::CtaProgram& c) override { ctas.push_back(c); }
   void end_kernel(std::uint64_t) override {}
@@ -62,13 +62,13 @@ struct Kept final : RecordOutput {
 
 TEST_CASE("a product by wmma, with tiles copied asynchronously through shared memory, is that of the model") {
   for (const char* file : kArchitectures) {
-    Harness h(fixture(file));
+    Harness h(module_text(file));
     std::mt19937 random(5);
     std::vector<Half> a(64 * 64), b(64 * 64);
     std::vector<float> c(64 * 64);
     for (Half& v : a) v = half_of(static_cast<int>(random() % 65) / 8.0 - 4);
     for (Half& v : b) v = half_of(static_cast<int>(random() % 65) / 8.0 - 4);
-    Kept kept;
+    KeptCtas kept;
     Recorder recorder(kept);
     AccessCheck check;
     LaunchSpec s = h.spec("gemm_half", 4, 32);
@@ -100,7 +100,7 @@ TEST_CASE("a product by wmma, with tiles copied asynchronously through shared me
 
 TEST_CASE("tiles of bytes, bf16, tf32 and double are those of the model") {
   for (const char* file : kArchitectures) {
-    const std::string ptx = fixture(file);
+    const std::string ptx = module_text(file);
     check_tile<std::int8_t, std::int32_t>(ptx, "tile_bytes", 32, 8, 16, [](int v) { return static_cast<std::int8_t>(v); });
     check_tile<Half, float>(ptx, "tile_brain", 8, 32, 16, [](int v) { return brain_of(v); });
     check_tile<float, float>(ptx, "tile_tf32", 16, 16, 8, [](int v) { return static_cast<float>(v); });
@@ -109,7 +109,7 @@ TEST_CASE("tiles of bytes, bf16, tf32 and double are those of the model") {
 }
 
 TEST_CASE("the analysis sees what wmma loads and stores, so that only what is never stored is read-only") {
-  Harness h(fixture("tensor_80.ptx"));
+  Harness h(module_text("tensor_80.ptx"));
   std::vector<double> a(32), b(32), c(64);
   AccessCheck check;
   LaunchSpec s = h.spec("tile_double", 1, 32);
@@ -123,7 +123,7 @@ TEST_CASE("the analysis sees what wmma loads and stores, so that only what is ne
 TEST_CASE("eight-bit floats are rounded to the nearest, saturate, and come back") {
   for (const char* file : kArchitectures) {
     CAPTURE(file);
-    Harness h(fixture(file));
+    Harness h(module_text(file));
     // Values, and what e4m3 and e5m2 make of them.
     const std::vector<float> in = {0,       1,  -1, 0.3F, 448,    500,   1e9F, -1e9F, 0.001953125F,
                                    0.0009F, 17, 19, 3.3F, -57344, 60000, 2.5F};
@@ -145,7 +145,7 @@ TEST_CASE("eight-bit floats are rounded to the nearest, saturate, and come back"
 
 TEST_CASE("video instructions work on the bytes and halves of a word") {
   for (const char* file : kArchitectures) {
-    Harness h(fixture(file));
+    Harness h(module_text(file));
     std::mt19937 random(3);
     std::vector<std::uint32_t> a(32), b(32), out(128);
     for (unsigned n = 0; n < 32; ++n) a[n] = random(), b[n] = random();
@@ -186,7 +186,7 @@ TEST_CASE("video instructions work on the bytes and halves of a word") {
 
 TEST_CASE("two warps hand over data at mbarriers, in either schedule, and no race is seen") {
   for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
-    Harness h(fixture("tensor_90.ptx"));  // sm_80 has no wait by parity
+    Harness h(module_text("tensor_90.ptx"));  // sm_80 has no wait by parity
     std::vector<std::int32_t> in(128), out(128);
     for (int n = 0; n < 128; ++n) in[static_cast<unsigned>(n)] = 7 * n;
     AccessCheck check;
