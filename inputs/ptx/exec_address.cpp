@@ -74,6 +74,22 @@ bool tolerates(const Warp& w, std::uint64_t address) {
   return a != nullptr && address + kMappedBeyond >= a->address && address < a->address + a->size + kMappedBeyond;
 }
 
+// Where the memory of a launch itself stands in the trace: below local memory (record_cta.cpp). Its host addresses are not
+// the same in two runs.
+constexpr std::uint64_t kLaunchBase = (std::uint64_t{1} << 48) - (std::uint64_t{1} << 20), kBarrierBase = kLaunchBase - 4096;
+
+/// Parameters that are read through their address, and the workspace of grid barriers.
+void hide_host_addresses(const Launch& launch, std::uint64_t* address, std::size_t count) {
+  const auto move = [](std::uint64_t& a, const Bytes& memory, std::uint64_t to) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory.data());
+    if (a - begin < memory.size()) a = to + (a - begin);
+  };
+  for (std::size_t n = 0; n < count; ++n) {
+    move(address[n], launch.params, kLaunchBase);
+    move(address[n], launch.grid_barrier, kBarrierBase);
+  }
+}
+
 void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window) {
   if (w.recorder == nullptr) return;
   const std::size_t begin = w.addresses.size();
@@ -84,6 +100,8 @@ void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window
   }
   if (window != 0)
     for (std::size_t at = begin; at < w.addresses.size(); ++at) w.addresses[at] |= window;
+  else if (w.launch->own_memory)
+    hide_host_addresses(*w.launch, w.addresses.data() + begin, w.addresses.size() - begin);
 }
 
 void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t bits, unsigned bytes) {

@@ -216,7 +216,11 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   // The check keeps one book for all CTAs and is not meant for several threads.
   launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent;
   launch.short_turns = spec.schedule == Schedule::interleaved && !independent;
-  launch.watched = spec.read_only_marks ? exec::kShows : exec::kShows | exec::kShowsUnmarked;
+  if (launch.short_turns || spec.races != nullptr)
+    launch.watched = spec.read_only_marks ? exec::kShows : exec::kShows | exec::kShowsUnmarked;
+  const auto& specials = launch.image->specials;
+  launch.own_memory =
+      spec.cooperative || std::any_of(specials.begin(), specials.end(), [](const auto& s) { return s.param; });
   if (spec.races != nullptr)
     spec.races->begin_kernel(name, spec.module->name,
                              {exec::watched_granule(*launch.image), independent, launch.concurrent, spec.check != nullptr});

@@ -124,11 +124,12 @@ struct Launch {
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
-  bool concurrent = false;        ///< other CTAs run at the same time
-  bool short_turns = false;       ///< a turn ends at an access that other CTAs may notice
-  std::uint8_t watched = kShows;  ///< Inst::watch of these accesses
-  Bytes params;                   ///< at an address of its own, aligned
-  Bytes grid_barrier;             ///< workspace that envreg1 and envreg2 name
+  bool concurrent = false;   ///< other CTAs run at the same time
+  bool short_turns = false;  ///< a turn ends at an access that other CTAs may notice
+  std::uint8_t watched = 0;  ///< Inst::watch of these accesses
+  Bytes params;              ///< at an address of its own, aligned
+  bool own_memory = false;   ///< instructions may access params or grid_barrier by address
+  Bytes grid_barrier;        ///< workspace that envreg1 and envreg2 name
 };
 
 /// Thrown by handlers; the scheduler adds kernel, thread and line.

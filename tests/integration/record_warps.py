@@ -130,6 +130,71 @@ class Schedule(RecordTest):
         self.assertIn("of 2 blocks, numbers 0 1 wait", outcome.err)
 
 
+# Blocks that meet at grid-wide barriers, and the last one to finish sums up what the others left.
+MEETING = r"""
+#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+__device__ unsigned ticket;
+__global__ void rounds(int* a, int* b, int n) {
+  const auto grid = cg::this_grid();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int round = 0; round < 6; ++round) {
+    b[i] = a[(i + 1) % n] + a[(i + n - 1) % n];
+    grid.sync();
+    a[i] = b[i] & 1023;
+    grid.sync();
+  }
+}
+__global__ void total(const int* a, int* part, int* out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    int sum = 0;
+    for (int n = 0; n < 64; ++n) sum += a[blockIdx.x * 64 + n];
+    part[blockIdx.x] = sum;
+    __threadfence();
+    last = atomicInc(&ticket, gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last || threadIdx.x != 0) return;
+  *out = 0;
+  for (int n = 0; n < gridDim.x; ++n) *out += part[n];
+}
+int main() {
+  int n = 2048, *a, *b, *out, host[2048], next[2048], sum = 0, got = 0;
+  for (int i = 0; i < n; ++i) host[i] = i * 37 % 1001;
+  cudaMalloc(&a, n * 4), cudaMalloc(&b, n * 4), cudaMalloc(&out, 4);
+  cudaMemcpy(a, host, n * 4, cudaMemcpyHostToDevice);
+  void* arguments[] = {&a, &b, &n};
+  cudaLaunchCooperativeKernel((void*)rounds, n / 64, 64, arguments, 0, 0);
+  total<<<n / 64, 64>>>(a, b, out);
+  cudaMemcpy(&got, out, 4, cudaMemcpyDeviceToHost);
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < n; ++i) next[i] = host[(i + 1) % n] + host[(i + n - 1) % n];
+    for (int i = 0; i < n; ++i) host[i] = next[i] & 1023;
+  }
+  for (int i = 0; i < n; ++i) sum += host[i];
+  puts(sum == got ? "PASS" : "FAIL");
+}
+"""
+
+
+class Meeting(recorded_program.OneProgram):
+    SOURCE = MEETING
+
+    def test_blocks_that_meet_at_barriers_and_fences_do_not_race_and_their_trace_repeats(self):
+        traces = []
+        for options in (["--threads", "1"], ["--threads", "2"], ["--check"], ["--long-turns"], ["--schedule-seed", "3"]):
+            outcome = self.record(self.binary, options=["--force", *options])
+            self.assertEqual((outcome.code, outcome.out), (0, "PASS\n"), outcome)
+            self.assertIn("no races in global memory\n", outcome.err)
+            with open(self.path("T.h5"), "rb") as trace:
+                traces.append(trace.read())
+        self.assertEqual(traces[0], traces[1])
+        self.assertEqual(traces[0], traces[2])
+        self.assertEqual(len(set(traces)), 3)  # other schedules, other traces
+
+
 class Together(recorded_program.OneProgram):
     SOURCE = TOGETHER
 
