@@ -214,16 +214,22 @@ void add_record(Commands& c) {
                   "that execute thread blocks which cannot learn of each other; default: one per processor")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  cmd->add_option(
-         "--schedule-seed", o->record.schedule_seed,
-         "resident blocks and their warps take short turns in an order that N fixes, as on a GPU (docs/recording.md)")
-      ->type_name("N");
+  auto* seed =
+      cmd->add_option("--schedule-seed", o->record.schedule_seed,
+                      "of the order in which blocks that can learn of each other, and their warps, take short turns, "
+                      "as on a GPU (docs/recording.md); default: 0")
+          ->type_name("N");
+  cmd->add_flag("--long-turns", o->record.long_turns,
+                "one block after the other instead, each warp to its next barrier: faster, less like a GPU")
+      ->excludes(seed);
+  cmd->add_flag("--tolerate-oob", o->record.tolerate_oob,
+                "near allocations, loads out of bounds give 0 and stores are dropped, instead of ending the program");
   cmd->add_option("--compression", o->record.compression, "of the trace: 1, fast, to 9, small; 0: none")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
   cmd->add_flag("--check", o->record.check,
-                "compare every store with the read-only analysis, and look for races in shared memory (slower)");
+                "compare every store with the read-only analysis, and say where races are (slower)");
   cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
   cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
   cmd->positionals_at_end();

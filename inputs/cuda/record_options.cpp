@@ -14,6 +14,7 @@ constexpr char kMaxCtas[] = "ATOLL_RECORD_MAX_CTAS";
 constexpr char kMaxOps[] = "ATOLL_RECORD_MAX_OPS", kCompression[] = "ATOLL_RECORD_COMPRESSION";
 constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHECK";
 constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
+constexpr char kLongTurns[] = "ATOLL_RECORD_LONG_TURNS", kTolerate[] = "ATOLL_RECORD_TOLERATE_OOB";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
 constexpr char kDevice[] = "ATOLL_RECORD_DEVICE";
 
@@ -46,6 +47,8 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kCompression, std::to_string(o.compression)),
           line(kSeed, o.schedule_seed ? std::to_string(*o.schedule_seed) : text_of(kGivenSeed)),
           line(kDevice, to_text(o.device)),
+          line(kLongTurns, o.long_turns ? "1" : "0"),
+          line(kTolerate, o.tolerate_oob ? "1" : "0"),
           line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
           line(kSource, o.source),
@@ -63,6 +66,8 @@ std::optional<RecordOptions> options_from_environment() {
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
   if (!text_of(kSeed).empty()) number_of(kSeed, o.schedule_seed.emplace());
   if (const std::string device = text_of(kDevice); !device.empty()) o.device = parse_device(device);
+  o.long_turns = text_of(kLongTurns) == "1";
+  o.tolerate_oob = text_of(kTolerate) == "1";
   o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
   o.source = text_of(kSource), o.importer = text_of(kImporter);

@@ -19,9 +19,10 @@ struct RecordOptions {
   std::uint64_t max_ops = 0;                               ///< of each kernel: reached, no further CTA is recorded; 0: all
   std::uint64_t threads = 0;                               ///< that execute CTAs; 0: as many as there are processors
   std::uint64_t compression = trace_format::kCompression;  ///< of the trace: deflate 1 to 9; 0: none
-  /// Of the interleaved schedule (docs/recording.md); without one, warps have long turns.
-  std::optional<std::uint64_t> schedule_seed;
-  DeviceModel device;  ///< what the program is told
+  std::optional<std::uint64_t> schedule_seed;              ///< of the interleaved schedule (docs/recording.md); not given: 0
+  bool long_turns = false;                                 ///< the other schedule
+  bool tolerate_oob = false;                               ///< accesses near allocations, but out of bounds, are no errors
+  DeviceModel device;                                      ///< what the program is told
   bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line

@@ -67,6 +67,10 @@ class Collector {
       case Op::red:
         if (global) change(f, i, i.src[0], &DataObject::atomics);
         break;
+      case Op::wmma:
+        if (global && i.mode == Mode::store_d) change(f, i, i.src[0], &DataObject::writes);
+        if (global && (i.mode == Mode::load_a || i.mode == Mode::load_b || i.mode == Mode::load_c)) read(f, at, i, i.src[0]);
+        break;
       case Op::cp:
         if (i.mode == Mode::copy) note(flow_.address(f, i.src[1]), i.line, &DataObject::reads);
         break;

@@ -15,7 +15,8 @@ constexpr char kWhoseFault[] =
 constexpr char kPromise[] = "; the program itself promised this, by ld.global.nc (const __restrict__, __ldg) or a texture";
 
 bool accesses_memory(Op op) {
-  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red || op == Op::cp;
+  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red || op == Op::cp ||
+         op == Op::wmma || op == Op::ldmatrix || op == Op::stmatrix;
 }
 const char* deed(const SharedTouch& t) { return !t.writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes"; }
 
@@ -25,7 +26,8 @@ const char* deed(const SharedTouch& t) { return !t.writes ? "reads" : t.strong ?
 struct AccessCheck::Current {
   explicit Current(exec::Warp& w) : warp(w), inst(w.code[w.pc - 1]), in(w.frame().code->function->code[inst.index]) {
     const bool atomic = in.op == Op::atom || in.op == Op::red;
-    writes = atomic || in.op == Op::st || in.op == Op::sust;
+    writes = atomic || in.op == Op::st || in.op == Op::sust || in.op == Op::stmatrix ||
+             (in.op == Op::wmma && in.mode == Mode::store_d);
     strong = atomic || in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak);
     promised = in.has(kNonCoherent) || in.op == Op::tex;
   }
@@ -91,7 +93,7 @@ void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t
   exec::Warp& w = now.warp;
   SharedTouch touch;
   touch.line = now.in.line, touch.warp = static_cast<std::uint8_t>(w.number);
-  touch.writes = now.writes || now.in.op == Op::cp;
+  touch.writes = now.writes || (now.in.op == Op::cp && now.in.mode == Mode::copy);
   touch.strong = now.strong;
   const auto race = w.cta->races->access(offset, bytes, touch);
   if (!race) return;

@@ -26,6 +26,10 @@ bool makes_number(const Instruction& i) {
     case Op::txq:
     case Op::mbarrier:
     case Op::bar:
+    case Op::mma:
+    case Op::wmma:
+    case Op::movmatrix:
+    case Op::video:
       return true;
     case Op::cvt:
       return is_float(i.type) || is_float(i.source_type);

@@ -22,7 +22,10 @@ unsigned destinations(const Instruction& i) {
     case Op::prefetch:
     case Op::discard:
     case Op::cp:
+    case Op::stmatrix:
       return 0;
+    case Op::wmma:
+      return i.mode == Mode::store_d ? 0 : 1;
     case Op::bar:
       return i.mode == Mode::and_ || i.mode == Mode::or_ || i.mode == Mode::popc ? 1 : 0;
     case Op::mbarrier:
@@ -53,7 +56,11 @@ unsigned least_sources(const Instruction& i) {
     case Op::fns:
     case Op::shfl:
     case Op::sust:
+    case Op::mma:
+    case Op::video:
       return 3;
+    case Op::wmma:
+      return i.mode == Mode::multiply ? 3 : i.mode == Mode::store_d ? 2 : 1;
     case Op::add:
     case Op::addc:
     case Op::sub:
@@ -80,6 +87,7 @@ unsigned least_sources(const Instruction& i) {
     case Op::tex:
     case Op::tld4:
     case Op::suld:
+    case Op::stmatrix:
       return 2;
     case Op::cp:
       return i.mode == Mode::copy ? 3 : i.mode == Mode::wait_group || i.mode == Mode::mbarrier_arrive ? 1 : 0;

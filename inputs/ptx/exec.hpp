@@ -11,8 +11,10 @@
 namespace atl::ptx {
 
 class AccessCheck;
+class GlobalRaces;
+class OutOfBounds;
 
-/// How warps take turns where they can learn of each other. With CTAs that cannot, it makes no difference.
+/// How warps take turns where CTAs can learn of each other. With CTAs that cannot, turns are long.
 enum class Schedule : std::uint8_t {
   long_turns,   ///< a warp runs to the next barrier, one CTA after the other: fast
   interleaved,  ///< all resident warps in turn, from one access of global memory to the next, in an order at random
@@ -32,6 +34,8 @@ struct LaunchSpec {
   std::uint64_t schedule_seed = 0;     ///< interleaved: of the order
   std::uint32_t resident_ctas = 0;     ///< interleaved: so many run at a time; 0: as many as memory allows
   AccessCheck* check = nullptr;        ///< watches every access; then CTAs run on one thread
+  GlobalRaces* races = nullptr;        ///< hears of what CTAs do to memory that others see
+  OutOfBounds* outside = nullptr;      ///< hears of accesses near allocations, but out of bounds; null: they are errors
   std::uint64_t max_instructions = 0;  ///< per warp; 0: no limit. A kernel that exceeds it is a deadlock
 };
 
@@ -40,6 +44,7 @@ class RecordSink;
 struct LaunchStats {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t missed_meetings = 0;  ///< .sync instructions executed without lanes that their member mask names
+  std::uint64_t repeated_polls = 0;   ///< rounds of spin loops that the RecordSink did not hear of, as nothing had changed
 };
 
 /// Runs a kernel to its end, as LaunchSpec::schedule says. With long turns, CTAs that seem to wait for others take turns;

@@ -4,13 +4,15 @@
 
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_memory.hpp"
+#include "inputs/ptx/out_of_bounds.hpp"
 
 namespace atl::ptx::exec {
 namespace {
 
 constexpr std::uint64_t kFar = std::uint64_t{1} << 34;  // from an allocation: the address has nothing to do with it
 
-[[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+/// Where an address lies that is in no allocation.
+std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
   std::string nearby = "the program has no allocation";
   if (const Allocation* freed = w.launch->device->memory.freed(address); freed != nullptr && address != 0) {
     nearby =
@@ -28,8 +30,12 @@ constexpr std::uint64_t kFar = std::uint64_t{1} << 34;  // from an allocation: t
       nearby = address < kFar ? "the address of no allocation, as from a null pointer"
                               : "the address of no allocation; is it a pointer to host memory?";
   }
+  return nearby;
+}
+
+[[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
   throw Fault{ExecutionError::Kind::illegal_address, lane,
-              fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, nearby)};
+              fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, whereabouts(w, address, bytes))};
 }
 
 [[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
@@ -59,6 +65,45 @@ Extent extent(const std::uint64_t* address) {
   return e;
 }
 
+constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
+
+/// Whether a lane out of bounds is to be borne with: a GPU survives what lies near an allocation.
+bool tolerates(const Warp& w, std::uint64_t address) {
+  if (w.launch->spec->outside == nullptr) return false;
+  const Allocation* a = w.launch->device->memory.nearest(address);
+  return a != nullptr && address + kMappedBeyond >= a->address && address < a->address + a->size + kMappedBeyond;
+}
+
+// Where the memory of a launch itself stands in the trace: below local memory (record_cta.cpp). Its host addresses are not
+// the same in two runs.
+constexpr std::uint64_t kLaunchBase = (std::uint64_t{1} << 48) - (std::uint64_t{1} << 20), kBarrierBase = kLaunchBase - 4096;
+
+/// Parameters that are read through their address, and the workspace of grid barriers.
+void hide_host_addresses(const Launch& launch, std::uint64_t* address, std::size_t count) {
+  const auto move = [](std::uint64_t& a, const Bytes& memory, std::uint64_t to) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory.data());
+    if (a - begin < memory.size()) a = to + (a - begin);
+  };
+  for (std::size_t n = 0; n < count; ++n) {
+    move(address[n], launch.params, kLaunchBase);
+    move(address[n], launch.grid_barrier, kBarrierBase);
+  }
+}
+
+void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window) {
+  if (w.recorder == nullptr) return;
+  const std::size_t begin = w.addresses.size();
+  if (w.active == kFullMask) {
+    w.addresses.insert(w.addresses.end(), address, address + kLanes);
+  } else {
+    for_active(w.active, [&](unsigned l) { w.addresses.push_back(address[l]); });
+  }
+  if (window != 0)
+    for (std::size_t at = begin; at < w.addresses.size(); ++at) w.addresses[at] |= window;
+  else if (w.launch->own_memory)
+    hide_host_addresses(*w.launch, w.addresses.data() + begin, w.addresses.size() - begin);
+}
+
 void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t bits, unsigned bytes) {
   if ((bits & (bytes - 1)) == 0) return;
   for_active(w.active, [&](unsigned l) {
@@ -66,9 +111,11 @@ void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t 
   });
 }
 
-void check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
+/// Lanes out of bounds, if these are tolerated there; else it throws.
+std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
   Range& seen = w.seen[w.pc % w.seen.size()];
-  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) return;
+  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) return 0;
+  std::uint32_t outside = 0;
   const auto& params = w.launch->params;
   const auto param_begin = reinterpret_cast<std::uint64_t>(params.data());
   const DeviceMemory& memory = w.launch->device->memory;
@@ -82,8 +129,49 @@ void check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsign
     const auto& grid = w.launch->grid_barrier;
     const auto grid_begin = reinterpret_cast<std::uint64_t>(grid.data());
     if (address[l] >= grid_begin && address[l] + bytes <= grid_begin + grid.size()) return;
-    illegal(w, l, address[l], bytes);
+    if (!tolerates(w, address[l])) illegal(w, l, address[l], bytes);
+    outside |= 1u << l;
   });
+  return outside;
+}
+
+/// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation.
+/// `window`: of shared memory, whose nearest end is its begin.
+void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned bytes, std::uint64_t window) {
+  const Inst& i = w.code[w.pc - 1];
+  const Instruction& in = w.frame().code->function->code[i.index];
+  OutOfBounds::Site site;
+  site.kernel = w.launch->spec->module->functions[w.launch->spec->kernel].name, site.module = w.launch->spec->module->name;
+  site.line = in.line, site.bytes = bytes, site.cta = w.cta->number;
+  site.writes = in.op == Op::st || in.op == Op::red || in.op == Op::atom || in.op == Op::stmatrix ||
+                (in.op == Op::wmma && in.mode == Mode::store_d);
+  site.count = static_cast<std::uint64_t>(std::popcount(outside));
+  const auto first = static_cast<unsigned>(std::countr_zero(outside));
+  site.thread = w.number * kLanes + first, site.address = address[first];
+  site.where = window != 0 ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes)
+                           : whereabouts(w, address[first], bytes);
+  w.launch->spec->outside->note(site);
+
+  std::uint64_t traced[kLanes];
+  std::copy(address, address + kLanes, traced);
+  for_active(outside, [&](unsigned l) {
+    traced[l] = 0;
+    if (window != 0) return;
+    const Allocation& a = *w.launch->device->memory.nearest(address[l]);
+    const std::uint64_t last = a.size < bytes ? 0 : (a.size - bytes) / bytes * bytes;
+    traced[l] = a.address + (address[l] < a.address ? 0 : last);
+  });
+  const std::uint32_t active = w.active;
+  if (w.launch->spec->check != nullptr && active != outside) {
+    w.active = active & ~outside;
+    w.launch->spec->check->access(w, traced, window);
+    w.active = active;
+  }
+  trace_addresses(w, traced, window);
+  w.cta->beyond = {};
+  const auto nowhere = reinterpret_cast<std::uint64_t>(w.cta->beyond.data());
+  for (unsigned l = 0; l < kLanes; ++l)
+    if (((active & ~outside) >> l & 1) == 0) address[l] = nowhere + 64 * l;
 }
 
 }  // namespace
@@ -108,24 +196,17 @@ void offsets(Warp& w, Ref base, std::int64_t offset, bool narrow, std::uint64_t*
 
 void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window) {
   if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, address, window);
-  if (w.recorder == nullptr) return;
-  const std::size_t begin = w.addresses.size();
-  if (w.active == kFullMask) {
-    w.addresses.insert(w.addresses.end(), address, address + kLanes);
-  } else {
-    for_active(w.active, [&](unsigned l) { w.addresses.push_back(address[l]); });
-  }
-  if (window != 0)
-    for (std::size_t at = begin; at < w.addresses.size(); ++at) w.addresses[at] |= window;
+  trace_addresses(w, address, window);
 }
 
 void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
   const Extent e = extent(out.host);
   check_alignment(w, out.host, e.bits, bytes);
-  check_global(w, out.host, e, bytes);
+  if (const std::uint32_t outside = check_global(w, out.host, e, bytes); outside != 0)
+    return redirect(w, out.host, outside, bytes, 0);
   record_addresses(w, out.host, 0);
-  if (w.launch->short_turns) w.budget = 0;
+  out.global = true;
 }
 
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
@@ -134,12 +215,21 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   check_alignment(w, out.host, e.bits, bytes);
   const auto& shared = w.cta->shared;
   const std::uint64_t size = w.launch->shared_bytes;
-  if (e.high + bytes > size || e.high + bytes < e.high)
-    for_active(w.active, [&](unsigned l) {
-      if (out.host[l] + bytes > size || out.host[l] + bytes < out.host[l]) outside(l, "shared", out.host[l], bytes, size);
-    });
-  record_addresses(w, out.host, kSharedWindow);
   const auto begin = reinterpret_cast<std::uint64_t>(shared.data());
+  if (e.high + bytes > size || e.high + bytes < e.high) {
+    std::uint32_t beyond = 0;
+    for_active(w.active, [&](unsigned l) {
+      if (out.host[l] + bytes <= size && out.host[l] + bytes >= out.host[l]) return;
+      if (w.launch->spec->outside == nullptr) outside(l, "shared", out.host[l], bytes, size);
+      beyond |= 1u << l;
+    });
+    if (beyond != 0) {
+      redirect(w, out.host, beyond, bytes, kSharedWindow);
+      for_active(w.active & ~beyond, [&](unsigned l) { out.host[l] += begin; });
+      return;
+    }
+  }
+  record_addresses(w, out.host, kSharedWindow);
 #pragma GCC ivdep
   for (unsigned l = 0; l < kLanes; ++l) out.host[l] += begin;
 }
@@ -148,10 +238,11 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
   const Extent e = extent(address);
   if ((e.bits & kWindowMask) == 0) {
     check_alignment(w, address, e.bits, bytes);
-    check_global(w, address, e, bytes);
-    record_addresses(w, address, 0);
-    if (w.launch->short_turns) w.budget = 0;
     std::copy(address, address + kLanes, out.host);
+    if (const std::uint32_t outside = check_global(w, address, e, bytes); outside != 0)
+      return redirect(w, out.host, outside, bytes, 0);
+    record_addresses(w, address, 0);
+    out.global = true;
     return;
   }
   for_active(w.active,
@@ -176,8 +267,9 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
       std::fill(one, one + kLanes, address);
       const std::uint32_t active = w.active;
       w.active = 1u << lane;
-      check_global(w, one, {address, address, address}, static_cast<unsigned>(bytes));
+      const std::uint32_t outside = check_global(w, one, {address, address, address}, static_cast<unsigned>(bytes));
       w.active = active;
+      if (outside != 0) illegal(w, lane, address, bytes);
       return reinterpret_cast<std::byte*>(address);
     }
     case kSharedWindow:

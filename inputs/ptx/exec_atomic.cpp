@@ -61,14 +61,16 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
   Addresses at;
   resolve<kSpace>(w, i, sizeof(T), at);
   w.suspicious = true;
+  if (kSpace != Space::shared && shows(w, i)) show_update(w, i, at, sizeof(T));
   const T *b = w.at<T>(i.src[1]), *c = w.at<T>(i.src[2]);
   T* d = w.at<T>(i.dst[0]);
+  bool changes = false;
   for_active(w.active, [&](unsigned l) {
     if (kSpace != Space::shared && w.launch->concurrent) {
       const std::atomic_ref<T> cell(*reinterpret_cast<T*>(at.host[l]));
       T old = cell.load(std::memory_order_relaxed);
       while (!cell.compare_exchange_weak(old, F::of(old, b[l], c[l]), std::memory_order_relaxed)) continue;
-      w.changed = true;
+      changes = true;
       d[l] = old;
       return;
     }
@@ -76,9 +78,13 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
     std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
     const T next = F::of(old, b[l], c[l]);
     std::memcpy(reinterpret_cast<void*>(at.host[l]), &next, sizeof next);
-    w.changed |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
+    changes |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
     d[l] = old;
   });
+  if (changes)
+    w.change();
+  else
+    note_poll(w);
 }
 
 template <class T, class F> Handler in_space(Space space) {
@@ -181,6 +187,8 @@ bool decode_atomic(Decoder& d) {
   if (in.mode == Mode::cas) d.take(2, in.type);
   if (in.op == Op::atom) d.give(0, in.type);
   out.count = 1, out.bytes = static_cast<std::uint8_t>(size_of(in.type)), out.traced = 1;
+  out.option |= strength_of(in);
+  out.watch = in.space == Space::shared ? 0 : kShows;
   return true;
 }
 

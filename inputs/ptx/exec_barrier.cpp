@@ -68,6 +68,7 @@ void rejoin(Cta& cta, const Barrier& b) {
 void check_barrier(Cta& cta, Barrier& b) {
   if (b.waiters.empty() || b.arrived < (b.expected != 0 ? b.expected : cta.alive)) return;
   if (cta.races != nullptr) order_accesses(cta, b);
+  ++cta.view.epoch;
   for (std::size_t n = 0; n < b.waiters.size(); ++n) {
     const Barrier::Waiter& waiter = b.waiters[n];
     Warp& w = *cta.warps[waiter.warp];

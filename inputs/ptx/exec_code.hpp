@@ -55,7 +55,11 @@ struct Inst {
   std::uint8_t option = 0;   ///< a mode of the handler
   std::uint8_t guarded = 0;  ///< 1: by `guard`, 2: by its negation
   std::uint8_t traced = 0;   ///< a memory access or barrier that a RecordSink hears of with addresses
+  std::uint8_t watch = 0;    ///< an access that other CTAs may notice, or whose outcome they may change: Watch
 };
+
+/// Inst::watch. Loads of what the kernel only reads matter where that does not hold.
+enum Watch : std::uint8_t { kShows = 1, kShowsUnmarked = 2 };
 
 /// A hidden register that holds the address of a local variable of the frame.
 struct FrameAddress {
@@ -81,6 +85,24 @@ struct Formal {
   std::uint32_t offset = 0, size = 0;
 };
 
+/// The registers in which lanes hold a matrix (exec_fragment.hpp), packed with elements of a type.
+struct Fragment {
+  Type type = Type::f32;
+  unsigned elements = 0;         ///< of a lane
+  unsigned per_register = 1;     ///< elements
+  unsigned bytes = 4;            ///< of a register
+  unsigned refs = 0;             ///< first in Code::refs
+  bool columns = false;          ///< column by column
+  unsigned rows = 0, width = 0;  ///< of the matrix
+
+  template <class C> Ref ref(const C& code, unsigned element) const { return code.refs[refs + element / per_register]; }
+};
+/// Of an instruction for matrices; those that move one matrix have `d` only.
+struct MatrixForm {
+  Fragment d, a, b, c;
+  bool opaque = false;  ///< multiplications: of wmma; loads and stores: of c or d
+};
+
 /// One decoded function.
 struct Code {
   const Function* function = nullptr;
@@ -90,6 +112,7 @@ struct Code {
   std::vector<Inst> code;
   std::vector<Ref> refs;
   std::vector<CallSite> calls;
+  std::vector<MatrixForm> matrices;
   std::vector<FrameAddress> addresses;
   std::vector<Formal> results, params;
   std::vector<Ref> register_refs;    ///< by IR register

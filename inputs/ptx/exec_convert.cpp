@@ -1,6 +1,7 @@
 #include "inputs/ptx/exec_convert.hpp"
 
 #include "inputs/ptx/exec_decoder.hpp"
+#include "inputs/ptx/exec_tiny.hpp"
 
 /// cvt: templates for what kernels do all the time, one general routine for the other combinations.
 namespace atl::ptx::exec {
@@ -135,6 +136,70 @@ template <class N> void pack_halves(Warp& w, const Inst& i) {
   });
 }
 
+/// cvt.e4m3x2.f32 d, a, b: a becomes the upper byte.
+template <class N> void pack_tiny(Warp& w, const Inst& i) {
+  const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
+  each_active<std::uint16_t>(w, i.dst[0], [&](unsigned l) {
+    const auto tiny = [&](float v) { return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0F : v); };
+    return static_cast<std::uint16_t>(tiny(a[l]) << 8 | tiny(b[l]));
+  });
+}
+/// cvt.e4m3x2.f16x2 and back.
+template <class N> void tiny_of_halves(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint32_t>(i.src[0]);
+  each_active<std::uint16_t>(w, i.dst[0], [&](unsigned l) {
+    const auto tiny = [&](std::uint32_t half) {
+      const double v = lane::F16::widen(half & 0xFFFF);
+      return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0 : v);
+    };
+    return static_cast<std::uint16_t>(tiny(a[l] >> 16) << 8 | tiny(a[l]));
+  });
+}
+template <class N> void halves_of_tiny(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint16_t>(i.src[0]);
+  each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
+    const auto half = [&](std::uint32_t tiny) {
+      const double v = N::widen(tiny & 0xFF);
+      return lane::F16::round((i.option & kRectify) != 0 && v < 0 ? 0.0 : v, lane::Round::rn);
+    };
+    return half(a[l] >> 8) << 16 | half(a[l]);
+  });
+}
+
+/// cvt.rna.tf32.f32 and cvt.rn.tf32.f32: 13 bits less.
+template <bool kAway> void to_tf32(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint32_t>(i.src[0]);
+  each_lane<std::uint32_t>(w, i.dst[0], [=](unsigned l) {
+    if ((a[l] & 0x7FFFFFFF) > 0x7F800000) return 0x7FFFFFFFu;
+    const std::uint32_t half = kAway ? 0x1000u : 0xFFFu + (a[l] >> 13 & 1);
+    return (a[l] + half) & ~0x1FFFu;
+  });
+}
+
+bool decode_tiny(Decoder& d) {
+  const Instruction& in = *d.in;
+  Inst& out = *d.out;
+  const bool e4m3 = in.type == Type::e4m3x2 || in.source_type == Type::e4m3x2;
+  const bool to_tiny = in.type == Type::e4m3x2 || in.type == Type::e5m2x2;
+  if (in.round != Round::rn || to_tiny != in.has(kSat)) return false;
+  if (to_tiny && in.source_type == Type::f32 && in.sources == 2) {
+    out.run = e4m3 ? &pack_tiny<lane::E4m3> : &pack_tiny<lane::E5m2>;
+    d.take(0, Type::f32), d.take(1, Type::f32), d.give(0, Type::b16);
+    return true;
+  }
+  if (to_tiny && in.source_type == Type::f16x2 && in.sources == 1) {
+    out.run = e4m3 ? &tiny_of_halves<lane::E4m3> : &tiny_of_halves<lane::E5m2>;
+    d.take(0, Type::b32), d.give(0, Type::b16);
+    return true;
+  }
+  if (!to_tiny && in.type == Type::f16x2 && in.sources == 1) {
+    out.run = e4m3 ? &halves_of_tiny<lane::E4m3> : &halves_of_tiny<lane::E5m2>;
+    d.take(0, Type::b16), d.give(0, Type::b32);
+    return true;
+  }
+  return false;
+}
+
 template <class D, class S> void plain(Warp& w, const Inst& i) {
   const S* a = w.at<S>(i.src[0]);
   each_lane<D>(w, i.dst[0], [=](unsigned l) { return static_cast<D>(a[l]); });
@@ -198,6 +263,16 @@ bool decode_convert(Decoder& d) {
   out.option =
       static_cast<std::uint8_t>((in.has(kFtz) ? kFlush : 0) | (in.has(kSat) ? kSaturate : 0) | (integral ? kIntegral : 0) |
                                 (in.has(kRelu) ? kRectify : 0) | static_cast<unsigned>(rounding(in.round)) << kRoundShift);
+  const auto tiny = [](Type t) { return t == Type::e4m3x2 || t == Type::e5m2x2; };
+  if (tiny(in.type) || tiny(in.source_type)) return decode_tiny(d);
+  if (in.type == Type::tf32) {
+    const bool plain = in.source_type == Type::f32 && in.sources == 1 && !in.has(kRelu) && !in.has(kSat);
+    if (!plain || (in.round != Round::rna && in.round != Round::rn)) return false;
+    out.run = in.round == Round::rna ? &to_tf32<true> : &to_tf32<false>;
+    d.take(0, Type::b32), d.give(0, Type::b32);
+    return true;
+  }
+  if (in.type > Type::f64 || in.source_type > Type::f64) return false;
   if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
     if (in.source_type != Type::f32 || in.sources != 2) return false;
     out.run = in.type == Type::f16x2 ? &pack_halves<lane::F16> : &pack_halves<lane::Bf16>;

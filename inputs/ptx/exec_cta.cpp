@@ -186,6 +186,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
   cta.id[2] = static_cast<std::uint32_t>(number / spec.grid[0] / spec.grid[1]);
   cta.shared.assign(launch.shared_bytes + 16, std::byte{0});
   cta.barriers = {};
+  cta.view.epoch = 0, cta.view.acquired = 0, cta.view.fenced = false;
   cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
   if (spec.check != nullptr) {
     if (cta.races == nullptr) cta.races = std::make_unique<SharedRaces>();
@@ -200,7 +201,8 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
     w.number = w.slot = n;
     w.cta = &cta, w.launch = &launch;
     w.recorder = cta.recorded ? launch.sink : nullptr;
-    w.executed = w.thread_executed = w.missed = 0;
+    w.executed = w.thread_executed = w.missed = w.repeated_polls = 0;
+    w.spin.forget();
     w.alone = w.polled = w.timed = false;
     w.seen.fill({});
     w.specials.resize(launch.image->special_bytes);

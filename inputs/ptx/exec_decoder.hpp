@@ -67,6 +67,10 @@ bool decode_control(Decoder& d);
 bool decode_call(Decoder& d);
 bool decode_texture(Decoder& d);
 bool decode_surface(Decoder& d);
+bool decode_matrix(Decoder& d);
+bool decode_matrix_memory(Decoder& d);
+bool decode_video(Decoder& d);
+bool decode_mbarrier(Decoder& d);
 
 /// Calls f.operator()<T>() with the C++ type of an integer type; false for other types.
 template <class F> bool with_integer(Type type, F f) {

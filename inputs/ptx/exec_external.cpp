@@ -142,7 +142,7 @@ void call_external(Warp& w, const Function& function, const CallSite& site) {
       throw Fault{ExecutionError::Kind::unsupported, lane, "function " + function.name + " is not defined in any module"};
     }
   });
-  w.changed = true;
+  w.change();
 }
 
 }  // namespace atl::ptx::exec

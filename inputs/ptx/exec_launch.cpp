@@ -5,6 +5,7 @@
 
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_cta.hpp"
+#include "inputs/ptx/global_races.hpp"
 
 namespace atl::ptx {
 namespace exec {
@@ -168,7 +169,7 @@ class Scheduler {
       flush_events(*w);
       stats_.warp_instructions += w->executed;
       stats_.thread_instructions += w->thread_executed;
-      stats_.missed_meetings += w->missed;
+      stats_.missed_meetings += w->missed, stats_.repeated_polls += w->repeated_polls;
     }
     launch_.clock = stats_.warp_instructions;
     if (cta->recorded) launch_.sink->end_cta(cta->number);
@@ -182,6 +183,15 @@ class Scheduler {
   std::vector<std::unique_ptr<Cta>> spare_;  // their buffers are used again
   LaunchStats stats_;
 };
+
+/// Bytes of the narrowest access that others may notice.
+std::uint32_t watched_granule(const Image& image) {
+  std::uint32_t granule = 8;
+  for (const Code& code : image.functions)
+    for (const Inst& i : code.code)
+      if (i.watch != 0 && i.bytes != 0) granule = std::min<std::uint32_t>(granule, i.bytes);
+  return granule;
+}
 
 }  // namespace
 }  // namespace exec
@@ -201,12 +211,23 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   if (spec.cooperative) launch.grid_barrier.resize(64);
   if (spec.check != nullptr) spec.check->begin_kernel(spec, *launch.image);
   if (sink != nullptr) sink->begin_kernel(spec, *launch.image, device);
+  const std::string& name = spec.module->functions[spec.kernel].name;
+  const bool independent = independent_ctas(spec, device) && (spec.races == nullptr || !spec.races->raced(name));
   // The check keeps one book for all CTAs and is not meant for several threads.
-  launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent_ctas(spec, device);
-  launch.short_turns = spec.schedule == Schedule::interleaved && !independent_ctas(spec, device);
+  launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent;
+  launch.short_turns = spec.schedule == Schedule::interleaved && !independent;
+  if (launch.short_turns || spec.races != nullptr)
+    launch.watched = spec.read_only_marks ? exec::kShows : exec::kShows | exec::kShowsUnmarked;
+  const auto& specials = launch.image->specials;
+  launch.own_memory =
+      spec.cooperative || std::any_of(specials.begin(), specials.end(), [](const auto& s) { return s.param; });
+  if (spec.races != nullptr)
+    spec.races->begin_kernel(name, spec.module->name,
+                             {exec::watched_granule(*launch.image), independent, launch.concurrent, spec.check != nullptr});
   const LaunchStats stats = launch.concurrent ? exec::run_parallel(launch) : exec::Scheduler(launch).run();
   device.time += 1000 + stats.warp_instructions;
   if (sink != nullptr) sink->end_kernel();
+  if (spec.races != nullptr) spec.races->end_kernel();
   return stats;
 }
 

@@ -15,18 +15,26 @@ template <Space kSpace, class M, class R> void load(Warp& w, const Inst& i) {
   Addresses at;
   resolve<kSpace>(w, i, sizeof(M) * i.count, at);
   if (i.option & kWaits) w.suspicious = true;
+  if (kSpace != Space::shared && shows(w, i)) show(w, i, at, sizeof(M) * i.count, nullptr);
   if (i.count == 1) {
     each_lane<R>(w, i.dst[0], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l])); });
-    return;
+  } else {
+    const Ref* refs = w.frame().code->refs.data() + i.extra;
+    for (unsigned e = 0; e < i.count; ++e)
+      each_lane<R>(w, refs[e], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l] + e * sizeof(M))); });
   }
-  const Ref* refs = w.frame().code->refs.data() + i.extra;
-  for (unsigned e = 0; e < i.count; ++e)
-    each_lane<R>(w, refs[e], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l] + e * sizeof(M))); });
+  if (i.option & kWaits) note_poll(w);
+}
+/// Elements of sizeof(R) or fewer bytes, `offset` behind the addresses.
+template <class R> void show_stored(Warp& w, const Inst& i, Addresses at, std::size_t offset, const R* from) {
+  std::uint64_t value[kLanes];
+  for (unsigned l = 0; l < kLanes; ++l) at.host[l] += offset, value[l] = static_cast<std::uint64_t>(from[l]);
+  show(w, i, at, i.bytes, value);
 }
 template <Space kSpace, class M, class R> void store(Warp& w, const Inst& i) {
   Addresses at;
   resolve<kSpace>(w, i, sizeof(M) * i.count, at);
-  w.changed = true;
+  w.change();
   const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
   for (unsigned e = 0; e < i.count; ++e) {
     const R* from = w.at<R>(refs[e]);
@@ -34,6 +42,7 @@ template <Space kSpace, class M, class R> void store(Warp& w, const Inst& i) {
       const M v = static_cast<M>(from[l]);
       std::memcpy(reinterpret_cast<void*>(at.host[l] + e * sizeof(M)), &v, sizeof v);
     });
+    if (kSpace != Space::shared && shows(w, i)) show_stored(w, i, at, e * sizeof(M), from);
   }
 }
 
@@ -59,6 +68,7 @@ template <class M, class R> void load_local(Warp& w, const Inst& i) {
   });
 }
 template <class M, class R> void store_local(Warp& w, const Inst& i) {
+  w.spin.forget();
   const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
   each_local(w, i, sizeof(M) * i.count, [&](unsigned l, unsigned e, std::byte* to) {
     const M v = static_cast<M>(w.at<R>(refs[e])[l]);
@@ -125,6 +135,11 @@ Handler handler_of(Kind kind, bool loads, Type type, unsigned width) {
 
 Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
 
+std::uint8_t watch_of(const Instruction& in, bool loads) {
+  if (in.space == Space::constant || in.space == Space::param || in.has(kNonCoherent)) return 0;
+  return loads && in.read_only && strength_of(in) == 0 ? kShowsUnmarked : kShows;
+}
+
 bool decode_access(Decoder& d, bool loads) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
@@ -137,6 +152,7 @@ bool decode_access(Decoder& d, bool loads) {
                        in.cache == Cache::cv || (loads && in.cache == Cache::cg)
                    ? kWaits
                    : 0;
+  out.option |= strength_of(in);
   out.traced = 1;
   if (in.space == Space::param) {
     out.traced = 0;
@@ -156,6 +172,7 @@ bool decode_access(Decoder& d, bool loads) {
   } else {
     take_address(d, address);
   }
+  if (kind == Kind::global || kind == Kind::generic) out.watch = watch_of(in, loads);
   const std::vector<Operand> values = d.elements(loads ? in.dst[0] : in.src[1]);
   const unsigned size = size_of(in.type);
   unsigned width = size;
@@ -176,6 +193,7 @@ bool decode_access(Decoder& d, bool loads) {
 }
 
 void nothing(Warp&, const Inst&) {}
+void fence(Warp& w, const Inst& i) { show_fence(w, i.option != 0); }
 void pause(Warp& w, const Inst&) {
   w.suspicious = true;
   if (w.launch->short_turns) w.budget = 0;
@@ -188,9 +206,11 @@ void copy_to_shared(Warp& w, const Inst& i) {
   offsets(w, i.src[1], i.target, false, from);
   Addresses shared, global;
   for (std::uint64_t& a : to) a |= kSharedWindow;
+  w.spin.forget();
   resolve_given(w, to, i.bytes, shared);
   const auto* limit = w.at<std::uint32_t>(i.src[2]);
   resolve_given(w, from, i.bytes, global);
+  if (shows(w, i)) show(w, i, global, i.bytes, nullptr);
   for_active(w.active, [&](unsigned l) {
     const unsigned n = std::min<unsigned>(limit[l], i.bytes);
     auto* d = reinterpret_cast<std::byte*>(shared.host[l]);
@@ -213,6 +233,7 @@ bool decode_copy(Decoder& d) {
   out.bytes = static_cast<std::uint8_t>(in.src[2].value);
   out.src[2] = in.src[3].is(Operand::none) ? d.constant(out.bytes, 4) : d.source(in.src[3], Type::u32);
   out.count = 1, out.traced = 2;
+  out.watch = watch_of(in, true);
   out.run = &copy_to_shared;
   return true;
 }
@@ -228,10 +249,13 @@ bool decode_memory(Decoder& d) {
       return decode_access(d, false);
     case Op::cp:
       return decode_copy(d);
-    case Op::prefetch:
-    case Op::discard:
     case Op::membar:
     case Op::fence:
+      d.out->run = &fence;
+      d.out->option = d.in->scope != Scope::cta;
+      return true;
+    case Op::prefetch:
+    case Op::discard:
       d.out->run = &nothing;
       return true;
     case Op::nanosleep:

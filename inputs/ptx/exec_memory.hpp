@@ -6,10 +6,21 @@ namespace atl::ptx::exec {
 
 struct Addresses {
   std::uint64_t host[kLanes];  ///< lanes that do not execute have that of one that does, so that all can be read
+  bool global = false;         ///< all in global memory
 };
 
 /// Inst::option of memory instructions.
-enum MemoryOption : std::uint8_t { kNarrowBase = 1, kWaits = 2 };  ///< 32-bit base register; what spin loops are made of
+enum MemoryOption : std::uint8_t {
+  kNarrowBase = 1,  ///< 32-bit base register
+  kWaits = 2,       ///< what spin loops are made of
+  kIsStrong = 4,    ///< volatile, ordered or past the L1: does not race with its like
+  kOrders = 8,      ///< acquires or releases
+  kStores = 16,     ///< of matrices
+  kTurns = 32,      ///< transposes
+};
+
+/// kIsStrong and kOrders of a memory instruction.
+std::uint8_t strength_of(const Instruction& in);
 
 /// Fills in Inst::src[0], value and option from an address operand.
 void take_address(Decoder& d, const Operand& operand, unsigned slot = 0);
@@ -31,6 +42,15 @@ template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned byt
   else
     resolve_global(w, i, bytes, out);
 }
+
+/// Other CTAs may notice this access, or change its outcome: it ends a short turn, and LaunchSpec::races hears of it.
+/// `bytes` from each address; stored are `value[lane]`, of up to 8 bytes (null: loads).
+void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const std::uint64_t* value);
+/// An atomic.
+void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes);
+/// A fence; `others`: of other CTAs as well.
+void show_fence(Warp& w, bool others);
+inline bool shows(const Warp& w, const Inst& i) { return (i.watch & w.launch->watched) != 0; }
 
 void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window);
 

@@ -46,7 +46,7 @@ class ParallelRun {
         for (const auto& w : cta.warps) {
           flush_events(*w);
           executed += w->executed, sum.thread_instructions += w->thread_executed;
-          sum.missed_meetings += w->missed;
+          sum.missed_meetings += w->missed, sum.repeated_polls += w->repeated_polls;
         }
         sum.warp_instructions += executed;
         if (cta.recorded) launch_.sink->end_cta(number);
@@ -58,7 +58,7 @@ class ParallelRun {
     }
     const std::lock_guard lock(mutex_);
     stats_.warp_instructions += sum.warp_instructions, stats_.thread_instructions += sum.thread_instructions;
-    stats_.missed_meetings += sum.missed_meetings;
+    stats_.missed_meetings += sum.missed_meetings, stats_.repeated_polls += sum.repeated_polls;
   }
 
   void start_helpers(std::uint64_t left) {

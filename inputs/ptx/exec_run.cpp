@@ -41,6 +41,7 @@ void run_warp(Warp& w) {
 
 void flush_events(Warp& w) {
   if (w.recorder == nullptr || w.events.empty()) return;
+  w.spin.forget();
   w.recorder->events(w.cta->number, w.number, w.events, w.addresses);
   w.events.clear();
   w.addresses.clear();

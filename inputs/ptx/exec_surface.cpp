@@ -16,7 +16,7 @@ void access(Warp& w, const Inst& i) {
   const Ref* refs = w.frame().code->refs.data() + i.extra;
   const auto elements = static_cast<unsigned>(i.value);
   const std::size_t in_register = std::max<std::size_t>(i.bytes, 2);  // bytes lie in 16-bit registers
-  w.changed |= (i.option & kLoads) == 0;
+  if ((i.option & kLoads) == 0) w.change();
   for_active(w.active, [&](unsigned l) {
     const auto found = w.launch->device->surfaces.find(handle[l]);
     if (found == w.launch->device->surfaces.end())

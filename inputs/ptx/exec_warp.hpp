@@ -8,6 +8,8 @@
 
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
+#include "inputs/ptx/exec_spin.hpp"
+#include "inputs/ptx/global_races.hpp"
 #include "inputs/ptx/record_sink.hpp"
 #include "inputs/ptx/shared_races.hpp"
 
@@ -68,6 +70,8 @@ struct Warp {
   std::uint32_t members = 0;  ///< at_meeting: the lanes that its instruction names
   bool alone = false;         ///< nobody can come any more: it meets those that are there
   std::uint64_t missed = 0;   ///< meetings without some of the lanes named
+  SpinPoint spin;
+  std::uint64_t repeated_polls = 0;  ///< that the recorder did not hear of
   Cta* cta = nullptr;
   Launch* launch = nullptr;
   RecordSink* recorder = nullptr;
@@ -76,6 +80,8 @@ struct Warp {
 
   template <class T> T* at(Ref ref) { return reinterpret_cast<T*>(bank[ref >> 30] + (ref & kOffsetMask)); }
   Frame& frame() { return frames.back(); }
+  /// It has changed memory.
+  void change() { changed = true, spin.known = false; }
 
   /// The bytes of local memory at an offset of a lane. Memory is interleaved in granules of 16 bytes, so that it grows at
   /// its end; no aligned access crosses one.
@@ -106,7 +112,9 @@ struct Cta {
   bool recorded = false;
   bool progressed = false;                                   ///< something changed since this was cleared
   std::unique_ptr<SharedRaces> races;                        ///< only with LaunchSpec::check
+  RaceView view;                                             ///< of LaunchSpec::races
   alignas(64) std::array<std::byte, 16 * kLanes> nowhere{};  ///< Bank::kSink
+  alignas(64) std::array<std::byte, 64 * kLanes> beyond{};   ///< where lanes go that are out of bounds
 };
 
 struct Launch {
@@ -117,8 +125,10 @@ struct Launch {
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
   bool concurrent = false;   ///< other CTAs run at the same time
-  bool short_turns = false;  ///< a turn ends at an access of global memory
+  bool short_turns = false;  ///< a turn ends at an access that other CTAs may notice
+  std::uint8_t watched = 0;  ///< Inst::watch of these accesses
   Bytes params;              ///< at an address of its own, aligned
+  bool own_memory = false;   ///< instructions may access params or grid_barrier by address
   Bytes grid_barrier;        ///< workspace that envreg1 and envreg2 name
 };
 

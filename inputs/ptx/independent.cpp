@@ -92,6 +92,9 @@ class Registers {
       case Op::tld4:
       case Op::suld:
       case Op::call:
+      case Op::wmma:
+      case Op::ldmatrix:
+      case Op::mbarrier:
         return true;
       default:
         return false;
@@ -136,6 +139,13 @@ class Judge {
       case Op::ld:
       case Op::ldu:
         if (reaches_others(in.space)) load(in, r.loaded(in.src[0]) || !f.entry);
+        break;
+      case Op::wmma:
+        if (!reaches_others(in.space) || in.mode == Mode::multiply) break;
+        if (in.mode == Mode::store_d)
+          depends_ |= r.loaded(in.src[0]) || !f.entry;
+        else
+          load(in, r.loaded(in.src[0]) || !f.entry);
         break;
       case Op::cp:
         if (in.mode == Mode::copy) load(in, r.loaded(in.src[1]) || !f.entry);

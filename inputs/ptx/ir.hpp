@@ -63,9 +63,11 @@ struct Instruction {
   Order order = Order::none;
   Cache cache = Cache::none;
   Geometry geometry = Geometry::none;
-  std::uint8_t vector = 1;   ///< .v2, .v4
-  std::uint8_t sources = 0;  ///< used entries of src
-  bool read_only = false;    ///< this global load reads what the kernel never writes (set by the analysis)
+  std::uint8_t vector = 1;  ///< .v2, .v4; matrices of ldmatrix and stmatrix; parts of video instructions
+  std::uint8_t shape = 0;   ///< mma, wmma: of kShapes (matrix_shape.hpp), from 1
+  Type third_type = Type::none, fourth_type = Type::none;  ///< mma, wmma: of b and c
+  std::uint8_t sources = 0;                                ///< used entries of src
+  bool read_only = false;  ///< this global load reads what the kernel never writes (set by the analysis)
   bool guard_negated = false;
   std::uint16_t spelling = 0;        ///< Function::spellings
   std::uint32_t flags = 0;           ///< Flag

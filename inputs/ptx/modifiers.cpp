@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "inputs/ptx/matrix_shape.hpp"
 #include "inputs/ptx/opcode_table.hpp"
 
 namespace atl::ptx {
@@ -29,7 +30,7 @@ constexpr Named<Flag> kFlags[] = {
     {"noftz", kNoFtz},      {"level", kLevel},       {"grad", kGrad},
     {"trap", kTrap},        {"zero", kZero},         {"noComplete", kNoComplete},
     {"noinc", kNoComplete}, {"parity", kParity},     {"uni", kUni},
-    {"sync", kSync},
+    {"sync", kSync},        {"trans", kTrans},
 };
 
 constexpr Named<Compare> kCompares[] = {
@@ -90,6 +91,31 @@ constexpr Named<Mode> kQueries[] = {{"width", Mode::width},
                                     {"channel_data_type", Mode::channel_data_type},
                                     {"channel_order", Mode::channel_order}};
 
+constexpr Named<Mode> kVideo[] = {{"vadd", Mode::v_add},   {"vsub", Mode::v_sub}, {"vabsdiff", Mode::v_absdiff},
+                                  {"vavrg", Mode::v_avrg}, {"vmin", Mode::v_min}, {"vmax", Mode::v_max},
+                                  {"vset", Mode::v_set}};
+constexpr Named<Mode> kFragments[] = {{"load", Mode::load_c}, {"store", Mode::store_d}, {"mma", Mode::multiply},
+                                      {"a", Mode::load_a},    {"b", Mode::load_b},      {"c", Mode::load_c},
+                                      {"d", Mode::store_d}};
+
+/// Layout and shape.
+bool matrix_modifier(std::string_view word, Instruction& i) {
+  if (word == "row" || word == "col") {
+    const bool second = i.has(kLayoutSeen);
+    if (word == "col") i.flags |= second ? kColumnB : kColumnA;
+    i.flags |= kLayoutSeen;
+    return true;
+  }
+  i.shape = i.shape == 0 ? shape_of(word) : i.shape;
+  return i.shape != 0 && name_of_shape(i.shape) == word;
+}
+
+/// vadd4 and the like: what, and on how many parts.
+void video_opcode(std::string_view base, Instruction& i) {
+  i.vector = static_cast<std::uint8_t>(base.back() - '0');
+  set_from(kVideo, base.substr(0, base.size() - 1), i.mode);
+}
+
 /// What only means something, or something else, with this opcode.
 bool own_modifier(std::string_view word, Instruction& i) {
   switch (i.op) {
@@ -123,6 +149,17 @@ bool own_modifier(std::string_view word, Instruction& i) {
       return set_from(kMbarriers, word, i.mode);
     case Op::txq:
       return set_from(kQueries, word, i.mode);
+    case Op::wmma:
+      return set_from(kFragments, word, i.mode) || matrix_modifier(word, i);
+    case Op::mma:
+      return matrix_modifier(word, i);
+    case Op::ldmatrix:
+    case Op::stmatrix:
+    case Op::movmatrix:
+      if (word == "x1" || word == "x2" || word == "x4") return i.vector = static_cast<std::uint8_t>(word[1] - '0'), true;
+      return word == "m8n8";
+    case Op::video:
+      return (word == "add" && (i.flags |= kSum, true)) || set_from(kCompares, word, i.compare);
     case Op::brx:
       return word == "idx";
     case Op::prefetch:
@@ -158,6 +195,10 @@ bool type_modifier(std::string_view word, Instruction& i) {
     i.type = type;
   else if (i.source_type == Type::none)
     i.source_type = type;
+  else if ((i.op == Op::mma || i.op == Op::wmma || i.op == Op::video) && i.third_type == Type::none)
+    i.third_type = type;
+  else if ((i.op == Op::mma || i.op == Op::wmma) && i.fourth_type == Type::none)
+    i.fourth_type = type;
   else
     return false;
   return true;
@@ -180,8 +221,9 @@ bool memory_modifier(std::string_view word, Instruction& i, bool& space_seen) {
 }
 
 bool has_memory_modifiers(Op op) {
-  return one_of(op, {Op::ld, Op::ldu, Op::st, Op::atom, Op::red, Op::cvta, Op::isspacep, Op::prefetch, Op::discard, Op::cp,
-                     Op::fence, Op::membar, Op::mbarrier, Op::tex, Op::tld4, Op::suld, Op::sust});
+  return one_of(op, {Op::ld,       Op::ldu,     Op::st,   Op::atom,  Op::red,      Op::cvta,     Op::isspacep,
+                     Op::prefetch, Op::discard, Op::cp,   Op::fence, Op::membar,   Op::mbarrier, Op::tex,
+                     Op::tld4,     Op::suld,    Op::sust, Op::wmma,  Op::ldmatrix, Op::stmatrix});
 }
 
 }  // namespace
@@ -196,6 +238,7 @@ std::string_view decode_opcode(std::string_view spelled, Instruction& i) {
   const std::string_view base = word();
   i.op = op_of(base);
   if (i.op == Op::unsupported) return base;
+  if (i.op == Op::video) video_opcode(base, i);
   if (i.op == Op::cvta) i.mode = Mode::to_generic;
   bool space_seen = false;
   while (!spelled.empty()) {

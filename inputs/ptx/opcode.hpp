@@ -9,10 +9,10 @@ namespace atl::ptx {
 // clang-format off
 enum class Op : std::uint8_t {
   abs, activemask, add, addc, and_, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
-  copysign, cos, cp, cvt, cvta, discard, div, dp2a, dp4a, ex2, exit, fence, fma, fns, isspacep, ld, ldu, lg2, lop3,
-  mad, mad24, madc, match, max, mbarrier, membar, min, mov, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
-  prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, sub, subc,
-  suld, sust, szext, tanh, testp, tex, tld4, trap, txq, vote, xor_,
+  copysign, cos, cp, cvt, cvta, discard, div, dp2a, dp4a, ex2, exit, fence, fma, fns, isspacep, ld, ldmatrix, ldu, lg2,
+  lop3, mad, mad24, madc, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
+  prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, stmatrix, sub,
+  subc, suld, sust, szext, tanh, testp, tex, tld4, trap, txq, video, vote, wmma, xor_,
   unsupported,  ///< only with Unsupported::keep: an error when executed; `Function::spelling` names it
 };
 // clang-format on
@@ -20,7 +20,7 @@ enum class Op : std::uint8_t {
 // clang-format off
 enum class Type : std::uint8_t {
   none, pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, bf16, bf16x2, f32, f64,
-  texref, samplerref, surfref,
+  tf32, e4m3, e5m2, e4m3x2, e5m2x2, u16x2, s16x2, texref, samplerref, surfref,
 };
 // clang-format on
 
@@ -33,12 +33,16 @@ constexpr unsigned size_of(Type t) {
     case Type::b8:
     case Type::u8:
     case Type::s8:
+    case Type::e4m3:
+    case Type::e5m2:
       return 1;
     case Type::b16:
     case Type::u16:
     case Type::s16:
     case Type::f16:
     case Type::bf16:
+    case Type::e4m3x2:
+    case Type::e5m2x2:
       return 2;
     case Type::b32:
     case Type::u32:
@@ -46,6 +50,9 @@ constexpr unsigned size_of(Type t) {
     case Type::f32:
     case Type::f16x2:
     case Type::bf16x2:
+    case Type::tf32:
+    case Type::u16x2:
+    case Type::s16x2:
       return 4;
     case Type::b128:
       return 16;
@@ -85,6 +92,8 @@ enum class Mode : std::uint8_t {
   copy, commit_group, wait_group, wait_all, mbarrier_arrive,      // cp.async
   init, inval, arrive_drop, test_wait, try_wait, pending_count,   // mbarrier (and arrive)
   width, height, depth, channel_data_type, channel_order,         // txq
+  load_a, load_b, load_c, store_d, multiply,                      // wmma
+  v_add, v_sub, v_absdiff, v_avrg, v_min, v_max, v_set,           // video
 };
 // clang-format on
 
@@ -118,6 +127,11 @@ enum Flag : std::uint32_t {
   kFormatted = 1u << 21,   ///< sust.p
   kNoComplete = 1u << 22,  ///< mbarrier.noComplete, cp.async.mbarrier.arrive.noinc
   kParity = 1u << 23,      ///< mbarrier.test_wait.parity
+  kTrans = 1u << 24,       ///< ldmatrix, stmatrix, movmatrix
+  kSum = 1u << 25,         ///< video instructions of 2 or 4 parts: .add
+  kColumnA = 1u << 26,     ///< mma, wmma: the first matrix lies in memory, or in fragments, column by column
+  kColumnB = 1u << 27,
+  kLayoutSeen = 1u << 28,
 };
 
 // clang-format off

@@ -8,6 +8,7 @@
 namespace atl::ptx {
 namespace {
 
+/// Each lane touches two blocks at most, or a warp's tile 32 rows of 64 bytes, in pieces that many lanes may have.
 constexpr unsigned kMostAccesses = 64;
 
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
@@ -41,7 +42,7 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
     const bool executed = event.mask != 0;
     if (executed && info.accesses()) {
       memory(timeline, info, event, address);
-      address += std::popcount(event.mask) * (info.kind == RecordInfo::copy ? 2 : 1);
+      address += std::popcount(event.mask) * info.pieces;
       continue;
     }
     WarpTimeline::Need need = need_of(timeline, info);
@@ -69,7 +70,10 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
   }
   if (in_shared(address[0])) {
     atl::Op& op = warp.memory(OpKind::shared, need_of(warp, info), info.results != 0, results_of(info));
-    op.issue = static_cast<std::uint16_t>(shared_passes(address, lanes, info.width));
+    unsigned passes = 0;
+    for (unsigned piece = 0; piece < info.pieces; ++piece)
+      passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
+    op.issue = static_cast<std::uint16_t>(passes);
     return;
   }
   const OpKind kind = info.kind == RecordInfo::load    ? OpKind::load
@@ -83,7 +87,7 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     warp.local(kind == OpKind::store ? kind : OpKind::load, need_of(warp, info), rows_, partly, results_of(info)).flags |=
         info.flags & kBypassL1;
   } else {
-    global(warp, kind, info, address, lanes, info.width);
+    global(warp, kind, info, address, lanes * info.pieces, info.width);
   }
 }
 

@@ -1,20 +1,34 @@
 #include "inputs/ptx/record_table.hpp"
 
+#include <algorithm>
+
+#include "inputs/ptx/matrix_shape.hpp"
+
 /// What PTX instructions cost, in the classes of docs/traces.md. An instruction that ptxas turns into a sequence takes as
 /// many issue slots as its usual path on sm_75 has instructions, roughly.
 namespace atl::ptx {
 namespace {
 
-constexpr std::uint16_t kAlu = 4, kConstant = 8, kSpecialFunction = 21, kDouble = 64;
+constexpr std::uint16_t kAlu = 4, kConstant = 8, kSpecialFunction = 21, kDouble = 64, kTensor = 32;
 
 struct Cost {
   std::uint16_t issue = 1, latency = kAlu;
 };
 
+/// sm_75 multiplies 16 x 8 x 8 in one instruction, bytes 8 x 8 x 16.
+std::uint16_t tensor_slots(const Instruction& in) {
+  const MatrixShape& s = kShapes[in.shape - 1];
+  return static_cast<std::uint16_t>(std::max(1, s.m * s.n * s.k / 1024));
+}
+
 Cost cost_of(const Instruction& in) {
   const bool is_double = in.type == Type::f64 || (in.op == Op::cvt && in.source_type == Type::f64);
   const bool wide = size_of(in.type) == 8;
   switch (in.op) {
+    case Op::mma:
+      return {tensor_slots(in), kTensor};
+    case Op::wmma:
+      return in.mode == Mode::multiply ? Cost{tensor_slots(in), kTensor} : Cost{};
     case Op::ex2:
     case Op::lg2:
     case Op::sin:
@@ -87,6 +101,20 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
     case Op::st:
       info.kind = RecordInfo::store;
       break;
+    case Op::wmma:
+      if (in.mode == Mode::multiply) break;
+      info.kind = in.mode == Mode::store_d ? RecordInfo::store : RecordInfo::load;
+      if (in.mode != Mode::store_d && in.read_only) info.flags |= kReadOnly;
+      info.pieces = inst.traced;
+      break;
+    case Op::ldmatrix:
+    case Op::stmatrix:
+      info.kind = in.op == Op::ldmatrix ? RecordInfo::load : RecordInfo::store;
+      info.pieces = inst.traced;
+      break;
+    case Op::mbarrier:
+      if (inst.traced != 0) info.kind = in.mode == Mode::init ? RecordInfo::store : RecordInfo::atomic;
+      break;
     case Op::suld:
     case Op::sust:
       info.kind = in.op == Op::suld ? RecordInfo::load : RecordInfo::store;
@@ -97,6 +125,11 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
       info.kind = RecordInfo::atomic;
       break;
     case Op::cp:
+      if (in.mode == Mode::mbarrier_arrive) {
+        if (inst.traced != 0) info.kind = RecordInfo::atomic;
+        break;
+      }
+      info.pieces = inst.traced != 0 ? 2 : 1;
       info.kind = inst.traced != 0                ? RecordInfo::copy
                   : in.mode == Mode::commit_group ? RecordInfo::copy_commit
                                                   : RecordInfo::copy_wait;

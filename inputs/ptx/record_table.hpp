@@ -25,6 +25,7 @@ struct RecordInfo {
   std::uint16_t issue = 1;    ///< issue slots
   std::uint16_t latency = 4;  ///< cycles until a dependent instruction may issue
   std::uint16_t width = 0;    ///< bytes per lane; copy_wait: groups that stay outstanding
+  std::uint8_t pieces = 1;    ///< addresses of each lane, one after all lanes' others; copies: source and destination
   std::uint32_t first = 0;    ///< in RecordTable::registers: sources, then results
   std::uint16_t sources = 0, results = 0;
   bool accesses() const { return kind >= load && kind <= copy; }

@@ -9,6 +9,7 @@ void SharedRaces::begin(std::uint32_t warps, std::uint32_t bytes, std::uint32_t 
   clocks_.assign(warps, Clock{});
   for (std::uint32_t w = 0; w < warps; ++w) clocks_[w][w] = 1;
   at_barrier_ = {};
+  published_ = {};
   memory_.assign((bytes + granule - 1) / granule, Granule{});
 }
 
@@ -46,6 +47,11 @@ void SharedRaces::note_read(Granule& g, const SharedTouch& touch) {
 void SharedRaces::arrive(std::uint32_t warp, std::uint32_t barrier) {
   join(at_barrier_[barrier], clocks_[warp]);
   ++clocks_[warp][warp];  // what the warp does from now on comes after its arrival
+}
+
+void SharedRaces::publish(std::uint32_t warp) {
+  join(published_, clocks_[warp]);
+  ++clocks_[warp][warp];
 }
 
 void SharedRaces::release(std::uint32_t barrier, std::uint32_t waiting, std::uint32_t gone) {

@@ -37,6 +37,10 @@ class SharedRaces {
   /// A barrier is complete. Bit masks: `waiting`, warps that go on now; `gone`, warps that ended, so that it did not wait
   /// for them.
   void release(std::uint32_t barrier, std::uint32_t waiting, std::uint32_t gone);
+  /// Hand-overs by words of shared memory (mbarrier): what came before any publish() comes before what follows an observe()
+  /// behind it, whatever the word.
+  void publish(std::uint32_t warp);
+  void observe(std::uint32_t warp) { join(clocks_[warp], published_); }
 
  private:
   using Clock = std::array<std::uint32_t, kMostWarps>;  ///< of each warp, what is known to have happened
@@ -51,6 +55,7 @@ class SharedRaces {
   std::uint32_t granule_ = 4;
   std::vector<Clock> clocks_;                      // by warp
   std::array<Clock, kMostBarriers> at_barrier_{};  // of those that have arrived
+  Clock published_{};
   std::vector<Granule> memory_;
 };
 

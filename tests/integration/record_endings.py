@@ -22,8 +22,8 @@ __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
 __global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
 __global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
 __global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
-__global__ void matrix(int* p) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(p[threadIdx.x]) : "r"(0));
+__global__ void refused(int* p) {
+  asm volatile("vmad.u32.u32.u32 %0, %1, %1, %1;" : "=r"(p[threadIdx.x]) : "r"(1));
 }
 __global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
 int main(int, char** argv) {
@@ -37,7 +37,7 @@ int main(int, char** argv) {
   if (!strcmp(argv[1], "_exit")) _exit(7);
   if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
   if (!strcmp(argv[1], "late")) late<<<20000, 32>>>(p);
-  if (!strcmp(argv[1], "matrix")) matrix<<<1, 32>>>(p);
+  if (!strcmp(argv[1], "refused")) refused<<<1, 32>>>(p);
   if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
   if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
   if (!strcmp(argv[1], "killed")) { good<<<2, 32>>>(p); kill(getpid(), SIGKILL); }
@@ -83,10 +83,10 @@ class Endings(OneProgram):
             self.assertIn(fragment, said[0])
 
     def test_an_unsupported_instruction_is_named_with_its_kernel_file_and_line_when_it_is_reached(self):
-        outcome = self.ended("matrix", 3)
+        outcome = self.ended("refused", 3)
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
         self.assertEqual(len(said), 1, outcome)
-        self.assertRegex(said[0], r"kernel _Z6matrixPi, .*program\.0\.ptx:\d+: instruction ldmatrix\.sync\S* is not supported")
+        self.assertRegex(said[0], r"kernel _Z7refusedPi, .*program\.0\.ptx:\d+: instruction vmad\.u32\S* is not supported")
 
     def test_a_program_that_is_killed_leaves_the_kernels_before(self):
         outcome = self.record(self.binary, "killed")

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "inputs/ptx/access_check.hpp"
+#include "inputs/ptx/global_races.hpp"
 
 namespace atl::cudart {
 
@@ -12,14 +13,18 @@ namespace atl::cudart {
 class Checking {
  public:
   ptx::AccessCheck check;  ///< of every recorded launch
-  /// Warns of the shared-memory races and misused member masks of the last launch; of each place once.
-  void report_races();
+  /// Warns of the races and misused member masks of the last launch; of each place once. `global`: may be null.
+  void report_races(const ptx::GlobalRaces* global);
   /// What held, in one line.
   std::string summary() const;
 
  private:
-  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> races_;  // kernel and lines
-  std::set<std::tuple<std::string, std::uint32_t, int>> misuses_;          // kernel, line and kind
+  static constexpr std::size_t kMostGlobal = 8;
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> races_, global_;  // kernel and lines
+  std::set<std::tuple<std::string, std::uint32_t, int>> misuses_;                   // kernel, line and kind
 };
+
+/// How many locations of global memory raced, in one line. `named`: where has been said.
+std::string races_line(const ptx::GlobalRaces::Counts& counts, bool named);
 
 }  // namespace atl::cudart

@@ -94,8 +94,8 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
   spec.threads = r.recording.threads();
-  if (const auto seed = r.recording.schedule_seed()) {
-    spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = *seed;
+  if (r.recording.interleaves()) {
+    spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();
     spec.resident_ctas = resident_blocks(r, *kernel, function, q);
   }
   r.recording.next_launch(function.name, std::uint64_t{q.grid.x} * q.grid.y * q.grid.z);

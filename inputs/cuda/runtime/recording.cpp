@@ -71,19 +71,22 @@ void Recording::next_launch(const std::string& kernel, std::uint64_t ctas) {
   wanted_ = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
 }
 
-void Recording::run(const ptx::LaunchSpec& spec, ptx::Device& device) {
+void Recording::run(ptx::LaunchSpec spec, ptx::Device& device) {
   TraceSink* sink = nullptr;
   if (wanted_) {
     const std::lock_guard lock(mutex_);
     if (claim()) sink = trace_.get();
   }
+  if (sink) spec.races = &races_;
+  if (options_ && options_->tolerate_oob) spec.outside = &outside_;
   const auto start = std::chrono::steady_clock::now();
   progress(spec.module->functions[spec.kernel].name);
   try {
     const ptx::LaunchStats stats = ptx::execute(spec, device, sink ? &sink->recorder() : nullptr);
     executed_.warp_instructions += stats.warp_instructions;
     executed_.missed_meetings += stats.missed_meetings;
-    if (spec.check) clear_progress(), checking_.report_races();
+    executed_.repeated_polls += stats.repeated_polls;
+    if (spec.check) clear_progress(), checking_.report_races(spec.races);
   } catch (...) {
     const std::lock_guard lock(mutex_);
     clear_progress();
@@ -133,13 +136,24 @@ void Recording::finish(const std::string& why) {
                short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
                short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
                why.c_str(), why.empty() ? "" : ")");
+  warn();
+  if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
+}
+
+/// What the user must know of the recorded launches.
+void Recording::warn() const {
+  std::fprintf(stderr, "%s\n", races_line(races_.counts(), options_->check).c_str());
+  if (executed_.repeated_polls != 0)
+    std::fprintf(stderr, "%s rounds of loops that waited for others were left out of the trace\n",
+                 short_number(static_cast<double>(executed_.repeated_polls)).c_str());
+  for (const ptx::OutOfBounds::Site& site : outside_.sites())
+    std::fprintf(stderr, "atoll: warning: %s\n", text_of(site).c_str());
   if (executed_.missed_meetings != 0)
     std::fprintf(
         stderr,
         "atoll: warning: %llu warp-wide instructions were executed without lanes that their member mask names, which "
         "CUDA leaves undefined; results may differ on a GPU%s\n",
         static_cast<unsigned long long>(executed_.missed_meetings), options_->check ? "" : " (--check says where)");
-  if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
 
 void Recording::abandon() {

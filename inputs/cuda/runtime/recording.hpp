@@ -13,6 +13,8 @@
 #include "inputs/cuda/runtime/checking.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
 #include "inputs/ptx/exec.hpp"
+#include "inputs/ptx/global_races.hpp"
+#include "inputs/ptx/out_of_bounds.hpp"
 #include "inputs/trace/trace_format.hpp"
 
 namespace atl::cudart {
@@ -30,10 +32,12 @@ class Recording {
   ptx::AccessCheck* check();
   /// That kernels may be executed on.
   unsigned threads() const { return threads_; }
-  /// Of the interleaved schedule, if it was asked for.
-  std::optional<std::uint64_t> schedule_seed() const { return options_ ? options_->schedule_seed : std::nullopt; }
+  /// Whether CTAs that can learn of each other take short turns.
+  bool interleaves() const { return options_ && !options_->long_turns; }
+  /// Of the order in which they do.
+  std::uint64_t schedule_seed() const { return options_ ? options_->schedule_seed.value_or(0) : 0; }
   /// Executes the kernel; the trace hears of it if this launch is to be recorded.
-  void run(const ptx::LaunchSpec& spec, ptx::Device& device);
+  void run(ptx::LaunchSpec spec, ptx::Device& device);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
   /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
   void finish(const std::string& why = {});
@@ -47,6 +51,7 @@ class Recording {
   std::uint64_t recorded();
   void progress(const std::string& kernel);
   void clear_progress();
+  void warn() const;
 
   std::mutex mutex_;  // of the trace; the thread that finishes after a signal is another than the one that executes
   std::optional<cuda::RecordOptions> options_;
@@ -55,6 +60,8 @@ class Recording {
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
   Checking checking_;
+  ptx::GlobalRaces races_;    // of the recorded launches
+  ptx::OutOfBounds outside_;  // of all, where they are tolerated
   std::uint64_t launches_ = 0;
   unsigned threads_ = 1;
   ptx::LaunchStats executed_;

@@ -4,10 +4,10 @@ using namespace atl::ptx;
 using namespace atl::ptx::test;
 
 TEST_CASE("an unsupported instruction is an error that names file, line and opcode") {
-  CHECK(error_of(kernel_text("", "ret;\nwmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1};")) ==
-        "test.ptx:7: unsupported instruction 'wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32'");
-  CHECK(error_of(kernel_text("", "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;")) ==
-        "test.ptx:6: unsupported instruction 'cvt.rn.e4m3x2.f32' (modifier '.e4m3x2')");
+  CHECK(error_of(kernel_text("", "ret;\nwgmma.fence.sync.aligned;")) ==
+        "test.ptx:7: unsupported instruction 'wgmma.fence.sync.aligned'");
+  CHECK(error_of(kernel_text("", "cvt.rn.satfinite.e2m1x2.f32 %h1, %f1, %f2;")) ==
+        "test.ptx:6: unsupported instruction 'cvt.rn.satfinite.e2m1x2.f32' (modifier '.e2m1x2')");
 }
 
 TEST_CASE("an unsupported instruction can be kept until a program comes to execute it") {

@@ -1,0 +1,56 @@
+#include "inputs/ptx/exec_memory.hpp"
+
+/// What a launch's GlobalRaces hear of, and where short turns end.
+namespace atl::ptx::exec {
+namespace {
+
+GlobalTouch touch_of(const Warp& w, const Inst& i) {
+  GlobalTouch t;
+  t.cta = w.cta->number, t.epoch = w.cta->view.epoch, t.warp = w.number;
+  t.line = w.frames.back().code->function->code[i.index].line;
+  t.strong = (i.option & kIsStrong) != 0;
+  return t;
+}
+
+}  // namespace
+
+std::uint8_t strength_of(const Instruction& in) {
+  const bool ordered = in.order != Order::none && in.order != Order::weak;
+  const bool orders = ordered && in.order != Order::relaxed && in.order != Order::mmio;
+  const bool past_l1 = in.cache == Cache::cg || in.cache == Cache::cv || in.cache == Cache::wt;
+  const bool atomic = in.op == Op::atom || in.op == Op::red;
+  return static_cast<std::uint8_t>((atomic || in.has(kVolatile) || ordered || past_l1 ? kIsStrong : 0) |
+                                   (orders ? kOrders : 0));
+}
+
+void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const std::uint64_t* value) {
+  if (w.launch->short_turns && at.global) w.budget = 0;
+  GlobalRaces* const races = w.launch->spec->races;
+  if (races == nullptr || !at.global) return;
+  RaceView& view = w.cta->view;
+  if (value != nullptr)
+    races->write(view, at.host, w.active, bytes, touch_of(w, i), value);
+  else
+    races->read(view, at.host, w.active, bytes, touch_of(w, i));
+  if ((i.option & kOrders) != 0) races->fence(view, w.cta->number);
+  if ((i.option & kIsStrong) != 0 && value == nullptr) races->acquire(view);
+}
+
+void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes) {
+  constexpr std::uint64_t kNothing[kLanes] = {};  // strong writers need not agree
+  GlobalRaces* const races = w.launch->spec->races;
+  if (races != nullptr && (i.option & kOrders) != 0) races->fence(w.cta->view, w.cta->number);
+  show(w, i, at, bytes, kNothing);
+  if (races != nullptr) races->acquire(w.cta->view);
+}
+
+void show_fence(Warp& w, bool others) {
+  GlobalRaces* const races = w.launch->spec->races;
+  if (races == nullptr) return;
+  if (others)
+    races->fence(w.cta->view, w.cta->number);
+  else
+    ++w.cta->view.epoch;
+}
+
+}  // namespace atl::ptx::exec

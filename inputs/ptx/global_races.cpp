@@ -1,0 +1,262 @@
+#include "inputs/ptx/global_races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace atl::ptx {
+namespace {
+
+// Writer and reader of a location, from the lowest bit: CTA, epoch, warp, then flags. Numbers beyond the width alias, which
+// hides races and invents none among 2^26 CTAs and 2^18 barriers.
+constexpr unsigned kCtaBits = 26, kEpochBits = 18, kWarpBits = 5;
+constexpr unsigned kKeyBits = kCtaBits + kEpochBits + kWarpBits;
+constexpr std::uint64_t bit(unsigned n) { return std::uint64_t{1} << n; }
+constexpr std::uint64_t kCta = bit(kCtaBits) - 1, kCtaAndEpoch = bit(kCtaBits + kEpochBits) - 1, kKey = bit(kKeyBits) - 1;
+constexpr std::uint64_t kValid = bit(kKeyBits), kStrong = bit(kKeyBits + 1);
+constexpr std::uint64_t kWarps = bit(kKeyBits + 2);    // several warps of this CTA in this epoch
+constexpr std::uint64_t kCtas = bit(kKeyBits + 3);     // other CTAs before
+constexpr std::uint64_t kVaried = bit(kKeyBits + 4);   // writer: several values
+constexpr std::uint64_t kCounted = bit(kKeyBits + 4);  // reader: this location has raced
+constexpr unsigned kHashAt = kKeyBits + 5, kHashBits = 64 - kHashAt;
+static_assert(kHashBits == 10);
+constexpr std::uint64_t kHash = ~(bit(kHashAt) - 1);
+
+std::uint64_t key_of(const GlobalTouch& t) {
+  return (t.cta & kCta) | (std::uint64_t{t.epoch} << kCtaBits & kCtaAndEpoch) |
+         std::uint64_t{t.warp} << (kCtaBits + kEpochBits) | kValid | (t.strong ? kStrong : 0);
+}
+GlobalTouch touch_of(std::uint64_t word, std::uint32_t line) {
+  GlobalTouch t;
+  t.cta = word & kCta;
+  t.epoch = static_cast<std::uint32_t>((word & kCtaAndEpoch) >> kCtaBits);
+  t.warp = static_cast<std::uint32_t>((word & kKey) >> (kCtaBits + kEpochBits));
+  t.strong = (word & kStrong) != 0, t.line = line;
+  return t;
+}
+
+/// 20 bits: half of them in each word.
+std::uint32_t hash_of(std::uint64_t value) {
+  return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15u >> (64 - 2 * kHashBits));
+}
+
+const char* deed(const GlobalTouch& t, bool writes) {
+  return !writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes";
+}
+
+}  // namespace
+
+GlobalRaces::GlobalRaces() = default;
+GlobalRaces::~GlobalRaces() = default;
+
+void GlobalRaces::begin_kernel(const std::string& kernel, const std::string& module, Mode mode) {
+  if (std::max(mode.granule, 1u) != mode_.granule || mode.lines != mode_.lines) owned_.clear(), free_.clear(), bytes_ = 0;
+  mode_ = mode, mode_.granule = std::max(mode.granule, 1u);
+  shift_ = static_cast<std::uint32_t>(std::countr_zero(mode_.granule));
+  kernel_ = kernel, module_ = module;
+  ++launch_;
+  for (Shard& s : shards_) s.pages.clear();
+  free_.clear();
+  for (const auto& p : owned_) free_.push_back(p.get());
+  found_.clear(), named_.clear(), fences_.clear();
+  time_ = 0, locations_ = 0, overlooked_ = 0;
+}
+
+void GlobalRaces::end_kernel() {
+  counts_.overlooked += overlooked_;
+  if (locations_ == 0) return;
+  counts_.locations += locations_, ++counts_.launches;
+  counts_.kernels[kernel_] += locations_;
+}
+
+GlobalRaces::Page* GlobalRaces::find_page(std::uint64_t number) {
+  Shard& shard = shards_[number % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  Page*& page = shard.pages[number];
+  if (page != nullptr) return page;
+  const std::lock_guard all(mutex_);
+  if (free_.empty()) {
+    const std::size_t entries = kPage >> shift_, bytes = entries * (sizeof(Location) + (mode_.lines ? 8 : 0));
+    if (bytes_ + bytes > kMostBytes) return nullptr;
+    bytes_ += bytes;
+    owned_.push_back(std::make_unique<Page>());
+    page = owned_.back().get();
+    page->locations.resize(entries);
+    if (mode_.lines) page->lines.resize(entries);
+  } else {
+    page = free_.back();
+    free_.pop_back();
+    std::fill(page->locations.begin(), page->locations.end(), Location{});
+  }
+  page->number = number;
+  return page;
+}
+
+GlobalRaces::Page* GlobalRaces::page(RaceView& view, std::uint64_t number) {
+  if (view.launch != launch_) view.launch = launch_, view.pages = {};
+  Page*& cached = view.pages[number % view.pages.size()];
+  if (cached == nullptr || cached->number != number) {
+    Page* found = find_page(number);
+    if (found == nullptr) return nullptr;
+    cached = found;
+  }
+  return cached;
+}
+
+template <class Visit>
+void GlobalRaces::each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
+                                Visit visit) {
+  Page* held = nullptr;
+  std::uint64_t number = ~std::uint64_t{0};  // of the page that is held, or for which there is no memory
+  const auto let_go = [&] {
+    if (held != nullptr && mode_.concurrent) held->busy.clear(std::memory_order_release);
+    held = nullptr;
+  };
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    std::uint64_t from = address[lane];
+    for (std::uint32_t left = bytes; left != 0;) {
+      const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kPage - from % kPage));
+      if (from / kPage != number) {
+        let_go();
+        number = from / kPage;
+        held = page(view, number);
+        if (held != nullptr && mode_.concurrent)
+          while (held->busy.test_and_set(std::memory_order_acquire)) continue;
+      }
+      if (held == nullptr) ++overlooked_;
+      const auto last = static_cast<std::uint32_t>((from % kPage + part - 1) >> shift_);
+      for (auto at = static_cast<std::uint32_t>(from % kPage >> shift_); held != nullptr && at <= last; ++at)
+        visit(*held, at, lane);
+      from += part, left -= part;
+    }
+  }
+  let_go();
+}
+
+void GlobalRaces::read(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
+                       const GlobalTouch& touch) {
+  const std::uint64_t now = key_of(touch);
+  each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned) {
+    const Location& l = p.locations[at];
+    const bool again = ((l.reader ^ now) & (kKey | kValid | kStrong)) == 0;
+    if (again && ((l.writer & kValid) == 0 || (((l.writer ^ now) & kKey) == 0 && (l.writer & (kWarps | kCtas)) == 0)))
+      return;
+    slow_read(view, p, at, now, touch);
+  });
+}
+
+void GlobalRaces::write(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
+                        const GlobalTouch& touch, const std::uint64_t* value) {
+  const std::uint64_t now = key_of(touch);
+  const std::uint64_t bits = mode_.granule >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * mode_.granule) - 1;
+  each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned lane) {
+    const std::uint64_t offset = p.number * kPage + (std::uint64_t{at} << shift_) - address[lane];  // in the value
+    slow_write(view, p, at, now, touch, hash_of(value[lane] >> (8 * offset % 64) & bits));
+  });
+}
+
+bool GlobalRaces::ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const {
+  if (((earlier ^ now) & kCta) == 0)
+    return ((earlier ^ now) & kCtaAndEpoch) != 0 || (((earlier ^ now) & kKey) == 0 && (earlier & kWarps) == 0);
+  if (mode_.unordered) return false;
+  const auto fences = fences_.find(earlier & kCta);
+  if (fences == fences_.end()) return false;
+  const auto epoch = static_cast<std::uint32_t>((earlier & kCtaAndEpoch) >> kCtaBits);
+  const auto since = std::lower_bound(fences->second.begin(), fences->second.end(), epoch,
+                                      [](const Fence& f, std::uint32_t e) { return f.epoch < e; });
+  return since != fences->second.end() && since->time <= view.acquired;
+}
+
+void GlobalRaces::slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now,
+                            const GlobalTouch& touch) {
+  Location& l = page.locations[at];
+  const bool both_strong = (l.writer & now & kStrong) != 0;
+  if ((l.writer & kValid) != 0 && !both_strong &&
+      ((mode_.unordered && (l.writer & kCtas) != 0) || !ordered(view, l.writer, now)))
+    raced(page, at, true, touch, false);
+  const std::uint64_t kept = l.reader & (kCounted | kHash);
+  std::uint64_t next = now;
+  if ((l.reader & kValid) != 0) {
+    const std::uint64_t differ = l.reader ^ now;
+    next |= l.reader & kCtas;
+    if ((differ & kCta) != 0) next |= kCtas;
+    if ((differ & kCtaAndEpoch) == 0) {
+      next |= l.reader & kWarps;
+      if ((differ & kKey) != 0) next |= kWarps;
+      if ((l.reader & kStrong) == 0) next &= ~kStrong;
+    }
+  }
+  l.reader = next | kept;
+  if (mode_.lines) page.lines[at][1] = touch.line;
+}
+
+void GlobalRaces::slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,
+                             std::uint32_t hash) {
+  Location& l = page.locations[at];
+  const std::uint64_t low = std::uint64_t{hash} << kHashAt, high = std::uint64_t{hash >> kHashBits} << kHashAt;
+  const bool same = ((l.writer ^ low) & kHash) == 0 && ((l.reader ^ high) & kHash) == 0;
+  if ((l.writer & kValid) != 0 && (l.writer & now & kStrong) == 0) {
+    const bool agree = same && ((l.writer | now) & kStrong) == 0 && (l.writer & kVaried) == 0;
+    const bool others = (mode_.unordered && (l.writer & kCtas) != 0) || !ordered(view, l.writer, now);
+    if (others && !agree) raced(page, at, true, touch, true);
+  }
+  if ((l.reader & kValid) != 0 && (l.reader & now & kStrong) == 0) {
+    // Of several readers the last one is known; where nothing orders CTAs, one of the others is enough.
+    const bool others = (l.reader & kCtas) != 0 && (mode_.unordered || !view.fenced);
+    if (others || !ordered(view, l.reader, now)) raced(page, at, false, touch, true);
+  }
+  std::uint64_t next = now;
+  if ((l.writer & kValid) != 0) {
+    const std::uint64_t differ = l.writer ^ now;
+    next |= l.writer & (kCtas | kVaried);
+    if (!same) next |= kVaried;
+    if ((differ & kCta) != 0) next |= kCtas;
+    if ((differ & kCtaAndEpoch) == 0) {
+      next |= l.writer & kWarps;
+      if ((differ & kKey) != 0) next |= kWarps;
+      if ((l.writer & kStrong) == 0) next &= ~kStrong;
+    }
+  }
+  l.writer = next | low;
+  l.reader = (l.reader & ~kHash) | high;
+  if (mode_.lines) page.lines[at][0] = touch.line;
+}
+
+void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes) {
+  Location& l = page.locations[at];
+  if ((l.reader & kCounted) == 0) ++locations_;
+  l.reader |= kCounted;
+  if (!mode_.lines) return;
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t line = page.lines[at][with_writer ? 0 : 1];
+  if (found_.size() == kMostFound || !named_.emplace(line, touch.line).second) return;
+  GlobalRace race;
+  race.kernel = kernel_, race.module = module_;
+  race.address = page.number * kPage + (std::uint64_t{at} << shift_);
+  race.first = touch_of(with_writer ? l.writer : l.reader, line), race.second = touch;
+  race.first_writes = with_writer, race.second_writes = writes;
+  found_.push_back(std::move(race));
+}
+
+void GlobalRaces::fence(RaceView& view, std::uint64_t cta) {
+  view.fenced = true;
+  if (!mode_.unordered) {
+    fences_[cta & kCta].push_back({view.epoch, ++time_});
+    view.acquired = time_;
+  }
+  ++view.epoch;
+}
+
+void GlobalRaces::acquire(RaceView& view) { view.acquired = time_; }
+
+std::string text_of(const GlobalRace& r) {
+  const auto side = [&](const GlobalTouch& t, bool writes) {
+    return fmt::format("block {}, warp {} {} it ({}:{})", t.cta, t.warp, deed(t, writes), r.module, t.line);
+  };
+  return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", r.kernel, r.address,
+                     side(r.first, r.first_writes), side(r.second, r.second_writes));
+}
+
+}  // namespace atl::ptx

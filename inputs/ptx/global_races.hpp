@@ -1,0 +1,139 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace atl::ptx {
+
+/// Who touches global memory, and when: the part of a CTA's life between two barriers or fences.
+struct GlobalTouch {
+  std::uint64_t cta = 0;    ///< its number in the grid
+  std::uint32_t epoch = 0;  ///< RaceView::epoch
+  std::uint32_t warp = 0;
+  std::uint32_t line = 0;  ///< of the PTX; kept with GlobalRaces::Mode::lines only
+  bool strong = false;     ///< atomic, volatile or ordered: such accesses do not race with each other
+};
+
+/// Two accesses to one location, one of them a write, that nothing orders.
+struct GlobalRace {
+  std::string kernel, module;
+  std::uint64_t address = 0;
+  GlobalTouch first, second;
+  bool first_writes = false, second_writes = false;
+};
+std::string text_of(const GlobalRace& race);
+
+/// What a launch's watch remembers for one CTA.
+struct RaceView;
+
+/// Finds locations of global memory that one warp writes and another reads or writes without an order between them.
+/// Ordered are: accesses of one warp; accesses of a CTA before and after a barrier, or a fence of any of its warps; those of
+/// two CTAs if the first has executed a fence since, and the second after that a fence, an atomic or a strong load. Several
+/// writers of one value are no race. Each location remembers its last writer, its last reader and whether there were
+/// several; a race that these hide is missed, but what is counted is one. For CTAs that run at the same time, among which
+/// nothing orders, the outcome does not depend on who came first.
+class GlobalRaces {
+ public:
+  struct Mode {
+    std::uint32_t granule = 4;  ///< bytes of the narrowest access: what is a location
+    bool unordered = false;     ///< CTAs cannot wait for each other: none is ordered before another
+    bool concurrent = false;    ///< besides, they run on several threads
+    bool lines = false;         ///< remember lines, and the first races
+  };
+  struct Counts {
+    std::uint64_t locations = 0, launches = 0;     ///< that raced, summed over launches; launches with races
+    std::uint64_t overlooked = 0;                  ///< accesses that found no memory for the book
+    std::map<std::string, std::uint64_t> kernels;  ///< locations by name
+  };
+
+  GlobalRaces();
+  ~GlobalRaces();
+  void begin_kernel(const std::string& kernel, const std::string& module, Mode mode);
+  void end_kernel();
+  const Counts& counts() const { return counts_; }
+  /// The first races of the last launch, one for each pair of lines, if lines were asked for.
+  const std::vector<GlobalRace>& found() const { return found_; }
+  /// Whether an earlier launch of this kernel had a race.
+  bool raced(const std::string& kernel) const { return counts_.kernels.count(kernel) != 0; }
+
+  // ---- for the executor; accesses of one CTA come from one thread ----
+  /// The lanes of `mask` read `bytes` each at `address[lane]`.
+  void read(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, const GlobalTouch& touch);
+  /// They write up to 8 bytes each. `value[lane]`: what is stored, whose equality says that two writers agree.
+  void write(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, const GlobalTouch& touch,
+             const std::uint64_t* value);
+  /// A fence that other CTAs see; ends the epoch.
+  void fence(RaceView& view, std::uint64_t cta);
+  /// The CTA has read what others may have stored to tell it something.
+  void acquire(RaceView& view);
+
+ private:
+  friend struct RaceView;
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30, kMostFound = 64;
+  /// Two words of bits (see the .cpp): the last writer, the last reader.
+  struct Location {
+    std::uint64_t writer = 0, reader = 0;
+  };
+  struct Page {
+    std::atomic_flag busy = ATOMIC_FLAG_INIT;
+    std::uint64_t number = 0;
+    std::vector<Location> locations;
+    std::vector<std::array<std::uint32_t, 2>> lines;  ///< of writer and reader
+  };
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, Page*> pages;
+  };
+
+  Page* page(RaceView& view, std::uint64_t number);
+  Page* find_page(std::uint64_t number);
+  template <class Visit>
+  void each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, Visit visit);
+  bool ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const;
+  void slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch);
+  void slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,
+                  std::uint32_t hash);
+  void raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes);
+
+  Mode mode_;
+  std::string kernel_, module_;
+  Counts counts_;
+  std::uint64_t launch_ = 0;  // views of an earlier one are out of date
+  std::uint32_t shift_ = 2;   // of the granule
+
+  std::array<Shard, 64> shards_;
+  std::mutex mutex_;  // of what follows
+  std::vector<std::unique_ptr<Page>> owned_;
+  std::vector<Page*> free_;
+  std::size_t bytes_ = 0;
+  std::vector<GlobalRace> found_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> named_;  // lines
+  std::atomic<std::uint64_t> locations_{0}, overlooked_{0};
+
+  // Only where CTAs run one at a time.
+  struct Fence {
+    std::uint32_t epoch = 0;  ///< that it ended
+    std::uint64_t time = 0;
+  };
+  std::uint64_t time_ = 0;  // fences so far
+  std::unordered_map<std::uint64_t, std::vector<Fence>> fences_;
+};
+
+struct RaceView {
+  std::uint32_t epoch = 0;     ///< advanced by barriers and fences of the CTA
+  std::uint64_t acquired = 0;  ///< GlobalRaces::time_ when the CTA last looked at what others told it
+  bool fenced = false;         ///< it has executed a fence
+  std::uint64_t launch = 0;
+  std::array<GlobalRaces::Page*, 64> pages{};
+};
+
+}  // namespace atl::ptx

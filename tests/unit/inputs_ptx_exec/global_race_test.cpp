@@ -1,0 +1,184 @@
+#include "inputs/ptx/global_races.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "harness.hpp"
+#include "inputs/ptx/access_check.hpp"
+
+using namespace atl::ptx;
+
+// Locations of global memory that warps touch without an order.
+namespace {
+
+using U32 = std::vector<std::uint32_t>;
+
+const std::string kHead =
+    kHeader + ".visible .entry k(.param .u64 px, .param .u64 py)\n{ .reg .pred %p<4>; .reg .b32 %r<12>; " +
+    ".reg .b64 %rd<12>;\nld.param.u64 %rd1,[px]; ld.param.u64 %rd2,[py];\n" +
+    "mov.u32 %r1,%tid.x; mov.u32 %r2,%ctaid.x; mov.u32 %r3,%ntid.x; mad.lo.s32 %r4,%r2,%r3,%r1;\n" +
+    "mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd1,%rd3; mul.wide.u32 %rd5,%r4,4; add.s64 %rd6,%rd1,%rd5;\n";
+
+struct Outcome {
+  std::uint64_t locations = 0;
+  std::vector<GlobalRace> found;
+};
+
+Outcome races_of(const std::string& body, std::uint32_t grid, std::uint32_t block, unsigned threads = 1,
+                 Schedule schedule = Schedule::interleaved, bool lines = false) {
+  Harness h(kHead + body + "\nret; }");
+  U32 x(4096), y(4096);
+  GlobalRaces races;
+  AccessCheck check;
+  LaunchSpec s = h.spec("k", grid, block);
+  s.races = &races, s.threads = threads, s.schedule = schedule;
+  if (lines) s.check = &check;
+  h.set(s, h.buffer(x), h.buffer(y));
+  execute(s, h.device);
+  return {races.counts().locations, races.found()};
+}
+
+}  // namespace
+
+TEST_CASE("threads that keep to elements of their own do not race") {
+  CHECK(races_of("ld.global.u32 %r5,[%rd6]; add.u32 %r5,%r5,1; st.global.u32 [%rd6],%r5;", 4, 64).locations == 0);
+}
+
+TEST_CASE("blocks that store different values to one place race, at each such place once") {
+  for (const unsigned threads : {1u, 2u}) CHECK(races_of("st.global.u32 [%rd4],%r2;", 4, 64, threads).locations == 64);
+}
+
+TEST_CASE("blocks that store one value to one place do not race, unless somebody reads it") {
+  CHECK(races_of("mov.u32 %r5,1; st.global.u32 [%rd1],%r5;", 4, 64).locations == 0);
+  CHECK(races_of("ld.global.u32 %r6,[%rd1]; mov.u32 %r5,1; st.global.u32 [%rd1],%r5;", 4, 64).locations == 1);
+}
+
+TEST_CASE("a block that reads its neighbour's element races on every element that is handed over") {
+  const std::string body = "ld.global.u32 %r5,[%rd6+128]; add.u32 %r5,%r5,1; st.global.u32 [%rd6],%r5;";
+  // 4 blocks of a warp: elements 32..127 are read by one block and written by another.
+  for (const unsigned threads : {1u, 2u}) CHECK(races_of(body, 4, 32, threads).locations == 96);
+  CHECK(races_of(body, 4, 32, 1, Schedule::long_turns).locations == 96);
+}
+
+TEST_CASE("warps of a block race before a barrier, and not across it") {
+  const std::string swap = "xor.b32 %r6,%r1,32; mul.wide.u32 %rd7,%r6,4; add.s64 %rd8,%rd1,%rd7; st.global.u32 [%rd4],%r1;";
+  CHECK(races_of(swap + "ld.global.u32 %r7,[%rd8];", 1, 64).locations == 64);
+  CHECK(races_of(swap + "bar.sync 0; ld.global.u32 %r7,[%rd8];", 1, 64).locations == 0);
+  CHECK(races_of(swap + "bar.sync 0; ld.global.u32 %r7,[%rd8]; st.global.u32 [%rd4],%r7;", 1, 64).locations == 64);
+}
+
+TEST_CASE("lanes of one warp are not compared") {
+  CHECK(races_of("xor.b32 %r6,%r1,1; mul.wide.u32 %rd7,%r6,4; add.s64 %rd8,%rd1,%rd7; st.global.u32 [%rd4],%r1; "
+                 "ld.global.u32 %r7,[%rd8];",
+                 1, 32)
+            .locations == 0);
+}
+
+TEST_CASE("atomics and volatile accesses do not race among themselves, but with others") {
+  CHECK(races_of("atom.global.add.u32 %r5,[%rd1],1;", 4, 64).locations == 0);
+  CHECK(races_of("st.volatile.global.u32 [%rd1],%r4; ld.volatile.global.u32 %r5,[%rd1];", 4, 64).locations == 0);
+  CHECK(races_of("atom.global.add.u32 %r5,[%rd1],1; ld.global.u32 %r6,[%rd1];", 4, 64).locations == 1);
+  CHECK(races_of("red.global.add.u32 [%rd4],1; st.volatile.global.u32 [%rd4],%r4;", 2, 32).locations == 0);
+}
+
+TEST_CASE("bytes of one word are different locations where the kernel accesses bytes") {
+  const std::string bytes = "cvt.u64.u32 %rd7,%r4; add.s64 %rd8,%rd1,%rd7; st.global.u8 [%rd8],%r4;";
+  CHECK(races_of(bytes, 4, 33).locations == 0);
+  // Two threads share a byte; those of bytes 16 and 49 are in two blocks.
+  const std::string pairs = "shr.u32 %r4,%r4,1; cvt.u64.u32 %rd7,%r4; add.s64 %rd8,%rd1,%rd7; st.global.u8 [%rd8],%r2;";
+  CHECK(races_of(pairs, 4, 33).locations == 2);
+}
+
+TEST_CASE("what a block hands to the last one with a fence and an atomic is ordered; without the fence it is not") {
+  const auto last = [](const std::string& fence) {
+    return "st.global.u32 [%rd6],%r4;" + fence +
+           "atom.global.add.u32 %r5,[%rd2],1; setp.ne.u32 %p1,%r5,127; @%p1 bra DONE; ld.global.u32 %r6,[%rd1]; "
+           "ld.global.u32 %r7,[%rd1+128]; DONE:";
+  };
+  CHECK(races_of(last("membar.gl;"), 4, 32).locations == 0);
+  CHECK(races_of(last("fence.acq_rel.gpu;"), 4, 32).locations == 0);
+  CHECK(races_of(last(""), 4, 32).locations >= 1);
+}
+
+TEST_CASE("a checked launch names kernel, both lines and the address") {
+  const Outcome o =
+      races_of("st.global.u32 [%rd4],%r2;\nld.global.u32 %r5,[%rd4+4];", 2, 32, 1, Schedule::interleaved, true);
+  REQUIRE(!o.found.empty());
+  const std::string said = text_of(o.found.front());
+  CAPTURE(said);
+  CHECK(said.find("kernel k: race at 0x") == 0);
+  CHECK(said.find("(test.ptx:9)") != said.npos);
+  CHECK(std::any_of(o.found.begin(), o.found.end(), [](const GlobalRace& r) { return r.second.line == 10; }));
+}
+
+TEST_CASE("a kernel that raced once is interleaved from then on") {
+  Harness h(kHead + "st.global.u32 [%rd4],%r2; ret; }");
+  U32 x(64), y(1);
+  GlobalRaces races;
+  LaunchSpec s = h.spec("k", 8, 64);
+  s.races = &races, s.schedule = Schedule::interleaved;
+  h.set(s, h.buffer(x), h.buffer(y));
+  execute(s, h.device);
+  CHECK(x[0] == 7);  // one after the other
+  CHECK(races.raced("k"));
+  std::set<std::uint32_t> last;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) s.schedule_seed = seed, execute(s, h.device), last.insert(x[0]);
+  CHECK(last.size() > 1);
+  CHECK(races.counts().launches == 9);
+}
+
+TEST_CASE("random accesses of blocks that nothing orders race exactly where a set model says, in any order") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    struct Access {
+      std::uint64_t address, value;
+      GlobalTouch touch;
+      bool writes;
+    };
+    std::vector<std::vector<Access>> by_cta(1 + random() % 4);
+    for (std::size_t cta = 0; cta < by_cta.size(); ++cta) {
+      std::uint32_t epoch = 0;
+      for (unsigned n = random() % 6; n > 0; --n) {
+        GlobalTouch t;
+        t.cta = cta, t.warp = random() % 2, t.epoch = epoch += random() % 2;
+        by_cta[cta].push_back({0x1000 + 4 * (random() % 4), random() % 2, t, random() % 2 == 0});
+      }
+    }
+    // The model: two accesses of a location race if one writes, they are of two CTAs, or of two warps in one epoch, and not
+    // both write the only value that is ever written there.
+    std::set<std::uint64_t> expected;
+    std::vector<Access> all;
+    for (const auto& list : by_cta) all.insert(all.end(), list.begin(), list.end());
+    for (const Access& a : all)
+      for (const Access& b : all) {
+        if (a.address != b.address || !(a.writes || b.writes)) continue;
+        const bool apart = a.touch.cta != b.touch.cta || (a.touch.warp != b.touch.warp && a.touch.epoch == b.touch.epoch);
+        const bool agree = a.writes && b.writes && a.value == b.value;
+        if (apart && !agree) expected.insert(a.address);
+      }
+    std::set<std::uint64_t> seen;
+    for (int order = 0; order < 4; ++order) {
+      GlobalRaces races;
+      races.begin_kernel("k", "m", {4, true, false, false});
+      std::vector<RaceView> views(by_cta.size());
+      std::vector<std::size_t> next(by_cta.size());
+      for (std::size_t left = all.size(); left > 0;) {
+        const std::size_t cta = random() % by_cta.size();
+        if (next[cta] == by_cta[cta].size()) continue;
+        const Access& a = by_cta[cta][next[cta]++];
+        --left;
+        if (a.writes)
+          races.write(views[cta], &a.address, 1, 4, a.touch, &a.value);
+        else
+          races.read(views[cta], &a.address, 1, 4, a.touch);
+      }
+      races.end_kernel();
+      CAPTURE(round);
+      CHECK(races.counts().locations == expected.size());
+    }
+  }
+}
