@@ -128,7 +128,7 @@ def _counters(comparison: Comparison) -> str:
     rows: list[list[Cell | str]] = [
         [title, *[number(float(of[name]), form(float(of[name]))) for of in values.values()]]
         for name, title, form in _SHOWN if any(of[name] == of[name] for of in values.values())]
-    return markup.table([Column(""), *[Column(run, True) for run in values]], rows, "Whole runs", sortable=False)
+    return markup.table([Column("figure of merit"), *[Column(run, True) for run in values]], rows, "Whole runs", sortable=False)
 
 
 def _configuration(comparison: Comparison) -> str:

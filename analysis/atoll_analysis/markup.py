@@ -37,7 +37,9 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell | str]], capti
     lines = [_row(columns, row) for row in rows]
     body, foot = (lines[:-footer], lines[-footer:]) if footer else (lines, [])
     kind = ' class="sortable"' if sortable and len(body) > 1 else ""
-    return (f'<div class="scroll"><table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
+    # What scrolls can be reached by the keyboard.
+    return (f'<div class="scroll" role="group" tabindex="0"{_attribute("aria-label", caption)}>'
+            f'<table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
             f'<tbody>{"".join(body)}</tbody>{"<tfoot>" + "".join(foot) + "</tfoot>" if foot else ""}</table></div>')
 
 

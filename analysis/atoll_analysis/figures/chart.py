@@ -1,6 +1,7 @@
 """A figure that can be drawn in any palette: once for the page, once for PNG files."""
 
 import io
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,9 @@ from atoll_analysis import palette
 from atoll_analysis.palette import Palette
 from atoll_analysis.units import tick
 
-WIDTH = 11.0  # inches; everything is set for this width of page
+WIDTH = 11.0  # inches: a page on a desk, and images
+NARROW = 4.4  # inches: the same page on a telephone, whose text must not become smaller
+_NARROW_TITLE = 40  # characters in a line
 
 
 @dataclass
@@ -38,13 +41,13 @@ class Chart:
     name: str                          #: of PNG files and anchors: letters and '-'
     title: str
     alt: str                           #: for those who cannot see it: what is shown and its main figures
-    draw: Callable[[Palette], Drawing]
+    draw: Callable[[Palette], Drawing]  #: as wide as new_figure() makes it
     note: str = ""                     #: caption below the figure
     heading: str = ""                  #: of an image that stands alone; else the title
 
-    def svg(self, colours: Palette) -> tuple[bytes, dict[str, str]]:
-        """An SVG document whose text is text, and the tips by gid."""
-        with matplotlib.rc_context(_style(colours)):
+    def svg(self, colours: Palette, width: float = WIDTH) -> tuple[bytes, dict[str, str]]:
+        """An SVG document of that many inches whose text is text, and the tips by gid."""
+        with matplotlib.rc_context(_style(colours, width)):
             drawing, raw = self.draw(colours), io.BytesIO()
             settle(drawing.figure)
             drawing.figure.savefig(raw, format="svg", metadata={"Date": None})
@@ -60,9 +63,14 @@ class Chart:
             figure.savefig(path, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12)
 
 
-def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure of `width` x `height` inches that lays itself out."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def is_narrow() -> bool:
+    """Whether what is drawn now is for a telephone: fewer ticks, legends below titles, no text in small cells."""
+    return float(matplotlib.rcParams["figure.figsize"][0]) < WIDTH / 2
+
+
+def new_figure(height: float) -> Figure:
+    """An empty figure that lays itself out, `height` inches high and as wide as what is drawn now."""
+    figure = Figure(figsize=(matplotlib.rcParams["figure.figsize"][0], height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -76,7 +84,11 @@ def settle(figure: Figure) -> None:
 
 def label(axes: Axes, title: str, unit: str = "") -> None:
     """Title and unit above the panel, where they are read without turning the head."""
-    axes.set_title(title + (f"  ({unit})" if unit else ""), loc="left", fontsize=10, fontweight="semibold", pad=5)
+    _title(axes, title + (f"  ({unit})" if unit else ""), 5)
+
+
+def _title(axes: Axes, text: str, pad: float) -> None:
+    axes.set_title(textwrap.fill(text, _NARROW_TITLE) if is_narrow() else text, loc="left", fontsize=10, fontweight="semibold", pad=pad)
 
 
 def percent_axis(axis: Axis) -> None:
@@ -88,19 +100,33 @@ def count_axis(axis: Axis) -> None:
 
 
 def legend_at(axes: Axes, inches: float, loc: str, columns: int, *handles_and_names: list[Any]) -> None:
-    """A legend at the left, its corner `loc` that far above the upper or, if negative, below the lower end of the axes."""
+    """A legend at the left, its corner `loc` that far above the upper or, if negative, below the lower end of the axes.
+    Where that is narrow it stands between the title and the axes."""
+    if is_narrow():
+        legend_above(axes, *handles_and_names)
+        return
     shift = ScaledTranslation(0, inches, axes.figure.dpi_scale_trans)
     axes.legend(*handles_and_names, loc=loc, bbox_to_anchor=(0, float(inches > 0)), bbox_transform=axes.transAxes + shift,
                 ncol=columns, frameon=False, fontsize=9, borderpad=0, borderaxespad=0, handlelength=1.2, columnspacing=1.2)
 
 
 def legend_above(axes: Axes, *handles_and_names: list[Any], columns: int = 8) -> None:
-    axes.legend(*handles_and_names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=columns, frameon=False, fontsize=9,
+    """A legend beside the title or, where that is narrow, below it, for which the figure grows."""
+    place, corner = "lower right", (1.0, 1.0)
+    if is_narrow():
+        names = handles_and_names[1] if handles_and_names else axes.get_legend_handles_labels()[1]
+        columns = max(1, int((NARROW - 0.9) / (0.36 + 0.078 * max(map(len, names), default=1))))
+        rows = -(-len(names) // columns)
+        place, corner = "lower left", (0.0, 1.0)
+        _title(axes, axes.get_title(loc="left"), 7 + 13 * rows)  # points
+        axes.figure.set_figheight(axes.figure.get_figheight() + 0.19 * rows)
+    axes.legend(*handles_and_names, loc=place, bbox_to_anchor=corner, ncol=columns, frameon=False, fontsize=9,
                 borderpad=0.1, borderaxespad=0.3, handlelength=1.2, columnspacing=1.2)
 
 
-def _style(colours: Palette) -> Mapping[str, object]:
-    return {"font.size": 9, "font.family": "DejaVu Sans", "text.color": colours.ink, "axes.labelcolor": colours.muted,
+def _style(colours: Palette, width: float = WIDTH) -> Mapping[str, object]:
+    return {"figure.figsize": (width, width), "font.size": 9, "font.family": "DejaVu Sans",
+            "text.color": colours.ink, "axes.labelcolor": colours.muted,
             "axes.edgecolor": colours.grid, "axes.titlecolor": colours.ink, "axes.facecolor": "none",
             "figure.facecolor": "none", "xtick.color": colours.muted, "ytick.color": colours.muted,
             "xtick.labelcolor": colours.muted, "ytick.labelcolor": colours.muted, "grid.color": colours.grid,
