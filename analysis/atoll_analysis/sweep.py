@@ -42,11 +42,26 @@ class Sweep:
 
     def along(self, key: str, metric: str = "speedup") -> pd.DataFrame:
         """[workload, others x value of the key] one figure of every run: `others` is what else its variant sets."""
+        self._check(key, metric)
+        return axes.along(self.runs, self.axes, key, metric)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of keys of numbers that variants vary independently."""
+        return axes.pairs(self.configs)
+
+    def grid(self, row: str, column: str, metric: str = "speedup") -> pd.DataFrame:
+        """[others, value of `row` x value of `column`] harmonic mean of one figure over the workloads that have it at every
+        point; `others` is what else the variants set."""
+        self._check(row, metric)
+        self._check(column, metric)
+        return axes.grid(self.runs, self.axes, row, column, metric)
+
+    def _check(self, key: str, metric: str) -> None:
         if key not in self.axes:
             raise KeyError(f"{key} is the same in all variants; these differ: {', '.join(self.axes)}")
         if metric not in self.runs:
             raise KeyError(f"there is no metric {metric}; `runs` has {', '.join(map(str, self.runs))}")
-        return axes.along(self.runs, self.axes, key, metric)
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing" if self.missing else ""

@@ -1,6 +1,7 @@
 """A figure that can be drawn in any palette: once for the page, once for PNG files."""
 
 import io
+import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from atoll_analysis import palette
 from atoll_analysis.palette import Palette
@@ -21,7 +22,8 @@ from atoll_analysis.units import tick
 
 WIDTH = 11.0  # inches: a page on a desk, and images
 NARROW = 4.4  # inches: the same page on a telephone, whose text must not become smaller
-_NARROW_TITLE = 40  # characters in a line
+_NARROW_TITLE, _NARROW_NAME = 40, 16  # characters in a line
+_LETTER = 0.078  # inches, on average
 
 
 @dataclass
@@ -88,7 +90,8 @@ def label(axes: Axes, title: str, unit: str = "") -> None:
 
 
 def _title(axes: Axes, text: str, pad: float) -> None:
-    axes.set_title(textwrap.fill(text, _NARROW_TITLE) if is_narrow() else text, loc="left", fontsize=10, fontweight="semibold", pad=pad)
+    text = textwrap.fill(text, _NARROW_TITLE) if is_narrow() else text
+    axes.set_title(text, loc="left", fontsize=10, fontweight="semibold", pad=pad)
 
 
 def percent_axis(axis: Axis) -> None:
@@ -110,18 +113,37 @@ def legend_at(axes: Axes, inches: float, loc: str, columns: int, *handles_and_na
                 ncol=columns, frameon=False, fontsize=9, borderpad=0, borderaxespad=0, handlelength=1.2, columnspacing=1.2)
 
 
-def legend_above(axes: Axes, *handles_and_names: list[Any], columns: int = 8) -> None:
-    """A legend beside the title or, where that is narrow, below it, for which the figure grows."""
-    place, corner = "lower right", (1.0, 1.0)
-    if is_narrow():
-        names = handles_and_names[1] if handles_and_names else axes.get_legend_handles_labels()[1]
-        columns = max(1, int((NARROW - 0.9) / (0.36 + 0.078 * max(map(len, names), default=1))))
-        rows = -(-len(names) // columns)
-        place, corner = "lower left", (0.0, 1.0)
-        _title(axes, axes.get_title(loc="left"), 7 + 13 * rows)  # points
-        axes.figure.set_figheight(axes.figure.get_figheight() + 0.19 * rows)
-    axes.legend(*handles_and_names, loc=place, bbox_to_anchor=corner, ncol=columns, frameon=False, fontsize=9,
-                borderpad=0.1, borderaxespad=0.3, handlelength=1.2, columnspacing=1.2)
+def legend_above(axes: Axes, *handles_and_names: list[Any]) -> None:
+    """A legend beside the title or, where there is no room for it, below, for which the figure grows."""
+    handles, names = handles_and_names or axes.get_legend_handles_labels()
+    names = [folded(str(name), 2 * _NARROW_NAME) for name in names]
+    room, title = axes.figure.get_figwidth() - 0.9, axes.get_title(loc="left")
+    looks: dict[str, Any] = {"frameon": False, "fontsize": 9, "borderpad": 0.1, "borderaxespad": 0.3, "handlelength": 1.2,
+                             "columnspacing": 1.2}
+    if not is_narrow() and sum(0.4 + _LETTER * len(name) for name in names) + 1.2 * _LETTER * len(title) < room:
+        axes.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=max(len(names), 1), **looks)
+        return
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    longest = max((len(line) for name in names for line in name.split("\n")), default=1)
+    columns = max(1, int(room / (0.4 + _LETTER * longest)))
+    rows = lines * -(-len(names) // columns)
+    _title(axes, title, 7 + 13 * rows)  # points
+    axes.figure.set_figheight(axes.figure.get_figheight() + 0.19 * rows)
+    # From the left end of the figure, or names of rows would push it out at the right.
+    across = blended_transform_factory(axes.figure.transFigure, axes.transAxes)
+    axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0.01, 1.0), bbox_transform=across, ncol=columns, **looks)
+
+
+def folded(name: str, most: int = 0) -> str:
+    """A name of a row or line, in narrow figures over several lines of at most so many characters if it has joints."""
+    if not is_narrow():
+        return name
+    lines = [""]
+    for part in re.findall(r"[^-_ ]*[-_ ]?", name):
+        if lines[-1] and len(lines[-1]) + len(part) > (most or _NARROW_NAME):
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _style(colours: Palette, width: float = WIDTH) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from atoll_analysis.figures.chart import WIDTH, Chart, Drawing, is_narrow, label, legend_above, legend_at, new_figure
+from atoll_analysis.figures.chart import WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweep import Sweep
 from atoll_analysis.units import fixed
@@ -68,7 +68,7 @@ def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
         handles += panels[0].plot([], [], "D", markersize=3.2, color=colours.ink)
         names.append("paper")
     label(panels[0], "Speed-up over the baseline")
-    legend_above(panels[0], handles, names, columns=min(len(names), 5))
+    legend_above(panels[0], handles, names)
     return drawing
 
 
@@ -107,7 +107,7 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
                               textcoords="offset points",
                               color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
         axes.axvline(1, color=colours.ink, linewidth=0.9)
-        axes.set_yticks(range(len(variants)), variants)
+        axes.set_yticks(range(len(variants)), [folded(v) for v in variants])
         axes.set_xlim(0, most)
         axes.set_ylim(len(variants) - 0.45, -0.55)
         axes.grid(axis="x")
