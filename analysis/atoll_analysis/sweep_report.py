@@ -13,7 +13,7 @@ from atoll_analysis import config, markup
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long

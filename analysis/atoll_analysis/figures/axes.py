@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from atoll_analysis.axes import mean_along, numeric, seed_bars, unseeded
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MARKS = "osD^vPX*"

@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MOST_PANELS = 8

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from atoll_analysis.figures.chart import WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure
 from atoll_analysis.palette import Palette
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MOST_VARIANTS = 8     # bars of more cannot be told apart

@@ -13,7 +13,8 @@ import pandas as pd
 from atoll_analysis import axes, means
 from atoll_analysis.config import differences
 from atoll_analysis.errors import BadResult, check_input
-from atoll_analysis.metrics import metrics
+from atoll_analysis.metrics import UNITS, metrics
+from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
 
 
@@ -61,7 +62,7 @@ class Sweep:
         if key not in self.axes:
             raise KeyError(f"{key} is the same in all variants; these differ: {', '.join(self.axes)}")
         if metric not in self.runs:
-            raise KeyError(f"there is no metric {metric}; `runs` has {', '.join(map(str, self.runs))}")
+            raise KeyError(unknown(metric, self.runs, "metric"))
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing" if self.missing else ""
@@ -147,7 +148,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = pd.DataFrame([_row(heads, w, v, groups.get(w, ""), baselines.get(v, first)) for w, v in heads])
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
-    runs = runs.join(configs[axes.varied(configs)].reset_index(drop=True))
+    runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
 
 
