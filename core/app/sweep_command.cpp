@@ -15,10 +15,10 @@
 #include "core/app/job_pool.hpp"
 #include "core/app/point_state.hpp"
 #include "core/app/shipped_files.hpp"
-#include "core/app/sweep_estimate.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/sweep_estimate.hpp"
 #include "inputs/experiment/experiment.hpp"
 
 namespace atl {
