@@ -1,4 +1,5 @@
-"""Pieces of a page: escaped text, tables that can be sorted, sections with figures."""
+"""Pieces of a page: escaped text, tables that can be sorted, sections with figures. Functions rather than templates, because
+nearly all of a page is tables and figures made from data, and there is one frame around them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,13 @@ class Sweep:
         missing = f", {len(self.missing)} missing" if self.missing else ""
         varied = f", by {', '.join(self.axes)}" if self.axes else ""
         return f"<Sweep {self.path.name}: {len(self.workloads)} workloads x {len(self.variants)} variants{varied}{missing}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, its speed-ups, and what is missing."""
+        gaps = "".join(f"<li>{escape(point)}: {escape(why)}</li>" for point, why in self.missing.items())
+        table = self.speedups().T  # variants are many, and their names long
+        return (f"<p><code>{escape(repr(self))}</code></p>{table.to_html(float_format='{:.2f}'.format, na_rep='–')}"
+                + (f"<ul>{gaps}</ul>" if gaps else ""))
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""

@@ -168,6 +168,11 @@ class Fresh(support.FolderTest):
         self.assertLess(len(repr(run)), 300)
         self.assertIn("<th>llc.hit_rate</th>", run._repr_html_())
         self.assertIn("2 workloads x 3 variants, by llc.organisation, link.bandwidth_gbps", repr(sweep))
+        shown = sweep._repr_html_()
+        for workload in sweep.workloads:
+            self.assertIn(f"<td>{sweep.speedups().loc[workload, 'narrow']:.2f}</td>", shown)
+        chart = run_report.charts(run)["energy"]
+        self.assertEqual(chart._repr_png_()[:8], b"\x89PNG\r\n\x1a\n")
 
 
 if __name__ == "__main__":

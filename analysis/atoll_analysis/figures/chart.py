@@ -57,12 +57,21 @@ class Chart:
 
     def write_image(self, path: Path) -> None:
         """PNG, PDF or SVG by the suffix, in light colours."""
+        self._save(path)
+
+    def _repr_png_(self) -> bytes:
+        """For notebooks."""
+        raw = io.BytesIO()
+        self._save(raw, format="png")
+        return raw.getvalue()
+
+    def _save(self, to: Path | io.BytesIO, **options: str) -> None:
         with matplotlib.rc_context(_style(palette.LIGHT)):
             figure = self.draw(palette.LIGHT).figure
             settle(figure)
             figure.text(0.005, 1.0 + 0.12 / figure.get_figheight(), self.heading or self.title, fontsize=11,
                         fontweight="bold", va="bottom")
-            figure.savefig(path, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12)
+            figure.savefig(to, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12, **options)
 
 
 def is_narrow() -> bool:
