@@ -1,5 +1,7 @@
 """The keys that a sweep varies, and its figures along them."""
 
+import itertools
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -31,7 +33,47 @@ def along(runs: pd.DataFrame, keys: Sequence[str], key: str, metric: str) -> pd.
     return shown.reindex(pd.MultiIndex.from_tuples(order, names=["workload", "others"])).sort_index(axis=1)
 
 
+def unseeded(workload: str) -> str:
+    """The workload of which this one is a repetition with another seed: "mixed" of "mixed-seed3"."""
+    return re.sub(r"[-_.]seed[-_]?\d+$", "", workload)
+
+
 def mean_along(table: pd.DataFrame) -> pd.DataFrame:
     """[others x value] harmonic mean over the workloads that have all values."""
     whole = table.dropna()
     return whole.groupby(level="others", sort=False).agg(lambda column: means.harmonic(list(column)))
+
+
+def seed_bars(table: pd.DataFrame) -> pd.DataFrame:
+    """[others, (value, bound)] the lowest and the highest of what mean_along() would be of each seed alone; no rows where
+    workloads have no seeds in their names. The n-th repetition of each workload belongs to the n-th seed."""
+    whole = table.dropna()
+    plain = whole.index.get_level_values("workload").map(unseeded)
+    if list(plain) == list(whole.index.get_level_values("workload")):
+        return pd.DataFrame(columns=pd.MultiIndex.from_product([table.columns, ["lowest", "highest"]]))
+    others = whole.index.get_level_values("others")
+    nth = whole.groupby([plain, others], sort=False).cumcount().to_numpy()
+    each = whole.groupby([others, nth], sort=False).agg(lambda column: means.harmonic(list(column)))
+    return each.groupby(level=0, sort=False).agg(["min", "max"]).rename(columns={"min": "lowest", "max": "highest"}, level=1)
+
+
+def pairs(configs: pd.DataFrame) -> list[tuple[str, str]]:
+    """Pairs of varied keys of numbers that vary independently: at least one value of the one goes with several of the
+    other, and the other way round."""
+    keys = [key for key in varied(configs) if numeric(configs[key])]
+    found = []
+    for one, other in itertools.combinations(keys, 2):
+        met = configs[[one, other]].drop_duplicates()
+        if all(int(met.groupby(a)[b].nunique().max()) > 1 for a, b in ((one, other), (other, one))):
+            found.append((one, other))
+    return found
+
+
+def grid(runs: pd.DataFrame, keys: Sequence[str], row: str, column: str, metric: str) -> pd.DataFrame:
+    """[others, value of `row` x value of `column`] harmonic mean of the metric over the workloads that have a number at every
+    point of the grid; the first of several runs that are alike in all keys. NaN where there is no run."""
+    table = runs.assign(others=pd.Series([" ".join(map(text, r)) for r in runs[[k for k in keys if k not in (row, column)]]
+                                          .to_numpy()], index=runs.index, dtype=object))
+    wide = table.pivot_table(index="workload", columns=["others", row, column], values=metric, aggfunc="first", sort=False)
+    mean = wide.dropna().agg(lambda column: means.harmonic(list(column)))
+    return mean.unstack(level=2).sort_index(axis=1).sort_index(level=row, sort_remaining=False)

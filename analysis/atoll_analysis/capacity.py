@@ -18,3 +18,24 @@ def llc_bytes(head: Head) -> float:
 def dram_channels(head: Head) -> int:
     """Channels of one chip."""
     return int(head.config["dram.channels"])
+
+
+def per_cycle(head: Head, gbps: float) -> float:
+    """Bytes per core cycle of so many GB/s."""
+    return gbps / head.clock_ghz
+
+
+def llc_bytes_per_cycle(head: Head) -> float:
+    """Bytes per core cycle that the slices of one chip can look up."""
+    return int(head.config["llc.slices"]) * per_cycle(head, float(head.config["llc.slice_gbps"]))
+
+
+def dram_bytes_per_cycle(head: Head) -> float:
+    """Bytes per core cycle on the data buses of one chip's memory: a burst every `ccd` clocks of each channel."""
+    timing = {name: float(head.config[f"dram.timing.{name}"]) for name in ("burst_bytes", "ccd", "clock_mhz")}
+    return dram_channels(head) * per_cycle(head, timing["burst_bytes"] / timing["ccd"] * timing["clock_mhz"] / 1000)
+
+
+def instructions_per_cycle(head: Head) -> float:
+    """Warp instructions per core cycle that one chip can issue."""
+    return float(head.config["sm.count"]) * float(head.config["sm.schedulers"])

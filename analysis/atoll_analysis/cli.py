@@ -12,7 +12,7 @@ from atoll_analysis.comparison import compare
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.result import load
-from atoll_analysis.sweep import load_sweep
+from atoll_analysis.sweeps import load_sweep
 
 _IMAGES = (".png", ".pdf", ".svg")
 

@@ -6,9 +6,11 @@ from atoll_analysis import markup, names
 from atoll_analysis.comparison import Comparison, beaten, choices, chooses, keys_that_differ
 from atoll_analysis.config import text
 from atoll_analysis.figures import comparison as figure
+from atoll_analysis.figures import overlay, roofline
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics
+from atoll_analysis.roofline import bounds
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_ROWS = 500  # of a table
@@ -20,7 +22,9 @@ _SHOWN: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 
 
 def charts(comparison: Comparison) -> dict[str, Chart]:
-    return {"stacks": figure.stacks(comparison)}
+    """The figures of a comparison by name."""
+    found = (figure.stacks(comparison), overlay.overlay(comparison), roofline.roofline(comparison))
+    return {chart.name: chart for chart in found if chart is not None}
 
 
 def _signed(cycles: float) -> str:
@@ -128,7 +132,20 @@ def _counters(comparison: Comparison) -> str:
     rows: list[list[Cell | str]] = [
         [title, *[number(float(of[name]), form(float(of[name]))) for of in values.values()]]
         for name, title, form in _SHOWN if any(of[name] == of[name] for of in values.values())]
-    return markup.table([Column(""), *[Column(run, True) for run in values]], rows, "Whole runs", sortable=False)
+    return markup.table([Column("figure of merit"), *[Column(run, True) for run in values]], rows, "Whole runs", sortable=False)
+
+
+def _bandwidths(comparison: Comparison) -> str:
+    """How much of LLC, links and DRAM each run used."""
+    columns = [Column("run"), Column("resource"), Column("used", True, "bytes per cycle, all chips, mean of the run"),
+               Column("at most", True, "bytes per cycle, all chips"), Column("share", True),
+               Column("instructions per byte", True, "warp instructions")]
+    rows: list[list[Cell | str]] = []
+    for run, result in comparison.runs.items():
+        for name, of in bounds(result).iterrows():
+            rows.append([run, str(name), number(of["used"], fixed(of["used"], 1)), number(of["most"], fixed(of["most"], 1)),
+                         number(of["share"], percent(of["share"])), number(of["intensity"], f"{of['intensity']:.3g}")])
+    return markup.table(columns, rows, "Bandwidths, bytes per cycle of all chips") if rows else ""
 
 
 def _configuration(comparison: Comparison) -> str:
@@ -140,8 +157,11 @@ def _configuration(comparison: Comparison) -> str:
 def page(comparison: Comparison) -> str:
     """The whole document."""
     base = comparison.runs[comparison.baseline]
+    shown = {name: markup.figure(chart) for name, chart in charts(comparison).items()}
     sections = [("summary", "Summary", _summary(comparison)),
-                ("stack", "Where the cycles went", markup.figure(figure.stacks(comparison)) + _differences(comparison)),
+                ("stack", "Where the cycles went", shown["stacks"] + _differences(comparison)),
+                ("time", "The runs over time", shown.get("overlay", "")),
+                ("roofline", "Bandwidth of LLC, links and DRAM", shown.get("roofline", "") + _bandwidths(comparison)),
                 ("decisions", "Decisions", _decisions(comparison)),
                 ("counters", "What the memory system did", _counters(comparison)),
                 ("kernels", "Kernels", _kernels(comparison)),

@@ -1,4 +1,5 @@
-"""Pieces of a page: escaped text, tables that can be sorted, sections with figures."""
+"""Pieces of a page: escaped text, tables that can be sorted, sections with figures. Functions rather than templates, because
+nearly all of a page is tables and figures made from data, and there is one frame around them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,7 +38,9 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell | str]], capti
     lines = [_row(columns, row) for row in rows]
     body, foot = (lines[:-footer], lines[-footer:]) if footer else (lines, [])
     kind = ' class="sortable"' if sortable and len(body) > 1 else ""
-    return (f'<div class="scroll"><table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
+    # What scrolls can be reached by the keyboard.
+    return (f'<div class="scroll" role="group" tabindex="0"{_attribute("aria-label", caption)}>'
+            f'<table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
             f'<tbody>{"".join(body)}</tbody>{"<tfoot>" + "".join(foot) + "</tfoot>" if foot else ""}</table></div>')
 
 

@@ -42,6 +42,10 @@ METRICS = (
 )
 
 
+#: of metrics() and of a sweep's runs
+UNITS = {m.name: m.unit for m in METRICS} | {"energy.total": "J", "baseline_ipc": "instructions/cycle"}
+
+
 def sums(head: Head) -> Sums:
     """Every counter summed over chips; one that the file does not have is 0."""
     return defaultdict(float, {str(name): float(value) for name, value in head.totals.sum().items()})
@@ -56,4 +60,6 @@ def metrics(head: Head) -> "pd.Series[float]":
         joules = head.energy.sum()
         values["energy.total"] = float(joules.sum())
         values.update({f"energy.{name}": float(value) for name, value in joules.items()})
-    return pd.Series(values, dtype=float)
+    found = pd.Series(values, dtype=float)
+    found.attrs["units"] = {name: UNITS.get(name, "J") for name in values if UNITS.get(name, "J")}
+    return found

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, tables
+from atoll_analysis.named import NamedValues, with_units
 from atoll_analysis.schema import check_schema, open_result
 
 _KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "decisions",
@@ -96,14 +97,47 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
     effective = provenance.pop("effective_config")
     return {"path": Path(path), "schema_version": check_schema(file, path), "digest": f"{int(file.attrs['digest']):016x}",
             "cycles": int(file.attrs["cycles"]), "complete": bool(file.attrs["complete"]), "provenance": provenance,
-            "config": config.flatten(effective), "totals": tables.per_chip(file["totals"]),
-            "energy": tables.per_chip(file["energy"]) if "energy" in file else None}
+            "config": NamedValues(config.flatten(effective)),
+            "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
+            "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None}
 
 
 def load_head(path: str | os.PathLike[str]) -> Head:
     """The head of a result: quick, for many files."""
     with open_result(path) as file:
         return Head(**read_head(file, path))
+
+
+def _attributes(file: h5py.File, name: str) -> dict[str, str]:
+    """What the file says of each counter."""
+    return {counter: str(d.attrs.get(name, "")) for counter, d in file["series"].items() if counter != "end_cycle"}
+
+
+_CYCLES = dict.fromkeys(("begin", "end", "cycle", "launched", "started", "finished", "cycles", "latency_cycles"), "cycles")
+_PLAIN = {**_CYCLES, "ctas": "CTAs", "address": "bytes", "bytes": "bytes", "chunks": "chunks"}
+
+
+def _of(table: pd.DataFrame, unit: str = "") -> pd.DataFrame:
+    """With units: `unit` of all columns of numbers but those whose names say another one."""
+    units = {str(c): _PLAIN.get(str(c), unit) for c in table if table[c].dtype.kind in "iuf" or str(c) in _PLAIN}
+    return with_units(table, units)
+
+
+def _maybe(table: pd.DataFrame | None, unit: str = "") -> pd.DataFrame | None:
+    return None if table is None else _of(table, unit)
+
+
+def _decisions(table: pd.DataFrame) -> pd.DataFrame:
+    """Bandwidths are in GB/s; what else models write has the unit that its policy's page says."""
+    gbps = {str(c): "GB/s" for c in table if str(c).rpartition(".")[2] in ("eab", "bandwidth")}
+    return with_units(table, {**_CYCLES, **gbps})
+
+
+def _footprint(shared: "tuple[pd.Series[Any], pd.DataFrame] | None") -> "pd.Series[Any] | None":
+    if shared is None:
+        return None
+    shared[0].attrs["units"] = "bytes"
+    return shared[0]
 
 
 def _other(file: h5py.File) -> dict[str, pd.DataFrame]:
@@ -121,14 +155,15 @@ def _other(file: h5py.File) -> dict[str, pd.DataFrame]:
 def load(path: str | os.PathLike[str], force_damaged: bool = False) -> Result:
     """Reads a result of `atoll run -o`. Raises BadResult for what is not one, is damaged, or has another layout."""
     with open_result(path, force_damaged) as file:
-        series, shared = file["series"], tables.sharing(file)
+        shared, units = tables.sharing(file), _attributes(file, "unit")
         return Result(
-            **read_head(file, path), kernels=tables.kernels(file), counters=tables.counters(file),
-            slices=tables.per_part(file["slices"], "slice"), channels=tables.per_part(file["channels"], "channel"),
-            latency=tables.latency(file), decisions=tables.decisions(file),
-            footprint=shared[0] if shared else None, sharing=shared[1] if shared else None,
-            sm_sharing=tables.sm_sharing(file), stack=tables.stack(file), structures=tables.structures(file),
-            structure_use=tables.structure_use(file), structure_homes=tables.structure_homes(file),
-            units={name: str(d.attrs.get("unit", "")) for name, d in series.items() if name != "end_cycle"},
-            docs={name: str(d.attrs.get("doc", "")) for name, d in series.items() if name != "end_cycle"},
-            other=_other(file))
+            **read_head(file, path), kernels=_of(tables.kernels(file)),
+            counters=with_units(tables.counters(file), {**_CYCLES, **units}),
+            slices=_of(tables.per_part(file["slices"], "slice"), "requests"),
+            channels=_of(tables.per_part(file["channels"], "channel"), "requests"),
+            latency=_of(tables.latency(file), "loads"), decisions=_decisions(tables.decisions(file)),
+            footprint=_footprint(shared), sharing=_of(shared[1], "bytes") if shared else None,
+            sm_sharing=_maybe(tables.sm_sharing(file), "lines"), stack=_maybe(tables.stack(file), "cycles"),
+            structures=_maybe(tables.structures(file)), structure_use=_maybe(tables.structure_use(file), "requests"),
+            structure_homes=_maybe(tables.structure_homes(file), "requests"), units=units,
+            docs=_attributes(file, "doc"), other=_other(file))

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 from atoll_analysis import palette
-from atoll_analysis.figures.chart import Chart
+from atoll_analysis.figures.chart import NARROW, WIDTH, Chart
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _VARIABLES = {getattr(palette.SYMBOLIC, name): f"var(--{name.replace('_', '-')})" for name in palette.NAMES}
@@ -15,18 +15,23 @@ _DIGITS = re.compile(r"-?\d+\.\d{2,}")
 
 
 def inline(chart: Chart) -> str:
+    """The chart for wide and for narrow windows, of which the page shows one."""
+    return _inline(chart, WIDTH, "wide") + _inline(chart, NARROW, "narrow")
+
+
+def _inline(chart: Chart, width: float, kind: str) -> str:
     """The chart as <svg>, with a role and a label for screen readers."""
-    document, tips = chart.svg(palette.SYMBOLIC)
+    document, tips = chart.svg(palette.SYMBOLIC, width)
     root = ElementTree.fromstring(document)
     _strip(root)
     kept = _referenced(root)
     for element in root.iter():
-        _restyle(element, kept, chart.name)
+        _restyle(element, kept, f"{chart.name}-{kind}")
         _add_tip(element, tips)
     _merge_groups(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib.update({"role": "img", "aria-label": chart.alt, "class": "chart"})
+    root.attrib.update({"role": "img", "aria-label": chart.alt, "class": f"chart {kind}"})
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, markup
-from atoll_analysis.figures import axes, speedups
+from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long
@@ -23,7 +23,7 @@ _MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 def charts(sweep: Sweep) -> dict[str, Chart]:
     """The figures of a sweep by name, the most telling first."""
     found = {c.name: c for make in (speedups.speedups, speedups.means) if (c := make(sweep)) is not None}
-    return {**found, **{c.name: c for c in axes.axes(sweep)}}
+    return {**found, **{c.name: c for c in [*axes.axes(sweep), *grids.grids(sweep)]}}
 
 
 def _shade(speedup: float) -> str:

@@ -18,6 +18,7 @@
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/sweep_estimate.hpp"
 #include "inputs/experiment/experiment.hpp"
 
 namespace atl {
@@ -117,11 +118,12 @@ Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
   return job;
 }
 
-/// A bar on a terminal; elsewhere the lines about points that have ended are enough.
+/// A bar on a terminal; elsewhere the lines about points that have ended are enough, and say what is left.
 class SweepProgress {
  public:
-  SweepProgress(std::size_t at_once, std::size_t total) : at_once_(at_once), terminal_(isatty(fileno(stdout)) != 0) {
-    state_.total = total;
+  SweepProgress(const std::vector<Job>& jobs, std::vector<std::string> workloads, std::size_t at_once)
+      : jobs_(jobs), estimate_(std::move(workloads), at_once), terminal_(isatty(fileno(stdout)) != 0) {
+    state_.total = jobs.size();
   }
   ~SweepProgress() { clear(); }
 
@@ -133,22 +135,21 @@ class SweepProgress {
     std::string line = fmt::format("[{}{}] {}/{} | {} running", std::string(filled, '#'), std::string(kWidth - filled, '.'),
                                    s.ended, s.total, s.running);
     if (s.failed > 0) line += fmt::format(" | {} failed", s.failed);
-    // What is left costs what the points so far did, by as many hands; those that run now are half done.
-    if (seconds_per_point_ > 0) {
-      const double left = static_cast<double>(s.total - s.ended) - 0.5 * static_cast<double>(s.running);
-      line += fmt::format(" | {} left", duration(left * seconds_per_point_ / static_cast<double>(at_once_)));
-    }
+    if (const auto left = estimate_.seconds_left(s.running)) line += fmt::format(" | {} left", duration(*left));
     fmt::print("\r{:.79}\033[K", line);
     std::fflush(stdout);
   }
 
   void ended(const JobEnd& end) {
     ++ended_;
+    const bool ran = !end.skipped && !end.done_before && end.error.empty();
+    estimate_.ended(static_cast<std::size_t>(end.job - jobs_.data()), ran ? std::optional(end.seconds) : std::nullopt);
     if (end.skipped) return say(end.job->name, "is being run by another process");
     if (end.done_before) return say(end.job->name, "has been done by another process");
-    ++timed_, total_seconds_ += end.seconds;
-    seconds_per_point_ = total_seconds_ / static_cast<double>(timed_);
-    say(end.job->name, end.error.empty() ? "done in " + duration(end.seconds) : "FAILED: " + end.error);
+    std::string what = ran ? "done in " + duration(end.seconds) : "FAILED: " + end.error;
+    // The bar says it on a terminal. The other points that run now count in full.
+    const auto left = terminal_ || ended_ == state_.total ? std::nullopt : estimate_.seconds_left(0);
+    say(end.job->name, left ? fmt::format("{}, about {} left", what, duration(*left)) : what);
   }
 
   void clear() {
@@ -163,18 +164,21 @@ class SweepProgress {
     std::fflush(stdout);
   }
 
-  std::size_t at_once_, ended_ = 0, timed_ = 0;
+  const std::vector<Job>& jobs_;
+  SweepEstimate estimate_;
+  std::size_t ended_ = 0;
   bool terminal_;
-  double total_seconds_ = 0, seconds_per_point_ = 0;
   PoolState state_;
 };
 
 int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder,
                 PointInspector& inspector) {
   std::vector<Job> jobs;
+  std::vector<std::string> workloads;
   for (const Selected& s : points)
     if (s.status.state != PointState::done) {
       jobs.push_back(job_of(e, s.point, folder));
+      workloads.push_back(s.point.workload->name);
       jobs.back().done = [&] { return inspector.inspect_result(s.point).state == PointState::done; };
     }
   const std::size_t at_once = o.jobs ? o.jobs : std::max<std::size_t>(1, processors() / std::max(1u, e.ranks));
@@ -183,7 +187,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
   std::fflush(stdout);
   std::vector<std::string> failures;
   std::size_t elsewhere = 0;
-  SweepProgress progress(at_once, jobs.size());
+  SweepProgress progress(jobs, std::move(workloads), at_once);
   const int signal = run_jobs(
       jobs, at_once,
       [&](const JobEnd& end) {

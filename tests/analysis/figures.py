@@ -2,12 +2,13 @@
 
 import support
 import h5py
+import matplotlib
 import numpy as np
 
 import atoll_analysis
 from atoll_analysis import names, palette, run_report, svg, sweep_report
 from atoll_analysis.figures import balance, energy, responses, speedups, stack, timeline
-from atoll_analysis.figures.chart import Chart
+from atoll_analysis.figures.chart import NARROW, Chart, settle
 from atoll_analysis.palette import LIGHT
 
 
@@ -97,6 +98,40 @@ class RunFigures(support.FolderTest):
             chart.write_image(path)
             self.assertEqual(path.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
             self.assertGreater(path.stat().st_size, 5000)
+
+
+class Narrow(support.FolderTest):
+    """What a telephone shows: the same chart on less than half of the width, with text of the same size."""
+
+    def drawn(self, chart: Chart) -> "matplotlib.figure.Figure":
+        with matplotlib.rc_context({"figure.figsize": (NARROW, NARROW)}):
+            figure = chart.draw(LIGHT).figure
+            settle(figure)
+            return figure
+
+    def charts(self) -> list[Chart]:
+        path = self.result()
+        with support.edited(path) as file:
+            file.attrs["schema_version"] = np.uint64(4)
+            for part in ("dram", "link_in", "link_out", "mshr", "slice", "request", "response", "no_warp"):
+                file[f"stack/{part}"] = np.full((3, 4), 10.0)
+        return [*run_report.charts(atoll_analysis.load(path)).values(),
+                *sweep_report.charts(atoll_analysis.load_sweep(self.sweep())).values()]
+
+    def test_titles_and_legends_are_whole_do_not_overlap_and_name_what_the_wide_ones_name(self) -> None:
+        for chart in self.charts():
+            figure = self.drawn(chart)
+            self.assertEqual(figure.get_figwidth(), NARROW)
+            for wide, axes in zip(axes_of(chart), figure.axes, strict=True):
+                names = [[t.get_text() for t in a.get_legend().get_texts()] if a.get_legend() else [] for a in (wide, axes)]
+                self.assertEqual(*[[name.split() for name in of] for of in names])  # however it is folded
+                shown = [t for t in (axes._left_title, axes.get_legend()) if t is not None]
+                for artist in shown:
+                    box = artist.get_window_extent()
+                    self.assertGreaterEqual(box.x0, -1, (chart.name, str(artist)))
+                    self.assertLessEqual(box.x1, figure.bbox.width + 1, (chart.name, str(artist)))
+                if len(shown) == 2:
+                    self.assertFalse(shown[0].get_window_extent().overlaps(shown[1].get_window_extent()), chart.name)
 
 
 class SweepFigures(support.FolderTest):

@@ -18,6 +18,7 @@ from atoll_analysis import capacity, run_report, schema, structures, sweep_repor
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
+from atoll_analysis.palette import LIGHT
 from atoll_analysis.tables import ORIGINS
 
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
@@ -126,12 +127,52 @@ class Fresh(support.FolderTest):
         with self.assertRaisesRegex(KeyError, "no metric hits"):
             sweep.along("link.bandwidth_gbps", "hits")
 
+    def test_two_keys_are_a_heat_map_and_seeds_are_error_bars(self) -> None:
+        experiment = json.loads((support.DATA / "experiment.json").read_text())
+        experiment["variants"], experiment["reference"] = experiment["variants"][:2], {}
+        experiment["sweeps"] = [{"key": "link.bandwidth_gbps", "values": [4, 64]},
+                                {"key": "llc.latency_cycles", "values": [60, 240]}]
+        experiment["workloads"] = []
+        for seed in (1, 2):
+            workload = json.loads((support.DATA / "workload.json").read_text()) | {"seed": seed}
+            (self.folder / f"{seed}.json").write_text(json.dumps(workload))
+            experiment["workloads"].append({"name": f"mixed-seed{seed}", "path": str(self.folder / f"{seed}.json")})
+        (self.folder / "e.json").write_text(json.dumps(experiment))
+        said = atoll("sweep", self.folder / "e.json", "--out", self.folder / "two")
+        self.assertIn("[16/16] ", said)
+        sweep = atoll_analysis.load_sweep(self.folder / "two")
+        self.assertEqual(sweep.pairs, [("llc.latency_cycles", "link.bandwidth_gbps")])
+        table, speedups = sweep.grid(*sweep.pairs[0]), sweep.speedups()
+        self.assertEqual((list(table.columns), [at[1] for at in table.index]), ([4, 64], [60, 60, 240, 240]))
+        for latency in (60, 240):
+            for bandwidth in (4, 64):
+                own = speedups[f"sm_bandwidth_gbps-{bandwidth}_latency_cycles-{latency}"]
+                self.assertAlmostEqual(table.loc[("sm_side", latency), bandwidth], 2 / (1 / own).sum())
+                self.assertEqual(table.loc[("memory_side", latency), bandwidth], 1)
+        charts = sweep_report.charts(sweep)
+        heat = charts["by-llc-latency-cycles-and-link-bandwidth-gbps"].draw(LIGHT).figure.axes
+        self.assertEqual([axes.get_title(loc="left") for axes in heat], ["sm_side"])
+        self.assertEqual([t.get_text() for t in heat[0].texts], [f"{v:.2f}" for v in table.loc["sm_side"].to_numpy().ravel()])
+        lines = charts["by-link-bandwidth-gbps"]
+        self.assertIn("by seed", lines.note)
+        low, high = (speedups["sm_bandwidth_gbps-4_latency_cycles-60"].agg(f) for f in ("min", "max"))
+        self.assertLess(low, high)
+        bars = [c for c in lines.draw(LIGHT).figure.axes[0].collections if len(c.get_segments())]
+        np.testing.assert_allclose(bars[0].get_segments()[0][:, 1], [low, high])
+        with self.assertRaisesRegex(KeyError, "llc.ways is the same in all variants"):
+            sweep.grid("llc.ways", "link.bandwidth_gbps")
+
     def test_what_a_notebook_shows_of_a_result_and_a_sweep_is_short(self) -> None:
         run, sweep = atoll_analysis.load(self.result("sac.h5")), atoll_analysis.load_sweep(self.sweep())
         self.assertRegex(repr(run), r"^<Result sac\.h5: sac-4chip \(sac\) on .*, [\d,]+ cycles, digest [0-9a-f]{16}>$")
         self.assertLess(len(repr(run)), 300)
         self.assertIn("<th>llc.hit_rate</th>", run._repr_html_())
         self.assertIn("2 workloads x 3 variants, by llc.organisation, link.bandwidth_gbps", repr(sweep))
+        shown = sweep._repr_html_()
+        for workload in sweep.workloads:
+            self.assertIn(f"<td>{sweep.speedups().loc[workload, 'narrow']:.2f}</td>", shown)
+        chart = run_report.charts(run)["energy"]
+        self.assertEqual(chart._repr_png_()[:8], b"\x89PNG\r\n\x1a\n")
 
 
 if __name__ == "__main__":

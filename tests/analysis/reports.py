@@ -85,6 +85,10 @@ class PageTest(support.FolderTest):
         labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
         self.assertEqual(len(labels), text.count("<svg "))
         self.assertTrue(all(len(label) > 40 for label in labels))
+        kinds = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "class")]
+        self.assertEqual(kinds, ["chart wide", "chart narrow"] * (len(kinds) // 2))
+        named = [name for tag, name, value in page.attributes if tag == "div" and name in ("tabindex", "aria-label")]
+        self.assertEqual(len(named), 2 * text.count('<div class="scroll"'), "tables are reached by the keyboard, and named")
         return page
 
 
@@ -94,7 +98,7 @@ class RunPage(PageTest):
             text = page_of(name)
             self.check(text)
             self.assertEqual(text.count("<figure"), titles + 1, name)
-            self.assertLess(len(text), 600_000)
+            self.assertLess(len(text), 800_000)
 
     def test_summary_kernels_and_counters_are_those_of_the_file(self) -> None:
         path, page = self.result(), self.check(page_of("sac.h5"))
@@ -171,7 +175,7 @@ class RunPage(PageTest):
                 file[f"decisions/values/{name}"] = np.resize(values, number)
             file["decisions/cycle"][:] = ends
         text = run_report.page(atoll_analysis.load(path))
-        self.assertLess(len(text), 2_500_000)
+        self.assertLess(len(text), 3_500_000)
         self.assertIn("The first 500 of 3,000 kernels", text)
         self.assertIn("The first 500 of 3,000 decisions", text)
 

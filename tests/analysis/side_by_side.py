@@ -13,11 +13,12 @@ import support
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import cli, comparison, comparison_report
+from atoll_analysis import cli, comparison, comparison_report, rates, roofline
+from atoll_analysis.palette import LIGHT
 
 ORGANISATIONS = ("memory_side", "sm_side", "sac")
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2", "sac.window_cycles=1000",
-         "link.bandwidth_gbps=8"]
+         "link.bandwidth_gbps=8", "control.sample_cycles=1000"]
 
 
 class SideBySide(support.FolderTest):
@@ -52,6 +53,35 @@ class SideBySide(support.FolderTest):
         sizes = more.abs().max(axis=1).to_numpy()
         self.assertTrue((np.diff(sizes) <= 0).all(), "what separates most stands first")
 
+    def test_the_roofline_is_the_share_of_the_bandwidths_that_atoll_explain_has(self) -> None:
+        found = roofline.bounds(self.results[0])
+        said = subprocess.run([os.environ["ATOLL"], "explain", str(self.paths[0])], check=True, capture_output=True,
+                              encoding="utf-8").stdout
+        for name, words in (("LLC", "LLC slices"), ("links", "links outwards"), ("DRAM", "DRAM data buses")):
+            busy = next(line.split() for line in said.split("% busy")[1].splitlines() if line.strip().startswith(words))
+            self.assertAlmostEqual(100 * found.at[name, "share"], float(busy[len(words.split())]), delta=0.06)
+        chart = comparison_report.charts(self.compared)["roofline"]
+        axes = chart.draw(LIGHT).figure.axes[0]
+        issued = {name: r.totals["warp.instructions"].sum() / r.cycles for name, r in self.compared.runs.items()}
+        marks = [line for line in axes.lines if line.get_marker() in ("o", "s", "D") and len(line.get_xdata()) == 1]
+        self.assertEqual(len(marks), 9)
+        for at, (run, ipc) in enumerate(issued.items()):
+            for line, intensity in zip(marks[3 * at:], roofline.bounds(self.compared.runs[run])["intensity"]):
+                self.assertAlmostEqual(line.get_ydata()[0], ipc)
+                self.assertAlmostEqual(line.get_xdata()[0], intensity)
+        for line, (_, of) in zip(axes.lines, found.iterrows()):  # roofs: as many instructions as the bytes allow
+            self.assertAlmostEqual(line.get_ydata()[0] / line.get_xdata()[0], of["most"])
+        self.assertEqual([t.get_text() for t in axes.get_legend().get_texts()], ["LLC", "links", "DRAM", *ORGANISATIONS])
+
+    def test_time_lines_lie_upon_each_other(self) -> None:
+        figure = comparison_report.charts(self.compared)["overlay"].draw(LIGHT).figure
+        titles = [axes.get_title(loc="left") for axes in figure.axes]
+        self.assertEqual(titles[:2], ["Warp instructions per cycle, all chips", "LLC hit rate"])
+        for result, line in zip(self.results, [x for x in figure.axes[0].lines if x.get_label() in ORGANISATIONS], strict=True):
+            lengths = np.diff(line.get_xdata())
+            self.assertAlmostEqual((line.get_ydata()[:-1] * lengths).sum(), result.totals["warp.instructions"].sum(), delta=1)
+            self.assertEqual(line.get_xdata()[-1], rates.edges(result.counters)[-1])
+
     def test_decisions_say_what_was_promised_and_what_was_needed(self) -> None:
         made = comparison.choices(self.results[2])
         self.assertEqual(set(made["choice"]) - {"sm_side", "memory_side"}, set())
@@ -81,7 +111,8 @@ class SideBySide(support.FolderTest):
         for name, result in self.compared.runs.items():
             self.assertTrue(any(line.startswith(name) and f"{result.cycles:,} cycles" in line for line in text), text)
         page = (self.folder / "comparison.html").read_text(encoding="utf-8")
-        for part in ("Where the cycles went", "Decisions of sac", "lead needed", "Keys that differ"):
+        for part in ("Where the cycles went",
+                     "The runs over time", "Bandwidth of LLC, links and DRAM", "Decisions of sac", "lead needed", "Keys that differ"):
             self.assertIn(part, page)
         self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
 

@@ -133,6 +133,13 @@ class Sweep(program.ProgramTest):
             self.assertFalse(os.path.exists(f"/proc/{int(pid)}"))
         self.assertEqual({s for s, _ in self.states(experiment=slow).values()}, {"missing"})
 
+    def test_lines_say_how_long_the_whole_sweep_still_takes(self):
+        lines = [line for line in self.sweep().out.splitlines() if line.startswith("[")]
+        self.assertEqual(len(lines), POINTS)
+        for line in lines[:-1]:
+            self.assertRegex(line, r": done in .+, about .+ left$")
+        self.assertRegex(lines[-1], r": done in [^,]+$")
+
     def test_a_point_that_fails_is_reported_and_the_others_are_run(self):
         file = self.experiment()
         self.write("w/b.json", '{"kernels": [{"ctas": 1, "ragions": []}]}')

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from atoll_analysis.axes import mean_along, numeric
+from atoll_analysis.axes import mean_along, numeric, seed_bars, unseeded
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MARKS = "osD^vPX*"
@@ -19,18 +19,26 @@ _MOST_LINES = 8
 def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     drawing = Drawing(new_figure(3.2))
     axes = drawing.figure.subplots()
-    mean, values = mean_along(table), [float(v) for v in table.columns]
+    mean, values, seeds = mean_along(table), [float(v) for v in table.columns], seed_bars(table)
     log = values[0] > 0 and values[-1] / values[0] >= 8
     places = np.log2(values) if log else np.array(values)
     for at, (others, row) in enumerate(mean.iterrows()):
         colour = colours.categories[at % 8]
         each = table.xs(others, level="others").dropna()
-        if len(each) > 1:
+        low = high = None
+        if others in seeds.index:
+            low, high = (seeds.loc[others].xs(bound, level=1).to_numpy(dtype=float) for bound in ("lowest", "highest"))
+            middle = row.to_numpy(dtype=float)
+            axes.errorbar(places, middle, yerr=[(middle - low).clip(min=0), (high - middle).clip(min=0)], fmt="none",
+                          ecolor=colour, capsize=4, elinewidth=1.2)
+        elif len(each) > 1:
             axes.vlines(places, each.min(), each.max(), color=colour, alpha=0.35, linewidth=5)
         axes.plot(places, row.to_numpy(dtype=float), color=colour, label=str(others) or "all")
-        for x, value, at_value in zip(places, row, values):
+        for point, (x, value, at_value) in enumerate(zip(places, row, values)):
             tip = f"{others}, {key} = {at_value:g}: {fixed(float(value))}"
-            if len(each) > 1:
+            if low is not None and high is not None:
+                tip += f"; {fixed(low[point])} to {fixed(high[point])} by seed"
+            elif len(each) > 1:
                 tip += f"; {fixed(each[at_value].min())} to {fixed(each[at_value].max())} over {len(each)} workloads"
             axes.plot([x], [value], _MARKS[at % len(_MARKS)], color=colour, markersize=6, gid=drawing.tip(tip))
     axes.axhline(1, color=colours.ink, linewidth=0.9)
@@ -43,6 +51,10 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     label(axes, "Speed-up over the baseline")
     legend_above(axes)
     return drawing
+
+
+def _seeded(sweep: Sweep) -> bool:
+    return any(unseeded(workload) != workload for workload in sweep.workloads)
 
 
 def axes(sweep: Sweep) -> list[Chart]:
@@ -60,5 +72,7 @@ def axes(sweep: Sweep) -> list[Chart]:
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
         charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
                             lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
-                            "Harmonic means over the workloads that have all values; bars behind: the lowest and the highest."))
+                            "Harmonic means over the workloads that have all values; " + (
+                                "error bars: from the lowest to the highest of the means by seed." if _seeded(sweep) else
+                                "bars behind: the lowest and the highest.")))
     return charts

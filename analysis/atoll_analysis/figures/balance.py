@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from atoll_analysis.figures.chart import Chart, Drawing, label, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
@@ -14,7 +14,7 @@ from atoll_analysis.units import fixed, grouped, percent
 def _heat(axes: Axes, drawing: Drawing, values: pd.DataFrame, texts: pd.DataFrame, tips: pd.DataFrame, full: float,
           colours: Palette) -> None:
     """Cells of [chip x part]: as much colour as the value is of `full`."""
-    small = values.shape[1] > 24
+    small = values.shape[1] > (7 if is_narrow() else 24)
     for row, chip in enumerate(values.index):
         for column, part in enumerate(values.columns):
             value = float(values.at[chip, part])

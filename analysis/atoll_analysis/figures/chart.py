@@ -1,6 +1,8 @@
 """A figure that can be drawn in any palette: once for the page, once for PNG files."""
 
 import io
+import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +14,16 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from atoll_analysis import palette
 from atoll_analysis.palette import Palette
 from atoll_analysis.units import tick
 
-WIDTH = 11.0  # inches; everything is set for this width of page
+WIDTH = 11.0  # inches: a page on a desk, and images
+NARROW = 4.4  # inches: the same page on a telephone, whose text must not become smaller
+_NARROW_TITLE, _NARROW_NAME = 40, 16  # characters in a line
+_LETTER = 0.078  # inches, on average
 
 
 @dataclass
@@ -38,13 +43,13 @@ class Chart:
     name: str                          #: of PNG files and anchors: letters and '-'
     title: str
     alt: str                           #: for those who cannot see it: what is shown and its main figures
-    draw: Callable[[Palette], Drawing]
+    draw: Callable[[Palette], Drawing]  #: as wide as new_figure() makes it
     note: str = ""                     #: caption below the figure
     heading: str = ""                  #: of an image that stands alone; else the title
 
-    def svg(self, colours: Palette) -> tuple[bytes, dict[str, str]]:
-        """An SVG document whose text is text, and the tips by gid."""
-        with matplotlib.rc_context(_style(colours)):
+    def svg(self, colours: Palette, width: float = WIDTH) -> tuple[bytes, dict[str, str]]:
+        """An SVG document of that many inches whose text is text, and the tips by gid."""
+        with matplotlib.rc_context(_style(colours, width)):
             drawing, raw = self.draw(colours), io.BytesIO()
             settle(drawing.figure)
             drawing.figure.savefig(raw, format="svg", metadata={"Date": None})
@@ -52,17 +57,31 @@ class Chart:
 
     def write_image(self, path: Path) -> None:
         """PNG, PDF or SVG by the suffix, in light colours."""
+        self._save(path)
+
+    def _repr_png_(self) -> bytes:
+        """For notebooks."""
+        raw = io.BytesIO()
+        self._save(raw, format="png")
+        return raw.getvalue()
+
+    def _save(self, to: Path | io.BytesIO, **options: str) -> None:
         with matplotlib.rc_context(_style(palette.LIGHT)):
             figure = self.draw(palette.LIGHT).figure
             settle(figure)
             figure.text(0.005, 1.0 + 0.12 / figure.get_figheight(), self.heading or self.title, fontsize=11,
                         fontweight="bold", va="bottom")
-            figure.savefig(path, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12)
+            figure.savefig(to, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12, **options)
 
 
-def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure of `width` x `height` inches that lays itself out."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+def is_narrow() -> bool:
+    """Whether what is drawn now is for a telephone: fewer ticks, legends below titles, no text in small cells."""
+    return float(matplotlib.rcParams["figure.figsize"][0]) < WIDTH / 2
+
+
+def new_figure(height: float) -> Figure:
+    """An empty figure that lays itself out, `height` inches high and as wide as what is drawn now."""
+    figure = Figure(figsize=(matplotlib.rcParams["figure.figsize"][0], height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -76,7 +95,12 @@ def settle(figure: Figure) -> None:
 
 def label(axes: Axes, title: str, unit: str = "") -> None:
     """Title and unit above the panel, where they are read without turning the head."""
-    axes.set_title(title + (f"  ({unit})" if unit else ""), loc="left", fontsize=10, fontweight="semibold", pad=5)
+    _title(axes, title + (f"  ({unit})" if unit else ""), 5)
+
+
+def _title(axes: Axes, text: str, pad: float) -> None:
+    text = textwrap.fill(text, _NARROW_TITLE) if is_narrow() else text
+    axes.set_title(text, loc="left", fontsize=10, fontweight="semibold", pad=pad)
 
 
 def percent_axis(axis: Axis) -> None:
@@ -88,19 +112,52 @@ def count_axis(axis: Axis) -> None:
 
 
 def legend_at(axes: Axes, inches: float, loc: str, columns: int, *handles_and_names: list[Any]) -> None:
-    """A legend at the left, its corner `loc` that far above the upper or, if negative, below the lower end of the axes."""
+    """A legend at the left, its corner `loc` that far above the upper or, if negative, below the lower end of the axes.
+    Where that is narrow it stands between the title and the axes."""
+    if is_narrow():
+        legend_above(axes, *handles_and_names)
+        return
     shift = ScaledTranslation(0, inches, axes.figure.dpi_scale_trans)
     axes.legend(*handles_and_names, loc=loc, bbox_to_anchor=(0, float(inches > 0)), bbox_transform=axes.transAxes + shift,
                 ncol=columns, frameon=False, fontsize=9, borderpad=0, borderaxespad=0, handlelength=1.2, columnspacing=1.2)
 
 
-def legend_above(axes: Axes, *handles_and_names: list[Any], columns: int = 8) -> None:
-    axes.legend(*handles_and_names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=columns, frameon=False, fontsize=9,
-                borderpad=0.1, borderaxespad=0.3, handlelength=1.2, columnspacing=1.2)
+def legend_above(axes: Axes, *handles_and_names: list[Any]) -> None:
+    """A legend beside the title or, where there is no room for it, below, for which the figure grows."""
+    handles, names = handles_and_names or axes.get_legend_handles_labels()
+    names = [folded(str(name), 2 * _NARROW_NAME) for name in names]
+    room, title = axes.figure.get_figwidth() - 0.9, axes.get_title(loc="left")
+    looks: dict[str, Any] = {"frameon": False, "fontsize": 9, "borderpad": 0.1, "borderaxespad": 0.3, "handlelength": 1.2,
+                             "columnspacing": 1.2}
+    if not is_narrow() and sum(0.4 + _LETTER * len(name) for name in names) + 1.2 * _LETTER * len(title) < room:
+        axes.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncol=max(len(names), 1), **looks)
+        return
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    longest = max((len(line) for name in names for line in name.split("\n")), default=1)
+    columns = max(1, int(room / (0.4 + _LETTER * longest)))
+    rows = lines * -(-len(names) // columns)
+    _title(axes, title, 7 + 13 * rows)  # points
+    axes.figure.set_figheight(axes.figure.get_figheight() + 0.19 * rows)
+    # From the left end of the figure, or names of rows would push it out at the right.
+    across = blended_transform_factory(axes.figure.transFigure, axes.transAxes)
+    axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0.01, 1.0), bbox_transform=across, ncol=columns, **looks)
 
 
-def _style(colours: Palette) -> Mapping[str, object]:
-    return {"font.size": 9, "font.family": "DejaVu Sans", "text.color": colours.ink, "axes.labelcolor": colours.muted,
+def folded(name: str, most: int = 0) -> str:
+    """A name of a row or line, in narrow figures over several lines of at most so many characters if it has joints."""
+    if not is_narrow():
+        return name
+    lines = [""]
+    for part in re.findall(r"[^-_ ]*[-_ ]?", name):
+        if lines[-1] and len(lines[-1]) + len(part) > (most or _NARROW_NAME):
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _style(colours: Palette, width: float = WIDTH) -> Mapping[str, object]:
+    return {"figure.figsize": (width, width), "font.size": 9, "font.family": "DejaVu Sans",
+            "text.color": colours.ink, "axes.labelcolor": colours.muted,
             "axes.edgecolor": colours.grid, "axes.titlecolor": colours.ink, "axes.facecolor": "none",
             "figure.facecolor": "none", "xtick.color": colours.muted, "ytick.color": colours.muted,
             "xtick.labelcolor": colours.muted, "ytick.labelcolor": colours.muted, "grid.color": colours.grid,

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from atoll_analysis.comparison import Comparison
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_at, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, folded, is_narrow, label, legend_at, new_figure
 from atoll_analysis.figures.stack import fill
 from atoll_analysis.palette import Palette
 from atoll_analysis.units import fixed, grouped, percent
@@ -22,9 +22,9 @@ def _draw(table: pd.DataFrame, speedups: "pd.Series[float]", colours: Palette) -
             left += value
         axes.annotate(f"{fixed(speedups[run])} x", (left, row), (5, 0), textcoords="offset points", va="center",
                       fontweight="semibold")
-    axes.set_yticks(range(len(table.columns)), list(table.columns))
+    axes.set_yticks(range(len(table.columns)), [folded(str(run)) for run in table])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.06 * float(table.sum().max()))
+    axes.set_xlim(0, (1.2 if is_narrow() else 1.06) * float(table.sum().max()))
     count_axis(axes.xaxis)
     axes.set_xlabel("cycles")
     axes.spines[:].set_visible(False)

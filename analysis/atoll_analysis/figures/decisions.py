@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from atoll_analysis.decisions import degree, judged, options, parts, policy, reigns
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, folded, label, legend_above, new_figure, percent_axis
 from atoll_analysis.figures.timeline import mark_kernels
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
@@ -41,7 +41,7 @@ def _draw_choices(axes: Axes, result: Result, ruled: pd.DataFrame, choices: Sequ
         axes.add_patch(Rectangle((begin, row + 0.12), max(end - begin, shortest), 0.76, gid=gid, linewidth=0.5,
                                  edgecolor=colours.paper, facecolor=colours.categories[row % 8]))
     axes.set_ylim(len(choices), 0)
-    axes.set_yticks(np.arange(len(choices)) + 0.5, [_name(choice) for choice in choices])
+    axes.set_yticks(np.arange(len(choices)) + 0.5, [folded(_name(choice)) for choice in choices])
     axes.spines["left"].set_visible(False)
     label(axes, "Choice in force")
 

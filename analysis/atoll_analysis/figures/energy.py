@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import joules, percent
@@ -28,7 +28,7 @@ def _draw(parts: "pd.Series[float]", colours: Palette) -> Drawing:
     axes.barh(0, 0, color=colours.muted, alpha=0.55, label="drawn at rest, times the run's length")
     axes.set_yticks(range(len(parts)), [LABELS.get(str(name), str(name)) for name in parts.index])
     axes.invert_yaxis()
-    axes.set_xlim(0, most * scale * 1.14)
+    axes.set_xlim(0, most * scale * (1.6 if is_narrow() else 1.14))
     axes.grid(axis="x")
     label(axes, "Energy of all chips and their memories", unit)
     legend_above(axes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, percent_axis
+from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, legend_above, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent, si
@@ -37,7 +37,7 @@ def _draw_origins(loads: pd.DataFrame, colours: Palette) -> Drawing:
             tip = drawing.tip(f"{name}, {LABELS[origin]}: {percent(part)}, {grouped(row[origin])} loads")
             axes.barh(at, part, left=left, height=0.78 if rows > 1 else 0.5, color=_colour(origin, colours),
                       edgecolor=colours.paper, linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
-            if part > 0.06:
+            if part > (0.17 if is_narrow() else 0.06):
                 axes.text(left + part / 2, at, percent(part), ha="center", va="center", fontsize=8.5,
                           color=colours.on_pale if origin.startswith("remote") else colours.on_strong)
             left += part
@@ -81,7 +81,9 @@ def _draw_latency(buckets: pd.DataFrame, colours: Palette) -> Drawing:
                      linewidth=0.6, gid=tip)
         axes.bar(0, 0, color=_colour(origin, colours), label=LABELS[origin])
         below += part
-    axes.set_xticks(np.arange(len(buckets) + 1) - 0.5, [grouped(2**b) for b in [*buckets.index, buckets.index[-1] + 1]])
+    limits = [grouped(2**b) for b in [*buckets.index, buckets.index[-1] + 1]]
+    step = -(-len(limits) // 7) if is_narrow() else 1
+    axes.set_xticks((np.arange(len(limits)) - 0.5)[::step], limits[::step])
     axes.set_xlabel("latency of the L1 miss (cycles, doubling)")
     percent_axis(axes.yaxis)
     axes.locator_params(axis="y", nbins=5)

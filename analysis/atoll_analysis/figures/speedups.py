@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, legend_at, new_figure
+from atoll_analysis.figures.chart import WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure
 from atoll_analysis.palette import Palette
-from atoll_analysis.sweep import Sweep
+from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MOST_VARIANTS = 8     # bars of more cannot be told apart
@@ -45,7 +45,7 @@ def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawin
                           markeredgewidth=0.6, label="_paper")
     axes.axhline(1, color=colours.ink, linewidth=0.9)
     longest = max(len(str(w)) for w in table.index)
-    tilted = longest * len(table) > 150
+    tilted = longest * len(table) > 150 * axes.figure.get_figwidth() / WIDTH
     axes.set_xticks(range(len(table)), list(table.index), rotation=35 if tilted else 0, ha="right" if tilted else "center",
                     rotation_mode="anchor")
     axes.set_xlim(-0.6, len(table) - 0.4)
@@ -54,10 +54,11 @@ def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawin
 
 
 def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
-    per_row = max(1, _BARS_PER_ROW // table.shape[1])
+    drawing = Drawing(new_figure(1))
+    per_row = max(1, int(_BARS_PER_ROW * drawing.figure.get_figwidth() / WIDTH) // table.shape[1])
     count = -(-len(table) // per_row)
     rows = np.array_split(np.arange(len(table)), count)
-    drawing = Drawing(new_figure(0.5 + 2.5 * count))
+    drawing.figure.set_figheight(0.5 + 2.5 * count)
     panels = np.atleast_1d(drawing.figure.subplots(count, 1))
     top = 1.08 * max(1.0, float(np.nanmax(table.to_numpy())))
     for axes, row in zip(panels, rows):
@@ -67,7 +68,7 @@ def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
         handles += panels[0].plot([], [], "D", markersize=3.2, color=colours.ink)
         names.append("paper")
     label(panels[0], "Speed-up over the baseline")
-    legend_above(panels[0], handles, names, columns=min(len(names), 5))
+    legend_above(panels[0], handles, names)
     return drawing
 
 
@@ -89,8 +90,9 @@ def speedups(sweep: Sweep) -> Chart | None:
 def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
     groups = sorted(dict.fromkeys(table.index.get_level_values("group")), key=lambda group: group != "ALL")
     variants = list(table.columns)
-    drawing = Drawing(new_figure(0.9 + 0.36 * len(variants)))
-    panels = np.atleast_1d(drawing.figure.subplots(1, len(groups), sharey=True))
+    rows = len(groups) if is_narrow() else 1
+    drawing = Drawing(new_figure(rows * (0.9 + 0.36 * len(variants))))
+    panels = np.atleast_1d(drawing.figure.subplots(rows, 1 if is_narrow() else len(groups), sharey=True))
     most = 1.06 * max(1.0, float(np.nanmax(table.to_numpy())))
     for axes, group in zip(panels, groups):
         for at, (mean, text) in enumerate(_MEANS.items()):
@@ -105,7 +107,7 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
                               textcoords="offset points",
                               color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
         axes.axvline(1, color=colours.ink, linewidth=0.9)
-        axes.set_yticks(range(len(variants)), variants)
+        axes.set_yticks(range(len(variants)), [folded(v) for v in variants])
         axes.set_xlim(0, most)
         axes.set_ylim(len(variants) - 0.45, -0.55)
         axes.grid(axis="x")

@@ -12,12 +12,14 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
 
 from atoll_analysis import capacity, names, rates
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, label, legend_above, new_figure, percent_axis, settle
+from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, count_axis, is_narrow, label, legend_above, new_figure,
+                                          percent_axis, settle)
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
 
 _MOST_SAMPLES = 200   # more cannot be told apart on a page, and make it heavy
+_MOST_NARROW = 60     # in a narrow window
 _FEWEST_SAMPLES = 3
 _MOST_KERNELS = 150   # marked by lines
 _NARROWEST = 1500     # of the run: shorter kernels are not seen in the strip
@@ -108,7 +110,7 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
         tip = drawing.tip(f"kernel {at}: {name}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
         axes.add_patch(Rectangle((begin, 0.08), end - begin, 0.84, facecolor=colours.muted, linewidth=0.6,
                                  edgecolor=colours.paper, alpha=0.28 if int(at) % 2 else 0.45, gid=tip))
-        room = int((end - begin) / max(result.cycles, 1) * 150)  # characters that fit
+        room = int((end - begin) / max(result.cycles, 1) * 150 * axes.figure.get_figwidth() / WIDTH)  # characters that fit
         name = f"{at} {name}" if len(f"{at} {name}") <= room else str(at)
         if len(name) <= room:
             axes.text((begin + end) / 2, 0.47, name, ha="center", va="center", fontsize=8, clip_on=True)
@@ -143,7 +145,9 @@ def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.fl
                                  facecolor=colours.ink, linewidth=0, alpha=0.0, zorder=10, gid=gid))
 
 
-def _draw(result: Result, panels: list[Panel], edges: npt.NDArray[np.float64], colours: Palette) -> Drawing:
+def _draw(result: Result, colours: Palette) -> Drawing:
+    counters = rates.coarsened(result.counters, _MOST_NARROW if is_narrow() else _MOST_SAMPLES)
+    panels, edges = _panels(result, counters), rates.edges(counters)
     heights = [_KERNEL_STRIP] + [_PANEL] * len(panels)
     figure = new_figure(sum(heights) + 0.45 * len(heights))
     drawing = Drawing(figure)
@@ -190,4 +194,4 @@ def timeline(result: Result) -> Chart | None:
     heading = (f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
                f"{'' if result.complete else ' (stopped early)'}, {grouped(result.cycles)} cycles, digest {result.digest}")
     return Chart("timeline", "The run over time", f"Time series with a panel for each of: {means}.",
-                 lambda colours: _draw(result, panels, edges, colours), period, heading)
+                 lambda colours: _draw(result, colours), period, heading)

@@ -1,5 +1,5 @@
 "use strict";
-// Without scripts the page lacks nothing but sorting: browsers show <title> as tooltips themselves.
+// Without scripts the page lacks nothing but sorting and searching: browsers show <title> as tooltips themselves.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -28,6 +28,33 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+const LONG = 12;  // rows
+for (const table of document.querySelectorAll(".scroll > table")) {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length <= LONG) continue;
+  const bar = document.createElement("label"), input = document.createElement("input"), count = document.createElement("output");
+  bar.className = "search";
+  input.type = "search";
+  input.placeholder = `all ${rows.length} rows`;
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+      shown += row.hidden ? 0 : 1;
+    }
+    count.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
+  });
+  bar.append("Search", input, count);
+  table.parentElement.before(bar);
+}
+addEventListener("beforeprint", () => {
+  for (const input of document.querySelectorAll(".search input")) {
+    input.value = "";
+    input.dispatchEvent(new Event("input"));
+  }
+});
 const tip = document.createElement("div");
 tip.id = "tip";
 tip.hidden = true;

@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pandas as pd
 from atoll_analysis import axes, means
 from atoll_analysis.config import differences
 from atoll_analysis.errors import BadResult, check_input
-from atoll_analysis.metrics import metrics
+from atoll_analysis.metrics import UNITS, metrics
+from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
 
 
@@ -42,16 +44,38 @@ class Sweep:
 
     def along(self, key: str, metric: str = "speedup") -> pd.DataFrame:
         """[workload, others x value of the key] one figure of every run: `others` is what else its variant sets."""
+        self._check(key, metric)
+        return axes.along(self.runs, self.axes, key, metric)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of keys of numbers that variants vary independently."""
+        return axes.pairs(self.configs)
+
+    def grid(self, row: str, column: str, metric: str = "speedup") -> pd.DataFrame:
+        """[others, value of `row` x value of `column`] harmonic mean of one figure over the workloads that have it at every
+        point; `others` is what else the variants set."""
+        self._check(row, metric)
+        self._check(column, metric)
+        return axes.grid(self.runs, self.axes, row, column, metric)
+
+    def _check(self, key: str, metric: str) -> None:
         if key not in self.axes:
             raise KeyError(f"{key} is the same in all variants; these differ: {', '.join(self.axes)}")
         if metric not in self.runs:
-            raise KeyError(f"there is no metric {metric}; `runs` has {', '.join(map(str, self.runs))}")
-        return axes.along(self.runs, self.axes, key, metric)
+            raise KeyError(unknown(metric, self.runs, "metric"))
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing" if self.missing else ""
         varied = f", by {', '.join(self.axes)}" if self.axes else ""
         return f"<Sweep {self.path.name}: {len(self.workloads)} workloads x {len(self.variants)} variants{varied}{missing}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, its speed-ups, and what is missing."""
+        gaps = "".join(f"<li>{escape(point)}: {escape(why)}</li>" for point, why in self.missing.items())
+        table = self.speedups().T  # variants are many, and their names long
+        return (f"<p><code>{escape(repr(self))}</code></p>{table.to_html(float_format='{:.2f}'.format, na_rep='–')}"
+                + (f"<ul>{gaps}</ul>" if gaps else ""))
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""
@@ -132,7 +156,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = pd.DataFrame([_row(heads, w, v, groups.get(w, ""), baselines.get(v, first)) for w, v in heads])
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
-    runs = runs.join(configs[axes.varied(configs)].reset_index(drop=True))
+    runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
 
 
