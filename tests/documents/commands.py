@@ -35,9 +35,10 @@ def documents():
 
 def python_with_plots():
     """Debian's own has the packages; another one that stands first on the PATH may not."""
-    for candidate in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([candidate, "-c", "import h5py, matplotlib, pandas"], capture_output=True, check=False).returncode == 0:
-            return candidate
+    for modules in ("h5py, matplotlib, pandas, ensurepip, pip, setuptools, wheel", "h5py, matplotlib, pandas"):
+        for candidate in (sys.executable, "/usr/bin/python3"):
+            if subprocess.run([candidate, "-c", "import " + modules], capture_output=True, check=False).returncode == 0:
+                return candidate
     return sys.executable
 
 
@@ -57,13 +58,15 @@ class Folder:
         self.path = path
         for name in ("inputs", "examples", "analysis", "slurm"):
             shutil.copytree(os.path.join(ROOT, name), os.path.join(path, name), ignore=shutil.ignore_patterns("build", "*.egg-info"))
-        os.symlink(os.path.join(ROOT, "tests"), os.path.join(path, "tests"))
+        for name in ("tests", "packaging", "CITATION.cff"):
+            os.symlink(os.path.join(ROOT, name), os.path.join(path, name))
         for name in ("build", "bin", "home"):
             os.mkdir(os.path.join(path, name))
         os.symlink(BUILD, os.path.join(path, "build", "release"))
         os.symlink(program.ATOLL, os.path.join(path, "bin", "atoll"))
         self.python = python_with_plots()
         self.script("python3", f'exec {self.python} -B "$@"')
+        self.script("pip", f'exec {self.python} -m pip "$@"')
         self.script("atoll-report", f'PYTHONPATH={path}/analysis exec {self.python} -B -m atoll_analysis "$@"')
         self.write("sass/kernelslist.g", "kernel-1.traceg\n")
         self.write("sass/kernel-1.traceg", sass_trace.kernel())

@@ -54,6 +54,25 @@ PLANS = {
         not_run={"./bootstrap.sh demo": "installs packages and builds; integration_installation runs the same demo from a prefix"},
         needs={"PYTHONPATH=analysis": ANALYSIS, "atoll record": GEMM},
     ),
+    "docs/README.md": Plan(
+        before=[
+            """printf '%s' '{"system": "sac-4chip", "scale": 16, "baseline": "m", "workloads": [{"name": "stream",
+            "path": "inputs/workloads/stream.json"}], "variants": [{"name": "m", "set": {}}], "sweeps": [{"key":
+            "link.bandwidth_gbps", "values": [96, 192]}]}' >mine.json""",
+            "cp sass/* .",
+        ],
+        instead={
+            "mpirun": "mpirun -n 5 atoll run sac-4chip --set chips=16 --scale 16 -w mixed -o out.h5",
+            "atoll record": "atoll record -o T2.h5 -- build/release/workloads/gemm --ni 64 --nj 64 --nk 64",
+        },
+        needs={"atoll-report": ANALYSIS, "atoll record": GEMM, "atoll info T2.h5": GEMM},
+    ),
+    "docs/installation.md": Plan(
+        instead={"$HOME/atoll/bin/atoll sweep": "$HOME/atoll/bin/atoll sweep quick --only 'gemm__*'"},
+        not_run={"packaging/make.sh": "builds everything anew; its try.sh is what integration_installation runs",
+                 "sudo apt-get": "changes the machine", "tar": "needs the tarball of packaging/make.sh"},
+        needs={"pip install": "python3 -c 'import pip, setuptools, wheel'", "PYTHONPATH=python": f"test -d python && {ANALYSIS}"},
+    ),
     "docs/analysis.md": Plan(
         before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o out.h5"],
         instead={"atoll run": f"atoll run sac-4chip -w {MIXED} --set llc.organisation=sac --set observe.sharing=true -o out.h5 --force"},
