@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
 #include "comm/launcher.hpp"
+#include "comm/mpi_doorbells.hpp"
 #include "comm/serial_transport.hpp"
+#include "comm/short_slices.hpp"
 
 namespace atl {
 namespace {
@@ -26,26 +29,60 @@ template <class F> void in_pieces(char* data, std::size_t bytes, F&& f) {
   for (std::size_t at = 0; at < bytes; at += kPieceBytes) f(data + at, static_cast<int>(std::min(kPieceBytes, bytes - at)));
 }
 
-/// Polls for a while, then, if ranks outnumber processors, sleeps for moments. A waiting rank that only yields stays in the
-/// run queue, and on processors that others want too it gets its turn back after whole time slices; one that sleeps is woken
-/// at once.
-void wait_for(MPI_Request& request, bool crowded) {
-  constexpr int kPollsBeforeSleep = 100;
-  for (int polls = 0;; ++polls) {
-    int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done) return;
-    if (crowded && polls >= kPollsBeforeSleep) {
-      const timespec moment{0, 1000};
-      nanosleep(&moment, nullptr);
+/// Waits for messages of one rank: polls for as long as going to sleep and being woken would take, then sleeps. Polling is
+/// left out while it has not helped of late, because the other rank takes longer or needs this very processor; now and then
+/// it is tried again. Nothing is concluded from the number of ranks: other jobs count as much.
+class Patience {
+ public:
+  /// `bells`: those that the other rank rings; nullptr: it is on another host.
+  explicit Patience(MpiDoorbells* bells) : bells_(bells) {}
+
+  void wait_for(MPI_Request& request) {
+    const auto done = [&] {
+      int flag = 0;
+      MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+      return flag != 0;
+    };
+    if (done()) return;
+    const auto start = Clock::now();
+    if (helped_ >= kHelps || ++left_out_ % kTryEvery == 0) {
+      while (Clock::now() - start < kPoll) {
+        if (!done()) continue;
+        helped_ = std::min(helped_ + 1, 2 * kHelps - 1);
+        return;
+      }
+      helped_ = std::max(helped_ - 1, 0);
+    }
+    for (;;) {
+      const std::uint32_t rings = bells_ != nullptr ? bells_->rings() : 0;
+      if (done()) return;
+      if (bells_ != nullptr) {
+        bells_->sleep(rings);
+      } else {
+        // A quarter of what it has waited: it comes at most that much too late.
+        const auto moment = std::clamp<Clock::duration>((Clock::now() - start) / 4, kShortest, kLongest);
+        const timespec t{0, std::chrono::nanoseconds(moment).count()};
+        nanosleep(&t, nullptr);
+      }
     }
   }
-}
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::duration kPoll = std::chrono::microseconds(100);
+  static constexpr Clock::duration kShortest = std::chrono::microseconds(1), kLongest = std::chrono::microseconds(500);
+  static constexpr int kHelps = 4;
+  static constexpr unsigned kTryEvery = 32;
+  MpiDoorbells* bells_;
+  int helped_ = kHelps;  ///< polls that were in time, less those that were not, between 0 and 7
+  unsigned left_out_ = 0;
+};
 
 /// A message goes in parts: one of bounded size that starts with the total size, and, seldom, the rest.
 class MpiStream final : public Stream {
  public:
-  MpiStream(int rank, int number, bool crowded) : rank_(rank), first_tag_(2 * number + 1), crowded_(crowded) {
+  MpiStream(MpiDoorbells& bells, int rank, int number)
+      : bells_(bells), first_here_(bells.reaches(rank) ? &bells : nullptr), rank_(rank), first_tag_(2 * number + 1) {
     first_in_.resize(kFirstBytes);
   }
   ~MpiStream() override {
@@ -68,12 +105,13 @@ class MpiStream final : public Stream {
     start(s.bytes.data(), static_cast<int>(first), first_tag_);
     in_pieces(s.bytes.data() + first, s.bytes.size() - first,
               [&](char* data, int count) { start(data, count, first_tag_ + 1); });
+    bells_.ring(rank_);
   }
 
   void receive(std::string& body) override {
     MPI_Request request;
     MPI_Irecv(first_in_.data(), static_cast<int>(kFirstBytes), MPI_BYTE, rank_, first_tag_, MPI_COMM_WORLD, &request);
-    wait_for(request, crowded_);
+    first_here_.wait_for(request);
     std::uint64_t total;
     std::memcpy(&total, first_in_.data(), sizeof total);
     const std::size_t first = std::min<std::size_t>(total, kFirstBytes - sizeof total);
@@ -82,7 +120,7 @@ class MpiStream final : public Stream {
     body.resize(total);
     in_pieces(body.data() + first, total - first, [&](char* data, int count) {
       MPI_Irecv(data, count, MPI_BYTE, rank_, first_tag_ + 1, MPI_COMM_WORLD, &request);
-      wait_for(request, crowded_);
+      large_.wait_for(request);
     });
   }
 
@@ -92,11 +130,13 @@ class MpiStream final : public Stream {
     std::vector<MPI_Request> parts{};
   };
   void finish(Sending& s) {
-    for (MPI_Request& request : s.parts) wait_for(request, crowded_);
+    for (MPI_Request& request : s.parts) large_.wait_for(request);
     s.parts.clear();
   }
+  MpiDoorbells& bells_;
+  Patience first_here_;
+  Patience large_{nullptr};  ///< what goes on in steps of both sides, without rings
   int rank_, first_tag_;
-  bool crowded_;
   std::string first_in_;
   Sending sending_[2];  ///< used in turn
   int turn_ = 0;
@@ -104,19 +144,30 @@ class MpiStream final : public Stream {
 
 class MpiTransport final : public Transport {
  public:
-  explicit MpiTransport(bool crowded) : crowded_(crowded) {
-    if (crowded_) prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; 50,000 otherwise
+  MpiTransport() {
+    prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds; 50,000 otherwise: sleeps are for moments
+    ask_for_short_slices();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::unique_ptr<Stream> open(int rank, int number) override { return std::make_unique<MpiStream>(rank, number, crowded_); }
+  std::unique_ptr<Stream> open(int rank, int number) override { return std::make_unique<MpiStream>(bells_, rank, number); }
 
+  /// In each round a rank knows the minimum of twice as many ranks before it. Not by MPI_Allreduce, which polls.
   std::uint64_t all_min(std::uint64_t value) override {
-    std::uint64_t result = 0;
-    MPI_Allreduce(&value, &result, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-    return result;
+    for (int distance = 1; distance < size_; distance *= 2) {
+      const int to = (rank_ + distance) % size_, from = (rank_ - distance + size_) % size_;
+      std::uint64_t other = 0;
+      MPI_Request in, out;
+      MPI_Irecv(&other, 1, MPI_UINT64_T, from, kMinTag, MPI_COMM_WORLD, &in);
+      MPI_Isend(&value, 1, MPI_UINT64_T, to, kMinTag, MPI_COMM_WORLD, &out);
+      bells_.ring(to);
+      Patience(bells_.reaches(from) ? &bells_ : nullptr).wait_for(in);
+      Patience(nullptr).wait_for(out);
+      value = std::min(value, other);
+    }
+    return value;
   }
 
   void broadcast(std::string& body, int root) override {
@@ -137,8 +188,9 @@ class MpiTransport final : public Transport {
   }
 
  private:
+  static constexpr int kMinTag = 0;  // of streams: from 1 on
   int rank_ = 0, size_ = 1;
-  bool crowded_;
+  MpiDoorbells bells_;
 };
 
 }  // namespace
@@ -159,11 +211,13 @@ MpiSession::MpiSession(int& argc, char**& argv, bool parallel) {
   setenv("OMPI_MCA_btl_vader_eager_limit", "65536", 0);
   MPI_Init(&argc, &argv);
   active_ = true;
-  transport_ = std::make_unique<MpiTransport>(crowded);
+  transport_ = std::make_unique<MpiTransport>();
 }
 
 MpiSession::~MpiSession() {
-  if (active_) MPI_Finalize();
+  if (!active_) return;
+  transport_.reset();
+  MPI_Finalize();
 }
 
 void MpiSession::abort(int exit_code) {

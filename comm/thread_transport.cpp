@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "comm/collective_errors.hpp"
+#include "comm/short_slices.hpp"
 
 namespace atl {
 namespace {
@@ -22,24 +23,46 @@ struct PeerFailed {};
 /// From which rank to which, by which stream.
 using Way = std::tuple<int, int, int>;
 
+/// One way of a stream. Only the rank that waits for it is woken: on a busy host each thread that wakes in vain costs a
+/// turn.
+class Box {
+ public:
+  void post(std::string body) {
+    const std::lock_guard lock(mutex_);
+    bodies_.push_back(std::move(body));
+    changed_.notify_one();
+  }
+  std::string take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || !bodies_.empty(); });
+    if (bodies_.empty()) throw PeerFailed{};
+    std::string body = std::move(bodies_.front());
+    bodies_.pop_front();
+    return body;
+  }
+  void fail() {
+    const std::lock_guard lock(mutex_);
+    failed_ = true;
+    changed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> bodies_;
+  bool failed_ = false;
+};
+
 /// Boxes of all streams, and one place for collectives.
 class Hub {
  public:
   explicit Hub(int ranks) : ranks_(ranks), gathered_(static_cast<std::size_t>(ranks)) {}
 
-  void post(const Way& way, std::string body) {
+  Box& box(const Way& way) {
     const std::lock_guard lock(mutex_);
-    boxes_[way].push_back(std::move(body));
-    changed_.notify_all();
-  }
-  std::string take(const Way& way) {
-    std::unique_lock lock(mutex_);
-    auto& box = boxes_[way];
-    changed_.wait(lock, [&] { return failed_ || !box.empty(); });
-    if (box.empty()) throw PeerFailed{};
-    std::string body = std::move(box.front());
-    box.pop_front();
-    return body;
+    Box& box = boxes_[way];
+    if (failed_) box.fail();
+    return box;
   }
   /// All ranks enter with their body and leave with everybody's.
   std::vector<std::string> gather(int rank, const std::string& body) {
@@ -58,6 +81,7 @@ class Hub {
     const std::lock_guard lock(mutex_);
     failed_ = true;
     changed_.notify_all();
+    for (auto& [way, box] : boxes_) box.fail();
   }
   int ranks() const { return ranks_; }
 
@@ -65,7 +89,7 @@ class Hub {
   int ranks_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<Way, std::deque<std::string>> boxes_;
+  std::map<Way, Box> boxes_;
   std::vector<std::string> gathered_;
   int inside_ = 0;
   bool leaving_ = false, failed_ = false;
@@ -73,13 +97,13 @@ class Hub {
 
 class ThreadStream final : public Stream {
  public:
-  ThreadStream(Hub& hub, int here, int there, int number) : hub_(hub), out_(here, there, number), in_(there, here, number) {}
-  void send(const std::string& body) override { hub_.post(out_, body); }
-  void receive(std::string& body) override { body = hub_.take(in_); }
+  ThreadStream(Hub& hub, int here, int there, int number)
+      : out_(hub.box({here, there, number})), in_(hub.box({there, here, number})) {}
+  void send(const std::string& body) override { out_.post(body); }
+  void receive(std::string& body) override { body = in_.take(); }
 
  private:
-  Hub& hub_;
-  Way out_, in_;
+  Box &out_, &in_;
 };
 
 class ThreadTransport final : public Transport {
@@ -116,6 +140,7 @@ void run_threads(int ranks, const std::function<void(Transport&)>& body) {
   std::mutex first_mutex;
   std::vector<std::jthread> threads;
   const auto run_rank = [&](int r) {
+    ask_for_short_slices();
     ThreadTransport transport(hub, r);
     try {
       body(transport);
