@@ -1,3 +1,4 @@
+# ruff: noqa: F403, F405
 """Spack recipe: `spack repo add` a folder that has this as packages/atoll/package.py, then `spack install atoll`."""
 
 from spack.package import *

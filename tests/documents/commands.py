@@ -17,8 +17,8 @@ import blocks
 from plan import PLANS, Plan
 
 sys.path.insert(0, os.path.join(os.environ["ATOLL_SOURCE_DIR"], "tests", "integration"))
-import program  # noqa: E402
-import sass_trace  # noqa: E402
+import program
+import sass_trace
 
 ROOT = program.SOURCE
 BUILD = os.path.dirname(program.ATOLL)
@@ -35,7 +35,7 @@ def documents():
 
 def python_with_plots():
     """Debian's own has the packages; another one that stands first on the PATH may not."""
-    for modules in ("h5py, matplotlib, pandas, ensurepip, pip, setuptools, wheel", "h5py, matplotlib, pandas"):
+    for modules in ("h5py, matplotlib, pandas, setuptools, wheel, pip, ensurepip", "h5py, matplotlib, pandas"):
         for candidate in (sys.executable, "/usr/bin/python3"):
             if subprocess.run([candidate, "-c", "import " + modules], capture_output=True, check=False).returncode == 0:
                 return candidate
@@ -95,6 +95,8 @@ def as_run(command, plan):
     if longest(plan.not_run, command) is not None:
         return None
     text = plan.instead.get(longest(plan.instead, command), command)
+    if plan.smaller and re.match(r"(build/release/)?atoll run sac-4chip .*\bmixed\b", text) and "--scale" not in text and "&&" not in text:
+        text += " --scale 16"
     text = text.replace("]...", "]")
     if not any(c in text for c in "'\"$"):  # optional parts of a synopsis run, too
         text = text.replace("[", "").replace("]", "")

@@ -17,6 +17,7 @@ class Plan:
     not_run: dict = dataclasses.field(default_factory=dict)  # beginning of a command: why it cannot run here
     needs: dict = dataclasses.field(default_factory=dict)  # beginning of a command: a command that fails where it cannot run
     differs: dict = dataclasses.field(default_factory=dict)  # beginning of a command: why it may print other lines
+    smaller: bool = False  # runs of `mixed` have a sixteenth of its footprint, so that CI spends less time
     save: dict = dataclasses.field(default_factory=dict)  # number of a fenced block with code, from 1: file that gets it
     not_code: dict = dataclasses.field(default_factory=dict)  # number of a block with code: why it is not executed
     after: list = dataclasses.field(default_factory=list)  # commands that use what was saved
@@ -30,6 +31,7 @@ GEMM = "test -x build/release/workloads/gemm"
 
 PLANS = {
     "README.md": Plan(
+        smaller=True,
         before=[
             f"atoll run sac-4chip -w {MIXED} -o B.h5 --checkpoint-every 102400 --max-cycles 110000",
             f"cp examples/policy_plugin/sac.py mine.py && cp {FIXTURE}.ptx FILE.ptx",
@@ -44,7 +46,8 @@ PLANS = {
             "build/release/workloads/gemm", "kernelslist.g": "sass/kernelslist.g",
         },
         instead={
-            "atoll run SYSTEM ... -o OUT.h5 --checkpoint-every 10min": f"atoll run sac-4chip -w {MIXED} -o O.h5 --checkpoint-every 10min",
+            "atoll run SYSTEM ... -o OUT.h5 --checkpoint-every 10min":
+                f"atoll run sac-4chip -w {MIXED} -o O.h5 --checkpoint-every 10min --scale 16",
             "atoll export OUT.h5": "atoll export OUT.h5 --perfetto T.json --csv tables",
             "atoll sweep EXPERIMENT.json": "atoll sweep EXPERIMENT.json --jobs 2 --out swept",
             "atoll record --check ...": "atoll record --check -o check.h5 -- build/release/workloads/gemm --ni 64 --nj 64 --nk 64",
@@ -55,6 +58,7 @@ PLANS = {
         needs={"PYTHONPATH=analysis": ANALYSIS, "atoll record": GEMM},
     ),
     "docs/README.md": Plan(
+        smaller=True,
         before=[
             """printf '%s' '{"system": "sac-4chip", "scale": 16, "baseline": "m", "workloads": [{"name": "stream",
             "path": "inputs/workloads/stream.json"}], "variants": [{"name": "m", "set": {}}], "sweeps": [{"key":
@@ -71,13 +75,13 @@ PLANS = {
         instead={"$HOME/atoll/bin/atoll sweep": "$HOME/atoll/bin/atoll sweep quick --only 'gemm__*'"},
         not_run={"packaging/make.sh": "builds everything anew; its try.sh is what integration_installation runs",
                  "sudo apt-get": "changes the machine", "tar": "needs the tarball of packaging/make.sh"},
-        needs={"pip install": "python3 -c 'import pip, setuptools, wheel'", "PYTHONPATH=python": f"test -d python && {ANALYSIS}"},
+        needs={"pip install": "python3 -c 'import setuptools, wheel, pip'", "PYTHONPATH=python": f"test -d python && {ANALYSIS}"},
     ),
     "docs/analysis.md": Plan(
         before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o out.h5"],
         instead={"atoll run": f"atoll run sac-4chip -w {MIXED} --set llc.organisation=sac --set observe.sharing=true -o out.h5 --force"},
         needs={"PYTHONPATH=analysis": ANALYSIS, "atoll-report": ANALYSIS,
-               "python3 -m venv": f"{ANALYSIS} && python3 -c 'import ensurepip, setuptools, wheel'",
+               "python3 -m venv": f"{ANALYSIS} && python3 -c 'import setuptools, wheel, ensurepip'",
                "env/bin/atoll-report": "test -x env/bin/atoll-report"},
     ),
     "docs/checkpoints.md": Plan(
@@ -98,12 +102,14 @@ PLANS = {
         save={1: "inputs/experiments/own.json"},
         after=["atoll sweep inputs/experiments/own.json --scale 16", "atoll table results/own"],
     ),
-    "docs/explain.md": Plan(before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o a.h5", "cp a.h5 b.h5"]),
+    "docs/explain.md": Plan(smaller=True, before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o a.h5", "cp a.h5 b.h5"]),
     "docs/performance.md": Plan(
+        smaller=True,
         words={"FILE": MIXED, "N": "2"},
         not_run={"build/release/bench_phold": "a benchmark, which the test's build may not have"},
     ),
     "docs/plugins.md": Plan(
+        smaller=True,
         save={1: "mine.py"},
         not_code={2: "one line of a file; examples/policy_plugin/hit_rate.cpp is a whole one"},
     ),
