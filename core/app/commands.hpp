@@ -40,5 +40,7 @@ void add_list_counters(Commands& c, CLI::App& list);
 void add_ptx(Commands& c);
 void add_sweep(Commands& c);
 void add_table(Commands& c);
+void add_completion(Commands& c);
+void add_manual(Commands& c);
 
 }  // namespace atl

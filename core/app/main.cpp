@@ -99,6 +99,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   atl::add_config(commands);
   atl::add_list(commands);
   atl::add_ptx(commands);
+  atl::add_completion(commands);
+  atl::add_manual(commands);
   if (const int code = answer_first(app, argc, argv); code >= 0) return code;
   try {
     app.parse(argc, argv);

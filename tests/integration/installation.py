@@ -33,6 +33,21 @@ class Installation(program.ProgramTest):
         self.installed("sweep", "quick", "--only", "conv2d__*", "--out", out)
         self.assertEqual(len([name for name in os.listdir(out) if name.endswith(".h5")]), 2)
 
+    def test_the_demo_a_sweep_and_policies_run_while_the_sources_are_hidden(self):
+        done = subprocess.run([os.path.join(program.SOURCE, "packaging/try.sh"), self.prefix], capture_output=True, text=True,
+                              env=dict(program.environment(), ATOLL_TRY_SCALE="16"), check=False)
+        if done.returncode == program.SKIPPED:
+            self.skipTest(done.stdout.strip())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("everything ran from", done.stdout)
+
+    def test_man_pages_and_completions_lie_where_debian_looks(self):
+        pages = {name.split(".")[0] for name in os.listdir(os.path.join(self.prefix, "share/man/man1"))}
+        self.assertEqual(pages, {"atoll"} | {"atoll-" + c for c in self.installed("completion", "commands").out.split() if c != "help"})
+        for script in ("bash-completion/completions/atoll", "zsh/vendor-completions/_atoll"):
+            with open(os.path.join(self.prefix, "share", script), encoding="utf-8") as file:
+                self.assertIn("atoll completion", file.read())
+
     def test_a_name_that_nothing_has_is_refused_with_the_nearest(self):
         self.refused(["run", "sac-4chip", "-w", "squezenet"], 2, "no such file", "did you mean `squeezenet`")
         self.refused(["sweep", "qick"], 2, "no experiment of this name", "did you mean `quick`", layouts=(None,))
