@@ -328,6 +328,7 @@ void Chip::receive(const ControlMessage& message) {
 
 void Chip::on_control(std::uint32_t parked) {
   const ControlMessage m = parked_.take(parked);
+  if (phase_ == Phase::stopped) return;  // a launch, say, that was under way when the run came to its limit
   switch (static_cast<ControlKind>(m.kind)) {
     case ControlKind::launch:
       return begin_kernel(unpack<LaunchBody>(m.body));

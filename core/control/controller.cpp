@@ -245,9 +245,9 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   copy_counters(r.counters, c.totals);
   const std::size_t slices = config_.llc.slices, channels = config_.dram.channels;
   require_course(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
-                r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&
-                r.channel_reads.size() == channels && r.channel_writes.size() == channels &&
-                r.latency.size() == kOrigins * kLatencyBuckets);
+                 r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&
+                 r.channel_reads.size() == channels && r.channel_writes.size() == channels &&
+                 r.latency.size() == kOrigins * kLatencyBuckets);
   c.slice_accesses = r.slice_accesses, c.slice_hits = r.slice_hits, c.slice_requests = r.slice_requests;
   c.slice_queue_cycles = r.slice_queue_cycles, c.slice_miss_cycles = r.slice_miss_cycles;
   c.channel_reads = r.channel_reads, c.channel_writes = r.channel_writes;

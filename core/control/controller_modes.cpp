@@ -13,7 +13,7 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   const DegreeCounts& d = body.degrees;
   const std::size_t levels = d.sampled.size(), slices = machine_.replicas.slices();
   require_course(d.hits.size() == levels && d.routed.size() == levels * slices &&
-                (levels == 0 || levels == machine_.replicas.levels()));
+                 (levels == 0 || levels == machine_.replicas.levels()));
   e.at_home = body.at_home, e.at_requester = body.at_requester;
   e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits, e.degrees = body.degrees;
   if (++epoch_reports_ < config_.chips) return;

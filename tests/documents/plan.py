@@ -108,6 +108,11 @@ PLANS = {
         words={"FILE": MIXED, "N": "2"},
         not_run={"build/release/bench_phold": "a benchmark, which the test's build may not have"},
     ),
+    "docs/traces.md": Plan(
+        before=["cp sass/* ."],
+        instead={"atoll run rtx3070 -w kernelslist.g --kernels": "atoll run rtx3070 -w kernelslist.g --kernels '0,name=spill*'",
+                 "atoll import accel-sim kernelslist.g": "atoll import accel-sim kernelslist.g -o part.h5 --kernels 0 --ctas 0"},
+    ),
     "docs/plugins.md": Plan(
         smaller=True,
         save={1: "mine.py"},

@@ -50,7 +50,7 @@ class LocalMemory(unittest.TestCase):
         return json.loads(out)["totals"]
 
     def test_spills_take_a_sector_per_eight_threads_and_word_and_are_found_in_the_l1(self):
-        for how in ([], ["import"]):
+        for how in ((), ("import",)):
             n = self.totals(*how)
             self.assertEqual(n["l1.sector_accesses"], WARPS * (STORED + LOADED))
             self.assertEqual(n["l1.store_sectors"], WARPS * STORED)

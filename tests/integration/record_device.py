@@ -2,7 +2,6 @@
 
 import json
 
-import program
 import recorded_program
 from recorded_program import OneProgram
 

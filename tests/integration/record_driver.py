@@ -33,7 +33,7 @@ template <typename F> struct Function;
 template <typename... A> struct Function<int(A...)> {
   explicit Function(const char* name, int version = 12040) {
     void* p = nullptr;
-    OK(proc(name, &p, version, 0, nullptr)); 
+    OK(proc(name, &p, version, 0, nullptr));
     f = (int (*)(A...))p;
   }
   int operator()(A... a) const { return f(a...); }

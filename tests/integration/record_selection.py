@@ -3,7 +3,6 @@
 import os
 import re
 
-import program
 import recorded_program
 from recorded_program import OneProgram
 

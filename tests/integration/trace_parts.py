@@ -27,7 +27,7 @@ class TraceParts(unittest.TestCase):
         return self.path(name)
 
     def atoll(self, *arguments, code=0):
-        done = subprocess.run([ATOLL, *arguments], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([ATOLL, *arguments], check=False, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 

@@ -6,14 +6,18 @@ namespace {
 
 using namespace test;
 
-RunResult run_up_to(Cycle limit, std::uint32_t chips) {
+RunResult run_up_to(Cycle limit, std::uint32_t chips, std::uint32_t kernels = 1) {
   ScriptedWorkload w;
-  w.kernel(chips);
-  w.warp(0).load(0x10000, 0).after({0});
+  for (std::uint32_t k = 0; k < kernels; ++k) {
+    w.kernel(chips);
+    w.warp(0).load(0x10000, 0).after({0});
+  }
+  SystemConfig config = tiny(chips);
+  if (kernels > 1) config.control.launch_latency_cycles = 10 * config.control.latency_cycles;
   SerialTransport transport;
   SimulationOptions options;
   options.max_cycles = limit;
-  return *simulate(transport, tiny(chips), w, RankMap::spread(chips, 1), options);
+  return *simulate(transport, config, w, RankMap::spread(chips, 1), options);
 }
 
 TEST_CASE("a limit that is reached before the controller learns that the last kernel has ended is where the run ends") {
@@ -46,6 +50,20 @@ TEST_CASE("a limit after the controller has learnt of the last kernel's end does
       CHECK(same.kernels[0].finished == whole.cycles);
     }
     CHECK(run_up_to(learnt + 100'000, chips).digest == whole.digest);
+  }
+}
+
+TEST_CASE("a limit at any cycle between two kernels, also with the launch under way, is where the run ends") {
+  for (const std::uint32_t chips : {1u, 2u}) {
+    CAPTURE(chips);
+    const RunResult whole = run_up_to(kNever, chips, 2);
+    REQUIRE(whole.complete);
+    for (Cycle limit = whole.kernels[0].finished; limit <= whole.kernels[1].started + 2; ++limit) {
+      CAPTURE(limit);
+      const RunResult cut = run_up_to(limit, chips, 2);
+      CHECK_FALSE(cut.complete);
+      CHECK(cut.cycles == limit);
+    }
   }
 }
 
