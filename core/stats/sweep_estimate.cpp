@@ -6,7 +6,7 @@
 namespace atl {
 namespace {
 
-struct Mean {
+struct PointSeconds {
   double sum = 0;
   std::size_t count = 0;
 
@@ -28,12 +28,12 @@ void SweepEstimate::ended(std::size_t point, std::optional<double> seconds) {
 }
 
 std::optional<double> SweepEstimate::seconds_left(std::size_t running) const {
-  Mean all;
-  std::map<std::string, Mean> own;
+  PointSeconds all;
+  std::map<std::string, PointSeconds> own;
   for (std::size_t p = 0; p < workloads_.size(); ++p)
     if (seconds_[p]) all.add(*seconds_[p]), own[workloads_[p]].add(*seconds_[p]);
   if (all.count == 0) return {};
-  Mean open;
+  PointSeconds open;
   for (std::size_t p = 0; p < workloads_.size(); ++p)
     if (open_[p]) {
       const auto known = own.find(workloads_[p]);

@@ -27,7 +27,7 @@ inline constexpr std::array<MatrixShape, 10> kShapes{{
 
 /// 0: none of these.
 constexpr std::uint8_t shape_of(std::string_view name) {
-  for (std::uint8_t n = 0; n < kShapes.size(); ++n)
+  for (std::size_t n = 0; n < kShapes.size(); ++n)
     if (kShapes[n].name == name) return static_cast<std::uint8_t>(n + 1);
   return 0;
 }

@@ -120,7 +120,7 @@ std::string import_accel_sim(const std::string& list_path, const std::string& ou
     if (options.selection.has_kernel(k, info.name) && options.selection.count(info.ctas()) != 0) chosen.push_back(k);
   }
   if (chosen.empty()) options.selection.refuse(list.kernels.size());
-  const std::string selected = options.selection.text(chosen.size(), list.kernels.size());
+  std::string selected = options.selection.text(chosen.size(), list.kernels.size());
   TraceWriter writer(
       out_path,
       {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes", selected});

@@ -67,7 +67,11 @@ lint_clang_tidy() {
   cmake -S . -B "$unity" -G Ninja -D CMAKE_BUILD_TYPE=Debug -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=0 \
     -D ATOLL_NATIVE=OFF -D ATOLL_WERROR=OFF >"$build/cmake.log"
   ninja -C "$unity" atoll_version generated/embedded_systems.cpp >"$build/ninja.log"
-  cmake -D NAMES=inputs/cuda/runtime/cudart_names.txt -D OUT="$unity/generated/cudart_names.cpp" -P inputs/cuda/runtime/names.cmake
+  local api
+  for api in cudart cuda; do
+    cmake -D NAMES="inputs/cuda/runtime/${api}_names.txt" -D OUT="$unity/generated/${api}_names.cpp" -D TABLE="atoll_${api}_names" \
+      -D HANDLER="atoll_${api}_unsupported" -P inputs/cuda/runtime/names.cmake
+  done
   python3 -c 'import json, sys; print("\n".join(unit["file"] for unit in json.load(sys.stdin)))' <"$unity/compile_commands.json" |
     xargs -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$unity" --extra-arg=-Wno-everything 2>"$build/clang-tidy.log"
 }

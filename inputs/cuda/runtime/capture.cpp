@@ -9,9 +9,9 @@ namespace {
 enum CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 enum : unsigned { kReplaceDependencies = 1 };
 
-int begin(Runtime& r, void* stream, Graph* graph, std::vector<GraphNode*> after) {
+int begin(Runtime& r, void* stream, Graph* graph, const std::vector<GraphNode*>& after) {
   if (r.graphs.capture_of(stream)) return kCaptureMerge;
-  r.graphs.begin_capture(stream, graph, std::move(after));
+  r.graphs.begin_capture(stream, graph, after);
   return kSuccess;
 }
 

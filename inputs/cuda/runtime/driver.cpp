@@ -7,11 +7,11 @@
 namespace atl::cudart {
 namespace {
 
-struct Name {
+struct DriverName {
   const char* name;
   void (*function)();
 };
-extern "C" const Name atoll_cuda_names[];
+extern "C" const DriverName atoll_cuda_names[];
 
 struct DriverError {
   int status;
@@ -59,7 +59,7 @@ const DriverError* find_error(int status) {
 }
 
 void* exported(const std::string& name) {
-  for (const Name* n = atoll_cuda_names; n->name; ++n)
+  for (const DriverName* n = atoll_cuda_names; n->name; ++n)
     if (name == n->name) return reinterpret_cast<void*>(n->function);
   return nullptr;
 }

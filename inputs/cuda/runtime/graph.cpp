@@ -116,7 +116,7 @@ Capture* Graphs::capture(std::uint64_t id) {
   return found == captures_.end() ? nullptr : &found->second;
 }
 
-Capture& Graphs::begin_capture(void* stream, Graph* graph, std::vector<GraphNode*> after) {
+Capture& Graphs::begin_capture(void* stream, Graph* graph, const std::vector<GraphNode*>& after) {
   Capture& c = captures_[++last_capture_];
   c.id = last_capture_, c.graph = graph, c.origin = stream;
   join(c, stream, after);

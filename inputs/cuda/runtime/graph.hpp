@@ -115,7 +115,7 @@ class Graphs {
   /// The capture that a stream takes part in, or null.
   Capture* capture_of(void* stream) { return streams_.empty() ? nullptr : find_capture(stream); }
   Capture* capture(std::uint64_t id);
-  Capture& begin_capture(void* stream, Graph* graph, std::vector<GraphNode*> after);
+  Capture& begin_capture(void* stream, Graph* graph, const std::vector<GraphNode*>& after);
   void end_capture(std::uint64_t id);
   void join(Capture& capture, void* stream, const std::vector<GraphNode*>& after);
   /// The next node of a captured stream. Returns a status.
