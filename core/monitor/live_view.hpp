@@ -13,7 +13,7 @@ namespace atl {
 
 /// What a run is, for whoever watches it.
 struct LiveRun {
-  std::string system, workload, output, command, started_at, version;
+  std::string system{}, workload{}, output{}, command{}, started_at{}, version{};
   int ranks = 1;
 };
 
