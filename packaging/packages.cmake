@@ -1,5 +1,21 @@
 # `cpack --preset package`: a .deb for the distribution that builds it, and a tarball that runs from any folder.
-set(ATOLL_PACKAGER "The Atoll authors <atoll@example.org>" CACHE STRING "Name and address of who makes packages")
+# Who makes packages: as Debian's tools know them, or else as git does.
+if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
+  set(packager "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+else()
+  foreach(key name email)
+    execute_process(
+      COMMAND git -C ${PROJECT_SOURCE_DIR} config user.${key}
+      OUTPUT_VARIABLE packager_${key} RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endforeach()
+  if(packager_name AND packager_email)
+    set(packager "${packager_name} <${packager_email}>")
+  else()
+    cmake_host_system_information(RESULT host QUERY FQDN)
+    set(packager "Whoever built this <root@${host}>")
+  endif()
+endif()
+set(ATOLL_PACKAGER "${packager}" CACHE STRING "Name and address of who makes packages")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(doc ${CMAKE_INSTALL_DATADIR}/doc/atoll)
 else()
