@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+from collections.abc import Callable
 
 import support
 import h5py
@@ -239,6 +240,11 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.assertIn("llc.of_tomorrow", run_report.page(run))
 
 
+def reading(path: str, work: Callable[[], int | None]) -> int:
+    note(path)
+    return work() or 0
+
+
 def spin() -> int:
     while True:
         pass
@@ -284,7 +290,7 @@ class Refusals(support.FolderTest):
             with self.assertRaisesRegex(BadResult, "^sweep: .*" + said):
                 bounded(inputs, work, seconds=1)
             with self.assertRaisesRegex(BadResult, "^sweep/a.h5: .*" + said):
-                bounded(inputs, lambda: note("sweep/a.h5") or work(), seconds=1)
+                bounded(inputs, lambda: reading("sweep/a.h5", work), seconds=1)
 
     def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
         path = self.result()

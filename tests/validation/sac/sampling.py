@@ -150,8 +150,8 @@ def tables(rows):
             lines.append([label, decided, f"{statistics.mean(counts):.1f} ({min(counts)} to {max(counts)})",
                           f"{statistics.mean(gains):.3f} ({min(gains):.3f} to {max(gains):.3f})"])
         else:
-            lines.append([label, decided, counts[0], f"{gains[0]:.3f}"])
-    lines.append(["the better organisation, always", "", len(names), f"{over_sm(better):.3f}"])
+            lines.append([label, decided, f"{counts[0]}", f"{gains[0]:.3f}"])
+    lines.append(["the better organisation, always", "", f"{len(names)}", f"{over_sm(better):.3f}"])
     return out + report.table(["", "right", "within 3 %", "SAC over SM-side, harmonic mean"], lines)
 
 
