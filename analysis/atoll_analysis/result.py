@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +40,11 @@ class Head:
 
     def _repr_html_(self) -> str:
         """For notebooks: who it is, and its figures of merit."""
+        from atoll_analysis.markup import glance
         from atoll_analysis.metrics import METRICS, metrics
 
         values = metrics(self)
-        rows = "".join(f"<tr><th>{m.name}</th><td>{values[m.name]:,.6g}</td><td>{escape(f'{m.unit}: {m.doc}'.lstrip(': '))}"
-                       "</td></tr>" for m in METRICS)
-        return f"<p><code>{escape(repr(self))}</code></p><table>{rows}</table>"
+        return glance(repr(self), [(m.name, f"{values[m.name]:,.6g}", f"{m.unit}: {m.doc}".lstrip(": ")) for m in METRICS])
 
     @property
     def chips(self) -> int:

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -35,12 +34,12 @@ def _shade(speedup: float) -> str:
     return f"background: color-mix(in srgb, var(--{hue}) {strength:.0f}%, transparent)" if strength >= 1 else ""
 
 
-def _link(sweep: Sweep, file: str, folder: Path, text: str) -> str:
+def _link(sweep: Sweep, file: str, folder: Path) -> str:
     """To the point's own report if there is one beside its result, else to the result."""
     target = sweep.path / file
     page = target.with_suffix(".html")
     shown = os.path.relpath(page if page.exists() else target, folder)
-    return f'<a href="{escape(shown.replace(os.sep, "/"), quote=True)}">{escape(text)}</a>'
+    return shown.replace(os.sep, "/")
 
 
 def _speedup(value: float) -> Cell:
@@ -81,10 +80,10 @@ def _runs(sweep: Sweep, folder: Path) -> str:
     columns = [Column("workload"), Column("variant"), *[Column(title, True) for _, title, _ in shown], Column("digest")]
     rows: list[list[Cell | str]] = []
     for _, run in sweep.runs.iterrows():
-        cells: list[Cell | str] = [str(run["workload"]), Cell(str(run["variant"]), markup=_link(
-            sweep, str(run["file"]), folder, str(run["variant"])))]
+        cells: list[Cell | str] = [str(run["workload"]), Cell(
+            str(run["variant"]), href=_link(sweep, str(run["file"]), folder))]
         cells += [number(run[name], "–" if run[name] != run[name] else form(run[name])) for name, _, form in shown]
-        cells.append(Cell(str(run["digest"]), markup=f"<code>{run['digest'][:8]}</code>"))
+        cells.append(Cell(run["digest"][:8], code=True))
         rows.append(cells)
     return markup.table(columns, rows, "Every run; links lead to its own report, or to its result file")
 

@@ -5,7 +5,6 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +71,10 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, its speed-ups, and what is missing."""
-        gaps = "".join(f"<li>{escape(point)}: {escape(why)}</li>" for point, why in self.missing.items())
+        from atoll_analysis.markup import glance
+
         table = self.speedups().T  # variants are many, and their names long
-        return (f"<p><code>{escape(repr(self))}</code></p>{table.to_html(float_format='{:.2f}'.format, na_rep='–')}"
-                + (f"<ul>{gaps}</ul>" if gaps else ""))
+        return glance(repr(self), content=table.to_html(float_format="{:.2f}".format, na_rep="–"), gaps=self.missing.items())
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""

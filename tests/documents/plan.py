@@ -26,7 +26,7 @@ class Plan:
 HOURS = "takes from many minutes to hours"
 SLURM = "needs Slurm: integration_slurm runs these scripts"
 RECORDED = "needs programs that nvcc has built; integration_record has the same for other programs"
-ANALYSIS = "python3 -c 'import h5py, matplotlib, pandas'"
+ANALYSIS = "python3 -c 'import h5py, jinja2, matplotlib, pandas'"
 GEMM = "test -x build/release/workloads/gemm"
 
 # The run may have ended before it is watched: exit code 4.
