@@ -84,7 +84,7 @@ def _rankings(found: list[Ranking]) -> str:
         others = list(r.behind().items())[1:behind + 1]
         for contender, loss in others:
             name = str(contender)
-            row += [name, number(loss, percent(loss)), "as fast" if loss <= ALIKE else because(r, name)]
+            row += [name, number(loss, percent(loss)), "as fast" if loss <= ALIKE else because(r, name).replace(" %", "\N{NO-BREAK SPACE}%")]
         rows.append(row + [""] * (len(columns) - len(row)))
     lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))
     return lines + markup.table(columns, rows, "What is fastest, and what the others spend more cycles on than it: % of its "

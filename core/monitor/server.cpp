@@ -1,7 +1,6 @@
 #include "core/monitor/server.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <array>
 #include <boost/asio/io_context.hpp>
@@ -11,6 +10,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <exception>
 #include <functional>
