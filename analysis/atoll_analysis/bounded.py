@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def bounded(inputs: Sequence[Path], work: Callable[[], int], seconds: int | None
             code = work()
         except MemoryError:
             print(f"atoll-report: {os.fsdecode(_last_read())}: is so damaged that reading it takes all memory", file=sys.stderr)
+        except Exception:
+            traceback.print_exc()  # the process ends below, and would say nothing
         finally:
             sys.stdout.flush()
             sys.stderr.flush()

@@ -31,6 +31,8 @@ class Head:
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
+    spent: "pd.Series[float] | None"  #: [part] cycles by what they were spent on, mean of the chips (schema 4)
+    decides: bool                     #: its policy chose an organisation for a kernel or during one
 
     def __repr__(self) -> str:
         p, state = self.provenance, "" if self.complete else ", stopped early"
@@ -97,7 +99,16 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
             "cycles": int(file.attrs["cycles"]), "complete": bool(file.attrs["complete"]), "provenance": provenance,
             "config": NamedValues(config.flatten(effective)),
             "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
-            "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None}
+            "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None,
+            "spent": _spent(tables.stack(file)), "decides": "decisions" in file and len(tables.decisions(file)) > 0}
+
+
+def _spent(stack: pd.DataFrame | None) -> "pd.Series[float] | None":
+    if stack is None:
+        return None
+    spent = stack.groupby(level="chip").sum().mean()
+    spent.attrs["units"] = "cycles"
+    return spent
 
 
 def load_head(path: str | os.PathLike[str]) -> Head:

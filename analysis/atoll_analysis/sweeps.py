@@ -29,6 +29,8 @@ class Sweep:
     runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
     #                                    all of metrics.metrics(), digest, file, and the keys that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
+    spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
+    decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
     missing: Mapping[str, str]        #: points without a usable result, and why
 
     @property
@@ -156,7 +158,9 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
     runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
-    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
+    spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
+    decides = pd.Series([head.decides for head in heads.values()], index=index)
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, missing)
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct RunJob {
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
   bool strict = false;  ///< an incomplete trace is an error
+  std::optional<std::uint16_t> monitor;  ///< port of a RunMonitor; 0: any
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };
