@@ -30,16 +30,19 @@ def workload(doc, kernels, chips=0):
 def chase(kib):
     """One warp follows a chain of pointers through `kib`: its next load waits for the one before.
 
-    The chain goes from line to line in a small footprint, so that a round meets every line once, and at random in a large one.
+    The chain goes from line to line in a small footprint, so that rounds meet every line, and in steps of 33 lines from the
+    start of a large one, which has just been read from start to end: what an LRU cache has lost of it is met first, as by a
+    chain that goes round.
     """
     lines = kib * 1024 // LINE
     small = kib <= 4096
     data = {"name": f"{kib} KiB", "kind": "true_shared", "size_kib": kib}
-    walk = {**data, "pattern": "stream" if small else "uniform", **SECTOR}
-    short, long = (lines, 3 * lines) if small else (2000, 6000)
+    walk = {**data, "pattern": "stream", **SECTOR} if small else {**data, "pattern": "strided", "stride_bytes": 33 * LINE, **SECTOR}
+    short, long = (lines, 3 * lines) if small else (1000, 3000)
     passes = max(1, -(-lines // 8192))
-    return [kernel(f"warm {kib} KiB", 256, 8, 4 * passes, [{**data, "pattern": "stream"}], loads_in_flight=4),
-            kernel(f"short chase {kib} KiB", 1, 1, short, [walk]), kernel(f"long chase {kib} KiB", 1, 1, long, [walk])]
+    warm = kernel(f"warm {kib} KiB", 256, 8, 4 * passes, [{**data, "pattern": "stream"}], loads_in_flight=4)
+    return [warm, kernel(f"short chase {kib} KiB", 1, 1, short, [walk]),
+            *([] if small else [warm]), kernel(f"long chase {kib} KiB", 1, 1, long, [walk])]
 
 
 def repeat_read(kib, ctas, warps=8, loads=4, instructions=16, accesses=2):
