@@ -30,7 +30,7 @@ def kernels_of(machine, figure):
     sms, lanes = machine.sms, machine.lanes
     line = micro.LINE
     if figure.kind == "chase":
-        made = micro.chase(*figure.arguments)
+        made = micro.chase(*figure.arguments, chips_of(machine))
         return made, 2 * made[-1]["memory_instructions"] / 3
     wide = lanes * 8 // line
     if figure.kind in ("l1", "read"):
@@ -41,7 +41,7 @@ def kernels_of(machine, figure):
     if figure.kind == "stream":
         what, threads = figure.arguments
         shared = machine_config(machine)["sm"]["shared_kib"] // 2
-        llc = machine_config(machine)["llc"]["size_kib"] * machine_config(machine)["chips"]
+        llc = machine_config(machine)["llc"]["size_kib"] * chips_of(machine)
         writes = micro.STREAMS[what][1]
         made = micro.stream(what, llc * 5 // 4 if writes else 49152, 2 * sms, threads // lanes, wide, shared)
         arrays = sum(micro.STREAMS[what])
@@ -56,6 +56,10 @@ def kernels_of(machine, figure):
         return made, steps * 2 * sms * made[-1]["warps_per_cta"] * 512
     made = micro.stream("read", 49152, 2 * sms, 1024 // lanes, wide)  # link: the half that the far chip reads
     return made, (made[-1]["ctas"] - made[-2]["ctas"]) * 1024 * 8 / 2
+
+
+def chips_of(machine):
+    return 1 if "chips=1" in machine.sets else machine_config(machine)["chips"]
 
 
 def machine_config(machine):
@@ -137,7 +141,7 @@ def percent(values):
 
 def stairs(atoll, machine):
     """Latency against footprint: one line, or near and far for more chips than one."""
-    chips = machine_config(machine)["chips"] if "chips=1" not in machine.sets else 1
+    chips = chips_of(machine)
     ways = {"": ()} if chips == 1 else {"near": ("partition.placement=fixed", f"partition.fixed_chip={chips - 1}"),
                                         "far": ("partition.placement=fixed", "partition.fixed_chip=0")}
     return {way: [(kib, simulate(atoll, machine, published.Figure("chase", (kib,), 0), sets)) for kib in machine.footprints]

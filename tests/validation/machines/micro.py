@@ -1,12 +1,14 @@
 """The microbenchmarks as parametric workloads, for a machine of any size.
 
     python3 micro.py            writes inputs/workloads/micro/*.json, which are made for machines of about 1,000 resident CTAs
+    python3 micro.py --check    says whether these are what it would write
 
 A benchmark is a list of kernels; what it measures is the difference of a long kernel and a short one, so that launch, cold
 L1s and the end, which both have, drop out. tests/validation/hardware.py runs them, made for each machine, and does these differences.
 """
 import json
 import os
+import sys
 
 LINE = 128
 SECTOR = {"partial_lines": 1, "partial_sectors": 1}  # always the same sector of a line, as a chain of pointers has
@@ -27,20 +29,20 @@ def workload(doc, kernels, chips=0):
     return {"doc": doc, "seed": 1, "chips": chips, "kernels": kernels}
 
 
-def chase(kib):
+def chase(kib, chips=2):
     """One warp follows a chain of pointers through `kib`: its next load waits for the one before.
 
     The chain goes from line to line in a small footprint, so that rounds meet every line, and in steps of 33 lines from the
     start of a large one, which has just been read from start to end: what an LRU cache has lost of it is met first, as by a
-    chain that goes round.
+    chain that goes round. Each of up to `chips` chips reads all of it then.
     """
     lines = kib * 1024 // LINE
     small = kib <= 4096
-    data = {"name": f"{kib} KiB", "kind": "true_shared", "size_kib": kib}
+    data: dict = {"name": f"{kib} KiB", "kind": "true_shared", "size_kib": kib}
     walk = {**data, "pattern": "stream", **SECTOR} if small else {**data, "pattern": "strided", "stride_bytes": 33 * LINE, **SECTOR}
     short, long = (lines, 3 * lines) if small else (1000, 3000)
     passes = max(1, -(-lines // 8192))
-    warm = kernel(f"warm {kib} KiB", 256, 8, 4 * passes, [{**data, "pattern": "stream"}], loads_in_flight=4)
+    warm = kernel(f"warm {kib} KiB", 256, 8, 4 * passes * chips, [{**data, "pattern": "stream"}], loads_in_flight=4)
     return [warm, kernel(f"short chase {kib} KiB", 1, 1, short, [walk]),
             *([] if small else [warm]), kernel(f"long chase {kib} KiB", 1, 1, long, [walk])]
 
@@ -112,11 +114,21 @@ def shipped():
                               [k for lines in (1, 64, 8192) for k in atomics(lines, 1024)])
 
 
-def write(folder):
+def write_or_check(folder, check):
+    """True if the files hold what shipped() makes, now or before."""
+    same = True
     for name, content in shipped():
-        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as f:
-            f.write(json.dumps(content, indent=1) + "\n")
+        path, text = os.path.join(folder, name + ".json"), json.dumps(content, indent=1) + "\n"
+        if not check:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+        with open(path, encoding="utf-8") as f:
+            if f.read() != text:
+                print(f"{path} is not what micro.py writes")
+                same = False
+    return same
 
 
 if __name__ == "__main__":
-    write(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../inputs/workloads/micro"))
+    HERE = os.path.dirname(os.path.abspath(__file__))
+    sys.exit(0 if write_or_check(os.path.join(HERE, "../../../inputs/workloads/micro"), "--check" in sys.argv) else 1)
