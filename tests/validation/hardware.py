@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the microbenchmarks on the presets of real GPUs, and holds them against what others have measured.
 
-    python3 tests/validation/hardware.py [--atoll PROGRAM] [--only NAME] [--write] [--measure]
+    python3 tests/validation/hardware.py [--atoll PROGRAM] [--only NAME] [--results FILE] [--write] [--measure]
 
---write puts table and plots into docs/validation/hardware.md and docs/images. --measure also runs the CUDA programs of
+What has been simulated is kept in --results and not simulated again; delete the file after a change of the simulator, of a
+preset or of a benchmark. --write puts table and plots into docs/validation/hardware.md and docs/images. --measure also runs the CUDA programs of
 inputs/workloads/micro on the GPU of this machine, where nvidia-smi finds one, and adds a column. Nothing is fitted: what was
 measured by others is in machines/published.py, and what each parameter was derived from in docs/systems.md.
 """
@@ -65,6 +66,25 @@ def chips_of(machine):
 def machine_config(machine):
     with open(os.path.join(ROOT, "inputs", "systems", machine.preset + ".json"), encoding="utf-8") as f:
         return json.load(f)
+
+
+class Results:
+    """What has been simulated, in a file that grows with every figure."""
+
+    def __init__(self, path):
+        self.path, self.values = path, {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.values = json.load(f)
+
+    def simulate(self, atoll, machine, figure, sets=()):
+        key = " ".join(str(word) for word in (machine.name, figure.kind, *figure.arguments, *sets))
+        if key not in self.values:
+            self.values[key] = simulate(atoll, machine, figure, sets)
+            os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+            with open(self.path, "w", encoding="utf-8") as f:
+                json.dump(self.values, f, indent=1)
+        return self.values[key]
 
 
 def simulate(atoll, machine, figure, sets=()):
@@ -139,12 +159,12 @@ def percent(values):
     return f"{sum(values) / len(values):.1%}" if values else "-"
 
 
-def stairs(atoll, machine):
+def stairs(results, atoll, machine):
     """Latency against footprint: one line, or near and far for more chips than one."""
     chips = chips_of(machine)
-    ways = {"": ()} if chips == 1 else {"near": ("partition.placement=fixed", f"partition.fixed_chip={chips - 1}"),
+    ways: dict[str, tuple] = {"": ()} if chips == 1 else {"near": ("partition.placement=fixed", f"partition.fixed_chip={chips - 1}"),
                                         "far": ("partition.placement=fixed", "partition.fixed_chip=0")}
-    return {way: [(kib, simulate(atoll, machine, published.Figure("chase", (kib,), 0), sets)) for kib in machine.footprints]
+    return {way: [(kib, results.simulate(atoll, machine, published.Figure("chase", (kib,), 0), sets)) for kib in machine.footprints]
             for way, sets in ways.items()}
 
 
@@ -182,7 +202,9 @@ def main():
     parser.add_argument("--only", default="", help="machines whose name or preset contains this")
     parser.add_argument("--write", action="store_true", help="write docs/validation/hardware.md and the plot")
     parser.add_argument("--measure", action="store_true", help="run the CUDA programs on this machine's GPU, too")
+    parser.add_argument("--results", default=os.path.join(ROOT, "results", "hardware.json"), help="what has been simulated")
     options = parser.parse_args()
+    done = Results(options.results)
     if options.measure and not has_gpu():
         sys.exit("hardware.py: --measure needs a GPU, and nvidia-smi finds none")
 
@@ -192,10 +214,10 @@ def main():
             continue
         rows = []
         for figure in machine.figures:
-            value = simulate(options.atoll, machine, figure)
+            value = done.simulate(options.atoll, machine, figure)
             rows.append((name_of(machine, figure), figure, value, measure(figure) if options.measure else None))
             print(f"{machine.name}: {rows[-1][0]}: published {figure.value:,.1f}, simulated {value:,.1f}", flush=True)
-        lines = stairs(options.atoll, machine) if any(f.kind == "chase" for f in machine.figures) else {}
+        lines = stairs(done, options.atoll, machine) if any(f.kind == "chase" for f in machine.figures) else {}
         for way, points in lines.items():
             print(f"{machine.name} {way}: " + ", ".join(f"{k} KiB {v:.0f}" for k, v in points), flush=True)
         results.append((machine, rows, lines))

@@ -11,7 +11,7 @@ import os
 import sys
 
 LINE = 128
-SECTOR = {"partial_lines": 1, "partial_sectors": 1}  # always the same sector of a line, as a chain of pointers has
+SECTOR: dict = {"partial_lines": 1, "partial_sectors": 1}  # always the same sector of a line, as a chain of pointers has
 LATENCY_KIB = [16, 64, 128, 512, 2048, 8192, 16384, 24576, 32768, 49152, 65536, 131072]
 BANDWIDTH_KIB = [512, 4096, 12288, 23552, 40448, 131072]
 
@@ -39,7 +39,7 @@ def chase(kib, chips=2):
     lines = kib * 1024 // LINE
     small = kib <= 4096
     data: dict = {"name": f"{kib} KiB", "kind": "true_shared", "size_kib": kib}
-    walk = {**data, "pattern": "stream", **SECTOR} if small else {**data, "pattern": "strided", "stride_bytes": 33 * LINE, **SECTOR}
+    walk: dict = {**data, "pattern": "stream", **SECTOR} if small else {**data, "pattern": "strided", "stride_bytes": 33 * LINE, **SECTOR}
     short, long = (lines, 3 * lines) if small else (1000, 3000)
     passes = max(1, -(-lines // 8192))
     warm = kernel(f"warm {kib} KiB", 256, 8, 4 * passes * chips, [{**data, "pattern": "stream"}], loads_in_flight=4)
