@@ -5,8 +5,9 @@
 
 What has been simulated is kept in --results and not simulated again; delete the file after a change of the simulator, of a
 preset or of a benchmark. --write puts table and plots into docs/validation/hardware.md and docs/images. --measure also runs
-the CUDA programs of inputs/workloads/micro on the GPU of this machine, where nvidia-smi finds one, and adds a column. Nothing is fitted: what was
-measured by others is in machines/published.py, and what each parameter was derived from in docs/systems.md.
+the CUDA programs of inputs/workloads/micro on the GPU of this machine, where nvidia-smi finds one, and adds a column. Nothing
+is fitted: what was measured by others is in machines/published.py, and what each parameter was derived from in
+docs/systems.md.
 """
 import argparse
 import json
