@@ -8,12 +8,13 @@
 namespace atl {
 
 Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
-                       Cycle max_cycles, LoadedPolicy policy)
+                       Cycle max_cycles, LoadedPolicy policy, KernelSampler* sampler)
     : LogicalProcess(machine.config.chips, std::move(edges)),
       config_(machine.config),
       kernels_(kernels),
       machine_(machine),
       policy_(std::move(policy)),
+      sampler_(sampler),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
       limit_(std::min(max_cycles, kCycleLimit)) {
@@ -23,6 +24,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
   }
+  if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
   queue_.push(0, {EventKind::launch, 0});
 }
 
@@ -95,6 +97,13 @@ void Controller::on_message(const ControlMessage& m) {
 
 // ---- Kernels ----
 
+/// Behind the one that has ended; kernels that are not simulated take no time.
+std::size_t Controller::next_kernel() const {
+  std::size_t next = kernel_ + 1;
+  while (sampler_ != nullptr && next < kernels_.size() && !sampler_->wanted(next)) ++next;
+  return next;
+}
+
 /// Asks for the kernel's modes; lines that chips would not look for under these leave the slices first.
 void Controller::prepare_kernel(Cycle earliest_start) {
   result_.kernels[kernel_].launched = kernel_end_;
@@ -131,10 +140,16 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
   all_kernel_counts_.push_back(kernel_counts_);
-  if (kernel_ + 1 == kernels_.size()) return finish();
+  if (sampler_ != nullptr) {
+    Counters sum;
+    for (const Counters& chip_counts : kernel_counts_) sum += chip_counts;
+    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum);
+  }
+  const std::size_t next = next_kernel();
+  if (next == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
-  ++kernel_;
+  kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
 }
 

@@ -7,6 +7,7 @@
 
 #include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
+#include "core/control/kernel_sampler.hpp"
 #include "core/control/mode_rules.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
@@ -27,9 +28,10 @@ namespace atl {
 /// critical path: chips only wait for it where the modelled machine waits.
 class Controller final : public LogicalProcess {
  public:
-  /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit).
+  /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit). `sampler`: chooses which
+  /// kernels are simulated; none: all.
   Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles,
-             LoadedPolicy policy);
+             LoadedPolicy policy, KernelSampler* sampler = nullptr);
 
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
@@ -61,7 +63,7 @@ class Controller final : public LogicalProcess {
   const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
   /// [chip] how it used the workload's data structures. Valid when the run has ended.
   const std::vector<StructureLog>& structures() const { return structures_; }
-  /// [kernel][chip] of kernels that have ended.
+  /// [simulated kernel][chip] of kernels that have ended.
   const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
  private:
@@ -80,6 +82,7 @@ class Controller final : public LogicalProcess {
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
   void on_report(LpId chip, const ChipReportBody& r);
+  std::size_t next_kernel() const;
   void prepare_kernel(Cycle earliest_start);
   void launch(Cycle earliest_start);
   void settle();
@@ -107,6 +110,7 @@ class Controller final : public LogicalProcess {
   const std::vector<KernelInfo> kernels_;
   const Machine& machine_;
   LoadedPolicy policy_;
+  KernelSampler* const sampler_;
   const ModeRules rules_;
   const KernelEndRule end_rule_;
   EventQueue<Event> queue_;
