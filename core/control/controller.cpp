@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "partition/cta_distribution.hpp"
+
 namespace atl {
 
 Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
@@ -25,6 +27,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     ctas_total_ += k.ctas();
   }
   if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
+  if (sampler_ != nullptr && sampler_->options().early) rate_.emplace(sampler_->options().error, sampler_->options().confidence);
   queue_.push(0, {EventKind::launch, 0});
 }
 
@@ -124,6 +127,11 @@ void Controller::launch(Cycle earliest_start) {
   running_ = true;
   last_move_ = k.started;
   expect_epochs(k.started);
+  curtailed_ = false;
+  if (rate_) {
+    const std::uint64_t resident = std::uint64_t{resident_ctas(config_.sm, kernels_[kernel_])} * config_.sm.count;
+    rate_->begin(kernels_[kernel_].ctas(), resident, config_.chips);
+  }
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
   for (LpId chip = 0; chip < config_.chips; ++chip)
@@ -143,7 +151,9 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (sampler_ != nullptr) {
     Counters sum;
     for (const Counters& chip_counts : kernel_counts_) sum += chip_counts;
-    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum);
+    LaunchCut cut;
+    if (curtailed_) cut = {kernels_[kernel_].ctas() - sum[Counter::ctas], rate_->window()};
+    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum, std::move(cut));
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();
@@ -193,6 +203,7 @@ void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
+  if (rate_) watch_rate(end, sample);
   keep_sample(std::move(sample));
   open_samples_.erase(end);
   if (progress_) progress_({kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_});
@@ -233,6 +244,15 @@ void Controller::keep_sample(Sample&& sample) {
   }
   kept.push_back(std::move(sample));
   in_last_ = 1;
+}
+
+/// Ends a launch early whose rate is stable: its CTAs that have not begun are extrapolated.
+void Controller::watch_rate(Cycle end, const Sample& sample) {
+  if (!running_ || changing_ || curtailed_) return;
+  const Cycle begin = end - config_.control.sample_cycles;
+  if (end <= result_.kernels[kernel_].started) return;  // of the time before
+  curtailed_ = rate_->add(config_.control.sample_cycles, sample.chips, begin >= modes_since_);
+  for (LpId chip = 0; curtailed_ && chip < config_.chips; ++chip) tell(chip, 0, ControlKind::curtail, EmptyBody{});
 }
 
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/chip/control_protocol.hpp"
 #include "core/control/kernel_sampler.hpp"
 #include "core/control/mode_rules.hpp"
+#include "core/control/rate_watch.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
@@ -89,6 +91,7 @@ class Controller final : public LogicalProcess {
   void finish();
   void on_limit();
   void watch(Cycle end);
+  void watch_rate(Cycle end, const Sample& sample);
   // controller_modes.cpp
   void on_epoch(LpId chip, const EpochBody& body);
   void decide(Cycle end);
@@ -145,6 +148,9 @@ class Controller final : public LogicalProcess {
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;
   std::vector<StructureLog> structures_;
+  std::optional<RateWatch> rate_;  ///< of a sampled run whose launches may end early
+  Cycle modes_since_ = 0;          ///< all chips have obeyed modes_ since then
+  bool curtailed_ = false;         ///< the kernel starts no further CTAs
 };
 
 }  // namespace atl

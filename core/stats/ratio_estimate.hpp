@@ -15,8 +15,11 @@ class Prediction {
   /// simple random sample of n of N, N^2 (1 - n / N) s^2 / n (Cochran, Sampling Techniques, 3rd edition, theorem 2.2).
   /// Needs two launches, or `left` = 0.
   void add(std::span<const double> work, std::span<const double> value, double left);
-  /// Adds what is known.
-  void add(double value) { value_ += value; }
+  /// Adds what was predicted from other launches.
+  Prediction& operator+=(const Prediction& other) {
+    value_ += other.value_, variance_ += other.variance_, squares_ += other.squares_;
+    return *this;
+  }
 
   double value() const { return value_; }
   double variance() const { return variance_; }

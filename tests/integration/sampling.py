@@ -9,7 +9,7 @@ import unittest
 import h5py
 from program import ATOLL, SMALL, sets
 
-LAUNCHES = 40
+LAUNCHES = 160
 
 
 class Sampling(unittest.TestCase):
@@ -52,7 +52,7 @@ class Sampling(unittest.TestCase):
         self.assertLess(of["simulated_launches"], LAUNCHES / 2)
         self.assertEqual(sum(launch["simulated"] for launch in of["launches"]), of["simulated_launches"])
         self.assertLess(part["provenance"]["events"], full["provenance"]["events"] / 2)
-        self.assertEqual(part["provenance"]["sampling"], "error=5%,confidence=95%")
+        self.assertEqual(part["provenance"]["sampling"], "error=5%,confidence=95%,early=yes")
         self.assertEqual(full["provenance"]["sampling"], "")
         self.assertNotIn("sampling", full)
         cycles = of["figures"]["cycles"]
@@ -81,14 +81,14 @@ class Sampling(unittest.TestCase):
         self.assertNotEqual(one["digest"], self.info(self.full)["digest"])
 
     def test_every_command_says_what_is_extrapolated(self):
-        self.assertRegex(self.said, r"  sampled      \d+ of 40 launches, .* of the instructions; 95 % intervals, 5.0 % asked for\n")
+        self.assertRegex(self.said, r"  sampled      \d+ of 160 launches, .* of the instructions; 95 % intervals, 5.0 % asked for\n")
         self.assertRegex(self.said, r"    cycles     [\d,]+ ± [\d.]+ %\n")
         self.assertIn("(simulated; so is all below)", self.said)
-        self.assertRegex(self.atoll("info", self.sampled).stdout, r" 5  step +~[\d,]+ cycles")
+        self.assertRegex(self.atoll("info", self.sampled).stdout, r"  step +~[\d,]+ cycles")
         self.assertIn("launches simulated", self.atoll("explain", self.sampled).stdout)
         compared = self.atoll("compare", self.full, self.sampled).stdout
         self.assertIn("B is sampled", compared)
-        self.assertRegex(compared, r"sampled +no +error=5%,confidence=95%")
+        self.assertRegex(compared, r"sampled +no +error=5%,confidence=95%,early=yes")
         self.assertRegex(compared, r"cycles +[\d,]+ and ~[\d,]+ \(± [\d.]+ %\): B is (0\.9|1\.0)\d+ times as fast")
         self.assertIn("sampled: ", self.atoll("export", self.sampled, "--csv", self.path("tables")).stdout)
 
@@ -102,12 +102,12 @@ class Sampling(unittest.TestCase):
             json.dump(experiment, file)
         self.atoll("sweep", self.path("e.json"), "--out", out)
         table = self.atoll("table", out, "--metric", "speedup,cycles").stdout
-        self.assertIn("all runs are sampled (error=5%,confidence=95%)", table)
+        self.assertIn("all runs are sampled (error=5%,confidence=95%,early=yes)", table)
         self.assertNotIn("have no result", table)
         shown = self.info(os.path.join(out, "steps__sm.h5"))["sampling"]["figures"]["cycles"]["value"]
         self.assertIn(f"{int(shown):,}", table)
         listed = self.atoll("sweep", self.path("e.json"), "--out", out, "--list", "--sample", "error=9%").stdout
-        self.assertIn("it is sampled with error=5%,confidence=95%, wanted sampled with error=9%,confidence=95%", listed)
+        self.assertIn("it is sampled with error=5%,confidence=95%,early=yes, wanted sampled with error=9%,confidence=95%,early=yes", listed)
         self.run_into(os.path.join(out, "steps__sm.h5"), "--set", "llc.organisation=sm_side", "-q")
         self.assertIn("steps__sm (it is not sampled, wanted sampled with error=5%", self.atoll("table", out).stdout)
 

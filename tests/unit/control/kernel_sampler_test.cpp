@@ -91,6 +91,39 @@ TEST_CASE("launches that differ more need more of them, until the interval is wi
   CHECK(f.half_width / f.value < 0.025);
 }
 
+TEST_CASE("launches that still fill the caches stand for themselves, and not for those behind them") {
+  const auto settling = [](std::size_t k) { return k < 8 ? 3000 - 200 * k : 1000 + 10 * (k % 3); };
+  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(200, 0)), settling);
+  double truth = 0;
+  for (std::size_t k = 0; k < 200; ++k) truth += static_cast<double>(settling(k));
+  CHECK(o.simulated.size() < 50);
+  CHECK(std::abs(o.cycles() / truth - 1) < 0.01);
+}
+
+TEST_CASE("what a launch that ended early left out comes from its window") {
+  KernelSampler sampler(plan_of({0}), kOverhead);
+  CHECK(sampler.wanted(0));
+  // 60 of 100 CTAs ran in 1300 cycles with 6000 instructions: 4000 are left, at 4 and 6 per cycle: 800 cycles.
+  const auto period = [](std::uint64_t instructions, std::uint64_t hits) {
+    RatePeriod p{100, {}};
+    p.counters[Counter::warp_instructions] = instructions, p.counters[Counter::llc_hits] = hits;
+    return p;
+  };
+  Counters counters;
+  counters[Counter::warp_instructions] = 6000, counters[Counter::ctas] = 60, counters[Counter::llc_hits] = 600;
+  RunResult run;
+  run.chips.resize(1), run.chips[0].totals = counters, run.cycles = 1400;
+  sampler.ended(0, 1400, counters, {40, {period(400, 30), period(600, 70)}});
+  const SamplingResult r = sampler.extrapolate({.chips = 1}, run);
+  CHECK(r.find("cycles")->value == Approx(1400 + 800));
+  CHECK(r.find("warp.instructions")->value == Approx(10'000));
+  CHECK(r.find("llc.hits")->value == Approx(600 + 400));
+  CHECK(r.find("cycles")->half_width > 0);
+  CHECK(r.launches[0].simulated);
+  CHECK(r.launches[0].cycles == Approx(2200));
+  CHECK(r.simulated_work == Approx(60));
+}
+
 TEST_CASE("a cluster whose launches change in the middle is noticed, and simulated more closely from there") {
   const auto doubled = [](std::size_t k) { return k < 200 ? 1000 : 2000; };
   const Outcome o = sample(plan_of(std::vector<std::uint32_t>(400, 0)), doubled);

@@ -103,8 +103,8 @@ TEST_CASE("--sample takes percentages, and names what it does not know") {
   const SamplingOptions o = SamplingOptions::parse("error=2.5%,confidence=99%");
   CHECK(o.error == doctest::Approx(0.025));
   CHECK(o.confidence == doctest::Approx(0.99));
-  CHECK(o.text() == "error=2.5%,confidence=99%");
-  CHECK(SamplingOptions::parse("").text() == "error=3%,confidence=95%");
+  CHECK(o.text() == "error=2.5%,confidence=99%,early=yes");
+  CHECK(SamplingOptions::parse("").text() == "error=3%,confidence=95%,early=yes");
   CHECK_THROWS_WITH_AS(SamplingOptions::parse("error=3"), doctest::Contains("`error` is a percentage from 0.1% to 50%"), InputError);
   CHECK_THROWS_WITH_AS(SamplingOptions::parse("error=nan%"), doctest::Contains("not 'nan%'"), InputError);
   CHECK_THROWS_WITH_AS(SamplingOptions::parse("speed=3%"), doctest::Contains("knows no key `speed`"), InputError);

@@ -46,8 +46,9 @@ TEST_CASE("unequal work: Royall's variance, worked by hand") {
 TEST_CASE("variances of clusters add up, with Satterthwaite's degrees of freedom") {
   const std::vector<double> work{1, 1, 1}, value{10, 11, 12};
   Prediction p;
-  p.add(work, value, 7), p.add(work, value, 7), p.add(5.0);
-  CHECK(p.value() == Approx(77 + 77 + 5));
+  p.add(work, value, 7);
+  p += Prediction(p);
+  CHECK(p.value() == Approx(77 + 77));
   CHECK(p.variance() == Approx(2 * 70.0 / 3));
   CHECK(p.half_width(0.95) == Approx(student_t(0.95, 4) * std::sqrt(140.0 / 3)));  // equal variances: 2 + 2 degrees
 }
