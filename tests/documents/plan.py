@@ -142,6 +142,7 @@ PLANS = {
     "docs/validation/colab.md": Plan(not_run={"tests/validation": HOURS, "/usr/bin/python3": HOURS}),
     "docs/validation/hardware.md": Plan(not_run={"python3 tests/validation": HOURS}),
     "docs/validation/rec.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
+    "docs/validation/sampling.md": Plan(not_run={"tests/validation/sampling.py": HOURS}),
     "docs/validation/sac.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
     "docs/validation/selrep.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/workload_library.md": Plan(needs={"atoll record": GEMM, "atoll run sac-4chip --workload gemm.h5": GEMM}),
