@@ -49,7 +49,7 @@ void check_region(const RegionConfig& r, std::uint32_t groups, const Origin& ori
     if (!fine) throw InputError(origin.where, fmt::format("`{}.{}` {}", origin.key, key, what));
   };
   require(!r.name.empty(), "name", "is missing");
-  require(r.size_kib * 8 >= groups, "size_kib", "gives some group not even one line");
+  require(r.kind == Sharing::true_shared || r.size_kib * 8 >= groups, "size_kib", "gives some group not even one line");
   require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * groups, "size_kib",
           "gives some group not even one page");
   require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");

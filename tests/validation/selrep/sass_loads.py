@@ -21,6 +21,21 @@ CUDA = ROOT / "inputs/workloads/cuda"
 GLOBAL_LOAD, BRANCH = 0x981, 0x947  # LDG, BRA
 NO_BARRIER = 7
 PROGRAMS = ("cnn", "nn", "matmul")
+# Networks for GPUs of that time have a kernel per layer, with the size of its mask as a number in the source.
+MASKS = """
+template <int Mask> __device__ void direct(float* out, const float* in, const float* weights, int channels, int size) {
+  const int pixel = (blockIdx.y * blockDim.y + threadIdx.y) * size + blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int c = 0; c < channels; ++c)
+    for (int y = 0; y < Mask; ++y)
+      for (int x = 0; x < Mask; ++x)
+        sum += weights[((blockIdx.z * channels + c) * Mask + y) * Mask + x] * in[(c * size + y) * size + pixel + x];
+  out[blockIdx.z * size * size + pixel] = sum;
+}
+""" + "".join(f"""extern "C" __global__ void mask_{m}(float* out, const float* in, const float* w, int channels, int size) {{
+  direct<{m}>(out, in, w, channels, size);
+}}
+""" for m in (1, 3, 5, 7, 11))
 
 
 @dataclass(frozen=True)
@@ -74,8 +89,11 @@ def runs(body):
 
 def rows(program, nvcc):
     with tempfile.TemporaryDirectory() as folder:
-        cubin = pathlib.Path(folder) / "out.cubin"
-        subprocess.run([nvcc, "-std=c++17", "-O3", "-cubin", "-arch=sm_80", "-o", cubin, CUDA / f"{program}.cu"], check=True)
+        cubin, source = pathlib.Path(folder) / "out.cubin", CUDA / f"{program}.cu"
+        if program == "masks":
+            source = pathlib.Path(folder) / "masks.cu"
+            source.write_text(MASKS)
+        subprocess.run([nvcc, "-std=c++17", "-O3", "-cubin", "-arch=sm_80", "-o", cubin, source], check=True)
         for name, content in sections(cubin.read_bytes()):
             if not name.startswith(".text."):
                 continue
@@ -85,7 +103,7 @@ def rows(program, nvcc):
                 body = code[begin : end + 1]
                 loads = sum(i.operation == GLOBAL_LOAD for i in body)
                 if loads:
-                    yield program, kernel.split("(")[0].removeprefix("void "), loads, len(body) / loads, max(runs(body))
+                    yield program, kernel.strip().split("(")[0].removeprefix("void "), loads, len(body) / loads, max(runs(body))
 
 
 def main():
@@ -93,7 +111,7 @@ def main():
     parser.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
     nvcc = parser.parse_args().nvcc
     print("| program | kernel | loads of the loop | instructions per load | loads before the first wait |\n|---|---|---|---|---|")
-    for program in PROGRAMS:
+    for program in (*PROGRAMS, "masks"):
         for name, kernel, loads, instructions, in_flight in rows(program, nvcc):
             print(f"| {name} | {kernel} | {loads} | {instructions:.1f} | {in_flight} |")
 
