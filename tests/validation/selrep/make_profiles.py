@@ -11,6 +11,7 @@ which are measured with the *shared* LLC. What must not go in: any speed-up, deg
 of a run that compares organisations. check_profiles.py runs the profiles under Shared alone; SOLVED has its corrections."""
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import sys
@@ -40,27 +41,28 @@ READ_ONLY = 0.97  # claim 64: at least so much of the shared lines; here all of 
 # in_flight: loads that a warp issues before it waits for one of them; instructions: that it issues per load, the load
 # included. From sass_loads.py, the kernels as ptxas schedules them. Convolutions: masks of 3 x 3 and 1 x 1, which do most of
 # the three networks' multiplications, have 9 and 8 loads in flight and 2.8 and 3.8 instructions per load (5 x 5 and more: 14 and
-# 2.7). NN: masks of 5 x 5 in its own layout, 12 to 13 and 1.7 (fully connected layers: 13 to 17 and 2.7). MM: tiles of 32 x
-# 32 in shared memory, as the SDK's sample chooses on every GPU since Fermi, 2 and 48.
+# 2.7). NN: masks of 5 x 5 in its own layout, 12 to 13 and 1.7 (fully connected layers: 13 to 17 and 2.7). MM: tiles in shared
+# memory, of 16 x 16: Table II's sizes are two squares of n = 112, 272, 496 and 704, and multiples of 32 give neither its 1.9 nor
+# its 0.04 MB. 2 and 22; a warp's load takes half of two lines.
 #
 # loads: by a launch's warps. Two for each multiplication of the mean layer, 32 threads at once: AlexNet (with its groups) 666
 # million in 5 convolutions, ResNet-50 3.86 thousand million in 53, SqueezeNet 1.0 0.84 thousand million in 26. NN: 340
-# thousand per image and 1,200 images (60,000 CTAs of 50 maps, SAC's Table 4). MM: n x n x n / 512 with tiles of 32, and
-# 2 n x n floats are the shared set; the sample repeats its launch 300 times.
+# thousand per image and 1,200 images (60,000 CTAs of 50 maps, SAC's Table 4). MM: n x n x n / 256 with tiles of 16, n = 704;
+# the sample repeats its launch 300 times.
 #
-# ctas: of 8 warps (MM: 32), in launches of full length. SAC's Table 4 has 1024, 512 and 512 for the same three networks of
-# Tango. NN and MM: a warp makes about 300 loads (a map of the second layer) and 44 (n = 704), which makes 4 and 3 waves.
+# warps_per_cta: Tango's networks have one CTA per output channel, of up to 1024 threads; maps of NN have 169 threads at most, and
+# MM's tiles 256.
 #
 # stores: share of the requests to the LLC, from recordings of the same applications on a machine with larger L1s
-# (tests/validation/sac/traits.json, larger size). MM: one per 2 n / 32 loads.
+# (tests/validation/sac/traits.json, larger size). MM: one per 2 n / 16 loads, .441 of which reach the LLC.
 @dataclass(frozen=True)
 class Program:
     in_flight: int
     instructions: float
     loads: float
-    waves: int
     stores: float
-    warps_per_cta: int = 8
+    warps_per_cta: int
+    lines: int = 1  # that a load takes
     barrier_every: int = 16
 
 
@@ -69,55 +71,58 @@ def stores(sac_name):
 
 
 PROGRAMS = {
-    "an": Program(8, 3, 666e6 / 5 * 2 / 32, 2, stores("AN")),
-    "rn": Program(8, 3, 3.86e9 / 53 * 2 / 32, 1, stores("RN")),
-    "sn": Program(8, 3, 0.84e9 / 26 * 2 / 32, 1, stores("SN")),
-    "nn": Program(13, 2, 340e3 * 1200 * 2 / 32, 4, stores("NN")),
-    "mm": Program(2, 48, 704**3 / 512, 3, 0.05, warps_per_cta=32, barrier_every=2),
+    "an": Program(8, 3, 666e6 / 5 * 2 / 32, stores("AN"), 32),
+    "rn": Program(8, 3, 3.86e9 / 53 * 2 / 32, stores("RN"), 32),
+    "sn": Program(8, 3, 0.84e9 / 26 * 2 / 32, stores("SN"), 32),
+    "nn": Program(13, 2, 340e3 * 1200 * 2 / 32, stores("NN"), 8),
+    "mm": Program(2, 22, 704**3 / 256, 1 / (1 + 2 * 704 / 16 * 0.441), 8, lines=2, barrier_every=2),
 }
-# Launches are as long as the programs', but not above 2 million requests of loads, which is 11 epochs of 20,000 cycles at 9
-# replies per cycle (AN's would have 3.7, NN's 11 million), so that a run takes seconds. MM's, which are shorter, stand for as many
-# repeats as make 10 epochs at the rate that its instructions allow: 2 per cycle and SM. Two launches of each, because what
-# kernel boundaries do is part of the comparison.
-MOST_REQUESTS, EPOCHS, EPOCH_CYCLES, LAUNCHES = 2e6, 10, 20000, 2
-ISSUE = 2
+# Launches are as long as the programs', but not above 1 million requests of loads, which is 6 epochs of 20,000 cycles at 9
+# replies per cycle (RN's would have 2.0, SN's 1.6, AN's 3.7, NN's 11, MM's 1.2 million), so that a run takes seconds; the
+# result of longer ones is one of the sensitivities. Two launches, because what kernel boundaries do is part of the comparison.
+MOST_REQUESTS, LAUNCHES = 1e6, 2
 # Cycles per dependent instruction, and why warps meet at barriers: as for SAC's profiles (sac/make_profiles.py). In MM two
 # loads lie between two barriers.
 CYCLES_PER_INSTRUCTION = 2.7
-RESIDENT_WARPS = 64
 
 # ---- Corrections found by check_profiles.py --solve under Shared alone, with an LLC of 4 MB ----
 #
-# phase_lines: walkers of the sequence, one for each SM, begin so far apart at most. CTA replacement decides it in a program;
-# here it is what makes claims 66 and 67 come out. 64 walkers that make v lines in 1,000 cycles, spread over p lines, ask
-# for a line 64 v / p times in that time: with 9 replies per cycle and 9 SMs p is 1,000.
+# loads: of a warp, which is how long a CTA lives. 64 CTAs in turn go through the same part of the sequence, one for each
+# walker, and begin as CTAs before them end: the longer they live, the farther apart they are, and the fewer SMs ask for a line within
+# 1,000 cycles (claims 66 and 67).
 # advancing: of the loads those that go on to the next line, over claim 65's share; the others read again what their warp
-# touched last, which is what L1s serve: three of a mask's row lie in one line or two.
+# touched last, three of a mask's row being in one line or two. CTAs of two walkers on one SM share lines too.
+# skew: lines that a CTA is ahead of its place, at most. Where SMs issue all they can they would march in step.
 @dataclass(frozen=True)
 class Solved:
-    phase_lines: int = 1000
-    advancing: float = 1
+    loads: int
+    advancing: float
+    skew: int = 0
 
 
-SOLVED: dict[str, Solved] = {}
+SOLVED = {
+    "an": Solved(28, 1.70),
+    "rn": Solved(30, 1.75),
+    "sn": Solved(26, 1.28),
+    "nn": Solved(20, 2.26),
+    "mm": Solved(80, 1.00, skew=80),
+}
 
 
-def sequence(mb, phase_lines, reuse):
-    lines = mb * LINES_PER_MB
+def sequence(mb, reuse, lines=1, phase=0, skew=0):
     return {"name": "shared", "kind": "true_shared", "size_kib": max(1, round(mb * 1024)), "pattern": "stream",
-            "warp_reuse": round(reuse, 4), "phase": round(min(1, phase_lines / lines), 5), "read_only": True}
+            "warp_reuse": round(reuse, 4), "phase": phase, "skew_lines": skew, "accesses": lines, "read_only": True}
 
 
 def outputs(requests):
-    return {"name": "output", "kind": "private", "size_kib": max(SMS // 8, round(requests / 8)), "pattern": "stream",
-            "write_fraction": 1}
+    return {"name": "output", "kind": "private", "size_kib": max(SMS // 8, round(requests / 4)), "pattern": "stream",
+            "write_fraction": 1}  # twice what is written: parts of groups differ in size, and none may be gone through twice
 
 
-def kernel(name, p, regions, requests_of, waves, launches):
-    """A launch in which each region gets so many instructions."""
-    slots = RESIDENT_WARPS // p.warps_per_cta  # CTAs of one SM at a time, which share a walker
-    ctas = SMS * slots * waves
-    per_warp = max(1, round(sum(requests_of) / (ctas * p.warps_per_cta)))
+def kernel(name, p, regions, requests_of, per_warp, launches):
+    """A launch in which each region gets so many instructions, `per_warp` of them in one warp. CTAs 0 to 63 begin the
+    walkers, the next 64 go on from where these end."""
+    ctas = SMS * max(1, round(sum(requests_of) / (SMS * p.warps_per_cta * per_warp)))
     for region, n in zip(regions, requests_of):
         region["weight"] = round(n / sum(requests_of), 5)
     compute = round(p.instructions) - 1
@@ -131,22 +136,21 @@ def kernel(name, p, regions, requests_of, waves, launches):
         "compute_latency_cycles": max(1, round(compute * CYCLES_PER_INSTRUCTION)),
         "loads_in_flight": p.in_flight,
         "barrier_every": p.barrier_every,
-        "concurrent_ctas": slots,
+        "concurrent_ctas": 1,
         "groups": SMS,
         "group_order": "interleaved",
         "regions": regions,
     }
 
 
-def replication_sensitive(benchmark, mb):
-    p, solved = PROGRAMS[benchmark], SOLVED.get(benchmark, Solved())
+def replication_sensitive(benchmark, mb, most_requests, changes):
+    p, solved = dataclasses.replace(PROGRAMS[benchmark], **changes), SOLVED[benchmark]
     share = LLC_SHARE[benchmark]
-    loads = min(p.loads, MOST_REQUESTS / share)
-    if benchmark == "mm":
-        loads = EPOCHS * EPOCH_CYCLES * SMS * ISSUE / p.instructions
-    stored = p.stores / (1 - p.stores) * loads * share
+    loads = min(p.loads, most_requests / share / p.lines)
+    stored = p.stores / (1 - p.stores) * loads * share * p.lines
     reuse = max(0.0, 1 - share * solved.advancing)
-    return kernel(benchmark, p, [sequence(mb, solved.phase_lines, reuse), outputs(stored)], [loads, stored], p.waves, LAUNCHES)
+    regions = [sequence(mb, reuse, p.lines, skew=solved.skew), outputs(stored)]
+    return kernel(benchmark, p, regions, [loads, stored], solved.loads, LAUNCHES)
 
 
 # ---- Table III ----
@@ -156,26 +160,27 @@ def replication_sensitive(benchmark, mb):
 # is of shared data is not published: half for the six that prefer a shared LLC, a hundredth for the six that have next to
 # none. SMs are anywhere in a large set (phase 1). One launch of 0.6 million requests, which is 3 to 10 epochs.
 TRAITS_OF = {"lud": "LUD", "3dc": "3DC", "bt": "BT", "bp": "BP", "bs": "BS", "dwt2d": "DWT"}
-INSENSITIVE_REQUESTS = 0.6e6
+INSENSITIVE_REQUESTS, INSENSITIVE_LOADS = 0.6e6, 60
 
 
 def insensitive(name, mb):
     traits = json.loads((SAC / "traits.json").read_text())[TRAITS_OF[name]][1] if name in TRAITS_OF else None
-    p = Program(2, traits["instructions_per_request"] if traits else 20, 0, 1, traits["stores"] if traits else 0.3)
+    p = Program(2, traits["instructions_per_request"] if traits else 20, 0, traits["stores"] if traits else 0.3, 8)
     stored = p.stores * INSENSITIVE_REQUESTS
     loads = INSENSITIVE_REQUESTS - stored
     shared = loads * (0.5 if mb > 1 else 0.01)
     own = loads - shared
     inputs = {"name": "input", "kind": "private", "size_kib": round(own / 8), "pattern": "stream", "read_only": True}
-    return kernel(name, p, [sequence(mb, mb * LINES_PER_MB, 0), inputs, outputs(stored)], [shared, own, stored], 1, 1)
+    return kernel(name, p, [sequence(mb, 0, phase=1), inputs, outputs(stored)], [shared, own, stored], INSENSITIVE_LOADS, 1)
 
 
-def profile(name):
+def profile(name, most_requests=MOST_REQUESTS, **changes):
+    """`changes`: fields of a Program, for sensitivities."""
     if name in INSENSITIVE_MB:
         of, k = "Table III", insensitive(name, INSENSITIVE_MB[name])
     else:
         benchmark, _, index = name.partition("_")
-        of, k = "Table II", replication_sensitive(benchmark, SHARED_MB[benchmark][int(index or 0)])
+        of, k = "Table II", replication_sensitive(benchmark, SHARED_MB[benchmark][int(index or 0)], most_requests, changes)
     return {"doc": f"{name} of SelRep (MICRO 2020), {of}, written by tests/validation/selrep/make_profiles.py. Do not edit.",
             "chips": 1, "kernels": [k]}
 

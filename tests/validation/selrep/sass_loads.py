@@ -21,8 +21,9 @@ CUDA = ROOT / "inputs/workloads/cuda"
 GLOBAL_LOAD, BRANCH = 0x981, 0x947  # LDG, BRA
 NO_BARRIER = 7
 PROGRAMS = ("cnn", "nn", "matmul")
-# Networks for GPUs of that time have a kernel per layer, with the size of its mask as a number in the source.
-MASKS = """
+# Networks for GPUs of that time have a kernel per layer, with the size of its mask as a number in the source; products of
+# matrices have their tiles so.
+PLAIN = """
 template <int Mask> __device__ void direct(float* out, const float* in, const float* weights, int channels, int size) {
   const int pixel = (blockIdx.y * blockDim.y + threadIdx.y) * size + blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;
@@ -32,7 +33,22 @@ template <int Mask> __device__ void direct(float* out, const float* in, const fl
         sum += weights[((blockIdx.z * channels + c) * Mask + y) * Mask + x] * in[(c * size + y) * size + pixel + x];
   out[blockIdx.z * size * size + pixel] = sum;
 }
-""" + "".join(f"""extern "C" __global__ void mask_{m}(float* out, const float* in, const float* w, int channels, int size) {{
+template <int Tile> __device__ void product(float* c, const float* a, const float* b, int n) {
+  __shared__ float from_a[Tile][Tile], from_b[Tile][Tile];
+  const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * Tile + y, column = blockIdx.x * Tile + x;
+  float sum = 0;
+  for (int first = 0; first < n; first += Tile) {
+    from_a[y][x] = a[row * n + first + x], from_b[y][x] = b[(first + y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < Tile; ++k) sum += from_a[y][k] * from_b[k][x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+""" + "".join(f"""extern "C" __global__ void tiles_of_{m}(float* c, const float* a, const float* b, int n) {{
+  product<{m}>(c, a, b, n);
+}}
+""" for m in (16, 32)) + "".join(f"""extern "C" __global__ void mask_{m}(float* out, const float* in, const float* w, int channels, int size) {{
   direct<{m}>(out, in, w, channels, size);
 }}
 """ for m in (1, 3, 5, 7, 11))
@@ -90,9 +106,9 @@ def runs(body):
 def rows(program, nvcc):
     with tempfile.TemporaryDirectory() as folder:
         cubin, source = pathlib.Path(folder) / "out.cubin", CUDA / f"{program}.cu"
-        if program == "masks":
-            source = pathlib.Path(folder) / "masks.cu"
-            source.write_text(MASKS)
+        if program == "plain":
+            source = pathlib.Path(folder) / "plain.cu"
+            source.write_text(PLAIN)
         subprocess.run([nvcc, "-std=c++17", "-O3", "-cubin", "-arch=sm_80", "-o", cubin, source], check=True)
         for name, content in sections(cubin.read_bytes()):
             if not name.startswith(".text."):
@@ -111,7 +127,7 @@ def main():
     parser.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
     nvcc = parser.parse_args().nvcc
     print("| program | kernel | loads of the loop | instructions per load | loads before the first wait |\n|---|---|---|---|---|")
-    for program in (*PROGRAMS, "masks"):
+    for program in (*PROGRAMS, "plain"):
         for name, kernel, loads, instructions, in_flight in rows(program, nvcc):
             print(f"| {name} | {kernel} | {loads} | {instructions:.1f} | {in_flight} |")
 
