@@ -170,7 +170,7 @@ def insensitive(name, mb):
     loads = INSENSITIVE_REQUESTS - stored
     shared = loads * (0.5 if mb > 1 else 0.01)
     own = loads - shared
-    inputs = {"name": "input", "kind": "private", "size_kib": round(own / 8), "pattern": "stream", "read_only": True}
+    inputs = {"name": "input", "kind": "private", "size_kib": round(own / 4), "pattern": "stream", "read_only": True}
     return kernel(name, p, [sequence(mb, 0, phase=1), inputs, outputs(stored)], [shared, own, stored], INSENSITIVE_LOADS, 1)
 
 
