@@ -42,7 +42,8 @@ VARIANTS = {
     "selrep_shadow": (*BEST_WITHIN, "selrep.flush=replicas", "selrep.directory=shadow_tags", "selrep.directory_sets=1"),
     "selrep_restart": (*SELREP, "selrep.restart=kernel"),
 }
-FIRST = (*STATIC, "adaptive", "selrep", "selrep_margin", "selrep_flush", "selrep_shadow")
+FIRST = ("shared", "private", "selrep", "selrep_margin", "degree_4", "degree_2", "degree_8", "adaptive")
+REST = ("selrep_shadow", "selrep_flush", "selrep_restart")
 OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest degree within 2 %",
         "selrep_flush": "and only replicas flushed", "selrep_shadow": "and shadow tags"}
 
@@ -66,9 +67,9 @@ def settings(workload):
 def plan():
     """Points in the order of what they tell: the ends and the middle of the configurations first."""
     points = [("base", f"{b}_{i}", v) for i in (0, 4, 2, 1, 3) for b in SENSITIVE for v in FIRST]
+    points += [("base", w, v) for w in CONFIGURATIONS for v in REST]
     points += [(c, w, v) for c in CONDITIONS for w in VARIED for v in VARIED_VARIANTS]
-    points += [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
-    return points + [("base", w, "selrep_restart") for w in CONFIGURATIONS]
+    return points + [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
 
 
 def measured():
