@@ -12,8 +12,9 @@ from atoll_analysis.seal import check_seal
 
 SCHEMA = "atoll-result"
 # 4 adds /stack and attributes of /provenance to 3; 5 adds three datasets to /slices, and /structures.
+# 6 is 5 with /sampling, of runs that simulated a part of their launches: totals are not the workload's.
 # Newer parts and counters are looked for, not inferred from the number.
-READABLE_VERSIONS = (3, 4, 5)
+READABLE_VERSIONS = (3, 4, 5, 6)
 
 
 def check_schema(file: h5py.File, path: str | os.PathLike[str]) -> int:

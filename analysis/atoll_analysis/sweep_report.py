@@ -154,9 +154,12 @@ def page(sweep: Sweep, folder: Path) -> str:
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
     gaps = ""
+    if sweep.runs["sampled"].any():
+        gaps = markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
+                                "extrapolated (docs/sampling.md).", "warn")
     if sweep.missing:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
-        gaps = markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
+        gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
                                 "warn") + markup.details("Which, and why", points)
     lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
     figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))

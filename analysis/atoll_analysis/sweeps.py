@@ -27,7 +27,7 @@ class Sweep:
     workloads: tuple[str, ...]
     variants: tuple[str, ...]
     runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
-    #                                    all of metrics.metrics(), digest, file, and the keys that differ between variants
+    #                                    all of metrics.metrics(), sampled, digest, file, and the keys that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
     decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
@@ -169,4 +169,4 @@ def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, gro
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,
             "speedup": base["cycles"] / own["cycles"] if base is not None and own["cycles"] else math.nan,
             "baseline_ipc": base["ipc"] if base is not None else math.nan,
-            **own.to_dict(), "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}
+            **own.to_dict(), "sampled": heads[workload, variant].sampling is not None, "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}

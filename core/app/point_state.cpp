@@ -49,9 +49,15 @@ std::string first_difference(const std::string& stored, const std::string& wante
   return "";
 }
 
+std::string other_sampling(const std::string& stored, const std::string& wanted) {
+  const auto word = [](const std::string& s) { return s.empty() ? std::string("not sampled") : "sampled with " + s; };
+  return fmt::format("it is {}, wanted {}", word(stored), word(wanted));
+}
+
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
   std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
+  if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);

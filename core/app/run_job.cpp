@@ -20,6 +20,7 @@
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
+#include "core/control/kernel_sampler.hpp"
 #include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
 #include "core/monitor/run_monitor.hpp"
@@ -29,6 +30,7 @@
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/selection.hpp"
 
 namespace atl {
@@ -145,6 +147,12 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
 void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
     throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
+  if (job.sample) {
+    if (job.plan.asked()) throw InputError("--sample", "leaves no checkpoints: what it knows of launches is in none");
+    if (job.max_cycles != kNever) throw InputError("--sample", "needs the whole run: use it without --max-cycles");
+    if (job.config.observe.sharing || job.config.observe.sm_sharing)
+      throw InputError("--sample", "says nothing of data that launches share: use it without observe.sharing and observe.sm_sharing");
+  }
   if (!job.check) return;
   if (ranks > 1)
     throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
@@ -218,6 +226,12 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   run_collectively(t, [&] {
     if (here) incomplete = look_at_traces(job, *workload);
   });
+  std::optional<KernelSampler> sampler;
+  run_collectively(t, [&] {
+    if (here && job.sample)
+      sampler.emplace(make_sampling_plan(*workload, *job.sample, config.llc.write_back_at_end),
+                      config.control.launch_latency_cycles);
+  });
   std::optional<OutputLock> lock;
   run_collectively(t, [&] {
     if (!here) return;
@@ -233,6 +247,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
 
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
+  if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   if (job.monitor) {
@@ -243,7 +258,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   ConsistencyChecker checker;
   if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
   std::optional<FileCheckpointer> checkpointer;
-  if (job.output.empty() || job.check) {
+  if (job.output.empty() || job.check || job.sample) {
     let_stop_signals_end();
   } else {
     options.checkpointer =
@@ -274,6 +289,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
+    if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
     const bool kept = !job.output.empty() && unwritten.empty();
     std::string text = job.quiet && kept ? "" : summary_table(*result);

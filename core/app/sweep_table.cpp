@@ -62,8 +62,8 @@ const RunResult* run_of(const SweepResults& s, const std::string& workload, cons
 std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload& w, const Variant& v) {
   const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
   if (!ours || !base || ours->cycles == 0) return std::nullopt;
-  const Metric ipc = *find_metric("ipc");
-  return Compared{static_cast<double>(ours->cycles), static_cast<double>(base->cycles), value_of(ipc, *ours).value_or(0),
+  const Metric ipc = *find_metric("ipc"), cycles = *find_metric("cycles");
+  return Compared{value_of(cycles, *ours).value_or(0), value_of(cycles, *base).value_or(0), value_of(ipc, *ours).value_or(0),
                   value_of(ipc, *base).value_or(0)};
 }
 
@@ -163,6 +163,8 @@ SweepResults read_sweep(const std::string& folder) {
     const std::string other = first_difference(run.provenance.effective_config, wanted);
     if (!other.empty()) {  // left by another sweep into this folder
       s.missing.push_back(fmt::format("{} ({})", p.name, other));
+    } else if (run.provenance.sampling != s.experiment.sample) {
+      s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {
       s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
     } else {

@@ -62,7 +62,7 @@ class Chip final : public LogicalProcess {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
-          finished_);
+          finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);
@@ -79,6 +79,7 @@ class Chip final : public LogicalProcess {
   void on_control(std::uint32_t parked);
   void begin_kernel(const LaunchBody& launch);
   void dispatch();
+  void curtail();
   void advance_phase();
   void begin_flush(const KernelEndFlush& flush);
   void flush_slices(const KernelEndFlush& flush);
@@ -146,6 +147,7 @@ class Chip final : public LogicalProcess {
   std::uint32_t epoch_cycles_ = 0;
   Counters at_epoch_start_, at_kernel_start_;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
+  std::uint64_t to_run_ = 0;  ///< CTAs of the kernel: all of this chip, unless it was curtailed
   std::optional<ChipCtas> ctas_;
   CtaDispatcher dispatcher_;
   std::vector<std::uint32_t> free_slots_;  ///< [SM]

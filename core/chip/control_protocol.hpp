@@ -16,6 +16,7 @@ enum class ControlKind : std::uint32_t {
   page_touches,      ///< chip to controller
   page_homes,        ///< controller to chip
   kernel_drained,    ///< chip to controller: its CTAs have ended, and it has lines to flush
+  curtail,           ///< controller to chips: start no further CTAs of the kernel, which is to end early
   flush,             ///< controller to chips: every chip is drained
   kernel_done,       ///< chip to controller
   epoch_report,      ///< chip to controller

@@ -23,6 +23,8 @@ struct SimulationOptions {
   std::function<void(Chip&)> prepare_chip;
   /// Called with each chip of this rank after the run.
   std::function<void(Chip&)> inspect_chip;
+  /// Chooses which launches are simulated; none: all. Used on the controller's rank, and not with a checkpointer.
+  KernelSampler* sampler = nullptr;
   /// Of this rank; every rank has one or none. Does not know of an observer that prepare_chip sets.
   Checkpointer* checkpointer = nullptr;
   /// Goes on from here. Built for the same configuration and workload; ranks and map may be others. `max_cycles` is the

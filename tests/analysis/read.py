@@ -265,7 +265,7 @@ class Refusals(support.FolderTest):
 
     def test_other_versions_are_refused_by_number_with_what_to_do(self) -> None:
         old, new = self.with_attribute("schema_version", 2), self.with_attribute("schema_version", 99)
-        self.assertRegex(old, "version 2, which is too old .* reads 3, 4 and 5.*; run the simulation again")
+        self.assertRegex(old, "version 2, which is too old .* reads 3, 4, 5 and 6.*; run the simulation again")
         self.assertRegex(new, "version 99, which is too new .*; use the analysis/ of the Atoll")
 
     def test_other_hdf5_files_are_told_from_results(self) -> None:

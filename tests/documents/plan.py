@@ -141,12 +141,15 @@ PLANS = {
     "docs/validation/coherence.md": Plan(not_run={"cmake --build": "builds a test program",
                                                   "build/release/coherence_stress": f"{HOURS}; unit_chip has its small part"}),
     "docs/validation/colab.md": Plan(not_run={"tests/validation": HOURS, "/usr/bin/python3": HOURS}),
+    "docs/validation/hardware.md": Plan(not_run={"python3 tests/validation": HOURS}),
     "docs/validation/rec.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
+    "docs/validation/sampling.md": Plan(not_run={"tests/validation/sampling.py": HOURS}),
     "docs/validation/sac.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
     "docs/validation/selrep.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/workload_library.md": Plan(needs={"atoll record": GEMM, "atoll run sac-4chip --workload gemm.h5": GEMM}),
     "docs/workloads.md": Plan(
         save={1: "network.json"},
+        needs={"atoll record -o chase.h5": "test -x build/release/workloads/micro_chase"},
         after=["atoll info network.json", "atoll run sac-4chip -w network.json --scale 16"],
     ),
 }
