@@ -93,7 +93,8 @@ def atomics(lines, ctas, warps=8, instructions=8):
 def in_flight(ctas, warps, loads):
     """`warps` of each CTA keep `loads` loads of 512 B under way each: bandwidth against what is in flight (LDGSTS on B200)."""
     made = []
-    for name, steps in [("short", 8 * loads), ("long", 24 * loads)]:
+    steps_of_long = max(24, 1200000 // (4 * warps * ctas * loads)) * loads
+    for name, steps in [("short", steps_of_long // 3 // loads * loads), ("long", steps_of_long)]:
         size = warps * ctas * steps // 2 + PARTS
         made.append(kernel(f"{name} {warps} x {loads} in flight", ctas, warps, steps,
                            [region(f"{name} {warps} {loads} {ctas}", size, kind="private", accesses=4)], loads_in_flight=loads))
