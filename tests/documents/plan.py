@@ -133,6 +133,7 @@ PLANS = {
     "docs/recording.md": Plan(not_run={"atoll record": RECORDED, "atoll run sac-4chip --workload gemm.h5": RECORDED}),
     "docs/reliability.md": Plan(
         not_run={"ATOLL=": f"{HOURS}; robustness_attacks runs a few of each class"}),
+    "docs/real_machines.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/reproduction.md": Plan(not_run={"tests/validation": HOURS, "build/release/atoll sweep": HOURS, "/usr/bin/python3": HOURS}),
     "docs/results.md": Plan(before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o run.h5"]),
     "docs/scaling.md": Plan(not_run={"tests/bench/scale.py": f"{HOURS}, and wants a quiet machine"}),
