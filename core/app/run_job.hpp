@@ -22,7 +22,7 @@ struct RunJob {
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
   std::optional<SamplingOptions> sample;  ///< not all launches are simulated
-  bool strict = false;  ///< an incomplete trace is an error
+  bool strict = false;                    ///< an incomplete trace is an error
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };

@@ -24,9 +24,8 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
       }
       processes.push_back(chips.back().get());
     } else {
-      controller =
-          std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles, options.policy(config),
-                                       options.sampler);
+      controller = std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles,
+                                                options.policy(config), options.sampler, &workload);
       controller->on_progress(options.progress);
       processes.push_back(controller.get());
     }
