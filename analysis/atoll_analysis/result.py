@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,8 @@ class Head:
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
+    spent: "pd.Series[float] | None"  #: [part] cycles by what they were spent on, mean of the chips (schema 4)
+    decides: bool                     #: its policy chose an organisation for a kernel or during one
     sampling: Sampling | None         #: what a sampled run says of the whole workload; all else is of what it simulated
 
     def __repr__(self) -> str:
@@ -45,12 +46,11 @@ class Head:
 
     def _repr_html_(self) -> str:
         """For notebooks: who it is, and its figures of merit."""
+        from atoll_analysis.markup import glance
         from atoll_analysis.metrics import METRICS, metrics
 
         values = metrics(self)
-        rows = "".join(f"<tr><th>{m.name}</th><td>{values[m.name]:,.6g}</td><td>{escape(f'{m.unit}: {m.doc}'.lstrip(': '))}"
-                       "</td></tr>" for m in METRICS)
-        return f"<p><code>{escape(repr(self))}</code></p><table>{rows}</table>"
+        return glance(repr(self), [(m.name, f"{values[m.name]:,.6g}", f"{m.unit}: {m.doc}".lstrip(": ")) for m in METRICS])
 
     @property
     def workload_cycles(self) -> float:
@@ -109,7 +109,16 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
             "config": NamedValues(config.flatten(effective)),
             "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
             "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None,
+            "spent": _spent(tables.stack(file)), "decides": "decisions" in file and len(tables.decisions(file)) > 0,
             "sampling": read_sampling(file)}
+
+
+def _spent(stack: pd.DataFrame | None) -> "pd.Series[float] | None":
+    if stack is None:
+        return None
+    spent = stack.groupby(level="chip").sum().mean()
+    spent.attrs["units"] = "cycles"
+    return spent
 
 
 def load_head(path: str | os.PathLike[str]) -> Head:

@@ -1,7 +1,6 @@
 """The page about one run."""
 
 from collections.abc import Callable
-from html import escape
 
 import pandas as pd
 
@@ -94,7 +93,7 @@ def _kernels(result: Result) -> str:
     rows: list[list[Cell | str]] = []
     for at, mangled, (ctas, launched, cycles) in zip(numbers.index, result.kernels["name"], numbers.to_numpy()):
         plain = names.kernel(mangled)
-        shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
+        shown = Cell(plain, tip="" if plain == mangled else mangled)
         share = ratio(cycles, result.cycles)
         rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
                      number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
@@ -144,8 +143,7 @@ def _per_chip(table: pd.DataFrame, caption: str, first: str, form: Callable[[flo
         cells = [Cell(str(name)), number(float(table[name].sum()), form(table[name].sum()))]
         cells += [number(float(table.at[c, name]), form(table.at[c, name])) for c in chips]
         if docs and docs.get(str(name)):
-            doc = escape(docs[str(name)], quote=True)
-            cells[0] = Cell(str(name), markup=f'<span title="{doc}">{escape(str(name))}</span>')
+            cells[0] = Cell(str(name), tip=docs[str(name)])
         rows.append(cells)
     return markup.table(columns, rows, caption)
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import h5py
 
+from atoll_analysis.bounded import note
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.seal import check_seal
 
@@ -48,6 +49,7 @@ def open_result(path: str | os.PathLike[str], force_damaged: bool = False) -> It
     try:
         if not force_damaged:
             check_seal(path)
+        note(path)
         with h5py.File(path, "r") as file:
             check_schema(file, path)
             yield file

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/app/child_process.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -82,7 +82,7 @@ PointStatus PointInspector::inspect_result(const Point& point) {
   if (!file_exists(result)) return {PointState::missing, ""};
   RunResult stored;
   try {
-    stored = read_result(result);
+    stored = read_within_bounds(result);
   } catch (const InputError& error) {  // of another version, or damaged
     return {PointState::differs, std::string(error.what()).substr(result.size() + 2)};
   }

@@ -73,6 +73,7 @@ void add_run(Commands& c) {
   cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("--check", o->job.check,
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
+  add_monitor(*cmd, o->job.monitor);
   cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "core/control/kernel_sampler.hpp"
 #include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
+#include "core/monitor/run_monitor.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/output_lock.hpp"
@@ -163,9 +165,47 @@ void check_options(const RunJob& job, int ranks) {
     throw InputError("--check", "cannot be checkpointed: what it knows of every line is in no checkpoint");
 }
 
-}  // namespace
+LiveRun live_run(const RunJob& job, int ranks) {
+  return {.system = job.config.name,
+          .workload = std::filesystem::path(job.workload).filename().string(),
+          .output = job.output,
+          .command = job.command,
+          .started_at = job.started_at,
+          .version = std::string(version()),
+          .ranks = ranks};
+}
 
-int run_job(Transport& t, RunJob job, const std::string& host) {
+/// The controller may be on another host than whoever reads this.
+void tell_address(Transport& t, const RunMonitor* monitor, const std::string& host) {
+  const auto hosts = t.all_gather(host);
+  if (monitor == nullptr) return;
+  fmt::print(stderr, "monitor: {}{}\n", monitor->url(), host == hosts[0] ? "" : " on " + host);
+  std::fflush(stderr);
+}
+
+LiveEnd end_of(const RunResult& r, bool interrupted) {
+  LiveEnd end{.how = "complete", .message = fmt::format("complete after {} cycles", grouped(r.cycles)), .result = &r};
+  if (r.complete) return end;
+  end.how = interrupted ? "interrupted" : "incomplete", end.exit_code = interrupted ? kExitInterrupted : 0;
+  end.message = fmt::format("{} at cycle {}; the result is incomplete",
+                            interrupted ? "interrupted" : "stopped by --max-cycles", grouped(r.cycles));
+  return end;
+}
+
+LiveEnd end_of(const std::exception_ptr& error) {
+  LiveEnd end{.how = "failed", .message = "it failed", .exit_code = exit_code_of(error)};
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerFailure&) {
+    end.message = "it failed; another rank says why where the run was started";
+  } catch (const std::exception& e) {
+    end.message = std::string("it failed: ") + e.what();
+  } catch (...) {  // nothing to say of it
+  }
+  return end;
+}
+
+int run_watched(Transport& t, RunJob& job, const std::string& host, std::optional<RunMonitor>& monitor) {
   const SystemConfig& config = job.config;
   std::optional<RankMap> map;
   run_collectively(t, [&] {
@@ -198,6 +238,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   std::optional<OutputLock> lock;
   run_collectively(t, [&] {
     if (!here) return;
+    if (job.monitor) monitor.emplace(*job.monitor, scaled(config), live_run(job, t.size()), job.from.has_value());
     prepare_files(job, digest);
     if (!job.output.empty()) {
       lock.emplace(job.output);
@@ -212,6 +253,11 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
+  if (job.monitor) {
+    tell_address(t, monitor ? &*monitor : nullptr, host);
+    options.watched = true;
+    options.live = [&](const LiveSample& s) { monitor->update(s); };
+  }
   ConsistencyChecker checker;
   if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
   std::optional<FileCheckpointer> checkpointer;
@@ -228,7 +274,10 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
     if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
-    return checkpointer->ended == Checkpointer::Request::end ? kExitEnded : kExitCheckpointed;
+    const bool for_good = checkpointer->ended == Checkpointer::Request::end;
+    const int code = for_good ? kExitEnded : kExitCheckpointed;
+    if (monitor) monitor->end({for_good ? "ended" : "checkpointed", checkpointer->farewell(), code, nullptr});
+    return code;
   }
   const auto hosts = t.all_gather(host);
   run_collectively(t, [&] {
@@ -257,7 +306,20 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
       std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
                    static_cast<unsigned long long>(result->cycles));
   });
+  if (monitor && result) monitor->end(end_of(*result, interrupted));
   return interrupted ? kExitInterrupted : 0;
+}
+
+}  // namespace
+
+int run_job(Transport& t, RunJob job, const std::string& host) {
+  std::optional<RunMonitor> monitor;
+  try {
+    return run_watched(t, job, host, monitor);
+  } catch (...) {
+    if (monitor) monitor->end(end_of(std::current_exception()));
+    throw;
+  }
 }
 
 int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {

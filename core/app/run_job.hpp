@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,7 +23,12 @@ struct RunJob {
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
   std::optional<SamplingOptions> sample;  ///< not all launches are simulated
+<<<<<<< HEAD
   bool strict = false;                    ///< an incomplete trace is an error
+=======
+  bool strict = false;  ///< an incomplete trace is an error
+  std::optional<std::uint16_t> monitor;  ///< port of a RunMonitor; 0: any
+>>>>>>> main
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/app/damaged_result.hpp"
 #include "core/app/point_state.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/stats/comparison.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/human.hpp"
 
 namespace atl {
@@ -154,7 +154,7 @@ SweepResults read_sweep(const std::string& folder) {
     const std::string wanted = effective_config(s.experiment, p);
     RunResult run;
     try {
-      run = read_result(path);
+      run = read_within_bounds(path);
     } catch (const InputError& error) {
       s.missing.push_back(fmt::format("{} ({})", p.name, std::string(error.what()).substr(path.size() + 2)));
       continue;

@@ -39,6 +39,8 @@ class Chip final : public LogicalProcess {
   std::uint64_t events() const override { return c_.queue.handled(); }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
+  /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
+  void show_looks() { shows_looks_ = true; }
   const Context& context() const { return c_; }
   /// Other chips that may have the line, one of this chip, as its directory knows: one bit each.
   std::uint64_t sharers(LineAddr line) const {
@@ -105,6 +107,8 @@ class Chip final : public LogicalProcess {
   void enter_span(Span next);
   void begin_census();
   void end_census();
+  void complete_census(WaitCensus& kernel) const;
+  std::vector<std::uint64_t> look() const;
   std::vector<Gate*> gates();
   // state_check.cpp
   void check_state_at(Cycle boundary);
@@ -150,7 +154,7 @@ class Chip final : public LogicalProcess {
   Cycle last_dispatch_ = kNever;
   bool replicated_ = false;  ///< slices may hold replicas
   KernelEndRule end_rule_;
-  bool sampling_ = false;
+  bool sampling_ = false, shows_looks_ = false;
   Counters sampled_;
   ParkedMessages parked_;
   CensusSchedule census_schedule_;

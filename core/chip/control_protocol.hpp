@@ -87,7 +87,8 @@ struct KernelDoneBody {
 struct SampleBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters;  ///< increments since the last sample
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters); }
+  std::vector<std::uint64_t> look{};    ///< of chips that are watched (Chip::look); else empty
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters, look); }
 };
 
 struct StatusBody {

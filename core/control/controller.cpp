@@ -28,7 +28,10 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     ctas_total_ += k.ctas();
   }
   if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
+<<<<<<< HEAD
   if (sampler_ != nullptr && sampler_->options().warm && LlcWarming::possible(config_)) warming_.emplace(machine, *workload);
+=======
+>>>>>>> main
   if (sampler_ != nullptr && sampler_->options().early)
     rate_.emplace(sampler_->options().error, sampler_->options().confidence);
   queue_.push(0, {EventKind::launch, 0});
@@ -88,10 +91,8 @@ void Controller::on_message(const ControlMessage& m) {
       return on_paused();
     case ControlKind::flushed:
       return on_flushed();
-    case ControlKind::sample: {
-      const auto body = unpack<SampleBody>(m.body);
-      return on_sample(m.source, body.end, body.counters);
-    }
+    case ControlKind::sample:
+      return on_sample(m.source, unpack<SampleBody>(m.body));
     case ControlKind::status_report:
       return on_status(m.source, unpack<StatusBody>(m.body).text);
     case ControlKind::chip_report:
@@ -210,20 +211,34 @@ void Controller::settle() {
 
 // ---- Counters ----
 
-void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters) {
+void Controller::on_sample(LpId chip, const SampleBody& body) {
+  const Cycle end = body.end;
   auto& [count, sample] = open_samples_[end];
   sample.end = end;
   sample.chips.resize(config_.chips);
-  copy_counters(counters, sample.chips[chip]);
+  copy_counters(body.counters, sample.chips[chip]);
+  if (live_) take_look(chip, body.look);
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
+  const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_};
+  if (live_) live_({so_far, sample.chips, looks_, result_.kernels, result_.decisions, modes_});
   if (rate_) watch_rate(end, sample);
   keep_sample(std::move(sample));
   open_samples_.erase(end);
-  if (progress_) progress_({kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_});
+  if (progress_) progress_(so_far);
   watch(end);
+}
+
+/// A sample that a checkpoint kept may be of a run that nobody watched.
+void Controller::take_look(LpId chip, const std::vector<std::uint64_t>& look) {
+  looks_.resize(config_.chips);
+  if (look.empty()) return;
+  require_course(look.size() > 4 && look[1] < kSpans);
+  auto census = unflatten({look.begin() + 4, look.end()}, config_.chips);
+  require_course(census.size() == 1);
+  looks_[chip] = {look[0], static_cast<Span>(look[1]), look[2], look[3], std::move(census[0])};
 }
 
 namespace {

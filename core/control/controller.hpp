@@ -9,6 +9,7 @@
 #include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/control/kernel_sampler.hpp"
+#include "core/control/live_sample.hpp"
 #include "core/control/llc_warming.hpp"
 #include "core/control/mode_rules.hpp"
 #include "core/control/rate_watch.hpp"
@@ -45,6 +46,8 @@ class Controller final : public LogicalProcess {
 
   /// Called with every sample; for display only.
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
+  /// The same, for who wants to see more than how far it is. Chips send looks if they were told to.
+  void on_live_sample(std::function<void(const LiveSample&)> f) { live_ = std::move(f); }
   /// Ends the run at `cycle` instead of where the run that was loaded would have.
   void limit(Cycle cycle) { limit_ = finishing_ ? kNever : std::min(cycle, kCycleLimit); }
   /// Between two windows. Not in it: who shows the progress.
@@ -80,7 +83,8 @@ class Controller final : public LogicalProcess {
 
   void handle(const Event& e);
   void on_message(const ControlMessage& m);
-  void on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters);
+  void on_sample(LpId chip, const SampleBody& body);
+  void take_look(LpId chip, const std::vector<std::uint64_t>& look);
   void keep_sample(Sample&& sample);
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
@@ -146,6 +150,8 @@ class Controller final : public LogicalProcess {
   std::map<LpId, std::string> status_;
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;
+  std::function<void(const LiveSample&)> live_;
+  std::vector<ChipLook> looks_;  ///< [chip] the latest; shown, and neither simulated nor saved
   RunResult result_;
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;

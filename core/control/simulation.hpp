@@ -13,6 +13,9 @@ namespace atl {
 struct SimulationOptions {
   Cycle max_cycles = kNever;
   std::function<void(const ProgressState&)> progress;
+  /// The run is watched: chips send looks, on all ranks, and `live` is called with every sample on the controller's.
+  bool watched = false;
+  std::function<void(const LiveSample&)> live;
   /// Makes the policy instead of `llc.organisation`, which must be `plugin`. Called on the controller's rank.
   std::function<LoadedPolicy(const SystemConfig&)> policy = load_policy;
   /// Called with each chip of this rank before the run, for tests and validation. A chip has one observer:
