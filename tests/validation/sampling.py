@@ -14,9 +14,9 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
+from collections.abc import Callable
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -90,7 +90,7 @@ def drift():
     return launches
 
 
-PARAMETRIC = {f.__name__: f for f in (iterative, iterative_long, network, network_long, frontier, drift)}
+PARAMETRIC: dict[str, Callable[[], list[dict]]] = {f.__name__: f for f in (iterative, iterative_long, network, network_long, frontier, drift)}
 
 
 def points(results):
@@ -218,7 +218,7 @@ def write(page, tables):
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         if begin not in text or end not in text:
             raise SystemExit(f"{page} lacks the markers {begin} and {end}")
-        text = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _, t=table: f"{begin}\n{t}\n{end}", text, flags=re.S)
+        text = text[:text.index(begin) + len(begin)] + f"\n{table}\n" + text[text.index(end):]
     page.write_text(text, encoding="utf-8")
 
 
@@ -237,8 +237,9 @@ def main():
             parser.error(f"--only: there is no {name}; there are {', '.join(names)}")
     chosen = [point for point in todo if not options.only or point[0] in options.only]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(run, options.atoll, options.results, *point, organisation, mode)
-                for point in chosen for organisation in ORGANISATIONS for mode in (["whole"] if options.whole else MODES)]
+        modes = ["whole"] if options.whole else list(MODES)
+        runs = [pool.submit(run, options.atoll, options.results, name, file, more, organisation, mode)
+                for name, file, more in chosen for organisation in ORGANISATIONS for mode in modes]
         for done in runs:
             done.result()
     if options.whole:
