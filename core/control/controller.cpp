@@ -128,9 +128,10 @@ void Controller::prepare_kernel(Cycle earliest_start) {
 }
 
 void Controller::warm() {
-  warm_ = warming_->lines(skipped_, kernel_, [this](PageAddr page) {
+  warm_ = warming_->lines(skipped_, kernel_, [this](PageAddr page) -> std::uint8_t {
+    if (config_.chips == 1) return 0;
     const std::uint8_t home = placement_.home(page);
-    return home != kUnknownHome || config_.chips == 1 ? home : first_touch_.homes().find(page);
+    return home != kUnknownHome ? home : first_touch_.homes().find(page);
   });
 }
 

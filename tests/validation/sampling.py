@@ -16,7 +16,6 @@ import os
 import pathlib
 import subprocess
 import sys
-from collections.abc import Callable
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -40,7 +39,7 @@ def kernel(name, ctas, regions, memory=24, compute=4, **more):
             "compute_instructions": compute, "regions": regions, **more}
 
 
-def iterative(iterations=120):
+def iterative(iterations):
     """A solver: three kernels, iterated on the same data."""
     grid = region("grid", "private", 65536, 3, near_reuse=0.3, near_lines=256, write_fraction=0.2)
     table = region("table", "true_shared", 16384, 2, near_reuse=0.2, near_lines=256, far_reuse=0.4, far_lines=8192)
@@ -50,11 +49,7 @@ def iterative(iterations=120):
     return step * iterations
 
 
-def iterative_long():
-    return iterative(600)
-
-
-def network(batches=25):
+def network(batches):
     """Inference: batches through 14 layers of different sizes; weights are shared and read-only."""
     layers = []
     for i in range(14):
@@ -63,10 +58,6 @@ def network(batches=25):
         activations = region("activations", "private", 32768, 2, write_fraction=0.3)
         layers.append(kernel("gemm" if i % 3 else "conv", 64 * (2 + i % 5), [weights, activations], 16 + 4 * (i % 3), 6))
     return layers * batches
-
-
-def network_long():
-    return network(120)
 
 
 def frontier():
@@ -90,7 +81,9 @@ def drift():
     return launches
 
 
-PARAMETRIC: dict[str, Callable[[], list[dict]]] = {f.__name__: f for f in (iterative, iterative_long, network, network_long, frontier, drift)}
+#: its kernels, made when the file is written
+PARAMETRIC = {"iterative": lambda: iterative(120), "iterative_long": lambda: iterative(600), "network": lambda: network(25),
+              "network_long": lambda: network(120), "frontier": frontier, "drift": drift}
 
 
 def points(results):
