@@ -171,6 +171,20 @@ def averages(r):
         + ([f"SelRep as published is at worst {min(worst):.3f} of the better of Shared and Adaptive.", ""] if worst else [])
 
 
+def requests(r):
+    """How many replies the whole run needed, and how fast they came: both relative to Shared."""
+    shown = ("degree_2", "degree_4", "degree_8", "private", "selrep", "selrep_margin")
+    replies = lambda w, v: r.get(w, v, "replies") * r.get(w, v, "cycles")
+    names = complete(r, CONFIGURATIONS, FIRST)
+    rows = [[w] + [f"{replies(w, v) / replies(w, 'shared'):.2f}, {r.ratio(w, v, 'shared', 'replies'):.2f}" for v in shown] for w in names]
+    average = lambda v: (harmonic([replies(w, v) / replies(w, "shared") for w in names]),
+                         harmonic([r.ratio(w, v, "shared", "replies") for w in names]))
+    rows.append(["harmonic mean", *(", ".join(show(x) for x in average(v)) for v in shown)])
+    return ["### LLC replies of the whole run, and per cycle, relative to Shared, profiles", "",
+            "What the run does is the same; how many of its loads join a pending miss of their L1, and need no reply of their own, "
+            "depends on how long misses take.", ""] + table(["", *shown], rows)
+
+
 def parallelism(r):
     """What equation 1 sees of slices that are asked for unevenly, over whole epochs."""
     rows = [[w] + [show(r.runs[w, "selrep"]["lsp"][d], ".1f") for d in STATIC]
@@ -213,7 +227,7 @@ def main():
     lines = performance(r) + averages(r) + report.shapes(r)
     lines += report.by_index(r, "miss", "LLC miss rates (Fig. 14), profiles")
     lines += report.by_index(r, "replies", "LLC replies per cycle (Fig. 15), profiles", form=".1f")
-    lines += report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
+    lines += requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
     results_page.write(profiles.PAGE, lines, "<!-- comparison: written by compare_profiles.py -->", "<!-- end of comparison -->")
 
 
