@@ -49,7 +49,7 @@ OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest de
 
 # Constants of a profile that are varied, for some configurations and organisations.
 CONDITIONS: dict[str, dict[str, float]] = {
-    "in_flight_2": {"in_flight": 2}, "in_flight_4": {"in_flight": 4}, "in_flight_16": {"in_flight": 16},
+    "in_flight_16": {"in_flight": 16}, "in_flight_2": {"in_flight": 2}, "in_flight_4": {"in_flight": 4},
     "instructions_6": {"instructions": 6}, "launches_x2": {"most_requests": 2 * profiles.MOST_REQUESTS},
 }
 VARIED, VARIED_VARIANTS = ("an_0", "rn_2"), ("shared", "degree_4", "private", "selrep")
@@ -67,7 +67,7 @@ def settings(workload):
 def plan():
     """Points in the order of what they tell: the ends and the middle of the configurations first."""
     base = lambda *indices: [("base", f"{b}_{i}", v) for i in indices for b in SENSITIVE for v in FIRST]
-    points = base(0, 4, 2) + [(c, w, v) for c in CONDITIONS for w in VARIED for v in VARIED_VARIANTS] + base(1, 3)
+    points = base(0, 4) + [(c, w, v) for w in VARIED for c in CONDITIONS for v in VARIED_VARIANTS] + base(2, 1, 3)
     points += [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
     return points + [("base", w, v) for w in CONFIGURATIONS for v in REST]
 
