@@ -352,6 +352,7 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
 /// A write to another chip's line, or through an L2, goes on to its home, which acknowledges it; a copy here is updated, none
 /// is made (MCM-GPU section 5.1 for the L1.5).
 bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
+  if (l2_ && !write_.lanes[0].fifo.empty()) return stall(queue);  // behind an atomic, whose line it may be
   if (!take(gate_below(p), queue)) return false;
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;

@@ -142,7 +142,8 @@ Wait LlcSlice::wait_of(std::uint32_t queue) const {
     return wait_to_answer(lane);
   }
   const std::uint32_t room = level_.write_buffer;
-  if (write_.lanes[0].fifo.size() >= room) return wait_to_write_back(write_.lanes[0]);
+  const bool behind_atomic = l2_ && writes_through(p) && p.kind == PacketKind::write && !write_.lanes[0].fifo.empty();
+  if (write_.lanes[0].fifo.size() >= room || behind_atomic) return wait_to_write_back(write_.lanes[0]);
   const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
   if (writes && uses_home_directory() && !home_->invalidation_room(*this)) return Wait::coherence;
   return Wait::llc_mshr;

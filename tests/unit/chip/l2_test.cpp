@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t kA = 0x10000;
+constexpr std::uint64_t kHere = 0x10000;
 
 /// As tiny(), with other primes for the L2's latencies.
 SystemConfig with_l2(std::uint32_t chips, L2Writes writes = L2Writes::back) {
@@ -51,8 +51,8 @@ TEST_CASE("an L2 hit takes crossbars and the L2's look-up, whichever chip is the
     const SystemConfig config = with_l2(4);
     ScriptedWorkload w;
     w.kernel(2 * config.chips);  // two CTAs per chip, one per SM
-    w.warp(2 * chip).load(kA, 0);
-    w.warp(2 * chip + 1).pause(3000).load(kA, 0);
+    w.warp(2 * chip).load(kHere, 0);
+    w.warp(2 * chip + 1).pause(3000).load(kHere, 0);
     ResponseLog log;
     const RunResult r = run(config, w, &log);
     const L2Terms t(config);
@@ -82,8 +82,8 @@ TEST_CASE("a memory-side hit adds two wires, two ports and the LLC's look-up, an
   const auto second = [&](std::uint32_t first, std::uint32_t then) {
     ScriptedWorkload w;
     w.kernel(config.chips);
-    w.warp(first).load(kA, 0).pause(6000);
-    w.warp(then).pause(3000).load(kA, 0);
+    w.warp(first).load(kHere, 0).pause(6000);
+    w.warp(then).pause(3000).load(kHere, 0);
     ResponseLog log;
     const RunResult r = run(config, w, &log);
     REQUIRE(log.responses.size() == 2);
@@ -106,14 +106,14 @@ TEST_CASE("an L2 that writes back acknowledges a store; one that writes through 
       const SystemConfig config = with_l2(4, writes);
       ScriptedWorkload w;
       w.kernel(config.chips);
-      w.warp(0).load(kA, 0).pause(6000);
+      w.warp(0).load(kHere, 0).pause(6000);
       act(w.warp(chip == 0 ? 3 : chip).pause(3000));
       // Chip 0 itself acts in a kernel of its own.
       ResponseLog log;
       if (chip == 0) {
         ScriptedWorkload own;
         own.kernel(2 * config.chips);
-        own.warp(0).load(kA, 0).pause(6000);
+        own.warp(0).load(kHere, 0).pause(6000);
         act(own.warp(1).pause(3000));
         run(config, own, &log);
       } else {
@@ -123,8 +123,8 @@ TEST_CASE("an L2 that writes back acknowledges a store; one that writes through 
       return log.responses[1].latency;
     };
     const L2Terms t(with_l2(4));
-    const auto store = [](Program& p) { p.store(kA); };
-    const auto atomic = [](Program& p) { p.atomic(kA, 0); };
+    const auto store = [](Program& p) { p.store(kHere); };
+    const auto atomic = [](Program& p) { p.atomic(kHere, 0); };
     CHECK(latency(L2Writes::back, store) == t.l2_hit(t.line(), t.header()));
     CHECK(latency(L2Writes::through, store) == t.past_l2(t.line(), t.header(), chip));
     CHECK(latency(L2Writes::back, atomic) == t.past_l2(t.data(1), t.data(1), chip));
@@ -138,9 +138,9 @@ TEST_CASE("at a kernel's end an L2 is written back to the homes' LLCs and emptie
     config.llc.write_back_at_end = at_end;
     ScriptedWorkload w;
     w.kernel(config.chips);
-    w.warp(1).store(kA);
+    w.warp(1).store(kHere);
     w.kernel(config.chips);
-    w.warp(2).load(kA, 0);
+    w.warp(2).load(kHere, 0);
     ConsistencyChecker checker;
     const RunResult r = run(config, w, &checker);
     CHECK_NOTHROW(checker.check_final_image());
@@ -163,8 +163,8 @@ TEST_CASE("without an LLC's copy a line that an L2 holds stays there: neither le
   w.kernel(1);
   Program& p = w.warp(0);
   constexpr std::uint64_t kLines = 1024;  // twice the LLC
-  for (std::uint64_t i = 0; i < kLines; ++i) p.load(kA + i * 128, 0).after({0}).past_l1();
-  for (std::uint64_t i = 0; i < kLines; ++i) p.load(kA + i * 128, 0).after({0}).past_l1();
+  for (std::uint64_t i = 0; i < kLines; ++i) p.load(kHere + i * 128, 0).after({0}).past_l1();
+  for (std::uint64_t i = 0; i < kLines; ++i) p.load(kHere + i * 128, 0).after({0}).past_l1();
   const RunResult r = run(config, w);
   CHECK(total(r, Counter::l2_misses) == kLines);
   CHECK(total(r, Counter::l2_hits) == kLines);
@@ -173,7 +173,7 @@ TEST_CASE("without an LLC's copy a line that an L2 holds stays there: neither le
 }
 
 /// What slices see, in order.
-struct LookupLog : ChipObserver {
+struct SeenLog : ChipObserver {
   struct Seen {
     std::uint32_t chip, slice;
     PacketKind kind;
@@ -188,13 +188,13 @@ TEST_CASE("an atomic finds at the home's LLC what its own chip has written: the 
   const SystemConfig config = with_l2(2);
   ScriptedWorkload w;
   w.kernel(2);
-  w.warp(1).store(kA).pause(500).atomic(kA, 0).after({0}).pause(500).load(kA, 1);
-  LookupLog log;
+  w.warp(1).store(kHere).pause(500).atomic(kHere, 0).after({0}).pause(500).load(kHere, 1);
+  SeenLog log;
   const RunResult r = run(config, w, &log);
   REQUIRE(log.seen.size() == 6);
   const std::uint32_t llc = config.llc.slices;
-  const PacketKind kinds[] = {PacketKind::write, PacketKind::atomic, PacketKind::writeback,
-                              PacketKind::atomic, PacketKind::read, PacketKind::read};
+  const PacketKind kinds[] = {PacketKind::write,  PacketKind::atomic, PacketKind::writeback,
+                              PacketKind::atomic, PacketKind::read,   PacketKind::read};
   for (std::size_t i = 0; i < 6; ++i) {
     CAPTURE(i);
     CHECK(log.seen[i].kind == kinds[i]);
@@ -208,13 +208,13 @@ TEST_CASE("an atomic finds at the home's LLC what its own chip has written: the 
 
 /// Cycles between the answers to 16 loads or stores of lines of one L2 slice that are asked for at once, after `warm` has
 /// loaded them.
-std::vector<Cycle> gaps(const SystemConfig& config, std::uint32_t warm, bool store) {
+std::vector<Cycle> answer_gaps(const SystemConfig& config, std::uint32_t warm, bool store) {
   const Machine machine(config);
   ScriptedWorkload w;
   w.kernel(2 * config.chips);
   Program& first = w.warp(warm);
   Program& then = w.warp(1).pause(20000);
-  std::uint64_t at = kA;
+  std::uint64_t at = kHere;
   for (int i = 0; i < 16; ++i) {
     at = find_line(config, at, [&](LineAddr l) { return machine.front_map.slice(l) == 0 && machine.map.slice(l) == 0; });
     first.load(at, 0).after({0});
@@ -236,13 +236,13 @@ TEST_CASE("what an L2 slice looks up, and what passes its port to the memory sid
   const auto all = [](const std::vector<Cycle>& got, Cycle wanted) {
     for (const Cycle gap : got) CHECK(gap == wanted);
   };
-  all(gaps(config, 0, false), 128 / 16);  // hits of the L2, one slice's
+  all(answer_gaps(config, 0, false), 128 / 16);  // hits of the L2, one slice's
   config.l2.slice_gbps = 1000, config.l2.memory_gbps = 8;
-  all(gaps(config, 2, false), (8 + 128) / 8);  // hits of the LLC, which chip 1 has warmed
+  all(answer_gaps(config, 2, false), (8 + 128) / 8);  // hits of the LLC, which chip 1 has warmed
   config.l2.writes = L2Writes::through;
-  all(gaps(config, 0, true), (8 + 128) / 8);
+  all(answer_gaps(config, 0, true), (8 + 128) / 8);
   config.l2.memory_gbps = 1000, config.llc.slice_gbps = 4;
-  all(gaps(config, 2, false), 128 / 4);  // look-ups of one LLC slice
+  all(answer_gaps(config, 2, false), 128 / 4);  // look-ups of one LLC slice
 }
 
 TEST_CASE("an L2 that serves SMs of one chip only spares the links what its chip asks for again") {
@@ -251,7 +251,7 @@ TEST_CASE("an L2 that serves SMs of one chip only spares the links what its chip
     ScriptedWorkload w;
     w.kernel(2 * c.chips);
     for (const std::uint64_t cta : {2u, 3u})  // the two SMs of chip 1
-      for (std::uint64_t i = 0; i < 8; ++i) w.warp(cta).pause(cta == 3 ? 2000 : 1).load(kA + i * 128, 0);
+      for (std::uint64_t i = 0; i < 8; ++i) w.warp(cta).pause(cta == 3 ? 2000 : 1).load(kHere + i * 128, 0);
     return total(run(c, w), Counter::link_bytes);
   };
   const std::uint64_t line = 8 + (8 + 128);  // request and data
