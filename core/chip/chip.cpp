@@ -181,10 +181,10 @@ void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
   if (p.kind == PacketKind::read_data) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
-    const DataOrigin origin = e.sub != 0 ? DataOrigin::neighbour_l1
+    const DataOrigin origin = e.sub != 0       ? DataOrigin::neighbour_l1
                               : p.has(kFromL2) ? DataOrigin::l2
-                              : memory   ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
-                                         : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+                              : memory         ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
+                                               : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
@@ -261,7 +261,8 @@ void Chip::dispatch() {
 }
 
 /// After the last CTA: stores drain. An L2 is then written back to the homes' LLCs and emptied, by each chip for itself: no
-/// other chip looks into it. Under SM-side caching the LLC is written back and emptied (software coherence, SAC section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
+/// other chip looks into it. Under SM-side caching the LLC is written back and emptied (software coherence, SAC
+/// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
 /// Under split only the remote lines go, which no other chip asks for. Under home directories lines stay, dirty ones are
 /// written back, and the kernel ends with the last invalidation (REC section 2.3). Replicas go in any case (SelRep section
 /// III-B).

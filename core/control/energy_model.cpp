@@ -62,7 +62,9 @@ constexpr Term kTerms[] = {
     {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_write_bytes) * kBitsPerByte; }},
     {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.sm.count; }},
     {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
-     [](const Use& u) { return u.seconds * (u.config.llc.size_kib + (u.config.l2.present() ? u.config.l2.size_kib : 0)) / 1024; }},
+     [](const Use& u) {
+       return u.seconds * (u.config.llc.size_kib + (u.config.l2.present() ? u.config.l2.size_kib : 0)) / 1024;
+     }},
     {Part::chip_static, &E::chip_static_w, kWatt, [](const Use& u) { return u.seconds; }},
     {Part::dram_static, &E::dram_channel_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.dram.channels; }},
 };

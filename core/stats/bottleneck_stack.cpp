@@ -248,8 +248,9 @@ class Resolver {
     if (m_.fetch_near.total() <= 0 || requests == 0) return m_.fetch;
     Stack out;
     for (std::size_t p = 0; p < kStackParts; ++p)
-      out.cycles[p] = (static_cast<double>(c.local) * m_.fetch_near.cycles[p] +
-                       static_cast<double>(c.remote) * m_.fetch.cycles[p]) / requests;
+      out.cycles[p] =
+          (static_cast<double>(c.local) * m_.fetch_near.cycles[p] + static_cast<double>(c.remote) * m_.fetch.cycles[p]) /
+          requests;
     return out;
   }
 

@@ -60,8 +60,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
-                                                    "neighbouring L1", "L2"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC",     "remote LLC",      "local memory",
+                                                    "remote memory", "neighbouring L1", "L2"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {

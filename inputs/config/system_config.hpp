@@ -205,7 +205,8 @@ struct SystemConfig {
   }
 };
 
-/// The machine to build: `l2.size_kib`, `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is, `scale` is 1.
+/// The machine to build: `l2.size_kib`, `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is,
+/// `scale` is 1.
 SystemConfig scaled(SystemConfig config);
 
 template <> std::span<const Word<Mapping>> words();

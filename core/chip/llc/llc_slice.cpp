@@ -11,30 +11,12 @@
 namespace atl {
 namespace {
 using enum Counter;
-constexpr LevelCounters kLlcCounters{llc_accesses,
-                                     llc_sector_accesses,
-                                     llc_reads,
-                                     llc_writes,
-                                     llc_hits,
-                                     llc_merges,
-                                     llc_misses,
-                                     llc_sector_misses,
-                                     llc_writebacks,
-                                     llc_writeback_sectors,
-                                     llc_stalls,
-                                     llc_flushed_lines};
-constexpr LevelCounters kL2Counters{l2_accesses,
-                                    l2_sector_accesses,
-                                    l2_reads,
-                                    l2_writes,
-                                    l2_hits,
-                                    l2_merges,
-                                    l2_misses,
-                                    l2_sector_misses,
-                                    l2_writebacks,
-                                    l2_writeback_sectors,
-                                    l2_stalls,
-                                    l2_flushed_lines};
+constexpr LevelCounters kLlcCounters{
+    llc_accesses,   llc_sector_accesses,   llc_reads,  llc_writes,       llc_hits, llc_merges, llc_misses, llc_sector_misses,
+    llc_writebacks, llc_writeback_sectors, llc_stalls, llc_flushed_lines};
+constexpr LevelCounters kL2Counters{l2_accesses, l2_sector_accesses, l2_reads,         l2_writes,     l2_hits,
+                                    l2_merges,   l2_misses,          l2_sector_misses, l2_writebacks, l2_writeback_sectors,
+                                    l2_stalls,   l2_flushed_lines};
 
 /// A request that somebody waits for, unlike write-backs, notices and invalidations.
 bool asks(const Packet& p) {
@@ -349,8 +331,8 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
   return true;
 }
 
-/// A write to another chip's line, or through an L2, goes on to its home, which acknowledges it; a copy here is updated, none
-/// is made (MCM-GPU section 5.1 for the L1.5).
+/// A write to another chip's line, or through an L2, goes on to its home, which acknowledges it; a copy here is updated,
+/// none is made (MCM-GPU section 5.1 for the L1.5).
 bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
   if (l2_ && !write_.lanes[0].fifo.empty()) return stall(queue);  // behind an atomic, whose line it may be
   if (!take(gate_below(p), queue)) return false;

@@ -24,12 +24,12 @@ class ResponseNetwork;
 
 /// The counters of a level of shared caches.
 struct LevelCounters {
-  Counter accesses, sector_accesses, reads, writes, hits, merges, misses, sector_misses, writebacks, writeback_sectors, stalls,
-      flushed_lines;
+  Counter accesses, sector_accesses, reads, writes, hits, merges, misses, sector_misses, writebacks, writeback_sectors,
+      stalls, flushed_lines;
 };
 
-/// One slice of a shared cache, the last level (LLC) or the L2 in front of it: write-back, LRU, with MSHRs and, in the LLC, a
-/// path past the tags (SAC section 3.1).
+/// One slice of a shared cache, the last level (LLC) or the L2 in front of it: write-back, LRU, with MSHRs and, in the LLC,
+/// a path past the tags (SAC section 3.1).
 ///
 /// Requests of the chip's own SMs and those from the links queue separately, and the latter never wait for a link: a
 /// slice that waits for a remote chip still serves the remote chip's requests. That, and responses that are always taken
@@ -223,9 +223,9 @@ class LlcSlice {
   /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
-  /// Write-backs, bounded by the level's write_buffer and one victim per MSHR, and full_map's messages. Under a home directory
-  /// lanes more for invalidations, one for each direction of links.
-  /// An L2's other messages to the memory side take their share of this port.
+  /// Write-backs, bounded by the level's write_buffer and one victim per MSHR, and full_map's messages. Under a home
+  /// directory lanes more for invalidations, one for each direction of links. An L2's other messages to the memory side take
+  /// their share of this port.
   OutPort write_;
   Server fill_port_;  ///< of an L2: what comes from the memory side
   std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;

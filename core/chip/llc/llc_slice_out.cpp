@@ -145,8 +145,7 @@ void LlcSlice::answer_l2(const Packet& p, std::uint32_t lane, Cycle depart) {
 // ---- Write-back ----
 
 bool LlcSlice::write_room(std::uint32_t victim) {
-  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 ||
-         write_.lanes[0].fifo.size() < level_.write_buffer;
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.lanes[0].fifo.size() < level_.write_buffer;
 }
 
 /// A dirty victim goes to the write-back port.
@@ -175,8 +174,7 @@ void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors
 
 void LlcSlice::pump_write() {
   write_.pump(
-      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write,
-      [&](const Packet& p) { return &gate_below(p); },
+      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write, [&](const Packet& p) { return &gate_below(p); },
       [&](const Packet& p, std::uint32_t, Cycle depart) {
         if (l2_) {
           send_below(p, depart);
@@ -242,12 +240,7 @@ void LlcSlice::on_flush() {
 // ---- Copies ----
 
 Packet LlcSlice::to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const {
-  return {.line = line,
-          .source = c_.chip,
-          .home = chip,
-          .kind = kind,
-          .flags = kToSlice,
-          .slice = number_};
+  return {.line = line, .source = c_.chip, .home = chip, .kind = kind, .flags = kToSlice, .slice = number_};
 }
 
 /// Answers another chip's read out of entry `i`.

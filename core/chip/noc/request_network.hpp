@@ -67,7 +67,7 @@ class RequestNetwork {
   std::uint32_t lanes_;
   std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit
   std::uint32_t resuming_ = 0;         ///< requests in these queues
-  std::span<LlcSlice> slices_;  ///< that SMs ask
+  std::span<LlcSlice> slices_;         ///< that SMs ask
   Links* links_ = nullptr;
 };
 

@@ -23,8 +23,8 @@ class Chip;
 /// - memory, at the end, with the last stores.
 ///
 /// Where all stores to a line meet at its home, the order in which they arrive there decides, and any program can be
-/// checked. Where they do not (write-back of remote lines or of an L2, Adaptive's private LLC), sectors that several SMs write in one
-/// kernel, or that atomics change, are left out until one SM writes them anew.
+/// checked. Where they do not (write-back of remote lines or of an L2, Adaptive's private LLC), sectors that several SMs
+/// write in one kernel, or that atomics change, are left out until one SM writes them anew.
 ///
 /// Sees all chips; so all must be in one process, driven by one thread. Where it takes hardware to be cleverer than the
 /// model's timing, it follows the hardware (docs/validation/DEVIATIONS.md) and counts how often.
@@ -146,7 +146,7 @@ class ConsistencyChecker : public ChipObserver {
     std::uint32_t era = 0;         ///< times that its directory was emptied
     std::vector<Awaited> awaited;  ///< writes whose invalidations are sent next
   };
-  std::vector<Home> homes_;  ///< [chip]
+  std::vector<Home> homes_;                        ///< [chip]
   std::uint32_t line_bytes_ = 0, llc_slices_ = 0;  ///< llc_slices_: per chip, those of an L2 come behind them
   Counts counts_;
 };

@@ -245,7 +245,7 @@ TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coheren
         "`l2.size_kib` = 4096 cannot be divided into sets of `l2.slices` = 16 x `l2.ways` = 15 x `line_bytes` = 128: "
         "it must be a multiple of 30720 bytes");
   CHECK(with({"l2.size_kib=4000", "scale=64"}) == "`scale` = 64 does not divide `l2.size_kib` = 4000: take a power of two");
-  CHECK(with({"l2.slices=12", "partition.mapping=interleaved"}) ==
+  CHECK(with({"l2.slices=12", "l2.size_kib=3072", "partition.mapping=interleaved"}) ==
         "`dram.channels` = 8 and `l2.slices` = 12: one must be a multiple of the other");
   CHECK(set_error({"l2.latency_cycles=0"}) == "--set: `l2.latency_cycles` = 0 is out of range: 1 to 1000 cycles");
 }
