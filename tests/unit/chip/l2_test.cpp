@@ -1,4 +1,6 @@
-#include "core/chip/observe/consistency_checker.hpp"
+#include <numeric>
+
+#include "coherence_stress.hpp"
 #include "latency_terms.hpp"
 
 // Two shared levels: an L2 at the SMs of each chip, in front of the memory-side LLC.
@@ -257,6 +259,35 @@ TEST_CASE("an L2 that serves SMs of one chip only spares the links what its chip
   const std::uint64_t line = 8 + (8 + 128);  // request and data
   CHECK(bytes(config) == 16 * line);
   CHECK(bytes(with_l2(2)) == 8 * line);
+}
+
+TEST_CASE("random programs on random machines with an L2 read nothing stale, lose nothing and leave every credit home") {
+  std::uint64_t sectors = 0, hits = 0, written_back = 0;
+  for (std::uint32_t seed = 1; seed <= 48; ++seed) {
+    CAPTURE(seed);
+    StressCase s = stress_case(seed);
+    SystemConfig& c = s.system;
+    c.llc.organisation = LlcOrganisation::memory_side, c.llc.replication = Replication::shared;
+    c.llc.remote_writes = RemoteWrites::through, c.coherence.protocol = CoherenceProtocol::software;
+    add_l2(c, seed);
+    if (seed % 4 == 1) share_l1s(c, seed);
+    if (seed % 3 == 0) minimise(c);
+    s.shape.ops = 40, s.shape.kernels = 3;
+    ScriptedWorkload w = stress_workload(c, s.shape, seed);
+    ConsistencyChecker checker;
+    RunResult r;
+    REQUIRE_NOTHROW(r = run(c, w, &checker));
+    CHECK_NOTHROW(checker.check_final_image());
+    CHECK(r.complete);
+    sectors += checker.counts().checked;
+    hits += total(r, Counter::l2_hits), written_back += total(r, Counter::l2_writebacks);
+    CHECK(total(r, Counter::l2_accesses) ==
+          total(r, Counter::l2_hits) + total(r, Counter::l2_merges) + total(r, Counter::l2_misses));
+    CHECK(total(r, Counter::l2_atomics) == total(r, Counter::llc_atomics));
+  }
+  CHECK(sectors > 100000);
+  CHECK(hits > 10000);
+  CHECK(written_back > 10000);
 }
 
 }  // namespace
