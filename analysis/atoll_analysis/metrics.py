@@ -51,12 +51,18 @@ def sums(head: Head) -> Sums:
     return defaultdict(float, {str(name): float(value) for name, value in head.totals.sum().items()})
 
 
-def metrics(head: Head) -> "pd.Series[float]":
-    """All METRICS, `energy.total` in joules and `energy.<component>`, by name."""
+def metrics(head: Head, simulated: bool = False) -> "pd.Series[float]":
+    """All METRICS, `energy.total` in joules and `energy.<component>`, by name. Of a sampled run: of the whole workload,
+    extrapolated, or of the launches that were `simulated`."""
     of = sums(head)
-    values = {m.name: m.value(of, float(head.cycles)) for m in METRICS}
+    whole = None if simulated else head.sampling
+    if whole is not None:
+        of = defaultdict(float, {str(name): float(value) for name, value in whole.figures["value"].items()})
+    values = {m.name: m.value(of, float(head.cycles) if whole is None else head.workload_cycles) for m in METRICS}
     values["energy.total"] = math.nan
-    if head.energy is not None:
+    if whole is not None:
+        values.update({name: of[name] for name in of if name.startswith("energy.")})
+    elif head.energy is not None:
         joules = head.energy.sum()
         values["energy.total"] = float(joules.sum())
         values.update({f"energy.{name}": float(value) for name, value in joules.items()})

@@ -209,12 +209,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
-  const std::uint32_t warps = info.warps();
-  std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
-  if (info.registers_per_thread != 0)
-    slots = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(slots, config.sm.registers / (std::uint64_t{info.registers_per_thread} * warps * 32)));
-  if (info.shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / info.shared_bytes);
+  const std::uint32_t warps = info.warps(), slots = resident_ctas(config.sm, info);
   if (slots == 0) {
     throw InputError(
         fmt::format("kernel {} ({})", kernel + 1, info.name),
@@ -224,7 +219,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
             warps, info.registers_per_thread, info.shared_bytes));
   }
   ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips, config.sm.count);
-  dispatcher_.begin_kernel(ctas_->count(), slots);
+  to_run_ = ctas_->count();
+  dispatcher_.begin_kernel(to_run_, slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
   cluster_.begin_kernel();
@@ -247,7 +243,7 @@ void Chip::dispatch() {
     free_slots_[i] += done, finished_ += done;
     c_.count[Counter::ctas] += done;
   }
-  if (last_dispatch_ != c_.now() && dispatched_ < ctas_->count()) {
+  if (last_dispatch_ != c_.now() && dispatched_ < to_run_) {
     if (const auto sm = dispatcher_.next_sm(free_slots_)) {
       const std::uint64_t cta = ctas_->nth(dispatched_++);
       workload_.load_cta(kernel_, cta, sms_[*sm].next_program());
@@ -257,7 +253,14 @@ void Chip::dispatch() {
       c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
     }
   }
-  if (finished_ == ctas_->count()) phase_ = Phase::draining, enter_span(Span::draining);
+  if (finished_ == to_run_) phase_ = Phase::draining, enter_span(Span::draining);
+}
+
+/// The CTAs that run end as usual; a chip that has none any more is done with the kernel.
+void Chip::curtail() {
+  if (phase_ != Phase::running) return;
+  to_run_ = dispatched_;
+  dispatch();
 }
 
 /// After the last CTA: stores drain. An L2 is then written back to the homes' LLCs and emptied, by each chip for itself: no
@@ -354,6 +357,8 @@ void Chip::on_control(std::uint32_t parked) {
       return begin_kernel(unpack<LaunchBody>(m.body));
     case ControlKind::flush:
       return flush_after_kernel();
+    case ControlKind::curtail:
+      return curtail();
     case ControlKind::adjust:
       return obey(unpack<ModesBody>(m.body).modes);
     case ControlKind::pause:

@@ -40,6 +40,8 @@ class Chip final : public LogicalProcess {
   std::uint64_t events() const override { return c_.queue.handled(); }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
+  /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
+  void show_looks() { shows_looks_ = true; }
   const Context& context() const { return c_; }
   /// Other chips that may have the line, one of this chip, as its directory knows: one bit each.
   std::uint64_t sharers(LineAddr line) const {
@@ -61,7 +63,7 @@ class Chip final : public LogicalProcess {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
-          finished_);
+          finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);
@@ -78,6 +80,7 @@ class Chip final : public LogicalProcess {
   void on_control(std::uint32_t parked);
   void begin_kernel(const LaunchBody& launch);
   void dispatch();
+  void curtail();
   void advance_phase();
   void empty_l2();
   void leave_kernel();
@@ -107,6 +110,8 @@ class Chip final : public LogicalProcess {
   void enter_span(Span next);
   void begin_census();
   void end_census();
+  void complete_census(WaitCensus& kernel) const;
+  std::vector<std::uint64_t> look() const;
   std::vector<Gate*> gates();
   // state_check.cpp
   void check_state_at(Cycle boundary);
@@ -147,13 +152,14 @@ class Chip final : public LogicalProcess {
   std::uint32_t epoch_cycles_ = 0;
   Counters at_epoch_start_, at_kernel_start_;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
+  std::uint64_t to_run_ = 0;  ///< CTAs of the kernel: all of this chip, unless it was curtailed
   std::optional<ChipCtas> ctas_;
   CtaDispatcher dispatcher_;
   std::vector<std::uint32_t> free_slots_;  ///< [SM]
   Cycle last_dispatch_ = kNever;
   bool replicated_ = false;  ///< slices may hold replicas
   KernelEndRule end_rule_;
-  bool sampling_ = false;
+  bool sampling_ = false, shows_looks_ = false;
   Counters sampled_;
   ParkedMessages parked_;
   CensusSchedule census_schedule_;

@@ -19,7 +19,7 @@ void Chip::send_sample() {
   }
   const Counters d = c_.count - sampled_;
   sampled_ = c_.count;
-  tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}});
+  tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}, look()});
   c_.schedule(c_.now() + c_.machine.config.control.sample_cycles, EventKind::sample, 0);
 }
 

@@ -16,6 +16,7 @@ enum class ControlKind : std::uint32_t {
   page_touches,      ///< chip to controller
   page_homes,        ///< controller to chip
   kernel_drained,    ///< chip to controller: its CTAs have ended, and it has lines to flush
+  curtail,           ///< controller to chips: start no further CTAs of the kernel, which is to end early
   flush,             ///< controller to chips: every chip is drained
   kernel_done,       ///< chip to controller
   epoch_report,      ///< chip to controller
@@ -85,7 +86,8 @@ struct KernelDoneBody {
 struct SampleBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters;  ///< increments since the last sample
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters); }
+  std::vector<std::uint64_t> look{};    ///< of chips that are watched (Chip::look); else empty
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters, look); }
 };
 
 struct StatusBody {

@@ -353,7 +353,7 @@ void Chip::check_state_at(Cycle boundary) {
   if (phase_ == Phase::running || ctas_) {
     require_state(ctas_ && *ctas_ == ChipCtas(c_.machine.config.partition.cta_to_chip, kernels[kernel_].ctas(), id(),
                                               c_.machine.config.chips, c_.machine.config.sm.count));
-    require_state(dispatched_ <= ctas_->count() && finished_ <= dispatched_);
+    require_state(dispatched_ <= to_run_ && to_run_ <= ctas_->count() && finished_ <= dispatched_);
   }
   dispatcher_.check(free_slots_);
 

@@ -154,6 +154,7 @@ std::string provenance(const RunResult& r) {
       {"command", p.command},       {"system", p.system},
       {"workload", p.workload},     {"workload_digest", p.workload_digest},
       {"selection", p.selection},   {"incomplete", p.incomplete},
+      {"sampling", p.sampling},
       {"policy", p.policy},         {"policy_digest", p.policy_digest},
       {"started_at", p.started_at}, {"effective_config", p.effective_config},
       {"cycles", exact(r.cycles)},  {"complete", r.complete ? "1" : "0"},

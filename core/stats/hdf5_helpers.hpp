@@ -15,6 +15,8 @@ inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something. A new counter is no such change: readers look
 /// for counters by name.
 inline constexpr std::uint64_t kSchemaVersion = 5;
+/// Of results of sampled runs, whose totals are not the workload's: a reader that does not know of them refuses them.
+inline constexpr std::uint64_t kSampledVersion = 6;
 /// Files from this version on are read as well; what they lack is optional in RunResult.
 inline constexpr std::uint64_t kOldestVersion = 3;
 
@@ -44,7 +46,8 @@ inline constexpr ProvenanceText kProvenanceTexts[] = {
     {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
     {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
     {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
-    {"policy", &Provenance::policy, true},       {"policy_digest", &Provenance::policy_digest, true},
+    {"sampling", &Provenance::sampling, true},   {"policy", &Provenance::policy, true},
+    {"policy_digest", &Provenance::policy_digest, true},
 };
 
 /// Per-chip arrays whose length is a property of the machine.

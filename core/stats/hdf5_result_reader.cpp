@@ -190,9 +190,9 @@ void check_schema(const ResultFile& file) {
   const auto schema = file.text("/", "schema");
   if (schema != hdf5::kSchema) file.fail(fmt::format("has schema \"{}\" instead of \"{}\"", schema, hdf5::kSchema));
   const auto version = file.number("/", "schema_version");
-  if (version < hdf5::kOldestVersion || version > hdf5::kSchemaVersion) {
+  if (version < hdf5::kOldestVersion || version > hdf5::kSampledVersion) {
     file.fail(fmt::format("has schema version {}; this Atoll reads versions {} to {}", version, hdf5::kOldestVersion,
-                          hdf5::kSchemaVersion));
+                          hdf5::kSampledVersion));
   }
 }
 
@@ -383,6 +383,23 @@ SmSharingResult read_sm_sharing(const ResultFile& file) {
   return sharing;
 }
 
+SamplingResult read_sampling(const ResultFile& file, std::size_t kernels) {
+  SamplingResult s;
+  s.error = file.real("/sampling", "error"), s.confidence = file.real("/sampling", "confidence");
+  s.work = file.real("/sampling", "work"), s.simulated_work = file.real("/sampling", "simulated_work");
+  auto names = file.text_column("/sampling/figures/name");
+  const auto values = file.reals("/sampling/figures/value", {names.size()});
+  const auto halves = file.reals("/sampling/figures/half_width", {names.size()});
+  for (std::size_t i = 0; i < names.size(); ++i) s.figures.push_back({std::move(names[i]), values[i], halves[i]});
+  if (s.find("cycles") == nullptr) file.fail("/sampling/figures has no cycles");
+  const auto clusters = file.counts("/sampling/launches/cluster", {kernels});
+  const auto simulated = file.counts("/sampling/launches/simulated", {kernels});
+  const auto cycles = file.reals("/sampling/launches/cycles", {kernels});
+  const auto half = file.reals("/sampling/launches/half_width", {kernels});
+  for (std::size_t k = 0; k < kernels; ++k) s.launches.push_back({clusters[k], simulated[k] != 0, cycles[k], half[k]});
+  return s;
+}
+
 }  // namespace
 
 RunResult read_result(const std::string& path, Unsealed unsealed) {
@@ -405,6 +422,8 @@ RunResult read_result(const std::string& path, Unsealed unsealed) {
     if (file.has("/structures")) result.structures = read_structures(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
+    if (file.number("/", "schema_version") >= hdf5::kSampledVersion)
+      result.sampling = read_sampling(file, result.kernels.size());
     return result;
   } catch (const H5::Exception& e) {
     throw_if_hdf5_lacks_memory();

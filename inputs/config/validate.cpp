@@ -38,9 +38,8 @@ class Rules {
     if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways, false);
     require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
             c_.scale, c_.llc.size_kib);
-    // What samples sets for a profile takes them by bits of their number.
-    const bool profiled = row_of(c_.llc.organisation).traits.llc_profile || c_.llc.replication != Replication::shared;
-    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, !profiled);
+    // The directories of replication take sets by bits of their number.
+    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, c_.llc.replication == Replication::shared);
   }
 
   void clusters() const {
@@ -251,6 +250,8 @@ class Rules {
     }
     if (p.mapping == Mapping::pae) {
       hashable("dram.channels", c_.dram.channels);
+      require(c_.dram.channels <= 64, "`dram.channels` = {} exceeds 64 with `partition.mapping` = pae: use hashed",
+              c_.dram.channels);
       hashable("llc.slices", c_.llc.slices);
       hashable("dram.timing.banks", c_.dram.timing.banks);
     }
@@ -274,8 +275,8 @@ class Rules {
 
   void hashable(std::string_view key, std::uint32_t value) const {
     require(std::has_single_bit(value),
-            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = interleaved",
-            key, value);
+            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = hashed", key,
+            value);
   }
 
   void at_most(std::string_view small, std::uint32_t a, std::string_view large, std::uint32_t b) const {

@@ -141,6 +141,8 @@ template <> std::span<const Word<Mapping>> words() {
   static constexpr auto list = std::to_array<Word<Mapping>>({
       {Mapping::pae, "pae", "slice, channel and bank bits are XOR trees over page-address bits"},
       {Mapping::interleaved, "interleaved", "consecutive chunks rotate over the channels; any number of channels"},
+      {Mapping::hashed, "hashed",
+       "interleaved, each round over the channels turned by a hash of its number; any number of channels"},
   });
   return list;
 }

@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import signal
+from collections.abc import Callable
 
 import support
 import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis.bounded import bounded
+from atoll_analysis.bounded import bounded, note
 from atoll_analysis import BadResult, config, rates, run_report, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
@@ -239,6 +240,11 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.assertIn("llc.of_tomorrow", run_report.page(run))
 
 
+def reading(path: str, work: Callable[[], int | None]) -> int:
+    note(path)
+    return work() or 0
+
+
 def spin() -> int:
     while True:
         pass
@@ -259,7 +265,7 @@ class Refusals(support.FolderTest):
 
     def test_other_versions_are_refused_by_number_with_what_to_do(self) -> None:
         old, new = self.with_attribute("schema_version", 2), self.with_attribute("schema_version", 99)
-        self.assertRegex(old, "version 2, which is too old .* reads 3, 4 and 5.*; run the simulation again")
+        self.assertRegex(old, "version 2, which is too old .* reads 3, 4, 5 and 6.*; run the simulation again")
         self.assertRegex(new, "version 99, which is too new .*; use the analysis/ of the Atoll")
 
     def test_other_hdf5_files_are_told_from_results(self) -> None:
@@ -277,11 +283,14 @@ class Refusals(support.FolderTest):
         for path in (pipe, pathlib.Path("/dev/zero")):
             self.assertIn("is a device, pipe or socket", self.refusal(path))
 
-    def test_reading_by_force_ends_when_hdf5_crashes_or_takes_for_ever(self) -> None:
-        self.assertEqual(bounded("x.h5", lambda: 7), 7)
+    def test_a_reading_child_ends_when_hdf5_crashes_or_takes_for_ever_and_the_file_read_last_is_named(self) -> None:
+        inputs = [pathlib.Path("sweep")]
+        self.assertEqual(bounded(inputs, lambda: 7), 7)
         for work, said in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes on it .SIGSEGV"), (spin, "takes for ever")):
-            with self.assertRaisesRegex(BadResult, said):
-                bounded("x.h5", work, seconds=1)
+            with self.assertRaisesRegex(BadResult, "^sweep: .*" + said):
+                bounded(inputs, work, seconds=1)
+            with self.assertRaisesRegex(BadResult, "^sweep/a.h5: .*" + said):
+                bounded(inputs, lambda: reading("sweep/a.h5", work), seconds=1)
 
     def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
         path = self.result()

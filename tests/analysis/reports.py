@@ -226,7 +226,7 @@ class Command(support.FolderTest):
     def report(self, *words: object) -> tuple[int, str, str]:
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = cli.main([str(word) for word in words])
+            code = cli.report([str(word) for word in words])
         return code, out.getvalue(), err.getvalue()
 
     def test_a_report_stands_beside_its_result(self) -> None:

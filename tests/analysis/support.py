@@ -14,7 +14,7 @@ from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data"
-_NEEDED = ("h5py", "numpy", "pandas", "matplotlib")
+_NEEDED = ("h5py", "jinja2", "numpy", "pandas", "matplotlib")
 _DEBIAN = "/usr/bin/python3"
 _SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 

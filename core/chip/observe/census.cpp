@@ -252,14 +252,27 @@ void Chip::begin_census() {
   span_ = Span::running, span_since_ = c_.now();
 }
 
-/// What the counters know.
 void Chip::end_census() {
-  if (census_.empty()) return;
+  if (!census_.empty()) complete_census(census_.back());
+}
+
+/// What the counters know.
+void Chip::complete_census(WaitCensus& kernel) const {
   const Counters d = c_.count - at_kernel_start_;
-  WaitCensus& kernel = census_.back();
   kernel.issued = d[Counter::sm_issue_busy], kernel.l1_hits = d[Counter::l1_hits];
   kernel.memory_reads = d[Counter::dram_reads];
   kernel.local = d[Counter::requests_local], kernel.remote = d[Counter::requests_remote];
+}
+
+/// Kernel, what the chip does, CTAs done and to do, and the kernel's census as if it ended now.
+std::vector<std::uint64_t> Chip::look() const {
+  if (!shows_looks_ || census_.empty()) return {};
+  WaitCensus kernel = census_.back();
+  kernel.span[static_cast<std::size_t>(span_)] += c_.now() - span_since_;
+  complete_census(kernel);
+  std::vector<std::uint64_t> out{kernel_, static_cast<std::uint64_t>(span_), finished_, ctas_ ? ctas_->count() : 0};
+  kernel.each([&](std::uint64_t& x) { out.push_back(x); });
+  return out;
 }
 
 /// At `census_schedule_.next()`, and at all looks after it before `until` at which nothing will have changed: while no warp

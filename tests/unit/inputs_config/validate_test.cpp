@@ -38,7 +38,7 @@ TEST_CASE("lines are at least 32 bytes") {
   CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 64 to 128 B");
 }
 
-TEST_CASE("a cache must divide into sets: an L1, or an LLC whose sets a profile samples, into a power of two") {
+TEST_CASE("a cache must divide into sets: an L1, or an LLC with replication, into a power of two") {
   CHECK(rule({"l1.ways=3"}) ==
         "`l1.size_kib` = 128 cannot be divided into sets of `l1.ways` = 3 x `line_bytes` = 128: "
         "it must be a multiple of 384 bytes");
@@ -46,7 +46,8 @@ TEST_CASE("a cache must divide into sets: an L1, or an LLC whose sets a profile 
         "`llc.size_kib` = 4096 cannot be divided into sets of `llc.slices` = 16 x `llc.ways` = 15 x `line_bytes` = 128: "
         "it must be a multiple of 30720 bytes");
   CHECK(set_error({"llc.size_kib=3072", "llc.organisation=memory_side"}) == "");
-  CHECK(rule({"llc.size_kib=3072", "llc.organisation=sac"}) ==
+  CHECK(set_error({"llc.size_kib=3072", "llc.organisation=sac"}) == "");
+  CHECK(rule({"llc.size_kib=3072", "llc.replication=selrep"}) ==
         "`llc.size_kib` = 3072 over `llc.slices` = 16 x `llc.ways` = 16 x `line_bytes` = 128 gives 96 sets, "
         "which must be a power of two: change the size or the ways");
 }
@@ -85,13 +86,16 @@ TEST_CASE("the PAE hash needs powers of two and says what works without") {
   const std::vector<std::string> odd{"dram.channels=11", "llc.slices=22", "llc.size_kib=2816"};
   CHECK(rule(odd) ==
         "`dram.channels` = 11 is not a power of two, which `partition.mapping` = pae needs: "
-        "use `partition.mapping` = interleaved");
+        "use `partition.mapping` = hashed");
   auto interleaved = odd;
   interleaved.emplace_back("partition.mapping=interleaved");
   CHECK(set_error(interleaved) == "");
+  CHECK(rule({"dram.channels=128", "llc.slices=128"}) ==
+        "`dram.channels` = 128 exceeds 64 with `partition.mapping` = pae: use hashed");
+  CHECK(set_error({"dram.channels=128", "llc.slices=128", "partition.mapping=hashed"}) == "");
   CHECK(rule({"dram.timing.banks=12"}) ==
         "`dram.timing.banks` = 12 is not a power of two, which `partition.mapping` = pae needs: "
-        "use `partition.mapping` = interleaved");
+        "use `partition.mapping` = hashed");
 }
 
 TEST_CASE("pages of 2 MB need no chunks of their size under first touch") {

@@ -58,7 +58,7 @@ TEST_CASE("a newer schema version is refused with both versions") {
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
   });
   CHECK(contains(message, "schema version 99"));
-  CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
+  CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSampledVersion)));
 }
 
 namespace {
@@ -179,6 +179,7 @@ TEST_CASE("the analysis package reads the version that is written") {
   REQUIRE(end != std::string::npos);
   const std::string versions = module.substr(begin + name.size(), end - begin - name.size()) + ",";
   CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSchemaVersion)));
+  CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSampledVersion)));
 }
 
 TEST_CASE("a missing group or dataset is named") {
