@@ -291,10 +291,11 @@ std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
 std::string LlcSlice::describe_stall() const {
   std::string text;
   const std::string name = fmt::format("{}slice {}", l2_ ? "L2 " : "", number_);
+  const std::string_view above = other_ != nullptr && !l2_ ? "the L2" : "SMs";
   for (std::uint32_t q = 0; q < 2; ++q) {
     const Input& in = in_[q];
     if (in.fifo.empty()) continue;
-    text += fmt::format("{}: {} requests from {}{}\n", name, in.fifo.size(), q == kFromSms ? "SMs" : "links",
+    text += fmt::format("{}: {} requests from {}{}\n", name, in.fifo.size(), q == kFromSms ? above : "links",
                         in.lined_up != nullptr ? ", the first waits for a credit of memory, link or response port"
                         : in.stalled           ? ", the first waits for an MSHR, write buffer or bypass entry"
                                                : "");

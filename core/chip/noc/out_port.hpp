@@ -47,8 +47,8 @@ struct OutPort {
     if (lanes[lane].fifo.empty()) ready &= ~bit(lane);
     return p;
   }
-  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, nullptr
-  /// where it needs no credit; `send(packet, lane, depart)` hands it on.
+  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, nullptr where it needs no credit;
+  /// `send(packet, lane, depart)` hands it on.
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
   /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
   /// destination; packets to one destination stay in order.
