@@ -104,7 +104,8 @@ PLANS = {
     "docs/comparison.md": Plan(not_run={"tests/validation/comparison/report.py": HOURS}),
     "docs/energy.md": Plan(before=["atoll sweep quick"], words={"W": MIXED}),
     "docs/experiments.md": Plan(
-        save={1: "inputs/experiments/own.json"},
+        save={1: "ring.json", 2: "inputs/experiments/own.json"},
+        needs={"atoll-report": ANALYSIS},
         after=["atoll sweep inputs/experiments/own.json --scale 16", "atoll table results/own"],
     ),
     "docs/explain.md": Plan(smaller=True, before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o a.h5", "cp a.h5 b.h5"]),
