@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -223,16 +224,18 @@ def main():
             print(f"{machine.name} {way}: " + ", ".join(f"{k} KiB {v:.0f}" for k, v in points), flush=True)
         results.append((machine, rows, lines))
         clean, every = errors(rows)
-        sources = "; ".join(f"{kind}: {text}" for kind, text in machine.sources.items())
-        parts.append(f"### {machine.name}: `{machine.preset}`\n\n{sources}.\n\n{table(rows, options.measure)}\n\n"
+        sources = "\n".join(f"- {kind}: {text}" for kind, text in machine.sources.items())
+        parts.append(f"### {machine.name}: `{machine.preset}`\n\n{sources}\n\n{table(rows, options.measure)}\n\n"
                      f"Mean difference of the checks: {percent(every)}; without those marked above: {percent(clean)}.\n")
         for way, points in lines.items():
             if way:
-                parts[-1] += f"\nLatency, data on the {way} die: " + ", ".join(f"{k:,} KiB {v:.0f}" for k, v in points) + " cycles.\n"
+                steps = f"Latency, data on the {way} die: " + ", ".join(f"{k:,} KiB {v:.0f}" for k, v in points) + " cycles."
+                parts[-1] += "\n" + textwrap.fill(steps, 118) + "\n"
     clean = [e for _, rows, _ in results for e in errors(rows)[0]]
     every = [e for _, rows, _ in results for e in errors(rows)[1]]
-    summary = (f"All checks: {len(every)}, mean difference {percent(every)}; without those marked as what the model cannot show: "
-               f"{len(clean)}, {percent(clean)}.\n")
+    summary = textwrap.fill(f"All checks: {len(every)}, mean difference {percent(every)}; without those marked as what the model "
+                            "cannot show: "
+                            f"{len(clean)}, {percent(clean)}.", 118) + "\n"
     text = summary + "\n" + "\n".join(parts)
     print(text)
     if options.write:

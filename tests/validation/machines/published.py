@@ -5,9 +5,9 @@ that parameters were derived from are here as well, marked `derived`: they show 
 """
 from dataclasses import dataclass, field
 
-NHR = "gpu-benches (NHR@FAU, github.com/te42kyfo/gpu-benches, June 2024)"
-SEMI = "microbench-blackwell (SemiAnalysis, github.com/SemiAnalysisAI/microbench-blackwell, May 2026), LDGSTS"
-FABRIC = "emergentmind.com, Infinity Fabric Interconnect Overview (2025): links reach up to 81 % of their 200 GB/s"
+NHR = "gpu-benches (github.com/te42kyfo/gpu-benches, June 2024)"
+SEMI = "microbench-blackwell (github.com/SemiAnalysisAI/microbench-blackwell, May 2026), LDGSTS"
+FABRIC = "emergentmind.com, Infinity Fabric Interconnect Overview (2025): up to 81 % of 200 GB/s"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ H200 = Machine(
 
 # The L2 of H100 SXM is H200's, at the same clock. No measurement of its memory was at hand.
 H100_SXM = Machine(
-    "H100 SXM5", "h100-sxm", {"read": f"{NHR}, gpu-l2-cache/h200.txt: the same die at the same clock"},
+    "H100 SXM5", "h100-sxm", {"read": f"{NHR}, gpu-l2-cache/h200.txt: the same die, the same clock"},
     (Figure("read", (4096,), 10619.2), Figure("read", (12288,), 9716.0), Figure("read", (23552,), 9766.9),
      Figure("read", (40448,), 9666.0, note=PARTITIONS)),
     sms=132, clock_mhz=1980)
