@@ -99,6 +99,9 @@ std::string advice(Part p, bool busy) {
     case Part::response:
       return busy ? "noc.cluster_gbps and noc.slice_gbps bound it"
                   : "ports are full in bursts or at single places, or it is their latency";
+    case Part::l2:
+      return busy ? "l2.slice_gbps and l2.slices bound it"
+                  : "single slices are full, or it is their latency (l2.latency_cycles)";
     case Part::slice:
       return busy ? "llc.slice_gbps and llc.slices bound it"
                   : "single slices are full, or it is their latency (llc.latency_cycles)";

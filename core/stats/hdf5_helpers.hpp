@@ -90,6 +90,9 @@ inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
     {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
 };
 
+/// What an L2 adds to a group that names places: absent from files of machines without one, and then zero.
+inline bool is_of_l2(std::string_view name) { return name == "l2" || name == "energy.l2"; }
+
 /// Where a component's joules are: "energy.llc" in /energy/llc.
 inline std::string energy_path(const EnergyInfo& component) {
   std::string path = "/" + std::string(component.name);

@@ -93,8 +93,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
-                                                    "neighbouring L1"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC",     "remote LLC",      "local memory",
+                                                    "remote memory", "neighbouring L1", "L2"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
@@ -117,7 +117,7 @@ std::string responses_row(const RunResult& result) {
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
   std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
   for (std::size_t o = 0; o < kOrigins; ++o) {
-    if (o == static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
+    if (o >= static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
     text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
   }
   return row("responses", text);
@@ -227,6 +227,8 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");
+  if (count(l2_accesses) != 0)
+    out += row("L2", percent(count(l2_hits), count(l2_accesses)) + " hits of " + si(count(l2_accesses)) + " requests");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " L1 misses");
   out += placement_warnings(result);
