@@ -28,8 +28,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     ctas_total_ += k.ctas();
   }
   if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
-  if (sampler_ != nullptr && sampler_->options().warm && LlcWarming::possible(config_))
-    warming_.emplace(machine, *workload);
+  if (sampler_ != nullptr && sampler_->options().warm && LlcWarming::possible(config_)) warming_.emplace(machine, *workload);
   if (sampler_ != nullptr && sampler_->options().early)
     rate_.emplace(sampler_->options().error, sampler_->options().confidence);
   queue_.push(0, {EventKind::launch, 0});

@@ -20,7 +20,7 @@ class Lines : public Workload {
     out.clear();
     out.ops.resize(2);
     out.ops[0].kind = OpKind::load, out.ops[0].accesses = 1, out.ops[1].kind = OpKind::exit;
-    out.accesses.push_back(Access::make((first_[kernel] + cta) * Access::kBlockBytes, 1u << kernel));
+    out.accesses.push_back(Access::make((first_[kernel] + cta) * Access::kBlockBytes, 1u << kernel % 4));
     out.warps.push_back({0, 2});
     ++loaded;
   }
@@ -56,16 +56,17 @@ TEST_CASE("every chip gets the lines whose home it is, each once with all its se
 }
 
 TEST_CASE("launches are read backwards, and no further than until all slices are full") {
-  // 16 lines in all slices of a chip.
+  // 128 lines in all slices of a chip, which the last four launches fill.
   const Machine machine(read_system(
-      "sac-4chip", {"chips=2", "partition.page_kib=4", "llc.slices=4", "llc.size_kib=2", "llc.ways=4", "dram.channels=4"}));
-  Lines w({0, 1000, 2000, 3008});  // the last one: lines 3008 to 3071, pages 94 and 95
-  const auto lines = LlcWarming(machine, w).lines(0, 4, by_page);
-  CHECK(lines[0].size() == 16);
-  CHECK(lines[1].size() == 16);
-  CHECK(numbers(lines[0]).back() == 3039);  // CTAs of chip 0 are 0 to 31
-  CHECK(numbers(lines[1]).back() == 3071);
-  CHECK(w.loaded == 32);
+      "sac-4chip", {"chips=2", "partition.page_kib=4", "llc.slices=4", "llc.size_kib=16", "llc.ways=4", "dram.channels=4"}));
+  Lines w({0, 64, 128, 192, 256, 320, 384, 448});  // two pages each, one at each chip
+  const auto lines = LlcWarming(machine, w).lines(0, 8, by_page);
+  CHECK(lines[0].size() == 128);
+  CHECK(lines[1].size() == 128);
+  CHECK(numbers(lines[0]).front() == 256);
+  CHECK(numbers(lines[0]).back() == 479);  // CTAs of chip 0 are 0 to 31
+  CHECK(numbers(lines[1]).back() == 511);
+  CHECK(w.loaded == 4 * 64);
 }
 
 TEST_CASE("pages without a home, and launches before the first, are left out") {
