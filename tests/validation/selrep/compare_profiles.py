@@ -239,6 +239,8 @@ def main():
     lines += report.by_index(r, "miss", "LLC miss rates (Fig. 14), profiles")
     lines += report.by_index(r, "replies", "LLC replies per cycle (Fig. 15), profiles", form=".1f")
     lines += boundaries(r) + requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
+    # Headings of the recordings' tables stay the only ones of their name.
+    lines = [f"{line}, profiles" if line.startswith("### ") and not line.endswith("profiles") else line for line in lines]
     results_page.write(profiles.PAGE, lines, "<!-- comparison: written by compare_profiles.py -->", "<!-- end of comparison -->")
 
 
