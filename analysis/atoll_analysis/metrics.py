@@ -29,6 +29,8 @@ METRICS = (
     Metric("ipc", "instructions/cycle", "warp instructions per cycle", lambda s, c: ratio(s["warp.instructions"], c)),
     Metric("l1.hit_rate", "", "loaded lines found in the L1", lambda s, c: ratio(s["l1.hits"], s["l1.accesses"])),
     Metric("l1.miss_rate", "", "loaded lines that began a miss", lambda s, c: ratio(s["l1.misses"], s["l1.accesses"])),
+    Metric("l2.hit_rate", "", "requests that hit in the L2", lambda s, c: ratio(s["l2.hits"], s["l2.accesses"])),
+    Metric("l2.miss_rate", "", "requests that began a miss there", lambda s, c: ratio(s["l2.misses"], s["l2.accesses"])),
     Metric("llc.hit_rate", "", "requests that hit in a slice", lambda s, c: ratio(s["llc.hits"], s["llc.accesses"])),
     Metric("llc.miss_rate", "", "requests that began a miss", lambda s, c: ratio(s["llc.misses"], s["llc.accesses"])),
     Metric("requests.local_share", "", "L1 misses whose home is their own chip",

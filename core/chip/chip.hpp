@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "comm/control_message.hpp"
 #include "core/chip/base/census.hpp"
@@ -70,8 +71,8 @@ class Chip final : public LogicalProcess {
 
  private:
   friend struct ChipTestAccess;  // seeds faults
-  /// `waiting`: drained, until all chips are.
-  enum class Phase : std::uint8_t { idle, running, waiting, draining, flushing, stopped };
+  /// `waiting`: drained, until all chips are. `emptying`: the L2.
+  enum class Phase : std::uint8_t { idle, running, waiting, draining, emptying, flushing, stopped };
 
   void handle(const Event& e);
   void prefetch(const Event& e) const;
@@ -81,6 +82,8 @@ class Chip final : public LogicalProcess {
   void dispatch();
   void curtail();
   void advance_phase();
+  void empty_l2();
+  void leave_kernel();
   void begin_flush(const KernelEndFlush& flush);
   void flush_slices(const KernelEndFlush& flush);
   bool quiet() const;
@@ -114,6 +117,8 @@ class Chip final : public LogicalProcess {
   void check_state_at(Cycle boundary);
   void check_event(StateCheck& s, const Event& e) const;
   void check_modes(const Modes& m) const;
+  std::span<LlcSlice> llc() { return std::span(slices_).first(c_.machine.llc.slices); }
+  std::span<LlcSlice> l2() { return std::span(slices_).last(c_.machine.l2.slices); }
   template <class F> void for_each_wait(F&& f) {
     for (Sm& s : sms_) s.for_each_wait(f);
     for (LlcSlice& s : slices_) s.for_each_wait(f);
@@ -134,7 +139,7 @@ class Chip final : public LogicalProcess {
   ResponseNetwork responses_;
   ClusterSharing cluster_;
   std::vector<Sm> sms_;
-  std::vector<LlcSlice> slices_;
+  std::vector<LlcSlice> slices_;  ///< of the LLC, and behind them those of an L2
   std::vector<DramChannel> channels_;
   std::optional<HomeAgent> agent_;
 

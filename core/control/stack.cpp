@@ -66,6 +66,15 @@ StackMachine stack_machine(const Machine& machine) {
   const bool past = row_of(c.llc.organisation).traits.roles.has(LlcRole::sm_side);
   if (past && !machine.home_directory) m.fetch[dram] = memory_latency(c);
 
+  if (machine.has_l2) {  // loads end there; fetches go to the LLCs of all chips
+    m.local[slice] = 0, m.local[l2] = c.l2.latency_cycles;
+    m.fetch[request] = 2 * machine.l2.below + header / machine.l2_memory_bpc + header / machine.link_port_bpc;
+    m.fetch[response] = 2 * machine.l2.below + data / machine.slice_bpc + data / machine.link_port_bpc;
+    m.fetch_near[request] = machine.l2.below + header / machine.l2_memory_bpc;
+    m.fetch_near[slice] = c.llc.latency_cycles;
+    m.fetch_near[response] = machine.l2.below + data / machine.slice_bpc + data / machine.l2_memory_bpc;
+  }
+
   for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
     const auto next = ChipTopology(c.link.topology, c.chips, chip).neighbours();
     m.neighbours.emplace_back(next.begin(), next.end());

@@ -41,12 +41,18 @@ struct ProvenanceText {
   bool optional = false;  ///< absent where empty
 };
 inline constexpr ProvenanceText kProvenanceTexts[] = {
-    {"version", &Provenance::version},           {"git_commit", &Provenance::git_commit},
-    {"command", &Provenance::command},           {"system", &Provenance::system},
-    {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
-    {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
-    {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
-    {"sampling", &Provenance::sampling, true},   {"policy", &Provenance::policy, true},
+    {"version", &Provenance::version},
+    {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},
+    {"system", &Provenance::system},
+    {"workload", &Provenance::workload},
+    {"workload_digest", &Provenance::workload_digest},
+    {"started_at", &Provenance::started_at},
+    {"effective_config", &Provenance::effective_config},
+    {"selection", &Provenance::selection, true},
+    {"incomplete", &Provenance::incomplete, true},
+    {"sampling", &Provenance::sampling, true},
+    {"policy", &Provenance::policy, true},
     {"policy_digest", &Provenance::policy_digest, true},
 };
 
@@ -83,6 +89,9 @@ inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
     {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
     {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
 };
+
+/// What an L2 adds to a group that names places: absent from files of machines without one, and then zero.
+inline bool is_of_l2(std::string_view name) { return name == "l2" || name == "energy.l2"; }
 
 /// Where a component's joules are: "energy.llc" in /energy/llc.
 inline std::string energy_path(const EnergyInfo& component) {

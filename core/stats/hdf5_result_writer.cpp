@@ -19,6 +19,10 @@ namespace {
 using Dims = std::vector<hsize_t>;
 using Values = std::vector<std::uint64_t>;
 
+bool all_zero(const auto& values) {
+  return std::ranges::all_of(values, [](auto v) { return v == 0; });
+}
+
 constexpr hsize_t kChunkRows = 4096;
 constexpr hsize_t kSmall = 512;  ///< values; below this a chunk index costs more than deflate saves
 constexpr int kDeflateLevel = 4;
@@ -136,6 +140,7 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
     Values values;
     for (const auto& chip : chips) std::ranges::copy(chip.latency[origin], std::back_inserter(values));
+    if (hdf5::is_of_l2(kOriginNames[origin]) && all_zero(values)) continue;
     put(latency, kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
         "loads by L1-miss latency; bucket b holds latencies from 2^b to 2^(b+1)-1 cycles");
   }
@@ -147,6 +152,7 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
   for (const auto& component : energy_table()) {
     std::vector<double> joules;
     for (const auto& chip : chips) joules.push_back(chip.energy[component.id]);
+    if (hdf5::is_of_l2(component.name) && all_zero(joules)) continue;
     const auto set =
         file.createDataSet(hdf5::energy_path(component), H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
     if (n != 0) set.write(joules.data(), H5::PredType::NATIVE_DOUBLE);
@@ -162,6 +168,7 @@ void write_stack(const H5::H5File& file, const StackResult& stack) {
     std::vector<double> cycles;
     for (const auto& chips : stack)
       for (const Stack& s : chips) cycles.push_back(s[part.id]);
+    if (hdf5::is_of_l2(part.name) && all_zero(cycles)) continue;
     const auto set =
         group.createDataSet(std::string(part.name), H5::PredType::IEEE_F64LE, H5::DataSpace(2, dims.data()), layout(dims));
     if (!cycles.empty()) set.write(cycles.data(), H5::PredType::NATIVE_DOUBLE);
@@ -246,6 +253,7 @@ void write_structures(const H5::H5File& file, const StructuresResult& r, std::si
     Values values;
     for (const auto& row : r.use)
       for (const UseCounts& chip : row.chips) values.push_back(chip[u]);
+    if (hdf5::is_of_l2(kUseTable[u].name) && all_zero(values)) continue;
     put(use, kUseTable[u].name, {rows, chips}, values, kUseTable[u].unit, kUseTable[u].doc);
   }
 }

@@ -60,10 +60,9 @@ std::string with_interval(std::string_view value, const SampledFigure& f) {
 std::string sampling_rows(const SamplingResult& s) {
   const auto figure = [&](std::string_view name) { return s.find(name); };
   const auto count = [](const SampledFigure& f) { return si(f.value); };
-  std::string out =
-      row("sampled", fmt::format("{} of {} launches, {} of the instructions; {} % intervals, {} asked for",
-                                 grouped(s.simulated()), grouped(s.launches.size()), percent(s.simulated_work, s.work),
-                                 100 * s.confidence, percent(s.error, 1)));
+  std::string out = row("sampled", fmt::format("{} of {} launches, {} of the instructions; {} % intervals, {} asked for",
+                                               grouped(s.simulated()), grouped(s.launches.size()),
+                                               percent(s.simulated_work, s.work), 100 * s.confidence, percent(s.error, 1)));
   if (const auto* f = figure("cycles"))
     out += row("  cycles", with_interval(grouped(static_cast<std::uint64_t>(f->value + 0.5)), *f));
   for (const auto& [label, name] : {std::pair("  L1 hits", "l1.hit_rate"), {"  LLC hits", "llc.hit_rate"}})
@@ -94,8 +93,8 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
-                                                    "neighbouring L1"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC",     "remote LLC",      "local memory",
+                                                    "remote memory", "neighbouring L1", "L2"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
@@ -118,7 +117,7 @@ std::string responses_row(const RunResult& result) {
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
   std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
   for (std::size_t o = 0; o < kOrigins; ++o) {
-    if (o == static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
+    if (o >= static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
     text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
   }
   return row("responses", text);
@@ -221,13 +220,15 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
     out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,
                                          p.incomplete.substr(0, p.incomplete.find('\n'))));
   if (result.sampling) out += sampling_rows(*result.sampling);
-  out += row("cycles", grouped(result.cycles) + (result.sampling    ? "  (simulated; so is all below)"
+  out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below)"
                                                  : result.complete ? ""
                                                                    : "  (stopped early)"));
   out += row("kernels", grouped(result.kernels.size()));
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");
+  if (count(l2_accesses) != 0)
+    out += row("L2", percent(count(l2_hits), count(l2_accesses)) + " hits of " + si(count(l2_accesses)) + " requests");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " L1 misses");
   out += placement_warnings(result);

@@ -60,6 +60,14 @@ template <> std::span<const Word<RemoteWrites>> words() {
   return list;
 }
 
+template <> std::span<const Word<L2Writes>> words() {
+  static constexpr auto list = std::to_array<Word<L2Writes>>({
+      {L2Writes::back, "back", "on replacement, or at the kernel's end"},
+      {L2Writes::through, "through", "at once; a copy is updated, none is made"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<MemoryFull>> words() {
   static constexpr auto list = std::to_array<Word<MemoryFull>>({
       {MemoryFull::peak, "peak", "its design bandwidth"},

@@ -28,7 +28,7 @@ TEST_CASE("the where of an error is the file as the user named it, or --set") {
 }
 
 TEST_CASE("a key in the wrong section is answered with the section it belongs to") {
-  CHECK(file_error(R"({"l1": {"slices": 8}})") == "unknown key `l1.slices`, did you mean `llc.slices`?");
+  CHECK(file_error(R"({"l1": {"bypass_reads": 8}})") == "unknown key `l1.bypass_reads`, did you mean `llc.bypass_reads`?");
   CHECK(file_error(R"({"channels": 8})") == "unknown key `channels`, did you mean `dram.channels`?");
   CHECK(set_error({"lcc.ways=8"}) == "--set: unknown key `lcc`, did you mean `llc`?");
 }

@@ -226,3 +226,30 @@ TEST_CASE("COLAB needs an L1, clusters of 2 to 16 SMs and a power of two of sets
   CHECK(rule({"cluster.sharing=colab", "cluster.table_sets=48"}) ==
         "`cluster.table_sets` = 48 must be a power of two: take 32 or 64");
 }
+
+TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coherence, and what else is asked for is named") {
+  const std::string only =
+      "`l2.slices` = 16 goes with `llc.organisation` = memory_side, `llc.replication` = shared, `coherence.protocol` = "
+      "software and `noc.virtual_channels` = 0 only, not with ";
+  const std::string where = " (docs/organisations.md, Two shared levels)";
+  const auto with = [](std::vector<std::string> sets) {
+    sets.insert(sets.begin(), {"l2.slices=16", "llc.organisation=memory_side"});
+    return set_error(sets) == "" ? "" : rule(sets);
+  };
+  CHECK(with({}) == "");
+  CHECK(with({"cluster.sharing=colab", "l2.writes=through", "l2.sectored=true"}) == "");
+  for (const std::string organisation : {"sm_side", "static", "dynamic", "sac"})
+    CHECK(with({"llc.organisation=" + organisation}) == only + "`llc.organisation` = " + organisation + where);
+  for (const std::string replication : {"degree_2", "private", "adaptive", "selrep"})
+    CHECK(with({"llc.replication=" + replication}) == only + "`llc.replication` = " + replication + where);
+  for (const std::string protocol :
+       {"full_map", "directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"})
+    CHECK(with({"coherence.protocol=" + protocol}) == only + "`coherence.protocol` = " + protocol + where);
+  CHECK(with({"l2.ways=15"}) ==
+        "`l2.size_kib` = 4096 cannot be divided into sets of `l2.slices` = 16 x `l2.ways` = 15 x `line_bytes` = 128: "
+        "it must be a multiple of 30720 bytes");
+  CHECK(with({"l2.size_kib=4000", "scale=64"}) == "`scale` = 64 does not divide `l2.size_kib` = 4000: take a power of two");
+  CHECK(with({"l2.slices=12", "l2.size_kib=3072", "partition.mapping=interleaved"}) ==
+        "`dram.channels` = 8 and `l2.slices` = 12: one must be a multiple of the other");
+  CHECK(set_error({"l2.latency_cycles=0"}) == "--set: `l2.latency_cycles` = 0 is out of range: 1 to 1000 cycles");
+}
