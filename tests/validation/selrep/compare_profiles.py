@@ -41,8 +41,10 @@ VARIANTS = {
     "selrep_flush": (*BEST_WITHIN, "selrep.flush=replicas"),
     "selrep_shadow": (*BEST_WITHIN, "selrep.flush=replicas", "selrep.directory=shadow_tags", "selrep.directory_sets=1"),
     "selrep_restart": (*SELREP, "selrep.restart=kernel"),
+    **{f"{d}_kept": (f"llc.replication={d}", "selrep.flush=replicas") for d in ("degree_4", "degree_8", "private")},
 }
 FIRST = ("shared", "private", "selrep", "selrep_margin", "degree_4", "degree_2", "degree_8", "adaptive")
+KEPT = ("degree_8_kept", "selrep_flush", "private_kept", "degree_4_kept")
 REST = ("selrep_shadow", "selrep_flush", "selrep_restart")
 OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest degree within 2 %",
         "selrep_flush": "and only replicas flushed", "selrep_shadow": "and shadow tags"}
@@ -67,7 +69,8 @@ def settings(workload):
 def plan():
     """Points in the order of what they tell: the ends and the middle of the configurations first."""
     base = lambda *indices: [("base", f"{b}_{i}", v) for i in indices for b in SENSITIVE for v in FIRST]
-    points = base(0, 4) + [(c, w, v) for w in VARIED for c in CONDITIONS for v in VARIED_VARIANTS] + base(2, 1, 3)
+    kept = [("base", f"{b}_0", v) for b in SENSITIVE for v in KEPT]  # what emptying the whole LLC costs
+    points = base(0, 4) + kept + [(c, w, v) for w in VARIED for c in CONDITIONS for v in VARIED_VARIANTS] + base(2, 1, 3)
     points += [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
     return points + [("base", w, v) for w in CONFIGURATIONS for v in REST]
 
@@ -171,6 +174,14 @@ def averages(r):
         + ([f"SelRep as published is at worst {min(worst):.3f} of the better of Shared and Adaptive.", ""] if worst else [])
 
 
+def boundaries(r):
+    rows = [[w] + [show(r.speedup(w, v)) for v in ("degree_4", "degree_4_kept", "degree_8", "degree_8_kept", "private", "private_kept",
+                                                   "selrep_margin", "selrep_flush")] for w in complete(r, CONFIGURATIONS, KEPT)]
+    return ["### What emptying the LLC after each kernel costs", "",
+            "Relative to Shared, which keeps it; `kept`: only replicas leave (`selrep.flush` = replicas).", ""] \
+        + table(["", "4", "4, kept", "8", "8, kept", "Private", "Private, kept", "ours", "ours, kept"], rows)
+
+
 def requests(r):
     """How many replies the whole run needed, and how fast they came: both relative to Shared."""
     shown = ("degree_2", "degree_4", "degree_8", "private", "selrep", "selrep_margin")
@@ -227,7 +238,9 @@ def main():
     lines = performance(r) + averages(r) + report.shapes(r)
     lines += report.by_index(r, "miss", "LLC miss rates (Fig. 14), profiles")
     lines += report.by_index(r, "replies", "LLC replies per cycle (Fig. 15), profiles", form=".1f")
-    lines += requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
+    lines += boundaries(r) + requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
+    # Headings of the recordings' tables stay the only ones of their name.
+    lines = [f"{line}, profiles" if line.startswith("### ") and not line.endswith("profiles") else line for line in lines]
     results_page.write(profiles.PAGE, lines, "<!-- comparison: written by compare_profiles.py -->", "<!-- end of comparison -->")
 
 
