@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -82,7 +83,8 @@ def run(options: argparse.Namespace) -> None:
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"
         write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
-        print("\n".join(sentences(rankings(sweep))))
+        for line in sentences(rankings(sweep)):
+            print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     else:
         result = load(source, options.force_damaged)
         outputs = options.output or [source.with_suffix(".html")]

@@ -61,7 +61,8 @@ def rankings(sweep: Sweep) -> list[Ranking]:
     places, contenders = _contenders(sweep)
     found = []
     runs = sweep.runs.assign(contender=contenders).drop_duplicates(["workload", *places, "contender"])
-    for (workload, *at), group in runs.groupby(["workload", *places], sort=False, dropna=False):
+    for key, group in runs.groupby(["workload", *places] if places else "workload", sort=False, dropna=False):
+        workload, *at = key if places else (key,)
         if len(group) < 2:
             continue
         by_name = group.set_index("contender").sort_values("cycles", kind="stable")

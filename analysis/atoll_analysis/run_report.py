@@ -55,8 +55,9 @@ def _sampled(sampling: Sampling) -> str:
                             "were simulated.", "warn")
     shown = [name for name in ("cycles", "ipc", "l1.hit_rate", "llc.hit_rate", "link.bytes", "dram.reads", "energy.total")
              if name in sampling.figures.index]
-    rows = [[name, number(value, f"{value:,.6g}"), number(half, f"{half:,.3g}")]
-            for name, (value, half) in zip(shown, sampling.figures.loc[shown, ["value", "half_width"]].to_numpy())]
+    rows: list[list[Cell | str]] = [
+        [name, number(value, f"{value:,.6g}"), number(half, f"{half:,.3g}")]
+        for name, (value, half) in zip(shown, sampling.figures.loc[shown, ["value", "half_width"]].to_numpy())]
     return said + markup.table([Column("figure"), Column("whole workload", True), Column("±", True)], rows, "Extrapolated")
 
 

@@ -83,8 +83,8 @@ def _rankings(found: list[Ranking]) -> str:
                                  number(float(r.cycles.iloc[0]), grouped(float(r.cycles.iloc[0])))]
         others = list(r.behind().items())[1:behind + 1]
         for contender, loss in others:
-            name = str(contender)
-            row += [name, number(loss, percent(loss)), "as fast" if loss <= ALIKE else because(r, name)]
+            why = "as fast" if loss <= ALIKE else because(r, str(contender)).replace(" %", "\N{NO-BREAK SPACE}%")
+            row += [str(contender), number(loss, percent(loss)), Cell(why, style="min-width: 13rem")]
         rows.append(row + [""] * (len(columns) - len(row)))
     lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))
     return lines + markup.table(columns, rows, "What is fastest, and what the others spend more cycles on than it: % of its "

@@ -169,4 +169,5 @@ def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, gro
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,
             "speedup": base["cycles"] / own["cycles"] if base is not None and own["cycles"] else math.nan,
             "baseline_ipc": base["ipc"] if base is not None else math.nan,
-            **own.to_dict(), "sampled": heads[workload, variant].sampling is not None, "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}
+            **own.to_dict(), "sampled": heads[workload, variant].sampling is not None,
+            "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}

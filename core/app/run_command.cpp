@@ -53,8 +53,9 @@ void add_run(Commands& c) {
          "Atoll trace (.h5), Accel-Sim list (kernelslist.g), workload (.json), or the name of one that comes with Atoll")
       ->required();
   add_selection(*cmd, o->job.kernels, o->job.ctas);
-  cmd->add_option("--sample", o->sample,
-                  "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)");
+  cmd->add_option(
+      "--sample", o->sample,
+      "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)");
   cmd->add_flag("--strict", o->job.strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,

@@ -148,10 +148,13 @@ void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
     throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
   if (job.sample) {
+    if (job.check)
+      throw InputError("--sample", "skips the stores of launches, and --check follows them all: use one of them");
     if (job.plan.asked()) throw InputError("--sample", "leaves no checkpoints: what it knows of launches is in none");
     if (job.max_cycles != kNever) throw InputError("--sample", "needs the whole run: use it without --max-cycles");
     if (job.config.observe.sharing || job.config.observe.sm_sharing)
-      throw InputError("--sample", "says nothing of data that launches share: use it without observe.sharing and observe.sm_sharing");
+      throw InputError("--sample",
+                       "says nothing of data that launches share: use it without observe.sharing and observe.sm_sharing");
   }
   if (!job.check) return;
   if (ranks > 1)

@@ -23,8 +23,8 @@ struct RunJob {
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
   std::optional<SamplingOptions> sample;  ///< not all launches are simulated
-  bool strict = false;  ///< an incomplete trace is an error
-  std::optional<std::uint16_t> monitor;  ///< port of a RunMonitor; 0: any
+  bool strict = false;                    ///< an incomplete trace is an error
+  std::optional<std::uint16_t> monitor;   ///< port of a RunMonitor; 0: any
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };

@@ -203,6 +203,10 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
+  for (const std::uint64_t packed : launch.warm) {
+    const LineAddr line{packed >> 8};
+    slices_[c_.machine.map.slice(line)].warm(line, packed & 0xF);
+  }
   change_ = Change::none;
   end_rule_ = launch.end;
   obey(launch.modes);

@@ -37,7 +37,8 @@ struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
   KernelEndRule end;
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, modes, end); }
+  std::vector<std::uint64_t> warm{};  ///< lines of this chip that kernels which were skipped have left (LlcWarming)
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, modes, end, warm); }
 };
 
 struct ModesBody {

@@ -10,7 +10,7 @@
 namespace atl {
 
 Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
-                       Cycle max_cycles, LoadedPolicy policy, KernelSampler* sampler)
+                       Cycle max_cycles, LoadedPolicy policy, KernelSampler* sampler, Workload* workload)
     : LogicalProcess(machine.config.chips, std::move(edges)),
       config_(machine.config),
       kernels_(kernels),
@@ -19,7 +19,8 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       sampler_(sampler),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
-      limit_(std::min(max_cycles, kCycleLimit)) {
+      limit_(std::min(max_cycles, kCycleLimit)),
+      placement_(machine.config) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
   kernel_counts_.resize(config_.chips);
   for (const KernelInfo& k : kernels_) {
@@ -27,6 +28,8 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
     ctas_total_ += k.ctas();
   }
   if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
+  if (sampler_ != nullptr && sampler_->options().warm && LlcWarming::possible(config_))
+    warming_.emplace(machine, *workload);
   if (sampler_ != nullptr && sampler_->options().early)
     rate_.emplace(sampler_->options().error, sampler_->options().confidence);
   queue_.push(0, {EventKind::launch, 0});
@@ -113,10 +116,21 @@ void Controller::prepare_kernel(Cycle earliest_start) {
   v.modes = rules_.accept(std::move(v.modes), kernel_ == 0 ? std::span<const Modes>() : modes_, kernel_);
   for (Decision& d : v.decisions) result_.decisions.push_back(std::move(d));
   const bool step = kernel_ != 0 && step_before_kernel(machine_, modes_[0].llc, v.modes[0].llc);
+  // As the last kernel ended, those that were skipped would have: only memory-side slices keep their lines.
+  const bool keep = kernel_ != 0 && modes_[0].llc == LlcRole::memory_side && v.modes[0].llc == LlcRole::memory_side;
+  if (warming_ && keep) warm();
   modes_ = std::move(v.modes);
   if (!step) return launch(earliest_start);
   launching_ = earliest_start;
   take_step({.from = LlcRole::memory_side, .to = modes_[0].llc});
+}
+
+void Controller::warm() {
+  warm_ = warming_->lines(skipped_, kernel_, [this](PageAddr page) -> std::uint8_t {
+    if (config_.chips == 1) return 0;
+    const std::uint8_t home = placement_.home(page);
+    return home != kUnknownHome ? home : first_touch_.homes().find(page);
+  });
 }
 
 void Controller::launch(Cycle earliest_start) {
@@ -134,7 +148,9 @@ void Controller::launch(Cycle earliest_start) {
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
   for (LpId chip = 0; chip < config_.chips; ++chip)
-    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip], rule});
+    tell(chip, k.started, ControlKind::launch,
+         LaunchBody{kernel_, modes_[chip], rule, warm_.empty() ? std::vector<std::uint64_t>() : std::move(warm_[chip])});
+  warm_.clear();
 }
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
@@ -158,6 +174,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (next == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
+  skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
 }

@@ -10,6 +10,7 @@
 #include "core/chip/control_protocol.hpp"
 #include "core/control/kernel_sampler.hpp"
 #include "core/control/live_sample.hpp"
+#include "core/control/llc_warming.hpp"
 #include "core/control/mode_rules.hpp"
 #include "core/control/rate_watch.hpp"
 #include "core/engine/archive.hpp"
@@ -32,9 +33,9 @@ namespace atl {
 class Controller final : public LogicalProcess {
  public:
   /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit). `sampler`: chooses
-  /// which kernels are simulated; none: all.
+  /// which kernels of `workload` are simulated; none: all.
   Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles,
-             LoadedPolicy policy, KernelSampler* sampler = nullptr);
+             LoadedPolicy policy, KernelSampler* sampler = nullptr, Workload* workload = nullptr);
 
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
@@ -91,6 +92,7 @@ class Controller final : public LogicalProcess {
   std::size_t next_kernel() const;
   void prepare_kernel(Cycle earliest_start);
   void launch(Cycle earliest_start);
+  void warm();
   void settle();
   void finish();
   void on_limit();
@@ -154,9 +156,13 @@ class Controller final : public LogicalProcess {
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;
   std::vector<StructureLog> structures_;
-  std::optional<RateWatch> rate_;  ///< of a sampled run whose launches may end early
-  Cycle modes_since_ = 0;          ///< all chips have obeyed modes_ since then
-  bool curtailed_ = false;         ///< the kernel starts no further CTAs
+  std::optional<LlcWarming> warming_;             ///< of a sampled run
+  StaticPlacement placement_;                     ///< for it
+  std::size_t skipped_ = 0;                       ///< first kernel that was not simulated whole since the last one began
+  std::vector<std::vector<std::uint64_t>> warm_;  ///< [chip] lines for the next launch
+  std::optional<RateWatch> rate_;                 ///< of a sampled run whose launches may end early
+  Cycle modes_since_ = 0;                         ///< all chips have obeyed modes_ since then
+  bool curtailed_ = false;                        ///< the kernel starts no further CTAs
 };
 
 }  // namespace atl

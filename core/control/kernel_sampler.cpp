@@ -63,7 +63,8 @@ std::size_t KernelSampler::next_of(const Cluster& c) const {
       std::sqrt(squares(c, now.from, now.to) / static_cast<double>(have - 1)) * static_cast<double>(have) / cycles;
   const std::size_t needed =
       sample_size(c.launches() - now.first_launch, have, spread, allowed, plan_.options.confidence) - have;
-  return c.seen - 1 + std::clamp<std::size_t>(left / (needed + 1), 1, kGap * n);
+  if (needed >= kSampleHorizon) return c.seen;  // still filling caches, it may be: the next ones tell
+  return c.seen - 1 + (needed == 0 ? kGap * n : std::clamp<std::size_t>(left / (needed + 1), 1, kGap * n));
 }
 
 /// Of the cycles around the ratio to the work, summed over samples.
@@ -79,9 +80,9 @@ double KernelSampler::squares(const Cluster& c, std::size_t from, std::size_t to
   return sum;
 }
 
-/// Where the latter of the samples begin, which stand for the time from there on: the cut that makes their mean most certain,
-/// in the first half, after which a mistake would be too easy. White's marginal standard error rule (MSER, Simulation 69,
-/// 1997), which finds the end of a simulation's warm-up.
+/// Where the latter of the samples begin, which stand for the time from there on: the cut that makes their mean most
+/// certain, in the first half, after which a mistake would be too easy. White's marginal standard error rule (MSER,
+/// Simulation 69, 1997), which finds the end of a simulation's warm-up.
 std::size_t KernelSampler::settled(const Cluster& c, std::size_t from, std::size_t to) const {
   const auto error_at = [&](std::size_t cut) {
     const auto n = static_cast<double>(to - cut);
@@ -90,15 +91,16 @@ std::size_t KernelSampler::settled(const Cluster& c, std::size_t from, std::size
   std::size_t best = from;
   double least = error_at(from);
   for (std::size_t cut = from + 1; cut <= from + (to - from) / 2 && to - cut >= 2; ++cut) {
-    const std::size_t first = samples_[c.samples[from]].index, last = samples_[c.samples[cut - 1]].index;
-    const bool whole = last - first == cut - 1 - from;  // or what was skipped needs two that stand for it
+    const std::size_t first = samples_[c.samples[from]].index;
+    const bool whole =
+        samples_[c.samples[cut]].index - first == cut - from;  // or what was skipped needs two to stand for it
     if (!whole && cut - from < 2) continue;
     if (const double error = error_at(cut); error < least) best = cut, least = error;
   }
   return best;
 }
 
-/// In order. The first launch is one of its own; launches between two stretches belong to the latter.
+/// In order. The first launch is one of its own; of launches between two stretches each has half.
 std::vector<KernelSampler::Stretch> KernelSampler::stretches(const Cluster& c) const {
   std::vector<Stretch> out;
   std::size_t to = c.samples.size(), end = c.launches();
@@ -111,7 +113,8 @@ std::vector<KernelSampler::Stretch> KernelSampler::stretches(const Cluster& c) c
   };
   while (to > 1) {
     const std::size_t from = settled(c, 1, to);
-    add(from, samples_[c.samples[from - 1]].index + 1);
+    const std::size_t before = samples_[c.samples[from - 1]].index, at = samples_[c.samples[from]].index;
+    add(from, from == 1 ? 1 : (before + at + 1) / 2);
   }
   if (to == 1) add(0, 0);
   std::ranges::reverse(out);
@@ -180,7 +183,7 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
   for (const LaunchSample& s : samples_) {
     const double half = of_the_rest(s.window, s.left, cycles_of).half_width(confidence);
     out.launches[s.launch] = {plan_.cluster[s.launch], true, overhead_ + s.cycles, half};
-    out.simulated_work += plan_.work[s.launch] * s.simulated.work() / std::max(1.0, s.simulated.work() + s.left);
+    out.simulated_work += plan_.work[s.launch] * (s.left == 0 ? 1 : s.simulated.work() / (s.simulated.work() + s.left));
   }
   std::vector<std::size_t> index(clusters_.size());
   for (std::size_t k = 0; k < out.launches.size(); ++k) {

@@ -12,17 +12,17 @@
 
 namespace atl {
 
-/// Chooses, launch by launch, what a sampled run simulates, and works out what the others would have taken. It knows the plan
-/// and what was simulated before, never the host's time: the same launches are simulated on any number of ranks.
+/// Chooses, launch by launch, what a sampled run simulates, and works out what the others would have taken. It knows the
+/// plan and what was simulated before, never the host's time: the same launches are simulated on any number of ranks.
 ///
 /// Of a cluster the first launch is simulated, which finds cold caches and pages without homes and stands for itself alone,
 /// and the next two, which show how much its launches differ. From then on the least sample that brings the cluster's
 /// interval within its allowance is spread evenly over the launches that are left, and is reckoned anew after each
 /// (sequential sampling; SMARTS, ISCA 2003, does so in two passes). A cluster is cut into stretches of time where that makes
-/// the latter part more certain, so that launches that still fill the caches do not stand for those behind them. The allowance of a cluster with the part w of
-/// all work is error / sqrt(w): the clusters' intervals then add up, in squares, to the error that was asked for. Between
-/// two simulated launches of a cluster there are never more than kGap times as many as have been simulated, so that a
-/// cluster that drifts, or changes in the middle, is noticed.
+/// the latter part more certain, so that launches that still fill the caches do not stand for those behind them. The
+/// allowance of a cluster with the part w of all work is error / sqrt(w): the clusters' intervals then add up, in squares,
+/// to the error that was asked for. Between two simulated launches of a cluster there are never more than kGap times as many
+/// as have been simulated, so that a cluster that drifts, or changes in the middle, is noticed.
 class KernelSampler {
  public:
   static constexpr std::size_t kGap = 8;
@@ -58,8 +58,8 @@ class KernelSampler {
   };
   /// Simulated launches of a cluster that stand for a stretch of time, in which launches of `left` work were not simulated.
   struct Stretch {
-    std::size_t from, to;       ///< into the cluster's samples
-    std::size_t first_launch;   ///< index among the launches of the cluster, as `last_launch`, one behind
+    std::size_t from, to;      ///< into the cluster's samples
+    std::size_t first_launch;  ///< index among the launches of the cluster, as `last_launch`, one behind
     std::size_t last_launch;
     double left;
   };

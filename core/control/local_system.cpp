@@ -25,9 +25,8 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
       }
       processes.push_back(chips.back().get());
     } else {
-      controller =
-          std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles, options.policy(config),
-                                       options.sampler);
+      controller = std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles,
+                                                options.policy(config), options.sampler, &workload);
       controller->on_progress(options.progress);
       if (options.watched) controller->on_live_sample(options.live);
       processes.push_back(controller.get());

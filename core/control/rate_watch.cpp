@@ -33,7 +33,8 @@ bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) 
   }
   if (!counts) return false;
   window_.push_back(period);
-  const std::uint64_t wave = resident_ * ended_.size(), ended = std::accumulate(ended_.begin(), ended_.end(), std::uint64_t{0});
+  const std::uint64_t wave = resident_ * ended_.size(),
+                      ended = std::accumulate(ended_.begin(), ended_.end(), std::uint64_t{0});
   while (window_.size() > kPeriods && ended_in_window() - window_.front().counters[Counter::ctas] >= 2 * wave)
     window_.erase(window_.begin());
   if (window_.size() < kPeriods || ended_in_window() < wave || ended + 2 * wave >= ctas_) return false;

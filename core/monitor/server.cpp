@@ -1,8 +1,8 @@
 #include "core/monitor/server.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,6 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -37,8 +38,8 @@ constexpr std::size_t kConnections = 32, kRequestBytes = 8192, kDrained = 65536;
 constexpr auto kTransfer = 5s;   ///< for a request to arrive, or an answer to leave
 constexpr auto kLinger = 1s;     ///< for the client to close first
 constexpr auto kPatience = 15s;  ///< that a poll waits for another state
-constexpr auto kReturn = 3s;     ///< within which whoever polls does so again
-constexpr auto kFarewell = 5s;   ///< for the last state to be fetched
+constexpr auto kReturn = 10s;    ///< within which whoever polls does so again
+constexpr auto kFarewell = 10s;  ///< for the last state to be fetched
 
 }  // namespace
 
@@ -81,7 +82,7 @@ class MonitorServer::Loop {
     asio::post(io_, [this, state = std::move(state)]() mutable {
       ended_ = true;
       take(std::move(state));
-      while (!owed_.empty() && owed_.front() + kReturn < Clock::now()) owed_.pop_front();
+      while (!owed_.empty() && owed_.front().second + kReturn < Clock::now()) owed_.pop_front();
       farewell_.expires_after(kFarewell);
       farewell_.async_wait([this](error_code) { io_.stop(); });
       stop_if_all_know();
@@ -143,7 +144,7 @@ class MonitorServer::Loop {
       drain();
       if (!known) return say(access.status, access.reason);
       if (access.wanted == MonitorAccess::Wanted::page) return send_page();
-      if (access.polls && !loop.owed_.empty()) loop.owed_.pop_front();
+      if (access.polls) loop.is_back(access.after);
       if (!access.polls || access.after != loop.number_ || loop.ended_) return send_state();
       waiting = true;
       within(kPatience, [this] { send_state(); });
@@ -179,7 +180,7 @@ class MonitorServer::Loop {
       waiting = false;
       response.set(http::field::content_type, "application/json");
       if (access.polls && !loop.ended_) {
-        loop.owed_.push_back(Clock::now());
+        loop.owed_.emplace_back(loop.number_, Clock::now());
         if (loop.owed_.size() > kConnections) loop.owed_.pop_front();
       }
       send(200, fmt::format("{{\"number\":{},\"state\":{}}}\n", loop.number_, loop.state_));
@@ -239,6 +240,11 @@ class MonitorServer::Loop {
     connections_.remove_if([&](const auto& c) { return c.get() == gone; });
     stop_if_all_know();
   }
+  /// Somebody who knows the state of this number.
+  void is_back(std::uint64_t number) {
+    const auto who = std::find_if(owed_.begin(), owed_.end(), [&](const auto& o) { return o.first == number; });
+    if (who != owed_.end()) owed_.erase(who);
+  }
   void take(std::string&& state) {
     ++number_;
     state_ = std::move(state);
@@ -258,8 +264,9 @@ class MonitorServer::Loop {
   const std::string token_;
   std::uint16_t port_ = 0;
   std::list<std::shared_ptr<Connection>> connections_;
-  std::deque<Clock::time_point> owed_;  ///< when polls were answered by whoever has not been back
-  std::uint64_t number_ = 0;            ///< of the state
+  /// Number of the state that a poll was answered with, and when; of whoever has not been back.
+  std::deque<std::pair<std::uint64_t, Clock::time_point>> owed_;
+  std::uint64_t number_ = 0;  ///< of the state
   std::string state_ = "null";
   bool ended_ = false;
   std::thread thread_;

@@ -239,7 +239,8 @@ std::string explanation_text(const RunResult& r, const Capacity& capacity) {
   std::string out =
       fmt::format("  {:<12} {} ({} chips)\n  {:<12} {}\n  {:<12} {}{}\n\n", "system", r.provenance.system, r.chips.size(),
                   "workload", r.provenance.workload, "cycles", grouped(r.cycles), r.complete ? "" : "  (stopped early)");
-  if (r.sampling) out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
+  if (r.sampling)
+    out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
   out += stack_table(r) + "\n" + busy_table(r, capacity) + "\n";
   for (std::size_t c = 0; c < r.chips.size(); ++c) out += fmt::format("  chip {}: {}\n", c, verdict(r, capacity, c));
   if (r.stack.size() > 1) out += "\n" + kernel_table(r);

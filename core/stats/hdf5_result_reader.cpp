@@ -391,12 +391,19 @@ SamplingResult read_sampling(const ResultFile& file, std::size_t kernels) {
   const auto values = file.reals("/sampling/figures/value", {names.size()});
   const auto halves = file.reals("/sampling/figures/half_width", {names.size()});
   for (std::size_t i = 0; i < names.size(); ++i) s.figures.push_back({std::move(names[i]), values[i], halves[i]});
+  const auto check_cycles = [&](double n) {
+    if (!(n >= 0 && n < static_cast<double>(kNever))) file.fail("/sampling has cycles that no run takes");
+  };
   if (s.find("cycles") == nullptr) file.fail("/sampling/figures has no cycles");
+  check_cycles(s.find("cycles")->value);
   const auto clusters = file.counts("/sampling/launches/cluster", {kernels});
   const auto simulated = file.counts("/sampling/launches/simulated", {kernels});
   const auto cycles = file.reals("/sampling/launches/cycles", {kernels});
   const auto half = file.reals("/sampling/launches/half_width", {kernels});
-  for (std::size_t k = 0; k < kernels; ++k) s.launches.push_back({clusters[k], simulated[k] != 0, cycles[k], half[k]});
+  for (std::size_t k = 0; k < kernels; ++k) {
+    check_cycles(cycles[k]);
+    s.launches.push_back({clusters[k], simulated[k] != 0, cycles[k], half[k]});
+  }
   return s;
 }
 

@@ -37,7 +37,8 @@ struct LinearFigure {
   std::vector<std::pair<Counter, double>> of_counters;  ///< none are 0
 };
 
-/// Those that follow from counters and cycles alone, but for the counters themselves. Without ratios that have no denominator.
+/// Those that follow from counters and cycles alone, but for the counters themselves. Without ratios that have no
+/// denominator.
 std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles);
 
 /// Nothing where a ratio has no denominator. Of a sampled run: the extrapolated figure, nothing if it has none.

@@ -33,12 +33,11 @@ double student_t(double confidence, double freedom) {
 }
 
 std::size_t sample_size(std::size_t all, std::size_t least, double spread, double error, double confidence) {
-  constexpr std::size_t kHorizon = 64;  // further ones change nothing that is decided now
   std::size_t n = least;
-  for (; n < std::min(all, least + kHorizon); ++n) {
+  for (; n < std::min(all, least + kSampleHorizon); ++n) {
     const double part = static_cast<double>(n) / static_cast<double>(all);
-    const double half = student_t(confidence, static_cast<double>(n) - 1) * spread *
-                        std::sqrt((1 - part) / static_cast<double>(n));
+    const double half =
+        student_t(confidence, static_cast<double>(n) - 1) * spread * std::sqrt((1 - part) / static_cast<double>(n));
     if (half <= error) break;
   }
   return n;

@@ -35,8 +35,11 @@ class Prediction {
 /// Two-sided: Student's t with `freedom` degrees lies within +- this with probability `confidence`.
 double student_t(double confidence, double freedom);
 
-/// Least number of `all` launches, at least `least`, to simulate until the relative half-width of their sum comes to `error`,
-/// if their values spread around the ratio by `spread`, relative to their mean.
+inline constexpr std::size_t kSampleHorizon = 64;
+
+/// Least number of `all` launches, at least `least`, to simulate until the relative half-width of their sum comes to
+/// `error`, if their values spread around the ratio by `spread`, relative to their mean; looks no further than
+/// kSampleHorizon more.
 std::size_t sample_size(std::size_t all, std::size_t least, double spread, double error, double confidence);
 
 }  // namespace atl

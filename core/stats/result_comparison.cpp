@@ -232,7 +232,8 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   const Metric cycles = *find_metric("cycles");
   const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
   if (x != 0 && y != 0)
-    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", shown_cycles(a, x), shown_cycles(b, y), x / y);
+    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", shown_cycles(a, x), shown_cycles(b, y),
+                       x / y);
   out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)

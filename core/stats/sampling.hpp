@@ -23,8 +23,8 @@ struct SampledLaunch {
 struct SamplingResult {
   double error = 0, confidence = 0;  ///< as asked for; the interval that was reached stands at the figure `cycles`
   std::vector<SampledFigure> figures;
-  std::vector<SampledLaunch> launches;         ///< [kernel]
-  double work = 0, simulated_work = 0;         ///< warp instructions, about: of all launches, and of those simulated
+  std::vector<SampledLaunch> launches;  ///< [kernel]
+  double work = 0, simulated_work = 0;  ///< warp instructions, about: of all launches, and of those simulated
   const SampledFigure* find(std::string_view name) const {
     for (const SampledFigure& f : figures)
       if (f.name == name) return &f;

@@ -60,10 +60,9 @@ std::string with_interval(std::string_view value, const SampledFigure& f) {
 std::string sampling_rows(const SamplingResult& s) {
   const auto figure = [&](std::string_view name) { return s.find(name); };
   const auto count = [](const SampledFigure& f) { return si(f.value); };
-  std::string out =
-      row("sampled", fmt::format("{} of {} launches, {} of the instructions; {} % intervals, {} asked for",
-                                 grouped(s.simulated()), grouped(s.launches.size()), percent(s.simulated_work, s.work),
-                                 100 * s.confidence, percent(s.error, 1)));
+  std::string out = row("sampled", fmt::format("{} of {} launches, {} of the instructions; {} % intervals, {} asked for",
+                                               grouped(s.simulated()), grouped(s.launches.size()),
+                                               percent(s.simulated_work, s.work), 100 * s.confidence, percent(s.error, 1)));
   if (const auto* f = figure("cycles"))
     out += row("  cycles", with_interval(grouped(static_cast<std::uint64_t>(f->value + 0.5)), *f));
   for (const auto& [label, name] : {std::pair("  L1 hits", "l1.hit_rate"), {"  LLC hits", "llc.hit_rate"}})
@@ -221,7 +220,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
     out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,
                                          p.incomplete.substr(0, p.incomplete.find('\n'))));
   if (result.sampling) out += sampling_rows(*result.sampling);
-  out += row("cycles", grouped(result.cycles) + (result.sampling    ? "  (simulated; so is all below)"
+  out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below)"
                                                  : result.complete ? ""
                                                                    : "  (stopped early)"));
   out += row("kernels", grouped(result.kernels.size()));

@@ -24,8 +24,8 @@ LaunchSignature SignatureReader::next() {
   using S = LaunchSignature;
   const KernelInfo& info = workload_.kernels()[launch_];
   S s;
-  s.kind = fmt::format("{} {} {} {} {} {}", info.name, info.block[0], info.block[1], info.block[2], info.registers_per_thread,
-                       info.shared_bytes);
+  s.kind = fmt::format("{} {} {} {} {} {}", info.name, info.block[0], info.block[1], info.block[2],
+                       info.registers_per_thread, info.shared_bytes);
   const std::uint64_t all = info.ctas(), looked = std::min(all, kCtas);
   Lines lines;
   for (std::uint64_t i = 0; i < looked; ++i) {
@@ -44,7 +44,8 @@ LaunchSignature SignatureReader::next() {
     }
   }
   // Lines are not scaled: CTAs share them, and launches of one grid are looked at in the same CTAs.
-  for (double& amount : s.amount) amount *= static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(1, looked));
+  for (double& amount : s.amount)
+    amount *= static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(1, looked));
   s.amount[S::ctas] = static_cast<double>(all);
   s.amount[S::lines] = lines.all, s.amount[S::written] = lines.written;
   if (lines.all > 0) s.part = {lines.fresh / lines.all, lines.recent / lines.all};

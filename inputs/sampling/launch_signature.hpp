@@ -12,7 +12,19 @@ namespace atl {
 /// Analysis (MICRO 2021, section 3.1) and Sieve (ISPASS 2023, section 3).
 struct LaunchSignature {
   /// Amounts, compared by their ratio.
-  enum Amount : std::uint8_t { ctas, instructions, loads, stores, atomics, shared, barriers, sectors, lines, written, amounts };
+  enum Amount : std::uint8_t {
+    ctas,
+    instructions,
+    loads,
+    stores,
+    atomics,
+    shared,
+    barriers,
+    sectors,
+    lines,
+    written,
+    amounts
+  };
   /// Parts of the launch's lines, compared by their difference.
   enum Part : std::uint8_t {
     fresh,   ///< no launch before touched them: from memory, and first touches

@@ -36,19 +36,20 @@ SamplingOptions SamplingOptions::parse(const std::string& text, const std::strin
       o.error = share_of(where, key, value, 0.1, 50);
     } else if (key == "confidence") {
       o.confidence = share_of(where, key, value, 50, 99.9);
-    } else if (key == "early" && (value == "yes" || value == "no")) {
-      o.early = value == "yes";
-    } else if (key == "early") {
-      throw InputError(where, fmt::format("`early` is yes or no, not '{}'", value));
+    } else if (key == "early" || key == "warm") {
+      if (value != "yes" && value != "no") throw InputError(where, fmt::format("`{}` is yes or no, not '{}'", key, value));
+      (key == "early" ? o.early : o.warm) = value == "yes";
     } else {
-      throw InputError(where, fmt::format("knows no key `{}`; there are error=3%, confidence=95% and early=yes", key));
+      throw InputError(where,
+                       fmt::format("knows no key `{}`; there are error=3%, confidence=95%, early=yes and warm=yes", key));
     }
   }
   return o;
 }
 
 std::string SamplingOptions::text() const {
-  return fmt::format("error={:g}%,confidence={:g}%,early={}", 100 * error, 100 * confidence, early ? "yes" : "no");
+  return fmt::format("error={:g}%,confidence={:g}%,early={},warm={}", 100 * error, 100 * confidence, early ? "yes" : "no",
+                     warm ? "yes" : "no");
 }
 
 }  // namespace atl

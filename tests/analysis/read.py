@@ -12,7 +12,7 @@ import numpy as np
 
 import atoll_analysis
 from atoll_analysis.bounded import bounded, note
-from atoll_analysis import BadResult, config, rates, run_report, structures
+from atoll_analysis import BadResult, comparison, config, rates, run_report, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
 from atoll_analysis.metrics import metrics, sums
@@ -248,6 +248,35 @@ def reading(path: str, work: Callable[[], int | None]) -> int:
 def spin() -> int:
     while True:
         pass
+
+
+class Sampled(support.FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.result("sac.h5")
+        support.make_sampled(self.path)
+
+    def test_figures_of_the_whole_workload_stand_beside_what_was_simulated(self) -> None:
+        r = atoll_analysis.load(self.path)
+        assert r.sampling is not None
+        self.assertEqual(r.workload_cycles, 1e6)
+        self.assertNotEqual(r.cycles, 1e6)
+        self.assertEqual(tuple(r.sampling.figures.loc["cycles"]), (1e6, 2e4))
+        self.assertEqual(list(r.sampling.launches["simulated"])[:2], [True, False][:len(r.kernels)])
+        self.assertIn(f"sampled: 1 of {len(r.kernels)} launches simulated", repr(r))
+        whole, simulated = metrics(r), metrics(r, simulated=True)
+        self.assertEqual((whole["cycles"], whole["ipc"], whole["llc.hit_rate"]), (1e6, 3.0, 0.5))
+        self.assertEqual((whole["energy.total"], whole["energy.llc"]), (2.5, 0.5))
+        self.assertEqual(simulated["cycles"], r.cycles)
+
+    def test_its_page_says_so_and_pages_of_several_refuse_it(self) -> None:
+        page = run_report.page(atoll_analysis.load(self.path))
+        self.assertIn("launches simulated", page)
+        self.assertIn("1,000,000", page.replace("1e+06", "1,000,000"))
+        other = self.result("sac.h5").rename(self.folder / "whole.h5")
+        support.make_sampled(self.result("sac.h5"))
+        with self.assertRaisesRegex(BadResult, "is sampled: 1 of"):
+            comparison.compare([atoll_analysis.load(other), atoll_analysis.load(self.path)])
 
 
 class Refusals(support.FolderTest):

@@ -104,7 +104,8 @@ PLANS = {
     "docs/comparison.md": Plan(not_run={"tests/validation/comparison/report.py": HOURS}),
     "docs/energy.md": Plan(before=["atoll sweep quick"], words={"W": MIXED}),
     "docs/experiments.md": Plan(
-        save={1: "inputs/experiments/own.json"},
+        save={1: "ring.json", 2: "inputs/experiments/own.json"},
+        needs={"atoll-report": ANALYSIS},
         after=["atoll sweep inputs/experiments/own.json --scale 16", "atoll table results/own"],
     ),
     "docs/explain.md": Plan(smaller=True, before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o a.h5", "cp a.h5 b.h5"]),
@@ -132,6 +133,7 @@ PLANS = {
     "docs/recording.md": Plan(not_run={"atoll record": RECORDED, "atoll run sac-4chip --workload gemm.h5": RECORDED}),
     "docs/reliability.md": Plan(
         not_run={"ATOLL=": f"{HOURS}; robustness_attacks runs a few of each class"}),
+    "docs/real_machines.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/reproduction.md": Plan(not_run={"tests/validation": HOURS, "build/release/atoll sweep": HOURS, "/usr/bin/python3": HOURS}),
     "docs/results.md": Plan(before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o run.h5"]),
     "docs/scaling.md": Plan(not_run={"tests/bench/scale.py": f"{HOURS}, and wants a quiet machine"}),

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -295,6 +296,35 @@ class Monitor(program.ProgramTest):
         self.assertEqual(seen[0], code, seen)
         how = json.loads(seen[1].splitlines()[-1])["ended"]["how"]
         self.assertEqual(how, "interrupted" if code == 130 else "complete")  # it may have come to its end before it looked
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_on_a_terminal_the_screen_is_rewritten_and_the_end_stays(self):
+        run = Run(self, self.arguments("--monitor", "0"))
+        ours, theirs = os.openpty()
+        seen = []
+
+        def read():
+            with contextlib.suppress(OSError):  # the terminal's other end is closed
+                while data := os.read(ours, 4096):
+                    seen.append(data)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        watcher = subprocess.Popen([ATOLL, "watch", run.url], stdin=subprocess.DEVNULL, stdout=theirs)
+        os.close(theirs)
+        self.addCleanup(watcher.kill)
+        self.until(lambda: b"waiting for the run to begin" in b"".join(seen), lambda: seen, PATIENCE)
+        run.let("kernel0")
+        self.until(lambda: b"kernel: produce" in b"".join(seen), lambda: seen, PATIENCE)
+        run.let("kernel1", "kernel2")
+        self.assertEqual(watcher.wait(PATIENCE), 0)
+        self.assertEqual(run.end(), 0, run.said())
+        reader.join(PATIENCE)
+        os.close(ours)
+        text = b"".join(seen).decode()
+        self.assertIn("\x1b[2A", text)  # over the two lines of before
+        self.assertRegex(text, r"chip 3 +\w+ +CTAs +\d+/\d+ +LLC")
+        self.assertRegex(text.rstrip(), r"the run has ended: complete after [\d,]+ cycles$")
 
     def test_ports_that_cannot_be_used_are_refused_in_one_line(self):
         self.path()

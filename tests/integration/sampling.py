@@ -10,9 +10,13 @@ import h5py
 from program import ATOLL, SMALL, sets
 
 LAUNCHES = 160
+ASKED = "error=5%,confidence=95%,early=yes,warm=yes"  # what error=5% stands for
 
 
 class Sampling(unittest.TestCase):
+    scratch: tempfile.TemporaryDirectory
+    workload = full = sampled = said = ""
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
@@ -52,7 +56,7 @@ class Sampling(unittest.TestCase):
         self.assertLess(of["simulated_launches"], LAUNCHES / 2)
         self.assertEqual(sum(launch["simulated"] for launch in of["launches"]), of["simulated_launches"])
         self.assertLess(part["provenance"]["events"], full["provenance"]["events"] / 2)
-        self.assertEqual(part["provenance"]["sampling"], "error=5%,confidence=95%,early=yes")
+        self.assertEqual(part["provenance"]["sampling"], ASKED)
         self.assertEqual(full["provenance"]["sampling"], "")
         self.assertNotIn("sampling", full)
         cycles = of["figures"]["cycles"]
@@ -88,7 +92,7 @@ class Sampling(unittest.TestCase):
         self.assertIn("launches simulated", self.atoll("explain", self.sampled).stdout)
         compared = self.atoll("compare", self.full, self.sampled).stdout
         self.assertIn("B is sampled", compared)
-        self.assertRegex(compared, r"sampled +no +error=5%,confidence=95%,early=yes")
+        self.assertRegex(compared, rf"sampled +no +{ASKED}")
         self.assertRegex(compared, r"cycles +[\d,]+ and ~[\d,]+ \(± [\d.]+ %\): B is (0\.9|1\.0)\d+ times as fast")
         self.assertIn("sampled: ", self.atoll("export", self.sampled, "--csv", self.path("tables")).stdout)
 
@@ -102,12 +106,12 @@ class Sampling(unittest.TestCase):
             json.dump(experiment, file)
         self.atoll("sweep", self.path("e.json"), "--out", out)
         table = self.atoll("table", out, "--metric", "speedup,cycles").stdout
-        self.assertIn("all runs are sampled (error=5%,confidence=95%,early=yes)", table)
+        self.assertIn(f"all runs are sampled ({ASKED})", table)
         self.assertNotIn("have no result", table)
         shown = self.info(os.path.join(out, "steps__sm.h5"))["sampling"]["figures"]["cycles"]["value"]
         self.assertIn(f"{int(shown):,}", table)
         listed = self.atoll("sweep", self.path("e.json"), "--out", out, "--list", "--sample", "error=9%").stdout
-        self.assertIn("it is sampled with error=5%,confidence=95%,early=yes, wanted sampled with error=9%,confidence=95%,early=yes", listed)
+        self.assertIn(f"it is sampled with {ASKED}, wanted sampled with {ASKED.replace('5', '9', 1)}", listed)
         self.run_into(os.path.join(out, "steps__sm.h5"), "--set", "llc.organisation=sm_side", "-q")
         self.assertIn("steps__sm (it is not sampled, wanted sampled with error=5%", self.atoll("table", out).stdout)
 

@@ -14,7 +14,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -24,7 +23,8 @@ PAGE = ROOT / "docs" / "validation" / "sampling.md"
 ORGANISATIONS = ("memory_side", "sm_side", "sac")
 RECORDED = ("atax", "backprop", "bfs", "conv2d", "gemm", "histogram", "jacobi2d", "squeezenet", "srad", "stencil2d",
             "vectoradd")
-SAMPLE = "error=3%"
+#: what a run is called, and its --sample; cold: what warming the LLC is worth
+MODES = {"whole": None, "sampled": "error=3%", "cold": "error=3%,warm=no"}
 SCALE = 8  # of parametric workloads: LLC and footprints
 #: metric: absolute error (of a rate) or relative one
 FIGURES = {"cycles": False, "llc.hit_rate": True, "link.bytes": False, "energy.total": False}
@@ -39,25 +39,25 @@ def kernel(name, ctas, regions, memory=24, compute=4, **more):
             "compute_instructions": compute, "regions": regions, **more}
 
 
-def iterative():
-    """A solver: three kernels, 120 iterations, on the same data."""
+def iterative(iterations):
+    """A solver: three kernels, iterated on the same data."""
     grid = region("grid", "private", 65536, 3, near_reuse=0.3, near_lines=256, write_fraction=0.2)
     table = region("table", "true_shared", 16384, 2, near_reuse=0.2, near_lines=256, far_reuse=0.4, far_lines=8192)
     halo = region("halo", "false_shared", 8192, 1, near_reuse=0.2, near_lines=128, write_fraction=0.3)
     step = [kernel("stencil", 512, [grid, halo]), kernel("gather", 384, [grid, table], 16),
             kernel("reduce", 128, [{**grid, "write_fraction": 0}], 32, 2)]
-    return step * 120
+    return step * iterations
 
 
-def network():
-    """Inference: 25 batches through 14 layers of different sizes; weights are shared and read-only."""
+def network(batches):
+    """Inference: batches through 14 layers of different sizes; weights are shared and read-only."""
     layers = []
     for i in range(14):
         weights = region(f"weights{i}", "true_shared", 2048 * (1 + i % 4), 3, near_reuse=0.2, near_lines=128,
                          far_reuse=0.5, far_lines=8192, read_only=True)
         activations = region("activations", "private", 32768, 2, write_fraction=0.3)
         layers.append(kernel("gemm" if i % 3 else "conv", 64 * (2 + i % 5), [weights, activations], 16 + 4 * (i % 3), 6))
-    return layers * 25
+    return layers * batches
 
 
 def frontier():
@@ -81,7 +81,9 @@ def drift():
     return launches
 
 
-PARAMETRIC = {f.__name__: f for f in (iterative, network, frontier, drift)}
+#: its kernels, made when the file is written
+PARAMETRIC = {"iterative": lambda: iterative(120), "iterative_long": lambda: iterative(600), "network": lambda: network(25),
+              "network_long": lambda: network(120), "frontier": frontier, "drift": drift}
 
 
 def points(results):
@@ -95,15 +97,15 @@ def points(results):
         yield name, path, ["--scale", str(SCALE)]
 
 
-def run(atoll, results, name, workload, options, organisation, sampled):
+def run(atoll, results, name, workload, options, organisation, mode):
     """Simulates one point, unless its result is there. Leaves its figures beside the result."""
-    stem = results / f"{name}__{organisation}{'__sampled' if sampled else ''}"
+    stem = results / f"{name}__{organisation}__{mode}"
     facts = stem.with_name(stem.name + ".facts.json")
     if facts.is_file():
         return
     out = stem.with_name(stem.name + ".h5")
     command = [str(atoll), "run", "sac-4chip", "-w", str(workload), "--set", f"llc.organisation={organisation}", *options,
-               "-o", str(out), "-f", "-q", *(["--sample", SAMPLE] if sampled else [])]
+               "-o", str(out), "-f", "-q", *(["--sample", MODES[mode]] if MODES[mode] else [])]
     child = subprocess.Popen(command)
     _, status, used = os.wait4(child.pid, 0)
     if status != 0:
@@ -114,7 +116,7 @@ def run(atoll, results, name, workload, options, organisation, sampled):
              "link.bytes": totals["link.bytes"], "energy.total": sum(info["energy_joules"].values()),
              "events": info["provenance"]["events"], "cpu": used.ru_utime + used.ru_stime, "launches": len(info["kernels"]),
              "kernels": [kernel["cycles"] for kernel in info["kernels"]], "version": info["provenance"]["git_commit"]}
-    if sampled:
+    if MODES[mode]:
         of = info["sampling"]
         found.update({figure: of["figures"].get(figure, {"value": 0.0})["value"] for figure in FIGURES})
         found["half"] = {figure: of["figures"].get(figure, {"half_width": 0.0})["half_width"] for figure in FIGURES}
@@ -125,9 +127,8 @@ def run(atoll, results, name, workload, options, organisation, sampled):
     print(f"{stem.name}: {found['cpu']:.1f} s", flush=True)
 
 
-def read(results, name, organisation, sampled):
-    stem = f"{name}__{organisation}{'__sampled' if sampled else ''}.facts.json"
-    return json.loads((results / stem).read_text())
+def read(results, name, organisation, mode):
+    return json.loads((results / f"{name}__{organisation}__{mode}.facts.json").read_text())
 
 
 def error(whole, part, figure):
@@ -159,7 +160,7 @@ def by_run(results, names):
     held = 0
     for name in names:
         for organisation in ORGANISATIONS:
-            whole, part = read(results, name, organisation, False), read(results, name, organisation, True)
+            whole, part = read(results, name, organisation, "whole"), read(results, name, organisation, "sampled")
             errors = {figure: error(whole, part, figure) for figure in FIGURES}
             inside = abs(part["cycles"] - whole["cycles"]) <= part["half"]["cycles"] + 0.5
             held += inside
@@ -172,6 +173,20 @@ def by_run(results, names):
     return "\n".join(rows)
 
 
+def warming(results, names):
+    """Where skipped launches leave something in the LLC: with and without it, of the organisation that keeps it."""
+    rows = ["| memory_side | LLC hits, warmed | not warmed | cycles, warmed | not warmed | CPU time, warmed | not warmed |",
+            "|---|---:|---:|---:|---:|---:|---:|"]
+    for name in names:
+        whole, warm, cold = (read(results, name, "memory_side", mode) for mode in MODES)
+        if cold["simulated"] == whole["launches"] and cold["work"] < 1.01:
+            continue
+        rows.append(f"| {name} | {percent(error(whole, warm, 'llc.hit_rate'))} | {percent(error(whole, cold, 'llc.hit_rate'))} "
+                    f"| {percent(error(whole, warm, 'cycles'))} | {percent(error(whole, cold, 'cycles'))} "
+                    f"| 1 / {whole['cpu'] / warm['cpu']:.1f} | 1 / {whole['cpu'] / cold['cpu']:.1f} |")
+    return "\n".join(rows)
+
+
 def summary(results, names):
     rows = ["| workloads | events saved | mean error of cycles | largest | LLC hits, largest | link bytes, largest "
             "| ranking kept |", "|---|---:|---:|---:|---:|---:|---:|"]
@@ -179,10 +194,10 @@ def summary(results, names):
                          ("all", names)):
         if not group:
             continue
-        pairs = [(read(results, n, o, False), read(results, n, o, True)) for n in group for o in ORGANISATIONS]
+        pairs = [(read(results, n, o, "whole"), read(results, n, o, "sampled")) for n in group for o in ORGANISATIONS]
         errors = {figure: [abs(error(w, p, figure)) for w, p in pairs] for figure in FIGURES}
-        kept = sum(same_ranking({o: read(results, n, o, False)["cycles"] for o in ORGANISATIONS},
-                                {o: read(results, n, o, True)["cycles"] for o in ORGANISATIONS}) for n in group)
+        kept = sum(same_ranking(*({o: read(results, n, o, mode)["cycles"] for o in ORGANISATIONS}
+                                  for mode in ("whole", "sampled"))) for n in group)
         saved = sum(w["events"] for w, _ in pairs) / sum(p["events"] for _, p in pairs)
         rows.append(f"| {title} | 1 / {saved:.1f} | {100 * sum(errors['cycles']) / len(pairs):.2f} % "
                     f"| {100 * max(errors['cycles']):.2f} % | {100 * max(errors['llc.hit_rate']):.2f} points "
@@ -196,7 +211,7 @@ def write(page, tables):
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
         if begin not in text or end not in text:
             raise SystemExit(f"{page} lacks the markers {begin} and {end}")
-        text = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _, t=table: f"{begin}\n{t}\n{end}", text, flags=re.S)
+        text = text[:text.index(begin) + len(begin)] + f"\n{table}\n" + text[text.index(end):]
     page.write_text(text, encoding="utf-8")
 
 
@@ -206,6 +221,7 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results" / "sampling")
     parser.add_argument("--only", action="append", help="a workload; repeatable. The page is left as it is")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--whole", action="store_true", help="only the whole runs; no tables")
     options = parser.parse_args()
     todo = list(points(options.results))
     names = [name for name, _, _ in todo]
@@ -214,11 +230,16 @@ def main():
             parser.error(f"--only: there is no {name}; there are {', '.join(names)}")
     chosen = [point for point in todo if not options.only or point[0] in options.only]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(run, options.atoll, options.results, *point, organisation, sampled)
-                for point in chosen for organisation in ORGANISATIONS for sampled in (True, False)]
+        modes = ["whole"] if options.whole else list(MODES)
+        runs = [pool.submit(run, options.atoll, options.results, name, file, more, organisation, mode)
+                for name, file, more in chosen for organisation in ORGANISATIONS for mode in modes]
         for done in runs:
             done.result()
-    tables = {"summary": summary(options.results, [p[0] for p in chosen]), "runs": by_run(options.results, [p[0] for p in chosen])}
+    if options.whole:
+        return 0
+    chosen_names = [name for name, _, _ in chosen]
+    tables = {"summary": summary(options.results, chosen_names), "warming": warming(options.results, chosen_names),
+              "runs": by_run(options.results, chosen_names)}
     print("\n\n".join(tables.values()))
     if not options.only:
         write(PAGE, tables)

@@ -74,6 +74,8 @@ class LlcSlice {
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
+  /// A line of this chip is there, as if it had been read. Between kernels; what it replaces is gone.
+  void warm(LineAddr line, std::uint8_t sectors);
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }

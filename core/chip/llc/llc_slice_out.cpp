@@ -278,6 +278,18 @@ void LlcSlice::install(std::uint32_t i, LineAddr line, std::uint8_t home) {
   home_of_[i] = home;
 }
 
+void LlcSlice::warm(LineAddr line, std::uint8_t sectors) {
+  const std::uint32_t s = set(line);
+  std::uint32_t i = tags_.find(s, line);
+  if (i == TagArray::kMiss) {
+    tags_.install(i = tags_.victim(s), line);
+    home_of_[i] = c_.chip;
+  } else {
+    tags_.touch(i);
+  }
+  tags_.valid(i) |= sectors;
+}
+
 std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
   std::uint32_t local = 0, remote = 0;
   for (std::uint32_t i = 0; i < tags_.entries(); ++i) {

@@ -56,8 +56,8 @@ TEST_CASE("launches of another name, block or shared memory are of another clust
 }
 
 TEST_CASE("amounts may differ by a factor of 1.35 from the cluster's first launch, up and down") {
-  CHECK(clusters({signature("a", 1000), signature("a", 1340), signature("a", 1360), signature("a", 745), signature("a", 735)}) ==
-        Clusters{0, 0, 1, 0, 2});
+  CHECK(clusters({signature("a", 1000), signature("a", 1340), signature("a", 1360), signature("a", 745),
+                  signature("a", 735)}) == Clusters{0, 0, 1, 0, 2});
 }
 
 TEST_CASE("a launch goes to the first cluster that it is like, not to the nearest") {
@@ -103,9 +103,10 @@ TEST_CASE("--sample takes percentages, and names what it does not know") {
   const SamplingOptions o = SamplingOptions::parse("error=2.5%,confidence=99%");
   CHECK(o.error == doctest::Approx(0.025));
   CHECK(o.confidence == doctest::Approx(0.99));
-  CHECK(o.text() == "error=2.5%,confidence=99%,early=yes");
-  CHECK(SamplingOptions::parse("").text() == "error=3%,confidence=95%,early=yes");
-  CHECK_THROWS_WITH_AS(SamplingOptions::parse("error=3"), doctest::Contains("`error` is a percentage from 0.1% to 50%"), InputError);
+  CHECK(o.text() == "error=2.5%,confidence=99%,early=yes,warm=yes");
+  CHECK(SamplingOptions::parse("").text() == "error=3%,confidence=95%,early=yes,warm=yes");
+  CHECK_THROWS_WITH_AS(SamplingOptions::parse("error=3"), doctest::Contains("`error` is a percentage from 0.1% to 50%"),
+                       InputError);
   CHECK_THROWS_WITH_AS(SamplingOptions::parse("error=nan%"), doctest::Contains("not 'nan%'"), InputError);
   CHECK_THROWS_WITH_AS(SamplingOptions::parse("speed=3%"), doctest::Contains("knows no key `speed`"), InputError);
 }

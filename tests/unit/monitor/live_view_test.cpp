@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "core/monitor/live_text.hpp"
 #include "core/monitor/live_view.hpp"
 
@@ -148,6 +150,12 @@ TEST_CASE("modes and the latest decisions are those that the controller has, ker
   CHECK(s.at("decisions").at("last").back() ==
         json({{"kernel", 2}, {"cycle", 9000}, {"choice", "sm_side"}, {"values", {{"gain", 0.5}}}}));
   CHECK(s.at("kernels") == json({{{"kernel", 1}, {"name", "gemm<float>"}, {"ctas", 100}, {"cycles", 51000}}}));
+}
+
+TEST_CASE("what a decision saw is null where it is no finite number") {
+  Watched w;
+  w.decisions.push_back({0, 1000, "sm_side", {{"gain", std::numeric_limits<double>::infinity()}, {"least", 2}}});
+  CHECK(w.at(1s)->at("decisions").at("last").at(0).at("values") == json({{"gain", nullptr}, {"least", 2.0}}));
 }
 
 TEST_CASE("chips that send no looks, after a checkpoint of a run that nobody watched, are shown without them") {

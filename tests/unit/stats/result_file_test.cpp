@@ -150,8 +150,9 @@ TEST_CASE("a sampled result is read back as it was written, under a version of i
   const TempDir dir;
   RunResult sampled = sample_result();
   sampled.provenance.sampling = "error=3%,confidence=95%";
-  sampled.sampling = SamplingResult{0.03, 0.95, {{"cycles", 2e6, 0.1 + 0.2}, {"l1.hits", 7, 0}},
-                                    {{0, true, 1000, 0}, {1, false, 99'000.5, 1234.5}}, 1e9, 1e8 / 3};
+  sampled.sampling = SamplingResult{
+      0.03, 0.95,   {{"cycles", 2e6, 0.1 + 0.2}, {"l1.hits", 7, 0}}, {{0, true, 1000, 0}, {1, false, 99'000.5, 1234.5}},
+      1e9,  1e8 / 3};
   write_result(sampled, dir / "s.h5", false);
   check_same(sampled, read_result(dir / "s.h5"));
   const H5::H5File file(dir / "s.h5", H5F_ACC_RDONLY);

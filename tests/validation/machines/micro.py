@@ -11,6 +11,7 @@ import os
 import sys
 
 LINE = 128
+PARTS = 8192  # KiB more than is touched, since the private parts of two chips end at multiples of 2 MiB
 SECTOR: dict = {"partial_lines": 1, "partial_sectors": 1}  # always the same sector of a line, as a chain of pointers has
 LATENCY_KIB = [16, 64, 128, 512, 2048, 8192, 16384, 24576, 32768, 49152, 65536, 131072]
 BANDWIDTH_KIB = [512, 4096, 12288, 23552, 40448, 131072]
@@ -73,7 +74,7 @@ def stream(what, kib, ctas, warps, accesses=2, shared_kib=0):
     all_ctas = max(4 * ctas, kib * 1024 // LINE // lines_of_cta)
     made = []
     for name, n in [("fill", all_ctas)] * writes + [("short", all_ctas // 4), ("long", all_ctas)]:
-        size = n * lines_of_cta * LINE // 1024 // arrays + 64
+        size = n * lines_of_cta * LINE // 1024 // arrays + PARTS
         regions = [region(f"{name} {what} {warps} {i}", size, kind="private", accesses=accesses,
                           write_fraction=int(i >= reads)) for i in range(arrays)]
         made.append(kernel(f"{name} {what} {warps}", n, warps, arrays, regions, loads_in_flight=max(1, reads),
@@ -92,8 +93,9 @@ def atomics(lines, ctas, warps=8, instructions=8):
 def in_flight(ctas, warps, loads):
     """`warps` of each CTA keep `loads` loads of 512 B under way each: bandwidth against what is in flight (LDGSTS on B200)."""
     made = []
-    for name, steps in [("short", 8 * loads), ("long", 24 * loads)]:
-        size = warps * ctas * steps // 2 + 64
+    steps_of_long = max(24, 1200000 // (4 * warps * ctas * loads)) * loads
+    for name, steps in [("short", steps_of_long // 3 // loads * loads), ("long", steps_of_long)]:
+        size = warps * ctas * steps // 2 + PARTS
         made.append(kernel(f"{name} {warps} x {loads} in flight", ctas, warps, steps,
                            [region(f"{name} {warps} {loads} {ctas}", size, kind="private", accesses=4)], loads_in_flight=loads))
     return made

@@ -49,10 +49,10 @@ OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest de
 
 # Constants of a profile that are varied, for some configurations and organisations.
 CONDITIONS: dict[str, dict[str, float]] = {
-    "in_flight_2": {"in_flight": 2}, "in_flight_4": {"in_flight": 4}, "in_flight_16": {"in_flight": 16},
+    "in_flight_16": {"in_flight": 16}, "in_flight_2": {"in_flight": 2}, "in_flight_4": {"in_flight": 4},
     "instructions_6": {"instructions": 6}, "launches_x2": {"most_requests": 2 * profiles.MOST_REQUESTS},
 }
-VARIED, VARIED_VARIANTS = ("an_0", "an_2", "sn_2"), ("shared", "degree_4", "private", "selrep", "selrep_margin")
+VARIED, VARIED_VARIANTS = ("an_0", "rn_2"), ("shared", "degree_4", "private", "selrep")
 
 
 def settings(workload):
@@ -66,10 +66,10 @@ def settings(workload):
 
 def plan():
     """Points in the order of what they tell: the ends and the middle of the configurations first."""
-    points = [("base", f"{b}_{i}", v) for i in (0, 4, 2, 1, 3) for b in SENSITIVE for v in FIRST]
-    points += [("base", w, v) for w in CONFIGURATIONS for v in REST]
-    points += [(c, w, v) for c in CONDITIONS for w in VARIED for v in VARIED_VARIANTS]
-    return points + [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
+    base = lambda *indices: [("base", f"{b}_{i}", v) for i in indices for b in SENSITIVE for v in FIRST]
+    points = base(0, 4) + [(c, w, v) for w in VARIED for c in CONDITIONS for v in VARIED_VARIANTS] + base(2, 1, 3)
+    points += [("base", w, v) for w in NEUTRAL for v in ("shared", "private", "selrep")]
+    return points + [("base", w, v) for w in CONFIGURATIONS for v in REST]
 
 
 def measured():
@@ -171,6 +171,20 @@ def averages(r):
         + ([f"SelRep as published is at worst {min(worst):.3f} of the better of Shared and Adaptive.", ""] if worst else [])
 
 
+def requests(r):
+    """How many replies the whole run needed, and how fast they came: both relative to Shared."""
+    shown = ("degree_2", "degree_4", "degree_8", "private", "selrep", "selrep_margin")
+    replies = lambda w, v: r.get(w, v, "replies") * r.get(w, v, "cycles")
+    names = complete(r, CONFIGURATIONS, FIRST)
+    rows = [[w] + [f"{replies(w, v) / replies(w, 'shared'):.2f}, {r.ratio(w, v, 'shared', 'replies'):.2f}" for v in shown] for w in names]
+    average = lambda v: (harmonic([replies(w, v) / replies(w, "shared") for w in names]),
+                         harmonic([r.ratio(w, v, "shared", "replies") for w in names]))
+    rows.append(["harmonic mean", *(", ".join(show(x) for x in average(v)) for v in shown)])
+    return ["### LLC replies of the whole run, and per cycle, relative to Shared, profiles", "",
+            "What the run does is the same; how many of its loads join a pending miss of their L1, and need no reply of their own, "
+            "depends on how long misses take.", ""] + table(["", *shown], rows)
+
+
 def parallelism(r):
     """What equation 1 sees of slices that are asked for unevenly, over whole epochs."""
     rows = [[w] + [show(r.runs[w, "selrep"]["lsp"][d], ".1f") for d in STATIC]
@@ -213,7 +227,7 @@ def main():
     lines = performance(r) + averages(r) + report.shapes(r)
     lines += report.by_index(r, "miss", "LLC miss rates (Fig. 14), profiles")
     lines += report.by_index(r, "replies", "LLC replies per cycle (Fig. 15), profiles", form=".1f")
-    lines += report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
+    lines += requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
     results_page.write(profiles.PAGE, lines, "<!-- comparison: written by compare_profiles.py -->", "<!-- end of comparison -->")
 
 

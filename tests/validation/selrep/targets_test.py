@@ -1,4 +1,4 @@
-"""A profile of SelRep's does what it was derived to do: half of a launch of AlexNet's, under Shared, within a quarter of the
+"""A profile of SelRep's does what it was derived to do: half of a launch of SqueezeNet's, under Shared, within a quarter of the
 published values, as check_profiles.py shows of the whole ones."""
 
 import json
@@ -13,7 +13,7 @@ import program
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import make_profiles
 
-NAME = "an"
+NAME = "sn"
 
 
 class Targets(unittest.TestCase):
@@ -23,7 +23,7 @@ class Targets(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
-            workload, out = pathlib.Path(folder) / "an.json", pathlib.Path(folder) / "out.h5"
+            workload, out = pathlib.Path(folder) / "workload.json", pathlib.Path(folder) / "out.h5"
             whole: dict[str, Any] = make_profiles.profile(NAME, most_requests=make_profiles.MOST_REQUESTS / 2)
             whole["kernels"][0]["repeat"] = 1
             workload.write_text(json.dumps(whole))
