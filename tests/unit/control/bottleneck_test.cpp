@@ -31,6 +31,12 @@ SystemConfig wide() {
   return c;
 }
 
+/// ... and a second level of as much.
+void add_wide_l2(SystemConfig& c) {
+  c.l2.slices = 4, c.l2.size_kib = 64, c.l2.ways = 4, c.l2.latency_cycles = 20, c.l2.slice_gbps = 2048;
+  c.l2.mshrs = 256, c.l2.mshr_merges = 64, c.l2.memory_gbps = 1024, c.l2.memory_latency_cycles = 10;
+}
+
 std::string kernel(const std::string& keys, const std::string& region) {
   return R"({"kernels": [{"ctas": 64, "warps_per_cta": 8, "memory_instructions": 60, )" + keys +
          R"(, "regions": [{"name": "r", "pattern": "uniform", )" + region + "}]}]}";
@@ -88,6 +94,17 @@ TEST_CASE("a machine that is starved of one resource waits for this resource mos
       {"few MSHRs of slices", kMissing, [](SystemConfig& c) { c.llc.mshrs = 1; }, {"mshr"}},
       {"few stores under way", kStoring, [](SystemConfig& c) { c.l1.pending_stores = 1; }, {"mshr"}},
       {"slow slices", kHitting, [](SystemConfig& c) { c.llc.slice_gbps = 8; }, {"slice"}},
+      {"slow slices of an L2", kHitting, [](SystemConfig& c) { add_wide_l2(c), c.l2.slice_gbps = 8; }, {"l2"}},
+      {"slow slices behind an L2", kMissing, [](SystemConfig& c) { add_wide_l2(c), c.llc.slice_gbps = 8; }, {"slice"}},
+      {"narrow links behind an L2",
+       kMissing,
+       [](SystemConfig& c) { add_wide_l2(c), c.link.bandwidth_gbps = 8; },
+       {"link_out", "link_in"}},
+      {"slow memory behind an L2",
+       kMissing,
+       [](SystemConfig& c) { add_wide_l2(c), c.dram.timing.clock_mhz = 50; },
+       {"dram"}},
+      {"few MSHRs of an L2", kMissing, [](SystemConfig& c) { add_wide_l2(c), c.l2.mshrs = 1; }, {"mshr"}},
       {"narrow cluster ports, loads", kHitting, [](SystemConfig& c) { c.noc.cluster_gbps = 16; }, {"response"}},
       {"narrow slice ports, loads", kHitting, [](SystemConfig& c) { c.noc.slice_gbps = 8; }, {"response"}},
       {"narrow cluster ports, stores", kStoring, [](SystemConfig& c) { c.noc.cluster_gbps = 16; }, {"request"}},
