@@ -27,7 +27,9 @@
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
+#include "partition/device_homes.hpp"
 
 namespace atl {
 namespace {
@@ -172,6 +174,8 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   run_collectively(t, [&] {
     workload = select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips}),
                       {job.kernels, job.ctas});
+    job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
+    workload = join_steps(std::move(workload));
   });
   const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
   std::string incomplete;

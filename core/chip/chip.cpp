@@ -191,6 +191,20 @@ void Chip::fill_l1(const Event& e) {
 
 // ---- Kernels ----
 
+/// Of a kernel that is launches of several devices: what this chip runs; null: nothing.
+const DevicePart* Chip::part_of(const KernelInfo& kernel) const {
+  const auto mine = [this](const DevicePart& p) { return c_.machine.devices.chip(p.device) == id(); };
+  const auto found = std::find_if(kernel.parts.begin(), kernel.parts.end(), mine);
+  return found == kernel.parts.end() ? nullptr : &*found;
+}
+
+ChipCtas Chip::ctas_of(const KernelInfo& kernel) const {
+  const SystemConfig& config = c_.machine.config;
+  if (kernel.parts.empty()) return {config.partition.cta_to_chip, kernel.ctas(), id(), config.chips, config.sm.count};
+  const DevicePart* part = part_of(kernel);
+  return part != nullptr ? ChipCtas(part->first, part->ctas) : ChipCtas(0, 0);
+}
+
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
   require_course(phase_ == Phase::idle && kernel < workload_.kernels().size());
@@ -204,21 +218,23 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
-  const std::uint32_t warps = info.warps();
+  const DevicePart whole{0, 0, 0, info.warps(), info.registers_per_thread, info.shared_bytes};
+  const DevicePart* part = part_of(info);
+  const auto& [device, first, ctas, warps, registers, shared_bytes] = part != nullptr ? *part : whole;
   std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
-  if (info.registers_per_thread != 0)
+  if (registers != 0)
     slots = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(slots, config.sm.registers / (std::uint64_t{info.registers_per_thread} * warps * 32)));
-  if (info.shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / info.shared_bytes);
+        std::min<std::uint64_t>(slots, config.sm.registers / (std::uint64_t{registers} * warps * 32)));
+  if (shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / shared_bytes);
   if (slots == 0) {
     throw InputError(
         fmt::format("kernel {} ({})", kernel + 1, info.name),
         fmt::format(
             "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
             "sm.registers or sm.shared_kib",
-            warps, info.registers_per_thread, info.shared_bytes));
+            warps, registers, shared_bytes));
   }
-  ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips, config.sm.count);
+  ctas_ = ctas_of(info);
   dispatcher_.begin_kernel(ctas_->count(), slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);

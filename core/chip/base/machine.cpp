@@ -4,7 +4,7 @@
 
 namespace atl {
 
-Machine::Machine(const SystemConfig& c) : config(c), map(c), replicas(c) {
+Machine::Machine(const SystemConfig& c, const DeviceHomes& d) : config(c), map(c), replicas(c), devices(d) {
   clusters = c.sm.count / c.noc.sms_per_cluster;
   cluster_ports = clusters * c.noc.memory_routers;
   line_sectors = c.line_bytes / 32;

@@ -5,17 +5,19 @@
 #include "core/chip/base/packet.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/address_map.hpp"
+#include "partition/device_homes.hpp"
 #include "partition/replica_map.hpp"
 
 namespace atl {
 
 /// The system's constants in the units of the simulation (cycles, bytes per cycle), computed once.
 struct Machine {
-  explicit Machine(const SystemConfig& config);
+  explicit Machine(const SystemConfig& config, const DeviceHomes& devices = {});
 
   const SystemConfig config;
   const AddressMap map;
   const ReplicaMap replicas;
+  const DeviceHomes devices;              ///< of a program of several
   std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
   std::uint32_t line_sectors;             ///< 32-byte sectors per line
   std::uint8_t full_line;                 ///< mask of all sectors of a line
