@@ -11,7 +11,7 @@ readonly packages=(
   libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
   libzstd-dev liblz4-dev libjemalloc-dev
   doctest-dev
-  python3 python3-h5py python3-numpy python3-pandas python3-matplotlib python3-dev pybind11-dev
+  python3 python3-h5py python3-jinja2 python3-numpy python3-pandas python3-matplotlib python3-dev pybind11-dev
 )
 readonly linters=(clang-format-14 clang-tidy-16 shellcheck mypy npm)  # programs, and the packages that have them
 
@@ -102,12 +102,12 @@ build() {
 python_with_plots() {
   local candidate
   for candidate in python3 /usr/bin/python3; do
-    if "$candidate" -c 'import h5py, matplotlib, numpy, pandas' 2>/dev/null; then
+    if "$candidate" -c 'import h5py, jinja2, matplotlib, numpy, pandas' 2>/dev/null; then
       printf '%s\n' "$candidate"
       return
     fi
   done
-  fail "no python3 with h5py, numpy, pandas and matplotlib found"
+  fail "no python3 with h5py, jinja2, numpy, pandas and matplotlib found"
 }
 
 # One workload whose chips share data, and one whose chips do not.

@@ -45,7 +45,7 @@ cmake --build plugin >>plugin.log
 "$atoll" run sac-4chip -w mixed --scale 16 --quiet --policy "$prefix/share/atoll/examples/policy_plugin/sac.py" -o python.h5
 if [[ -d $prefix/python ]]; then
   for python in python3 /usr/bin/python3; do
-    "$python" -c 'import h5py, matplotlib, pandas' 2>/dev/null || continue
+    "$python" -c 'import h5py, jinja2, matplotlib, pandas' 2>/dev/null || continue
     PYTHONPATH=$prefix/python "$python" -m atoll_analysis mixed-*.h5 -o mixed.html
     break
   done

@@ -13,14 +13,16 @@ constexpr std::uint32_t kChunkBytes = 1u << PaeShape::kChunkBits;  // neighbouri
 
 unsigned log2_of(std::uint32_t value, const char* key) {
   if (!std::has_single_bit(value))
-    throw InputError(key,
-                     std::to_string(value) + " is not a power of two, as partition.mapping = pae needs; use interleaved");
+    throw InputError(key, std::to_string(value) + " is not a power of two, as partition.mapping = pae needs; use hashed");
   return static_cast<unsigned>(std::countr_zero(value));
 }
 
 }  // namespace
 
-AddressMap::AddressMap(const SystemConfig& config) : lines_(config), hashed_(config.partition.mapping == Mapping::pae) {
+AddressMap::AddressMap(const SystemConfig& config)
+    : lines_(config),
+      parities_(config.partition.mapping == Mapping::pae),
+      turned_(config.partition.mapping == Mapping::hashed) {
   const std::uint32_t slices = config.llc.slices, channels = config.dram.channels;
   if (slices % channels && channels % slices)
     throw InputError("llc.slices", std::to_string(slices) + " slices and " + std::to_string(channels) +
@@ -30,7 +32,7 @@ AddressMap::AddressMap(const SystemConfig& config) : lines_(config), hashed_(con
   chunk_shift_ = static_cast<std::uint8_t>(PaeShape::kChunkBits - std::countr_zero(config.line_bytes));
   const std::uint32_t routers = std::min(config.noc.memory_routers, slices);
   slices_per_router_ = FastDiv((slices + routers - 1) / routers);
-  hashed_ ? set_up_hash(config) : set_up_modulo(config);
+  parities_ ? set_up_hash(config) : set_up_modulo(config);
 }
 
 void AddressMap::set_up_hash(const SystemConfig& config) {

@@ -4,6 +4,16 @@
 
 namespace atl {
 
+std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel) {
+  const std::uint32_t warps = kernel.warps();
+  std::uint32_t n = std::min(sm.ctas, sm.warps / warps);
+  if (kernel.registers_per_thread != 0)
+    n = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(n, sm.registers / (std::uint64_t{kernel.registers_per_thread} * warps * 32)));
+  if (kernel.shared_bytes != 0) n = std::min(n, sm.shared_kib * 1024 / kernel.shared_bytes);
+  return n;
+}
+
 ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms) {
   if (kind == CtaToChip::round_robin) {
     first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;

@@ -7,9 +7,13 @@
 #include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
+#include "inputs/workload/workload.hpp"
 
 /// Which chip, and which SM in it, runs a CTA.
 namespace atl {
+
+/// CTAs of a kernel that an SM holds at a time; 0: not one fits.
+std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel);
 
 /// The CTAs of one kernel that a chip runs, in the order in which it starts them. Fixed at launch, no stealing.
 class ChipCtas {

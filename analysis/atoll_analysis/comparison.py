@@ -56,6 +56,9 @@ def compare(results: Sequence[Result]) -> Comparison:
             raise BadResult(result.path, "is given twice")
         if not result.complete:
             raise BadResult(result.path, "was stopped early by --max-cycles: its cycles cannot be compared")
+        if result.sampling is not None:
+            raise BadResult(result.path, f"is {result.sampling}, and other runs may have simulated others: `atoll compare` "
+                            "compares what is extrapolated")
         if _workload(result) != _workload(first):
             raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
     return Comparison(

@@ -29,6 +29,8 @@ METRICS = (
     Metric("ipc", "instructions/cycle", "warp instructions per cycle", lambda s, c: ratio(s["warp.instructions"], c)),
     Metric("l1.hit_rate", "", "loaded lines found in the L1", lambda s, c: ratio(s["l1.hits"], s["l1.accesses"])),
     Metric("l1.miss_rate", "", "loaded lines that began a miss", lambda s, c: ratio(s["l1.misses"], s["l1.accesses"])),
+    Metric("l2.hit_rate", "", "requests that hit in the L2", lambda s, c: ratio(s["l2.hits"], s["l2.accesses"])),
+    Metric("l2.miss_rate", "", "requests that began a miss there", lambda s, c: ratio(s["l2.misses"], s["l2.accesses"])),
     Metric("llc.hit_rate", "", "requests that hit in a slice", lambda s, c: ratio(s["llc.hits"], s["llc.accesses"])),
     Metric("llc.miss_rate", "", "requests that began a miss", lambda s, c: ratio(s["llc.misses"], s["llc.accesses"])),
     Metric("requests.local_share", "", "L1 misses whose home is their own chip",
@@ -51,12 +53,18 @@ def sums(head: Head) -> Sums:
     return defaultdict(float, {str(name): float(value) for name, value in head.totals.sum().items()})
 
 
-def metrics(head: Head) -> "pd.Series[float]":
-    """All METRICS, `energy.total` in joules and `energy.<component>`, by name."""
+def metrics(head: Head, simulated: bool = False) -> "pd.Series[float]":
+    """All METRICS, `energy.total` in joules and `energy.<component>`, by name. Of a sampled run: of the whole workload,
+    extrapolated, or of the launches that were `simulated`."""
     of = sums(head)
-    values = {m.name: m.value(of, float(head.cycles)) for m in METRICS}
+    whole = None if simulated else head.sampling
+    if whole is not None:
+        of = defaultdict(float, {str(name): float(value) for name, value in whole.figures["value"].items()})
+    values = {m.name: m.value(of, float(head.cycles) if whole is None else head.workload_cycles) for m in METRICS}
     values["energy.total"] = math.nan
-    if head.energy is not None:
+    if whole is not None:
+        values.update({name: of[name] for name in of if name.startswith("energy.")})
+    elif head.energy is not None:
         joules = head.energy.sum()
         values["energy.total"] = float(joules.sum())
         values.update({f"energy.{name}": float(value) for name, value in joules.items()})

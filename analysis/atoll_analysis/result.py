@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,11 @@ import pandas as pd
 
 from atoll_analysis import config, tables
 from atoll_analysis.named import NamedValues, with_units
+from atoll_analysis.sampling import Sampling, read_sampling
 from atoll_analysis.schema import check_schema, open_result
 
 _KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "decisions",
-                 "sharing", "sm_sharing", "stack", "structures"}
+                 "sharing", "sm_sharing", "stack", "structures", "sampling"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,21 +32,30 @@ class Head:
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
+    spent: "pd.Series[float] | None"  #: [part] cycles by what they were spent on, mean of the chips (schema 4)
+    decides: bool                     #: its policy chose an organisation for a kernel or during one
+    sampling: Sampling | None         #: what a sampled run says of the whole workload; all else is of what it simulated
 
     def __repr__(self) -> str:
         p, state = self.provenance, "" if self.complete else ", stopped early"
+        if self.sampling is not None:
+            state = f", {self.sampling}"
         organisation = self.config.get("llc.organisation", "")
         return (f"<{type(self).__name__} {self.path.name}: {p.get('system')} ({organisation}) on {p.get('workload')}, "
                 f"{self.cycles:,} cycles, digest {self.digest}{state}>")
 
     def _repr_html_(self) -> str:
         """For notebooks: who it is, and its figures of merit."""
+        from atoll_analysis.markup import glance
         from atoll_analysis.metrics import METRICS, metrics
 
         values = metrics(self)
-        rows = "".join(f"<tr><th>{m.name}</th><td>{values[m.name]:,.6g}</td><td>{escape(f'{m.unit}: {m.doc}'.lstrip(': '))}"
-                       "</td></tr>" for m in METRICS)
-        return f"<p><code>{escape(repr(self))}</code></p><table>{rows}</table>"
+        return glance(repr(self), [(m.name, f"{values[m.name]:,.6g}", f"{m.unit}: {m.doc}".lstrip(": ")) for m in METRICS])
+
+    @property
+    def workload_cycles(self) -> float:
+        """Of the whole workload: those of a sampled run are extrapolated."""
+        return float(self.cycles) if self.sampling is None else float(self.sampling.figures.at["cycles", "value"])
 
     @property
     def chips(self) -> int:
@@ -99,7 +108,17 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
             "cycles": int(file.attrs["cycles"]), "complete": bool(file.attrs["complete"]), "provenance": provenance,
             "config": NamedValues(config.flatten(effective)),
             "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
-            "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None}
+            "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None,
+            "spent": _spent(tables.stack(file)), "decides": "decisions" in file and len(tables.decisions(file)) > 0,
+            "sampling": read_sampling(file)}
+
+
+def _spent(stack: pd.DataFrame | None) -> "pd.Series[float] | None":
+    if stack is None:
+        return None
+    spent = stack.groupby(level="chip").sum().mean()
+    spent.attrs["units"] = "cycles"
+    return spent
 
 
 def load_head(path: str | os.PathLike[str]) -> Head:

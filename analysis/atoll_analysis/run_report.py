@@ -1,7 +1,6 @@
 """The page about one run."""
 
 from collections.abc import Callable
-from html import escape
 
 import pandas as pd
 
@@ -13,6 +12,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
+from atoll_analysis.sampling import Sampling
 from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
@@ -26,7 +26,7 @@ def charts(result: Result) -> dict[str, Chart]:
 
 
 def _tiles(result: Result) -> str:
-    of, values = sums(result), metrics(result)
+    of, values = sums(result), metrics(result, simulated=True)
     all_loads = float(result.latency.to_numpy().sum())
     remote = of["requests.remote"]
     busy = ratio(of["dram.bus_busy"], result.cycles * result.chips * capacity.dram_channels(result))
@@ -46,6 +46,19 @@ def _tiles(result: Result) -> str:
         watts = ratio(values["energy.total"], result.seconds)
         shown.append(Tile(joules(values["energy.total"]), "energy", f"{watts:.3g} W on average"))
     return markup.tiles(shown)
+
+
+def _sampled(sampling: Sampling) -> str:
+    """What is extrapolated, and that all else is not."""
+    said = markup.paragraph(f"This run is {sampling}. The table has figures of the whole workload, extrapolated, with their "
+                            f"{100 * sampling.confidence:g} % intervals; everything else on this page is of the launches that "
+                            "were simulated.", "warn")
+    shown = [name for name in ("cycles", "ipc", "l1.hit_rate", "llc.hit_rate", "link.bytes", "dram.reads", "energy.total")
+             if name in sampling.figures.index]
+    rows: list[list[Cell | str]] = [
+        [name, number(value, f"{value:,.6g}"), number(half, f"{half:,.3g}")]
+        for name, (value, half) in zip(shown, sampling.figures.loc[shown, ["value", "half_width"]].to_numpy())]
+    return said + markup.table([Column("figure"), Column("whole workload", True), Column("±", True)], rows, "Extrapolated")
 
 
 def _rate(bytes_per_cycle: float, result: Result) -> str:
@@ -81,7 +94,7 @@ def _kernels(result: Result) -> str:
     rows: list[list[Cell | str]] = []
     for at, mangled, (ctas, launched, cycles) in zip(numbers.index, result.kernels["name"], numbers.to_numpy()):
         plain = names.kernel(mangled)
-        shown = Cell(plain, markup=None if plain == mangled else f'<span title="{escape(mangled)}">{escape(plain)}</span>')
+        shown = Cell(plain, tip="" if plain == mangled else mangled)
         share = ratio(cycles, result.cycles)
         rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
                      number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
@@ -131,8 +144,7 @@ def _per_chip(table: pd.DataFrame, caption: str, first: str, form: Callable[[flo
         cells = [Cell(str(name)), number(float(table[name].sum()), form(table[name].sum()))]
         cells += [number(float(table.at[c, name]), form(table.at[c, name])) for c in chips]
         if docs and docs.get(str(name)):
-            doc = escape(docs[str(name)], quote=True)
-            cells[0] = Cell(str(name), markup=f'<span title="{doc}">{escape(str(name))}</span>')
+            cells[0] = Cell(str(name), tip=docs[str(name)])
         rows.append(cells)
     return markup.table(columns, rows, caption)
 
@@ -184,6 +196,8 @@ def page(result: Result) -> str:
     cut = ""
     if not result.complete:
         cut += markup.paragraph("Stopped early by --max-cycles: the last kernel is not complete.", "warn")
+    if result.sampling is not None:
+        cut += _sampled(result.sampling)
     if "timeline" not in drawn:
         cut += markup.paragraph("No time line, as the run has fewer than three samples: a smaller control.sample_cycles "
                                 "would show one.")

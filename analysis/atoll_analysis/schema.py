@@ -6,13 +6,15 @@ from contextlib import contextmanager
 
 import h5py
 
+from atoll_analysis.bounded import note
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.seal import check_seal
 
 SCHEMA = "atoll-result"
 # 4 adds /stack and attributes of /provenance to 3; 5 adds three datasets to /slices, and /structures.
+# 6 is 5 with /sampling, of runs that simulated a part of their launches: totals are not the workload's.
 # Newer parts and counters are looked for, not inferred from the number.
-READABLE_VERSIONS = (3, 4, 5)
+READABLE_VERSIONS = (3, 4, 5, 6)
 
 
 def check_schema(file: h5py.File, path: str | os.PathLike[str]) -> int:
@@ -47,6 +49,7 @@ def open_result(path: str | os.PathLike[str], force_damaged: bool = False) -> It
     try:
         if not force_damaged:
             check_seal(path)
+        note(path)
         with h5py.File(path, "r") as file:
             check_schema(file, path)
             yield file

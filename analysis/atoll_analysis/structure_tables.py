@@ -1,6 +1,5 @@
 """The part of a run's page about data structures."""
 
-from html import escape
 
 import pandas as pd
 
@@ -79,8 +78,8 @@ def _rows(result: Result, table: pd.DataFrame, origins: list[str], chips: bool =
 def _name(row: "pd.Series[object]") -> Cell:
     name, address, size = str(row["name"]), int(row["address"]), int(row["bytes"])
     if size == 0:
-        return Cell(name, markup=f'<span title="all other addresses">{escape(name)}</span>')
-    return Cell(name, markup=f'<span title="{address:#x} to {address + size - 1:#x}">{escape(name)}</span>')
+        return Cell(name, tip="all other addresses")
+    return Cell(name, tip=f"{address:#x} to {address + size - 1:#x}")
 
 
 def _spread(of_chips: "pd.Series[int]") -> Cell:
@@ -94,4 +93,4 @@ def _spread(of_chips: "pd.Series[int]") -> Cell:
     else:
         text = f"{shares[most]:.0f} % chip {most}"
     each = ", ".join(f"chip {c}: {percent(n, whole)}" for c, n in of_chips.items())
-    return Cell(text, float(shares[most]), f'<span title="{each}">{text}</span>')
+    return Cell(text, float(shares[most]), each)

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,12 @@ from atoll_analysis import config, markup
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
+from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long
+_MOST_BEHIND = 3   # contenders beside the fastest
 _MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 
 
@@ -35,12 +36,12 @@ def _shade(speedup: float) -> str:
     return f"background: color-mix(in srgb, var(--{hue}) {strength:.0f}%, transparent)" if strength >= 1 else ""
 
 
-def _link(sweep: Sweep, file: str, folder: Path, text: str) -> str:
+def _link(sweep: Sweep, file: str, folder: Path) -> str:
     """To the point's own report if there is one beside its result, else to the result."""
     target = sweep.path / file
     page = target.with_suffix(".html")
     shown = os.path.relpath(page if page.exists() else target, folder)
-    return f'<a href="{escape(shown.replace(os.sep, "/"), quote=True)}">{escape(text)}</a>'
+    return shown.replace(os.sep, "/")
 
 
 def _speedup(value: float) -> Cell:
@@ -66,6 +67,37 @@ def _speedups(sweep: Sweep) -> str:
     return markup.table(columns, rows, "Speed-up over the baseline, and means at the right")
 
 
+def _rankings(found: list[Ranking]) -> str:
+    """A row per workload and place: the fastest, and by how much and by what each other one is slower."""
+    if not found:
+        return ""
+    places = list(found[0].at)
+    behind = min(_MOST_BEHIND, max(len(r.cycles) for r in found) - 1)
+    columns = [Column("workload"), *[Column(key, True) for key in places], Column("fastest"), Column("cycles", True)]
+    for _ in range(behind):
+        columns += [Column("next"), Column("slower", True), Column("because of", doc="what it spends more cycles on than the "
+                                                                   "fastest, in % of the fastest's")]
+    rows: list[list[Cell | str]] = []
+    for r in found:
+        row: list[Cell | str] = [r.workload, *[number(float(str(v)), config.text(v)) for v in r.at.values()], r.fastest,
+                                 number(float(r.cycles.iloc[0]), grouped(float(r.cycles.iloc[0])))]
+        others = list(r.behind().items())[1:behind + 1]
+        for contender, loss in others:
+            why = "as fast" if loss <= ALIKE else because(r, str(contender)).replace(" %", "\N{NO-BREAK SPACE}%")
+            row += [str(contender), number(loss, percent(loss)), Cell(why, style="min-width: 13rem")]
+        rows.append(row + [""] * (len(columns) - len(row)))
+    lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))
+    return lines + markup.table(columns, rows, "What is fastest, and what the others spend more cycles on than it: % of its "
+                                "cycles, mean of the chips")
+
+
+def _variants(sweep: Sweep) -> str:
+    """Their names, or what they are made from."""
+    if len(sweep.variants) <= _MOST_COLUMNS:
+        return ", ".join(sweep.variants)
+    return f"{len(sweep.variants)}: " + ", ".join(f"{key} {_values(sweep.runs[key])}" for key in sweep.axes)
+
+
 def _tenths(value: float) -> str:
     return fixed(value, 1)
 
@@ -81,10 +113,10 @@ def _runs(sweep: Sweep, folder: Path) -> str:
     columns = [Column("workload"), Column("variant"), *[Column(title, True) for _, title, _ in shown], Column("digest")]
     rows: list[list[Cell | str]] = []
     for _, run in sweep.runs.iterrows():
-        cells: list[Cell | str] = [str(run["workload"]), Cell(str(run["variant"]), markup=_link(
-            sweep, str(run["file"]), folder, str(run["variant"])))]
+        cells: list[Cell | str] = [str(run["workload"]), Cell(
+            str(run["variant"]), href=_link(sweep, str(run["file"]), folder))]
         cells += [number(run[name], "–" if run[name] != run[name] else form(run[name])) for name, _, form in shown]
-        cells.append(Cell(str(run["digest"]), markup=f"<code>{run['digest'][:8]}</code>"))
+        cells.append(Cell(run["digest"][:8], code=True))
         rows.append(cells)
     return markup.table(columns, rows, "Every run; links lead to its own report, or to its result file")
 
@@ -115,20 +147,24 @@ def page(sweep: Sweep, folder: Path) -> str:
     summary = markup.paragraph(str(experiment["doc"])) if experiment.get("doc") else ""
     baselines = ", ".join(dict.fromkeys(sweep.runs["baseline"]))
     facts = [("runs", f"{done} of {planned}"), ("workloads", str(len(sweep.workloads))),
-             ("variants", ", ".join(sweep.variants)),
-             ("baseline", baselines if len(baselines) < 200 else "each variant's own")]
+             ("variants", _variants(sweep)),
+             ("baseline", baselines if len(baselines) < 100 else "each variant's own")]
     if experiment.get("system"):
         facts.insert(0, ("system", str(experiment["system"])))
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
     gaps = ""
+    if sweep.runs["sampled"].any():
+        gaps = markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
+                                "extrapolated (docs/sampling.md).", "warn")
     if sweep.missing:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
-        gaps = markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
+        gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
                                 "warn") + markup.details("Which, and why", points)
     lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
     figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))
     sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),
+                ("rankings", "What is fastest, and why", _rankings(rankings(sweep))),
                 ("axes", "By what was swept", lines), ("speedups", "Speed-ups", figures + _speedups(sweep)),
                 ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
     title = f"Sweep {sweep.path.resolve().name}"

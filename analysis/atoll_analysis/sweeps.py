@@ -5,7 +5,6 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,10 @@ class Sweep:
     workloads: tuple[str, ...]
     variants: tuple[str, ...]
     runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
-    #                                    all of metrics.metrics(), digest, file, and the keys that differ between variants
+    #                                    all of metrics.metrics(), sampled, digest, file, and the keys that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
+    spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
+    decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
     missing: Mapping[str, str]        #: points without a usable result, and why
 
     @property
@@ -72,10 +73,10 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, its speed-ups, and what is missing."""
-        gaps = "".join(f"<li>{escape(point)}: {escape(why)}</li>" for point, why in self.missing.items())
+        from atoll_analysis.markup import glance
+
         table = self.speedups().T  # variants are many, and their names long
-        return (f"<p><code>{escape(repr(self))}</code></p>{table.to_html(float_format='{:.2f}'.format, na_rep='–')}"
-                + (f"<ul>{gaps}</ul>" if gaps else ""))
+        return glance(repr(self), content=table.to_html(float_format="{:.2f}".format, na_rep="–"), gaps=self.missing.items())
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""
@@ -157,7 +158,9 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
     runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
-    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, missing)
+    spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
+    decides = pd.Series([head.decides for head in heads.values()], index=index)
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, missing)
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:
@@ -166,4 +169,5 @@ def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, gro
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,
             "speedup": base["cycles"] / own["cycles"] if base is not None and own["cycles"] else math.nan,
             "baseline_ipc": base["ipc"] if base is not None else math.nan,
-            **own.to_dict(), "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}
+            **own.to_dict(), "sampled": heads[workload, variant].sampling is not None,
+            "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory", "neighbour_l1")
+ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory", "neighbour_l1", "l2")
 _NEVER = np.uint64(2**64 - 1)  # a kernel that --max-cycles cut off has not finished
 
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace atl {
@@ -26,8 +28,19 @@ inline void add_selection(CLI::App& cmd, std::string& kernels, std::string& ctas
   cmd.add_option("--ctas", ctas, "only these CTAs of each kernel, by flattened number, e.g. 0-99,500")->type_name("LIST");
 }
 
+/// --monitor: of commands that simulate.
+inline void add_monitor(CLI::App& cmd, std::optional<std::uint16_t>& port) {
+  cmd.add_option(
+         "--monitor", port,
+         "show the run while it goes on, at an address of this machine that is printed (docs/monitor.md); 0: any free "
+         "port")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535));
+}
+
 void add_run(Commands& c);
 void add_resume(Commands& c);
+void add_watch(Commands& c);
 void add_import(Commands& c);
 void add_record(Commands& c);
 void add_info(Commands& c);

@@ -1,15 +1,21 @@
 #include "core/app/damaged_result.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
+#include "core/engine/error.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
 
 namespace atl {
@@ -22,24 +28,34 @@ alignas(16) std::array<char, 16384> own_stack{};            ///< a reader that c
 
 void say(const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); }
 
+const char* what_ended(int number) {
+  return number == SIGXCPU ? "is so damaged that reading it takes for ever; ended" : "is so damaged that HDF5 crashes on it";
+}
+
 void on_end(int number) {
-  say("atoll: ");
-  say(what_is_read.data());
-  say(number == SIGXCPU ? ": is so damaged that reading it takes for ever; ended\n"
-                        : ": is so damaged that HDF5 crashes on it\n");
+  for (const char* part : {"atoll: ", static_cast<const char*>(what_is_read.data()), ": ", what_ended(number), "\n"})
+    say(part);
   _exit(2);
 }
 
-void set_bounds(const std::string& path) {
+/// The signals of a reader at its bounds, or without its senses, go to `handler`.
+void on_ends(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGXCPU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+void say_ends(const std::string& path) {
   std::copy_n(path.data(), std::min(path.size(), what_is_read.size() - 1), what_is_read.data());
   stack_t stack{};
   stack.ss_sp = own_stack.data(), stack.ss_size = own_stack.size();
   sigaltstack(&stack, nullptr);
-  struct sigaction action {};
-  action.sa_handler = on_end;
-  action.sa_flags = SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
-  for (const int number : {SIGXCPU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+  on_ends(on_end);
+}
+
+void set_bounds(const std::string& path) {
   std::error_code ignored;
   const auto found = std::filesystem::file_size(path, ignored);
   const rlim_t size = ignored ? 0 : std::min<rlim_t>(found, rlim_t{1} << 40);
@@ -52,6 +68,33 @@ void set_bounds(const std::string& path) {
   }
 }
 
+/// In a child: reads, and writes what is wrong with the file.
+[[noreturn]] void try_to_read(const std::string& path, int complaints) {
+  on_ends(SIG_DFL);  // also an interpreter's or a sanitizer's: the parent sees the signal
+  set_bounds(path);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  try {
+    static_cast<void>(read_result(path));
+  } catch (const std::exception& error) {
+    const std::string_view text(error.what());
+    if (write(complaints, text.data(), text.size()) < 0) _exit(1);
+  }
+  _exit(0);
+}
+
+/// All that comes until the other end is closed.
+std::string drained(int fd) {
+  std::string out;
+  std::array<char, 1024> buffer;
+  for (;;) {
+    const ssize_t n = read(fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return out;
+    out.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+}
+
 }  // namespace
 
 void ResultReading::add_to(CLI::App& command) {
@@ -60,8 +103,29 @@ void ResultReading::add_to(CLI::App& command) {
 }
 
 RunResult ResultReading::read(const std::string& path) const {
+  say_ends(path);
   set_bounds(path);
   return read_result(path, force ? Unsealed::read : Unsealed::refused);
+}
+
+RunResult read_within_bounds(const std::string& path) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw IoError(path, std::string("no pipe can be made (") + std::strerror(errno) + ")");
+  const pid_t child = fork();
+  if (child == 0) try_to_read(path, ends[1]);
+  close(ends[1]);
+  const std::string complaint = child > 0 ? drained(ends[0]) : "";
+  close(ends[0]);
+  if (child < 0) throw IoError(path, std::string("no further process can be started (") + std::strerror(errno) + ")");
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) throw InputError(path, what_ended(WTERMSIG(status)));
+  const std::string prefix = path + ": ";
+  if (!complaint.empty())
+    throw InputError(path, complaint.starts_with(prefix) ? complaint.substr(prefix.size()) : complaint);
+  return read_result(path);
 }
 
 }  // namespace atl

@@ -10,6 +10,7 @@
 #include "core/stats/csv_export.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/summary.hpp"
 #include "core/stats/trace_export.hpp"
 #include "inputs/config/reader.hpp"
 
@@ -27,6 +28,7 @@ void export_result(const ExportOptions& o) {
   if (o.perfetto.empty() && o.csv.empty())
     throw InputError("export", "nothing to write; give --perfetto TRACE.json, --csv DIR or both");
   const RunResult r = o.reading.read(o.file);
+  if (r.sampling) fmt::print("sampled: {}; the files are of the former\n", sampled_text(r));
   if (!o.perfetto.empty()) check_output(o.perfetto, o.force);
   std::vector<CsvFile> tables;
   if (!o.csv.empty()) {

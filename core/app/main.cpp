@@ -77,6 +77,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
       "  atoll run sac-4chip --workload W.json -o out.h5       one simulation on this core\n"
       "  mpirun -n 5 atoll run sac-4chip --workload W.json     the same, one chip per rank\n"
       "  atoll resume out.h5.512000.ckpt                       go on from a checkpoint of a run\n"
+      "  atoll watch URL                                       how a run with --monitor goes on\n"
       "  atoll info out.h5                                     what came out\n"
       "  atoll explain out.h5                                  where the cycles went, and what limits\n"
       "  atoll sweep EXPERIMENT.json                           many workloads on many systems\n"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
   atl::add_resume(commands);
+  atl::add_watch(commands);
   atl::add_sweep(commands);
   atl::add_table(commands);
   atl::add_import(commands);

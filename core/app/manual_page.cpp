@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <sstream>
+#include <utility>
 
 #include "core/app/completion.hpp"
 #include "core/stats/version.hpp"
@@ -76,11 +77,16 @@ std::string manual_page(const CLI::App& app) {
   if (!arguments.empty()) page += ".SH ARGUMENTS\n" + arguments;
   if (!options.empty()) page += ".SH OPTIONS\n" + options;
   if (!app.get_footer().empty()) page += ".SH NOTES\n" + paragraphs(app.get_footer());
-  page += ".SH EXIT STATUS\n.TP\n0\nsuccess\n";
-  page +=
-      ".TP\n1\nthe simulation failed\n.TP\n2\nthe input or the command line was refused\n.TP\n4\na file could not be "
-      "written\n";
-  page += ".TP\n75\nstopped with a checkpoint to go on from\n";
+  page += ".SH EXIT STATUS\n";
+  constexpr std::pair<int, const char*> kCodes[] = {{0, "success"},
+                                                    {1, "anything that no other code stands for"},
+                                                    {2, "the input or the command line was refused"},
+                                                    {3, "the simulation failed"},
+                                                    {4, "a file could not be read or written, or a monitor not be reached"},
+                                                    {75, "stopped with a checkpoint to go on from"},
+                                                    {130, "interrupted, with a result that says so"},
+                                                    {143, "ended by SIGTERM"}};
+  for (const auto& [code, meaning] : kCodes) page += fmt::format(".TP\n{}\n{}\n", code, meaning);
   if (whole) {
     page += ".SH SEE ALSO\n";
     for (std::size_t i = 0; i < below.size(); ++i)

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/app/child_process.hpp"
+#include "core/app/damaged_result.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -49,9 +49,15 @@ std::string first_difference(const std::string& stored, const std::string& wante
   return "";
 }
 
+std::string other_sampling(const std::string& stored, const std::string& wanted) {
+  const auto word = [](const std::string& s) { return s.empty() ? std::string("not sampled") : "sampled with " + s; };
+  return fmt::format("it is {}, wanted {}", word(stored), word(wanted));
+}
+
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
   std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
+  if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
@@ -76,7 +82,7 @@ PointStatus PointInspector::inspect_result(const Point& point) {
   if (!file_exists(result)) return {PointState::missing, ""};
   RunResult stored;
   try {
-    stored = read_result(result);
+    stored = read_within_bounds(result);
   } catch (const InputError& error) {  // of another version, or damaged
     return {PointState::differs, std::string(error.what()).substr(result.size() + 2)};
   }

@@ -44,6 +44,9 @@ class PointInspector {
 };
 
 /// The first key in which two effective configurations differ, with both values; "" if they are equal.
+/// How a result was sampled, and how it should be.
+std::string other_sampling(const std::string& stored, const std::string& wanted);
+
 std::string first_difference(const std::string& stored, const std::string& wanted);
 
 }  // namespace atl

@@ -17,6 +17,7 @@ struct ResumeOptions {
   Cycle max_cycles = 0;  ///< 0: as the run had it
   int threads = 1;
   bool force = false, quiet = false;
+  std::optional<std::uint16_t> monitor;
   CheckpointOptions checkpoints;
 };
 
@@ -39,7 +40,7 @@ RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : o.workload;
   job.kernels = h.kernels, job.ctas = h.ctas;
   job.output = o.output.empty() ? output_of_checkpoint(o.checkpoint) : o.output;
-  job.map = o.map, job.force = o.force, job.quiet = o.quiet;
+  job.map = o.map, job.force = o.force, job.quiet = o.quiet, job.monitor = o.monitor;
   job.command = h.command, job.started_at = h.started_at;
   job.max_cycles = o.max_cycles == 0 ? h.max_cycles : o.max_cycles;
   if (o.max_cycles != 0 && o.max_cycles < h.boundary)
@@ -70,6 +71,7 @@ void add_resume(Commands& c) {
   cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads")
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
+  add_monitor(*cmd, o->monitor);
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {

@@ -19,7 +19,7 @@ struct RunOptions {
   std::vector<std::string> sets;
   int threads = 1;
   unsigned scale = 0;  ///< 0: as the system has it
-  std::string policy;
+  std::string policy, sample;
   CheckpointOptions checkpoints;
   RunJob job;  ///< but for its configuration
 };
@@ -44,6 +44,7 @@ void add_run(Commands& c) {
       "  atoll run sac-4chip --workload inputs/workloads/mixed.json\n"
       "  atoll run sac-4chip --workload kernelslist.g --set llc.organisation=sm_side -o sm.h5\n"
       "  mpirun --oversubscribe -n 5 atoll run sac-4chip --workload trace.h5 -o out.h5\n"
+      "  atoll run sac-4chip --workload trace.h5 --sample error=3% -o sampled.h5\n"
       "The result, down to its digest, does not depend on the number of ranks or threads.\n"
       "SIGUSR1 has a run with an output leave a checkpoint and end with exit code 75; go on with `atoll resume`.");
   cmd->add_option("SYSTEM", o->system, "preset (`atoll list`) or JSON file")->required();
@@ -52,6 +53,9 @@ void add_run(Commands& c) {
          "Atoll trace (.h5), Accel-Sim list (kernelslist.g), workload (.json), or the name of one that comes with Atoll")
       ->required();
   add_selection(*cmd, o->job.kernels, o->job.ctas);
+  cmd->add_option(
+      "--sample", o->sample,
+      "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)");
   cmd->add_flag("--strict", o->job.strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
@@ -69,6 +73,7 @@ void add_run(Commands& c) {
   cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("--check", o->job.check,
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
+  add_monitor(*cmd, o->job.monitor);
   cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
@@ -80,6 +85,9 @@ void add_run(Commands& c) {
       const std::string started = time_of_day();
       c.exit_code = run_on_ranks(c.mpi.transport(), o->threads, [&](Transport& t) {
         RunJob job = o->job;
+        run_collectively(t, [&] {
+          if (!o->sample.empty()) job.sample = SamplingOptions::parse(o->sample);
+        });
         job.config = shared_config(t, *o);
         job.command = c.line, job.started_at = started;
         run_collectively(t, [&] { job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan(); });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -19,14 +20,17 @@
 #include "core/chip/observe/consistency_checker.hpp"
 #include "core/control/capacity.hpp"
 #include "core/control/energy_model.hpp"
+#include "core/control/kernel_sampler.hpp"
 #include "core/control/memory_estimate.hpp"
 #include "core/control/simulation.hpp"
+#include "core/monitor/run_monitor.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/output_lock.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
 #include "partition/device_homes.hpp"
@@ -145,6 +149,15 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
 void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
     throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
+  if (job.sample) {
+    if (job.check)
+      throw InputError("--sample", "skips the stores of launches, and --check follows them all: use one of them");
+    if (job.plan.asked()) throw InputError("--sample", "leaves no checkpoints: what it knows of launches is in none");
+    if (job.max_cycles != kNever) throw InputError("--sample", "needs the whole run: use it without --max-cycles");
+    if (job.config.observe.sharing || job.config.observe.sm_sharing)
+      throw InputError("--sample",
+                       "says nothing of data that launches share: use it without observe.sharing and observe.sm_sharing");
+  }
   if (!job.check) return;
   if (ranks > 1)
     throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
@@ -154,9 +167,47 @@ void check_options(const RunJob& job, int ranks) {
     throw InputError("--check", "cannot be checkpointed: what it knows of every line is in no checkpoint");
 }
 
-}  // namespace
+LiveRun live_run(const RunJob& job, int ranks) {
+  return {.system = job.config.name,
+          .workload = std::filesystem::path(job.workload).filename().string(),
+          .output = job.output,
+          .command = job.command,
+          .started_at = job.started_at,
+          .version = std::string(version()),
+          .ranks = ranks};
+}
 
-int run_job(Transport& t, RunJob job, const std::string& host) {
+/// The controller may be on another host than whoever reads this.
+void tell_address(Transport& t, const RunMonitor* monitor, const std::string& host) {
+  const auto hosts = t.all_gather(host);
+  if (monitor == nullptr) return;
+  fmt::print(stderr, "monitor: {}{}\n", monitor->url(), host == hosts[0] ? "" : " on " + host);
+  std::fflush(stderr);
+}
+
+LiveEnd end_of(const RunResult& r, bool interrupted) {
+  LiveEnd end{.how = "complete", .message = fmt::format("complete after {} cycles", grouped(r.cycles)), .result = &r};
+  if (r.complete) return end;
+  end.how = interrupted ? "interrupted" : "incomplete", end.exit_code = interrupted ? kExitInterrupted : 0;
+  end.message = fmt::format("{} at cycle {}; the result is incomplete",
+                            interrupted ? "interrupted" : "stopped by --max-cycles", grouped(r.cycles));
+  return end;
+}
+
+LiveEnd end_of(const std::exception_ptr& error) {
+  LiveEnd end{.how = "failed", .message = "it failed", .exit_code = exit_code_of(error)};
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerFailure&) {
+    end.message = "it failed; another rank says why where the run was started";
+  } catch (const std::exception& e) {
+    end.message = std::string("it failed: ") + e.what();
+  } catch (...) {  // nothing to say of it
+  }
+  return end;
+}
+
+int run_watched(Transport& t, RunJob& job, const std::string& host, std::optional<RunMonitor>& monitor) {
   const SystemConfig& config = job.config;
   std::optional<RankMap> map;
   run_collectively(t, [&] {
@@ -174,6 +225,8 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   run_collectively(t, [&] {
     workload = select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips}),
                       {job.kernels, job.ctas});
+    if (job.sample && workload->devices().count != 0)
+      throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
     job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
     workload = join_steps(std::move(workload));
   });
@@ -182,9 +235,16 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   run_collectively(t, [&] {
     if (here) incomplete = look_at_traces(job, *workload);
   });
+  std::optional<KernelSampler> sampler;
+  run_collectively(t, [&] {
+    if (here && job.sample)
+      sampler.emplace(make_sampling_plan(*workload, *job.sample, config.llc.write_back_at_end),
+                      config.control.launch_latency_cycles);
+  });
   std::optional<OutputLock> lock;
   run_collectively(t, [&] {
     if (!here) return;
+    if (job.monitor) monitor.emplace(*job.monitor, scaled(config), live_run(job, t.size()), job.from.has_value());
     prepare_files(job, digest);
     if (!job.output.empty()) {
       lock.emplace(job.output);
@@ -196,12 +256,18 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
 
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
+  if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
+  if (job.monitor) {
+    tell_address(t, monitor ? &*monitor : nullptr, host);
+    options.watched = true;
+    options.live = [&](const LiveSample& s) { monitor->update(s); };
+  }
   ConsistencyChecker checker;
   if (job.check) options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
   std::optional<FileCheckpointer> checkpointer;
-  if (job.output.empty() || job.check) {
+  if (job.output.empty() || job.check || job.sample) {
     let_stop_signals_end();
   } else {
     options.checkpointer =
@@ -214,7 +280,10 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
     if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
-    return checkpointer->ended == Checkpointer::Request::end ? kExitEnded : kExitCheckpointed;
+    const bool for_good = checkpointer->ended == Checkpointer::Request::end;
+    const int code = for_good ? kExitEnded : kExitCheckpointed;
+    if (monitor) monitor->end({for_good ? "ended" : "checkpointed", checkpointer->farewell(), code, nullptr});
+    return code;
   }
   const auto hosts = t.all_gather(host);
   run_collectively(t, [&] {
@@ -229,6 +298,7 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
+    if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
     const bool kept = !job.output.empty() && unwritten.empty();
     std::string text = job.quiet && kept ? "" : summary_table(*result);
@@ -242,7 +312,20 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
       std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
                    static_cast<unsigned long long>(result->cycles));
   });
+  if (monitor && result) monitor->end(end_of(*result, interrupted));
   return interrupted ? kExitInterrupted : 0;
+}
+
+}  // namespace
+
+int run_job(Transport& t, RunJob job, const std::string& host) {
+  std::optional<RunMonitor> monitor;
+  try {
+    return run_watched(t, job, host, monitor);
+  } catch (...) {
+    if (monitor) monitor->end(end_of(std::current_exception()));
+    throw;
+  }
 }
 
 int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {

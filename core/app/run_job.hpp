@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "core/app/checkpoint_plan.hpp"
 #include "core/control/checkpoint_file.hpp"
 #include "inputs/config/system_config.hpp"
+#include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
 
@@ -20,7 +22,9 @@ struct RunJob {
   std::string command, started_at;  ///< of the run's first part
   Cycle max_cycles = kNever;
   bool force = false, quiet = false, check = false;
-  bool strict = false;  ///< an incomplete trace is an error
+  std::optional<SamplingOptions> sample;  ///< not all launches are simulated
+  bool strict = false;                    ///< an incomplete trace is an error
+  std::optional<std::uint16_t> monitor;   ///< port of a RunMonitor; 0: any
   CheckpointPlan plan;
   std::optional<Checkpoint> from;  ///< goes on from here
 };

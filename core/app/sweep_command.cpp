@@ -20,6 +20,7 @@
 #include "core/stats/human.hpp"
 #include "core/stats/sweep_estimate.hpp"
 #include "inputs/experiment/experiment.hpp"
+#include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
 namespace {
@@ -32,6 +33,7 @@ struct SweepOptions {
   std::vector<std::size_t> numbers;  ///< of points; none: all
   std::size_t jobs = 0;
   unsigned scale = 0;
+  std::string sample;
   bool list = false, missing = false, force = false;
 };
 
@@ -114,6 +116,7 @@ Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
   const auto& workload = point.workload->path;
   job.command.insert(job.command.end(),
                      {this_program(), "run", e.system, "--workload", workload, "--output", result, "--force"});
+  if (!e.sample.empty()) job.command.insert(job.command.end(), {"--sample", e.sample});
   for (const std::string& set : overrides(e, point)) job.command.insert(job.command.end(), {"--set", set});
   return job;
 }
@@ -213,6 +216,7 @@ int sweep(const SweepOptions& o) {
   Experiment e = read_experiment(o.file);
   // Above what the variants say: on the command line, the user has the last word.
   if (o.scale > 0) e.scale = o.scale;
+  if (!o.sample.empty()) e.sample = SamplingOptions::parse(o.sample).text();
   for (Variant& v : e.variants) {
     if (o.scale > 0) v.sets.push_back(fmt::format("scale={}", o.scale));
     v.sets.insert(v.sets.end(), o.sets.begin(), o.sets.end());
@@ -268,6 +272,7 @@ void add_sweep(Commands& c) {
       ->check(CLI::Range(1, 1 << 30));
   cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));
+  cmd->add_option("--sample", o->sample, "in all points, instead of the experiment's `sample` (docs/sampling.md)");
   cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {

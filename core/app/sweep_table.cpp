@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/app/damaged_result.hpp"
 #include "core/app/point_state.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/stats/comparison.hpp"
-#include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/human.hpp"
 
 namespace atl {
@@ -62,8 +62,8 @@ const RunResult* run_of(const SweepResults& s, const std::string& workload, cons
 std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload& w, const Variant& v) {
   const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
   if (!ours || !base || ours->cycles == 0) return std::nullopt;
-  const Metric ipc = *find_metric("ipc");
-  return Compared{static_cast<double>(ours->cycles), static_cast<double>(base->cycles), value_of(ipc, *ours).value_or(0),
+  const Metric ipc = *find_metric("ipc"), cycles = *find_metric("cycles");
+  return Compared{value_of(cycles, *ours).value_or(0), value_of(cycles, *base).value_or(0), value_of(ipc, *ours).value_or(0),
                   value_of(ipc, *base).value_or(0)};
 }
 
@@ -154,7 +154,7 @@ SweepResults read_sweep(const std::string& folder) {
     const std::string wanted = effective_config(s.experiment, p);
     RunResult run;
     try {
-      run = read_result(path);
+      run = read_within_bounds(path);
     } catch (const InputError& error) {
       s.missing.push_back(fmt::format("{} ({})", p.name, std::string(error.what()).substr(path.size() + 2)));
       continue;
@@ -163,6 +163,8 @@ SweepResults read_sweep(const std::string& folder) {
     const std::string other = first_difference(run.provenance.effective_config, wanted);
     if (!other.empty()) {  // left by another sweep into this folder
       s.missing.push_back(fmt::format("{} ({})", p.name, other));
+    } else if (run.provenance.sampling != s.experiment.sample) {
+      s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {
       s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
     } else {

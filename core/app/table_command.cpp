@@ -37,6 +37,7 @@ std::string heading(const Experiment& e, const std::string& metric, bool relativ
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (!by.empty()) out += fmt::format("; columns: {}", by);
   if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
+  if (!e.sample.empty()) out += fmt::format("; all runs are sampled ({})", e.sample);
   return out + "\n";
 }
 
@@ -55,8 +56,10 @@ void table(const TableOptions& o) {
     if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative, o.by));
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
-  if (sweep.missing.empty()) return;
   std::FILE* out = plain ? stdout : stderr;  // programs read a table and nothing else
+  if (!sweep.experiment.sample.empty() && !plain)
+    fmt::print(out, "all runs are sampled ({}): figures are extrapolated\n", sweep.experiment.sample);
+  if (sweep.missing.empty()) return;
   fmt::print(out, "{} of {} points have no result; the means leave them out:\n", sweep.missing.size(),
              expand(sweep.experiment).size());
   for (const std::string& point : sweep.missing) fmt::print(out, "  {}\n", point);

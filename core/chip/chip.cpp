@@ -20,15 +20,19 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       free_slots_(machine.config.sm.count) {
   c_.structures = StructureCounter(workload.structures(), machine.config.line_bytes, machine.config.chips, c_.chip);
   const SystemConfig& config = machine.config;
-  sms_.reserve(config.sm.count), slices_.reserve(config.llc.slices), channels_.reserve(config.dram.channels);
+  sms_.reserve(config.sm.count), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
-  for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices_.emplace_back(c_, i, links_.directions());
+  slices_.reserve(config.llc.slices + config.l2.slices);
+  for (std::uint16_t i = 0; i < slices_.capacity(); ++i) slices_.emplace_back(c_, i, links_.directions());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
   if (machine.home_directory) agent_.emplace(c_).connect(slices_);
   for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_, agent_ ? &*agent_ : nullptr);
+  if (!machine.has_l2) return;
+  for (LlcSlice& s : llc()) s.connect(l2().data());
+  for (LlcSlice& s : l2()) s.connect(llc().data());
 }
 
 // ---- Events ----
@@ -177,9 +181,10 @@ void Chip::fill_l1(const Event& e) {
   const Packet& p = e.packet;
   if (p.kind == PacketKind::read_data) {
     const bool memory = p.has(kFromMemory), remote = memory ? p.home != c_.chip : p.has(kLlcRemote);
-    const DataOrigin origin = e.sub != 0 ? DataOrigin::neighbour_l1
-                              : memory   ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
-                                         : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
+    const DataOrigin origin = e.sub != 0       ? DataOrigin::neighbour_l1
+                              : p.has(kFromL2) ? DataOrigin::l2
+                              : memory         ? (remote ? DataOrigin::remote_memory : DataOrigin::local_memory)
+                                               : (remote ? DataOrigin::remote_llc : DataOrigin::local_llc);
     const std::uint32_t latency = static_cast<std::uint32_t>(c_.now()) - p.born;
     const auto bucket =
         std::min<std::size_t>(kLatencyBuckets - 1, static_cast<std::size_t>(std::bit_width(latency | 1u)) - 1);
@@ -212,30 +217,33 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
+  for (const std::uint64_t packed : launch.warm) {
+    const LineAddr line{packed >> 8};
+    slices_[c_.machine.map.slice(line)].warm(line, packed & 0xF);
+  }
   change_ = Change::none;
   end_rule_ = launch.end;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
-  const DevicePart whole{0, 0, 0, info.warps(), info.registers_per_thread, info.shared_bytes};
-  const DevicePart* part = part_of(info);
-  const auto& [device, first, ctas, warps, registers, shared_bytes] = part != nullptr ? *part : whole;
-  std::uint32_t slots = std::min(config.sm.ctas, config.sm.warps / warps);
-  if (registers != 0)
-    slots = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(slots, config.sm.registers / (std::uint64_t{registers} * warps * 32)));
-  if (shared_bytes != 0) slots = std::min(slots, config.sm.shared_kib * 1024 / shared_bytes);
+  KernelInfo mine = info;
+  if (const DevicePart* part = part_of(info)) {
+    mine.block[0] = part->warps * 32, mine.block[1] = mine.block[2] = 1;
+    mine.registers_per_thread = part->registers_per_thread, mine.shared_bytes = part->shared_bytes;
+  }
+  const std::uint32_t warps = mine.warps(), slots = resident_ctas(config.sm, mine);
   if (slots == 0) {
     throw InputError(
         fmt::format("kernel {} ({})", kernel + 1, info.name),
         fmt::format(
             "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
             "sm.registers or sm.shared_kib",
-            warps, registers, shared_bytes));
+            warps, mine.registers_per_thread, mine.shared_bytes));
   }
   ctas_ = ctas_of(info);
-  dispatcher_.begin_kernel(ctas_->count(), slots);
+  to_run_ = ctas_->count();
+  dispatcher_.begin_kernel(to_run_, slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
   cluster_.begin_kernel();
@@ -258,7 +266,7 @@ void Chip::dispatch() {
     free_slots_[i] += done, finished_ += done;
     c_.count[Counter::ctas] += done;
   }
-  if (last_dispatch_ != c_.now() && dispatched_ < ctas_->count()) {
+  if (last_dispatch_ != c_.now() && dispatched_ < to_run_) {
     if (const auto sm = dispatcher_.next_sm(free_slots_)) {
       const std::uint64_t cta = ctas_->nth(dispatched_++);
       workload_.load_cta(kernel_, cta, sms_[*sm].next_program());
@@ -268,10 +276,18 @@ void Chip::dispatch() {
       c_.schedule(c_.now() + 1, EventKind::dispatch, 0);
     }
   }
-  if (finished_ == ctas_->count()) phase_ = Phase::draining, enter_span(Span::draining);
+  if (finished_ == to_run_) phase_ = Phase::draining, enter_span(Span::draining);
 }
 
-/// After the last CTA: stores drain. Under SM-side caching the LLC is then written back and emptied (software coherence, SAC
+/// The CTAs that run end as usual; a chip that has none any more is done with the kernel.
+void Chip::curtail() {
+  if (phase_ != Phase::running) return;
+  to_run_ = dispatched_;
+  dispatch();
+}
+
+/// After the last CTA: stores drain. An L2 is then written back to the homes' LLCs and emptied, by each chip for itself: no
+/// other chip looks into it. Under SM-side caching the LLC is written back and emptied (software coherence, SAC
 /// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
 /// Under split only the remote lines go, which no other chip asks for. Under home directories lines stay, dirty ones are
 /// written back, and the kernel ends with the last invalidation (REC section 2.3). Replicas go in any case (SelRep section
@@ -279,16 +295,30 @@ void Chip::dispatch() {
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
-    if (!ends_together(c_.machine, c_.role, c_.replication, end_rule_))
-      return c_.role == LlcRole::split ? begin_flush({Flush::remote, false}) : end_kernel();
-    if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
-    phase_ = Phase::waiting, enter_span(Span::waiting);
-    tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+    if (c_.machine.has_l2) return empty_l2();
+    leave_kernel();
+  } else if (phase_ == Phase::emptying) {
+    const bool done = std::ranges::none_of(l2(), [](const LlcSlice& s) { return s.busy() || s.fetching(); });
+    if (done) leave_kernel();
   } else if (phase_ == Phase::flushing) {
     if (!flushed()) return;
     if (invalidated()) return end_kernel();
     if (span_ != Span::invalidating) enter_span(Span::invalidating);
   }
+}
+
+/// The chip's own requests are over, and nothing is left in an L2.
+void Chip::leave_kernel() {
+  if (!ends_together(c_.machine, c_.role, c_.replication, end_rule_))
+    return c_.role == LlcRole::split ? begin_flush({Flush::remote, false}) : end_kernel();
+  if (c_.machine.full_map && !flushed()) return;  // all homes know of all writes; invalidations are awaited below
+  phase_ = Phase::waiting, enter_span(Span::waiting);
+  tell_controller(ControlKind::kernel_drained, KernelDoneBody{kernel_, c_.now()});
+}
+
+void Chip::empty_l2() {
+  phase_ = Phase::emptying, enter_span(Span::flushing);
+  for (LlcSlice& s : l2()) s.begin_flush(Flush::all);
 }
 
 /// No request of this chip's SMs is under way, a load that nobody waits for included.
@@ -297,7 +327,7 @@ bool Chip::quiet() const {
 }
 
 bool Chip::flushed() const {
-  return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.flushing() || s.writebacks() != 0; });
+  return std::none_of(slices_.begin(), slices_.end(), [](const LlcSlice& s) { return s.busy(); });
 }
 
 /// Invalidations are acknowledged. With directories a slice's own fetches are over as well: lines stay from kernel to
@@ -350,6 +380,8 @@ void Chip::on_control(std::uint32_t parked) {
       return begin_kernel(unpack<LaunchBody>(m.body));
     case ControlKind::flush:
       return flush_after_kernel();
+    case ControlKind::curtail:
+      return curtail();
     case ControlKind::adjust:
       return obey(unpack<ModesBody>(m.body).modes);
     case ControlKind::pause:

@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "comm/control_message.hpp"
 #include "core/chip/base/census.hpp"
@@ -39,6 +40,8 @@ class Chip final : public LogicalProcess {
   std::uint64_t events() const override { return c_.queue.handled(); }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
+  /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
+  void show_looks() { shows_looks_ = true; }
   const Context& context() const { return c_; }
   /// Other chips that may have the line, one of this chip, as its directory knows: one bit each.
   std::uint64_t sharers(LineAddr line) const {
@@ -60,7 +63,7 @@ class Chip final : public LogicalProcess {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
-          finished_);
+          finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);
@@ -68,8 +71,8 @@ class Chip final : public LogicalProcess {
 
  private:
   friend struct ChipTestAccess;  // seeds faults
-  /// `waiting`: drained, until all chips are.
-  enum class Phase : std::uint8_t { idle, running, waiting, draining, flushing, stopped };
+  /// `waiting`: drained, until all chips are. `emptying`: the L2.
+  enum class Phase : std::uint8_t { idle, running, waiting, draining, emptying, flushing, stopped };
 
   void handle(const Event& e);
   void prefetch(const Event& e) const;
@@ -79,7 +82,10 @@ class Chip final : public LogicalProcess {
   const DevicePart* part_of(const KernelInfo& kernel) const;
   ChipCtas ctas_of(const KernelInfo& kernel) const;
   void dispatch();
+  void curtail();
   void advance_phase();
+  void empty_l2();
+  void leave_kernel();
   void begin_flush(const KernelEndFlush& flush);
   void flush_slices(const KernelEndFlush& flush);
   bool quiet() const;
@@ -106,11 +112,15 @@ class Chip final : public LogicalProcess {
   void enter_span(Span next);
   void begin_census();
   void end_census();
+  void complete_census(WaitCensus& kernel) const;
+  std::vector<std::uint64_t> look() const;
   std::vector<Gate*> gates();
   // state_check.cpp
   void check_state_at(Cycle boundary);
   void check_event(StateCheck& s, const Event& e) const;
   void check_modes(const Modes& m) const;
+  std::span<LlcSlice> llc() { return std::span(slices_).first(c_.machine.llc.slices); }
+  std::span<LlcSlice> l2() { return std::span(slices_).last(c_.machine.l2.slices); }
   template <class F> void for_each_wait(F&& f) {
     for (Sm& s : sms_) s.for_each_wait(f);
     for (LlcSlice& s : slices_) s.for_each_wait(f);
@@ -131,7 +141,7 @@ class Chip final : public LogicalProcess {
   ResponseNetwork responses_;
   ClusterSharing cluster_;
   std::vector<Sm> sms_;
-  std::vector<LlcSlice> slices_;
+  std::vector<LlcSlice> slices_;  ///< of the LLC, and behind them those of an L2
   std::vector<DramChannel> channels_;
   std::optional<HomeAgent> agent_;
 
@@ -144,13 +154,14 @@ class Chip final : public LogicalProcess {
   std::uint32_t epoch_cycles_ = 0;
   Counters at_epoch_start_, at_kernel_start_;
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
+  std::uint64_t to_run_ = 0;  ///< CTAs of the kernel: all of this chip, unless it was curtailed
   std::optional<ChipCtas> ctas_;
   CtaDispatcher dispatcher_;
   std::vector<std::uint32_t> free_slots_;  ///< [SM]
   Cycle last_dispatch_ = kNever;
   bool replicated_ = false;  ///< slices may hold replicas
   KernelEndRule end_rule_;
-  bool sampling_ = false;
+  bool sampling_ = false, shows_looks_ = false;
   Counters sampled_;
   ParkedMessages parked_;
   CensusSchedule census_schedule_;

@@ -7,14 +7,19 @@ namespace atl {
 
 void Chip::send_sample() {
   if (phase_ == Phase::stopped) return;
-  for (const LlcSlice& s : slices_) {
+  for (const LlcSlice& s : llc()) {
     const auto [local, remote] = s.occupancy();
     c_.count[Counter::llc_local_lines] += local;
     c_.count[Counter::llc_remote_lines] += remote;
   }
+  for (const LlcSlice& s : l2()) {
+    const auto [local, remote] = s.occupancy();
+    c_.count[Counter::l2_local_lines] += local;
+    c_.count[Counter::l2_remote_lines] += remote;
+  }
   const Counters d = c_.count - sampled_;
   sampled_ = c_.count;
-  tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}});
+  tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}, look()});
   c_.schedule(c_.now() + c_.machine.config.control.sample_cycles, EventKind::sample, 0);
 }
 
@@ -24,7 +29,7 @@ ChipReportBody Chip::report() {
   r.census = flatten(std::move(census_));
   r.structures = flatten(c_.structures.log()), r.structure_homes = c_.structures.log().homes.size();
   r.counters.assign(c_.count.value.begin(), c_.count.value.end());
-  for (const LlcSlice& s : slices_) {
+  for (const LlcSlice& s : llc()) {
     r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits()), r.slice_requests.push_back(s.requests());
     r.slice_queue_cycles.push_back(s.queue_cycles()), r.slice_miss_cycles.push_back(s.miss_cycles());
   }

@@ -16,6 +16,7 @@ enum class ControlKind : std::uint32_t {
   page_touches,      ///< chip to controller
   page_homes,        ///< controller to chip
   kernel_drained,    ///< chip to controller: its CTAs have ended, and it has lines to flush
+  curtail,           ///< controller to chips: start no further CTAs of the kernel, which is to end early
   flush,             ///< controller to chips: every chip is drained
   kernel_done,       ///< chip to controller
   epoch_report,      ///< chip to controller
@@ -36,7 +37,8 @@ struct LaunchBody {
   std::uint64_t kernel = 0;
   Modes modes;
   KernelEndRule end;
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, modes, end); }
+  std::vector<std::uint64_t> warm{};  ///< lines of this chip that kernels which were skipped have left (LlcWarming)
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, modes, end, warm); }
 };
 
 struct ModesBody {
@@ -85,7 +87,8 @@ struct KernelDoneBody {
 struct SampleBody {
   Cycle end = 0;
   std::vector<std::uint64_t> counters;  ///< increments since the last sample
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters); }
+  std::vector<std::uint64_t> look{};    ///< of chips that are watched (Chip::look); else empty
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, end, counters, look); }
 };
 
 struct StatusBody {

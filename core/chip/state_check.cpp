@@ -9,12 +9,12 @@
 // against the machine; the chip checks what only several of them know.
 namespace atl {
 
-void StateCheck::packet(const Packet& p, bool home_known) const {
+void StateCheck::packet(const Packet& p, bool home_known, std::uint32_t slices) const {
   const SystemConfig& c = machine.config;
   line(p.line);
   chip(p.source);
   require_state(p.home < c.chips || (!home_known && p.home == kUnknownHome));
-  require_state(static_cast<std::size_t>(p.kind) < kPacketKinds && p.sm < c.sm.count && p.slice < c.llc.slices &&
+  require_state(static_cast<std::size_t>(p.kind) < kPacketKinds && p.sm < c.sm.count && p.slice < slices &&
                 (p.sectors & ~machine.full_line) == 0);
   const bool notice = p.kind == PacketKind::own || p.kind == PacketKind::own_ack;
   const bool invalidation = p.kind == PacketKind::invalidate || p.kind == PacketKind::invalidate_ack;
@@ -225,7 +225,7 @@ void LlcSlice::check(StateCheck& s) const {
     s.expects(WaiterKind::slice_queue, q, id_, in.lined_up != nullptr);
   }
   out_.check(s, [&](const Packet& p) { s.response(p), require_state(p.source == c_.chip || out_.lanes.size() > 1); });
-  write_.check(s, [&](const Packet& p) { s.request(p); });
+  write_.check(s, [&](const Packet& p) { l2_ ? s.request(p) : s.below(p); });
   for (std::uint32_t lane = 0; lane < out_.lanes.size(); ++lane)
     s.expects(WaiterKind::slice_out, lane, id_, out_.lanes[lane].waiting);
   for (std::uint32_t lane = 0; lane < write_.lanes.size(); ++lane)
@@ -253,7 +253,7 @@ void DramChannel::check(StateCheck& s) const {
     for (std::uint32_t r = b.first; r != kNone; r = pool_[r].next, ++queued) {
       require_state(r < pool_.size() && !named[r] && (r == b.last) == (pool_[r].next == kNone));
       named[r] = true, chosen |= r == b.chosen;
-      s.request(pool_[r].packet);
+      s.below(pool_[r].packet);
       require_state(c_.machine.map.bank(pool_[r].packet.line) == i &&
                     pool_[r].arrived <= now() + (Time{1} << DramCycles::kBits));
     }
@@ -314,7 +314,7 @@ void Chip::check_event(StateCheck& s, const Event& e) const {
     case EventKind::dram_pick:
       return below(channels_.size());
     case EventKind::dram_done:
-      return below(channels_.size()), s.request(p);
+      return below(channels_.size()), s.below(p);
     case EventKind::egress_arrive:
     case EventKind::ingress_arrive:
       return below(links_.channels()), s.packet(p);
@@ -352,7 +352,7 @@ void Chip::check_state_at(Cycle boundary) {
   check_modes({.llc = c_.role, .local_ways = c_.local_ways, .replication = c_.replication});
   if (phase_ == Phase::running || ctas_) {
     require_state(ctas_ && *ctas_ == ctas_of(kernels[kernel_]));
-    require_state(dispatched_ <= ctas_->count() && finished_ <= dispatched_);
+    require_state(dispatched_ <= to_run_ && to_run_ <= ctas_->count() && finished_ <= dispatched_);
   }
   dispatcher_.check(free_slots_);
 

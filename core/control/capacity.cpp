@@ -12,6 +12,8 @@ Capacity capacity_of(const SystemConfig& config) {
   c[Resource::issue] = static_cast<double>(config.sm.count) * config.sm.schedulers;
   c[Resource::l1] = config.sm.count;
   c[Resource::request] = c[Resource::response] = m.cluster_ports * m.cluster_bpc;
+  c.l2_line_bytes = config.l2.sectored ? 0 : config.line_bytes;
+  c[Resource::l2] = config.l2.slices * m.l2.lookup_bpc;
   c[Resource::slice] = config.llc.slices * m.lookup_bpc;
   c[Resource::link_out] = c[Resource::link_in] = ChipTopology(config.link.topology, config.chips, 0).ports() * m.link_bpc;
   c[Resource::dram] = config.dram.channels;

@@ -5,24 +5,33 @@
 #include <algorithm>
 #include <utility>
 
+#include "partition/cta_distribution.hpp"
+
 namespace atl {
 
 Controller::Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels,
-                       Cycle max_cycles, LoadedPolicy policy)
+                       Cycle max_cycles, LoadedPolicy policy, KernelSampler* sampler, Workload* workload)
     : LogicalProcess(machine.config.chips, std::move(edges)),
       config_(machine.config),
       kernels_(kernels),
       machine_(machine),
       policy_(std::move(policy)),
+      sampler_(sampler),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
-      limit_(std::min(max_cycles, kCycleLimit)) {
+      limit_(std::min(max_cycles, kCycleLimit)),
+      placement_(machine.config) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
   kernel_counts_.resize(config_.chips);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
   }
+  if (sampler_ != nullptr && !kernels_.empty()) sampler_->wanted(0);  // the first of its cluster
+  if (sampler_ != nullptr && sampler_->options().warm && LlcWarming::possible(config_))
+    warming_.emplace(machine, *workload);
+  if (sampler_ != nullptr && sampler_->options().early)
+    rate_.emplace(sampler_->options().error, sampler_->options().confidence);
   queue_.push(0, {EventKind::launch, 0});
 }
 
@@ -80,10 +89,8 @@ void Controller::on_message(const ControlMessage& m) {
       return on_paused();
     case ControlKind::flushed:
       return on_flushed();
-    case ControlKind::sample: {
-      const auto body = unpack<SampleBody>(m.body);
-      return on_sample(m.source, body.end, body.counters);
-    }
+    case ControlKind::sample:
+      return on_sample(m.source, unpack<SampleBody>(m.body));
     case ControlKind::status_report:
       return on_status(m.source, unpack<StatusBody>(m.body).text);
     case ControlKind::chip_report:
@@ -95,6 +102,13 @@ void Controller::on_message(const ControlMessage& m) {
 
 // ---- Kernels ----
 
+/// Behind the one that has ended; kernels that are not simulated take no time.
+std::size_t Controller::next_kernel() const {
+  std::size_t next = kernel_ + 1;
+  while (sampler_ != nullptr && next < kernels_.size() && !sampler_->wanted(next)) ++next;
+  return next;
+}
+
 /// Asks for the kernel's modes; lines that chips would not look for under these leave the slices first.
 void Controller::prepare_kernel(Cycle earliest_start) {
   result_.kernels[kernel_].launched = kernel_end_;
@@ -102,10 +116,21 @@ void Controller::prepare_kernel(Cycle earliest_start) {
   v.modes = rules_.accept(std::move(v.modes), kernel_ == 0 ? std::span<const Modes>() : modes_, kernel_);
   for (Decision& d : v.decisions) result_.decisions.push_back(std::move(d));
   const bool step = kernel_ != 0 && step_before_kernel(machine_, modes_[0].llc, v.modes[0].llc);
+  // As the last kernel ended, those that were skipped would have: only memory-side slices keep their lines.
+  const bool keep = kernel_ != 0 && modes_[0].llc == LlcRole::memory_side && v.modes[0].llc == LlcRole::memory_side;
+  if (warming_ && keep) warm();
   modes_ = std::move(v.modes);
   if (!step) return launch(earliest_start);
   launching_ = earliest_start;
   take_step({.from = LlcRole::memory_side, .to = modes_[0].llc});
+}
+
+void Controller::warm() {
+  warm_ = warming_->lines(skipped_, kernel_, [this](PageAddr page) -> std::uint8_t {
+    if (config_.chips == 1) return 0;
+    const std::uint8_t home = placement_.home(page);
+    return home != kUnknownHome ? home : first_touch_.homes().find(page);
+  });
 }
 
 void Controller::launch(Cycle earliest_start) {
@@ -115,10 +140,17 @@ void Controller::launch(Cycle earliest_start) {
   running_ = true;
   last_move_ = k.started;
   expect_epochs(k.started);
+  curtailed_ = false;
+  if (rate_) {
+    const std::uint64_t resident = std::uint64_t{resident_ctas(config_.sm, kernels_[kernel_])} * config_.sm.count;
+    rate_->begin(kernels_[kernel_].ctas(), resident, config_.chips);
+  }
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
   for (LpId chip = 0; chip < config_.chips; ++chip)
-    tell(chip, k.started, ControlKind::launch, LaunchBody{kernel_, modes_[chip], rule});
+    tell(chip, k.started, ControlKind::launch,
+         LaunchBody{kernel_, modes_[chip], rule, warm_.empty() ? std::vector<std::uint64_t>() : std::move(warm_[chip])});
+  warm_.clear();
 }
 
 void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
@@ -131,10 +163,19 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
   all_kernel_counts_.push_back(kernel_counts_);
-  if (kernel_ + 1 == kernels_.size()) return finish();
+  if (sampler_ != nullptr) {
+    Counters sum;
+    for (const Counters& chip_counts : kernel_counts_) sum += chip_counts;
+    LaunchCut cut;
+    if (curtailed_) cut = {kernels_[kernel_].ctas() - sum[Counter::ctas], rate_->window()};
+    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum, std::move(cut));
+  }
+  const std::size_t next = next_kernel();
+  if (next == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
-  ++kernel_;
+  skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
+  kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
 }
 
@@ -169,19 +210,34 @@ void Controller::settle() {
 
 // ---- Counters ----
 
-void Controller::on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters) {
+void Controller::on_sample(LpId chip, const SampleBody& body) {
+  const Cycle end = body.end;
   auto& [count, sample] = open_samples_[end];
   sample.end = end;
   sample.chips.resize(config_.chips);
-  copy_counters(counters, sample.chips[chip]);
+  copy_counters(body.counters, sample.chips[chip]);
+  if (live_) take_look(chip, body.look);
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
   if (++count < config_.chips) return;
+  const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_};
+  if (live_) live_({so_far, sample.chips, looks_, result_.kernels, result_.decisions, modes_});
+  if (rate_) watch_rate(end, sample);
   keep_sample(std::move(sample));
   open_samples_.erase(end);
-  if (progress_) progress_({kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_});
+  if (progress_) progress_(so_far);
   watch(end);
+}
+
+/// A sample that a checkpoint kept may be of a run that nobody watched.
+void Controller::take_look(LpId chip, const std::vector<std::uint64_t>& look) {
+  looks_.resize(config_.chips);
+  if (look.empty()) return;
+  require_course(look.size() > 4 && look[1] < kSpans);
+  auto census = unflatten({look.begin() + 4, look.end()}, config_.chips);
+  require_course(census.size() == 1);
+  looks_[chip] = {look[0], static_cast<Span>(look[1]), look[2], look[3], std::move(census[0])};
 }
 
 namespace {
@@ -218,6 +274,15 @@ void Controller::keep_sample(Sample&& sample) {
   }
   kept.push_back(std::move(sample));
   in_last_ = 1;
+}
+
+/// Ends a launch early whose rate is stable: its CTAs that have not begun are extrapolated.
+void Controller::watch_rate(Cycle end, const Sample& sample) {
+  if (!running_ || changing_ || curtailed_) return;
+  const Cycle begin = end - config_.control.sample_cycles;
+  if (end <= result_.kernels[kernel_].started) return;  // of the time before
+  curtailed_ = rate_->add(config_.control.sample_cycles, sample.chips, begin >= modes_since_);
+  for (LpId chip = 0; curtailed_ && chip < config_.chips; ++chip) tell(chip, 0, ControlKind::curtail, EmptyBody{});
 }
 
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.

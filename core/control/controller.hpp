@@ -2,12 +2,17 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "comm/control_message.hpp"
 #include "core/chip/control_protocol.hpp"
+#include "core/control/kernel_sampler.hpp"
+#include "core/control/live_sample.hpp"
+#include "core/control/llc_warming.hpp"
 #include "core/control/mode_rules.hpp"
+#include "core/control/rate_watch.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/digest.hpp"
 #include "core/engine/event_queue.hpp"
@@ -27,9 +32,10 @@ namespace atl {
 /// critical path: chips only wait for it where the modelled machine waits.
 class Controller final : public LogicalProcess {
  public:
-  /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit).
+  /// `max_cycles`: ends the run there (kNever: runs to the end, which must come before kCycleLimit). `sampler`: chooses
+  /// which kernels of `workload` are simulated; none: all.
   Controller(const Machine& machine, std::vector<Edge> edges, const std::vector<KernelInfo>& kernels, Cycle max_cycles,
-             LoadedPolicy policy);
+             LoadedPolicy policy, KernelSampler* sampler = nullptr, Workload* workload = nullptr);
 
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage& message) override;
@@ -40,6 +46,8 @@ class Controller final : public LogicalProcess {
 
   /// Called with every sample; for display only.
   void on_progress(std::function<void(const ProgressState&)> f) { progress_ = std::move(f); }
+  /// The same, for who wants to see more than how far it is. Chips send looks if they were told to.
+  void on_live_sample(std::function<void(const LiveSample&)> f) { live_ = std::move(f); }
   /// Ends the run at `cycle` instead of where the run that was loaded would have.
   void limit(Cycle cycle) { limit_ = finishing_ ? kNever : std::min(cycle, kCycleLimit); }
   /// Between two windows. Not in it: who shows the progress.
@@ -61,7 +69,7 @@ class Controller final : public LogicalProcess {
   const std::vector<std::vector<WaitCensus>>& census() const { return census_; }
   /// [chip] how it used the workload's data structures. Valid when the run has ended.
   const std::vector<StructureLog>& structures() const { return structures_; }
-  /// [kernel][chip] of kernels that have ended.
+  /// [simulated kernel][chip] of kernels that have ended.
   const std::vector<std::vector<Counters>>& kernel_counts() const { return all_kernel_counts_; }
 
  private:
@@ -75,17 +83,21 @@ class Controller final : public LogicalProcess {
 
   void handle(const Event& e);
   void on_message(const ControlMessage& m);
-  void on_sample(LpId chip, Cycle end, const std::vector<std::uint64_t>& counters);
+  void on_sample(LpId chip, const SampleBody& body);
+  void take_look(LpId chip, const std::vector<std::uint64_t>& look);
   void keep_sample(Sample&& sample);
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, const std::string& text);
   void on_report(LpId chip, const ChipReportBody& r);
+  std::size_t next_kernel() const;
   void prepare_kernel(Cycle earliest_start);
   void launch(Cycle earliest_start);
+  void warm();
   void settle();
   void finish();
   void on_limit();
   void watch(Cycle end);
+  void watch_rate(Cycle end, const Sample& sample);
   // controller_modes.cpp
   void on_epoch(LpId chip, const EpochBody& body);
   void decide(Cycle end);
@@ -107,6 +119,7 @@ class Controller final : public LogicalProcess {
   const std::vector<KernelInfo> kernels_;
   const Machine& machine_;
   LoadedPolicy policy_;
+  KernelSampler* const sampler_;
   const ModeRules rules_;
   const KernelEndRule end_rule_;
   EventQueue<Event> queue_;
@@ -137,10 +150,19 @@ class Controller final : public LogicalProcess {
   std::map<LpId, std::string> status_;
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;
+  std::function<void(const LiveSample&)> live_;
+  std::vector<ChipLook> looks_;  ///< [chip] the latest; shown, and neither simulated nor saved
   RunResult result_;
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;
   std::vector<StructureLog> structures_;
+  std::optional<LlcWarming> warming_;             ///< of a sampled run
+  StaticPlacement placement_;                     ///< for it
+  std::size_t skipped_ = 0;                       ///< first kernel that was not simulated whole since the last one began
+  std::vector<std::vector<std::uint64_t>> warm_;  ///< [chip] lines for the next launch
+  std::optional<RateWatch> rate_;                 ///< of a sampled run whose launches may end early
+  Cycle modes_since_ = 0;                         ///< all chips have obeyed modes_ since then
+  bool curtailed_ = false;                        ///< the kernel starts no further CTAs
 };
 
 }  // namespace atl

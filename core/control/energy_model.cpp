@@ -36,13 +36,18 @@ constexpr Term kTerms[] = {
      [](const Use& u) { return u.config.l1.enabled ? u.count(l1_sector_accesses) + u.count(l1_sector_misses) : 0; }},
     {Part::l1, &E::l1_tag_pj, kPico,  // at the owner; its read of the sectors stands where the requester does without a fill
      [](const Use& u) { return u.count(cluster_served) + u.count(cluster_false_positives); }},
+    {Part::l2, &E::l2_tag_pj, kPico, [](const Use& u) { return u.count(l2_accesses) + u.count(l2_atomics); }},
+    {Part::l2, &E::l2_sector_pj, kPico,
+     [](const Use& u) { return u.count(l2_sector_accesses) + u.count(l2_sector_misses) + u.count(l2_writeback_sectors); }},
     {Part::llc, &E::llc_tag_pj, kPico, [](const Use& u) { return u.count(llc_accesses); }},
     {Part::llc, &E::llc_sector_pj, kPico,
      [](const Use& u) {
        return u.count(llc_sector_accesses) + u.count(llc_sector_misses) + u.count(llc_writeback_sectors);
      }},
     {Part::noc, &E::noc_pj_per_byte, kPico,
-     [](const Use& u) { return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes); }},
+     [](const Use& u) {
+       return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes) + u.count(noc_l2_bytes);
+     }},
     {Part::noc, &E::cluster_pj_per_byte, kPico, [](const Use& u) { return u.count(cluster_bytes); }},
     {Part::noc, &E::cluster_table_pj, kPico,  // misses look it up, answers of the network and stores change it
      [](const Use& u) {
@@ -57,7 +62,9 @@ constexpr Term kTerms[] = {
     {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_write_bytes) * kBitsPerByte; }},
     {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.sm.count; }},
     {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
-     [](const Use& u) { return u.seconds * u.config.llc.size_kib / 1024; }},
+     [](const Use& u) {
+       return u.seconds * (u.config.llc.size_kib + (u.config.l2.present() ? u.config.l2.size_kib : 0)) / 1024;
+     }},
     {Part::chip_static, &E::chip_static_w, kWatt, [](const Use& u) { return u.seconds; }},
     {Part::dram_static, &E::dram_channel_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.dram.channels; }},
 };

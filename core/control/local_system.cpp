@@ -15,6 +15,7 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
     if (lp < config.chips) {
       chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload));
       if (options.prepare_chip) options.prepare_chip(*chips.back());
+      if (options.watched) chips.back()->show_looks();
       if (config.observe.sharing) {
         sharing.emplace_back(lp, std::make_unique<SharingLog>(config.observe.sharing_window_cycles));
         chips.back()->observe(sharing.back().second.get());
@@ -24,9 +25,10 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
       }
       processes.push_back(chips.back().get());
     } else {
-      controller =
-          std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles, options.policy(config));
+      controller = std::make_unique<Controller>(*machine, edges[lp], workload.kernels(), options.max_cycles,
+                                                options.policy(config), options.sampler, &workload);
       controller->on_progress(options.progress);
+      if (options.watched) controller->on_live_sample(options.live);
       processes.push_back(controller.get());
     }
   }

@@ -12,7 +12,8 @@ namespace atl {
 
 std::uint64_t memory_of_chip(const SystemConfig& c) {
   constexpr std::uint64_t kTag = 16, kHome = 1, kDirectoryEntry = 24, kSharers = 8, kSmBesides = 64 << 10;
-  const std::uint64_t llc = std::uint64_t{c.llc.size_kib} * 1024 / c.line_bytes * (kTag + kHome);
+  const std::uint64_t kib = std::uint64_t{c.llc.size_kib} + (c.l2.present() ? c.l2.size_kib : 0);
+  const std::uint64_t llc = kib * 1024 / c.line_bytes * (kTag + kHome);
   const std::uint64_t l1 = c.l1.enabled ? std::uint64_t{c.l1.size_kib} * 1024 / c.line_bytes * kTag : 0;
   std::uint64_t directory = 0;
   if (const HomeDirectoryTraits& home = row_of(c.coherence.protocol).home; home.present && !home.unbounded) {

@@ -13,6 +13,9 @@ namespace atl {
 struct SimulationOptions {
   Cycle max_cycles = kNever;
   std::function<void(const ProgressState&)> progress;
+  /// The run is watched: chips send looks, on all ranks, and `live` is called with every sample on the controller's.
+  bool watched = false;
+  std::function<void(const LiveSample&)> live;
   /// Makes the policy instead of `llc.organisation`, which must be `plugin`. Called on the controller's rank.
   std::function<LoadedPolicy(const SystemConfig&)> policy = load_policy;
   /// Called with each chip of this rank before the run, for tests and validation. A chip has one observer:
@@ -20,6 +23,8 @@ struct SimulationOptions {
   std::function<void(Chip&)> prepare_chip;
   /// Called with each chip of this rank after the run.
   std::function<void(Chip&)> inspect_chip;
+  /// Chooses which launches are simulated; none: all. Used on the controller's rank, and not with a checkpointer.
+  KernelSampler* sampler = nullptr;
   /// Of this rank; every rank has one or none. Does not know of an observer that prepare_chip sets.
   Checkpointer* checkpointer = nullptr;
   /// Goes on from here. Built for the same configuration and workload; ranks and map may be others. `max_cycles` is the

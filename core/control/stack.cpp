@@ -66,6 +66,15 @@ StackMachine stack_machine(const Machine& machine) {
   const bool past = row_of(c.llc.organisation).traits.roles.has(LlcRole::sm_side);
   if (past && !machine.home_directory) m.fetch[dram] = memory_latency(c);
 
+  if (machine.has_l2) {  // loads end there; fetches go to the LLCs of all chips
+    m.local[slice] = 0, m.local[l2] = c.l2.latency_cycles;
+    m.fetch[request] = 2 * machine.l2.below + header / machine.l2_memory_bpc + header / machine.link_port_bpc;
+    m.fetch[response] = 2 * machine.l2.below + data / machine.slice_bpc + data / machine.link_port_bpc;
+    m.fetch_near[request] = machine.l2.below + header / machine.l2_memory_bpc;
+    m.fetch_near[slice] = c.llc.latency_cycles;
+    m.fetch_near[response] = machine.l2.below + data / machine.slice_bpc + data / machine.l2_memory_bpc;
+  }
+
   for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
     const auto next = ChipTopology(c.link.topology, c.chips, chip).neighbours();
     m.neighbours.emplace_back(next.begin(), next.end());
@@ -78,16 +87,18 @@ StackResult stack_of_run(const Machine& machine, const RunResult& result, const 
   const StackMachine m = stack_machine(machine);
   const Capacity capacity = capacity_of(machine.config);
   StackResult out;
+  std::size_t begun = 0;  // kernels that are not simulated have no counts
   for (std::size_t k = 0; k < result.kernels.size(); ++k) {
     const KernelResult& kernel = result.kernels[k];
     KernelSpan span{kernel.launched, kernel.started, kernel.finished};
     // A run that was stopped: what it did not come to takes no time.
     for (Cycle* at : {&span.launched, &span.started, &span.finished}) *at = std::min(*at, result.cycles);
+    const std::size_t at = kernel.started == kNever ? result.kernels.size() : begun++;
     std::vector<WaitCensus> chips;
-    for (const auto& kernels : census) chips.push_back(k < kernels.size() ? kernels[k] : WaitCensus(census.size()));
+    for (const auto& kernels : census) chips.push_back(at < kernels.size() ? kernels[at] : WaitCensus(census.size()));
     out.push_back(bottleneck_stack(m, span, chips));
-    for (std::size_t c = 0; c < chips.size() && k < counts.size(); ++c)
-      bound_by_use(out[k][c], counts[k][c], capacity, chips[c].span[static_cast<std::size_t>(Span::running)]);
+    for (std::size_t c = 0; c < chips.size() && at < counts.size(); ++c)
+      bound_by_use(out[k][c], counts[at][c], capacity, chips[c].span[static_cast<std::size_t>(Span::running)]);
   }
   fill_unseen(out);
   return out;

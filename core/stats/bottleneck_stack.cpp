@@ -18,6 +18,7 @@ constexpr std::array<StackPartInfo, kStackParts> kParts{{
     {Part::mshr, "mshr", "MSHRs", "too few requests can be under way: MSHRs, merge places, store credits, bypass entries"},
     {Part::page_home, "page_home", "page homes", "the controller settles who a page belongs to"},
     {Part::request, "request", "request crossbar", "ports and wires of the request crossbar"},
+    {Part::l2, "l2", "L2 slices", "look-ups of L2 slices (l2.slices)"},
     {Part::slice, "slice", "LLC slices", "look-ups of LLC slices"},
     {Part::response, "response", "response crossbar", "ports and wires of the response crossbar"},
     {Part::link_out, "link_out", "links outwards", "links, on the way out of this chip"},
@@ -140,6 +141,8 @@ class Resolver {
         return;
       case Wait::request:
         return queue(t, Part::request, amount);
+      case Wait::l2:
+        return queue(t, Part::l2, amount);
       case Wait::slice:
         return queue(t, Part::slice, amount);
       case Wait::response:
@@ -223,7 +226,7 @@ class Resolver {
       for (std::size_t i = 0; i < kWaits; ++i) place(t, of, in, static_cast<Wait>(i), at(w, static_cast<Wait>(i)));
     }
     const double flight = std::max(0.0, static_cast<double>(chips_[of].outstanding[u]) - found);
-    share_out(t.all, flight, use == PacketUse::fetch ? m_.fetch : way(of));
+    share_out(t.all, flight, use == PacketUse::fetch ? fetch_way(of) : way(of));
     return t;
   }
 
@@ -235,6 +238,19 @@ class Resolver {
     const double leave = static_cast<double>(c.remote) / requests * static_cast<double>(c.outstanding_at_home) / loads;
     Stack out = m_.local;
     for (std::size_t p = 0; p < kStackParts; ++p) out.cycles[p] += leave * m_.remote.cycles[p];
+    return out;
+  }
+
+  /// ... of an average fetch of its slices: those of an L2 go to the own chip's LLC, too.
+  Stack fetch_way(std::size_t chip) const {
+    const WaitCensus& c = chips_[chip];
+    const auto requests = static_cast<double>(c.local + c.remote);
+    if (m_.fetch_near.total() <= 0 || requests == 0) return m_.fetch;
+    Stack out;
+    for (std::size_t p = 0; p < kStackParts; ++p)
+      out.cycles[p] =
+          (static_cast<double>(c.local) * m_.fetch_near.cycles[p] + static_cast<double>(c.remote) * m_.fetch.cycles[p]) /
+          requests;
     return out;
   }
 

@@ -18,6 +18,7 @@ enum class StackPart : std::uint8_t {
   mshr,
   page_home,
   request,
+  l2,
   slice,
   response,
   link_out,
@@ -58,8 +59,9 @@ struct StackMachine {
   double issue_slots = 1;  ///< per cycle and chip
   double l1_latency = 0, memory_latency = 0;
   /// Cycles that a packet is on its way there and back with every queue empty, by what it passes: an SM's request to a
-  /// slice of its chip, what it takes more to another chip, and a slice's fetch from another chip.
-  Stack local, remote, fetch;
+  /// slice of its chip, what it takes more to another chip, and a slice's fetch from another chip. An L2's fetch from the
+  /// LLC of its own chip; empty without one.
+  Stack local, remote, fetch, fetch_near;
   std::vector<std::vector<std::size_t>> neighbours;  ///< [chip]
 };
 

@@ -10,12 +10,13 @@ using enum EnergyComponent;
 constexpr std::array<EnergyInfo, kEnergyComponents> kTable{{
     {core, "energy.core", "cores", false, "warp instructions, apart from the caches"},
     {l1, "energy.l1", "L1", false, "look-ups, reads, writes and fills of the L1s"},
+    {l2, "energy.l2", "L2", false, "look-ups, reads, writes, fills and write-backs of the L2 slices"},
     {llc, "energy.llc", "LLC", false, "look-ups, reads, writes, fills and write-backs of the LLC slices"},
     {noc, "energy.noc", "NoC", false, "bytes through the crossbars"},
     {link, "energy.link", "links", false, "bytes that the chip sent over inter-chip links, those passed on included"},
     {dram, "energy.dram", "DRAM", false, "rows opened, bytes read and written in the chip's memory"},
     {sm_static, "energy.sm_static", "SMs at rest", true, "static power of the SMs x time"},
-    {llc_static, "energy.llc_static", "LLC at rest", true, "static power of the LLC x time"},
+    {llc_static, "energy.llc_static", "LLC at rest", true, "static power of LLC and L2 x time"},
     {chip_static, "energy.chip_static", "chip at rest", true, "static power of the rest of the chip x time"},
     {dram_static, "energy.dram_static", "DRAM at rest", true, "background power of the DRAM channels x time"},
 }};

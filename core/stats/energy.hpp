@@ -10,6 +10,7 @@ namespace atl {
 enum class EnergyComponent : std::uint8_t {
   core,
   l1,
+  l2,
   llc,
   noc,
   link,

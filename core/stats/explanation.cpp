@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/stats/human.hpp"
+#include "core/stats/summary.hpp"
 
 namespace atl {
 namespace {
@@ -98,6 +99,9 @@ std::string advice(Part p, bool busy) {
     case Part::response:
       return busy ? "noc.cluster_gbps and noc.slice_gbps bound it"
                   : "ports are full in bursts or at single places, or it is their latency";
+    case Part::l2:
+      return busy ? "l2.slice_gbps and l2.slices bound it"
+                  : "single slices are full, or it is their latency (l2.latency_cycles)";
     case Part::slice:
       return busy ? "llc.slice_gbps and llc.slices bound it"
                   : "single slices are full, or it is their latency (llc.latency_cycles)";
@@ -235,6 +239,8 @@ std::string explanation_text(const RunResult& r, const Capacity& capacity) {
   std::string out =
       fmt::format("  {:<12} {} ({} chips)\n  {:<12} {}\n  {:<12} {}{}\n\n", "system", r.provenance.system, r.chips.size(),
                   "workload", r.provenance.workload, "cycles", grouped(r.cycles), r.complete ? "" : "  (stopped early)");
+  if (r.sampling)
+    out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
   out += stack_table(r) + "\n" + busy_table(r, capacity) + "\n";
   for (std::size_t c = 0; c < r.chips.size(); ++c) out += fmt::format("  chip {}: {}\n", c, verdict(r, capacity, c));
   if (r.stack.size() > 1) out += "\n" + kernel_table(r);
@@ -246,6 +252,7 @@ std::string explanation_json(const RunResult& r, const Capacity& capacity) {
   Json out;
   out["cycles"] = r.cycles;
   out["complete"] = r.complete;
+  if (r.sampling) out["sampled"] = sampled_text(r);
   Stack run;
   Json chips = Json::array();
   for (std::size_t c = 0; c < r.chips.size(); ++c) {

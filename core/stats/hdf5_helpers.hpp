@@ -15,6 +15,8 @@ inline constexpr const char* kSchema = "atoll-result";
 /// Raised whenever a reader of the old layout would miss or misread something. A new counter is no such change: readers look
 /// for counters by name.
 inline constexpr std::uint64_t kSchemaVersion = 5;
+/// Of results of sampled runs, whose totals are not the workload's: a reader that does not know of them refuses them.
+inline constexpr std::uint64_t kSampledVersion = 6;
 /// Files from this version on are read as well; what they lack is optional in RunResult.
 inline constexpr std::uint64_t kOldestVersion = 3;
 
@@ -39,12 +41,19 @@ struct ProvenanceText {
   bool optional = false;  ///< absent where empty
 };
 inline constexpr ProvenanceText kProvenanceTexts[] = {
-    {"version", &Provenance::version},           {"git_commit", &Provenance::git_commit},
-    {"command", &Provenance::command},           {"system", &Provenance::system},
-    {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
-    {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
-    {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
-    {"policy", &Provenance::policy, true},       {"policy_digest", &Provenance::policy_digest, true},
+    {"version", &Provenance::version},
+    {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},
+    {"system", &Provenance::system},
+    {"workload", &Provenance::workload},
+    {"workload_digest", &Provenance::workload_digest},
+    {"started_at", &Provenance::started_at},
+    {"effective_config", &Provenance::effective_config},
+    {"selection", &Provenance::selection, true},
+    {"incomplete", &Provenance::incomplete, true},
+    {"sampling", &Provenance::sampling, true},
+    {"policy", &Provenance::policy, true},
+    {"policy_digest", &Provenance::policy_digest, true},
 };
 
 /// Per-chip arrays whose length is a property of the machine.
@@ -80,6 +89,9 @@ inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
     {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
     {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
 };
+
+/// What an L2 adds to a group that names places: absent from files of machines without one, and then zero.
+inline bool is_of_l2(std::string_view name) { return name == "l2" || name == "energy.l2"; }
 
 /// Where a component's joules are: "energy.llc" in /energy/llc.
 inline std::string energy_path(const EnergyInfo& component) {

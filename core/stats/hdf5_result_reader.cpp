@@ -190,9 +190,9 @@ void check_schema(const ResultFile& file) {
   const auto schema = file.text("/", "schema");
   if (schema != hdf5::kSchema) file.fail(fmt::format("has schema \"{}\" instead of \"{}\"", schema, hdf5::kSchema));
   const auto version = file.number("/", "schema_version");
-  if (version < hdf5::kOldestVersion || version > hdf5::kSchemaVersion) {
+  if (version < hdf5::kOldestVersion || version > hdf5::kSampledVersion) {
     file.fail(fmt::format("has schema version {}; this Atoll reads versions {} to {}", version, hdf5::kOldestVersion,
-                          hdf5::kSchemaVersion));
+                          hdf5::kSampledVersion));
   }
 }
 
@@ -277,13 +277,16 @@ std::vector<ChipResult> read_chips(const ResultFile& file, const std::vector<Cou
     }
   }
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
-    const auto values = file.counts(fmt::format("/latency/{}", kOriginNames[origin]), {chips.size(), kLatencyBuckets});
+    const std::string path = fmt::format("/latency/{}", kOriginNames[origin]);
+    if (hdf5::is_of_l2(kOriginNames[origin]) && !file.has(path)) continue;
+    const auto values = file.counts(path, {chips.size(), kLatencyBuckets});
     for (std::size_t c = 0; c < chips.size(); ++c) {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(c * kLatencyBuckets), kLatencyBuckets,
                   chips[c].latency[origin].begin());
     }
   }
   for (const auto& component : energy_table()) {
+    if (hdf5::is_of_l2(component.name) && !file.has(hdf5::energy_path(component))) continue;
     const auto joules = file.reals(hdf5::energy_path(component), {chips.size()});
     for (std::size_t c = 0; c < chips.size(); ++c) chips[c].energy[component.id] = joules[c];
   }
@@ -309,7 +312,9 @@ std::vector<Sample> read_samples(const ResultFile& file, const std::vector<Count
 StackResult read_stack(const ResultFile& file, std::size_t kernels, std::size_t chips) {
   StackResult stack(kernels, std::vector<Stack>(chips));
   for (const StackPartInfo& part : stack_parts()) {
-    const auto cycles = file.reals(fmt::format("/stack/{}", part.name), {kernels, chips});
+    const std::string path = fmt::format("/stack/{}", part.name);
+    if (hdf5::is_of_l2(part.name) && !file.has(path)) continue;
+    const auto cycles = file.reals(path, {kernels, chips});
     auto value = cycles.begin();
     for (auto& kernel : stack)
       for (Stack& s : kernel) s[part.id] = *value++;
@@ -327,13 +332,18 @@ StructuresResult read_structures(const ResultFile& file, std::size_t kernels, st
   Dims rows{kAny};
   const auto of_kernel = file.counts("/structures/use/kernel", rows);
   const auto of_structure = file.counts("/structures/use/structure", {rows[0]});
-  for (const UseInfo& use : kUseTable) file.check_counts(fmt::format("/structures/use/{}", use.name), {rows[0], chips});
+  const auto absent = [&](std::string_view use) {
+    return hdf5::is_of_l2(use) && !file.has(fmt::format("/structures/use/{}", use));
+  };
+  for (const UseInfo& use : kUseTable)
+    if (!absent(use.name)) file.check_counts(fmt::format("/structures/use/{}", use.name), {rows[0], chips});
   for (std::size_t i = 0; i < rows[0]; ++i) {
     if (of_kernel[i] >= kernels || of_structure[i] >= n)
       file.fail(fmt::format("row {} of /structures/use is of a kernel or structure that the file does not have", i));
     r.use.push_back({of_kernel[i], of_structure[i], std::vector<UseCounts>(chips)});
   }
   for (std::size_t u = 0; u < kUses; ++u) {
+    if (absent(kUseTable[u].name)) continue;
     const auto values = file.counts(fmt::format("/structures/use/{}", kUseTable[u].name), {rows[0], chips});
     auto value = values.begin();
     for (auto& row : r.use)
@@ -373,6 +383,30 @@ SmSharingResult read_sm_sharing(const ResultFile& file) {
   return sharing;
 }
 
+SamplingResult read_sampling(const ResultFile& file, std::size_t kernels) {
+  SamplingResult s;
+  s.error = file.real("/sampling", "error"), s.confidence = file.real("/sampling", "confidence");
+  s.work = file.real("/sampling", "work"), s.simulated_work = file.real("/sampling", "simulated_work");
+  auto names = file.text_column("/sampling/figures/name");
+  const auto values = file.reals("/sampling/figures/value", {names.size()});
+  const auto halves = file.reals("/sampling/figures/half_width", {names.size()});
+  for (std::size_t i = 0; i < names.size(); ++i) s.figures.push_back({std::move(names[i]), values[i], halves[i]});
+  const auto check_cycles = [&](double n) {
+    if (!(n >= 0 && n < static_cast<double>(kNever))) file.fail("/sampling has cycles that no run takes");
+  };
+  if (s.find("cycles") == nullptr) file.fail("/sampling/figures has no cycles");
+  check_cycles(s.find("cycles")->value);
+  const auto clusters = file.counts("/sampling/launches/cluster", {kernels});
+  const auto simulated = file.counts("/sampling/launches/simulated", {kernels});
+  const auto cycles = file.reals("/sampling/launches/cycles", {kernels});
+  const auto half = file.reals("/sampling/launches/half_width", {kernels});
+  for (std::size_t k = 0; k < kernels; ++k) {
+    check_cycles(cycles[k]);
+    s.launches.push_back({clusters[k], simulated[k] != 0, cycles[k], half[k]});
+  }
+  return s;
+}
+
 }  // namespace
 
 RunResult read_result(const std::string& path, Unsealed unsealed) {
@@ -395,6 +429,8 @@ RunResult read_result(const std::string& path, Unsealed unsealed) {
     if (file.has("/structures")) result.structures = read_structures(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);
     if (file.has("/sm_sharing")) result.sm_sharing = read_sm_sharing(file);
+    if (file.number("/", "schema_version") >= hdf5::kSampledVersion)
+      result.sampling = read_sampling(file, result.kernels.size());
     return result;
   } catch (const H5::Exception& e) {
     throw_if_hdf5_lacks_memory();

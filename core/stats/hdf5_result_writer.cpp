@@ -19,6 +19,10 @@ namespace {
 using Dims = std::vector<hsize_t>;
 using Values = std::vector<std::uint64_t>;
 
+bool all_zero(const auto& values) {
+  return std::ranges::all_of(values, [](auto v) { return v == 0; });
+}
+
 constexpr hsize_t kChunkRows = 4096;
 constexpr hsize_t kSmall = 512;  ///< values; below this a chunk index costs more than deflate saves
 constexpr int kDeflateLevel = 4;
@@ -136,6 +140,7 @@ void write_chips(const H5::H5File& file, const std::vector<ChipResult>& chips) {
   for (std::size_t origin = 0; origin < kOrigins; ++origin) {
     Values values;
     for (const auto& chip : chips) std::ranges::copy(chip.latency[origin], std::back_inserter(values));
+    if (hdf5::is_of_l2(kOriginNames[origin]) && all_zero(values)) continue;
     put(latency, kOriginNames[origin], {chips.size(), kLatencyBuckets}, values, "loads",
         "loads by L1-miss latency; bucket b holds latencies from 2^b to 2^(b+1)-1 cycles");
   }
@@ -147,6 +152,7 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
   for (const auto& component : energy_table()) {
     std::vector<double> joules;
     for (const auto& chip : chips) joules.push_back(chip.energy[component.id]);
+    if (hdf5::is_of_l2(component.name) && all_zero(joules)) continue;
     const auto set =
         file.createDataSet(hdf5::energy_path(component), H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
     if (n != 0) set.write(joules.data(), H5::PredType::NATIVE_DOUBLE);
@@ -162,6 +168,7 @@ void write_stack(const H5::H5File& file, const StackResult& stack) {
     std::vector<double> cycles;
     for (const auto& chips : stack)
       for (const Stack& s : chips) cycles.push_back(s[part.id]);
+    if (hdf5::is_of_l2(part.name) && all_zero(cycles)) continue;
     const auto set =
         group.createDataSet(std::string(part.name), H5::PredType::IEEE_F64LE, H5::DataSpace(2, dims.data()), layout(dims));
     if (!cycles.empty()) set.write(cycles.data(), H5::PredType::NATIVE_DOUBLE);
@@ -246,8 +253,47 @@ void write_structures(const H5::H5File& file, const StructuresResult& r, std::si
     Values values;
     for (const auto& row : r.use)
       for (const UseCounts& chip : row.chips) values.push_back(chip[u]);
+    if (hdf5::is_of_l2(kUseTable[u].name) && all_zero(values)) continue;
     put(use, kUseTable[u].name, {rows, chips}, values, kUseTable[u].unit, kUseTable[u].doc);
   }
+}
+
+void put_reals(const H5::Group& group, const char* name, const std::vector<double>& values, std::string_view unit,
+               std::string_view doc) {
+  const hsize_t n = values.size();
+  const auto set = group.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
+  if (n != 0) set.write(values.data(), H5::PredType::NATIVE_DOUBLE);
+  set_text(set, "unit", std::string(unit));
+  set_text(set, "doc", std::string(doc));
+}
+
+void write_sampling(const H5::H5File& file, const SamplingResult& sampling) {
+  set_number(file.openGroup("/"), "sampled", 1);
+  const auto group = file.createGroup("sampling"), figures = group.createGroup("figures"),
+             launches = group.createGroup("launches");
+  set_real(group, "error", sampling.error);
+  set_real(group, "confidence", sampling.confidence);
+  set_real(group, "work", sampling.work);
+  set_real(group, "simulated_work", sampling.simulated_work);
+  const hsize_t n = sampling.figures.size();
+  std::vector<std::string> names;
+  std::vector<double> values, halves;
+  for (const SampledFigure& f : sampling.figures)
+    names.push_back(f.name), values.push_back(f.value), halves.push_back(f.half_width);
+  const auto set = figures.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  if (n != 0) set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
+  put_reals(figures, "value", values, "", "figure of the whole workload, as of `atoll table --metric`");
+  put_reals(figures, "half_width", halves, "", "half of its confidence interval");
+  Values clusters, simulated;
+  values.clear(), halves.clear();
+  for (const SampledLaunch& l : sampling.launches) {
+    clusters.push_back(l.cluster), simulated.push_back(l.simulated ? 1 : 0);
+    values.push_back(l.cycles), halves.push_back(l.half_width);
+  }
+  put(launches, "cluster", {clusters.size()}, clusters, "index", "launches of one cluster are alike");
+  put(launches, "simulated", {simulated.size()}, simulated, "", "1: simulated, 0: extrapolated");
+  put_reals(launches, "cycles", values, "cycles", "from launch to end, simulated or extrapolated");
+  put_reals(launches, "half_width", halves, "cycles", "half of the confidence interval of these");
 }
 
 /// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
@@ -273,7 +319,7 @@ std::vector<char> file_image(const RunResult& result) {
   const H5::H5File file("atoll-result", H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, access);
   const auto root = file.openGroup("/");
   set_text(root, "schema", hdf5::kSchema);
-  set_number(root, "schema_version", hdf5::kSchemaVersion);
+  set_number(root, "schema_version", result.sampling ? hdf5::kSampledVersion : hdf5::kSchemaVersion);
   set_number(root, "cycles", result.cycles);
   set_number(root, "complete", result.complete ? 1 : 0);
   set_number(root, "digest", result.digest);
@@ -287,6 +333,7 @@ std::vector<char> file_image(const RunResult& result) {
   if (result.structures) write_structures(file, *result.structures, result.chips.size());
   if (result.sharing) write_sharing(file, *result.sharing);
   if (result.sm_sharing) write_sm_sharing(file, *result.sm_sharing);
+  if (result.sampling) write_sampling(file, *result.sampling);
   file.flush(H5F_SCOPE_GLOBAL);
   const auto size = H5Fget_file_image(file.getId(), nullptr, 0);
   std::vector<char> image(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -16,7 +16,7 @@ struct Derived {
   std::optional<double> (*value)(const Counters& sum, double cycles);
 };
 
-constexpr Metric kEnergy{"energy.total", "joules, the sum of the energy.* below", Mean::none};
+constexpr Metric kEnergy{kTotalEnergy, "joules, the sum of the energy.* below", Mean::none};
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
@@ -29,6 +29,10 @@ const Derived kDerived[] = {
      [](const Counters& s, double) { return ratio(number(s[l1_hits]), number(s[l1_accesses])); }},
     {{"l1.miss_rate", "new misses of the lines that loads presented to the L1", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[l1_misses]), number(s[l1_accesses])); }},
+    {{"l2.hit_rate", "reads and writes that hit, of those looked up in a slice of the L2", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[l2_hits]), number(s[l2_accesses])); }},
+    {{"l2.miss_rate", "new misses of the reads and writes looked up in a slice of the L2", Mean::arithmetic},
+     [](const Counters& s, double) { return ratio(number(s[l2_misses]), number(s[l2_accesses])); }},
     {{"llc.hit_rate", "requests that hit, of those looked up in a slice", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[llc_hits]), number(s[llc_accesses])); }},
     {{"llc.miss_rate", "new misses of the requests looked up in a slice", Mean::arithmetic},
@@ -141,7 +145,32 @@ std::optional<Metric> find_metric(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles) {
+  constexpr std::uint64_t kStep = 1024;  // of a counter: ratios are smooth, and a thousandth is far above rounding
+  std::vector<LinearFigure> out;
+  for (const Derived& d : kDerived) {
+    const auto value = d.value(sum, cycles);
+    if (!value) continue;
+    LinearFigure f{std::string(d.metric.name), *value, 0, {}};
+    const double more = cycles / kStep;
+    f.of_cycles = (*d.value(sum, cycles + more) - *value) / more;
+    for (const CounterInfo& c : counter_table()) {
+      Counters moved = sum;
+      const std::uint64_t step = 1 + sum[c.id] / kStep;
+      moved[c.id] += step;
+      if (const double slope = (*d.value(moved, cycles) - *value) / number(step); slope != 0)
+        f.of_counters.emplace_back(c.id, slope);
+    }
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
 std::optional<double> value_of(const Metric& metric, const RunResult& result) {
+  if (result.sampling) {
+    const SampledFigure* f = result.sampling->find(metric.name);
+    return f == nullptr ? std::nullopt : std::optional(f->value);
+  }
   const Counters sum = sum_of_chips(result);
   for (const Derived& d : kDerived)
     if (d.metric.name == metric.name) return d.value(sum, static_cast<double>(result.cycles));

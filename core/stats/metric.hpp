@@ -2,8 +2,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/stats/counters.hpp"
 #include "core/stats/run_result.hpp"
 
 namespace atl {
@@ -26,7 +28,20 @@ std::vector<std::string> metric_names();
 /// Derived or counter; nothing for another name.
 std::optional<Metric> find_metric(std::string_view name);
 
-/// Nothing where a ratio has no denominator.
+inline constexpr std::string_view kTotalEnergy = "energy.total";
+
+/// A figure with how it changes with each counter, summed over chips, and with the cycles.
+struct LinearFigure {
+  std::string name;
+  double value = 0, of_cycles = 0;
+  std::vector<std::pair<Counter, double>> of_counters;  ///< none are 0
+};
+
+/// Those that follow from counters and cycles alone, but for the counters themselves. Without ratios that have no
+/// denominator.
+std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles);
+
+/// Nothing where a ratio has no denominator. Of a sampled run: the extrapolated figure, nothing if it has none.
 std::optional<double> value_of(const Metric& metric, const RunResult& result);
 
 }  // namespace atl

@@ -14,12 +14,13 @@ std::string format_progress(const ProgressState& s) {
                                 si(static_cast<double>(s.cycle)), s.ctas_done, s.ctas_total);
   if (s.seconds > 0)
     out += fmt::format(" | {} requests/s", si(static_cast<double>(s.requests - s.requests_before) / s.seconds));
-  if (s.ctas_done > s.ctas_before && s.ctas_done <= s.ctas_total) {
-    // Assumes that the CTAs to come cost what those so far did; good enough to decide whether to wait.
-    const double left = static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);
-    out += fmt::format(" | {} left", duration(s.seconds * left));
-  }
+  if (const auto left = seconds_left(s)) out += fmt::format(" | {} left", duration(*left));
   return out;
+}
+
+std::optional<double> seconds_left(const ProgressState& s) {
+  if (s.ctas_done <= s.ctas_before || s.ctas_done > s.ctas_total) return std::nullopt;
+  return s.seconds * static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);
 }
 
 ProgressLine::Style ProgressLine::style_for(std::FILE* out, bool quiet) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "core/engine/types.hpp"
@@ -17,6 +18,9 @@ struct ProgressState {
   double seconds = 0;          ///< of host time since the start; ProgressLine fills it and what follows
   std::uint64_t ctas_before = 0, requests_before = 0;  ///< in earlier parts of a run that was gone on with
 };
+
+/// Of host time, by the CTAs so far; good enough to decide whether to wait. Nothing: it cannot be told yet.
+std::optional<double> seconds_left(const ProgressState& state);
 
 /// `kernel 2/7 | cycle 1.20 M | CTAs 300/4096 | 512 k requests/s | 3 min 10 s left`
 std::string format_progress(const ProgressState& state);

@@ -10,6 +10,7 @@
 
 #include "core/stats/human.hpp"
 #include "core/stats/metric.hpp"
+#include "core/stats/summary.hpp"
 
 namespace atl {
 namespace {
@@ -56,6 +57,8 @@ std::vector<Setting> differing_inputs(const RunResult& a, const RunResult& b) {
   const Provenance &p = a.provenance, &q = b.provenance;
   note(out, "workload", p.workload, q.workload);
   note(out, "selection", p.selection, q.selection);
+  const auto sampled = [](const Provenance& of) { return of.sampling.empty() ? "no" : of.sampling; };
+  note(out, "sampled", sampled(p), sampled(q));
   note(out, "incomplete", p.incomplete, q.incomplete);
   note(out, "workload_digest", p.workload_digest, q.workload_digest);
   note(out, "policy_digest", p.policy_digest, q.policy_digest);
@@ -97,7 +100,7 @@ std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, do
 
 std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
   std::vector<Effect> out;
-  if (a.stack.empty() || b.stack.empty()) return out;
+  if (a.stack.empty() || b.stack.empty() || a.sampling || b.sampling) return out;  // of another part of the workload
   const auto mean = [](const RunResult& r) {
     Stack sum;
     for (const auto& kernel : r.stack)
@@ -192,6 +195,13 @@ Json effects_json(const std::vector<Effect>& effects) {
   return out;
 }
 
+/// Of a sampled run, with half of the interval.
+std::string shown_cycles(const RunResult& r, double cycles) {
+  const std::string text = grouped(static_cast<std::uint64_t>(cycles + 0.5));
+  if (!r.sampling) return text;
+  return fmt::format("~{} (± {})", text, percent(r.sampling->find("cycles")->half_width, cycles));
+}
+
 }  // namespace
 
 double Effect::size() const {
@@ -217,9 +227,13 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   if (c.same_simulation)
     return out + fmt::format("  results        equal: the digests are both {}, so everything simulated is the same\n",
                              hex(a.digest));
-  if (a.cycles != 0 && b.cycles != 0)
-    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", grouped(a.cycles), grouped(b.cycles),
-                       static_cast<double>(a.cycles) / static_cast<double>(b.cycles));
+  for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
+    if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
+  const Metric cycles = *find_metric("cycles");
+  const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
+  if (x != 0 && y != 0)
+    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", shown_cycles(a, x), shown_cycles(b, y),
+                       x / y);
   out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)

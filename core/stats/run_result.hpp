@@ -11,6 +11,7 @@
 #include "core/stats/data_origin.hpp"
 #include "core/stats/decision.hpp"
 #include "core/stats/energy.hpp"
+#include "core/stats/sampling.hpp"
 #include "core/stats/sharing.hpp"
 #include "core/stats/sm_sharing.hpp"
 #include "core/stats/structure_use.hpp"
@@ -56,6 +57,7 @@ struct Provenance {
   std::string version, git_commit, command, system, workload, started_at;
   std::string workload_digest;                ///< of the workload's file: tells whether it has changed since
   std::string selection;                      ///< which part of the workload was run; empty: all of it
+  std::string sampling;                       ///< what --sample asked for, with every key; empty: all was simulated
   std::string incomplete;                     ///< what traces of kernels lack, a line for each; empty: nothing known
   std::string policy, policy_digest;          ///< of `llc.organisation` = plugin: its name, and of its file; else empty
   std::string effective_config;               ///< JSON
@@ -78,6 +80,7 @@ struct RunResult {
   std::optional<StructuresResult> structures;  ///< of workloads that know theirs
   std::optional<SharingResult> sharing;        ///< of runs with `observe.sharing`
   std::optional<SmSharingResult> sm_sharing;   ///< of runs with `observe.sm_sharing`
+  std::optional<SamplingResult> sampling;      ///< of runs with --sample: all else is of the launches that were simulated
   std::vector<Counter> not_in_file;            ///< counters that the Atoll that wrote the file did not have: all zero
   Cycle cycles = 0;                            ///< end of the last kernel
   bool complete = true;                        ///< false: stopped by --max-cycles

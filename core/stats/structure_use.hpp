@@ -18,6 +18,7 @@ enum class Use : std::uint8_t {
   local_memory,
   remote_memory,
   neighbour_l1,
+  l2,
   latency_cycles,
   count_
 };
@@ -27,7 +28,7 @@ using UseCounts = std::array<std::uint64_t, kUses>;
 inline constexpr Use answered_by(DataOrigin o) {
   return static_cast<Use>(static_cast<std::size_t>(Use::local_llc) + static_cast<std::size_t>(o));
 }
-static_assert(answered_by(DataOrigin::neighbour_l1) == Use::neighbour_l1);
+static_assert(answered_by(DataOrigin::l2) == Use::l2);
 
 struct UseInfo {
   std::string_view name, unit, doc;
@@ -43,6 +44,7 @@ inline constexpr UseInfo kUseTable[kUses] = {
     {"local_memory", "loads", "... by the memory of the same chip"},
     {"remote_memory", "loads", "... by the memory of another chip"},
     {"neighbour_l1", "loads", "... by the L1 of another SM of the cluster"},
+    {"l2", "loads", "... by an L2 slice of the same chip"},
     {"latency_cycles", "cycles", "latency of these loads, from the L1 miss to the answer, summed"},
 };
 

@@ -45,23 +45,56 @@ std::string per(double amount, double of, int digits = 2) {
 
 std::string rate(double amount, double seconds) { return seconds > 0 ? si(amount / seconds) : "-"; }
 
+/// Three digits.
+std::string joules(double j) {
+  if (j < 0.9995e-3) return fmt::format("{:.3g} uJ", j * 1e6);
+  return j < 0.9995 ? fmt::format("{:.3g} mJ", j * 1e3) : fmt::format("{:.3g} J", j);
+}
+
+/// `1,234,567 ± 1.2 %`
+std::string with_interval(std::string_view value, const SampledFigure& f) {
+  return fmt::format("{} ± {}", value, percent(f.half_width, f.value));
+}
+
+/// The figures of the whole workload; the rows after these are of what was simulated.
+std::string sampling_rows(const SamplingResult& s) {
+  const auto figure = [&](std::string_view name) { return s.find(name); };
+  const auto count = [](const SampledFigure& f) { return si(f.value); };
+  std::string out = row("sampled", fmt::format("{} of {} launches, {} of the instructions; {} % intervals, {} asked for",
+                                               grouped(s.simulated()), grouped(s.launches.size()),
+                                               percent(s.simulated_work, s.work), 100 * s.confidence, percent(s.error, 1)));
+  if (const auto* f = figure("cycles"))
+    out += row("  cycles", with_interval(grouped(static_cast<std::uint64_t>(f->value + 0.5)), *f));
+  for (const auto& [label, name] : {std::pair("  L1 hits", "l1.hit_rate"), {"  LLC hits", "llc.hit_rate"}})
+    if (const auto* f = figure(name))
+      out += row(label, fmt::format("{} ± {}", percent(f->value, 1), percent(f->half_width, 1)));
+  for (const auto& [label, name] : {std::pair("  link bytes", "link.bytes"), {"  DRAM reads", "dram.reads"}})
+    if (const auto* f = figure(name)) out += row(label, with_interval(count(*f), *f));
+  if (const auto* f = figure("energy.total")) out += row("  energy", with_interval(joules(f->value), *f));
+  return out;
+}
+
 std::string kernel_rows(const RunResult& result, std::size_t shown) {
   const bool all = shown == kAllKernels;
   std::string out;
   for (std::size_t k = 0; k < std::min(result.kernels.size(), shown); ++k) {
+    const bool skipped = result.sampling && !result.sampling->launches[k].simulated;
     const auto& kernel = result.kernels[k];
     const auto cycles = cycles_of(kernel);
     // Names of templates run to hundreds of characters; where all kernels are shown, so are all of their names.
     const std::string function = function_name(kernel.name), name = all ? function : fmt::format("{:.28}", function);
-    out += fmt::format("    {:>3}  {:<28} {:>15} cycles {:>10} CTAs\n", k, name, cycles ? grouped(*cycles) : "unfinished,",
+    out += fmt::format("    {:>3}  {:<28} {:>15} cycles {:>10} CTAs\n", k, name,
+                       cycles    ? grouped(*cycles)
+                       : skipped ? "~" + grouped(static_cast<std::uint64_t>(result.sampling->launches[k].cycles + 0.5))
+                                 : "unfinished,",
                        grouped(kernel.ctas));
   }
   if (result.kernels.size() > shown) out += fmt::format("    ... and {} more\n", result.kernels.size() - shown);
   return out;
 }
 
-constexpr std::string_view kOriginText[kOrigins] = {"local LLC", "remote LLC", "local memory", "remote memory",
-                                                    "neighbouring L1"};
+constexpr std::string_view kOriginText[kOrigins] = {"local LLC",     "remote LLC",      "local memory",
+                                                    "remote memory", "neighbouring L1", "L2"};
 
 /// Loads that an L1 did not serve, by who did.
 std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
@@ -84,7 +117,7 @@ std::string responses_row(const RunResult& result) {
   const auto all = static_cast<double>(std::reduce(by_origin.begin(), by_origin.end()));
   std::string text = per(all, static_cast<double>(result.cycles)) + " loads per cycle:";
   for (std::size_t o = 0; o < kOrigins; ++o) {
-    if (o == static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
+    if (o >= static_cast<std::size_t>(DataOrigin::neighbour_l1) && by_origin[o] == 0) continue;
     text += fmt::format("{} {} {}", o == 0 ? "" : ",", percent(static_cast<double>(by_origin[o]), all), kOriginText[o]);
   }
   return row("responses", text);
@@ -138,12 +171,6 @@ std::string sharing_rows(const SharingResult& sharing) {
   return out + fmt::format("    windows: mean of {} epochs\n", grouped(mean.epochs));
 }
 
-/// Three digits.
-std::string joules(double j) {
-  if (j < 0.9995e-3) return fmt::format("{:.3g} uJ", j * 1e6);
-  return j < 0.9995 ? fmt::format("{:.3g} mJ", j * 1e3) : fmt::format("{:.3g} J", j);
-}
-
 /// The whole, what the events took, and what was drawn anyway.
 std::string energy_row(const Energy& energy) {
   const double whole = energy.total();
@@ -192,11 +219,16 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   if (!p.incomplete.empty())
     out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,
                                          p.incomplete.substr(0, p.incomplete.find('\n'))));
-  out += row("cycles", grouped(result.cycles) + (result.complete ? "" : "  (stopped early)"));
+  if (result.sampling) out += sampling_rows(*result.sampling);
+  out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below)"
+                                                 : result.complete ? ""
+                                                                   : "  (stopped early)"));
   out += row("kernels", grouped(result.kernels.size()));
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");
+  if (count(l2_accesses) != 0)
+    out += row("L2", percent(count(l2_hits), count(l2_accesses)) + " hits of " + si(count(l2_accesses)) + " requests");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " L1 misses");
   out += placement_warnings(result);
@@ -235,6 +267,12 @@ Energy energy_of_chips(const RunResult& result) {
   Energy sum;
   for (const auto& chip : result.chips) sum += chip.energy;
   return sum;
+}
+
+std::string sampled_text(const RunResult& result) {
+  if (!result.sampling) return "";
+  return fmt::format("{} of {} launches simulated ({}), the others extrapolated", grouped(result.sampling->simulated()),
+                     grouped(result.sampling->launches.size()), result.provenance.sampling);
 }
 
 std::string summary_table(const RunResult& result) { return table(result, kKernelsShown); }
@@ -293,6 +331,19 @@ nlohmann::ordered_json to_json(const SharingResult& sharing) {
   return out;
 }
 
+nlohmann::ordered_json to_json(const SamplingResult& s) {
+  nlohmann::ordered_json out = {{"error", s.error},
+                                {"confidence", s.confidence},
+                                {"simulated_launches", s.simulated()},
+                                {"work", s.work},
+                                {"simulated_work", s.simulated_work}};
+  for (const SampledFigure& f : s.figures) out["figures"][f.name] = {{"value", f.value}, {"half_width", f.half_width}};
+  for (const SampledLaunch& l : s.launches)
+    out["launches"].push_back(
+        {{"cluster", l.cluster}, {"simulated", l.simulated}, {"cycles", l.cycles}, {"half_width", l.half_width}});
+  return out;
+}
+
 }  // namespace
 
 std::string info_json(const RunResult& result) {
@@ -309,6 +360,7 @@ std::string info_json(const RunResult& result) {
     const auto cycles = cycles_of(kernel);
     out["kernels"].push_back({{"name", kernel.name}, {"ctas", kernel.ctas}, {"cycles", cycles ? Json(*cycles) : Json()}});
   }
+  if (result.sampling) out["sampling"] = to_json(*result.sampling);
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
   const auto by_origin = responses_by_origin(result);
@@ -332,6 +384,7 @@ std::string info_json(const RunResult& result) {
                        {"workload_digest", p.workload_digest},
                        {"selection", p.selection},
                        {"incomplete", p.incomplete},
+                       {"sampling", p.sampling},
                        {"policy", p.policy},
                        {"policy_digest", p.policy_digest},
                        {"windows", p.windows},

@@ -137,6 +137,7 @@ void add_series(Trace& t, const RunResult& r, const Capacity& capacity, std::siz
     };
     value("IPC", "instructions/cycle", n(Counter::warp_instructions) / length);
     rate("L1 hits", Counter::l1_hits, Counter::l1_accesses);
+    rate("L2 hits", Counter::l2_hits, Counter::l2_accesses);
     rate("LLC hits", Counter::llc_hits, Counter::llc_accesses);
     value("DRAM", "bytes/cycle", (n(Counter::dram_read_bytes) + n(Counter::dram_write_bytes)) / length);
     value("links outwards", "bytes/cycle", n(Counter::link_bytes) / length);

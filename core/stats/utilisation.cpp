@@ -9,6 +9,7 @@ constexpr std::array<ResourceInfo, kResources> kResourceTable{{
     {Resource::issue, StackPart::issue, "issue", "issue slots"},
     {Resource::l1, StackPart::l1, "l1", "L1 ports"},
     {Resource::request, StackPart::request, "request", "request crossbar"},
+    {Resource::l2, StackPart::l2, "l2", "L2 slices"},
     {Resource::slice, StackPart::slice, "slice", "LLC slices"},
     {Resource::response, StackPart::response, "response", "response crossbar"},
     {Resource::link_out, StackPart::link_out, "link_out", "links outwards"},
@@ -29,6 +30,9 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
       return n(Counter::l1_accesses) + n(Counter::l1_stores);
     case Resource::request:
       return n(Counter::noc_request_bytes);
+    case Resource::l2:
+      return capacity.l2_line_bytes > 0 ? n(Counter::l2_accesses) * capacity.l2_line_bytes
+                                        : n(Counter::l2_sector_accesses) * 32;
     case Resource::slice:
       return capacity.line_bytes > 0 ? n(Counter::llc_accesses) * capacity.line_bytes : n(Counter::llc_sector_accesses) * 32;
     case Resource::response:

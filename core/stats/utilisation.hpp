@@ -9,7 +9,7 @@
 /// How busy a chip's resources were: what the counters say of work done, over what could have been done.
 namespace atl {
 
-enum class Resource : std::uint8_t { issue, l1, request, slice, response, link_out, link_in, dram, count_ };
+enum class Resource : std::uint8_t { issue, l1, request, l2, slice, response, link_out, link_in, dram, count_ };
 inline constexpr std::size_t kResources = static_cast<std::size_t>(Resource::count_);
 
 struct ResourceInfo {
@@ -23,7 +23,7 @@ std::span<const ResourceInfo, kResources> resources();
 /// 0: it has none of it.
 struct Capacity {
   std::array<double, kResources> per_cycle{};
-  double line_bytes = 128;  ///< that a look-up in a slice takes; 0: its sectors
+  double line_bytes = 128, l2_line_bytes = 128;  ///< that a look-up in a slice takes; 0: its sectors
   double& operator[](Resource r) { return per_cycle[static_cast<std::size_t>(r)]; }
   double operator[](Resource r) const { return per_cycle[static_cast<std::size_t>(r)]; }
 };

@@ -20,9 +20,10 @@ enum class Wait : std::uint8_t {
   cluster,          ///< another L1 of the cluster (COLAB)
   page_home,        ///< the controller's answer to a first touch
   request,          ///< a cluster's port of the request crossbar
+  l2,               ///< look-ups of an L2 slice
   slice,            ///< look-ups of an LLC slice
   llc_mshr,         ///< an MSHR of a slice, or an entry for reads that pass it by
-  fetch,            ///< data of another chip, which the slice has asked for
+  fetch,            ///< data of another chip, or of the LLC behind an L2, which the slice has asked for
   dram,             ///< this chip's memory
   response,         ///< a port of the response crossbar, at a slice or at a cluster
   link,             ///< bandwidth between this chip and another one

@@ -177,6 +177,47 @@ struct LlcConfig {
   }
 };
 
+enum class L2Writes : std::uint8_t { back, through };
+
+/// A second shared level on the SMs' side: sliced, for the SMs of its own chip, in front of the memory-side LLC. Absent
+/// without slices.
+struct L2Config {
+  std::uint32_t slices = 0;
+  std::uint32_t size_kib = 4096;
+  std::uint32_t ways = 16;
+  bool sectored = false;
+  SetIndex index = SetIndex::xor_fold;
+  std::uint32_t latency_cycles = 100;
+  double slice_gbps = 250;
+  std::uint32_t mshrs = 64;
+  std::uint32_t mshr_merges = 16;
+  L2Writes writes = L2Writes::back;
+  std::uint32_t write_buffer = 16;
+  double memory_gbps = 250;
+  std::uint32_t memory_latency_cycles = 16;
+
+  bool present() const { return slices != 0; }
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.slices, {"slices", "", 0, 256, "slices per chip; 0: there is no L2, and SMs ask the LLC"});
+    v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});
+    v(s.ways, {"ways", "", 1, 64, "associativity"});
+    v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
+    v(s.index, {"index", "", 0, 0, "set index function"});
+    v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "arrival at the slice to hit data leaving it"});
+    v(s.slice_gbps,
+      {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines or, if sectored, in sectors"});
+    v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per slice"});
+    v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
+    v(s.writes, {"writes", "", 0, 0, "when what is written goes on to the home's LLC"});
+    v(s.write_buffer,
+      {"write_buffer", "", 1, 4096, "dirty lines and atomics a slice may hold for the memory side before it stalls"});
+    v(s.memory_gbps, {"memory_gbps", "GB/s", 0.1, 1e6, "bandwidth of a slice's port to the memory side, per direction"});
+    v(s.memory_latency_cycles,
+      {"memory_latency_cycles", "cycles", 1, 1000, "between any two of L2 slice, LLC slice and inter-chip port"});
+  }
+};
+
 /// What the Dynamic LLC takes for a memory's full use: its design bandwidth, or what it can attain with the requests it
 /// gets.
 enum class MemoryFull : std::uint8_t { peak, attainable };
@@ -240,6 +281,7 @@ template <> std::span<const Word<SetIndex>> words();
 template <> std::span<const Word<ClusterShare>> words();
 template <> std::span<const Word<L1Arbitration>> words();
 template <> std::span<const Word<RemoteWrites>> words();
+template <> std::span<const Word<L2Writes>> words();
 template <> std::span<const Word<MemoryFull>> words();
 template <> std::span<const Word<CrdClear>> words();
 template <> std::span<const Word<LlcNetwork>> words();

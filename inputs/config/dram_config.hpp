@@ -6,7 +6,19 @@
 /// Memory controllers, DRAM channels and their timing sets, which dram_presets.cpp lists.
 namespace atl {
 
-enum class DramPreset : std::uint8_t { gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep };
+enum class DramPreset : std::uint8_t {
+  gddr5,
+  gddr5_titanx,
+  gddr6,
+  hbm2,
+  hbm,
+  hbm_selrep,
+  hbm2e,
+  hbm3,
+  hbm3e,
+  gddr6x,
+  gddr7
+};
 
 /// DRAM timing in command clocks (names as in the data sheets).
 struct DramTiming {
@@ -50,7 +62,7 @@ struct DramConfig {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.preset, {"preset", "", 0, 0, "timing set; keys of `timing` given beside it override single values"});
-    v(s.channels, {"channels", "", 1, 64, "channels per chip"});
+    v(s.channels, {"channels", "", 1, 256, "channels per chip; of HBM from HBM2e on, its pseudo-channels"});
     v(s.row_bytes, {"row_bytes", "B", 256, 65536, "bytes of one row (page) of a bank"});
     v(s.queue, {"queue", "", 1, 4096, "requests a channel's scheduler sees"});
     v(s.row_hit_cap,

@@ -9,6 +9,8 @@ struct EnergyConfig {
   double warp_instruction_pj = 1600;
   double l1_tag_pj = 20;
   double l1_sector_pj = 80;
+  double l2_tag_pj = 75;
+  double l2_sector_pj = 160;
   double llc_tag_pj = 75;
   double llc_sector_pj = 160;
   double noc_pj_per_byte = 20;
@@ -28,6 +30,8 @@ struct EnergyConfig {
       {"warp_instruction_pj", "pJ", 0, 1e6, "one instruction of a whole warp, apart from the caches"});
     v(s.l1_tag_pj, {"l1_tag_pj", "pJ", 0, 1e6, "look-up of a line in the tags of an L1"});
     v(s.l1_sector_pj, {"l1_sector_pj", "pJ", 0, 1e6, "32 bytes into or out of an L1"});
+    v(s.l2_tag_pj, {"l2_tag_pj", "pJ", 0, 1e6, "look-up of a line in the tags of an L2 slice"});
+    v(s.l2_sector_pj, {"l2_sector_pj", "pJ", 0, 1e6, "32 bytes into or out of an L2 slice"});
     v(s.llc_tag_pj, {"llc_tag_pj", "pJ", 0, 1e6, "look-up of a line in the tags of an LLC slice"});
     v(s.llc_sector_pj, {"llc_sector_pj", "pJ", 0, 1e6, "32 bytes into or out of an LLC slice"});
     v(s.noc_pj_per_byte, {"noc_pj_per_byte", "pJ", 0, 1e6, "a byte through a crossbar, wires included"});
@@ -38,7 +42,7 @@ struct EnergyConfig {
     v(s.dram_read_pj_per_bit, {"dram_read_pj_per_bit", "pJ", 0, 1e6, "a bit out of an open row to the chip"});
     v(s.dram_write_pj_per_bit, {"dram_write_pj_per_bit", "pJ", 0, 1e6, "a bit from the chip into an open row"});
     v(s.sm_static_w, {"sm_static_w", "W", 0, 1e4, "an SM, its L1 included, whatever it does"});
-    v(s.llc_static_w_per_mib, {"llc_static_w_per_mib", "W", 0, 1e4, "leakage of a MiB of LLC"});
+    v(s.llc_static_w_per_mib, {"llc_static_w_per_mib", "W", 0, 1e4, "leakage of a MiB of LLC or L2"});
     v(s.chip_static_w, {"chip_static_w", "W", 0, 1e4, "the rest of a chip: crossbars, memory controllers, links"});
     v(s.dram_channel_static_w, {"dram_channel_static_w", "W", 0, 1e4, "background and refresh of a DRAM channel"});
   }

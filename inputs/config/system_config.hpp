@@ -34,7 +34,7 @@ struct LinkConfig {
   }
 };
 
-enum class Mapping : std::uint8_t { pae, interleaved };
+enum class Mapping : std::uint8_t { pae, interleaved, hashed };
 enum class Placement : std::uint8_t { first_touch, interleaved, fixed };
 enum class CtaToChip : std::uint8_t { contiguous, round_robin, per_sm };
 enum class CtaToSm : std::uint8_t { two_level, bcs, round_robin };
@@ -172,6 +172,7 @@ struct SystemConfig {
   L1Config l1;
   NocConfig noc;
   ClusterConfig cluster;
+  L2Config l2;
   LlcConfig llc;
   DynamicConfig dynamic;
   SacConfig sac;
@@ -193,11 +194,12 @@ struct SystemConfig {
     v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
     v(s.scale,
-      {"scale", "", 1, 1024, "divides the LLC, its directory and the footprint of a parametric workload; 1: as published"});
+      {"scale", "", 1, 1024, "divides L2, LLC, its directory and the footprint of a parametric workload; 1: as published"});
     v(s.sm, {"sm", "", 0, 0, "streaming multiprocessors"});
     v(s.l1, {"l1", "", 0, 0, "per-SM data cache"});
     v(s.noc, {"noc", "", 0, 0, "crossbars"});
     v(s.cluster, {"cluster", "", 0, 0, "sharing of lines between the L1s of a cluster"});
+    v(s.l2, {"l2", "", 0, 0, "a second shared level, between the SMs and the LLC"});
     v(s.llc, {"llc", "", 0, 0, "last-level cache"});
     v(s.dynamic, {"dynamic", "", 0, 0, "rules of llc.organisation = dynamic"});
     v(s.sac, {"sac", "", 0, 0, "profile and decision of llc.organisation = sac"});
@@ -215,7 +217,8 @@ struct SystemConfig {
   }
 };
 
-/// The machine to build: `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is, `scale` is 1.
+/// The machine to build: `l2.size_kib`, `llc.size_kib` and `coherence.directory_entries` divided by `scale`. Where it is,
+/// `scale` is 1.
 SystemConfig scaled(SystemConfig config);
 
 template <> std::span<const Word<Mapping>> words();

@@ -38,9 +38,8 @@ class Rules {
     if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways, false);
     require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
             c_.scale, c_.llc.size_kib);
-    // What samples sets for a profile takes them by bits of their number.
-    const bool profiled = row_of(c_.llc.organisation).traits.llc_profile || c_.llc.replication != Replication::shared;
-    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, !profiled);
+    // The directories of replication take sets by bits of their number.
+    sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, c_.llc.replication == Replication::shared);
   }
 
   void clusters() const {
@@ -76,6 +75,31 @@ class Rules {
               "that slices are sampled alike",
               crd, c_.llc.slices, sets);
     }
+  }
+
+  void second_level() const {
+    const L2Config& l2 = c_.l2;
+    if (!l2.present()) return;
+    const auto only = [&](bool holds, std::string_view key, const auto& value) {
+      require(holds,
+              "`l2.slices` = {} goes with `llc.organisation` = memory_side, `llc.replication` = shared, "
+              "`coherence.protocol` = software and `noc.virtual_channels` = 0 only, not with `{}` = {} "
+              "(docs/organisations.md, Two shared levels)",
+              l2.slices, key, value);
+    };
+    only(c_.llc.organisation == LlcOrganisation::memory_side, "llc.organisation", word_of(c_.llc.organisation));
+    only(c_.llc.replication == Replication::shared, "llc.replication", word_of(c_.llc.replication));
+    only(c_.coherence.protocol == CoherenceProtocol::software, "coherence.protocol", word_of(c_.coherence.protocol));
+    only(c_.noc.virtual_channels == 0, "noc.virtual_channels", c_.noc.virtual_channels);
+    require(l2.size_kib % c_.scale == 0, "`scale` = {} does not divide `l2.size_kib` = {}: take a power of two", c_.scale,
+            l2.size_kib);
+    sets("l2", l2.size_kib / c_.scale, l2.slices, l2.ways, true);
+    require(l2.slices % c_.noc.memory_routers == 0,
+            "`l2.slices` = {} is not a multiple of `noc.memory_routers` = {}: every router serves equally many slices",
+            l2.slices, c_.noc.memory_routers);
+    require(c_.dram.channels % l2.slices == 0 || l2.slices % c_.dram.channels == 0,
+            "`dram.channels` = {} and `l2.slices` = {}: one must be a multiple of the other", c_.dram.channels, l2.slices);
+    if (c_.partition.mapping == Mapping::pae) hashable("l2.slices", l2.slices);
   }
 
   void replication() const {
@@ -226,6 +250,8 @@ class Rules {
     }
     if (p.mapping == Mapping::pae) {
       hashable("dram.channels", c_.dram.channels);
+      require(c_.dram.channels <= 64, "`dram.channels` = {} exceeds 64 with `partition.mapping` = pae: use hashed",
+              c_.dram.channels);
       hashable("llc.slices", c_.llc.slices);
       hashable("dram.timing.banks", c_.dram.timing.banks);
     }
@@ -249,8 +275,8 @@ class Rules {
 
   void hashable(std::string_view key, std::uint32_t value) const {
     require(std::has_single_bit(value),
-            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = interleaved",
-            key, value);
+            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = hashed", key,
+            value);
   }
 
   void at_most(std::string_view small, std::uint32_t a, std::string_view large, std::uint32_t b) const {
@@ -279,6 +305,7 @@ class Rules {
 }  // namespace
 
 SystemConfig scaled(SystemConfig config) {
+  if (config.l2.present()) config.l2.size_kib /= config.scale;
   config.llc.size_kib /= config.scale;
   config.coherence.directory_entries /= config.scale;
   config.scale = 1;
@@ -296,6 +323,7 @@ void validate(const SystemConfig& config) {
   rules.network();
   rules.replication();
   rules.memory();
+  rules.second_level();
   rules.partition();
   rules.observe();
 }

@@ -60,6 +60,14 @@ template <> std::span<const Word<RemoteWrites>> words() {
   return list;
 }
 
+template <> std::span<const Word<L2Writes>> words() {
+  static constexpr auto list = std::to_array<Word<L2Writes>>({
+      {L2Writes::back, "back", "on replacement, or at the kernel's end"},
+      {L2Writes::through, "through", "at once; a copy is updated, none is made"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<MemoryFull>> words() {
   static constexpr auto list = std::to_array<Word<MemoryFull>>({
       {MemoryFull::peak, "peak", "its design bandwidth"},
@@ -133,6 +141,8 @@ template <> std::span<const Word<Mapping>> words() {
   static constexpr auto list = std::to_array<Word<Mapping>>({
       {Mapping::pae, "pae", "slice, channel and bank bits are XOR trees over page-address bits"},
       {Mapping::interleaved, "interleaved", "consecutive chunks rotate over the channels; any number of channels"},
+      {Mapping::hashed, "hashed",
+       "interleaved, each round over the channels turned by a hash of its number; any number of channels"},
   });
   return list;
 }

@@ -60,6 +60,7 @@ std::string neighbour_hint(const fs::path& path) {
 std::string to_json(const Experiment& e, const std::string& folder) {
   ordered_json out;
   if (!e.doc.empty()) out["doc"] = e.doc;
+  if (!e.sample.empty()) out["sample"] = e.sample;
   out["system"] = e.system.ends_with(".json") ? relative(e.system, folder) : e.system;
   out["scale"] = e.scale;
   out["ranks"] = e.ranks;

@@ -45,7 +45,7 @@ struct Reference {
 inline constexpr std::string_view kAllGroups = "ALL";
 
 struct Experiment {
-  std::string doc, system, baseline;
+  std::string doc, system, baseline, sample;
   std::uint32_t scale = 1, ranks = 0;
   std::vector<std::string> sets;  ///< key=value, below those of workloads and variants
   std::vector<ExperimentWorkload> workloads;
@@ -56,6 +56,7 @@ struct Experiment {
     v(s.doc, {"doc", "", 0, 0, "free text"});
     v(s.system, {"system", "", 0, 0, "preset or JSON file, relative to the experiment's file"});
     v(s.baseline, {"baseline", "", 0, 0, "variant that speed-ups refer to; the first one, if not given"});
+    v(s.sample, {"sample", "", 0, 0, "all runs are sampled: what --sample takes, such as error=3%"});
     v(s.scale, {"scale", "", 1, 1024, "divides the LLC and the footprints; 1: as published"});
     v(s.ranks, {"ranks", "", 0, 65, "MPI ranks of each run; 0: one process without MPI"});
   }

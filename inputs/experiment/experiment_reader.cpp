@@ -7,6 +7,7 @@
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/experiment/experiment.hpp"
+#include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
 namespace {
@@ -217,6 +218,7 @@ Experiment read_experiment(const std::string& path) {
   Experiment e;
   read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);
   if (e.system.empty()) throw InputError(path, "`system` is missing: give a preset (`atoll list`) or a JSON file");
+  if (!e.sample.empty()) e.sample = SamplingOptions::parse(e.sample, path).text();
   if (e.system.ends_with(".json")) e.system = beside(path, e.system);
   e.sets = read_sets(root, {path, "set"});
   read_workloads(e, root, path);

@@ -24,14 +24,30 @@ struct PreparedRegion {
 
 struct PreparedKernel {
   KernelConfig config;
+  std::uint32_t groups;
   EvenShare advances;  ///< instructions that advance some region's head
   std::vector<PreparedRegion> regions;
 };
 
+/// Where a CTA stands among those of its group.
+struct CtaPlace {
+  std::uint64_t group, ctas, number;  ///< the group's CTAs, and how many of them come before this one
+};
+
+CtaPlace place_of(std::uint64_t cta, std::uint64_t n, std::uint64_t groups, GroupOrder order) {
+  if (order == GroupOrder::interleaved) {
+    const std::uint64_t group = cta % groups;
+    return {group, (n - group + groups - 1) / groups, cta / groups};
+  }
+  // Inverse of the contiguous ranges [g N / G, (g + 1) N / G).
+  const std::uint64_t group = ((cta + 1) * groups - 1) / n, first = group * n / groups;
+  return {group, (group + 1) * n / groups - first, cta - first};
+}
+
 class ParametricWorkload final : public Workload {
  public:
   ParametricWorkload(const ParametricConfig& config, std::uint64_t page_bytes)
-      : seed_(config.seed), chips_(config.chips), page_bytes_(page_bytes) {
+      : seed_(config.seed), page_bytes_(page_bytes) {
     std::map<std::string, std::uint64_t> bases;
     std::uint64_t next = RegionStream::kFirstBase;
     for (const KernelConfig& kernel : config.kernels) {
@@ -40,7 +56,7 @@ class ParametricWorkload final : public Workload {
           structures_.push_back({region.name, next, region.size_kib * 1024});
           next += (region.size_kib * 1024 + kAlign - 1) / kAlign * kAlign;
         }
-      prepare(kernel, bases);
+      prepare(kernel, config.groups_of(kernel), bases);
     }
   }
 
@@ -52,14 +68,13 @@ class ParametricWorkload final : public Workload {
     const PreparedKernel& prepared = prepared_[prepared_of_.at(kernel)];
     const KernelConfig& config = prepared.config;
     std::vector<PreparedRegion> regions = prepared.regions;
-    // Inverse of the contiguous ranges [g N / G, (g + 1) N / G).
-    const std::uint64_t n = config.ctas, group = ((cta + 1) * chips_ - 1) / n;
-    const std::uint64_t first = group * n / chips_, in_group = (group + 1) * n / chips_ - first;
+    const CtaPlace place = place_of(cta, config.ctas, prepared.groups, config.group_order);
     const std::uint64_t concurrent =
-        config.concurrent_ctas ? std::min<std::uint64_t>(config.concurrent_ctas, in_group) : in_group;
-    const std::uint64_t wave = (cta - first) / concurrent, in_wave = (cta - first) % concurrent;
+        config.concurrent_ctas ? std::min<std::uint64_t>(config.concurrent_ctas, place.ctas) : place.ctas;
+    const std::uint64_t wave = place.number / concurrent, in_wave = place.number % concurrent;
     const std::uint64_t wave_warps = concurrent * config.warps_per_cta;
-    for (PreparedRegion& r : regions) r.stream.begin_group(static_cast<std::uint32_t>(group), wave_warps);
+    const RegionStream::HeadDraws draws{group_draw(kernel, place.group, kOfLaunch), group_draw(kernel, place.group, wave)};
+    for (PreparedRegion& r : regions) r.stream.begin_group(static_cast<std::uint32_t>(place.group), wave_warps, draws);
     const std::uint32_t n_memory = config.memory_instructions;
     const std::uint32_t barriers = config.barrier_every ? (n_memory - 1) / config.barrier_every : 0;
     const std::uint32_t ops_per_warp = n_memory * (config.compute_instructions ? 2 : 1) + barriers + 1;
@@ -68,20 +83,26 @@ class ParametricWorkload final : public Workload {
     for (std::uint32_t warp = 0; warp < config.warps_per_cta; ++warp) {
       const std::uint64_t index = in_wave * config.warps_per_cta + warp;
       WarpRandom random(seed_, kernel, cta, warp);
-      next_op = generate_warp(prepared, regions, {wave * n_memory * wave_warps + index, wave_warps}, random, next_op, out);
+      next_op = generate_warp(prepared, regions, {wave * n_memory * wave_warps + index, wave_warps, wave * n_memory}, random,
+                              next_op, out);
       out.warps.push_back({warp * ops_per_warp, ops_per_warp});
     }
   }
 
  private:
-  void prepare(const KernelConfig& kernel, const std::map<std::string, std::uint64_t>& bases) {
-    PreparedKernel prepared{kernel, {}, {}};
+  static constexpr std::uint64_t kOfLaunch = ~0ull;  ///< in the place of a wave's number
+  std::uint64_t group_draw(std::uint64_t kernel, std::uint64_t group, std::uint64_t wave) const {
+    return WarpRandom(WarpRandom::mix(seed_ + 1) + wave, kernel, group, 0).next();
+  }
+
+  void prepare(const KernelConfig& kernel, std::uint32_t groups, const std::map<std::string, std::uint64_t>& bases) {
+    PreparedKernel prepared{kernel, groups, {}, {}};
     std::vector<double> advances, revisits;
     for (const RegionConfig& r : kernel.regions) {
       const bool written = std::any_of(kernel.regions.begin(), kernel.regions.end(), [&](const RegionConfig& other) {
         return other.name == r.name && other.write_fraction + other.atomic_fraction > 0;
       });
-      prepared.regions.push_back({{r, bases.at(r.name), chips_, page_bytes_},
+      prepared.regions.push_back({{r, bases.at(r.name), groups, page_bytes_},
                                   {},
                                   0,
                                   threshold(r.atomic_fraction),
@@ -114,9 +135,9 @@ class ParametricWorkload final : public Workload {
     prepared_of_.insert(prepared_of_.end(), kernel.repeat, prepared_.size() - 1);
   }
 
-  /// The memory instructions of one warp are numbers first, first + step, ... of its group.
+  /// The memory instructions of one warp are numbers first, first + step, ... of its group, of age, age + 1, ...
   struct Numbers {
-    std::uint64_t first, step;
+    std::uint64_t first, step, age;
   };
 
   /// Writes one warp's ops from `next` on, and returns the end.
@@ -124,6 +145,7 @@ class ParametricWorkload final : public Workload {
                            WarpRandom& random, Op* next, CtaProgram& out) {
     const KernelConfig& config = kernel.config;
     std::uint64_t number = numbers.first;
+    for (PreparedRegion& r : regions) r.stream.begin_warp();
     Op compute;
     compute.issue = static_cast<std::uint16_t>(config.compute_instructions);
     compute.latency = static_cast<std::uint16_t>(std::max(config.compute_instructions, config.compute_latency_cycles));
@@ -160,7 +182,7 @@ class ParametricWorkload final : public Workload {
       if (place.taken)
         region.stream.advance(before, random, out.accesses);
       else
-        region.stream.revisit(before, random, draw_part(draw, 1), out.accesses);
+        region.stream.revisit(before, numbers.age + m, random, draw_part(draw, 1), out.accesses);
       op.accesses = static_cast<std::uint8_t>(out.accesses.size() - op.first_access);
       const std::uint32_t choice = draw_part(draw, 2);
       const bool load = choice >= region.store_below;
@@ -182,7 +204,6 @@ class ParametricWorkload final : public Workload {
   }
 
   std::uint64_t seed_;
-  std::uint32_t chips_;
   std::uint64_t page_bytes_;
   std::vector<PreparedKernel> prepared_;
   std::vector<std::size_t> prepared_of_;  ///< by launched kernel

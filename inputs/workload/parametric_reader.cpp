@@ -32,18 +32,26 @@ template <> std::span<const Word<Pattern>> words() {
   return list;
 }
 
+template <> std::span<const Word<GroupOrder>> words() {
+  static constexpr std::array<Word<GroupOrder>, 2> list{{
+      {GroupOrder::contiguous, "contiguous", "group g of G has CTAs [g N / G, (g + 1) N / G)"},
+      {GroupOrder::interleaved, "interleaved", "CTA c belongs to group c modulo G"},
+  }};
+  return list;
+}
+
 namespace {
 
 using nlohmann::json;
 
-void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& origin) {
+void check_region(const RegionConfig& r, std::uint32_t groups, const Origin& origin) {
   const auto require = [&](bool fine, std::string_view key, std::string_view what) {
     if (!fine) throw InputError(origin.where, fmt::format("`{}.{}` {}", origin.key, key, what));
   };
   require(!r.name.empty(), "name", "is missing");
-  require(r.size_kib * 8 >= chips, "size_kib", "gives some chip not even one line");
-  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * chips, "size_kib",
-          "gives some chip not even one page");
+  require(r.kind == Sharing::true_shared || r.size_kib * 8 >= groups, "size_kib", "gives some group not even one line");
+  require(r.kind != Sharing::page_interleaved || r.size_kib >= 4ull * groups, "size_kib",
+          "gives some group not even one page");
   require(r.stride_bytes % 128 == 0, "stride_bytes", "is not a multiple of 128");
   require(r.near_reuse + r.far_reuse <= 1, "far_reuse", "and near_reuse exceed 1 together");
   require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");
@@ -51,6 +59,11 @@ void check_region(const RegionConfig& r, std::uint32_t chips, const Origin& orig
           "contradicts write_fraction or atomic_fraction");
   const bool has_head = r.pattern == Pattern::stream || r.pattern == Pattern::strided;
   require(has_head || r.near_reuse + r.far_reuse == 0, "near_reuse", "or far_reuse needs pattern stream or strided");
+  require(r.warp_reuse + r.near_reuse + r.far_reuse <= 1, "warp_reuse", "exceeds 1 together with near_reuse and far_reuse");
+  require(has_head || r.warp_reuse == 0, "warp_reuse", "needs pattern stream or strided");
+  require(has_head || r.phase == 0, "phase", "needs pattern stream or strided");
+  require(has_head || r.skew_lines == 0, "skew_lines", "needs pattern stream or strided");
+  require(r.pattern == Pattern::hot_set || r.hot_moves_every == 0, "hot_moves_every", "needs pattern hot_set");
 }
 
 void check_kernel(const KernelConfig& kernel, const Origin& origin) {
@@ -81,7 +94,7 @@ ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
       const Origin at{path, fmt::format("{}.regions[{}]", origin.key, kernel.regions.size())};
       RegionConfig& region = kernel.regions.emplace_back();
       read_fields(region, part, at, {"doc"}, "the workload");
-      check_region(region, config.chips, at);
+      check_region(region, config.groups_of(kernel), at);
       const auto [known, fresh] = sizes.try_emplace(region.name, region.size_kib, at.key);
       if (!fresh && known->second.first != region.size_kib)
         throw InputError(path, fmt::format("`{}.size_kib` = {}, but `{}` gives the same region {} KiB", at.key,

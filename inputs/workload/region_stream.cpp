@@ -17,6 +17,17 @@ std::uint64_t part_unit(std::uint64_t blocks, std::uint32_t groups) {
   return 1;
 }
 
+/// Part of the non-advancing instructions that is `reuse`; the rest is for kinds of reuse that come after.
+std::uint32_t reuse_below(double reuse, const RegionConfig& r) {
+  return reuse > 0 ? threshold(reuse / (r.warp_reuse + r.near_reuse + r.far_reuse)) : 0;
+}
+
+/// A uniform 64-bit draw as a number in [0, n).
+std::uint64_t scaled(std::uint64_t draw, std::uint64_t n) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{draw} * n >> 64);
+}
+
 }  // namespace
 
 RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::uint32_t groups, std::uint64_t page_bytes)
@@ -26,8 +37,9 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
       blocks_(region.size_kib * 1024 / kBlock),
       part_unit_(part_unit(blocks_, groups)),
       head_moves_(region.pattern == Pattern::stream || region.pattern == Pattern::strided),
-      advancing_(head_moves_ ? std::max(0.0, 1 - region.near_reuse - region.far_reuse) : 0),
-      near_below_(region.near_reuse > 0 ? threshold(region.near_reuse / (region.near_reuse + region.far_reuse)) : 0),
+      advancing_(head_moves_ ? std::max(0.0, 1 - region.warp_reuse - region.near_reuse - region.far_reuse) : 0),
+      warp_below_(reuse_below(region.warp_reuse, region)),
+      near_below_(reuse_below(region.warp_reuse + region.near_reuse, region)),
       hot_below_(region.pattern == Pattern::hot_set ? threshold(region.hot_probability) : 0),
       accesses_(region.accesses),
       sectors_(region.sectors),
@@ -35,12 +47,15 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
       far_(std::max(1u, region.far_lines / region.accesses)),
       stride_(region.pattern == Pattern::strided ? region.stride_bytes / kBlock : 1),
       hot_fraction_(region.pattern == Pattern::hot_set ? region.hot_fraction : 0),
+      phase_(region.phase),
+      hot_moves_every_(region.hot_moves_every),
+      skew_(region.skew_lines / region.accesses),
       page_bits_(static_cast<unsigned>(std::countr_zero(page_bytes / kBlock))),
       partial_below_(threshold(region.partial_lines)),
       more_below_(threshold(region.partial_sectors - std::floor(region.partial_sectors))),
       partial_sectors_(static_cast<unsigned>(region.partial_sectors)) {}
 
-void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
+void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch, HeadDraws draws) {
   first_block_ = base_block_, step_ = 1, count_ = blocks_;
   if (kind_ == Sharing::private_) {
     const auto start = [&](std::uint64_t i) {
@@ -65,6 +80,8 @@ void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch) {
   // would win every first touch, and local homes would keep it ahead.
   places_ = std::max<std::uint64_t>(1, count_ / accesses_), stretch_ = stretch;
   turn_ = kind_ == Sharing::true_shared || kind_ == Sharing::false_shared ? g * stretch / groups_ : 0;
+  ahead_ =
+      scaled(draws.group, static_cast<std::uint64_t>(phase_ * static_cast<double>(places_))) + scaled(draws.wave, skew_);
 }
 
 }  // namespace atl

@@ -7,9 +7,8 @@ from spack.package import *
 class Atoll(CMakePackage):
     """Parallel simulator of the memory system of multi-chip GPUs."""
 
-    # From a clone: `spack dev-build atoll@main`, or `spack develop --path CLONE atoll@main` in an environment.
-    homepage = "https://example.org/atoll"
-    git = "https://example.org/atoll.git"
+    # From a clone: `spack dev-build atoll@main`, or `spack develop --path CLONE atoll@main` in an environment. To have Spack
+    # fetch the sources itself, add `git = ` with the address that you cloned.
 
     license("Apache-2.0")
 

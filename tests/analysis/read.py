@@ -4,14 +4,15 @@ import json
 import os
 import pathlib
 import signal
+from collections.abc import Callable
 
 import support
 import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis.bounded import bounded
-from atoll_analysis import BadResult, config, rates, run_report, structures
+from atoll_analysis.bounded import bounded, note
+from atoll_analysis import BadResult, comparison, config, rates, run_report, structures
 from atoll_analysis.decisions import judged, options, policy, reigns
 from atoll_analysis.figures import sharing
 from atoll_analysis.metrics import metrics, sums
@@ -239,9 +240,43 @@ class CountersOfOtherAtolls(support.FolderTest):
         self.assertIn("llc.of_tomorrow", run_report.page(run))
 
 
+def reading(path: str, work: Callable[[], int | None]) -> int:
+    note(path)
+    return work() or 0
+
+
 def spin() -> int:
     while True:
         pass
+
+
+class Sampled(support.FolderTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.result("sac.h5")
+        support.make_sampled(self.path)
+
+    def test_figures_of_the_whole_workload_stand_beside_what_was_simulated(self) -> None:
+        r = atoll_analysis.load(self.path)
+        assert r.sampling is not None
+        self.assertEqual(r.workload_cycles, 1e6)
+        self.assertNotEqual(r.cycles, 1e6)
+        self.assertEqual(tuple(r.sampling.figures.loc["cycles"]), (1e6, 2e4))
+        self.assertEqual(list(r.sampling.launches["simulated"])[:2], [True, False][:len(r.kernels)])
+        self.assertIn(f"sampled: 1 of {len(r.kernels)} launches simulated", repr(r))
+        whole, simulated = metrics(r), metrics(r, simulated=True)
+        self.assertEqual((whole["cycles"], whole["ipc"], whole["llc.hit_rate"]), (1e6, 3.0, 0.5))
+        self.assertEqual((whole["energy.total"], whole["energy.llc"]), (2.5, 0.5))
+        self.assertEqual(simulated["cycles"], r.cycles)
+
+    def test_its_page_says_so_and_pages_of_several_refuse_it(self) -> None:
+        page = run_report.page(atoll_analysis.load(self.path))
+        self.assertIn("launches simulated", page)
+        self.assertIn("1,000,000", page.replace("1e+06", "1,000,000"))
+        other = self.result("sac.h5").rename(self.folder / "whole.h5")
+        support.make_sampled(self.result("sac.h5"))
+        with self.assertRaisesRegex(BadResult, "is sampled: 1 of"):
+            comparison.compare([atoll_analysis.load(other), atoll_analysis.load(self.path)])
 
 
 class Refusals(support.FolderTest):
@@ -259,7 +294,7 @@ class Refusals(support.FolderTest):
 
     def test_other_versions_are_refused_by_number_with_what_to_do(self) -> None:
         old, new = self.with_attribute("schema_version", 2), self.with_attribute("schema_version", 99)
-        self.assertRegex(old, "version 2, which is too old .* reads 3, 4 and 5.*; run the simulation again")
+        self.assertRegex(old, "version 2, which is too old .* reads 3, 4, 5 and 6.*; run the simulation again")
         self.assertRegex(new, "version 99, which is too new .*; use the analysis/ of the Atoll")
 
     def test_other_hdf5_files_are_told_from_results(self) -> None:
@@ -277,11 +312,14 @@ class Refusals(support.FolderTest):
         for path in (pipe, pathlib.Path("/dev/zero")):
             self.assertIn("is a device, pipe or socket", self.refusal(path))
 
-    def test_reading_by_force_ends_when_hdf5_crashes_or_takes_for_ever(self) -> None:
-        self.assertEqual(bounded("x.h5", lambda: 7), 7)
+    def test_a_reading_child_ends_when_hdf5_crashes_or_takes_for_ever_and_the_file_read_last_is_named(self) -> None:
+        inputs = [pathlib.Path("sweep")]
+        self.assertEqual(bounded(inputs, lambda: 7), 7)
         for work, said in ((lambda: os.kill(os.getpid(), signal.SIGSEGV), "crashes on it .SIGSEGV"), (spin, "takes for ever")):
-            with self.assertRaisesRegex(BadResult, said):
-                bounded("x.h5", work, seconds=1)
+            with self.assertRaisesRegex(BadResult, "^sweep: .*" + said):
+                bounded(inputs, work, seconds=1)
+            with self.assertRaisesRegex(BadResult, "^sweep/a.h5: .*" + said):
+                bounded(inputs, lambda: reading("sweep/a.h5", work), seconds=1)
 
     def test_a_file_cut_short_an_empty_one_a_text_and_none(self) -> None:
         path = self.result()

@@ -104,7 +104,7 @@ class SideBySide(support.FolderTest):
     def test_the_command_writes_a_page_and_says_it_in_a_few_lines(self) -> None:
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            self.assertEqual(cli.main([str(p) for p in self.paths]), 0)
+            self.assertEqual(cli.report([str(p) for p in self.paths]), 0)
         text = said.getvalue().splitlines()
         self.assertEqual(text[0], str(self.folder / "comparison.html"))
         self.assertEqual(text[1:], comparison_report.lines(self.compared))

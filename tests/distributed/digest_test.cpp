@@ -155,6 +155,24 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
   check("static", "rec"), check("dynamic", "directory"), check("sac", "rec"), check("dynamic", "rec_adaptive");
 }
 
+TEST_CASE("every result is the same on 1 to 5 ranks with an L2 in front of the LLC, which writes back or through") {
+  for (const std::string workload : {"stores", "hot"}) {
+    for (const L2Writes writes : {L2Writes::back, L2Writes::through}) {
+      CAPTURE(workload);
+      SystemConfig config = small_system("memory_side", "ring");
+      const std::uint64_t without = run_on(config, workload, 1).digest;
+      config.l2.slices = 8, config.l2.size_kib = 64, config.l2.writes = writes;
+      if (writes == L2Writes::through) config.cluster.sharing = ClusterShare::colab, config.l2.sectored = true;
+      const RunResult one = run_on(config, workload, 1);
+      CHECK(one.digest != without);
+      CHECK(sum_of_chips(one)[Counter::l2_hits] > 0);
+      CHECK((workload == "hot" || sum_of_chips(one)[Counter::l2_atomics] > 0));
+      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, workload, ranks), one);
+      check_same(run_on(config, workload, 3, "2,0,1,0,1"), one);
+    }
+  }
+}
+
 TEST_CASE("every result is the same for any map of chips and controller to ranks") {
   const SystemConfig config = small_system("sm_side", "ring");
   const RunResult one = run_on(config, "stores", 1);

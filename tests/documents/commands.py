@@ -35,7 +35,7 @@ def documents():
 
 def python_with_plots():
     """Debian's own has the packages; another one that stands first on the PATH may not."""
-    for modules in ("h5py, matplotlib, pandas, setuptools, wheel, pip, ensurepip", "h5py, matplotlib, pandas"):
+    for modules in ("h5py, jinja2, matplotlib, pandas, setuptools, wheel, pip, ensurepip", "h5py, jinja2, matplotlib, pandas"):
         for candidate in (sys.executable, "/usr/bin/python3"):
             if subprocess.run([candidate, "-c", "import " + modules], capture_output=True, check=False).returncode == 0:
                 return candidate

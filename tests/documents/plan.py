@@ -26,8 +26,12 @@ class Plan:
 HOURS = "takes from many minutes to hours"
 SLURM = "needs Slurm: integration_slurm runs these scripts"
 RECORDED = "needs programs that nvcc has built; integration_record has the same for other programs"
-ANALYSIS = "python3 -c 'import h5py, matplotlib, pandas'"
+ANALYSIS = "python3 -c 'import h5py, jinja2, matplotlib, pandas'"
 GEMM = "test -x build/release/workloads/gemm"
+
+# The run may have ended before it is watched: exit code 4.
+WATCH = ("(atoll run sac-4chip -w mixed --scale 4 --monitor 0 2>address & until grep '/$' address; do sleep 0.1; done; "
+         "atoll watch $(grep -o 'http.*' address) || test $? = 4; wait)")
 
 PLANS = {
     "README.md": Plan(
@@ -53,6 +57,7 @@ PLANS = {
             "atoll record --check ...": "atoll record --check -o check.h5 -- build/release/workloads/gemm --ni 64 --nj 64 --nk 64",
             "atoll record -o T.h5": "atoll record -o T.h5 -- build/release/workloads/gemm --ni 64 --nj 64 --nk 64",
             "atoll import": "atoll import accel-sim sass/kernelslist.g -o I.h5",
+            "atoll watch": WATCH,
         },
         not_run={"./bootstrap.sh demo": "installs packages and builds; integration_installation runs the same demo from a prefix"},
         needs={"PYTHONPATH=analysis": ANALYSIS, "atoll record": GEMM},
@@ -99,10 +104,16 @@ PLANS = {
     "docs/comparison.md": Plan(not_run={"tests/validation/comparison/report.py": HOURS}),
     "docs/energy.md": Plan(before=["atoll sweep quick"], words={"W": MIXED}),
     "docs/experiments.md": Plan(
-        save={1: "inputs/experiments/own.json"},
+        save={1: "ring.json", 2: "inputs/experiments/own.json"},
+        needs={"atoll-report": ANALYSIS},
         after=["atoll sweep inputs/experiments/own.json --scale 16", "atoll table results/own"],
     ),
     "docs/explain.md": Plan(smaller=True, before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o a.h5", "cp a.h5 b.h5"]),
+    "docs/monitor.md": Plan(
+        smaller=True,
+        instead={"atoll watch": WATCH},
+        differs={"atoll run": "every run has an address of its own"},
+    ),
     "docs/performance.md": Plan(
         smaller=True,
         words={"FILE": MIXED, "N": "2"},
@@ -123,6 +134,7 @@ PLANS = {
                                         "atoll run sac-4chip --workload halo.h5": RECORDED}),
     "docs/reliability.md": Plan(
         not_run={"ATOLL=": f"{HOURS}; robustness_attacks runs a few of each class"}),
+    "docs/real_machines.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/reproduction.md": Plan(not_run={"tests/validation": HOURS, "build/release/atoll sweep": HOURS, "/usr/bin/python3": HOURS}),
     "docs/results.md": Plan(before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o run.h5"]),
     "docs/scaling.md": Plan(not_run={"tests/bench/scale.py": f"{HOURS}, and wants a quiet machine"}),
@@ -131,12 +143,15 @@ PLANS = {
     "docs/validation/coherence.md": Plan(not_run={"cmake --build": "builds a test program",
                                                   "build/release/coherence_stress": f"{HOURS}; unit_chip has its small part"}),
     "docs/validation/colab.md": Plan(not_run={"tests/validation": HOURS, "/usr/bin/python3": HOURS}),
+    "docs/validation/hardware.md": Plan(not_run={"python3 tests/validation": HOURS}),
     "docs/validation/rec.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
+    "docs/validation/sampling.md": Plan(not_run={"tests/validation/sampling.py": HOURS}),
     "docs/validation/sac.md": Plan(not_run={"python3": HOURS, "/usr/bin/python3": HOURS}),
     "docs/validation/selrep.md": Plan(not_run={"atoll sweep": HOURS}),
     "docs/workload_library.md": Plan(needs={"atoll record": GEMM, "atoll run sac-4chip --workload gemm.h5": GEMM}),
     "docs/workloads.md": Plan(
         save={1: "network.json"},
+        needs={"atoll record -o chase.h5": "test -x build/release/workloads/micro_chase"},
         after=["atoll info network.json", "atoll run sac-4chip -w network.json --scale 16"],
     ),
 }

@@ -1,12 +1,16 @@
-"""Damaged files of every kind, and checkpoints whose damage no checksum tells of."""
+"""Damaged files of every kind, and checkpoints and results whose damage no checksum tells of."""
 
 import ctypes
 import ctypes.util
 import os
+import shutil
 import struct
+import sys
 
 from lab import Failure
-from program import SMALL, sets, workload
+from program import SMALL, SOURCE, sets, workload
+
+sys.path.insert(0, os.path.join(SOURCE, "analysis"))
 
 _CRC64 = ctypes.CDLL(ctypes.util.find_library("lzma") or "liblzma.so.5").lzma_crc64
 _CRC64.restype = ctypes.c_uint64
@@ -138,3 +142,31 @@ def sealed(lab):
     path = lab.write("crafted.h5.1.ckpt", checkpoint.image())
     outcome = lab.run(["resume", path, "-o", lab.fresh(".h5"), "--checkpoint-every", "none", "--max-cycles", 30000], timeout=90)
     return "refused" if lab.refused(outcome) else "kept"
+
+
+def sealed_results(lab):
+    """A result that is damaged behind its checksum: HDF5 1.10 crashes on some and turns in circles on others. Whoever reads it
+    ends with numbers or with one message; who reads many goes on to the next."""
+    from atoll_analysis.seal import sealed as seal
+    rng = lab.rng
+    folder = lab.sound("sweep")
+    with open(os.path.join(folder, "w__a.h5"), "rb") as file:
+        image = bytearray(file.read()[:-16])
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(96, len(image))
+        if rng.random() < 0.5:
+            image[at] ^= 1 << rng.randrange(8)
+        else:
+            image[at:at + 8] = struct.pack("<Q", rng.choice(EXTREMES))[:len(image) - at]
+    bad = lab.path("crafted")
+    shutil.rmtree(bad, ignore_errors=True)
+    shutil.copytree(folder, bad)
+    path = lab.write("crafted/w__a.h5", seal(bytes(image)))
+    many = rng.random() < 0.5
+    command = rng.choice((["table", bad], ["sweep", lab.sound("experiment"), "--list", "--out", bad, *sets(*SMALL)]) if many else
+                         (["info", path], ["explain", path], ["compare", lab.sound("result"), path],
+                          ["export", path, "--csv", lab.path("csv"), "--force"]))
+    outcome = lab.run(command, timeout=150)
+    if many and outcome.code != 0:
+        raise Failure(f"one bad result of a sweep must not end `{command[0]}`: {outcome}")
+    return "refused" if not many and lab.refused(outcome) else "kept"

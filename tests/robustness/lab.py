@@ -128,6 +128,12 @@ class Lab:
         return self.write("experiment.json", '{"system": "sac-4chip", "workloads": [{"name": "w", "path": "workload.json"}],'
                           '"variants": [{"name": "a"}, {"name": "b", "set": {"llc.ways": 8}}], "baseline": "a"}')
 
+    def _make_sweep(self):
+        """The folder of a sweep of two small points."""
+        self.sound("workload")
+        self.run(["sweep", self.sound("experiment"), "--out", self.path("swept"), *sets(*SMALL)])
+        return self.path("swept")
+
     def _make_ptx(self):
         folder = os.path.join(program.SOURCE, "tests", "unit", "inputs_ptx", "fixtures")
         with open(sorted(glob.glob(os.path.join(folder, "*.ptx")))[0], "rb") as file:

@@ -7,7 +7,7 @@ from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import joules, percent
 
-LABELS = {"core": "cores", "l1": "L1", "llc": "LLC", "noc": "crossbars", "link": "links", "dram": "DRAM",
+LABELS = {"core": "cores", "l1": "L1", "l2": "L2", "llc": "LLC", "noc": "crossbars", "link": "links", "dram": "DRAM",
           "sm_static": "SMs at rest", "llc_static": "LLC at rest", "chip_static": "chips at rest",
           "dram_static": "DRAM at rest"}
 

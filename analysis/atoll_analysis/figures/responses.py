@@ -9,13 +9,13 @@ from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent, si
 
 LABELS = {"local_llc": "local LLC", "remote_llc": "remote LLC", "local_memory": "local memory",
-          "remote_memory": "remote memory", "neighbour_l1": "neighbouring L1"}
+          "remote_memory": "remote memory", "neighbour_l1": "neighbouring L1", "l2": "L2"}
 
 
 def _colour(origin: str, colours: Palette) -> str:
     """LLCs blue, memories warm; the remote ones lighter."""
     return {"local_llc": colours.c0, "remote_llc": colours.c5, "local_memory": colours.c1, "remote_memory": colours.c4,
-            "neighbour_l1": colours.c2}[origin]
+            "neighbour_l1": colours.c2, "l2": colours.c3}[origin]
 
 
 def by_origin(result: Result) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
 
 LABELS = {"no_warp": "no warps", "l1": "L1", "cluster": "other L1s", "mshr": "MSHRs", "page_home": "page homes",
-          "request": "request crossbar", "slice": "LLC slices", "response": "response crossbar",
+          "request": "request crossbar", "l2": "L2 slices", "slice": "LLC slices", "response": "response crossbar",
           "link_out": "links outwards", "link_in": "links inwards", "dram": "DRAM", "balance": "other chips"}
 _HATCHES = ("", "////", "....", "xxxx")
 _LEAST = 0.0005    # of the run: smaller parts are not seen

@@ -3,8 +3,36 @@
 #include <cmath>
 
 namespace atl {
+namespace {
 
-Machine::Machine(const SystemConfig& c, const DeviceHomes& d) : config(c), map(c), replicas(c), devices(d) {
+/// The system as SMs see it: with the L2's slices.
+SystemConfig as_seen_by_sms(SystemConfig c) {
+  if (c.l2.present()) c.llc.slices = c.l2.slices;
+  return c;
+}
+
+template <class Config> SliceLevel level_of(const Config& c, const SystemConfig& system) {
+  SliceLevel level{};
+  level.slices = c.slices, level.ways = c.ways;
+  if (c.slices != 0) level.sets = c.size_kib * 1024 / c.slices / system.line_bytes / c.ways;
+  level.mshrs = c.mshrs, level.mshr_merges = c.mshr_merges, level.write_buffer = c.write_buffer;
+  level.latency = c.latency_cycles, level.sectored = c.sectored, level.index = c.index;
+  level.lookup_bpc = c.slice_gbps * (1e3 / system.core_clock_mhz);
+  return level;
+}
+
+}  // namespace
+
+Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
+    : config(c),
+      map(c),
+      front_map(as_seen_by_sms(c)),
+      replicas(c),
+      devices(d),
+      has_l2(c.l2.present()),
+      llc(level_of(c.llc, c)),
+      l2(level_of(c.l2, c)),
+      front_slices(has_l2 ? c.l2.slices : c.llc.slices) {
   clusters = c.sm.count / c.noc.sms_per_cluster;
   cluster_ports = clusters * c.noc.memory_routers;
   line_sectors = c.line_bytes / 32;
@@ -15,6 +43,7 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d) : config(c), map(c
   slice_bpc = c.noc.slice_gbps * per_cycle;
   link_port_bpc = c.noc.link_port_gbps * per_cycle;
   lookup_bpc = c.llc.slice_gbps * per_cycle;
+  l2_memory_bpc = c.l2.memory_gbps * per_cycle;
   link_bpc = c.link.bandwidth_gbps * per_cycle;
   const ProtocolRow& protocol = row_of(c.coherence.protocol);
   full_map = protocol.full_map;
@@ -24,6 +53,11 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d) : config(c), map(c
   replicates_read_only = replicates && row_of(c.llc.replication).read_only;
   const bool only_sm_side = row_of(c.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
   shared_network = c.llc.network == LlcNetwork::automatic ? !only_sm_side : c.llc.network == LlcNetwork::shared;
+  if (has_l2) shared_network = false;  // the L2's ports to the memory side are no crossbar's
+  llc.below = c.noc.memory_latency_cycles, l2.below = c.l2.memory_latency_cycles;
+  link_to_slice = has_l2 ? l2.below : c.noc.request_latency_cycles;
+  link_to_fetcher = has_l2 ? l2.below : c.noc.memory_latency_cycles;
+  link_to_cluster = c.noc.response_latency_cycles + (has_l2 ? l2.below : 0);
   const auto rounded = [](std::uint32_t bytes, std::uint32_t to) {
     return static_cast<std::uint16_t>((bytes + to - 1) / to * to);
   };
@@ -42,9 +76,13 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d) : config(c), map(c
       std::max(1u, c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes / static_cast<std::uint32_t>(packet));
   const auto slots = [](double packets) { return static_cast<std::uint32_t>(std::ceil(std::min(packets, 1e6))); };
   const Cycle directory = home_directory ? c.coherence.directory_latency_cycles : 0;
-  request_flight = slots((c.l1.latency_cycles + c.noc.request_latency_cycles + directory + c.llc.latency_cycles + 2) *
-                         std::max(1.0, lookup_bpc / c.line_bytes));
-  response_flight = slots((c.noc.response_latency_cycles + 2) * std::max(1.0, cluster_bpc / packet));
+  const auto flight = [&](Cycle wire, const SliceLevel& level) {
+    return slots((wire + level.latency + 2) * std::max(1.0, level.lookup_bpc / c.line_bytes));
+  };
+  const Cycle from_sms = c.l1.latency_cycles + c.noc.request_latency_cycles + directory;
+  request_flight = llc.request_flight = flight(has_l2 ? std::max(from_sms, l2.below) : from_sms, llc);
+  l2.request_flight = flight(from_sms, l2);
+  response_flight = slots((link_to_cluster + 2) * std::max(1.0, cluster_bpc / packet));
 }
 
 }  // namespace atl

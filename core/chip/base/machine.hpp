@@ -10,19 +10,36 @@
 
 namespace atl {
 
+/// One shared level of a chip: what all of its slices have in common.
+struct SliceLevel {
+  std::uint32_t slices, sets, ways;  ///< slices: of a chip; sets: of a slice
+  std::uint32_t mshrs, mshr_merges, write_buffer;
+  std::uint32_t request_flight;  ///< requests that fit in the wires to a slice besides its queue
+  std::uint32_t latency;
+  Cycle below;  ///< to what it asks on a miss, or to an inter-chip port
+  double lookup_bpc;
+  bool sectored;
+  SetIndex index;
+};
+
 /// The system's constants in the units of the simulation (cycles, bytes per cycle), computed once.
 struct Machine {
   explicit Machine(const SystemConfig& config, const DeviceHomes& devices = {});
 
   const SystemConfig config;
   const AddressMap map;
+  const AddressMap front_map;  ///< of the slices that SMs ask: the L2's, or without one the LLC's
   const ReplicaMap replicas;
-  const DeviceHomes devices;              ///< of a program of several
+  const DeviceHomes devices;  ///< of a program of several
+  bool has_l2;
+  SliceLevel llc, l2;
+  std::uint32_t front_slices;                             ///< per chip, that SMs ask
+  Cycle link_to_slice, link_to_fetcher, link_to_cluster;  ///< from an inter-chip port: requests, a slice's data, an SM's
   std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
   std::uint32_t line_sectors;             ///< 32-byte sectors per line
   std::uint8_t full_line;                 ///< mask of all sectors of a line
   std::uint32_t page_shift;               ///< log2 of lines per page
-  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc;  ///< bytes per core cycle
+  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc, l2_memory_bpc;  ///< bytes per core cycle
   bool full_map;              ///< SM-side slices are kept coherent by directories (SAC section 2.1)
   bool replicates;            ///< a line may live in several slices of a chip
   bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
@@ -39,12 +56,12 @@ struct Machine {
   std::uint32_t link_bytes(const Packet& p) const { return size(link_bytes_, p); }
   /// The slice that serves an SM's request for data that may be replicated; `level` is the logarithm of the degree.
   std::uint32_t slice(LineAddr line, std::uint32_t sm, std::uint32_t level) const {
-    const std::uint32_t shared = map.slice(line);
+    const std::uint32_t shared = front_map.slice(line);
     return level == 0 ? shared : replicas.slice(shared, sm / config.noc.sms_per_cluster, level);
   }
   PageAddr page_of(LineAddr line) const { return {line.value >> page_shift}; }
   std::uint32_t cluster_port(std::uint32_t sm, std::uint32_t slice) const {
-    return sm / config.noc.sms_per_cluster * config.noc.memory_routers + map.router_of_slice(slice);
+    return sm / config.noc.sms_per_cluster * config.noc.memory_routers + front_map.router_of_slice(slice);
   }
 
  private:

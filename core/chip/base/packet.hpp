@@ -35,6 +35,7 @@ enum PacketFlags : std::uint8_t {
   kDirect = 4,      ///< `token` is a warp and scoreboard slot: the request holds no L1 MSHR
   kReadOnlyData = 8,
   kPartialWrite = 32,  ///< bytes of its sectors stay as they are
+  kFromL2 = 32,        ///< of data: they came out of the L2
   kLlcRemote = 16,     ///< the data came out of a slice of another chip than the requester's
   kRides = 128,        ///< an invalidation that another one's message names as well: no bytes of its own
   kFromOwner = 64,     ///< asked of the chip that wrote the line last: `home` is that chip, `token` the line's home
@@ -53,7 +54,8 @@ struct Packet {
   PacketKind kind = PacketKind::read;
   std::uint8_t sectors = 0;  ///< bit mask of 32-byte sectors
   std::uint8_t flags = 0;
-  std::uint8_t slice = 0;    ///< slice index of the line, the same in every chip
+  std::uint8_t slice =
+      0;  ///< slice index of the line, the same in every chip; of the L2 where there is one, but towards memory
   std::uint32_t unused = 0;  ///< no padding: a copy is then of two whole words of 16 bytes
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }

@@ -27,7 +27,9 @@ class StateCheck {
   void slot(std::uint32_t s) const { require_state(s < kScoreboardSlots || s == kNoSlot); }
 
   /// `home_known`: else it may wait for the home of its page.
-  void packet(const Packet& p, bool home_known = true) const;
+  void packet(const Packet& p, bool home_known = true) const { packet(p, home_known, machine.front_slices); }
+  /// Of an LLC slice, towards memory.
+  void below(const Packet& p) const { packet(p, true, machine.llc.slices), require_state(!is_response(p.kind)); }
   void request(const Packet& p) const { packet(p), require_state(!is_response(p.kind)); }
   void response(const Packet& p) const { packet(p), require_state(is_response(p.kind)); }
 
@@ -47,6 +49,8 @@ class StateCheck {
   const Machine& machine;
 
  private:
+  void packet(const Packet& p, bool home_known, std::uint32_t slices) const;
+
   static constexpr unsigned kLineBits = 43;  ///< 48-bit addresses, lines of 32 B
   const std::uint8_t chip_;
   std::map<std::array<std::uint32_t, 3>, int> book_;

@@ -10,7 +10,13 @@
 
 namespace atl {
 namespace {
-std::uint32_t slice_sets(const SystemConfig& c) { return c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways; }
+using enum Counter;
+constexpr LevelCounters kLlcCounters{
+    llc_accesses,   llc_sector_accesses,   llc_reads,  llc_writes,       llc_hits, llc_merges, llc_misses, llc_sector_misses,
+    llc_writebacks, llc_writeback_sectors, llc_stalls, llc_flushed_lines};
+constexpr LevelCounters kL2Counters{l2_accesses, l2_sector_accesses, l2_reads,         l2_writes,     l2_hits,
+                                    l2_merges,   l2_misses,          l2_sector_misses, l2_writebacks, l2_writeback_sectors,
+                                    l2_stalls,   l2_flushed_lines};
 
 /// A request that somebody waits for, unlike write-backs, notices and invalidations.
 bool asks(const Packet& p) {
@@ -21,17 +27,23 @@ bool asks(const Packet& p) {
 LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
     : c_(c),
       id_(id),
-      sectored_(c.machine.config.llc.sectored),
-      sets_(c.machine.config.llc.index, slice_sets(c.machine.config)),
-      tags_(slice_sets(c.machine.config), c.machine.config.llc.ways),
+      l2_(id >= c.machine.llc.slices),
+      sectored_(l2_ ? c.machine.l2.sectored : c.machine.llc.sectored),
+      number_(static_cast<std::uint8_t>(l2_ ? id - c.machine.llc.slices : id)),
+      level_(l2_ ? c.machine.l2 : c.machine.llc),
+      n_(l2_ ? kL2Counters : kLlcCounters),
+      map_(l2_ ? c.machine.front_map : c.machine.map),
+      sets_(level_.index, level_.sets),
+      tags_(level_.sets, level_.ways),
       home_of_(tags_.entries()),
-      mshr_(c.machine.config.llc.mshrs + 1, c.machine.config.llc.mshr_merges),
-      lookup_(c.machine.lookup_bpc),
+      mshr_(level_.mshrs + 1, level_.mshr_merges),
+      lookup_(level_.lookup_bpc),
       out_(1 + directions, 1, c.machine.slice_bpc),
-      write_(c.machine.home_directory ? 1 + directions : 1, 1, c.machine.slice_bpc) {
+      write_(c.machine.home_directory ? 1 + directions : 1, 1, l2_ ? c.machine.l2_memory_bpc : c.machine.slice_bpc),
+      fill_port_(c.machine.l2_memory_bpc) {
   if (c.machine.full_map) full_map_.emplace();
   if (c.machine.home_directory) home_.emplace(c.machine.config.chips);
-  for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + c.machine.request_flight);
+  for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + level_.request_flight);
 }
 
 DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.machine.map.channel(line)]; }
@@ -40,9 +52,13 @@ DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.mac
 
 /// The directory's look-up comes first where it takes time: all requests of a line wait for it, and keep their order.
 void LlcSlice::reach(Cycle at, Queue queue, const Packet& p) {
-  const auto& config = c_.machine.config;
-  if (queue != kFill) at += config.llc.latency_cycles;
-  if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip) at += config.coherence.directory_latency_cycles;
+  if (queue != kFill) {
+    at += level_.latency;
+  } else if (l2_) {
+    at = fill_port_.serve(at, c_.machine.bytes(p));
+  }
+  if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip)
+    at += c_.machine.config.coherence.directory_latency_cycles;
   c_.schedule(at, EventKind::slice_arrive, id_, queue, p);
 }
 
@@ -78,7 +94,7 @@ void LlcSlice::pump() {
     Input& in = in_[queue];
     const std::uint32_t bytes = look_up_bytes(in.fifo.front());
     if (!process(in.fifo.front(), queue)) {
-      ++c_.count[Counter::llc_stalls];
+      ++c_.count[n_.stalls];
       continue;
     }
     if (asks(in.fifo.front())) queued_.leave(c_.now()), ++requests_;
@@ -136,13 +152,13 @@ bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
     case PacketKind::write:
       return writes_through(p) ? write_through(p, queue) : write(p, queue);
     case PacketKind::atomic:
-      return atomic(p, queue);
+      return l2_ ? pass_atomic(p, queue) : atomic(p, queue);
     case PacketKind::own:
       return full_map_->take_notice(*this, p, queue);
     case PacketKind::invalidate:
       return full_map_ ? full_map_->invalidate(*this, p, queue) : home_->process(*this, p, queue);
-    default:  // a write-back of another chip: under split this slice may hold the line too
-      if (c_.role == LlcRole::split) return write(p, queue);
+    default:  // a write-back of another chip, or of an L2: under split, and behind an L2, this slice may hold the line too
+      if (c_.role == LlcRole::split || c_.machine.has_l2) return write(p, queue);
       if (!bypass(p, queue)) return false;
       if (full_map_) full_map_->written_back(p);
       return true;
@@ -150,6 +166,7 @@ bool LlcSlice::process(const Packet& p, std::uint32_t queue) {
 }
 
 bool LlcSlice::writes_through(const Packet& p) const {
+  if (l2_) return c_.machine.config.l2.writes == L2Writes::through;
   return c_.role == LlcRole::split && p.home != c_.chip && c_.machine.config.llc.remote_writes == RemoteWrites::through;
 }
 
@@ -157,8 +174,8 @@ void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_lookup(c_, id_, p, outcome);
   ++accesses_;
-  ++c_.count[Counter::llc_accesses];
-  c_.count[Counter::llc_sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
+  ++c_.count[n_.accesses];
+  c_.count[n_.sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
   if (c_.degrees.on() && p.kind == PacketKind::read) count_degrees(p);
   if (c_.profiler.watches(c_.role)) c_.profiler.home_request(id_, set(p.line), p.line, p.source, p.sectors);
 }
@@ -176,14 +193,14 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
   if ((p.sectors & ~valid) == 0) {
     if (!response_room(p)) return stall(queue);
     tags_.touch(i);
-    ++hits_, ++c_.count[Counter::llc_hits];
-    respond(p, p.source == c_.chip ? 0 : kLlcRemote);
+    ++hits_, ++c_.count[n_.hits];
+    respond(p, l2_ ? kFromL2 : p.source == c_.chip ? 0 : kLlcRemote);
     pump_out();
   } else if (!miss(p, queue, valid, outcome)) {
     return false;
   }
   count_access(p, outcome);
-  ++c_.count[Counter::llc_reads];
+  ++c_.count[n_.reads];
   return true;
 }
 
@@ -191,7 +208,7 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
 /// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
 /// Under split and home directories all of another chip's reads come here, so remote lines leave it more than that one.
 std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
-  const std::uint32_t n = c_.machine.config.llc.mshrs;
+  const std::uint32_t n = level_.mshrs;
   if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
   return (c_.role == LlcRole::split || uses_home_directory()) && p.home != c_.chip ? n - n / 4 : n;
 }
@@ -231,7 +248,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   if (full && !never_waits) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
   if (fetch == 0) {
-    ++c_.count[Counter::llc_merges];
+    ++c_.count[n_.merges];
     outcome = LlcOutcome::merge;
     mshr_[e].arrived |= p.sectors & valid;
     mshr_.add_waiter(e, p), missing_.enter(c_.now());
@@ -245,22 +262,23 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .kind = PacketKind::read,
                .sectors = fetch,
                .flags = kToSlice,
-               .slice = static_cast<std::uint8_t>(id_)};
+               .slice = number_};
   const bool elsewhere = local && uses_full_map() && full_map_->elsewhere(p.line);
-  if (!elsewhere && !take(local ? channel(p.line).gate() : links_->out_gate(links_->channel_for(below)), queue))
-    return false;
+  if (!elsewhere && !take(gate_below(below), queue)) return false;
   if (e == mshr_.kNone) e = mshr_.open(p.line);
   mshr_[e].pending |= fetch;
   mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
   mshr_.add_waiter(e, p), missing_.enter(c_.now());
   below.entry = e;
   outcome = LlcOutcome::fetch;
-  ++c_.count[Counter::llc_misses];
-  c_.count[Counter::llc_sector_misses] += static_cast<unsigned>(std::popcount(fetch));
+  ++c_.count[n_.misses];
+  c_.count[n_.sector_misses] += static_cast<unsigned>(std::popcount(fetch));
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_fetch(c_, id_, below);
   if (elsewhere) {
     full_map_->ask(*this, e, fetch, c_.chip, c_.chip);
+  } else if (l2_) {
+    send_below(below, write_.server.serve(c_.now(), c_.machine.bytes(below)));
   } else if (local) {
     channel(p.line).push(below);
   } else {
@@ -282,15 +300,15 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
   const bool announce = uses_full_map() && full_map_->announces(*this, p, i, hit);
-  if (announce && write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  if (announce && write_.lanes[0].fifo.size() >= level_.write_buffer) return stall(queue);
   if (!hit) install(i, p.line, p.home);
   if (announce) full_map_->announce_write(*this, p);
   put_written(i, p);
   tags_.dirty(i) |= p.sectors;
-  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  ++c_.count[hit ? n_.hits : n_.misses];
   hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
-  ++c_.count[Counter::llc_writes];
+  ++c_.count[n_.writes];
   respond(p, 0);
   pump_out();
   return true;
@@ -313,10 +331,11 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
   return true;
 }
 
-/// A write to another chip's line goes on to its home, which acknowledges it; a copy here is updated, none is made (MCM-GPU
-/// section 5.1 for the L1.5).
+/// A write to another chip's line, or through an L2, goes on to its home, which acknowledges it; a copy here is updated,
+/// none is made (MCM-GPU section 5.1 for the L1.5).
 bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
-  if (!take(links_->out_gate(links_->channel_for(p)), queue)) return false;
+  if (l2_ && !write_.lanes[0].fifo.empty()) return stall(queue);  // behind an atomic, whose line it may be
+  if (!take(gate_below(p), queue)) return false;
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;
   if (hit) put_written(i, p);
@@ -325,10 +344,11 @@ bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
 }
 
 void LlcSlice::pass_to_home(const Packet& p, bool hit) {
-  ++c_.count[hit ? Counter::llc_hits : Counter::llc_misses];
+  ++c_.count[hit ? n_.hits : n_.misses];
   hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
-  ++c_.count[Counter::llc_writes];
+  ++c_.count[n_.writes];
+  if (l2_) return send_below(p, write_.server.serve(c_.now(), c_.machine.bytes(p)));
   if (c_.machine.shared_network) out_.server.serve(c_.now(), c_.machine.bytes(p));
   c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   c_.schedule(c_.now() + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p), 0,
@@ -362,6 +382,18 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
   }
   count_access(p, outcome);
   ++c_.count[Counter::llc_atomics];
+  return true;
+}
+
+/// Atomics execute at the home's LLC. What this L2 has of the line goes there ahead of them, by the same queue.
+bool LlcSlice::pass_atomic(const Packet& p, std::uint32_t queue) {
+  if (write_.lanes[0].fifo.size() >= level_.write_buffer) return stall(queue);
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_llc_lookup(c_, id_, p, LlcOutcome::bypass);
+  ++c_.count[Counter::l2_atomics];
+  end_copy(p.line);
+  write_.push(0, p);
+  pump_write();
   return true;
 }
 

@@ -22,7 +22,14 @@ class DramChannel;
 class Links;
 class ResponseNetwork;
 
-/// One slice of the last-level cache: write-back, LRU, with MSHRs and a path past the tags (SAC section 3.1).
+/// The counters of a level of shared caches.
+struct LevelCounters {
+  Counter accesses, sector_accesses, reads, writes, hits, merges, misses, sector_misses, writebacks, writeback_sectors,
+      stalls, flushed_lines;
+};
+
+/// One slice of a shared cache, the last level (LLC) or the L2 in front of it: write-back, LRU, with MSHRs and, in the LLC,
+/// a path past the tags (SAC section 3.1).
 ///
 /// Requests of the chip's own SMs and those from the links queue separately, and the latter never wait for a link: a
 /// slice that waits for a remote chip still serves the remote chip's requests. That, and responses that are always taken
@@ -30,16 +37,23 @@ class ResponseNetwork;
 ///
 /// What slices of different chips say to each other is the protocol's: FullMap or Home, which the run has from its start, or
 /// neither (software coherence).
+///
+/// An L2 slice serves its own chip's SMs, whoever is the home, and asks the home's LLC for what it misses: a slice of this
+/// chip as it asks those of others, by packets that name it. Atomics pass it by.
 class LlcSlice {
  public:
-  enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };  // kFill: data from the links, not a queue
+  /// kFromSms: of this chip's SMs or, where there is an L2, of its slices; kFill: data from below, not a queue.
+  enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };
 
+  /// `id`: among the slices of the chip, of which an L2's come behind those of the LLC.
   LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions);
   /// `agent`: keeps the chip's home directory, if there is one.
   void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
     channels_ = &channels, links_ = &links, responses_ = &responses;
     if (home_) home_->connect(*agent);
   }
+  /// Of a chip with an L2: the first slice of the other level.
+  void connect(LlcSlice* other) { other_ = other; }
   Gate& gate(std::uint32_t queue) { return in_[queue].gate; }
   /// A packet reaches the slice at `at`: a request whose sender holds a credit of gate(queue), or data (kFill). What the
   /// slice takes until it looks at the packet is charged here.
@@ -60,11 +74,15 @@ class LlcSlice {
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
 
+  /// A line of this chip is there, as if it had been read. Between kernels; what it replaces is gone.
+  void warm(LineAddr line, std::uint8_t sectors);
   void begin_flush(Flush scope);
   void on_flush();
   bool flushing() const { return flush_next_ != kNotFlushing; }
   /// Write-backs that have left the tags and are not yet in memory, and notices of writes that the home has not yet taken.
   std::uint32_t writebacks() const { return writebacks_; }
+  /// A flush goes on, or what was written back is on its way.
+  bool busy() const { return flushing() || writebacks_ != 0; }
   /// Invalidations that the sharers have not yet acknowledged.
   std::uint32_t invalidations() const { return invalidations_; }
   /// Lines are missing, if only some that nobody waits for any more.
@@ -116,6 +134,7 @@ class LlcSlice {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, tags_, fixed(home_of_), mshr_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
     state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_);
+    if (l2_) state(a, fill_port_);
     if (full_map_) state(a, *full_map_);
     if (home_) state(a, *home_);
   }
@@ -148,6 +167,7 @@ class LlcSlice {
   void end_copies(const Packet& atomic);
   void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);
+  bool pass_atomic(const Packet& p, std::uint32_t queue);
   bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
   std::uint32_t mshr_limit(const Packet& p, std::uint32_t queue) const;
   std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
@@ -160,6 +180,7 @@ class LlcSlice {
   bool drop_copy(LineAddr line);
   void install(std::uint32_t i, LineAddr line, std::uint8_t home);
 
+  Wait wait_below(const Packet& p) const;
   Wait wait_to_answer(const Lane& lane) const;
   Wait wait_to_write_back(const Lane& lane) const;
 
@@ -172,10 +193,13 @@ class LlcSlice {
   void respond(const Packet& request, std::uint8_t flags);
   void pump_out();
   void pump_write();
+  Gate& gate_below(const Packet& p);
+  void send_below(const Packet& p, Cycle depart);
+  void answer_l2(const Packet& p, std::uint32_t lane, Cycle depart);
   void make_room(std::uint32_t victim);
   void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors);
   bool write_room(std::uint32_t victim);
-  std::uint32_t set(LineAddr line) const { return sets_(c_.machine.map.line_in_slice(line)); }
+  std::uint32_t set(LineAddr line) const { return sets_(map_.line_in_slice(line)); }
   DramChannel& channel(LineAddr line) const;
   static Packet response(const Packet& request, std::uint8_t flags);
   void count_access(const Packet& p, LlcOutcome outcome);
@@ -183,7 +207,11 @@ class LlcSlice {
 
   Context& c_;
   const std::uint16_t id_;
-  const bool sectored_;
+  const bool l2_, sectored_;
+  const std::uint8_t number_;  ///< among the slices of its level
+  const SliceLevel& level_;
+  const LevelCounters& n_;
+  const AddressMap& map_;  ///< of its level
   SetIndexer sets_;
   TagArray tags_;
   std::vector<std::uint8_t> home_of_;  ///< [entry] home chip of the line there
@@ -197,9 +225,11 @@ class LlcSlice {
   /// Responses. Look-ups stall while their lane is full; answers that come from memory always enter, so that memory is never
   /// blocked: their number is bounded by the MSHRs and their merges.
   OutPort out_;
-  /// Write-backs, bounded by llc.write_buffer and one victim per MSHR, and full_map's messages. Under a home directory
-  /// lanes more for invalidations, one for each direction of links.
+  /// Write-backs, bounded by the level's write_buffer and one victim per MSHR, and full_map's messages. Under a home
+  /// directory lanes more for invalidations, one for each direction of links. An L2's other messages to the memory side take
+  /// their share of this port.
   OutPort write_;
+  Server fill_port_;  ///< of an L2: what comes from the memory side
   std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
   Flush flush_{};
   std::uint64_t accesses_ = 0, hits_ = 0, requests_ = 0;
@@ -207,6 +237,7 @@ class LlcSlice {
   std::vector<DramChannel>* channels_ = nullptr;
   Links* links_ = nullptr;
   ResponseNetwork* responses_ = nullptr;
+  LlcSlice* other_ = nullptr;  ///< of an L2 slice the LLC's, of a slice behind an L2 the L2's
 };
 
 }  // namespace atl

@@ -108,11 +108,13 @@ void LlcSlice::pump_out() {
   }
   out_.pump<true>(
       c_, {WaiterKind::slice_out, 0, id_}, EventKind::slice_out,
-      [&](const Packet& p) -> Gate& {
-        return p.source == c_.chip ? responses_->gate(c_.machine.cluster_port(p.sm, p.slice))
-                                   : links_->out_gate(links_->channel_for(p));
+      [&](const Packet& p) -> Gate* {
+        if (p.source != c_.chip) return &links_->out_gate(links_->channel_for(p));
+        if (p.has(kToSlice)) return nullptr;  // an L2 takes all answers that it asked for
+        return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
       },
       [&](const Packet& p, std::uint32_t lane, Cycle depart) {
+        if (other_ != nullptr && !l2_) return answer_l2(p, lane, depart);
         const Cycle at = depart + c_.machine.config.noc.response_latency_cycles;
         if (lane == 0) {
           c_.schedule(at, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
@@ -123,11 +125,27 @@ void LlcSlice::pump_out() {
       });
 }
 
+/// What a slice behind an L2 answers: to the L2 of its chip or another one, or past it to an SM.
+void LlcSlice::answer_l2(const Packet& p, std::uint32_t lane, Cycle depart) {
+  const Cycle at = depart + c_.machine.l2.below;
+  if (lane != 0) {
+    c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+  } else {
+    c_.count[Counter::noc_l2_bytes] += c_.machine.bytes(p);
+    if (p.has(kToSlice)) {
+      other_[p.slice].reach(at, kFill, p);
+    } else {
+      c_.schedule(at + c_.machine.config.noc.response_latency_cycles, EventKind::response_arrive,
+                  c_.machine.cluster_port(p.sm, p.slice), 0, p);
+    }
+  }
+  unstall();
+}
+
 // ---- Write-back ----
 
 bool LlcSlice::write_room(std::uint32_t victim) {
-  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 ||
-         write_.lanes[0].fifo.size() < c_.machine.config.llc.write_buffer;
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.lanes[0].fifo.size() < level_.write_buffer;
 }
 
 /// A dirty victim goes to the write-back port.
@@ -136,7 +154,7 @@ void LlcSlice::make_room(std::uint32_t victim) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
   if (tags_.dirty(victim) == 0) return;
-  c_.count[Counter::llc_writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
+  c_.count[n_.writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
   write_back(tags_.line(victim), home_of_[victim], tags_.dirty(victim));
 }
 
@@ -147,21 +165,20 @@ void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors
                  .kind = PacketKind::writeback,
                  .sectors = sectors,
                  .flags = kToSlice,
-                 .slice = static_cast<std::uint8_t>(id_)};
+                 .slice = number_};
   ++writebacks_;
-  ++c_.count[Counter::llc_writebacks];
+  ++c_.count[n_.writebacks];
   write_.push(0, p);
   pump_write();
 }
 
 void LlcSlice::pump_write() {
   write_.pump(
-      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write,
-      [&](const Packet& p) -> Gate& {
-        return p.home == c_.chip ? channel(p.line).gate() : links_->out_gate(links_->channel_for(p));
-      },
+      c_, {WaiterKind::slice_write, 0, id_}, EventKind::slice_write, [&](const Packet& p) { return &gate_below(p); },
       [&](const Packet& p, std::uint32_t, Cycle depart) {
-        if (p.home == c_.chip) {
+        if (l2_) {
+          send_below(p, depart);
+        } else if (p.home == c_.chip) {
           channel(p.line).push(p);
         } else {
           c_.schedule(depart + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p),
@@ -170,6 +187,24 @@ void LlcSlice::pump_write() {
         unstall();
         if (flushing()) c_.schedule(c_.now(), EventKind::slice_flush, id_);
       });
+}
+
+/// Where `p` needs a credit that goes on to the home: to its memory or, from an L2, to its LLC.
+Gate& LlcSlice::gate_below(const Packet& p) {
+  if (p.home != c_.chip) return links_->out_gate(links_->channel_for(p));
+  return l2_ ? other_[c_.machine.map.slice(p.line)].gate(kFromSms) : channel(p.line).gate();
+}
+
+/// From an L2. All that leaves for the memory side does so in the order of these calls.
+void LlcSlice::send_below(const Packet& p, Cycle depart) {
+  const Cycle at = depart + level_.below;
+  if (p.home == c_.chip) {
+    c_.count[Counter::noc_l2_bytes] += c_.machine.bytes(p);
+    other_[c_.machine.map.slice(p.line)].reach(at, kFromSms, p);
+  } else {
+    if (!p.has(kToSlice)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
+    c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+  }
 }
 
 void LlcSlice::begin_flush(Flush scope) {
@@ -197,7 +232,7 @@ void LlcSlice::on_flush() {
       c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
     make_room(flush_next_);
     tags_.invalidate(flush_next_);
-    ++c_.count[Counter::llc_flushed_lines];
+    ++c_.count[n_.flushed_lines];
   }
   flush_next_ = kNotFlushing;
 }
@@ -205,12 +240,7 @@ void LlcSlice::on_flush() {
 // ---- Copies ----
 
 Packet LlcSlice::to_chip(std::uint8_t chip, PacketKind kind, LineAddr line) const {
-  return {.line = line,
-          .source = c_.chip,
-          .home = chip,
-          .kind = kind,
-          .flags = kToSlice,
-          .slice = static_cast<std::uint8_t>(id_)};
+  return {.line = line, .source = c_.chip, .home = chip, .kind = kind, .flags = kToSlice, .slice = number_};
 }
 
 /// Answers another chip's read out of entry `i`.
@@ -248,6 +278,18 @@ void LlcSlice::install(std::uint32_t i, LineAddr line, std::uint8_t home) {
   home_of_[i] = home;
 }
 
+void LlcSlice::warm(LineAddr line, std::uint8_t sectors) {
+  const std::uint32_t s = set(line);
+  std::uint32_t i = tags_.find(s, line);
+  if (i == TagArray::kMiss) {
+    tags_.install(i = tags_.victim(s), line);
+    home_of_[i] = c_.chip;
+  } else {
+    tags_.touch(i);
+  }
+  tags_.valid(i) |= sectors;
+}
+
 std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
   std::uint32_t local = 0, remote = 0;
   for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
@@ -260,21 +302,23 @@ std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
 
 std::string LlcSlice::describe_stall() const {
   std::string text;
+  const std::string name = fmt::format("{}slice {}", l2_ ? "L2 " : "", number_);
+  const std::string_view above = other_ != nullptr && !l2_ ? "the L2" : "SMs";
   for (std::uint32_t q = 0; q < 2; ++q) {
     const Input& in = in_[q];
     if (in.fifo.empty()) continue;
-    text += fmt::format("slice {}: {} requests from {}{}\n", id_, in.fifo.size(), q == kFromSms ? "SMs" : "links",
+    text += fmt::format("{}: {} requests from {}{}\n", name, in.fifo.size(), q == kFromSms ? above : "links",
                         in.lined_up != nullptr ? ", the first waits for a credit of memory, link or response port"
                         : in.stalled           ? ", the first waits for an MSHR, write buffer or bypass entry"
                                                : "");
   }
-  if (mshr_.in_use() != 0) text += fmt::format("slice {}: {} lines missing\n", id_, mshr_.in_use());
+  if (mshr_.in_use() != 0) text += fmt::format("{}: {} lines missing\n", name, mshr_.in_use());
   for (const Lane& lane : out_.lanes) {
     if (lane.waiting)
-      text += fmt::format("slice {}: {} responses wait for the response crossbar or a link\n", id_, lane.fifo.size());
+      text += fmt::format("{}: {} responses wait for the response crossbar or a link\n", name, lane.fifo.size());
   }
-  if (invalidations_ != 0) text += fmt::format("slice {}: {} invalidations not acknowledged\n", id_, invalidations_);
-  if (writebacks_ != 0) text += fmt::format("slice {}: {} write-backs under way\n", id_, writebacks_);
+  if (invalidations_ != 0) text += fmt::format("{}: {} invalidations not acknowledged\n", name, invalidations_);
+  if (writebacks_ != 0) text += fmt::format("{}: {} write-backs under way\n", name, writebacks_);
   return text;
 }
 

@@ -148,15 +148,19 @@ void Links::on_credit(std::uint32_t channel) {
 Gate* Links::destination_gate(const Packet& p) {
   if (to_slice(p)) return nullptr;
   if (is_response(p.kind)) return &responses_->gate(c_.machine.cluster_port(p.sm, p.slice));
-  return &(*slices_)[slice_for(p)].gate(LlcSlice::kFromLinks);
+  return &slices_[slice_for(p)].gate(LlcSlice::kFromLinks);
 }
 
 /// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
-/// for the home's too, unless the home looks the line up and the one that asked is a replica's.
+/// for the home's too, unless the home looks the line up and the one that asked is a replica's or an L2's.
 std::uint32_t Links::slice_for(const Packet& p) const {
+  if (c_.machine.has_l2) return c_.machine.map.slice(p.line);
   const bool looks_up = !c_.sm_side() || c_.machine.home_directory;
   return p.has(kToSlice) && c_.machine.replicates && looks_up ? c_.machine.map.slice(p.line) : p.slice;
 }
+
+/// The slice of this chip that an answer goes to.
+LlcSlice& Links::fetcher(const Packet& p) const { return slices_.last(c_.machine.front_slices)[p.slice]; }
 
 void Links::pump_in(std::uint32_t channel) {
   ChannelState& s = state_[channel];
@@ -186,15 +190,14 @@ void Links::pump_in(std::uint32_t channel) {
 }
 
 void Links::hand_on(const Packet& p, Cycle depart) {
-  const auto& config = c_.machine.config;
   if (p.has(kToSlice) || !is_response(p.kind)) c_.count[Counter::noc_link_bytes] += c_.machine.bytes(p);
   if (to_slice(p)) {
-    (*slices_)[p.slice].reach(depart + config.noc.memory_latency_cycles, LlcSlice::kFill, p);
+    fetcher(p).reach(depart + c_.machine.link_to_fetcher, LlcSlice::kFill, p);
   } else if (is_response(p.kind)) {
-    c_.schedule(depart + config.noc.response_latency_cycles, EventKind::response_arrive,
-                c_.machine.cluster_port(p.sm, p.slice), 0, p);
+    c_.schedule(depart + c_.machine.link_to_cluster, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0,
+                p);
   } else {
-    (*slices_)[slice_for(p)].reach(depart + config.noc.request_latency_cycles, LlcSlice::kFromLinks, p);
+    slices_[slice_for(p)].reach(depart + c_.machine.link_to_slice, LlcSlice::kFromLinks, p);
   }
 }
 

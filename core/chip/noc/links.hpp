@@ -19,7 +19,8 @@ class ResponseNetwork;
 class Links {
  public:
   Links(Context& c, std::vector<Edge>& edges);
-  void connect(std::vector<LlcSlice>& slices, ResponseNetwork& responses) { slices_ = &slices, responses_ = &responses; }
+  /// `slices`: all of the chip.
+  void connect(std::span<LlcSlice> slices, ResponseNetwork& responses) { slices_ = slices, responses_ = &responses; }
 
   /// Channel by which a packet leaves this chip for its destination.
   std::uint32_t channel_for(const Packet& p, std::uint32_t arrived_on = ChipTopology::kStart) const {
@@ -97,6 +98,7 @@ class Links {
   void free_buffer(std::uint32_t channel);
   Gate* destination_gate(const Packet& p);
   std::uint32_t slice_for(const Packet& p) const;
+  LlcSlice& fetcher(const Packet& p) const;
   void hand_on(const Packet& p, Cycle depart);
   Mail& outbox(std::uint32_t neighbour) { return edges_[edge_of_[neighbour]].outbox; }
 
@@ -109,7 +111,7 @@ class Links {
   std::vector<Port> port_;
   const bool shared_;  ///< several chips send to a port, behind a switch
   bool credits_timed_ = false;
-  std::vector<LlcSlice>* slices_ = nullptr;
+  std::span<LlcSlice> slices_;
   ResponseNetwork* responses_ = nullptr;
 };
 

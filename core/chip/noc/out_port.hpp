@@ -47,7 +47,8 @@ struct OutPort {
     if (lanes[lane].fifo.empty()) ready &= ~bit(lane);
     return p;
   }
-  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, `send(packet, lane, depart)` hands it on.
+  /// Sends what can be sent now. `gate_of(packet)` is the destination's gate, nullptr where it needs no credit;
+  /// `send(packet, lane, depart)` hands it on.
   /// `self` is who to resume (its sub is set to the lane), `timer` the event that calls again.
   /// `kPassing`: while all heads wait, the first packet behind them goes that has a credit, as from a virtual queue per
   /// destination; packets to one destination stay in order.
@@ -70,10 +71,10 @@ struct OutPort {
       const auto k = static_cast<std::uint32_t>(std::countr_zero(from_next != 0 ? from_next : ready));
       Lane& lane = lanes[k];
       if (!lane.granted) {
-        Gate& g = gate_of(lane.fifo.front());
-        if (!g.acquire()) {
+        Gate* g = gate_of(lane.fifo.front());
+        if (g != nullptr && !g->acquire()) {
           self.sub = static_cast<std::uint8_t>(k);
-          g.wait(self);
+          g->wait(self);
           lane.waiting = true;
           ready &= ~bit(k);
           continue;
@@ -97,7 +98,7 @@ struct OutPort {
       return false;
     }
     for (std::size_t i = 1; i < fifo.size(); ++i) {
-      if (!gate_of(fifo.at(i)).acquire()) continue;
+      if (Gate* g = gate_of(fifo.at(i)); g != nullptr && !g->acquire()) continue;
       const Packet p = fifo.take_at(i);
       send(p, 0, server.serve(c.now(), c.machine.bytes(p)));
       return true;

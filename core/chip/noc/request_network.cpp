@@ -14,6 +14,10 @@ RequestNetwork::RequestNetwork(Context& c, std::uint32_t directions)
       lanes_(1 + directions),
       resumed_(port_.size() * lanes_) {}
 
+void RequestNetwork::connect(std::span<LlcSlice> slices, Links& links) {
+  slices_ = slices.last(c_.machine.front_slices), links_ = &links;
+}
+
 std::uint32_t RequestNetwork::lane_of(const Packet& p) const { return to_local_slice(p) ? 0 : links_->lane_for(p); }
 
 Gate* RequestNetwork::gate_for(Packet& p) {
@@ -74,15 +78,16 @@ void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
 }
 
 /// Memory-side: the home's slice. SM-side and split: the own chip's slice, whoever is the home; atomics execute at the home.
+/// An L2 takes all.
 bool RequestNetwork::to_local_slice(const Packet& p) const {
-  return p.home == c_.chip || (c_.role != LlcRole::memory_side && p.kind != PacketKind::atomic);
+  return p.home == c_.chip || c_.machine.has_l2 || (c_.role != LlcRole::memory_side && p.kind != PacketKind::atomic);
 }
 
 void RequestNetwork::pump(std::uint32_t port) {
   port_[port].pump(
       c_, {WaiterKind::request_port, 0, static_cast<std::uint16_t>(port)}, EventKind::request_port,
-      [&](const Packet& p) -> Gate& {
-        return to_local_slice(p) ? (*slices_)[p.slice].gate(LlcSlice::kFromSms) : links_->out_gate(links_->channel_for(p));
+      [&](const Packet& p) {
+        return to_local_slice(p) ? &slices_[p.slice].gate(LlcSlice::kFromSms) : &links_->out_gate(links_->channel_for(p));
       },
       [&](const Packet& p, std::uint32_t lane, Cycle depart) {
         const auto& config = c_.machine.config;
@@ -90,7 +95,7 @@ void RequestNetwork::pump(std::uint32_t port) {
         c_.count[Counter::noc_request_bytes] += c_.machine.bytes(p);
         const Cycle at = depart + config.l1.latency_cycles + config.noc.request_latency_cycles;
         if (lane == 0) {
-          (*slices_)[p.slice].reach(at, LlcSlice::kFromSms, p);
+          slices_[p.slice].reach(at, LlcSlice::kFromSms, p);
         } else {
           c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }

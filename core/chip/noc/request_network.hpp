@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "core/chip/base/census.hpp"
@@ -16,7 +17,8 @@ class LlcSlice;
 class RequestNetwork {
  public:
   RequestNetwork(Context& c, std::uint32_t directions);
-  void connect(std::vector<LlcSlice>& slices, Links& links) { slices_ = &slices, links_ = &links; }
+  /// `slices`: all of the chip.
+  void connect(std::span<LlcSlice> slices, Links& links);
 
   /// Fills in the packet's home. Returns the gate of the queue that it needs a credit of; nullptr if nobody knows the
   /// home yet, or if it has to stay behind a request that waited for it: then it will wait here and needs none.
@@ -65,7 +67,7 @@ class RequestNetwork {
   std::uint32_t lanes_;
   std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit
   std::uint32_t resuming_ = 0;         ///< requests in these queues
-  std::vector<LlcSlice>* slices_ = nullptr;
+  std::span<LlcSlice> slices_;         ///< that SMs ask
   Links* links_ = nullptr;
 };
 

@@ -89,7 +89,7 @@ void ClusterSharing::take_census(Census& census) const {
 Wait RequestNetwork::wait_of(const Lane& lane) const {
   if (!lane.waiting || lane.fifo.empty()) return Wait::request;
   const Packet& p = lane.fifo.front();
-  return to_local_slice(p) ? (*slices_)[p.slice].wait_of(LlcSlice::kFromSms) : links_->wait_of(links_->channel_for(p));
+  return to_local_slice(p) ? slices_[p.slice].wait_of(LlcSlice::kFromSms) : links_->wait_of(links_->channel_for(p));
 }
 
 Wait RequestNetwork::wait_behind(const Gate& gate, std::uint32_t sm) const {
@@ -134,18 +134,25 @@ void ResponseNetwork::take_census(Census& census) const {
 
 Wait LlcSlice::wait_of(std::uint32_t queue) const {
   const Input& in = in_[queue];
-  if (in.fifo.empty() || (in.lined_up == nullptr && !in.stalled)) return Wait::slice;
+  if (in.fifo.empty() || (in.lined_up == nullptr && !in.stalled)) return l2_ ? Wait::l2 : Wait::slice;
   const Packet& p = in.fifo.front();
-  if (in.lined_up != nullptr) return p.home == c_.chip ? Wait::dram : links_->wait_of(links_->channel_for(p));
+  if (in.lined_up != nullptr) return wait_below(p);
   if (!response_room(p)) {
     const Lane& lane = out_.lanes[lane_of(response(p, 0))];
     return wait_to_answer(lane);
   }
-  const std::uint32_t room = c_.machine.config.llc.write_buffer;
-  if (write_.lanes[0].fifo.size() >= room) return wait_to_write_back(write_.lanes[0]);
+  const std::uint32_t room = level_.write_buffer;
+  const bool behind_atomic = l2_ && writes_through(p) && p.kind == PacketKind::write && !write_.lanes[0].fifo.empty();
+  if (write_.lanes[0].fifo.size() >= room || behind_atomic) return wait_to_write_back(write_.lanes[0]);
   const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
   if (writes && uses_home_directory() && !home_->invalidation_room(*this)) return Wait::coherence;
   return Wait::llc_mshr;
+}
+
+/// What the queue waits for that takes what this slice sends on.
+Wait LlcSlice::wait_below(const Packet& p) const {
+  if (p.home != c_.chip) return links_->wait_of(links_->channel_for(p));
+  return l2_ ? other_[c_.machine.map.slice(p.line)].wait_of(kFromSms) : Wait::dram;
 }
 
 Wait LlcSlice::wait_to_answer(const Lane& lane) const {
@@ -155,9 +162,8 @@ Wait LlcSlice::wait_to_answer(const Lane& lane) const {
 }
 
 Wait LlcSlice::wait_to_write_back(const Lane& lane) const {
-  if (!lane.waiting || lane.fifo.empty()) return Wait::slice;
-  const Packet& p = lane.fifo.front();
-  return p.home == c_.chip ? Wait::dram : links_->wait_of(links_->channel_for(p));
+  if (!lane.waiting || lane.fifo.empty()) return l2_ ? Wait::l2 : Wait::slice;
+  return wait_below(lane.fifo.front());
 }
 
 void LlcSlice::take_census(Census& census) const {
@@ -172,7 +178,7 @@ void LlcSlice::take_census(Census& census) const {
     bool remote = false, owned = false, first = true;
     for_each_waiter([&](const Packet& p) {
       if (std::exchange(first, false)) {
-        remote = p.home != c_.chip;
+        remote = l2_ || p.home != c_.chip;
         owned = !remote && uses_full_map() && full_map_->elsewhere(entry.line);
       }
       census.packet(p, remote ? Wait::fetch : owned ? Wait::coherence : Wait::dram);
@@ -225,7 +231,7 @@ void Links::take_census(Census& census) const {
     const Packet& head = s.in.front();
     const Wait inward = !s.waiting               ? Wait::link
                         : is_response(head.kind) ? Wait::response
-                                                 : (*slices_)[slice_for(head)].wait_of(LlcSlice::kFromLinks);
+                                                 : slices_[slice_for(head)].wait_of(LlcSlice::kFromLinks);
     for (std::size_t k = 0; k < s.in.size(); ++k) census.packet(s.in.at(k), inward);
     arrived[Census::index(inward)] += s.in.size() * census.weight;
   }
@@ -246,14 +252,27 @@ void Chip::begin_census() {
   span_ = Span::running, span_since_ = c_.now();
 }
 
-/// What the counters know.
 void Chip::end_census() {
-  if (census_.empty()) return;
+  if (!census_.empty()) complete_census(census_.back());
+}
+
+/// What the counters know.
+void Chip::complete_census(WaitCensus& kernel) const {
   const Counters d = c_.count - at_kernel_start_;
-  WaitCensus& kernel = census_.back();
   kernel.issued = d[Counter::sm_issue_busy], kernel.l1_hits = d[Counter::l1_hits];
   kernel.memory_reads = d[Counter::dram_reads];
   kernel.local = d[Counter::requests_local], kernel.remote = d[Counter::requests_remote];
+}
+
+/// Kernel, what the chip does, CTAs done and to do, and the kernel's census as if it ended now.
+std::vector<std::uint64_t> Chip::look() const {
+  if (!shows_looks_ || census_.empty()) return {};
+  WaitCensus kernel = census_.back();
+  kernel.span[static_cast<std::size_t>(span_)] += c_.now() - span_since_;
+  complete_census(kernel);
+  std::vector<std::uint64_t> out{kernel_, static_cast<std::uint64_t>(span_), finished_, ctas_ ? ctas_->count() : 0};
+  kernel.each([&](std::uint64_t& x) { out.push_back(x); });
+  return out;
 }
 
 /// At `census_schedule_.next()`, and at all looks after it before `until` at which nothing will have changed: while no warp
@@ -268,7 +287,7 @@ void Chip::take_census(Cycle until) {
   Census census{kernel, c_.count, now, weight};
   const std::uint64_t before = kernel.outstanding[0];
   for (const Sm& s : sms_) s.count_requests(census);
-  if (c_.role == LlcRole::memory_side) kernel.outstanding_at_home += kernel.outstanding[0] - before;
+  if (c_.role == LlcRole::memory_side && !c_.machine.has_l2) kernel.outstanding_at_home += kernel.outstanding[0] - before;
   // Warps fill more than the host's caches: where there are many SMs, each look sees some of them.
   const std::size_t step = sms_.size() >= 2 * kLookStep ? kLookStep : 1;
   if (span_ == Span::running)

@@ -19,6 +19,7 @@ std::uint64_t id_of(const Packet& p) { return std::uint64_t{p.source} << 48 | st
 /// Is there one place, the home's slice, where all stores to a line take their order?
 bool home_orders(const SystemConfig& c) {
   if (row_of(c.llc.replication).all_lines) return false;
+  if (c.l2.present()) return c.l2.writes == L2Writes::through;
   const ProtocolRow& protocol = row_of(c.coherence.protocol);
   if (protocol.home.present || !protocol.llc_keeps_remote) return true;
   const Roles roles = row_of(c.llc.organisation).traits.roles;
@@ -31,7 +32,7 @@ bool home_orders(const SystemConfig& c) {
 
 void ConsistencyChecker::begin(const Context& c) {
   const SystemConfig& config = c.machine.config;
-  line_bytes_ = config.line_bytes;
+  line_bytes_ = config.line_bytes, llc_slices_ = config.llc.slices;
   home_orders_ = home_orders(config);
   passed_by_ = row_of(config.llc.replication).all_lines;
   owners_keep_ = c.machine.full_map;

@@ -23,8 +23,8 @@ class Chip;
 /// - memory, at the end, with the last stores.
 ///
 /// Where all stores to a line meet at its home, the order in which they arrive there decides, and any program can be
-/// checked. Where they do not (write-back of remote lines, Adaptive's private LLC), sectors that several SMs write in one
-/// kernel, or that atomics change, are left out until one SM writes them anew.
+/// checked. Where they do not (write-back of remote lines or of an L2, Adaptive's private LLC), sectors that several SMs
+/// write in one kernel, or that atomics change, are left out until one SM writes them anew.
 ///
 /// Sees all chips; so all must be in one process, driven by one thread. Where it takes hardware to be cleverer than the
 /// model's timing, it follows the hardware (docs/validation/DEVIATIONS.md) and counts how often.
@@ -104,15 +104,17 @@ class ConsistencyChecker : public ChipObserver {
   consistency::Request& request_of(const Context& c, const Packet& p);
   // Slices and memory (consistency_slices.cpp)
   void leave_slice(const Context& c, const Packet& p);
-  void fill(const Context& c, const Packet& p);
-  Taken taken(const Context& c, const Packet& p) const;
+  void fill(const Context& c, const Packet& p, consistency::Place slice);
+  Taken taken(const Context& c, std::uint32_t slice, const Packet& p) const;
   void put(const Context& c, std::uint32_t slice, Line& l, const Packet& p, const Versions& data, bool allocates, bool hit);
   void forward(const Context& c, const Line& l, consistency::Fetch& f);
   void check_slice(const Context& c, std::uint32_t slice, LineAddr line, std::uint8_t sectors, const Versions& data,
                    const Versions& floor, const char* does);
   void raise(const Line& l, Versions& floor, std::uint8_t sectors, const Versions& data) const;
-  consistency::WriteBack arrive(const Context& c, const Packet& p);
-  consistency::Fetch& fetch_of(const Context& c, const Packet& p);
+  bool is_l2(const Context& c, std::uint32_t slice) const { return slice >= c.machine.llc.slices; }
+  consistency::Place fetcher(const Context& c, const Packet& p) const;
+  consistency::WriteBack arrive(const Context& c, const Packet& p, consistency::Place from);
+  consistency::Fetch& fetch_of(const Context& c, const Packet& p, consistency::Place slice);
   // Who has a copy (consistency_sharers.cpp)
   bool tracks(const Context& c) const;
   std::uint64_t& sharers(Line& l);
@@ -144,8 +146,8 @@ class ConsistencyChecker : public ChipObserver {
     std::uint32_t era = 0;         ///< times that its directory was emptied
     std::vector<Awaited> awaited;  ///< writes whose invalidations are sent next
   };
-  std::vector<Home> homes_;  ///< [chip]
-  std::uint32_t line_bytes_ = 0;
+  std::vector<Home> homes_;                        ///< [chip]
+  std::uint32_t line_bytes_ = 0, llc_slices_ = 0;  ///< llc_slices_: per chip, those of an L2 come behind them
   Counts counts_;
 };
 

@@ -16,10 +16,10 @@ void ConsistencyChecker::on_event(const Context& c, const Event& e) {
     case EventKind::l1_fill:
       return response(c, p);
     case EventKind::dram_done:
-      if (p.kind == PacketKind::read && p.source == c.chip) fill(c, p);
+      if (p.kind == PacketKind::read && p.source == c.chip) fill(c, p, place(c.chip, p.slice));
       return;
     case EventKind::slice_arrive:
-      if (p.kind == PacketKind::read_data && p.sectors != 0) fill(c, p);
+      if (p.kind == PacketKind::read_data && p.sectors != 0) fill(c, p, fetcher(c, p));
       return;
     case EventKind::egress_arrive:
       return leave_slice(c, p);
@@ -39,14 +39,22 @@ void ConsistencyChecker::leave_slice(const Context& c, const Packet& p) {
     l.notices.push_back({c.chip, behind == copy.leaving.end() ? copy.data : behind->data});
   }
   if (p.kind != PacketKind::writeback) return;
-  for (WriteBack& w : lines_[p.line.value].llc[place(c.chip, p.slice)].leaving) {
+  for (WriteBack& w : lines_[p.line.value].llc[fetcher(c, p)].leaving) {
     if (!std::exchange(w.departed, true)) return;
   }
 }
 
 // ---- Slices ----
 
-ConsistencyChecker::Taken ConsistencyChecker::taken(const Context& c, const Packet& p) const {
+/// The slice that sent `p`, or asked for it, to another one: with an L2, one of these.
+Place ConsistencyChecker::fetcher(const Context& c, const Packet& p) const {
+  return place(p.source, p.slice + (c.machine.has_l2 ? c.machine.llc.slices : 0));
+}
+
+ConsistencyChecker::Taken ConsistencyChecker::taken(const Context& c, std::uint32_t slice, const Packet& p) const {
+  if (is_l2(c, slice) && c.machine.config.l2.writes == L2Writes::through)
+    return {.allocates = false, .dirties = false, .to_memory = false};
+  if (is_l2(c, slice)) return {.allocates = true, .dirties = true, .to_memory = false};
   const bool on = p.kind == PacketKind::write && p.home != c.chip;  // goes on to the home
   if (on && tracks(c) && !owners_keep_) return {.allocates = true, .dirties = false, .to_memory = false};
   if (on && c.role == LlcRole::split && c.machine.config.llc.remote_writes == RemoteWrites::through)
@@ -66,13 +74,14 @@ void ConsistencyChecker::on_llc_lookup(const Context& c, std::uint32_t slice, co
     return;
   }
   if (outcome == LlcOutcome::bypass || (p.kind != PacketKind::write && p.kind != PacketKind::writeback)) return;
-  const Versions data = p.kind == PacketKind::write ? request_of(c, p).data : arrive(c, p).data;
+  const Versions data = p.kind == PacketKind::write ? request_of(c, p).data : arrive(c, p, fetcher(c, p)).data;
   note(c, l, What::write, slice, p.sectors, data);
-  const Taken t = taken(c, p);
+  const Taken t = taken(c, slice, p);
   put(c, slice, l, p, data, t.allocates, outcome == LlcOutcome::hit);
   if (t.dirties) copy.dirty |= p.sectors;
   if (t.to_memory) copy.leaving.push_back({p.sectors, false, data});
-  if (p.kind != PacketKind::write || l.home != c.chip) return;
+  if (p.kind == PacketKind::writeback && c.machine.has_l2) publish(l, p.sectors, data);
+  if (p.kind != PacketKind::write || l.home != c.chip || is_l2(c, slice)) return;
   put_in_order(l, p.sectors, data);
   if (tracks(c)) {
     if (owners_keep_) recall(l, c.chip);
@@ -114,9 +123,9 @@ void ConsistencyChecker::on_llc_fetch(const Context& c, std::uint32_t slice, con
   l.fetches.push_back(f);
 }
 
-void ConsistencyChecker::fill(const Context& c, const Packet& p) {
+void ConsistencyChecker::fill(const Context& c, const Packet& p, Place slice) {
   Line& l = lines_[p.line.value];
-  const Fetch f = fetch_of(c, p);
+  const Fetch f = fetch_of(c, p, slice);
   if (!f.answered) fail(fmt::format("cycle {}: a fill of chip {} without data", c.now(), c.chip), p.line);
   std::erase_if(l.fetches,
                 [&](const Fetch& x) { return x.slice == f.slice && x.entry == f.entry && x.sectors == f.sectors; });
@@ -126,8 +135,8 @@ void ConsistencyChecker::fill(const Context& c, const Packet& p) {
     copy.data[s] = order_.merge(f.data[s], f.newer[s]);
     if (copy.data[s] != f.data[s]) ++((f.written >> s & 1) != 0 ? counts_.merged : counts_.forwarded);
   });
-  note(c, l, What::fill, p.slice, p.sectors, copy.data);
-  check_slice(c, p.slice, p.line, clean, copy.data, f.floor, "takes");
+  note(c, l, What::fill, slice & 0xFFFF, p.sectors, copy.data);
+  check_slice(c, slice & 0xFFFF, p.line, clean, copy.data, f.floor, "takes");
   raise(l, copy.floor, clean, copy.data);
 }
 
@@ -171,7 +180,7 @@ void ConsistencyChecker::on_llc_answer(const Context& c, std::uint32_t slice, co
       if (p.has(kFromOwner)) bring_home(l, copy);  // the answer is taken not to overtake what goes home
       if (!p.has(kToSlice)) {
         request_of(c, p).data = copy.data;
-      } else if (Fetch& f = fetch_of(c, p); !std::exchange(f.answered, true)) {
+      } else if (Fetch& f = fetch_of(c, p, fetcher(c, p)); !std::exchange(f.answered, true)) {
         f.data = copy.data;  // otherwise it passed by, and memory has answered
       }
       return;
@@ -196,8 +205,8 @@ void ConsistencyChecker::on_llc_leave(const Context& c, std::uint32_t slice, Lin
 }
 
 /// The write-back `p` is where it was sent: those of a slice's line stay in order.
-WriteBack ConsistencyChecker::arrive(const Context& c, const Packet& p) {
-  std::deque<WriteBack>& leaving = lines_[p.line.value].llc[place(p.source, p.slice)].leaving;
+WriteBack ConsistencyChecker::arrive(const Context& c, const Packet& p, Place from) {
+  std::deque<WriteBack>& leaving = lines_[p.line.value].llc[from].leaving;
   if (leaving.empty() || leaving.front().sectors != p.sectors)
     fail(fmt::format("cycle {}: a write-back that chip {} did not send, or not in this order", c.now(), p.source), p.line);
   const WriteBack w = leaving.front();
@@ -205,9 +214,9 @@ WriteBack ConsistencyChecker::arrive(const Context& c, const Packet& p) {
   return w;
 }
 
-Fetch& ConsistencyChecker::fetch_of(const Context& c, const Packet& p) {
+Fetch& ConsistencyChecker::fetch_of(const Context& c, const Packet& p, Place slice) {
   for (Fetch& f : lines_[p.line.value].fetches) {
-    if (f.slice == place(p.source, p.slice) && f.entry == p.entry && f.sectors == p.sectors) return f;
+    if (f.slice == slice && f.entry == p.entry && f.sectors == p.sectors) return f;
   }
   fail(fmt::format("cycle {}: a read or fill for slice {} of chip {} that did not ask for it", c.now(), p.slice, p.source),
        p.line);
@@ -219,7 +228,7 @@ Fetch& ConsistencyChecker::fetch_of(const Context& c, const Packet& p) {
 void ConsistencyChecker::on_memory(const Context& c, std::uint32_t channel, const Packet& p) {
   Line& l = lines_[p.line.value];
   if (p.kind == PacketKind::writeback) {
-    const WriteBack w = arrive(c, p);
+    const WriteBack w = arrive(c, p, place(p.source, p.slice));
     each(p.sectors, [&](unsigned s) {
       // An owner's that has been recalled may come after those of the next.
       const bool late = owners_keep_ && order_.older(w.data[s], l.memory[s]);
@@ -228,7 +237,7 @@ void ConsistencyChecker::on_memory(const Context& c, std::uint32_t channel, cons
     if (!passed_by_) publish(l, p.sectors, w.data);
     return note(c, l, What::memory_write, channel, p.sectors, w.data);
   }
-  Fetch& f = fetch_of(c, p);
+  Fetch& f = fetch_of(c, p, place(p.source, p.slice));
   f.answered = true, f.data = l.memory;
   if (owners_keep_ && p.source != c.chip) forward(c, l, f);
   note(c, l, What::memory_read, channel, p.sectors, f.data);
@@ -258,7 +267,8 @@ void ConsistencyChecker::check_final_image() const {
     for (unsigned s = 0; s < kSectors; ++s) known |= static_cast<std::uint8_t>(!l.sector[s].racy << s);
     for (const auto& [where, copy] : l.llc) {
       const std::uint32_t chip = chip_of(where);
-      if (chip != l.home && !owners_keep_ && ((copy.dirty & known) != 0 || !copy.leaving.empty()))
+      const bool elsewhere = chip != l.home || (where & 0xFFFF) >= llc_slices_;
+      if (elsewhere && !owners_keep_ && ((copy.dirty & known) != 0 || !copy.leaving.empty()))
         fail(fmt::format("after the run chip {} still holds dirty sectors of a line of chip {}", chip, l.home), {line});
       if ((held & copy.dirty & known) != 0) fail(fmt::format("after the run several slices hold dirty sectors"), {line});
       held |= copy.dirty;

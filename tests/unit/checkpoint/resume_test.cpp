@@ -41,7 +41,7 @@ TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks
 TEST_CASE("every organisation, with and without L1s that serve each other, goes on from the middle on two ranks" *
           doctest::test_suite("stress")) {
   std::uint32_t seed = 0;
-  for (const SystemConfig& base : organisations(tiny(3), true)) {
+  for (const SystemConfig& base : machines(tiny(3))) {
     SystemConfig c = base;
     c.llc.size_kib = 16, c.l1.size_kib = 1, c.sac.crd_sets = 32, c.sac.threshold = 0, c.control.latency_cycles = 100;
     c.partition.placement = Placement::first_touch;

@@ -144,6 +144,11 @@ inline StressCase stress_case(std::uint32_t seed) {
   c.selrep.flush = seed % 3 == 0 ? ReplicaFlush::everything : ReplicaFlush::replicas;
   c.selrep.restart = seed % 2 == 0 ? EpochRestart::never : EpochRestart::kernel;
   c.llc.write_back_at_end = seed % 5 < 2;
+  const bool plain = c.coherence.protocol == CoherenceProtocol::software && c.llc.replication == Replication::shared;
+  if (plain && c.llc.organisation == LlcOrganisation::memory_side && seed % 2 == 0) {
+    add_l2(c, seed / 2);
+    result.name += c.l2.writes == L2Writes::back ? " L2" : " L2 through";
+  }
   return result;
 }
 

@@ -48,13 +48,13 @@ Outcome check(const SystemConfig& c, const RaceFreeShape& shape, std::uint32_t s
 /// Every organisation and number of chips, sectored or not, with an LLC so small that lines are replaced all the time.
 void for_each_system(const std::function<void(const SystemConfig&, std::uint32_t)>& f) {
   std::uint32_t seed = 1;
-  for (const SystemConfig& base : organisations(tiny(1), true)) {
+  for (const SystemConfig& base : machines(tiny(1))) {
     for (std::uint32_t chips = 2; chips <= 5; ++chips) {
       for (const bool sectored : {false, true}) {
         for (int repeat = 0; repeat < 2; ++repeat) {
           SystemConfig c = base;
           c.chips = chips, c.link.topology = static_cast<Topology>(seed % 3);
-          c.l1.sectored = c.llc.sectored = sectored;
+          c.l1.sectored = c.llc.sectored = c.l2.sectored = sectored;
           c.line_bytes = seed % 3 == 0 ? 64 : 128;
           c.dram.timing.burst_bytes = 32;
           c.llc.size_kib = 16, c.l1.size_kib = repeat == 0 ? 1 : 16;  // lines come and go, or outlast a kernel

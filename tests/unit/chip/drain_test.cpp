@@ -56,19 +56,21 @@ void check(const SystemConfig& config, const RandomShape& shape, std::uint32_t s
         total(r, Counter::l1_hits) + total(r, Counter::l1_merges) + total(r, Counter::l1_misses));
   CHECK(total(r, Counter::llc_accesses) ==
         total(r, Counter::llc_hits) + total(r, Counter::llc_merges) + total(r, Counter::llc_misses));
+  CHECK(total(r, Counter::l2_accesses) ==
+        total(r, Counter::l2_hits) + total(r, Counter::l2_merges) + total(r, Counter::l2_misses));
   CHECK(total(r, Counter::loads_completed) == total(r, Counter::l1_accesses) + ledger.passed_by);
 }
 
 /// Every organisation, topology, number of chips, line size and sectoring.
 void for_each_system(const std::function<void(SystemConfig, std::uint32_t)>& f) {
   std::uint32_t seed = 1;
-  for (const SystemConfig& base : organisations(tiny(1), true)) {
+  for (const SystemConfig& base : machines(tiny(1))) {
     for (const Topology topology : {Topology::ring, Topology::full, Topology::switched}) {
       for (std::uint32_t chips = 2; chips <= 5; ++chips) {
         for (const bool sectored : {false, true}) {
           SystemConfig c = base;
           c.chips = chips, c.link.topology = topology;
-          c.l1.sectored = c.llc.sectored = sectored;
+          c.l1.sectored = c.llc.sectored = c.l2.sectored = sectored;
           c.line_bytes = seed % 3 == 0 ? 64 : 128;
           c.dram.timing.burst_bytes = 32;
           c.llc.size_kib = 16, c.l1.size_kib = 1;  // replacement and write-back all the time
@@ -128,7 +130,7 @@ TEST_CASE("routers with virtual channels deliver every response once, with room 
 }
 
 TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock" * doctest::test_suite("stress")) {
-  for (const SystemConfig& base : organisations(tiny(1), true)) {
+  for (const SystemConfig& base : machines(tiny(1))) {
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
       SystemConfig c = base;
       c.chips = 4 + seed % 5;
@@ -137,7 +139,7 @@ TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock" *
       c.sm.count = 4, c.sm.warps = 16;
       c.l1.mshrs = c.l1.pending_stores = 16;  // much traffic against single places
       c.llc.size_kib = 16, c.l1.size_kib = 1;
-      c.llc.sectored = c.l1.sectored = seed % 2 == 1;
+      c.llc.sectored = c.l1.sectored = c.l2.sectored = seed % 2 == 1;
       c.link.bandwidth_gbps = seed % 3 == 0 ? 1000 : 20;
       check(c, {.ctas_per_chip = 16, .warps = 4, .ops = 12, .lines = 4000, .spread = 4096 + 128}, 300 + seed);
     }

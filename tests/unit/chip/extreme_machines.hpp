@@ -6,11 +6,20 @@ namespace atl::test {
 /// Least of everything: one place in every queue, one cycle on every wire.
 inline void minimise(SystemConfig& c) {
   c.noc.queue_packets = c.link.buffer_packets = c.dram.queue = c.l1.mshrs = c.l1.mshr_merges = c.llc.mshrs =
-      c.llc.mshr_merges = 1;
+      c.llc.mshr_merges = c.l2.mshrs = c.l2.mshr_merges = c.l2.write_buffer = 1;
   c.llc.write_buffer = c.llc.bypass_reads = c.l1.pending_stores = c.coherence.invalidation_queue = 1;
   c.cluster.input_queue = c.cluster.access_queue = c.cluster.response_buffer = c.cluster.table_latency_cycles = 1;
   c.l1.latency_cycles = c.noc.request_latency_cycles = c.noc.response_latency_cycles = c.noc.memory_latency_cycles = 1;
   c.llc.latency_cycles = c.link.latency_cycles = c.link.credit_cycles = 1;
+  c.l2.latency_cycles = c.l2.memory_latency_cycles = 1;
+}
+
+/// A small L2 in front of a memory-side LLC, with more, as many or fewer slices than that has, writing back or through.
+inline void add_l2(SystemConfig& c, std::uint32_t seed) {
+  c.l2.slices = 1u << seed % 3, c.l2.size_kib = 16, c.l2.ways = 4;
+  c.l2.writes = seed % 2 == 0 ? L2Writes::back : L2Writes::through;
+  c.l2.sectored = c.llc.sectored || seed % 5 == 0;
+  c.l2.memory_gbps = seed % 4 == 0 ? 4 : 64;
 }
 
 /// Four SMs per chip that serve each other's misses, in clusters of two or four, with everything else varied by the seed.
@@ -25,7 +34,7 @@ inline void share_l1s(SystemConfig& c, std::uint32_t seed) {
 
 /// One chip whose responses pass routers with virtual channels, two memory-side ones, which hold one packet or several.
 inline void route_responses(SystemConfig& c, std::uint32_t seed) {
-  c.chips = 1, c.sm.count = 4, c.noc.sms_per_cluster = 1 + seed % 2;
+  c.chips = 1, c.sm.count = 4, c.noc.sms_per_cluster = 1 + seed % 2, c.l2 = {};
   c.llc.slices = c.dram.channels = 4, c.noc.memory_routers = 2;
   c.noc.slice_gbps = c.noc.cluster_gbps;
   c.noc.virtual_channels = 1 + seed % 4, c.noc.channel_flits = seed % 3 == 0 ? 1 : 256;
@@ -64,6 +73,13 @@ inline std::vector<SystemConfig> organisations(const SystemConfig& base, bool fu
       list.push_back(c);
     }
   }
+  return list;
+}
+
+/// ... under full_map, too, and with an L2 that writes back or through.
+inline std::vector<SystemConfig> machines(const SystemConfig& base) {
+  std::vector<SystemConfig> list = organisations(base, true);
+  for (std::uint32_t seed = 0; seed < 2; ++seed) add_l2(list.emplace_back(base), seed);
   return list;
 }
 

@@ -35,6 +35,7 @@ Sequence checked(const SystemConfig& system, ScriptedWorkload& w, std::function<
 SystemConfig with_plugin(SystemConfig c) {
   c.llc.organisation = LlcOrganisation::plugin;
   c.llc.policy = "in the test";
+  c.l2 = {};  // no other role than memory_side goes with it
   return c;
 }
 

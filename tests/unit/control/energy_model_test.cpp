@@ -119,6 +119,28 @@ TEST_CASE("without sharing there is no table that misses and stores would cost")
   CHECK(energy(priced(), {{l1_misses, 100}, {l1_stores, 7}})[Part::noc] == 0);
 }
 
+TEST_CASE("an L2 costs look-ups, atomics that pass it included, its sectors, its bytes to the LLC, and leaks as that does") {
+  using enum Counter;
+  SystemConfig c = priced();
+  c.energy.l2_tag_pj = 9, c.energy.l2_sector_pj = 70;
+  const Energy e = energy(c, {{l2_accesses, 3},
+                              {l2_atomics, 2},
+                              {l2_sector_accesses, 12},
+                              {l2_sector_misses, 4},
+                              {l2_writeback_sectors, 1},
+                              {l2_hits, 1000},
+                              {noc_l2_bytes, 10}});
+  CHECK(e[Part::l2] == Approx((5 * 9 + 17 * 70) * 1e-12));
+  CHECK(e[Part::noc] == Approx(10 * 6 * 1e-12));
+  CHECK(e.total() == Approx((5 * 9 + 17 * 70 + 60) * 1e-12));
+  const auto leaks = [&](std::uint32_t slices) {
+    c.l2.slices = slices, c.l2.size_kib = 1024;
+    return energy_of_chip(c, Counters{}, 500'000'000)[Part::llc_static];
+  };
+  CHECK(leaks(0) == Approx(3 * 2));
+  CHECK(leaks(16) == Approx(4 * 2));
+}
+
 TEST_CASE("every key of the table has an effect, on one component alone") {
   Counters counters;
   counters.value.fill(1000);

@@ -66,7 +66,7 @@ TEST_CASE("10^7 random commands over all presets, at the memory's clock and at a
     for (const double clock : {t.clock_mhz, 1410.0}) {
       CAPTURE(std::string(preset.word));
       CAPTURE(clock);
-      const DramRules rules = run_streams(t, t, clock, kCommands / 12 + 1, 7);
+      const DramRules rules = run_streams(t, t, clock, kCommands / 2 / words<DramPreset>().size() + 1, 7);
       CHECK(rules.what() == "");
       commands += rules.commands();
       // The streams press on the rules: most hold a command back to the clock. RAS and RTP cannot where the way from the

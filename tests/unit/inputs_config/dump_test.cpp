@@ -59,10 +59,10 @@ TEST_CASE("the effective configuration lists the keys in the order of the struct
   const auto json = nlohmann::ordered_json::parse(effective_json(read_system("sac-4chip")));
   std::vector<std::string> sections;
   for (const auto& [key, value] : json.items()) sections.push_back(key);
-  CHECK(sections == std::vector<std::string>{
-                        "name",      "chips",    "core_clock_mhz", "line_bytes",   "scale",   "sm",       "l1",    "noc",
-                        "cluster",   "llc",      "dynamic",        "sac",          "selrep",  "adaptive", "dram",  "link",
-                        "partition", "workload", "coherence",      "rec_adaptive", "control", "observe",  "energy"});
+  CHECK(sections == std::vector<std::string>{"name",     "chips",     "core_clock_mhz", "line_bytes", "scale",   "sm",
+                                             "l1",       "noc",       "cluster",        "l2",         "llc",     "dynamic",
+                                             "sac",      "selrep",    "adaptive",       "dram",       "link",    "partition",
+                                             "workload", "coherence", "rec_adaptive",   "control",    "observe", "energy"});
   CHECK(json["dram"]["timing"]["rcd"] == 20);
 }
 

@@ -29,7 +29,7 @@ std::string docs_section(const std::string& preset) {
 
 }  // namespace
 
-TEST_CASE("five presets are compiled in, each valid, documented and named after its file") {
+TEST_CASE("ten presets are compiled in, each valid, documented and named after its file") {
   std::vector<std::string> names;
   for (const PresetInfo& preset : list_presets()) {
     names.push_back(preset.name);
@@ -37,7 +37,8 @@ TEST_CASE("five presets are compiled in, each valid, documented and named after 
     CHECK(preset.doc.size() > 20);
     CHECK(read_system(preset.name).name == preset.name);
   }
-  CHECK(names == std::vector<std::string>{"colab-gpu", "rec-4gpu", "rtx3070", "sac-4chip", "selrep-gpu"});
+  CHECK(names == std::vector<std::string>{"a100", "b200", "colab-gpu", "h100-sxm", "h200", "mi250x", "rec-4gpu", "rtx3070",
+                                          "sac-4chip", "selrep-gpu"});
 }
 
 TEST_CASE("docs/systems.md has one row for each key that a preset states or that differs from the defaults") {
@@ -119,10 +120,56 @@ TEST_CASE("rtx3070 has four L1 sets, 64 LLC sets per slice and 448 GB/s of DRAM"
   CHECK(c.sm.scheduler == WarpScheduler::lrr);
 }
 
+TEST_CASE("real GPUs have the SMs, caches, memory and links of their data sheets") {
+  struct Product {
+    const char* name;
+    std::uint32_t sms, llc_kib;
+    double dram_gbps, link_gbps;
+  };
+  for (const Product& p : {Product{"a100", 108, 40960, 2039.04, 0}, Product{"h100-sxm", 132, 51200, 3352.32, 0},
+                           Product{"h200", 132, 51200, 4800, 0}, Product{"b200", 148, 129600, 7672.32, 5000},
+                           Product{"mi250x", 220, 16384, 3276.8, 200}}) {
+    const SystemConfig c = read_system(p.name);
+    CAPTURE(p.name);
+    CHECK(c.chips * c.sm.count == p.sms);
+    CHECK(c.chips * c.llc.size_kib == p.llc_kib);
+    CHECK(c.chips * dram_gbps(c) == doctest::Approx(p.dram_gbps));
+    if (p.link_gbps > 0) CHECK(c.link.bandwidth_gbps == p.link_gbps);
+    for (const char* organisation : {"memory_side", "sm_side", "sac", "static", "dynamic"}) {
+      CAPTURE(organisation);
+      if (c.chips > 1)
+        CHECK_NOTHROW(read_system(p.name, {std::string("llc.organisation=") + organisation, "coherence.protocol=software"}));
+    }
+  }
+}
+
 TEST_CASE("every DRAM timing set is one that validates with 128-byte lines") {
   for (const auto& w : words<DramPreset>()) {
     CAPTURE(w.word);
     CHECK_NOTHROW(read_system("sac-4chip", {"dram.preset=" + std::string(w.word)}));
     CHECK(dram_timing(w.value).burst_bytes == 32);
+  }
+}
+
+TEST_CASE("a channel of each later DRAM moves what its data rate and width say, and rows stay open long enough") {
+  struct Device {
+    DramPreset preset;
+    double gbit_per_pin;
+    unsigned bits;
+    double rcd_ns, rc_ns;  ///< of the source, before rounding to clocks
+  };
+  for (const Device& d :
+       {Device{DramPreset::hbm2e, 3.2, 64, 17 * 0.833, 57 * 0.833},
+        Device{DramPreset::hbm3, 6.4, 32, 31 * 0.625, 72 * 0.625}, Device{DramPreset::hbm3e, 8, 32, 31 * 0.625, 72 * 0.625},
+        Device{DramPreset::gddr6x, 21, 16, 27 * 0.57, 79 * 0.57},
+        Device{DramPreset::gddr7, 28, 8, 30 * 0.571, 90 * 0.571}}) {
+    const DramTiming t = dram_timing(d.preset);
+    CAPTURE(static_cast<int>(d.preset));
+    CHECK(t.burst_bytes * t.clock_mhz / t.ccd / 1e3 == doctest::Approx(d.gbit_per_pin * d.bits / 8).epsilon(1e-3));
+    const double clock_ns = 1e3 / t.clock_mhz;
+    CHECK(t.rcd * clock_ns >= d.rcd_ns - 0.02);
+    CHECK(t.rcd * clock_ns < d.rcd_ns + clock_ns);
+    CHECK(t.rc * clock_ns >= d.rc_ns - 0.05);
+    CHECK(t.rc * clock_ns < d.rc_ns + clock_ns);
   }
 }

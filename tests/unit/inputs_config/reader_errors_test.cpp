@@ -28,7 +28,7 @@ TEST_CASE("the where of an error is the file as the user named it, or --set") {
 }
 
 TEST_CASE("a key in the wrong section is answered with the section it belongs to") {
-  CHECK(file_error(R"({"l1": {"slices": 8}})") == "unknown key `l1.slices`, did you mean `llc.slices`?");
+  CHECK(file_error(R"({"l1": {"bypass_reads": 8}})") == "unknown key `l1.bypass_reads`, did you mean `llc.bypass_reads`?");
   CHECK(file_error(R"({"channels": 8})") == "unknown key `channels`, did you mean `dram.channels`?");
   CHECK(set_error({"lcc.ways=8"}) == "--set: unknown key `lcc`, did you mean `llc`?");
 }
@@ -70,8 +70,9 @@ TEST_CASE("a value out of range is answered with the range and its unit") {
 
 TEST_CASE("an unknown word of an enum is answered with the words") {
   CHECK(set_error({"link.topology=star"}) == "--set: `link.topology` = \"star\" is not one of: ring, full, switch");
-  CHECK(set_error({"dram.preset=gddr7"}) ==
-        "--set: `dram.preset` = \"gddr7\" is not one of: gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep");
+  CHECK(set_error({"dram.preset=gddr8"}) ==
+        "--set: `dram.preset` = \"gddr8\" is not one of: gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep, hbm2e, hbm3, "
+        "hbm3e, gddr6x, gddr7");
   CHECK(set_error({"link.topology=3"}) == "--set: `link.topology` must be one of the words ring, full, switch, not 3");
 }
 
@@ -91,10 +92,10 @@ TEST_CASE("a key given twice in one object is an error, not a silent choice") {
 TEST_CASE("a system that is neither preset nor file is answered with the nearest preset") {
   CHECK(error_of([] { read_system("sac-4chips"); }) ==
         "sac-4chips: neither a preset nor a file, did you mean `sac-4chip`? "
-        "(presets: colab-gpu, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
   CHECK(file_error(R"({"base": "rtx3080"})") ==
         "`base` = \"rtx3080\" is not a preset, did you mean `rtx3070`? "
-        "(presets: colab-gpu, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
 }
 
 TEST_CASE("a folder in place of a file is an error that names it") {

@@ -38,7 +38,7 @@ TEST_CASE("lines are at least 32 bytes") {
   CHECK(set_error({"line_bytes=16"}) == "--set: `line_bytes` = 16 is out of range: 64 to 128 B");
 }
 
-TEST_CASE("a cache must divide into sets: an L1, or an LLC whose sets a profile samples, into a power of two") {
+TEST_CASE("a cache must divide into sets: an L1, or an LLC with replication, into a power of two") {
   CHECK(rule({"l1.ways=3"}) ==
         "`l1.size_kib` = 128 cannot be divided into sets of `l1.ways` = 3 x `line_bytes` = 128: "
         "it must be a multiple of 384 bytes");
@@ -46,7 +46,8 @@ TEST_CASE("a cache must divide into sets: an L1, or an LLC whose sets a profile 
         "`llc.size_kib` = 4096 cannot be divided into sets of `llc.slices` = 16 x `llc.ways` = 15 x `line_bytes` = 128: "
         "it must be a multiple of 30720 bytes");
   CHECK(set_error({"llc.size_kib=3072", "llc.organisation=memory_side"}) == "");
-  CHECK(rule({"llc.size_kib=3072", "llc.organisation=sac"}) ==
+  CHECK(set_error({"llc.size_kib=3072", "llc.organisation=sac"}) == "");
+  CHECK(rule({"llc.size_kib=3072", "llc.replication=selrep"}) ==
         "`llc.size_kib` = 3072 over `llc.slices` = 16 x `llc.ways` = 16 x `line_bytes` = 128 gives 96 sets, "
         "which must be a power of two: change the size or the ways");
 }
@@ -85,13 +86,16 @@ TEST_CASE("the PAE hash needs powers of two and says what works without") {
   const std::vector<std::string> odd{"dram.channels=11", "llc.slices=22", "llc.size_kib=2816"};
   CHECK(rule(odd) ==
         "`dram.channels` = 11 is not a power of two, which `partition.mapping` = pae needs: "
-        "use `partition.mapping` = interleaved");
+        "use `partition.mapping` = hashed");
   auto interleaved = odd;
   interleaved.emplace_back("partition.mapping=interleaved");
   CHECK(set_error(interleaved) == "");
+  CHECK(rule({"dram.channels=128", "llc.slices=128"}) ==
+        "`dram.channels` = 128 exceeds 64 with `partition.mapping` = pae: use hashed");
+  CHECK(set_error({"dram.channels=128", "llc.slices=128", "partition.mapping=hashed"}) == "");
   CHECK(rule({"dram.timing.banks=12"}) ==
         "`dram.timing.banks` = 12 is not a power of two, which `partition.mapping` = pae needs: "
-        "use `partition.mapping` = interleaved");
+        "use `partition.mapping` = hashed");
 }
 
 TEST_CASE("pages of 2 MB need no chunks of their size under first touch") {
@@ -221,4 +225,31 @@ TEST_CASE("COLAB needs an L1, clusters of 2 to 16 SMs and a power of two of sets
   }
   CHECK(rule({"cluster.sharing=colab", "cluster.table_sets=48"}) ==
         "`cluster.table_sets` = 48 must be a power of two: take 32 or 64");
+}
+
+TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coherence, and what else is asked for is named") {
+  const std::string only =
+      "`l2.slices` = 16 goes with `llc.organisation` = memory_side, `llc.replication` = shared, `coherence.protocol` = "
+      "software and `noc.virtual_channels` = 0 only, not with ";
+  const std::string where = " (docs/organisations.md, Two shared levels)";
+  const auto with = [](std::vector<std::string> sets) {
+    sets.insert(sets.begin(), {"l2.slices=16", "llc.organisation=memory_side"});
+    return set_error(sets) == "" ? "" : rule(sets);
+  };
+  CHECK(with({}) == "");
+  CHECK(with({"cluster.sharing=colab", "l2.writes=through", "l2.sectored=true"}) == "");
+  for (const std::string organisation : {"sm_side", "static", "dynamic", "sac"})
+    CHECK(with({"llc.organisation=" + organisation}) == only + "`llc.organisation` = " + organisation + where);
+  for (const std::string replication : {"degree_2", "private", "adaptive", "selrep"})
+    CHECK(with({"llc.replication=" + replication}) == only + "`llc.replication` = " + replication + where);
+  for (const std::string protocol :
+       {"full_map", "directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"})
+    CHECK(with({"coherence.protocol=" + protocol}) == only + "`coherence.protocol` = " + protocol + where);
+  CHECK(with({"l2.ways=15"}) ==
+        "`l2.size_kib` = 4096 cannot be divided into sets of `l2.slices` = 16 x `l2.ways` = 15 x `line_bytes` = 128: "
+        "it must be a multiple of 30720 bytes");
+  CHECK(with({"l2.size_kib=4000", "scale=64"}) == "`scale` = 64 does not divide `l2.size_kib` = 4000: take a power of two");
+  CHECK(with({"l2.slices=12", "l2.size_kib=3072", "partition.mapping=interleaved"}) ==
+        "`dram.channels` = 8 and `l2.slices` = 12: one must be a multiple of the other");
+  CHECK(set_error({"l2.latency_cycles=0"}) == "--set: `l2.latency_cycles` = 0 is out of range: 1 to 1000 cycles");
 }

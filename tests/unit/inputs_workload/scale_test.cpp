@@ -43,6 +43,17 @@ TEST_CASE("scaling stops at one CTA per chip, one instruction per warp, one line
   CHECK(c.kernels[0].regions[0].near_lines == 1);
 }
 
+TEST_CASE("scaling divides skew and the time of a hot part too, and keeps a CTA of each group") {
+  ParametricConfig c = config(64, 1, 100);
+  c.kernels[0].groups = 32;
+  c.kernels[0].regions[0].skew_lines = 40, c.kernels[0].regions[0].hot_moves_every = 10;
+  scale(c, 8);
+  CHECK(c.kernels[0].ctas == 32);
+  CHECK(c.kernels[0].memory_instructions == 25);
+  CHECK(c.kernels[0].regions[0].skew_lines == 5);
+  CHECK(c.kernels[0].regions[0].hot_moves_every == 1);
+}
+
 TEST_CASE("scaling by 1 changes nothing") {
   ParametricConfig c = config(300, 7, 33);
   scale(c, 1);

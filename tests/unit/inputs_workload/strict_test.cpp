@@ -46,6 +46,13 @@ TEST_CASE("contradictions are refused") {
         "`kernels[0].regions[0].near_reuse` or far_reuse needs pattern stream or strided");
   CHECK(region_fault(R"("pattern": "stream", "near_reuse": 0.6, "far_reuse": 0.6)") ==
         "`kernels[0].regions[0].far_reuse` and near_reuse exceed 1 together");
+  CHECK(region_fault(R"("pattern": "stream", "near_reuse": 0.6, "warp_reuse": 0.6)") ==
+        "`kernels[0].regions[0].warp_reuse` exceeds 1 together with near_reuse and far_reuse");
+  for (const std::string key : {"warp_reuse", "phase", "skew_lines"})
+    CHECK(region_fault("\"" + key + "\": 1") == "`kernels[0].regions[0]." + key + "` needs pattern stream or strided");
+  CHECK(region_fault(R"("hot_moves_every": 5)") == "`kernels[0].regions[0].hot_moves_every` needs pattern hot_set");
+  CHECK(fault(R"({"kernels": [{"groups": 64, "regions": [{"name": "r", "kind": "private", "size_kib": 7}]}]})") ==
+        "`kernels[0].regions[0].size_kib` gives some group not even one line");
   CHECK(region_fault(R"("write_fraction": 0.6, "atomic_fraction": 0.6)") ==
         "`kernels[0].regions[0].atomic_fraction` and write_fraction exceed 1 together");
   CHECK(region_fault(R"("write_fraction": 0.1, "read_only": true)") ==

@@ -126,7 +126,13 @@ TEST_CASE("every map is a bijection, fills whole rows, and gives a slice the few
                                                                       {Mapping::interleaved, 16, 8},
                                                                       {Mapping::interleaved, 16, 16},
                                                                       {Mapping::interleaved, 6, 12},
-                                                                      {Mapping::interleaved, 9, 3}}) {
+                                                                      {Mapping::interleaved, 9, 3},
+                                                                      {Mapping::hashed, 80, 80},
+                                                                      {Mapping::hashed, 80, 40},
+                                                                      {Mapping::hashed, 36, 12},
+                                                                      {Mapping::hashed, 48, 96},
+                                                                      {Mapping::hashed, 7, 7},
+                                                                      {Mapping::hashed, 16, 8}}) {
     CAPTURE(slices);
     CAPTURE(channels);
     CAPTURE(static_cast<int>(mapping));
@@ -147,8 +153,7 @@ TEST_CASE("the interleaved map puts 256-byte chunks in consecutive channels, mod
 
 TEST_CASE("a shape that cannot be mapped is an error that names the key") {
   CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::pae, 12, 4)),
-                       "llc.slices: 12 is not a power of two, as partition.mapping = pae needs; use interleaved",
-                       InputError);
+                       "llc.slices: 12 is not a power of two, as partition.mapping = pae needs; use hashed", InputError);
   CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::interleaved, 12, 8)),
                        "llc.slices: 12 slices and 8 channels: one must be a multiple of the other", InputError);
 }

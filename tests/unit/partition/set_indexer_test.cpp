@@ -34,10 +34,14 @@ TEST_CASE("linear takes the low bits, xor_fold folds all groups") {
   CHECK(SetIndexer(SetIndex::xor_fold, 1)(12345) == 0);
 }
 
-TEST_CASE("where sets are no power of two either index is the remainder") {
-  for (const SetIndex kind : {SetIndex::linear, SetIndex::xor_fold}) {
-    const SetIndexer index(kind, 96);
-    for (const std::uint64_t line : {0ull, 95ull, 96ull, 12345ull, (1ull << 43) - 1}) CHECK(index(line) == line % 96);
+TEST_CASE("where sets are no power of two linear is the remainder, and xor_fold a permutation of it in each round") {
+  const SetIndexer linear(SetIndex::linear, 96), fold(SetIndex::xor_fold, 96);
+  for (const std::uint64_t line : {0ull, 95ull, 96ull, 12345ull, (1ull << 43) - 1}) CHECK(linear(line) == line % 96);
+  for (const std::uint64_t round : {0ull, 1ull, 1000ull, (1ull << 36)}) {
+    std::vector<unsigned> use(96);
+    for (std::uint64_t i = 0; i < 96; ++i) ++use[fold(round * 96 + i)];
+    CHECK(std::all_of(use.begin(), use.end(), [](unsigned n) { return n == 1; }));
+    CHECK(fold(round * 96 + 1) == (fold(round * 96) + 1) % 96);
   }
 }
 

@@ -23,6 +23,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
+void check_same(const SamplingResult& a, const SamplingResult& b) {
+  CHECK(a.error == b.error);
+  CHECK(a.confidence == b.confidence);
+  CHECK(a.work == b.work);
+  CHECK(a.simulated_work == b.simulated_work);
+  REQUIRE(a.figures.size() == b.figures.size());
+  for (std::size_t i = 0; i < a.figures.size(); ++i) {
+    CHECK(a.figures[i].name == b.figures[i].name);
+    CHECK(a.figures[i].value == b.figures[i].value);
+    CHECK(a.figures[i].half_width == b.figures[i].half_width);
+  }
+  REQUIRE(a.launches.size() == b.launches.size());
+  for (std::size_t i = 0; i < a.launches.size(); ++i) {
+    CHECK(a.launches[i].cluster == b.launches[i].cluster);
+    CHECK(a.launches[i].simulated == b.launches[i].simulated);
+    CHECK(a.launches[i].cycles == b.launches[i].cycles);
+    CHECK(a.launches[i].half_width == b.launches[i].half_width);
+  }
+}
+
 void check_same(const RunResult& a, const RunResult& b) {
   const auto &p = a.provenance, &q = b.provenance;
   CHECK(p.version == q.version);
@@ -48,6 +68,9 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK((a.stack == b.stack));
   CHECK((a.sm_sharing == b.sm_sharing));
   CHECK((a.structures == b.structures));
+  REQUIRE(a.sampling.has_value() == b.sampling.has_value());
+  CHECK(p.sampling == q.sampling);
+  if (a.sampling) check_same(*a.sampling, *b.sampling);
   REQUIRE(a.kernels.size() == b.kernels.size());
   for (std::size_t k = 0; k < a.kernels.size(); ++k) {
     const auto &x = a.kernels[k], &y = b.kernels[k];
@@ -122,6 +145,21 @@ class FileSizeLimit {
 };
 
 }  // namespace
+
+TEST_CASE("a sampled result is read back as it was written, under a version of its own") {
+  const TempDir dir;
+  RunResult sampled = sample_result();
+  sampled.provenance.sampling = "error=3%,confidence=95%";
+  sampled.sampling = SamplingResult{
+      0.03, 0.95,   {{"cycles", 2e6, 0.1 + 0.2}, {"l1.hits", 7, 0}}, {{0, true, 1000, 0}, {1, false, 99'000.5, 1234.5}},
+      1e9,  1e8 / 3};
+  write_result(sampled, dir / "s.h5", false);
+  check_same(sampled, read_result(dir / "s.h5"));
+  const H5::H5File file(dir / "s.h5", H5F_ACC_RDONLY);
+  std::uint64_t version = 0;
+  file.openGroup("/").openAttribute("schema_version").read(H5::PredType::NATIVE_UINT64, &version);
+  CHECK(version == 6);
+}
 
 TEST_CASE("a result is read back exactly as it was written") {
   const TempDir dir;

@@ -58,7 +58,7 @@ TEST_CASE("a newer schema version is refused with both versions") {
     file.openGroup("/").openAttribute("schema_version").write(H5::PredType::NATIVE_UINT64, &version);
   });
   CHECK(contains(message, "schema version 99"));
-  CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSchemaVersion)));
+  CHECK(contains(message, fmt::format("reads versions 3 to {}", hdf5::kSampledVersion)));
 }
 
 namespace {
@@ -179,6 +179,7 @@ TEST_CASE("the analysis package reads the version that is written") {
   REQUIRE(end != std::string::npos);
   const std::string versions = module.substr(begin + name.size(), end - begin - name.size()) + ",";
   CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSchemaVersion)));
+  CHECK(contains(" " + versions, fmt::format(" {},", hdf5::kSampledVersion)));
 }
 
 TEST_CASE("a missing group or dataset is named") {
@@ -220,6 +221,38 @@ TEST_CASE("every counter is stored over time with its unit and doc") {
       const auto attribute = set.openAttribute(name);
       attribute.read(attribute.getStrType(), stored);
       CHECK(stored == text);
+    }
+  }
+}
+
+TEST_CASE("what an L2 adds is stored where there was one, absent otherwise, and read as zero then") {
+  const TempDir dir;
+  RunResult result = sample_result(2, 3);
+  for (const bool present : {true, false}) {
+    CAPTURE(present);
+    if (!present) {
+      for (ChipResult& chip : result.chips) {
+        chip.latency[static_cast<std::size_t>(DataOrigin::l2)] = {};
+        chip.energy[EnergyComponent::l2] = 0;
+      }
+      for (auto& kernel : result.stack)
+        for (Stack& s : kernel) s[StackPart::l2] = 0;
+      for (auto& row : result.structures->use)
+        for (UseCounts& use : row.chips) use[static_cast<std::size_t>(Use::l2)] = 0;
+    }
+    const std::string path = dir / (present ? "with.h5" : "without.h5");
+    write_result(result, path, false);
+    {
+      const H5::H5File file(path, H5F_ACC_RDONLY);
+      for (const std::string group : {"latency", "energy", "stack", "structures/use"})
+        CHECK(file.openGroup(group).nameExists("l2") == present);
+    }
+    const RunResult read = read_result(path);
+    CHECK((read.stack == result.stack));
+    CHECK((*read.structures == *result.structures));
+    for (std::size_t c = 0; c < result.chips.size(); ++c) {
+      CHECK((read.chips[c].latency == result.chips[c].latency));
+      CHECK((read.chips[c].energy == result.chips[c].energy));
     }
   }
 }

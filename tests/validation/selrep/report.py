@@ -42,19 +42,25 @@ def read(path):
             "energy": sum(float(f["energy/" + part][:].sum()) for part in f["energy"]) if "energy" in f else None,
             "choices": [c.decode() if isinstance(c, bytes) else c for c in choices],
             "predicted": predicted(f),
+            "lsp": epochs_mean(f, "lsp"),
         }
 
 
 def predicted(f):
     """Hit rate of each degree as the directory saw it over the run: epochs weighted by their sampled requests."""
+    return epochs_mean(f, "hit")
+
+
+def epochs_mean(f, what):
+    """Of each degree, over the epochs weighted by their sampled requests."""
     if "decisions/values/sampled" not in f:
         return None
     values = f["decisions/values"]
     weight = values["sampled"][:]
     known = weight > 0
-    if not known.any() or "degree_2.hit" not in values:  # Adaptive knows two
+    if not known.any() or f"degree_2.{what}" not in values:  # Adaptive knows two
         return None
-    return {d: float((values[d + ".hit"][:][known] * weight[known]).sum() / weight[known].sum()) for d in STATIC}
+    return {d: float((values[f"{d}.{what}"][:][known] * weight[known]).sum() / weight[known].sum()) for d in STATIC}
 
 
 class Results:
@@ -62,6 +68,9 @@ class Results:
 
     def __init__(self, folder):
         self.runs = {tuple(p.stem.split("__")): read(p) for p in sorted(folder.glob("*__*.h5"))}
+        self.add_best_static()
+
+    def add_best_static(self):
         for workload in {w for w, _ in self.runs}:
             static = [self.runs.get((workload, v)) for v in STATIC]
             if all(static):

@@ -1,0 +1,142 @@
+"""What is fastest where in a sweep, and what makes the others slower."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from atoll_analysis import axes
+from atoll_analysis.config import text
+from atoll_analysis.figures.stack import LABELS
+from atoll_analysis.sweeps import Sweep
+
+ALIKE = 0.01  # of the run time: who is no slower than that is as fast
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The runs of one workload that have the same numbers in the keys that the sweep varies."""
+
+    workload: str
+    at: Mapping[str, object]       #: value by varied key of numbers
+    cycles: "pd.Series[float]"     #: [contender] ascending; a contender is what else its variant sets
+    spent: pd.DataFrame            #: [contender, part] cycles by what they were spent on; parts that were not recorded: none
+    chooses: frozenset[str]        #: contenders whose policy chose an organisation while it ran
+
+    @property
+    def fastest(self) -> str:
+        return str(self.cycles.index[0])
+
+    @property
+    def winners(self) -> list[str]:
+        """The fastest, and who is as fast."""
+        return [str(c) for c, behind in self.behind().items() if behind <= ALIKE]
+
+    def behind(self) -> "pd.Series[float]":
+        """[contender] how much longer it takes than the fastest."""
+        return self.cycles / self.cycles.iloc[0] - 1
+
+    def causes(self, contender: str, against: str | None = None) -> "pd.Series[float]":
+        """[part] what the contender spends more cycles on than the fastest, the most first."""
+        if self.spent.empty:
+            return pd.Series(dtype=float)
+        more = self.spent.loc[contender] - self.spent.loc[against or self.fastest]
+        return more[more > 0].sort_values(ascending=False)
+
+
+def _contenders(sweep: Sweep) -> "tuple[list[str], pd.Series[str]]":
+    """The varied keys of numbers, and [run] what else its variant sets. Where all keys are numbers, they are compared."""
+    keys = sweep.axes
+    places = [key for key in keys if axes.numeric(sweep.runs[key])]
+    if len(places) == len(keys):
+        places = []
+    rest = [key for key in keys if key not in places]
+    names = [" ".join(map(text, row)) for row in sweep.runs[rest].to_numpy()]
+    return places, pd.Series(names, index=sweep.runs.index, dtype=object)
+
+
+def rankings(sweep: Sweep) -> list[Ranking]:
+    """In the order of the experiment; of several runs that are alike in all keys the first, and none where only one is left
+    to compare."""
+    places, contenders = _contenders(sweep)
+    found = []
+    runs = sweep.runs.assign(contender=contenders).drop_duplicates(["workload", *places, "contender"])
+    for key, group in runs.groupby(["workload", *places] if places else "workload", sort=False, dropna=False):
+        workload, *at = key if places else (key,)
+        if len(group) < 2:
+            continue
+        by_name = group.set_index("contender").sort_values("cycles", kind="stable")
+        spent = pd.DataFrame({name: sweep.spent.loc[(workload, variant)] for name, variant in by_name["variant"].items()}).T
+        spent = spent.dropna(axis=1, how="all").rename(columns=lambda p: LABELS.get(str(p), str(p).replace("_", " ")))
+        found.append(Ranking(str(workload), dict(zip(places, at)), by_name["cycles"].astype(float),
+                             pd.DataFrame() if spent.isna().any(axis=None) or not spent.size else spent.astype(float),
+                             frozenset(by_name.index[by_name["variant"].map(lambda v: sweep.decides[(workload, v)])])))
+    order = {workload: place for place, workload in enumerate(sweep.workloads)}
+    return sorted(found, key=lambda r: (order[r.workload], *[float(str(v)) for v in r.at.values()]))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def because(ranking: Ranking, contender: str, count: int = 2) -> str:
+    """`flush +12 %, links outwards +4 %`: of the fastest's cycles."""
+    whole = ranking.cycles.iloc[0]
+    parts = [f"{part} +{_percent(more / whole)}" for part, more in ranking.causes(contender)[:count].items()
+             if more / whole >= ALIKE / 2]
+    return ", ".join(parts)
+
+
+def _spans(of: list[Ranking]) -> list[tuple[str, list[Ranking]]]:
+    """Stretches with the same fastest: of those that are as fast, the one that stays so for longest."""
+    found: list[tuple[list[str], list[Ranking]]] = []
+    for ranking in of:
+        shared = [w for w in found[-1][0] if w in ranking.winners] if found else []
+        if shared:
+            found[-1] = (shared, [*found[-1][1], ranking])
+        else:
+            found.append((ranking.winners, [ranking]))
+    return [(" and ".join(winners), span) for winners, span in found]
+
+
+def _where(span: list[Ranking], whole: bool) -> str:
+    if whole or not span[0].at:
+        return ""
+    at = [next(iter(r.at.values())) for r in span]
+    return f" at {text(at[0])}" + (f" to {text(at[-1])}" if len(at) > 1 else "")
+
+
+def sentences(found: list[Ranking]) -> list[str]:
+    """For each workload who is fastest where, and what holds the next one back; and which policies lose to a fixed choice."""
+    said = []
+    for workload in dict.fromkeys(r.workload for r in found):
+        of = [r for r in found if r.workload == workload]
+        key = next(iter(of[0].at), "")
+        parts = []
+        spans = _spans(of) if len(of[0].at) < 2 else []
+        for winner, span in spans:
+            middle = span[len(span) // 2]
+            others = [str(c) for c in middle.cycles.index if str(c) not in winner.split(" and ")]
+            part = f"{winner}{_where(span, len(spans) == 1)}"
+            if others and (why := because(middle, others[0])):
+                part += f" ({others[0]}: {why})"
+            parts.append(part)
+        if parts:
+            said.append(f"{workload}: fastest is " + ", ".join(parts) + (f"; by {key}" if key and len(spans) > 1 else "") + ".")
+    losers: dict[str, list[Ranking]] = {}
+    for ranking in found:
+        fixed = [str(c) for c in ranking.cycles.index if c not in ranking.chooses]
+        for contender in ranking.chooses:
+            if fixed and ranking.cycles[contender] > ranking.cycles[fixed[0]] * (1 + ALIKE):
+                losers.setdefault(contender, []).append(ranking)
+    for contender, lost in losers.items():
+        def loss(r: Ranking, contender: str = contender) -> float:
+            best = min(float(c) for name, c in r.cycles.items() if name not in r.chooses)
+            return float(r.cycles[contender]) / best - 1
+        worst = max(lost, key=loss)
+        against = next(str(c) for c in worst.cycles.index if c not in worst.chooses)
+        place = "".join(f", {k} = {text(v)}" for k, v in worst.at.items())
+        parts = [f"{part} +{_percent(more / worst.cycles[against])}" for part, more in worst.causes(contender, against)[:2].items()]
+        said.append(f"warning: {contender} chooses, and is slower than a fixed choice in {len(lost)} of {len(found)} places; most, "
+                    f"{_percent(loss(worst))}, with {worst.workload}{place}" + (f": {', '.join(parts)}" if parts else "") + ".")
+    return said

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/engine/types.hpp"
+#include "core/stats/counters.hpp"
+
+namespace atl {
+
+/// A stretch of a launch, over all chips.
+struct RatePeriod {
+  double cycles = 0;
+  Counters counters;
+  double work() const { return static_cast<double>(counters[Counter::warp_instructions]); }
+};
+
+/// How a launch was ended early: CTAs that did not begin, and the stretch of the launch that stands for them.
+struct LaunchCut {
+  std::uint64_t ctas = 0;
+  std::vector<RatePeriod> window{};
+};
+
+/// Whether a launch has come to a stable rate of progress, from where on its CTAs may be extrapolated: in the line of
+/// Principal Kernel Analysis (MICRO 2021), which stops when the IPC's deviation over a window is small and a
+/// whole wave of CTAs has ended, and of Photon (MICRO 2023), which asks that the trend has ended as well. Stable means that
+///
+/// 1. every chip has ended as many CTAs as it holds at a time: caches and queues are filled;
+/// 2. since then the window has seen kPeriods periods or more, and as many CTAs as the machine holds have ended in it, so
+///    that all parts of a CTA's life are in it;
+/// 3. the confidence interval of the rate, instructions per cycle, is within half of the error that was asked for;
+/// 4. the mean rates of the window's halves differ by no more than that: there is no trend.
+///
+/// Periods that are more than two such waves ago leave the window, with which a slow beginning is forgotten.
+class RateWatch {
+ public:
+  static constexpr std::size_t kPeriods = 6;
+
+  RateWatch(double error, double confidence) : allowed_(error / 2), confidence_(confidence) {}
+  /// A launch of `ctas` begins on `chips` chips that hold `resident` of them each.
+  void begin(std::uint64_t ctas, std::uint64_t resident, std::size_t chips);
+  /// Modes have changed: what was seen before does not count.
+  void restart() { window_.clear(); }
+  /// `chips`: their counters of the period that has just ended; `counts`: it was one under the same modes. True: stable, and
+  /// enough is left of the launch for an end to be worth while.
+  bool add(Cycle cycles, std::span<const Counters> chips, bool counts);
+  const std::vector<RatePeriod>& window() const { return window_; }
+
+ private:
+  bool first_wave_over() const;
+  std::uint64_t ended_in_window() const;
+
+  double allowed_, confidence_;
+  std::uint64_t ctas_ = 0, resident_ = 0;
+  std::vector<std::uint64_t> ended_;  ///< [chip] CTAs
+  std::vector<RatePeriod> window_;
+};
+
+}  // namespace atl

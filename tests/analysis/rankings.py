@@ -1,0 +1,85 @@
+"""What a sweep's page says of who is fastest where, and why, against runs made by hand."""
+
+import pathlib
+
+import support
+import pandas as pd
+
+import atoll_analysis
+from atoll_analysis import sweep_report
+from atoll_analysis.rankings import because, rankings, sentences
+from atoll_analysis.sweeps import Sweep
+
+# cycles, and what they were spent on: [workload, organisation, bandwidth]
+RUNS = {
+    ("web", "mem", 48): {"issue": 100.0, "link_in": 100.0, "flush": 0.0},
+    ("web", "sm", 48): {"issue": 100.0, "link_in": 20.0, "flush": 30.0},
+    ("web", "sac", 48): {"issue": 100.0, "link_in": 60.0, "flush": 20.0},
+    ("web", "mem", 96): {"issue": 100.0, "link_in": 10.0, "flush": 0.0},
+    ("web", "sm", 96): {"issue": 100.0, "link_in": 2.0, "flush": 30.0},
+    ("web", "sac", 96): {"issue": 100.0, "link_in": 11.0, "flush": 0.0},
+}
+
+
+def sweep(runs: dict, deciding: str = "sac") -> Sweep:
+    index = pd.MultiIndex.from_tuples([(w, f"{o}-{b}") for w, o, b in runs], names=["workload", "variant"])
+    configs = pd.DataFrame([{"llc.organisation": o, "link.bandwidth_gbps": b} for _, o, b in runs], index=index, dtype=object)
+    table = pd.DataFrame([{"workload": w, "variant": f"{o}-{b}", "cycles": sum(spent.values()), "llc.organisation": o,
+                           "link.bandwidth_gbps": b} for (w, o, b), spent in runs.items()])
+    return Sweep(pathlib.Path("made"), {}, ("web",), tuple(table["variant"]), table, configs,
+                 pd.DataFrame(list(runs.values()), index=index),
+                 pd.Series([o == deciding for _, o, _ in runs], index=index), {})
+
+
+class Rankings(support.unittest.TestCase):
+    def test_organisations_are_compared_at_the_same_bandwidth_fastest_first(self) -> None:
+        found = rankings(sweep(RUNS))
+        self.assertEqual([dict(r.at) for r in found], [{"link.bandwidth_gbps": 48}, {"link.bandwidth_gbps": 96}])
+        self.assertEqual(list(found[0].cycles.items()), [("sm", 150), ("sac", 180), ("mem", 200)])
+        self.assertEqual(list(found[1].cycles.items()), [("mem", 110), ("sac", 111), ("sm", 132)])
+        self.assertEqual([r.winners for r in found], [["sm"], ["mem", "sac"]])  # 1 of 110 is less than 1 %
+
+    def test_the_cause_is_what_the_slower_one_spends_more_cycles_on(self) -> None:
+        narrow, wide = rankings(sweep(RUNS))
+        self.assertEqual(narrow.causes("mem").to_dict(), {"links inwards": 80})
+        self.assertEqual(because(narrow, "mem"), "links inwards +53 %")
+        self.assertEqual(wide.causes("sm").to_dict(), {"flush": 30})
+
+    def test_sentences_name_fastest_cause_and_policies_that_lose_to_a_fixed_choice(self) -> None:
+        self.assertEqual(sentences(rankings(sweep(RUNS))), [
+            "web: fastest is sm at 48 (sac: links inwards +27 %), mem and sac at 96 (sm: flush +27 %); by link.bandwidth_gbps.",
+            "warning: sac chooses, and is slower than a fixed choice in 1 of 2 places; most, 20 %, with web, "
+            "link.bandwidth_gbps = 48: links inwards +27 %."])
+        self.assertEqual(len(sentences(rankings(sweep(RUNS, deciding="none")))), 1)
+
+    def test_without_another_key_the_numbers_themselves_are_compared(self) -> None:
+        found = rankings(sweep({key: spent for key, spent in RUNS.items() if key[1] == "mem"}))
+        self.assertEqual([list(r.cycles.items()) for r in found], [[("96", 110), ("48", 200)]])
+        self.assertEqual(sentences(found), ["web: fastest is 96 (48: links inwards +82 %)."])
+
+    def test_runs_of_an_old_atoll_are_ranked_without_causes(self) -> None:
+        old = sweep(RUNS)
+        bare = Sweep(*[getattr(old, f) for f in ("path", "experiment", "workloads", "variants", "runs", "configs")],
+                     pd.DataFrame(index=old.spent.index), old.decides, {})
+        found = rankings(bare)
+        self.assertEqual([r.fastest for r in found], ["sm", "mem"])
+        self.assertEqual(because(found[0], "mem"), "")
+        self.assertEqual(sentences(found)[0], "web: fastest is sm at 48, mem and sac at 96; by link.bandwidth_gbps.")
+
+    def test_one_variant_alone_has_no_ranking(self) -> None:
+        self.assertEqual(rankings(sweep({("web", "mem", 48): RUNS["web", "mem", 48]})), [])
+
+
+class Pages(support.FolderTest):
+    def test_the_page_of_a_sweep_has_the_sentences_and_a_row_for_each_place(self) -> None:
+        read = atoll_analysis.load_sweep(self.sweep())
+        found = rankings(read)
+        self.assertTrue(found)
+        page = sweep_report.page(read, self.folder)
+        self.assertIn("What is fastest, and why", page)
+        for line in sentences(found):
+            self.assertIn(line, page)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,129 @@
+"""Sampled runs: what is in the result, that it does not depend on ranks, what is said of it, and what is refused."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import h5py
+from program import ATOLL, SMALL, sets
+
+LAUNCHES = 160
+ASKED = "error=5%,confidence=95%,early=yes,warm=yes"  # what error=5% stands for
+
+
+class Sampling(unittest.TestCase):
+    scratch: tempfile.TemporaryDirectory
+    workload = full = sampled = said = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        data = {"name": "data", "kind": "true_shared", "size_kib": 256, "pattern": "stream", "far_reuse": 0.3,
+                "far_lines": 512, "write_fraction": 0.1}
+        kernel = {"name": "step", "repeat": LAUNCHES, "ctas": 16, "warps_per_cta": 2, "memory_instructions": 12,
+                  "regions": [data]}
+        cls.workload = cls.path("steps.json")
+        with open(cls.workload, "w", encoding="utf-8") as file:
+            json.dump({"kernels": [kernel]}, file)
+        cls.full, cls.sampled = cls.path("full.h5"), cls.path("sampled.h5")
+        cls.run_into(cls.full)
+        cls.said = cls.run_into(cls.sampled, "--sample", "error=5%").stdout
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.scratch.name, name)
+
+    @classmethod
+    def atoll(cls, *arguments, code=0):
+        done = subprocess.run([ATOLL, *arguments], check=False, capture_output=True, text=True)
+        if done.returncode != code:
+            raise AssertionError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    @classmethod
+    def run_into(cls, out, *options, code=0):
+        return cls.atoll("run", "sac-4chip", "-w", cls.workload, *sets(*SMALL), "-o", out, "-f", *options, code=code)
+
+    def info(self, path):
+        return json.loads(self.atoll("info", path, "--json").stdout)
+
+    def test_fewer_launches_are_simulated_and_the_figures_are_near_those_of_the_whole_run(self):
+        full, part = self.info(self.full), self.info(self.sampled)
+        of = part["sampling"]
+        self.assertLess(of["simulated_launches"], LAUNCHES / 2)
+        self.assertEqual(sum(launch["simulated"] for launch in of["launches"]), of["simulated_launches"])
+        self.assertLess(part["provenance"]["events"], full["provenance"]["events"] / 2)
+        self.assertEqual(part["provenance"]["sampling"], ASKED)
+        self.assertEqual(full["provenance"]["sampling"], "")
+        self.assertNotIn("sampling", full)
+        cycles = of["figures"]["cycles"]
+        self.assertAlmostEqual(cycles["value"] / full["cycles"], 1, delta=0.10)
+        self.assertGreater(cycles["half_width"], 0)
+        self.assertAlmostEqual(of["figures"]["l1.accesses"]["value"] / full["totals"]["l1.accesses"], 1, delta=0.05)
+        self.assertAlmostEqual(sum(launch["cycles"] for launch in of["launches"]) / cycles["value"], 1, delta=1e-6)
+
+    def test_the_file_says_that_it_is_sampled_and_skipped_kernels_have_no_times(self):
+        with h5py.File(self.sampled) as file:
+            self.assertEqual((file.attrs["sampled"], file.attrs["schema_version"]), (1, 6))
+            simulated = file["sampling/launches/simulated"][()]
+            for column in ("launched", "started", "finished"):
+                self.assertEqual(list(file["kernels"][column][()] == 2**64 - 1), list(simulated == 0))
+        with h5py.File(self.full) as file:
+            self.assertEqual(file.attrs["schema_version"], 5)
+            self.assertNotIn("sampled", file.attrs)
+            self.assertNotIn("sampling", file)
+
+    def test_threads_and_repetition_change_nothing(self):
+        other = self.path("threads.h5")
+        self.run_into(other, "--sample", "error=5%", "--threads", "3")
+        one, three = self.info(self.sampled), self.info(other)
+        self.assertEqual(one["digest"], three["digest"])
+        self.assertEqual(one["sampling"], three["sampling"])
+        self.assertNotEqual(one["digest"], self.info(self.full)["digest"])
+
+    def test_every_command_says_what_is_extrapolated(self):
+        self.assertRegex(self.said, r"  sampled      \d+ of 160 launches, .* of the instructions; 95 % intervals, 5.0 % asked for\n")
+        self.assertRegex(self.said, r"    cycles     [\d,]+ ± [\d.]+ %\n")
+        self.assertIn("(simulated; so is all below)", self.said)
+        self.assertRegex(self.atoll("info", self.sampled).stdout, r"  step +~[\d,]+ cycles")
+        self.assertIn("launches simulated", self.atoll("explain", self.sampled).stdout)
+        compared = self.atoll("compare", self.full, self.sampled).stdout
+        self.assertIn("B is sampled", compared)
+        self.assertRegex(compared, rf"sampled +no +{ASKED}")
+        self.assertRegex(compared, r"cycles +[\d,]+ and ~[\d,]+ \(± [\d.]+ %\): B is (0\.9|1\.0)\d+ times as fast")
+        self.assertIn("sampled: ", self.atoll("export", self.sampled, "--csv", self.path("tables")).stdout)
+
+    def test_a_sweep_and_its_table_do_not_mix_sampled_and_whole_results(self):
+        out = self.path("sweep")
+        experiment = {"system": "sac-4chip", "set": {s.split("=")[0]: int(s.split("=")[1]) for s in SMALL},
+                      "workloads": [{"name": "steps", "path": "steps.json"}], "sample": "error=5%",
+                      "variants": [{"name": "memory", "set": {"llc.organisation": "memory_side"}},
+                                   {"name": "sm", "set": {"llc.organisation": "sm_side"}}]}
+        with open(self.path("e.json"), "w", encoding="utf-8") as file:
+            json.dump(experiment, file)
+        self.atoll("sweep", self.path("e.json"), "--out", out)
+        table = self.atoll("table", out, "--metric", "speedup,cycles").stdout
+        self.assertIn(f"all runs are sampled ({ASKED})", table)
+        self.assertNotIn("have no result", table)
+        shown = self.info(os.path.join(out, "steps__sm.h5"))["sampling"]["figures"]["cycles"]["value"]
+        self.assertIn(f"{int(shown):,}", table)
+        listed = self.atoll("sweep", self.path("e.json"), "--out", out, "--list", "--sample", "error=9%").stdout
+        self.assertIn(f"it is sampled with {ASKED}, wanted sampled with {ASKED.replace('5', '9', 1)}", listed)
+        self.run_into(os.path.join(out, "steps__sm.h5"), "--set", "llc.organisation=sm_side", "-q")
+        self.assertIn("steps__sm (it is not sampled, wanted sampled with error=5%", self.atoll("table", out).stdout)
+
+    def test_what_does_not_go_together_is_refused_by_name(self):
+        for options, words in ((["--sample", "error=3"], "`error` is a percentage"),
+                               (["--sample", "what=3%"], "knows no key `what`"),
+                               (["--sample", "error=3%", "--max-cycles", "100"], "without --max-cycles"),
+                               (["--sample", "error=3%", "--checkpoint-every", "1h"], "leaves no checkpoints"),
+                               (["--sample", "error=3%", "--set", "observe.sharing=true"], "without observe.sharing")):
+            self.assertIn(words, self.run_into(self.path("no.h5"), *options, code=2).stderr)
+            self.assertFalse(os.path.exists(self.path("no.h5")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,158 @@
+#include "core/control/kernel_sampler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+
+using namespace atl;
+using doctest::Approx;
+
+namespace {
+
+/// `cluster`, all of the same work.
+SamplingPlan plan_of(std::vector<std::uint32_t> cluster, double error = 0.03) {
+  SamplingPlan plan;
+  plan.options.error = error;
+  plan.work.assign(cluster.size(), 100);
+  for (const std::uint32_t c : cluster) plan.clusters = std::max(plan.clusters, c + 1);
+  plan.cluster = std::move(cluster);
+  return plan;
+}
+
+constexpr Cycle kOverhead = 100;
+
+struct Outcome {
+  std::vector<std::size_t> simulated;
+  RunResult run;
+  SamplingResult result;
+  double cycles() const { return result.find("cycles")->value; }
+};
+
+/// Runs a workload whose launch k takes `cycles(k)`, and reads ten times as many sectors.
+Outcome sample(const SamplingPlan& plan, const std::function<Cycle(std::size_t)>& cycles) {
+  KernelSampler sampler(plan, kOverhead);
+  Outcome out;
+  out.run.chips.resize(1);
+  for (std::size_t k = 0; k < plan.cluster.size(); ++k) {
+    if (!sampler.wanted(k)) continue;
+    out.simulated.push_back(k);
+    Counters counters;
+    counters[Counter::llc_accesses] = 10 * cycles(k), counters[Counter::llc_hits] = 4 * cycles(k);
+    out.run.cycles += cycles(k), out.run.chips[0].totals += counters;
+    sampler.ended(k, cycles(k), counters);
+  }
+  SystemConfig config;
+  config.chips = 1;
+  out.result = sampler.extrapolate(config, out.run);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("launches that all take as long: the first three, and one in every so many to see that it stays so") {
+  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t) { return 1000; });
+  CHECK(o.simulated == std::vector<std::size_t>{0, 1, 2, 26, 58, 98});
+  CHECK(o.cycles() == Approx(100'000));
+  CHECK(o.result.find("cycles")->half_width == Approx(0).scale(1));
+  CHECK(o.result.find("llc.accesses")->value == Approx(1'000'000));
+  CHECK(o.result.find("llc.hit_rate")->value == Approx(0.4));
+  CHECK(o.result.simulated() == 6);
+  CHECK(o.result.work == 10'000);
+  CHECK(o.result.simulated_work == 600);
+  CHECK(o.result.launches[3].cycles == Approx(1000));
+  CHECK_FALSE(o.result.launches[3].simulated);
+}
+
+TEST_CASE("the first launch of a cluster stands for itself alone") {
+  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t k) { return k == 0 ? 5000 : 1000; });
+  CHECK(o.cycles() == Approx(104'000));
+}
+
+TEST_CASE("clusters of up to three launches are simulated whole, and nothing is extrapolated") {
+  const Outcome o = sample(plan_of({0, 1, 1, 2, 2, 2}), [](std::size_t k) { return 1000 + 700 * k; });
+  CHECK(o.simulated.size() == 6);
+  CHECK(o.cycles() == static_cast<double>(o.run.cycles));
+  CHECK(o.result.find("cycles")->half_width == 0);
+}
+
+TEST_CASE("launches that differ more need more of them, until the interval is within the error") {
+  const auto uneven = [](std::size_t k) { return 1000 + 37 * (k * k % 11); };  // about 10 % around the mean
+  const Outcome coarse = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.10), uneven),
+                fine = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.02), uneven);
+  CHECK(fine.simulated.size() > 2 * coarse.simulated.size());
+  for (const Outcome* o : {&coarse, &fine}) {
+    const SampledFigure& f = *o->result.find("cycles");
+    double truth = 0;
+    for (std::size_t k = 0; k < 400; ++k) truth += static_cast<double>(uneven(k));
+    CHECK(std::abs(f.value - truth) <= f.half_width);
+  }
+  const SampledFigure& f = *fine.result.find("cycles");
+  CHECK(f.half_width / f.value < 0.025);
+}
+
+TEST_CASE("launches that still fill the caches stand for themselves, and not for those behind them") {
+  const auto settling = [](std::size_t k) { return k < 8 ? 3000 - 200 * k : 1000 + 10 * (k % 3); };
+  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(200, 0)), settling);
+  double truth = 0;
+  for (std::size_t k = 0; k < 200; ++k) truth += static_cast<double>(settling(k));
+  CHECK(o.simulated.size() < 50);
+  CHECK(std::abs(o.cycles() / truth - 1) < 0.005);
+}
+
+TEST_CASE("what a launch that ended early left out comes from its window") {
+  KernelSampler sampler(plan_of({0}), kOverhead);
+  CHECK(sampler.wanted(0));
+  // 60 of 100 CTAs ran in 1300 cycles with 6000 instructions: 4000 are left, at 4 and 6 per cycle: 800 cycles.
+  const auto period = [](std::uint64_t instructions, std::uint64_t hits) {
+    RatePeriod p{100, {}};
+    p.counters[Counter::warp_instructions] = instructions, p.counters[Counter::llc_hits] = hits;
+    return p;
+  };
+  Counters counters;
+  counters[Counter::warp_instructions] = 6000, counters[Counter::ctas] = 60, counters[Counter::llc_hits] = 600;
+  RunResult run;
+  run.chips.resize(1), run.chips[0].totals = counters, run.cycles = 1400;
+  sampler.ended(0, 1400, counters, {40, {period(400, 30), period(600, 70)}});
+  SystemConfig config;
+  config.chips = 1;
+  const SamplingResult r = sampler.extrapolate(config, run);
+  CHECK(r.find("cycles")->value == Approx(1400 + 800));
+  CHECK(r.find("warp.instructions")->value == Approx(10'000));
+  CHECK(r.find("llc.hits")->value == Approx(600 + 400));
+  CHECK(r.find("cycles")->half_width > 0);
+  CHECK(r.launches[0].simulated);
+  CHECK(r.launches[0].cycles == Approx(2200));
+  CHECK(r.simulated_work == Approx(60));
+}
+
+TEST_CASE("a cluster whose launches change in the middle is noticed, and cut there") {
+  const auto doubled = [](std::size_t k) { return k < 200 ? 1000 : 2000; };
+  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(400, 0)), doubled);
+  CHECK(o.simulated.size() < 40);
+  CHECK(o.result.launches[100].cycles == Approx(1000));
+  CHECK(o.result.launches[300].cycles == Approx(2000));
+  CHECK(std::abs(o.cycles() / 600'000 - 1) < 0.05);  // half of the gap in which it changed: at most 28 launches
+}
+
+TEST_CASE("work that grows is followed by the ratio, the overhead of a launch aside") {
+  SamplingPlan plan = plan_of(std::vector<std::uint32_t>(200, 0));
+  double truth = 0;
+  for (std::size_t k = 0; k < 200; ++k)
+    plan.work[k] = 100 + static_cast<double>(k % 7), truth += kOverhead + 10 * plan.work[k];
+  const Outcome o = sample(plan, [&](std::size_t k) { return kOverhead + static_cast<Cycle>(10 * plan.work[k]); });
+  CHECK(o.simulated.size() < 12);
+  CHECK(o.cycles() == Approx(truth));
+}
+
+TEST_CASE("a cluster with little of the work is allowed a larger error of its own") {
+  // Cluster 1 has one part in a hundred: its allowance is 3 % / sqrt(0.01) = 30 %.
+  std::vector<std::uint32_t> cluster(800, 0);
+  for (std::size_t k = 1; k < 800; k += 2) cluster[k] = 1;
+  SamplingPlan plan = plan_of(cluster), alone = plan_of(std::vector<std::uint32_t>(400, 0));
+  for (std::size_t k = 0; k < 800; ++k) plan.work[k] = cluster[k] == 1 ? 1 : 99;
+  const auto uneven = [](std::size_t k) { return 1000 + 37 * (k * k % 11); };
+  const Outcome o = sample(plan, [&](std::size_t k) { return cluster[k] == 1 ? uneven(k / 2) : Cycle{1000}; });
+  const auto small = std::ranges::count_if(o.simulated, [&](std::size_t k) { return cluster[k] == 1; });
+  CHECK(static_cast<std::size_t>(small) < sample(alone, uneven).simulated.size() / 2);
+}
