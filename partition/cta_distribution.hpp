@@ -22,6 +22,8 @@ class ChipCtas {
   ChipCtas() = default;  ///< none
   /// `sms`: of a chip.
   ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms);
+  /// What a chip runs of a kernel of several devices' launches: a row of CTAs.
+  ChipCtas(std::uint64_t first, std::uint64_t count) : first_(first), step_(1), count_(count) {}
   std::uint64_t count() const { return count_; }
   std::uint64_t nth(std::uint64_t i) const { return first_ + i * step_; }
   bool operator==(const ChipCtas&) const = default;

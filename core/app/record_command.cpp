@@ -37,8 +37,8 @@ struct RecordCommand {
 };
 
 /// `--device`: a description, or a system with perhaps a description of what differs behind it. The program is told of
-/// all chips as of one GPU, since that is how they will run its kernels.
-cuda::DeviceModel device_of(const std::string& text) {
+/// all chips as of one GPU, since that is how they will run its kernels, or of one chip as each of several.
+cuda::DeviceModel device_of(const std::string& text, std::uint64_t devices) {
   const auto comma = std::min(text.find(','), text.size());
   const std::string first = text.substr(0, comma);
   if (first.empty() || first.starts_with("sm_") || first.find('=') != std::string::npos) return cuda::parse_device(text);
@@ -48,11 +48,15 @@ cuda::DeviceModel device_of(const std::string& text) {
     const auto end = std::min(rest.find(',', 1), rest.size());
     arch = rest.substr(1, end - 1), rest = rest.substr(end);
   }
-  const std::uint64_t l2_kib = std::uint64_t{system.llc.size_kib} / system.scale * system.chips;
+  if (devices > system.chips)
+    throw InputError("--devices", fmt::format("{} devices, but {} has {} chips; give it more, or fewer devices", devices,
+                                              first, system.chips));
+  const std::uint64_t chips = devices > 1 ? 1 : system.chips;
+  const std::uint64_t l2_kib = std::uint64_t{system.llc.size_kib} / system.scale * chips;
   return cuda::parse_device(
       fmt::format("{},sms={},threads={},blocks={},registers={},shared={}k,reserved=0,l2={},clock={},"
                   "name=Atoll recorder: {}{}",
-                  arch, system.chips * system.sm.count, system.sm.warps * 32, system.sm.ctas, system.sm.registers,
+                  arch, chips * system.sm.count, system.sm.warps * 32, system.sm.ctas, system.sm.registers,
                   system.sm.shared_kib, std::min<std::uint64_t>(l2_kib * 1024, std::numeric_limits<int>::max()),
                   std::max(1.0, std::round(system.core_clock_mhz)), system.name, rest));
 }
@@ -157,7 +161,7 @@ int record(RecordCommand& c) {
     c.record.first_cta = first;
     if (last != ~0ull) c.record.max_ctas = std::min(c.record.max_ctas, last - first + 1);
   }
-  if (!c.device.empty()) c.record.device = device_of(c.device);
+  if (!c.device.empty()) c.record.device = device_of(c.device, c.record.devices);
   const std::string program = cuda::find_program(c.program.front());
   cuda::check_recordable(program);
   const std::string library = find_runtime();
@@ -170,6 +174,7 @@ int record(RecordCommand& c) {
   c.record.source = quoted(c.program);
   c.record.importer =
       fmt::format("atoll record {} ({}){}", version(), git_commit(), c.device.empty() ? "" : " --device " + c.device);
+  if (c.record.devices > 1) c.record.importer += fmt::format(" --devices {}", c.record.devices);
   const int code = run_program(program, c.program, program_environment(c.record, library));
   if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
   if (code == 0 && !file_exists(c.record.output))
@@ -210,6 +215,11 @@ void add_record(Commands& c) {
                   "the GPU that the program is told it has: a preset or system file, or for example sm_80,sms=108,mem=40g "
                   "(docs/recording.md); default: sm_90 with 128 SMs")
       ->type_name("DEVICE");
+  cmd->add_option(
+         "--devices", o->record.devices,
+         "the program has N such GPUs; device i runs on chip i (workload.device_chips); default: one, for all chips")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, cuda::kMostDevices));
   cmd->add_option("--threads", o->record.threads,
                   "that execute thread blocks which cannot learn of each other; default: one per processor")
       ->type_name("N")

@@ -31,7 +31,9 @@
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/sampling/sampling_plan.hpp"
+#include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
+#include "partition/device_homes.hpp"
 
 namespace atl {
 namespace {
@@ -223,6 +225,10 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   run_collectively(t, [&] {
     workload = select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips}),
                       {job.kernels, job.ctas});
+    if (job.sample && workload->devices().count != 0)
+      throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
+    job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
+    workload = join_steps(std::move(workload));
   });
   const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
   std::string incomplete;

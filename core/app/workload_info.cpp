@@ -63,6 +63,7 @@ struct WorkloadFacts {
   std::vector<KernelCounts> counts;  ///< [kernel]; empty: not counted
   std::vector<std::string> incomplete;
   std::string selection;
+  DeviceMemories devices;
   std::uint64_t lines = 0;  ///< that any kernel touches
   std::vector<DataStructure> structures;
 };
@@ -90,7 +91,7 @@ WorkloadFacts facts_of(const std::string& path, bool count) {
   } else {
     f.format = path.ends_with(".json") ? "parametric workload, as it fits a system of four chips" : "SASS traces";
   }
-  f.selection = workload->selection();
+  f.selection = workload->selection(), f.devices = workload->devices();
   count = count || is_small(path, *workload);
   Lines all;
   for (std::size_t k = 0; count && k < f.kernels.size(); ++k) {
@@ -104,6 +105,13 @@ WorkloadFacts facts_of(const std::string& path, bool count) {
 std::string shape(const std::uint32_t (&size)[3]) {
   if (size[2] != 1) return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
   return size[1] != 1 ? fmt::format("{} x {}", size[0], size[1]) : fmt::format("{}", size[0]);
+}
+
+/// Whose memory a structure is, where there are several devices.
+std::string owner(const DeviceMemories& devices, const DataStructure& s) {
+  if (devices.count == 0) return "";
+  const std::uint64_t device = (s.address - devices.base) / devices.bytes;
+  return s.address >= devices.base && device < devices.count ? fmt::format(", device {}", device) : ", of no device";
 }
 
 std::string bytes(std::uint64_t n) { return si(static_cast<double>(n)) + (n < 1000 ? " B" : "B"); }
@@ -120,6 +128,8 @@ std::string workload_text(const std::string& path, bool count) {
   std::uint64_t ctas = 0, instructions = 0;
   for (const KernelInfo& k : f.kernels) ctas += k.ctas();
   for (const KernelCounts& n : f.counts) instructions += n.instructions;
+  if (f.devices.count != 0)
+    out += fmt::format("  devices      {}; launches of one step run together, each on its device\n", f.devices.count);
   out += fmt::format("  kernels      {}, {} CTAs\n", f.kernels.size(), grouped(ctas));
   if (count)
     out += fmt::format("  instructions {} of warps\n  footprint    {} in lines of 128 bytes\n", grouped(instructions),
@@ -127,6 +137,7 @@ std::string workload_text(const std::string& path, bool count) {
   for (std::size_t i = 0; i < f.kernels.size(); ++i) {
     const KernelInfo& k = f.kernels[i];
     out += fmt::format("    {:>3}  {:<28} grid {:<14} block {}", i, function_name(k.name), shape(k.grid), shape(k.block));
+    if (f.devices.count != 0) out += fmt::format(", device {}, step {}", k.place.device, k.place.step);
     if (k.launched_ctas != 0) out += fmt::format(", a sample of {} CTAs", grouped(k.launched_ctas));
     if (count) {
       const KernelCounts& n = f.counts[i];
@@ -147,7 +158,7 @@ std::string workload_text(const std::string& path, bool count) {
                        f.structures.size() == 1 ? "1 structure" : fmt::format("{} structures", f.structures.size()),
                        bytes(all));
     for (const DataStructure& s : f.structures)
-      out += fmt::format("         {:<28} {:>10} at {:#x}\n", s.name, bytes(s.bytes), s.address);
+      out += fmt::format("         {:<28} {:>10} at {:#x}{}\n", s.name, bytes(s.bytes), s.address, owner(f.devices, s));
   }
   if (!count) out += "  --count reads every CTA: instructions, and the lines that they touch\n";
   return out;
@@ -157,6 +168,7 @@ std::string workload_json(const std::string& path, bool count) {
   const WorkloadFacts f = facts_of(path, count);
   Json out{{"workload", path}, {"format", f.format}, {"source", f.source}, {"written_by", f.importer}};
   out["selection"] = f.selection;
+  if (f.devices.count != 0) out["devices"] = f.devices.count;
   count = !f.counts.empty();
   if (count) out["touched_bytes"] = f.lines * Access::kBlockBytes;
   out["kernels"] = Json::array();
@@ -169,6 +181,7 @@ std::string workload_json(const std::string& path, bool count) {
              {"ctas", k.ctas()},
              {"launched_ctas", k.launched_ctas},
              {"shared_bytes", k.shared_bytes}};
+    if (f.devices.count != 0) row.update({{"device", k.place.device}, {"step", k.place.step}});
     if (count) {
       const KernelCounts& n = f.counts[i];
       row.update({{"instructions", n.instructions},

@@ -196,6 +196,20 @@ void Chip::fill_l1(const Event& e) {
 
 // ---- Kernels ----
 
+/// Of a kernel that is launches of several devices: what this chip runs; null: nothing.
+const DevicePart* Chip::part_of(const KernelInfo& kernel) const {
+  const auto mine = [this](const DevicePart& p) { return c_.machine.devices.chip(p.device) == id(); };
+  const auto found = std::find_if(kernel.parts.begin(), kernel.parts.end(), mine);
+  return found == kernel.parts.end() ? nullptr : &*found;
+}
+
+ChipCtas Chip::ctas_of(const KernelInfo& kernel) const {
+  const SystemConfig& config = c_.machine.config;
+  if (kernel.parts.empty()) return {config.partition.cta_to_chip, kernel.ctas(), id(), config.chips, config.sm.count};
+  const DevicePart* part = part_of(kernel);
+  return part != nullptr ? ChipCtas(part->first, part->ctas) : ChipCtas(0, 0);
+}
+
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
   require_course(phase_ == Phase::idle && kernel < workload_.kernels().size());
@@ -213,16 +227,21 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_.kernels()[kernel];
   kernel_ = kernel;
-  const std::uint32_t warps = info.warps(), slots = resident_ctas(config.sm, info);
+  KernelInfo mine = info;
+  if (const DevicePart* part = part_of(info)) {
+    mine.block[0] = part->warps * 32, mine.block[1] = mine.block[2] = 1;
+    mine.registers_per_thread = part->registers_per_thread, mine.shared_bytes = part->shared_bytes;
+  }
+  const std::uint32_t warps = mine.warps(), slots = resident_ctas(config.sm, mine);
   if (slots == 0) {
     throw InputError(
         fmt::format("kernel {} ({})", kernel + 1, info.name),
         fmt::format(
             "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
             "sm.registers or sm.shared_kib",
-            warps, info.registers_per_thread, info.shared_bytes));
+            warps, mine.registers_per_thread, mine.shared_bytes));
   }
-  ctas_.emplace(config.partition.cta_to_chip, info.ctas(), id(), config.chips, config.sm.count);
+  ctas_ = ctas_of(info);
   to_run_ = ctas_->count();
   dispatcher_.begin_kernel(to_run_, slots);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);

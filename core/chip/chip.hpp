@@ -79,6 +79,8 @@ class Chip final : public LogicalProcess {
   void resume(const Event& e);
   void on_control(std::uint32_t parked);
   void begin_kernel(const LaunchBody& launch);
+  const DevicePart* part_of(const KernelInfo& kernel) const;
+  ChipCtas ctas_of(const KernelInfo& kernel) const;
   void dispatch();
   void curtail();
   void advance_phase();

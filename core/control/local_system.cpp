@@ -8,7 +8,7 @@ namespace atl {
 
 void LocalSystem::build(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                         const SimulationOptions& options) {
-  machine.emplace(config);
+  machine.emplace(config, DeviceHomes(config, workload.devices()));
   kernels = workload.kernels().size();
   const auto edges = system_edges(config);
   for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {

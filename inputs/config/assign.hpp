@@ -34,6 +34,10 @@ template <class T> void assign(T& value, const Field& field, const nlohmann::jso
       }
     }
     unknown_word(origin, json.get<std::string>(), word_list<T>());
+  } else if constexpr (ConfigList<T>) {
+    if (!json.is_array()) wrong_type(origin, "a list of whole numbers, such as [1, 0]", json);
+    value.assign(json.size(), 0);
+    for (std::size_t i = 0; i < json.size(); ++i) assign(value[i], field, json[i], origin);
   } else {
     if (!json.is_number()) wrong_type(origin, std::is_integral_v<T> ? "a whole number" : "a number", json);
     const double number = json.get<double>();

@@ -27,6 +27,8 @@ template <class T> ordered_json to_json(const T& value) {
 template <class T> std::string legal_values(const Field& field) {
   if constexpr (ConfigNumber<T>) {
     return range_text(legal_range<T>(field), field.unit);
+  } else if constexpr (ConfigList<T>) {
+    return "a list of whole numbers, each " + range_text(legal_range<std::uint32_t>(field), field.unit);
   } else if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
   } else if constexpr (std::is_enum_v<T>) {

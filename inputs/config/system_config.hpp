@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "inputs/config/chip_config.hpp"
 #include "inputs/config/dram_config.hpp"
@@ -62,6 +63,15 @@ struct PartitionConfig {
     v(s.cta_to_chip, {"cta_to_chip", "", 0, 0, "how a kernel's CTAs are spread over the chips"});
     v(s.cta_to_sm, {"cta_to_sm", "", 0, 0, "how a chip's CTAs are spread over its SMs"});
     v(s.bcs_block, {"bcs_block", "", 1, 64, "consecutive CTAs that cta_to_sm = bcs keeps on one SM"});
+  }
+};
+
+/// How a workload of several devices (`atoll record --devices`) meets the chips.
+struct WorkloadConfig {
+  std::vector<std::uint32_t> device_chips;
+
+  template <class Self, class V> static void fields(Self& s, V&& v) {
+    v(s.device_chips, {"device_chips", "", 0, 63, "chip of each device of a program of several; []: device i is chip i"});
   }
 };
 
@@ -170,6 +180,7 @@ struct SystemConfig {
   AdaptiveConfig adaptive;
   DramConfig dram;
   LinkConfig link;
+  WorkloadConfig workload;
   PartitionConfig partition;
   CoherenceConfig coherence;
   RecAdaptiveConfig rec_adaptive;
@@ -197,6 +208,7 @@ struct SystemConfig {
     v(s.dram, {"dram", "", 0, 0, "memory controllers and DRAM"});
     v(s.link, {"link", "", 0, 0, "inter-chip network"});
     v(s.partition, {"partition", "", 0, 0, "address mapping, page placement, CTA distribution"});
+    v(s.workload, {"workload", "", 0, 0, "devices of the workload"});
     v(s.coherence, {"coherence", "", 0, 0, "coherence of cached remote lines"});
     v(s.rec_adaptive, {"rec_adaptive", "", 0, 0, "rules of coherence.protocol = rec_adaptive"});
     v(s.control, {"control", "", 0, 0, "controller"});

@@ -1,9 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "inputs/config/field.hpp"
 
@@ -14,7 +16,7 @@ struct IgnoreField {
   template <class T> void operator()(T&, const Field&) const {}
 };
 
-/// A struct with a `fields()` list; everything else is a leaf (bool, whole number, double, string or enum).
+/// A struct with a `fields()` list; everything else is a leaf (bool, whole number, double, string, enum or list).
 template <class T>
 concept ConfigSection = requires(T& section) {
   T::fields(section, IgnoreField{});
@@ -31,6 +33,10 @@ template <class Section, class F> void for_each_leaf(Section& section, const std
     }
   });
 }
+
+/// Whole numbers, each within the field's range.
+template <class T>
+concept ConfigList = std::is_same_v<std::remove_const_t<T>, std::vector<std::uint32_t>>;
 
 template <class T>
 concept ConfigNumber = std::is_arithmetic_v<T> && !std::is_same_v<std::remove_const_t<T>, bool>;

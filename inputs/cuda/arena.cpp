@@ -18,12 +18,21 @@ void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); 
 }  // namespace
 
 DeviceArena::DeviceArena(std::uint64_t capacity, std::uint64_t base, std::uint64_t reserved)
-    : base_(base), reserved_(reserved), capacity_(capacity) {
+    : DeviceArena(capacity, 1, base, reserved) {}
+
+DeviceArena DeviceArena::of_devices(std::uint64_t capacity, unsigned devices) {
+  return DeviceArena(capacity, devices, kBase, devices == 1 ? kReserved : (devices + 1) * kWindow);
+}
+
+DeviceArena::DeviceArena(std::uint64_t capacity, unsigned devices, std::uint64_t base, std::uint64_t reserved)
+    : base_(base), reserved_(reserved), capacity_(capacity), devices_(devices), used_(devices == 1 ? 1 : devices + 1) {
   // Reserved without access rights: costs nothing, and works where the system does not overcommit memory.
   void* got =
       mmap(pointer(base), reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == pointer(base)) {
-    free_[base] = reserved;
+    if (devices == 1) free_[base] = reserved;
+    // With a gap between windows, so that none grows into the next.
+    for (unsigned window = 0; devices > 1 && window <= devices; ++window) free_[base + window * kWindow] = kWindow - kGuard;
     return;
   }
   const int error = got == MAP_FAILED ? errno : EEXIST;
@@ -34,18 +43,23 @@ DeviceArena::DeviceArena(std::uint64_t capacity, std::uint64_t base, std::uint64
 
 DeviceArena::~DeviceArena() { munmap(pointer(base_), reserved_); }
 
-std::uint64_t DeviceArena::allocate(std::uint64_t size, MemoryKind kind, std::uint64_t alignment) {
-  if (size == 0 || size > capacity_ - used_) return 0;
+std::uint64_t DeviceArena::allocate(std::uint64_t size, MemoryKind kind, std::uint64_t alignment, unsigned device) {
+  const unsigned window = devices_ == 1 ? 0 : kind == MemoryKind::device ? device : devices_;
+  const std::uint64_t capacity = window < devices_ ? capacity_ : capacity_ * devices_;
+  if (size == 0 || size > capacity - used_[window]) return 0;
   if (alignment < kAlignment) alignment = kAlignment;
   const std::uint64_t span = round_up(size, kAlignment) + kGuard;
-  for (const auto& [at, room] : free_) {
+  const std::uint64_t first_address = base_ + window * kWindow;
+  for (auto hole = free_.lower_bound(first_address); hole != free_.end(); ++hole) {
+    const auto [at, room] = *hole;
+    if (devices_ > 1 && at - first_address >= kWindow) break;
     const std::uint64_t start = round_up(at, alignment);
     if (start - at > room || room - (start - at) < span) continue;
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     const std::uint64_t first = start / page * page;
     if (mprotect(pointer(first), round_up(start + size, page) - first, PROT_READ | PROT_WRITE) != 0) return 0;
     take(start, span);
-    used_ += size;
+    used_[window] += size;
     blocks_[start] = {start, size, next_ordinal_++, kind};
     return start;
   }
@@ -66,7 +80,7 @@ bool DeviceArena::release(std::uint64_t address) {
   } else {
     std::memset(pointer(address), 0, size);
   }
-  used_ -= size;
+  used_[devices_ == 1 ? 0 : device_of(address)] -= size;
   give_back(address, round_up(size, kAlignment) + kGuard);
   blocks_.erase(found);
   return true;

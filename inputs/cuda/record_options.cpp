@@ -16,7 +16,7 @@ constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHE
 constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
 constexpr char kLongTurns[] = "ATOLL_RECORD_LONG_TURNS", kTolerate[] = "ATOLL_RECORD_TOLERATE_OOB";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
-constexpr char kDevice[] = "ATOLL_RECORD_DEVICE";
+constexpr char kDevice[] = "ATOLL_RECORD_DEVICE", kDevices[] = "ATOLL_RECORD_DEVICES";
 
 bool number(std::string_view text, std::uint64_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -47,6 +47,7 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kCompression, std::to_string(o.compression)),
           line(kSeed, o.schedule_seed ? std::to_string(*o.schedule_seed) : text_of(kGivenSeed)),
           line(kDevice, to_text(o.device)),
+          line(kDevices, std::to_string(o.devices)),
           line(kLongTurns, o.long_turns ? "1" : "0"),
           line(kTolerate, o.tolerate_oob ? "1" : "0"),
           line(kCheck, o.check ? "1" : "0"),
@@ -66,6 +67,9 @@ std::optional<RecordOptions> options_from_environment() {
   if (o.compression > 9) throw InputError(kCompression, "'" + text_of(kCompression) + "' is not in 0 to 9");
   if (!text_of(kSeed).empty()) number_of(kSeed, o.schedule_seed.emplace());
   if (const std::string device = text_of(kDevice); !device.empty()) o.device = parse_device(device);
+  number_of(kDevices, o.devices);
+  if (o.devices == 0 || o.devices > kMostDevices)
+    throw InputError(kDevices, "'" + text_of(kDevices) + "' is not in 1 to " + std::to_string(kMostDevices));
   o.long_turns = text_of(kLongTurns) == "1";
   o.tolerate_oob = text_of(kTolerate) == "1";
   o.check = text_of(kCheck) == "1";

@@ -9,6 +9,8 @@
 
 namespace atl::cuda {
 
+inline constexpr std::uint64_t kMostDevices = 64;  ///< as chips of a system
+
 /// What `atoll record` was asked for. It reaches the recorder inside the program through the environment.
 struct RecordOptions {
   std::string output;                                      ///< the trace, an absolute path
@@ -23,6 +25,7 @@ struct RecordOptions {
   bool long_turns = false;                                 ///< the other schedule
   bool tolerate_oob = false;                               ///< accesses near allocations, but out of bounds, are no errors
   DeviceModel device;                                      ///< what the program is told
+  std::uint64_t devices = 1;                               ///< how many of them it has
   bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
   std::string source;    ///< the recorded command line

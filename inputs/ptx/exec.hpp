@@ -26,10 +26,12 @@ struct LaunchSpec {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{32, 1, 1};
   std::uint32_t dynamic_shared = 0;
-  std::vector<std::byte> params;  ///< Function::param_block bytes
-  bool cooperative = false;       ///< blocks may wait for each other: all of them are interleaved
-  bool read_only_marks = true;    ///< false: arguments overlap, so that Instruction::read_only does not hold here
-  unsigned threads = 1;           ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
+  unsigned device = 0;                        ///< of several GPUs: where it runs
+  std::uint64_t visible = ~std::uint64_t{0};  ///< bit i: memory of GPU i may be used
+  std::vector<std::byte> params;              ///< Function::param_block bytes
+  bool cooperative = false;                   ///< blocks may wait for each other: all of them are interleaved
+  bool read_only_marks = true;  ///< false: arguments overlap, so that Instruction::read_only does not hold here
+  unsigned threads = 1;         ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
   Schedule schedule = Schedule::long_turns;
   std::uint64_t schedule_seed = 0;     ///< interleaved: of the order
   std::uint32_t resident_ctas = 0;     ///< interleaved: so many run at a time; 0: as many as memory allows

@@ -38,6 +38,13 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
               fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, whereabouts(w, address, bytes))};
 }
 
+[[noreturn]] void foreign(Warp& w, unsigned lane, std::uint64_t address, const Allocation& a) {
+  throw Fault{ExecutionError::Kind::illegal_address, lane,
+              fmt::format("device {} accesses {:#x} in {} of device {}, to which it has no peer access; the program must "
+                          "call cudaDeviceEnablePeerAccess({}) for device {}",
+                          w.launch->spec->device, address, a.name, a.device, a.device, w.launch->spec->device)};
+}
+
 [[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
   throw Fault{
       ExecutionError::Kind::illegal_address, lane,
@@ -122,6 +129,8 @@ std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& 
   for_active(w.active, [&](unsigned l) {
     if (address[l] >= seen.low && address[l] + bytes <= seen.high) return;
     if (const Allocation* found = memory.find(address[l], bytes)) {
+      if (found->device != kOfNoDevice && (w.launch->spec->visible >> found->device & 1) == 0)
+        foreign(w, l, address[l], *found);
       seen = {found->address, found->address + found->size};
       return;
     }

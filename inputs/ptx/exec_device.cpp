@@ -53,11 +53,11 @@ struct Device::Loaded {
 Device::Device() = default;
 Device::~Device() = default;
 
-void Device::load(const Module& module, std::vector<std::uint64_t> addresses) {
+void Device::load(const Module& module, std::vector<std::uint64_t> addresses, unsigned gpu) {
   addresses.resize(module.variables.size());
   auto loaded = std::make_unique<Loaded>();
   loaded->addresses = std::move(addresses);
-  modules_[&module] = std::move(loaded);
+  modules_[{&module, gpu}] = std::move(loaded);
 }
 
 void Device::load(const Module& module) {
@@ -79,20 +79,22 @@ void Device::load(const Module& module) {
     std::memcpy(reinterpret_cast<void*>(addresses[v]), bytes.data(), bytes.size());
   }
   loaded->addresses = std::move(addresses);
-  modules_[&module] = std::move(loaded);
+  modules_[{&module, 0}] = std::move(loaded);
 }
 
 void Device::unload(const Module& module) {
-  const auto found = modules_.find(&module);
-  if (found == modules_.end()) return;
-  for (const std::uint64_t address : found->second->allocations) memory.remove(address);
-  modules_.erase(found);
+  for (auto found = modules_.lower_bound({&module, 0}); found != modules_.end() && found->first.first == &module;) {
+    for (const std::uint64_t address : found->second->allocations) memory.remove(address);
+    found = modules_.erase(found);
+  }
 }
 
-const std::vector<std::uint64_t>& Device::variables(const Module& module) const { return modules_.at(&module)->addresses; }
+const std::vector<std::uint64_t>& Device::variables(const Module& module, unsigned gpu) const {
+  return modules_.at({&module, gpu})->addresses;
+}
 
-const exec::Image& Device::image(const Module& module, std::uint32_t kernel) {
-  Loaded& loaded = *modules_.at(&module);
+const exec::Image& Device::image(const Module& module, std::uint32_t kernel, unsigned gpu) {
+  Loaded& loaded = *modules_.at({&module, gpu});
   std::unique_ptr<exec::Image>& image = loaded.images[kernel];
   if (image == nullptr) image = exec::decode(module, kernel, loaded.addresses);
   return *image;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/engine/error.hpp"
@@ -25,9 +26,12 @@ class ExecutionError : public SimulationError {
   Kind kind_;
 };
 
+inline constexpr std::uint8_t kOfNoDevice = 0xFF;  ///< memory that every device may use
+
 struct Allocation {
   std::uint64_t address = 0, size = 0;
-  std::string name;  ///< for messages: "allocation 3", "variable x"
+  std::string name;                   ///< for messages: "allocation 3", "variable x"
+  std::uint8_t device = kOfNoDevice;  ///< whose it is
 };
 
 /// What a program may touch: allocations that do not overlap, in order of their address. Addresses are host addresses.
@@ -69,7 +73,7 @@ namespace exec {
 struct Image;
 }
 
-/// Everything that outlives a launch.
+/// Everything that outlives a launch: the memory that kernels may touch, of one GPU or of several.
 class Device {
  public:
   Device();
@@ -77,16 +81,16 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Announces a module whose variables lie at `addresses` (by index; unused for .shared). The memory must be known to
-  /// `memory` and initialised (initial_bytes()).
-  void load(const Module& module, std::vector<std::uint64_t> addresses);
+  /// Announces a module whose variables lie at `addresses` (by index; unused for .shared) on one of several GPUs. The
+  /// memory must be known to `memory` and initialised (initial_bytes()).
+  void load(const Module& module, std::vector<std::uint64_t> addresses, unsigned gpu = 0);
   /// The same with memory of the device's own.
   void load(const Module& module);
   void unload(const Module& module);
-  bool loaded(const Module& module) const { return modules_.count(&module) != 0; }
-  const std::vector<std::uint64_t>& variables(const Module& module) const;
+  bool loaded(const Module& module, unsigned gpu = 0) const { return modules_.count({&module, gpu}) != 0; }
+  const std::vector<std::uint64_t>& variables(const Module& module, unsigned gpu = 0) const;
   /// The decoded kernel, made at its first launch.
-  const exec::Image& image(const Module& module, std::uint32_t kernel);
+  const exec::Image& image(const Module& module, std::uint32_t kernel, unsigned gpu = 0);
 
   DeviceMemory memory;
   std::unordered_map<std::uint64_t, Texture> textures;   ///< by handle
@@ -101,7 +105,7 @@ class Device {
 
  private:
   struct Loaded;
-  std::unordered_map<const Module*, std::unique_ptr<Loaded>> modules_;
+  std::map<std::pair<const Module*, unsigned>, std::unique_ptr<Loaded>> modules_;
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> heap_;
 };
 

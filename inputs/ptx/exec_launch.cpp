@@ -204,7 +204,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   exec::check(spec);
   exec::Launch launch;
   launch.spec = &spec, launch.device = &device, launch.sink = sink;
-  launch.image = &device.image(*spec.module, spec.kernel);
+  launch.image = &device.image(*spec.module, spec.kernel, spec.device);
   launch.shared_bytes = shared_bytes(spec);
   launch.params.assign(spec.params.begin(), spec.params.end());
   launch.params.resize(spec.params.size() + 16);

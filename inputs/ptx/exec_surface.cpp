@@ -4,11 +4,11 @@
 #include "inputs/ptx/exec_memory.hpp"
 
 /// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
-/// otherwise give zero or the nearest element (.clamp), and stores do nothing.
+/// otherwise give zero or the nearest element (.clamp), and stores do nothing. A cube is six layers.
 namespace atl::ptx::exec {
 namespace {
 
-enum Option : std::uint8_t { kClamps = 1, kTraps = 2, kLoads = 4 };
+enum SurfaceOption : std::uint8_t { kClamps = 1, kTraps = 2, kLoads = 4, kInLayers = 8 };
 
 /// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] elements of `bytes`, value their number, count dimensions.
 void access(Warp& w, const Inst& i) {
@@ -29,8 +29,10 @@ void access(Warp& w, const Inst& i) {
                                    static_cast<std::int64_t>(s.depth) - 1};
     std::int64_t at[3] = {0, 0, 0};
     bool inside = true;
-    for (unsigned n = 0; n < i.count; ++n) {
-      at[n] = w.at<std::int32_t>(i.src[1 + n])[l];
+    const unsigned last = (i.option & kInLayers) != 0 ? i.count - 1u : 3u;  // the source that is a layer
+    for (unsigned source = 0; source < i.count; ++source) {
+      const unsigned n = source == last ? 2 : source;
+      at[n] = w.at<std::int32_t>(i.src[1 + source])[l];
       inside &= at[n] >= 0 && at[n] <= limit[n];
       at[n] = std::clamp<std::int64_t>(at[n], 0, std::max<std::int64_t>(limit[n], 0));
     }
@@ -62,15 +64,17 @@ bool decode_surface(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
   if ((in.op != Op::suld && in.op != Op::sust) || in.has(kFormatted)) return false;
-  const unsigned dimensions = in.geometry == Geometry::d1   ? 1
-                              : in.geometry == Geometry::d2 ? 2
-                              : in.geometry == Geometry::d3 ? 3
-                                                            : 0;
+  const bool layers = in.geometry == Geometry::a1d || in.geometry == Geometry::a2d;
+  const unsigned dimensions = in.geometry == Geometry::d1                                   ? 1
+                              : in.geometry == Geometry::d2 || in.geometry == Geometry::a1d ? 2
+                              : in.geometry == Geometry::d3 || in.geometry == Geometry::a2d ? 3
+                                                                                            : 0;
   const bool loads = in.op == Op::suld;
   const std::vector<Operand> coordinates = d.elements(in.src[1]), values = d.elements(loads ? in.dst[0] : in.src[2]);
   if (dimensions == 0 || coordinates.size() < dimensions) return false;
   d.take(0, Type::u64);
-  for (unsigned n = 0; n < dimensions; ++n) out.src[1 + n] = d.source(coordinates[n], Type::b32);
+  for (unsigned n = 0; n < dimensions; ++n)  // the layer comes first in PTX, and last here
+    out.src[1 + n] = d.source(coordinates[layers ? (n + 1) % dimensions : n], Type::b32);
   const Type type = bits_of(size_of(in.type));
   std::vector<Ref> refs;
   for (const Operand& v : values) refs.push_back(loads ? d.result(v, type) : d.source(v, type));
@@ -78,8 +82,8 @@ bool decode_surface(Decoder& d) {
   d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
   out.value = static_cast<std::int64_t>(refs.size());
   out.count = static_cast<std::uint8_t>(dimensions), out.bytes = static_cast<std::uint8_t>(size_of(in.type)), out.traced = 1;
-  out.option =
-      static_cast<std::uint8_t>((in.has(kClamp) ? kClamps : 0) | (in.has(kTrap) ? kTraps : 0) | (loads ? kLoads : 0));
+  out.option = static_cast<std::uint8_t>((in.has(kClamp) ? kClamps : 0) | (in.has(kTrap) ? kTraps : 0) |
+                                         (loads ? kLoads : 0) | (layers ? kInLayers : 0));
   out.run = &access;
   return true;
 }

@@ -4,7 +4,7 @@
 #include "inputs/ptx/exec_float.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
-/// tex.1d, tex.2d and tex.3d on texture objects.
+/// tex on texture objects of one to three dimensions, in layers, and of cubes.
 namespace atl::ptx::exec {
 namespace {
 
@@ -82,8 +82,9 @@ Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, un
 /// Fixed-point weights with 8 fractional bits, as the CUDA programming guide gives them.
 double weight(double v) { return std::floor(v * 256 + 0.5) / 256; }
 
+/// Behind one or two coordinates may stand a layer.
 Texel sample(const Texture& t, const double* coordinate, unsigned dimensions) {
-  std::int64_t low[3] = {0, 0, 0};
+  std::int64_t low[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   double part[3] = {0, 0, 0};
   for (unsigned n = 0; n < dimensions; ++n) {
     const double at = t.linear ? coordinate[n] - 0.5 : coordinate[n];
@@ -120,7 +121,7 @@ const Texture& object(Warp& w, unsigned lane, std::uint64_t handle) {
 void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions) {
   AccessCheck* const check = w.launch->spec->check;
   if (w.recorder == nullptr && check == nullptr) return;
-  std::int64_t at[3] = {0, 0, 0};
+  std::int64_t at[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   for (unsigned n = 0; n < dimensions; ++n) {
     at[n] = static_cast<std::int64_t>(std::floor(std::clamp(coordinate[n], -1e15, 1e15)));
@@ -130,34 +131,86 @@ void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, 
   if (w.recorder != nullptr) w.addresses.push_back(address_of(t, at));
 }
 
-/// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] the four results, option: coordinates are integers.
+enum Option : std::uint8_t { kIntegers = 1, kLayers = 2, kCube = 4 };
+
+/// Face of a cube that a direction points to, and where on it: both in [0, 1] (CUDA C++ Programming Guide, "Cubemap
+/// Textures"). Of components of the same size, z counts before y and y before x.
+unsigned face_of(const double (&direction)[3], double (&at)[3]) {
+  const double x = direction[0], y = direction[1], z = direction[2];
+  const double ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  unsigned face = 0;
+  double m = ax, s = 0, t = 0;
+  if (az >= ax && az >= ay) {
+    face = z < 0 ? 5 : 4, m = az, s = z < 0 ? -x : x, t = -y;
+  } else if (ay >= ax) {
+    face = y < 0 ? 3 : 2, m = ay, s = x, t = y < 0 ? -z : z;
+  } else {
+    face = x < 0 ? 1 : 0, s = x < 0 ? z : -z, t = -y;
+  }
+  at[0] = (s / m + 1) / 2, at[1] = (t / m + 1) / 2;
+  return face;
+}
+
+/// Faces of a cube end at their edges, whatever the address mode.
+Texture clamped_at_edges(Texture t) {
+  std::fill(std::begin(t.mode), std::end(t.mode), Texture::Address::clamp);
+  return t;
+}
+
+/// Inst: src[0] handle, src[1..3] coordinates, refs[extra..] the four results and perhaps the layer.
 void texture(Warp& w, const Inst& i) {
   const auto* handle = w.at<std::uint64_t>(i.src[0]);
   const auto type = static_cast<Type>(i.value);
   const Ref* refs = w.frame().code->refs.data() + i.extra;
   std::uint32_t out[4][kLanes];
+  Texture clamped;
   for_active(w.active, [&](unsigned l) {
-    const Texture& t = object(w, l, handle[l]);
+    const Texture& of_handle = object(w, l, handle[l]);
+    const Texture& t = (i.option & kCube) != 0 ? clamped = clamped_at_edges(of_handle) : of_handle;
     double at[3] = {0, 0, 0};
     const std::uint64_t size[3] = {t.width, t.height, t.depth};
-    for (unsigned n = 0; n < i.count; ++n) {
-      if (i.option) {
+    std::uint64_t layer = (i.option & kLayers) != 0 ? w.at<std::uint32_t>(refs[4])[l] : 0;
+    if ((i.option & kCube) != 0) {
+      const double direction[3] = {w.at<float>(i.src[1])[l], w.at<float>(i.src[2])[l], w.at<float>(i.src[3])[l]};
+      layer = std::min(layer, std::max<std::uint64_t>(t.depth / 6, 1) - 1) * 6 + face_of(direction, at);
+      at[0] *= static_cast<double>(size[0]), at[1] *= static_cast<double>(size[1]);
+    }
+    for (unsigned n = 0; n < i.count && (i.option & kCube) == 0; ++n) {
+      if ((i.option & kIntegers) != 0) {
         at[n] = w.at<std::int32_t>(i.src[1 + n])[l];
       } else {
         at[n] = w.at<float>(i.src[1 + n])[l];
         if (t.normalized) at[n] *= static_cast<double>(size[n]);
       }
     }
+    if (i.count < 3) at[2] = static_cast<double>(std::min(layer, t.depth - 1));
     record(w, l, t, at, i.count);
-    const Texel texel = i.option ? fetch(t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
-                                         static_cast<std::int64_t>(at[2]), i.count)
-                                 : sample(t, at, i.count);
+    const Texel texel = (i.option & kIntegers) != 0
+                            ? fetch(t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
+                                    static_cast<std::int64_t>(at[2]), i.count)
+                            : sample(t, at, i.count);
     for (unsigned c = 0; c < 4; ++c) out[c][l] = result_bits(texel.v[c], type);
   });
   for (unsigned c = 0; c < 4; ++c) each_lane<std::uint32_t>(w, refs[c], [&](unsigned l) { return out[c][l]; });
 }
 
-unsigned dimensions_of(Geometry g) { return g == Geometry::d1 ? 1 : g == Geometry::d2 ? 2 : g == Geometry::d3 ? 3 : 0; }
+/// Coordinates, without a layer; of a cube's faces two. 0: not supported.
+unsigned dimensions_of(Geometry g) {
+  switch (g) {
+    case Geometry::d1:
+    case Geometry::a1d:
+      return 1;
+    case Geometry::d2:
+    case Geometry::a2d:
+    case Geometry::cube:
+    case Geometry::acube:
+      return 2;
+    case Geometry::d3:
+      return 3;
+    default:
+      return 0;
+  }
+}
 
 }  // namespace
 
@@ -166,16 +219,21 @@ bool decode_texture(Decoder& d) {
   Inst& out = *d.out;
   if (in.op != Op::tex || in.has(kGrad)) return false;
   const unsigned dimensions = dimensions_of(in.geometry);
-  const std::vector<Operand> results = d.elements(in.dst[0]), coordinates = d.elements(in.src[1]);
-  if (dimensions == 0 || results.size() != 4 || coordinates.size() < dimensions || size_of(in.type) != 4) return false;
+  const bool cube = in.geometry == Geometry::cube || in.geometry == Geometry::acube;
+  const bool layers = in.geometry == Geometry::a1d || in.geometry == Geometry::a2d || in.geometry == Geometry::acube;
+  const std::vector<Operand> results = d.elements(in.dst[0]), given = d.elements(in.src[1]);
+  const unsigned first = layers ? 1 : 0, coordinates = cube ? 3 : dimensions;
+  if (dimensions == 0 || results.size() != 4 || given.size() < first + coordinates || size_of(in.type) != 4) return false;
   d.take(0, Type::u64);
-  for (unsigned n = 0; n < dimensions; ++n) out.src[1 + n] = d.source(coordinates[n], Type::b32);
+  for (unsigned n = 0; n < coordinates; ++n) out.src[1 + n] = d.source(given[first + n], Type::b32);
   std::vector<Ref> refs;
   for (const Operand& r : results) refs.push_back(d.result(r, Type::b32));
+  if (layers) refs.push_back(d.source(given[0], Type::b32));
   out.extra = static_cast<std::uint32_t>(d.code().refs.size());
   d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
   out.count = static_cast<std::uint8_t>(dimensions), out.bytes = 4, out.traced = 1;
-  out.option = in.source_type == Type::s32;
+  out.option =
+      static_cast<std::uint8_t>((in.source_type == Type::s32 ? kIntegers : 0) | (layers ? kLayers : 0) | (cube ? kCube : 0));
   out.value = static_cast<std::int64_t>(in.type);
   out.run = &texture;
   return true;

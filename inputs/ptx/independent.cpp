@@ -192,7 +192,7 @@ class Judge {
 bool independent_ctas(const LaunchSpec& spec, Device& device) {
   if (spec.cooperative) return false;
   Judge judge(spec.read_only_marks);
-  for (const exec::Code& code : device.image(*spec.module, spec.kernel).functions)
+  for (const exec::Code& code : device.image(*spec.module, spec.kernel, spec.device).functions)
     if (code.function != nullptr) judge.look_at(*code.function);
   return judge.independent();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -70,6 +71,7 @@ struct TraceWorkload::Impl {
   std::vector<std::string> incomplete;  // [kernel]
   std::vector<KernelInfo> kernels;
   std::vector<TraceAllocation> allocations;
+  DeviceMemories devices;
   std::unique_ptr<TraceKernelReader> reader;
   std::size_t open_kernel = ~std::size_t{0};
   std::array<Slot, 4> cache;
@@ -78,6 +80,7 @@ struct TraceWorkload::Impl {
   void read_root();
   void read_kernels(std::uint64_t count);
   void read_allocations();
+  void read_devices(const H5::Group& root);
   TraceKernelReader& columns(std::size_t kernel);
 };
 
@@ -102,6 +105,7 @@ const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->ke
 std::string TraceWorkload::incomplete(std::size_t kernel) { return impl_->incomplete.at(kernel); }
 const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
 const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
+DeviceMemories TraceWorkload::devices() const { return impl_->devices; }
 
 void TraceWorkload::Impl::read_root() {
   const H5::Group root = file.openGroup("/");
@@ -120,6 +124,40 @@ void TraceWorkload::Impl::read_root() {
   if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");
   read_kernels(count);
   read_allocations();
+  if (root.attrExists("devices")) read_devices(root);
+}
+
+void TraceWorkload::Impl::read_devices(const H5::Group& root) {
+  std::uint64_t memory[2] = {};
+  numbers(root, path, "devices", &devices.count, 1);
+  numbers(root, path, "device_memory", memory, 2);
+  devices.base = memory[0], devices.bytes = memory[1];
+  if (devices.count == 0 || devices.count > kMaxDevices)
+    throw InputError(path, "attribute 'devices' must be 1 to " + std::to_string(kMaxDevices));
+  if (!std::has_single_bit(devices.bytes) || devices.bytes < kLeastDeviceMemory || devices.base % devices.bytes != 0 ||
+      devices.base >= kMaxBlockAddress || devices.bytes >= kMaxBlockAddress)
+    throw InputError(path,
+                     "attribute 'device_memory' must be an address and a power of two, from 2 MiB on, that divides it");
+  const std::string where = path + ":/launches";
+  std::vector<std::uint32_t> device;
+  std::vector<std::uint64_t> step;
+  try {
+    const H5::Group table = file.openGroup("/launches");
+    ColumnReader<std::uint32_t> device_column;
+    ColumnReader<std::uint64_t> step_column;
+    device_column.open(table, where, "device"), step_column.open(table, where, "step");
+    if (device_column.size() != kernels.size() || step_column.size() != kernels.size())
+      throw InputError(where, "its columns are not of one row per kernel");
+    device_column.read(0, device_column.size(), device), step_column.read(0, step_column.size(), step);
+  } catch (const H5::Exception&) {
+    throw InputError(where, "this table cannot be read; the file is not a complete trace");
+  }
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (device[k] >= devices.count)
+      throw InputError(where, "kernel " + std::to_string(k) + " is on device " + std::to_string(device[k]) + " of " +
+                                  std::to_string(devices.count));
+    kernels[k].place = {device[k], step[k]};
+  }
 }
 
 void TraceWorkload::Impl::read_kernels(std::uint64_t count) {

@@ -21,6 +21,7 @@ class TraceWorkload : public Workload {
 
   const TraceProvenance& provenance() const;
   const std::vector<TraceAllocation>& allocations() const;
+  DeviceMemories devices() const override;
   std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
   std::string incomplete(std::size_t kernel) override;
   std::string selection() const override { return provenance().selection; }

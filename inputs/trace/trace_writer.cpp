@@ -120,7 +120,8 @@ struct TraceWriter::Impl {
   H5::H5File file;
   KernelInfo info;
   std::uint64_t first_cta = 0;  // of this kernel, if it is a sample
-  H5::Group group, table;
+  DeviceMemories devices;
+  H5::Group group, table, launches;
   ContentKey key;                                                             // of this kernel
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> contents;  // key -> kernel
   bool in_kernel = false;
@@ -128,6 +129,8 @@ struct TraceWriter::Impl {
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
   std::uint64_t totals[kIndexColumns] = {};  // CTAs, warps, ops, accesses, address bytes of this kernel so far
 
+  ColumnWriter<std::uint32_t> launch_device;           // of several devices
+  ColumnWriter<std::uint64_t> launch_step;             // the same
   ColumnWriter<std::uint64_t> address, size, ordinal;  // of allocations
   ColumnWriter<std::uint8_t> name;
   ColumnWriter<std::uint64_t> block_index;
@@ -147,6 +150,7 @@ struct TraceWriter::Impl {
   bool link_to_equal_kernel();
   void drop_columns();
   void write_allocations(bool last);
+  void write_launches(bool last);
 };
 
 template <typename F> void TraceWriter::Impl::each_column(F f) {
@@ -194,6 +198,18 @@ TraceWriter::~TraceWriter() {
   } catch (...) {   // a full disk was already reported by the call that met it
   }
   std::filesystem::remove(part, ignored);
+}
+
+void TraceWriter::set_devices(const DeviceMemories& devices) {
+  impl_->devices = devices;
+  const std::uint64_t memory[] = {devices.base, devices.bytes};
+  try {
+    H5::Group root = impl_->file.openGroup("/");
+    put(root, "devices", &devices.count, 1);
+    put(root, "device_memory", memory, std::size(memory));
+  } catch (const H5::Exception& e) {
+    throw IoError(impl_->part, "writing failed (" + e.getDetailMsg() + ")");
+  }
 }
 
 void TraceWriter::add_allocation(const TraceAllocation& allocation) {
@@ -327,6 +343,10 @@ void TraceWriter::Impl::end_kernel(bool sample) {
            std::to_string(ctas));
   close_block(true);
   in_kernel = false;
+  if (devices.count != 0) {
+    if (info.place.device >= devices.count) refuse("kernel '" + info.name + "' is on a device that does not exist");
+    launch_device.values.push_back(info.place.device), launch_step.values.push_back(info.place.step);
+  }
   if (link_to_equal_kernel()) {
     ++kernels;
     return;
@@ -377,10 +397,21 @@ void TraceWriter::Impl::write_allocations(bool last) {
   if (first) link_group(file, table, "/allocations");
 }
 
+/// A table beside the kernels, as one group may stand for several launches.
+void TraceWriter::Impl::write_launches(bool last) {
+  if (devices.count == 0) return;
+  const bool first = !H5Iis_valid(launches.getId());
+  if (first) launches = create_group(file);
+  launch_device.flush(launches, "device", last, kAllocationChunk, false);
+  launch_step.flush(launches, "step", last, kAllocationChunk, false);
+  if (first) link_group(file, launches, "/launches");
+}
+
 void TraceWriter::flush() {
   Impl& w = *impl_;
   try {
     w.write_allocations(false);
+    w.write_launches(false);
     w.file.flush(H5F_SCOPE_GLOBAL);
   } catch (const H5::Exception& e) {
     throw IoError(w.part, "writing failed (" + e.getDetailMsg() + ")");
@@ -392,7 +423,8 @@ void TraceWriter::finish() {
   w.end_kernel(false);
   try {
     w.write_allocations(true);
-    w.table.close();
+    w.write_launches(true);
+    w.table.close(), w.launches.close();
     H5::Group root = w.file.openGroup("/");
     put(root, "kernels", &w.kernels, 1);
     root.close();

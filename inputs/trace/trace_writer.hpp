@@ -17,6 +17,8 @@ class TraceWriter {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
+  /// Before the first kernel: every kernel has a place on one of several devices.
+  void set_devices(const DeviceMemories& devices);
   void add_allocation(const TraceAllocation& allocation);
   /// Ends the previous kernel; unless end_kernel() did, it must have got all its CTAs or be abandoned. `first_cta`: the
   /// number, in the launch, of the first CTA that it will get, if it is a sample.

@@ -71,6 +71,7 @@ class SelectedWorkload : public Workload {
     if (kernel >= kernels_.size()) throw InputError("--kernels", fmt::format("kernel {} is not chosen", kernel));
     whole_->load_cta(number_[kernel], selection_.nth(cta), out);
   }
+  DeviceMemories devices() const override { return whole_->devices(); }
   std::vector<DataStructure> structures() const override { return whole_->structures(); }
   std::string incomplete(std::size_t kernel) override { return whole_->incomplete(number_.at(kernel)); }
   std::string selection() const override {

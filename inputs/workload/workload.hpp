@@ -71,6 +71,25 @@ struct CtaProgram {
   void clear() { ops.clear(), accesses.clear(), warps.clear(); }
 };
 
+/// Memory of the devices of a program that used several: device i has the addresses from base + i * bytes on.
+struct DeviceMemories {
+  std::uint32_t count = 0;            ///< 0: the program knew one device, which stands for all chips
+  std::uint64_t base = 0, bytes = 0;  ///< `bytes`: a power of two, of which `base` is a multiple
+};
+
+/// Which device of several a launch runs on, and when: those of one step were left unordered by the program.
+struct LaunchPlace {
+  std::uint32_t device = 0;
+  std::uint64_t step = 0;
+};
+
+/// Of launches that run together: what one device does.
+struct DevicePart {
+  std::uint32_t device = 0;
+  std::uint64_t first = 0, ctas = 0;  ///< CTAs of the kernel
+  std::uint32_t warps = 1, registers_per_thread = 0, shared_bytes = 0;
+};
+
 struct KernelInfo {
   std::string name;
   std::uint32_t grid[3] = {1, 1, 1};
@@ -78,6 +97,8 @@ struct KernelInfo {
   std::uint32_t registers_per_thread = 0;  ///< 0: not known, no limit
   std::uint32_t shared_bytes = 0;          ///< shared memory per CTA
   std::uint64_t launched_ctas = 0;         ///< of the launch that these CTAs are a sample of; 0: it is whole
+  LaunchPlace place{};                     ///< where there are several devices
+  std::vector<DevicePart> parts{};         ///< of launches that run together (device_steps.hpp); empty: of all chips
   std::uint64_t ctas() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
   std::uint32_t warps() const { return (threads() + 31) / 32; }
@@ -96,6 +117,8 @@ class Workload {
   virtual const std::vector<KernelInfo>& kernels() const = 0;
   /// Replaces `out` by CTA `cta` (flattened id, x fastest) of kernel `kernel`. The same on every rank.
   virtual void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) = 0;
+  /// Several, if each launch has its own (KernelInfo::place).
+  virtual DeviceMemories devices() const { return {}; }
   /// What its addresses belong to, by address; none overlap. Empty: not known.
   virtual std::vector<DataStructure> structures() const { return {}; }
   /// What a kernel's trace lacks, in words; empty: nothing that is known of. May read the trace whole.

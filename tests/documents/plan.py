@@ -130,7 +130,8 @@ PLANS = {
         not_code={2: "one line of a file; examples/policy_plugin/hit_rate.cpp is a whole one"},
     ),
     "docs/ptx.md": Plan(needs={"nvcc": "command -v nvcc"}, differs={"nvcc": "lines and registers are this nvcc's"}),
-    "docs/recording.md": Plan(not_run={"atoll record": RECORDED, "atoll run sac-4chip --workload gemm.h5": RECORDED}),
+    "docs/recording.md": Plan(not_run={"atoll record": RECORDED, "atoll run sac-4chip --workload gemm.h5": RECORDED,
+                                        "atoll run sac-4chip --workload halo.h5": RECORDED}),
     "docs/reliability.md": Plan(
         not_run={"ATOLL=": f"{HOURS}; robustness_attacks runs a few of each class"}),
     "docs/real_machines.md": Plan(not_run={"atoll sweep": HOURS}),

@@ -23,11 +23,12 @@ template <class Config> SliceLevel level_of(const Config& c, const SystemConfig&
 
 }  // namespace
 
-Machine::Machine(const SystemConfig& c)
+Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
     : config(c),
       map(c),
       front_map(as_seen_by_sms(c)),
       replicas(c),
+      devices(d),
       has_l2(c.l2.present()),
       llc(level_of(c.llc, c)),
       l2(level_of(c.l2, c)),

@@ -5,6 +5,7 @@
 #include "core/chip/base/packet.hpp"
 #include "inputs/config/system_config.hpp"
 #include "partition/address_map.hpp"
+#include "partition/device_homes.hpp"
 #include "partition/replica_map.hpp"
 
 namespace atl {
@@ -23,12 +24,13 @@ struct SliceLevel {
 
 /// The system's constants in the units of the simulation (cycles, bytes per cycle), computed once.
 struct Machine {
-  explicit Machine(const SystemConfig& config);
+  explicit Machine(const SystemConfig& config, const DeviceHomes& devices = {});
 
   const SystemConfig config;
   const AddressMap map;
   const AddressMap front_map;  ///< of the slices that SMs ask: the L2's, or without one the LLC's
   const ReplicaMap replicas;
+  const DeviceHomes devices;  ///< of a program of several
   bool has_l2;
   SliceLevel llc, l2;
   std::uint32_t front_slices;                             ///< per chip, that SMs ask

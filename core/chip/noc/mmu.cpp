@@ -11,7 +11,11 @@ constexpr std::uint32_t kParkedPages = 256;
 }  // namespace
 
 Mmu::Mmu(Context& c)
-    : c_(c), placement_(c.machine.config), single_(c.machine.config.chips == 1), parked_(kParkedPages, ~0u) {}
+    : c_(c),
+      placement_(c.machine.config),
+      single_(c.machine.config.chips == 1),
+      has_devices_(!c.machine.devices.empty()),
+      parked_(kParkedPages, ~0u) {}
 
 void Mmu::park(const Packet& p) {
   const PageAddr page = c_.machine.page_of(p.line);

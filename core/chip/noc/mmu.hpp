@@ -20,7 +20,7 @@ class Mmu {
   std::uint8_t home(LineAddr line) const {
     if (single_) return 0;
     const PageAddr page = c_.machine.page_of(line);
-    const std::uint8_t h = placement_.home(page);
+    const std::uint8_t h = has_devices_ ? c_.machine.devices.home(page) : placement_.home(page);
     return h != kUnknownHome ? h : cache_.find(page);
   }
 
@@ -54,7 +54,7 @@ class Mmu {
   Context& c_;
   StaticPlacement placement_;
   PageHomeCache cache_;
-  bool single_;
+  bool single_, has_devices_;
   MshrFile<Packet, std::uint32_t> parked_;  ///< requests by page, which takes the part of the line
   std::vector<FirstTouch::Touch> touches_;
 };

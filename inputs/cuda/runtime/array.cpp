@@ -1,5 +1,6 @@
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
+#include "inputs/cuda/runtime/traffic.hpp"
 
 // CUDA arrays: rows of texels without padding, in the arena. The opaque handle is the address of our Array.
 namespace atl::cudart {
@@ -50,11 +51,12 @@ int copy_box(Runtime& r, const Copy3D& p) {
     const std::size_t line = (at.z + z) * plain.height + at.y;
     return Rows(static_cast<char*>(plain.pointer) + line * plain.pitch + at.x, plain.pitch);
   };
+  Traffic traffic(r);
   for (std::size_t z = 0; z < p.extent.depth; ++z) {
     const Rows out = rows(to, p.to_position, p.to, z), in = rows(from, p.from_position, p.from, z);
     if (const int status = copy_rows(r, out, in, width, p.extent.height, p.kind); status != kSuccess) return status;
   }
-  return kSuccess;
+  return traffic.end(kSuccess);
 }
 
 extern "C" {
@@ -161,6 +163,7 @@ int cudaMemcpy3DAsync(const Copy3D* p, void* stream) {
   return call([&](Runtime& r) -> int {
     if (!p) return kInvalidValue;
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::copy, *p) : copy_box(r, *p);
   });
 }

@@ -2,6 +2,7 @@
 
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
+#include "inputs/cuda/runtime/traffic.hpp"
 
 // A device address is the host address of its bytes, so the direction of a copy changes nothing but its check: a range
 // that begins inside the arena must lie in one block.
@@ -14,7 +15,7 @@ bool in_one_block(const Runtime& r, const void* pointer, std::size_t size) {
   return block && size <= block->address + block->size - address;
 }
 
-int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, int kind) {
+int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind) {
   if (size == 0) return kSuccess;
   if (kind < kHostToHost || kind > kDefaultCopy) return kInvalidMemcpyDirection;
   const auto device = [&](const void* p) { return r.arena.in_arena(reinterpret_cast<std::uint64_t>(p)); };
@@ -23,17 +24,20 @@ int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, i
   if ((kind == kDeviceToHost || kind == kDeviceToDevice) && !known(from)) return kInvalidValue;
   if (!in_one_block(r, to, size) || !in_one_block(r, from, size)) return kInvalidValue;
   std::memmove(to, from, size);
-  return kSuccess;
+  Traffic traffic(r);
+  traffic.add(to, from, size);
+  return traffic.end(kSuccess);
 }
 
-int copy_rows(const Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind) {
+int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind) {
   if (width == 0 || height == 0) return kSuccess;
   if (width > to.pitch || width > from.pitch) return kInvalidPitchValue;
+  Traffic traffic(r);
   for (std::size_t y = 0; y < height; ++y) {
     const int status = copy_bytes(r, to.begin + y * to.pitch, from.begin + y * from.pitch, width, kind);
     if (status != kSuccess) return status;
   }
-  return kSuccess;
+  return traffic.end(kSuccess);
 }
 
 int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
@@ -54,16 +58,9 @@ int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
     if (capture) return r.graphs.add(*capture, stream, NodeType::copy, line_copy(to, from, size, kind));
+    const InStream in(r, stream);
     return copy_bytes(r, to, from, size, kind);
   });
-}
-
-int cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t size) {
-  return cudaMemcpy(to, from, size, kDefaultCopy);
-}
-
-int cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size, void* stream) {
-  return cudaMemcpyAsync(to, from, size, kDefaultCopy, stream);
 }
 
 int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
@@ -75,6 +72,7 @@ int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::siz
                       std::size_t height, int kind, void* stream) {
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     if (!capture) return copy_rows(r, Rows(to, to_pitch), Rows(from, from_pitch), width, height, kind);
     return r.graphs.add(*capture, stream, NodeType::copy, rows_copy(to, to_pitch, from, from_pitch, width, height, kind));
   });

@@ -16,8 +16,8 @@ struct Rows {
 bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
 
 /// Copies and fills, with the checks of the runtime; they return its status.
-int copy_bytes(const Runtime& r, void* to, const void* from, std::size_t size, int kind);
-int copy_rows(const Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind);
+int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind);
+int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind);
 /// Positions and the extent count texels as soon as one side is an array, else bytes.
 int copy_box(Runtime& r, const Copy3D& box);
 int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height);

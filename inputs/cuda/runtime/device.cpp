@@ -12,12 +12,15 @@ constexpr int kTexture1D = 131072, kTexture2D[2] = {131072, 65536}, kTexture3D =
 constexpr std::size_t kDefaultLimits[8] = {1024, 1 << 20, 8 << 20, 0, 0, 64, 0, 0};
 constexpr int kKnownLimits = 7;
 
-int only_device_0(int device) { return device == 0 ? int{kSuccess} : int{kInvalidDevice}; }
+thread_local unsigned chosen_device = 0;
 
-void fill(const DeviceModel& d, DeviceProperties& p) {
+int known_device(const Runtime& r, int device) { return has_device(r, device) ? int{kSuccess} : int{kInvalidDevice}; }
+
+void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p = {};
   std::snprintf(p.name, sizeof p.name, "%s", d.name.c_str());
-  std::memcpy(p.uuid, "atoll-recorder-0", sizeof p.uuid);
+  write_uuid(p.uuid, device);
+  p.pci_bus = static_cast<int>(device);
   p.global_bytes = d.memory_bytes, p.shared_bytes_per_block = static_cast<std::size_t>(d.shared_per_block()),
   p.registers_per_block = d.registers_per_sm;
   p.warp_size = DeviceModel::kWarpSize, p.max_pitch = 2147483647, p.max_threads_per_block = DeviceModel::kMaxThreadsPerBlock;
@@ -40,8 +43,10 @@ void fill(const DeviceModel& d, DeviceProperties& p) {
 }
 
 /// cudaDeviceAttr by its number; what is not here is a feature that this device lacks.
-int attribute(const DeviceModel& d, int number) {
+int attribute(const DeviceModel& d, int number, int device) {
   switch (number) {
+    case 33:  // PCI bus
+      return device;
     case 1:
       return DeviceModel::kMaxThreadsPerBlock;
     case 2:
@@ -133,25 +138,50 @@ int attribute(const DeviceModel& d, int number) {
 
 }  // namespace
 
-Runtime::Runtime()
-    : model(cuda::options_from_environment().value_or(cuda::RecordOptions{}).device),
-      arena(model.memory_bytes),
-      code(model, arena, recording) {
+Runtime::Runtime() : Runtime(cuda::options_from_environment().value_or(cuda::RecordOptions{})) {}
+
+Runtime::Runtime(const cuda::RecordOptions& options)
+    : model(options.device),
+      devices(static_cast<unsigned>(options.devices)),
+      arena(cuda::DeviceArena::of_devices(model.memory_bytes, devices)),
+      code(model, arena, recording),
+      order(devices),
+      peers(devices),
+      default_pools(devices) {
   std::memcpy(limits, kDefaultLimits, sizeof limits);
+  for (unsigned d = 0; d < devices; ++d) {
+    peers[d] = std::uint64_t{1} << d, default_pools[d].device = d;
+    current_pools.push_back(&default_pools[d]);
+  }
+}
+
+unsigned current_device() { return chosen_device; }
+void choose_device(unsigned device) { chosen_device = device; }
+
+bool has_device(const Runtime& r, int device) { return device >= 0 && static_cast<unsigned>(device) < r.devices; }
+
+void write_uuid(void* out, unsigned device) {
+  char text[17];
+  std::snprintf(text, sizeof text, device < 10 ? "atoll-recorder-%u" : "atoll-recorder%02u", device % 100);
+  std::memcpy(out, text, 16);
 }
 
 extern "C" {
 
 int cudaGetDeviceCount(int* count) {
-  return call([&](Runtime&) -> int { return count ? (*count = 1, kSuccess) : kInvalidValue; });
+  return call([&](Runtime& r) -> int { return count ? (*count = static_cast<int>(r.devices), kSuccess) : kInvalidValue; });
 }
 
 int cudaGetDevice(int* device) {
-  return call([&](Runtime&) -> int { return device ? (*device = 0, kSuccess) : kInvalidValue; });
+  return call(
+      [&](Runtime&) -> int { return device ? (*device = static_cast<int>(current_device()), kSuccess) : kInvalidValue; });
 }
 
 int cudaSetDevice(int device) {
-  return call([&](Runtime&) { return only_device_0(device); });
+  return call([&](Runtime& r) {
+    if (has_device(r, device)) use_primary_context(static_cast<unsigned>(device));
+    return known_device(r, device);
+  });
 }
 
 int cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }
@@ -171,21 +201,24 @@ int cudaGetDeviceFlags(unsigned* flags) {
 int cudaGetDeviceProperties(DeviceProperties* out, int device) {
   return call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
-    if (device == 0) fill(r.model, *out);
-    return only_device_0(device);
+    if (has_device(r, device)) fill(r.model, *out, static_cast<unsigned>(device));
+    return known_device(r, device);
   });
 }
 
 int cudaDeviceGetAttribute(int* value, int number, int device) {
   return call([&](Runtime& r) -> int {
     if (!value || number < 1) return kInvalidValue;
-    *value = attribute(r.model, number);
-    return only_device_0(device);
+    *value = attribute(r.model, number, device);
+    return known_device(r, device);
   });
 }
 
 int cudaDeviceSynchronize() {
-  return call([](Runtime&) { return kSuccess; });
+  return call([](Runtime& r) {
+    r.order.host_waits(r.order.last(nullptr, current_device()));
+    return kSuccess;
+  });
 }
 
 /// Memory stays: a program that resets the device in the middle and goes on is rarer than one that frees afterwards.
@@ -224,26 +257,6 @@ int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     if (least) *least = 0;
     if (greatest) *greatest = 0;
     return kSuccess;
-  });
-}
-
-int cudaDeviceCanAccessPeer(int* can, int, int) {
-  return call([&](Runtime&) -> int { return can ? (*can = 0, kSuccess) : kInvalidValue; });
-}
-
-int cudaDeviceEnablePeerAccess(int, unsigned) {
-  return call([](Runtime&) { return kInvalidDevice; });
-}
-
-int cudaDeviceDisablePeerAccess(int) {
-  return call([](Runtime&) { return kPeerAccessNotEnabled; });
-}
-
-int cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return call([&](Runtime&) -> int {
-    if (!text || length < 13) return kInvalidValue;
-    std::snprintf(text, static_cast<std::size_t>(length), "0000:00:00.0");
-    return only_device_0(device);
   });
 }
 

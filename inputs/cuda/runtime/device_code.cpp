@@ -29,7 +29,9 @@ bool needs_memory(const ptx::Variable& v) { return v.space != ptx::Space::shared
 DeviceCode::DeviceCode(const cuda::DeviceModel& model, cuda::DeviceArena& arena, Recording& recording)
     : model_(model), arena_(arena), recording_(recording) {
   // malloc in kernels: from the arena too, because a heap of the process would give other addresses in every run.
-  device_.allocate = [this](std::uint64_t size) { return allocate(size, cuda::MemoryKind::device, "malloc in a kernel"); };
+  device_.allocate = [this](std::uint64_t size) {
+    return allocate(size, cuda::MemoryKind::device, "malloc in a kernel", InStream::now().device);
+  };
   device_.release = [this](std::uint64_t address) { release(address); };
 }
 
@@ -82,8 +84,9 @@ void DeviceCode::unload(Binary* binary) {
   remove(binary);
   if (binary->module) {
     device_.unload(*binary->module);
-    for (const std::uint64_t address : binary->variables)
-      if (address != 0) release(address);
+    for (const auto& of_device : binary->variables)
+      for (const std::uint64_t address : of_device)
+        if (address != 0) release(address);
   }
   std::erase_if(binaries_, [&](const auto& b) { return b.get() == binary; });
 }
@@ -105,17 +108,17 @@ Symbol* DeviceCode::find_symbol(const void* host) {
   return found == symbols_.end() ? nullptr : found->second.get();
 }
 
-const ptx::Function& DeviceCode::function(Kernel& kernel) {
-  load(*kernel.binary);
+const ptx::Function& DeviceCode::function(Kernel& kernel, unsigned device) {
+  load(*kernel.binary, device);
   const ptx::Module& module = *kernel.binary->module;
   if (kernel.function == ptx::kNone) kernel.function = module.find_function(kernel.name);
   if (kernel.function == ptx::kNone) throw InputError(kernel.binary->name, "has no kernel " + kernel.name);
   return module.functions[kernel.function];
 }
 
-std::uint64_t DeviceCode::address(Symbol& symbol) {
-  load(*symbol.binary);
-  return symbol.address;
+std::uint64_t DeviceCode::address(Symbol& symbol, unsigned device) {
+  load(*symbol.binary, device);
+  return symbol.addresses[device];
 }
 
 std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
@@ -148,41 +151,54 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   return std::make_unique<ptx::Module>(ptx::link(std::move(modules)));
 }
 
-void DeviceCode::load(Binary& binary) {
-  if (binary.module) return;
-  auto module = parse(binary);
-  binary.variables.assign(module->variables.size(), 0);
-  for (std::size_t i = 0; i < module->variables.size(); ++i) {
-    const ptx::Variable& v = module->variables[i];
-    if (!needs_memory(v)) continue;
-    const auto kind = v.managed ? cuda::MemoryKind::managed : cuda::MemoryKind::device;
-    binary.variables[i] = allocate(v.size, kind, v.name);
-    if (binary.variables[i] == 0) throw InputError(binary.name, "variable " + v.name + " does not fit into device memory");
-  }
-  // Only when all have an address: an initialiser may hold that of a later variable.
-  for (std::size_t i = 0; i < module->variables.size(); ++i) {
-    const ptx::Variable& v = module->variables[i];
-    if (!needs_memory(v)) continue;
-    const auto bytes = ptx::initial_bytes(*module, v, binary.variables);
-    std::memcpy(reinterpret_cast<void*>(binary.variables[i]), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
-  }
-  for (Symbol* symbol : binary.symbols) {
-    const std::uint32_t index = module->find_variable(symbol->name);
-    // nvcc leaves out what no kernel uses; the program may copy to it all the same.
-    symbol->address =
-        index != ptx::kNone ? binary.variables[index] : allocate(symbol->size, cuda::MemoryKind::device, symbol->name);
-    if (symbol->shadow) *symbol->shadow = reinterpret_cast<void*>(symbol->address);
-  }
-  binary.accesses = ptx::analyse(*module);  // marks the loads of what a kernel never writes
-  device_.load(*module, binary.variables);
-  binary.module = std::move(module);
+void DeviceCode::load(Binary& binary, unsigned device) {
+  if (binary.module && device_.loaded(*binary.module, device)) return;
+  std::unique_ptr<ptx::Module> parsed = binary.module ? nullptr : parse(binary);
+  const ptx::Module& module = parsed ? *parsed : *binary.module;
+  if (parsed) binary.variables.assign(arena_.devices(), {});
+  place_variables(binary, module, device);
+  if (parsed) binary.accesses = ptx::analyse(*parsed);  // marks the loads of what a kernel never writes
+  device_.load(module, binary.variables[device], device);
+  if (parsed) binary.module = std::move(parsed);
 }
 
-std::uint64_t DeviceCode::allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name) {
-  const std::uint64_t address = arena_.allocate(size, kind);
+void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsigned device) {
+  std::vector<std::uint64_t>& at = binary.variables[device];
+  at.assign(module.variables.size(), 0);
+  const auto other =
+      std::find_if(binary.variables.begin(), binary.variables.end(), [&](const auto& v) { return &v != &at && !v.empty(); });
+  const auto shared = [&](std::size_t i) { return module.variables[i].managed && other != binary.variables.end(); };
+  for (std::size_t i = 0; i < module.variables.size(); ++i) {
+    const ptx::Variable& v = module.variables[i];
+    if (!needs_memory(v)) continue;
+    const auto kind = v.managed ? cuda::MemoryKind::managed : cuda::MemoryKind::device;
+    at[i] = shared(i) ? (*other)[i] : allocate(v.size, kind, v.name, device);
+    if (at[i] == 0) throw InputError(binary.name, "variable " + v.name + " does not fit into device memory");
+  }
+  // Only when all have an address: an initialiser may hold that of a later variable.
+  for (std::size_t i = 0; i < module.variables.size(); ++i) {
+    const ptx::Variable& v = module.variables[i];
+    if (!needs_memory(v) || shared(i)) continue;
+    const auto bytes = ptx::initial_bytes(module, v, at);
+    std::memcpy(reinterpret_cast<void*>(at[i]), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
+  }
+  for (Symbol* symbol : binary.symbols) {
+    const std::uint32_t index = module.find_variable(symbol->name);
+    symbol->addresses.resize(arena_.devices());
+    // nvcc leaves out what no kernel uses; the program may copy to it all the same.
+    symbol->addresses[device] =
+        index != ptx::kNone ? at[index] : allocate(symbol->size, cuda::MemoryKind::device, symbol->name, device);
+    if (symbol->shadow) *symbol->shadow = reinterpret_cast<void*>(symbol->addresses[device]);
+  }
+}
+
+std::uint64_t DeviceCode::allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name, unsigned device) {
+  const std::uint64_t address = arena_.allocate(size, kind, cuda::DeviceArena::kAlignment, device);
   if (address == 0) return 0;
   const cuda::Allocation& block = *arena_.find(address);
-  device_.memory.add({address, size, name.empty() ? "allocation " + std::to_string(block.ordinal) : name});
+  const unsigned owner = arena_.devices() == 1 ? 0 : arena_.device_of(address);
+  device_.memory.add({address, size, name.empty() ? "allocation " + std::to_string(block.ordinal) : name,
+                      owner < arena_.devices() ? static_cast<std::uint8_t>(owner) : ptx::kOfNoDevice});
   recording_.note_allocation(block, name);
   return address;
 }

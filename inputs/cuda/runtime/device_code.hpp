@@ -9,6 +9,7 @@
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/fatbin.hpp"
+#include "inputs/cuda/runtime/streams.hpp"
 #include "inputs/ptx/access_analysis.hpp"
 #include "inputs/ptx/exec_device.hpp"
 #include "inputs/ptx/ir.hpp"
@@ -30,8 +31,9 @@ struct Kernel {
 struct Symbol {
   Binary* binary = nullptr;
   std::string name;
-  std::uint64_t size = 0, address = 0;
-  void** shadow = nullptr;  ///< managed: the program's pointer to it, which the runtime fills in
+  std::uint64_t size = 0;
+  std::vector<std::uint64_t> addresses;  ///< [device] 0: not loaded there; of managed ones all the same
+  void** shadow = nullptr;               ///< managed: the program's pointer to it, which the runtime fills in
 };
 
 /// One __cudaRegisterFatBinary: an ordinary translation unit, or all that -rdc=true linked together.
@@ -41,9 +43,9 @@ struct Binary {
   std::string text;  ///< PTX, where there are no containers
   std::vector<Kernel*> kernels;
   std::vector<Symbol*> symbols;
-  std::unique_ptr<ptx::Module> module;      ///< null: not loaded yet
-  std::vector<std::uint64_t> variables;     ///< addresses, by index
-  std::vector<ptx::KernelAccess> accesses;  ///< what each kernel of the module reads and writes
+  std::unique_ptr<ptx::Module> module;                ///< null: not loaded yet
+  std::vector<std::vector<std::uint64_t>> variables;  ///< [device] addresses, by index; empty: not loaded there
+  std::vector<ptx::KernelAccess> accesses;            ///< what each kernel of the module reads and writes
 };
 
 /// The device code of the program and the memory that it may touch. Modules are unpacked, parsed and given memory when
@@ -69,12 +71,14 @@ class DeviceCode {
   Kernel* find_kernel(const void* host_or_handle);
   Symbol* find_symbol(const void* host);
   /// Loads the module if necessary. Throws InputError: no PTX, PTX that cannot be parsed, a kernel that is not in it.
-  const ptx::Function& function(Kernel& kernel);
-  std::uint64_t address(Symbol& symbol);
-  void load(Binary& binary);
+  const ptx::Function& function(Kernel& kernel, unsigned device = current_device());
+  std::uint64_t address(Symbol& symbol, unsigned device = current_device());
+  /// Each device has variables of its own.
+  void load(Binary& binary, unsigned device = current_device());
 
-  /// Device memory, as kernels may touch it: kept in step with the arena.
-  std::uint64_t allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name = {});
+  /// Memory, as kernels may touch it: kept in step with the arena.
+  std::uint64_t allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name = {},
+                         unsigned device = current_device());
   bool release(std::uint64_t address);
   /// Memory of the program itself that it lets kernels use (cudaHostRegister).
   void add_host_range(std::uint64_t address, std::uint64_t size);
@@ -85,6 +89,7 @@ class DeviceCode {
 
  private:
   std::unique_ptr<ptx::Module> parse(const Binary& binary) const;
+  void place_variables(Binary& binary, const ptx::Module& module, unsigned device);
 
   const cuda::DeviceModel& model_;
   cuda::DeviceArena& arena_;

@@ -1,56 +1,101 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "inputs/cuda/runtime/driver.hpp"
 
-// Devices and contexts. There is one device, and a context is nothing but a handle of it.
+// Devices and contexts. A context is nothing but a handle of its device.
 namespace atl::cudart {
+
+extern "C" {
+int cudaGetDeviceCount(int* count);
+int cudaDeviceSynchronize();
+int cudaDeviceGetAttribute(int* value, int number, int device);
+int cudaDeviceSetLimit(int limit, std::size_t value);
+int cudaDeviceGetLimit(std::size_t* value, int limit);
+int cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+int cudaDeviceGetPCIBusId(char* text, int length, int device);
+int cudaDeviceCanAccessPeer(int* can, int device, int peer);
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+int cudaDeviceDisablePeerAccess(int peer);
+int cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer);
+int cudaDeviceGetByPCIBusId(int* device, const char* text);
+int cudaStreamGetDevice(void* stream, int* device);
+}
+
 namespace {
 
 struct Context {
-  unsigned flags = 0;
+  unsigned flags = 0, device = 0;
 };
 
-Context primary;
-unsigned primary_uses = 0;  // guarded by the runtime's lock
+// Guarded by the runtime's lock.
+std::array<Context, cuda::kMostDevices> primary = [] {
+  std::array<Context, cuda::kMostDevices> all;
+  for (unsigned d = 0; d < all.size(); ++d) all[d].device = d;
+  return all;
+}();
+std::array<unsigned, cuda::kMostDevices> primary_uses{};
 std::set<Context*> contexts;
 thread_local std::vector<Context*> current;  // a stack; the last one counts
 
-bool known(Context* c) { return c == &primary || contexts.count(c) != 0; }
+bool known(Context* c) { return (c >= primary.begin() && c < primary.end()) || contexts.count(c) != 0; }
+
+int known_device(const Runtime& r, int device) { return has_device(r, device) ? int{kSuccess} : int{kInvalidDevice}; }
+
+/// The current context has changed.
+void follow_context() {
+  if (!current.empty()) choose_device(current.back()->device);
+}
+
+int enable_peer(Context* peer, unsigned flags, bool enable) {
+  return driver_call([&](Runtime&) -> int {
+    if (!known(peer) || current.empty()) return kDriverInvalidContext;
+    const auto device = static_cast<int>(peer->device);
+    return enable ? cudaDeviceEnablePeerAccess(device, flags) : cudaDeviceDisablePeerAccess(device);
+  });
+}
 
 int create(Context** out, unsigned flags, int device) {
-  return driver_call([&](Runtime&) -> int {
+  return driver_call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
-    *out = new Context{flags};
+    if (!has_device(r, device)) return kInvalidDevice;
+    *out = new Context{flags, static_cast<unsigned>(device)};
     contexts.insert(*out);
     current.push_back(*out);
+    follow_context();
     return kSuccess;
   });
 }
 
 }  // namespace
 
+void use_primary_context(unsigned device) {
+  if (current.empty())
+    current.push_back(&primary[device]);
+  else
+    current.back() = &primary[device];
+  follow_context();
+}
+
 extern "C" {
 
-int cudaDeviceGetAttribute(int* value, int number, int device);
-int cudaDeviceSetLimit(int limit, std::size_t value);
-int cudaDeviceGetLimit(std::size_t* value, int limit);
-int cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
-int cudaDeviceGetPCIBusId(char* text, int length, int device);
-
-int cuDeviceGetCount(int* count) { return count ? (*count = 1, 0) : int{kDriverInvalidValue}; }
+int cuDeviceGetCount(int* count) {
+  return driver_call([&](Runtime&) { return cudaGetDeviceCount(count); });
+}
 
 int cuDeviceGet(int* device, int ordinal) {
-  if (!device) return kDriverInvalidValue;
-  *device = ordinal;
-  return ordinal == 0 ? 0 : kInvalidDevice;
+  return driver_call([&](Runtime& r) -> int {
+    if (!device) return kInvalidValue;
+    *device = ordinal;
+    return known_device(r, ordinal);
+  });
 }
 
 int cuDeviceGetName(char* name, int length, int device) {
   return driver_call([&](Runtime& r) -> int {
     if (!name || length <= 0) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
+    if (!has_device(r, device)) return kInvalidDevice;
     const std::size_t size = std::min<std::size_t>(r.model.name.size(), static_cast<std::size_t>(length) - 1);
     std::memcpy(name, r.model.name.data(), size);
     name[size] = 0;
@@ -59,9 +104,11 @@ int cuDeviceGetName(char* name, int length, int device) {
 }
 
 int cuDeviceGetUuid_v2(void* uuid, int device) {
-  if (!uuid) return kDriverInvalidValue;
-  std::memcpy(uuid, "atoll-recorder-0", 16);
-  return device == 0 ? 0 : kInvalidDevice;
+  return driver_call([&](Runtime& r) -> int {
+    if (!uuid) return kInvalidValue;
+    if (has_device(r, device)) write_uuid(uuid, static_cast<unsigned>(device));
+    return known_device(r, device);
+  });
 }
 
 int cuDeviceGetUuid(void* uuid, int device) { return cuDeviceGetUuid_v2(uuid, device); }
@@ -70,7 +117,7 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   return driver_call([&](Runtime& r) -> int {
     if (!bytes) return kInvalidValue;
     *bytes = r.arena.capacity();
-    return device == 0 ? kSuccess : kInvalidDevice;
+    return known_device(r, device);
   });
 }
 
@@ -82,7 +129,7 @@ int cuDeviceComputeCapability(int* major, int* minor, int device) {
   return driver_call([&](Runtime& r) -> int {
     if (!major || !minor) return kInvalidValue;
     *major = r.model.major(), *minor = r.model.minor();
-    return device == 0 ? kSuccess : kInvalidDevice;
+    return known_device(r, device);
   });
 }
 
@@ -90,37 +137,58 @@ int cuDeviceGetPCIBusId(char* text, int length, int device) {
   return driver_call([&](Runtime&) { return cudaDeviceGetPCIBusId(text, length, device); });
 }
 
-int cuDeviceCanAccessPeer(int* can, int, int) { return can ? (*can = 0, 0) : int{kDriverInvalidValue}; }
+int cuDeviceGetByPCIBusId(int* device, const char* text) {
+  return driver_call([&](Runtime&) { return cudaDeviceGetByPCIBusId(device, text); });
+}
+
+int cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  return driver_call([&](Runtime&) { return cudaDeviceCanAccessPeer(can, device, peer); });
+}
+
+int cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  return driver_call([&](Runtime&) { return cudaDeviceGetP2PAttribute(value, attribute, device, peer); });
+}
+
+int cuCtxEnablePeerAccess(Context* peer, unsigned flags) { return enable_peer(peer, flags, true); }
+int cuCtxDisablePeerAccess(Context* peer) { return enable_peer(peer, 0, false); }
 
 int cuDevicePrimaryCtxRetain(Context** out, int device) {
-  return driver_call([&](Runtime&) -> int {
+  return driver_call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
-    if (device != 0) return kInvalidDevice;
-    *out = &primary, ++primary_uses;
+    if (!has_device(r, device)) return kInvalidDevice;
+    *out = &primary[static_cast<unsigned>(device)], ++primary_uses[static_cast<unsigned>(device)];
     return kSuccess;
   });
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device) {
-  return driver_call([&](Runtime&) -> int {
-    if (device != 0 || primary_uses == 0) return device != 0 ? int{kInvalidDevice} : int{kDriverInvalidContext};
-    --primary_uses;
+  return driver_call([&](Runtime& r) -> int {
+    if (!has_device(r, device)) return kInvalidDevice;
+    unsigned& uses = primary_uses[static_cast<unsigned>(device)];
+    if (uses == 0) return kDriverInvalidContext;
+    --uses;
     return kSuccess;
   });
 }
 
-int cuDevicePrimaryCtxReset_v2(int device) { return device == 0 ? 0 : kInvalidDevice; }
+int cuDevicePrimaryCtxReset_v2(int device) {
+  return driver_call([&](Runtime& r) { return known_device(r, device); });
+}
 
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
-  primary.flags = flags;
-  return device == 0 ? 0 : kInvalidDevice;
+  return driver_call([&](Runtime& r) -> int {
+    if (has_device(r, device)) primary[static_cast<unsigned>(device)].flags = flags;
+    return known_device(r, device);
+  });
 }
 
 int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
-  return driver_call([&](Runtime&) -> int {
+  return driver_call([&](Runtime& r) -> int {
     if (!flags || !active) return kInvalidValue;
-    *flags = primary.flags, *active = primary_uses != 0 ? 1 : 0;
-    return device == 0 ? kSuccess : kInvalidDevice;
+    if (!has_device(r, device)) return kInvalidDevice;
+    *flags = primary[static_cast<unsigned>(device)].flags;
+    *active = primary_uses[static_cast<unsigned>(device)] != 0 ? 1 : 0;
+    return kSuccess;
   });
 }
 
@@ -132,6 +200,7 @@ int cuCtxDestroy_v2(Context* context) {
   return driver_call([&](Runtime&) -> int {
     if (contexts.erase(context) == 0) return kDriverInvalidContext;
     std::erase(current, context);
+    follow_context();
     delete context;
     return kSuccess;
   });
@@ -141,6 +210,7 @@ int cuCtxPushCurrent_v2(Context* context) {
   return driver_call([&](Runtime&) -> int {
     if (!known(context)) return kDriverInvalidContext;
     current.push_back(context);
+    follow_context();
     return kSuccess;
   });
 }
@@ -150,6 +220,7 @@ int cuCtxPopCurrent_v2(Context** out) {
     if (current.empty()) return kDriverInvalidContext;
     if (out) *out = current.back();
     current.pop_back();
+    follow_context();
     return kSuccess;
   });
 }
@@ -159,6 +230,7 @@ int cuCtxSetCurrent(Context* context) {
     if (context && !known(context)) return kDriverInvalidContext;
     if (!current.empty()) current.pop_back();
     if (context) current.push_back(context);
+    follow_context();
     return kSuccess;
   });
 }
@@ -171,8 +243,22 @@ int cuCtxGetCurrent(Context** out) {
 
 int cuCtxGetDevice(int* device) {
   if (!device) return kDriverInvalidValue;
-  *device = 0;
+  *device = current.empty() ? 0 : static_cast<int>(current.back()->device);
   return current.empty() ? int{kDriverInvalidContext} : 0;
+}
+
+int cuStreamGetDevice(void* stream, int* device) {
+  return driver_call([&](Runtime&) { return cudaStreamGetDevice(stream, device); });
+}
+
+/// Of the stream's device: the primary one.
+int cuStreamGetCtx(void* stream, Context** out) {
+  return driver_call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    const unsigned device = device_of(r, stream);
+    *out = !current.empty() && current.back()->device == device ? current.back() : &primary[device];
+    return kSuccess;
+  });
 }
 
 int cuCtxGetFlags(unsigned* flags) {
@@ -184,7 +270,7 @@ int cuCtxGetFlags(unsigned* flags) {
 int cuCtxGetApiVersion(Context*, unsigned* version) { return version ? (*version = 3020, 0) : int{kDriverInvalidValue}; }
 
 int cuCtxSynchronize() {
-  return driver_call([](Runtime&) { return kSuccess; });
+  return driver_call([](Runtime&) { return cudaDeviceSynchronize(); });
 }
 
 int cuCtxSetLimit(int limit, std::size_t value) {

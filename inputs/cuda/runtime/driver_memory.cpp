@@ -20,6 +20,7 @@ int cudaHostUnregister(void* at);
 int cudaMemGetInfo(std::size_t* free, std::size_t* total);
 int cudaMemcpy(void* to, const void* from, std::size_t size, int kind);
 int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void* stream);
+int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t size);
 int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer);
 }
 
@@ -63,6 +64,7 @@ int copy_2d(void* stream, const Copy2D* p) {
     const auto pitch = [&](const Copy2D::Side& s) { return s.pitch ? s.pitch : p->width_bytes; };
     const Copy3D box = rows_copy(begin(to), pitch(to), begin(from), pitch(from), p->width_bytes, p->height, kDefaultCopy);
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::copy, box) : copy_box(r, box);
   });
 }
@@ -96,8 +98,10 @@ int pointer_attribute(Runtime& r, void* out, int attribute, DevicePointer addres
       return give(block ? block->ordinal + 1 : std::uint64_t{0});
     case kIsManaged:
       return give(block && block->kind == cuda::MemoryKind::managed ? 1u : 0u);
-    case kOrdinal:
-      return give(0);
+    case kOrdinal: {
+      const unsigned owner = r.arena.device_of(address);
+      return give(static_cast<int>(owner < r.devices ? owner : current_device()));
+    }
     case kRangeStart:
       return give(block ? block->address : address);
     case kRangeSize:
@@ -182,7 +186,15 @@ int cuMemcpyDtoD_v2(DevicePointer to, DevicePointer from, std::size_t size) {
 }
 
 int cuMemcpyPeer(DevicePointer to, void*, DevicePointer from, void*, std::size_t size) {
-  return driver_call([&](Runtime&) { return cudaMemcpy(pointer(to), pointer(from), size, kDeviceToDevice); });
+  return driver_call([&](Runtime& r) -> int {
+    const unsigned target = r.arena.device_of(to), source = r.arena.device_of(from);
+    if (target >= r.devices || source >= r.devices) return kInvalidValue;
+    return cudaMemcpyPeer(pointer(to), static_cast<int>(target), pointer(from), static_cast<int>(source), size);
+  });
+}
+
+int cuMemcpyPeerAsync(DevicePointer to, void*, DevicePointer from, void*, std::size_t size, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemcpyAsync(pointer(to), pointer(from), size, kDeviceToDevice, stream); });
 }
 
 int cuMemcpyAsync(DevicePointer to, DevicePointer from, std::size_t size, void* stream) {

@@ -132,11 +132,12 @@ Kernel* kernel_named(Runtime& r, Binary& binary, const std::string& name) {
   return r.code.add_kernel(binary, nullptr, name);
 }
 
-bool variable_named(Runtime&, Binary& binary, const std::string& name, std::uint64_t& address, std::uint64_t& size) {
+bool variable_named(Runtime& r, Binary& binary, const std::string& name, std::uint64_t& address, std::uint64_t& size) {
   const std::uint32_t index = binary.module->find_variable(name);
-  if (index == ptx::kNone || binary.variables[index] == 0) return false;
-  address = binary.variables[index], size = binary.module->variables[index].size;
-  return true;
+  if (index == ptx::kNone) return false;
+  r.code.load(binary);
+  address = binary.variables[current_device()][index], size = binary.module->variables[index].size;
+  return address != 0;
 }
 
 extern "C" {

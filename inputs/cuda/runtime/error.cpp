@@ -39,6 +39,7 @@ constexpr ErrorText kTexts[] = {
     {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
     {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {kPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
     {kPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
     {kAssert, "cudaErrorAssert", "device-side assert triggered"},
     {kHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",

@@ -173,6 +173,7 @@ int set_elements(Runtime& r, const SetWork& w) {
 int in_stream(void* stream, NodeType type, const std::function<int(Runtime&)>& now) {
   return call([&](Runtime& r) -> int {
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, type, CallWork{now}) : now(r);
   });
 }

@@ -154,7 +154,9 @@ int cudaGraphLaunch(void* exec, void* stream) {
     captured = capture != nullptr;
     return captured ? r.graphs.add(*capture, stream, NodeType::graph, ChildWork{e->graph->clone()}) : int{kSuccess};
   });
-  return status != kSuccess || captured ? status : run_list(order);
+  if (status != kSuccess || captured) return status;
+  const InStream in(runtime(), stream);
+  return run_list(order);
 }
 
 }  // extern "C"

@@ -70,7 +70,9 @@ int check_launch(Runtime& r, const LaunchRequest& q) {
 }
 
 int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {
+  if (!is_default_stream(stream) && device_of(r, stream) != q.device) return kInvalidResourceHandle;
   Capture* capture = r.graphs.capture_of(stream);
+  const InStream in(r, stream);
   if (!capture) return launch(r, q);
   if (const int status = check_launch(r, q); status != kSuccess) return status;
   own_parameters(r, q);
@@ -85,7 +87,7 @@ void own_parameters(Runtime& r, LaunchRequest& q) {
 int launch(Runtime& r, const LaunchRequest& q) {
   if (const int status = check_launch(r, q); status != kSuccess) return status;
   Kernel* kernel = r.code.find_kernel(q.kernel);
-  const ptx::Function& function = r.code.function(*kernel);
+  const ptx::Function& function = r.code.function(*kernel, q.device);
   ptx::LaunchSpec spec;
   spec.module = kernel->binary->module.get();
   spec.kernel = kernel->function;
@@ -93,6 +95,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.block = {q.block.x, q.block.y, q.block.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
+  spec.device = q.device, spec.visible = r.peers[q.device];
   spec.threads = r.recording.threads();
   if (r.recording.interleaves()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();
@@ -100,12 +103,14 @@ int launch(Runtime& r, const LaunchRequest& q) {
   }
   r.recording.next_launch(function.name, std::uint64_t{q.grid.x} * q.grid.y * q.grid.z);
   spec.params = q.arguments ? parameter_block(function, q.arguments) : q.parameters;
+  const InStream::Place place = InStream::now();
+  const LaunchPlace placement{q.device, r.order.next(place.stream, place.device, {q.device})};
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();
   spec.check = r.recording.check();
   if (spec.check) spec.check->expect(marks.claims());
   try {
-    r.recording.run(spec, r.code.device());
+    r.recording.run(spec, r.code.device(), placement);
   } catch (const ptx::ExecutionError& e) {
     if (e.kind() != ptx::ExecutionError::Kind::assertion) throw;
     // A failed assertion is the program's own message: it goes on, as on a GPU, and every later call fails.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "inputs/cuda/runtime/abi.hpp"
+#include "inputs/cuda/runtime/streams.hpp"
 #include "inputs/ptx/ir.hpp"
 
 namespace atl::cudart {
@@ -15,7 +16,8 @@ struct LaunchRequest {
   void** arguments = nullptr;  ///< addresses of the arguments; number and sizes are those of the PTX parameters
   std::size_t dynamic_shared = 0;
   bool cooperative = false;
-  std::vector<std::byte> parameters;  ///< where `arguments` is null: the same as a block, laid out as in the PTX
+  std::vector<std::byte> parameters{};  ///< where `arguments` is null: the same as a block, laid out as in the PTX
+  unsigned device = current_device();
 };
 
 /// The block of a kernel's parameters from the addresses of its arguments.

@@ -25,7 +25,7 @@ LaunchMarks::LaunchMarks(const Binary& binary, const ptx::LaunchSpec& spec, cons
     if (o.parameter && o.offset + sizeof address <= spec.params.size())
       std::memcpy(&address, spec.params.data() + o.offset, sizeof address);
     else if (!o.parameter)
-      address = binary.variables[o.index];
+      address = binary.variables[spec.device][o.index];
     const ptx::Allocation* found = memory.find(address);
     places_.push_back(found ? *found : ptx::Allocation{});
     astray_ |= !found && address >= kLowest && o.kind != ptx::AccessKind::unused;

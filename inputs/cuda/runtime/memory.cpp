@@ -65,7 +65,10 @@ int cudaMalloc3D(PitchedPointer* out, Extent extent) {
 }
 
 int cudaFree(void* pointer) {
-  return call([&](Runtime& r) { return release(r, pointer); });
+  return call([&](Runtime& r) {
+    if (pointer) r.order.host_waits(r.order.last(nullptr, current_device()));
+    return release(r, pointer);
+  });
 }
 
 int cudaFreeHost(void* pointer) { return cudaFree(pointer); }
@@ -101,7 +104,7 @@ int cudaHostGetFlags(unsigned* flags, void*) {
 
 int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return call([&](Runtime& r) -> int {
-    if (free) *free = r.arena.free_bytes();
+    if (free) *free = r.arena.free_bytes(current_device());
     if (total) *total = r.arena.capacity();
     return kSuccess;
   });
@@ -118,6 +121,8 @@ int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer) {
       return kSuccess;
     }
     const bool host = block->kind != cuda::MemoryKind::device;
+    const unsigned owner = r.arena.device_of(block->address);
+    out->device = static_cast<int>(owner < r.devices ? owner : current_device());
     out->type = block->kind == cuda::MemoryKind::device ? 2 : block->kind == cuda::MemoryKind::managed ? 3 : 1;
     out->device_pointer = const_cast<void*>(pointer);
     out->host_pointer = host ? const_cast<void*>(pointer) : nullptr;

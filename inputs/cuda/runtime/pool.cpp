@@ -10,13 +10,22 @@ namespace {
 
 enum PoolAttribute : int { kReleaseThreshold = 4, kReserved = 5, kMostReserved = 6, kUsed = 7, kMostUsed = 8 };
 
-bool known(const Runtime& r, Pool* pool) { return pool == &r.default_pool || r.pools.count(pool) != 0; }
+/// cudaMemPoolProps.
+struct PoolProperties {
+  int allocation, handles, location_type, location;
+};
+enum : int { kOnDevice = 1 };
+
+bool known(const Runtime& r, Pool* pool) {
+  const auto& own = r.default_pools;
+  return std::any_of(own.begin(), own.end(), [&](const Pool& p) { return &p == pool; }) || r.pools.count(pool) != 0;
+}
 
 int allocate(Runtime& r, void** out, std::size_t size, Pool* pool) {
   if (!out || !known(r, pool)) return kInvalidValue;
   *out = nullptr;
   if (size == 0) return kSuccess;
-  const std::uint64_t address = r.code.allocate(size, cuda::MemoryKind::device);
+  const std::uint64_t address = r.code.allocate(size, cuda::MemoryKind::device, {}, pool->device);
   if (address == 0) return kMemoryAllocation;
   r.pool_blocks[address] = {pool, size};
   pool->used += size, pool->most_used = std::max(pool->most_used, pool->used);
@@ -35,7 +44,8 @@ int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void* stre
     Capture* capture = r.graphs.capture_of(stream);
     if (!capture) return allocate(r, out, size, static_cast<Pool*>(pool));
     // Memory of a graph: the same in each of its launches.
-    const std::uint64_t address = out && size ? r.code.allocate(size, cuda::MemoryKind::device) : 0;
+    const std::uint64_t address =
+        out && size ? r.code.allocate(size, cuda::MemoryKind::device, {}, device_of(r, stream)) : 0;
     if (address == 0) return out && size ? kMemoryAllocation : kInvalidValue;
     *out = reinterpret_cast<void*>(address);
     return r.graphs.add(*capture, stream, NodeType::allocate, MemoryWork{address, size});
@@ -43,7 +53,7 @@ int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void* stre
 }
 
 int cudaMallocAsync(void** out, std::size_t size, void* stream) {
-  return call([&](Runtime& r) { return cudaMallocFromPoolAsync(out, size, r.current_pool, stream); });
+  return call([&](Runtime& r) { return cudaMallocFromPoolAsync(out, size, r.current_pools[device_of(r, stream)], stream); });
 }
 
 int cudaFreeAsync(void* pointer, void* stream) {
@@ -56,32 +66,38 @@ int cudaFreeAsync(void* pointer, void* stream) {
 
 int cudaDeviceGetDefaultMemPool(void** out, int device) {
   return call([&](Runtime& r) -> int {
-    if (!out || device != 0) return device != 0 ? kInvalidDevice : kInvalidValue;
-    *out = &r.default_pool;
+    if (!out || !has_device(r, device)) return out ? kInvalidDevice : kInvalidValue;
+    *out = &r.default_pools[static_cast<unsigned>(device)];
     return kSuccess;
   });
 }
 
 int cudaDeviceGetMemPool(void** out, int device) {
   return call([&](Runtime& r) -> int {
-    if (!out || device != 0) return device != 0 ? kInvalidDevice : kInvalidValue;
-    *out = r.current_pool;
+    if (!out || !has_device(r, device)) return out ? kInvalidDevice : kInvalidValue;
+    *out = r.current_pools[static_cast<unsigned>(device)];
     return kSuccess;
   });
 }
 
 int cudaDeviceSetMemPool(int device, void* pool) {
   return call([&](Runtime& r) -> int {
-    if (device != 0 || !known(r, static_cast<Pool*>(pool))) return device != 0 ? kInvalidDevice : kInvalidValue;
-    r.current_pool = static_cast<Pool*>(pool);
+    if (!has_device(r, device)) return kInvalidDevice;
+    if (!known(r, static_cast<Pool*>(pool)) || static_cast<Pool*>(pool)->device != static_cast<unsigned>(device))
+      return kInvalidValue;
+    r.current_pools[static_cast<unsigned>(device)] = static_cast<Pool*>(pool);
     return kSuccess;
   });
 }
 
-int cudaMemPoolCreate(void** out, const void*) {
+int cudaMemPoolCreate(void** out, const PoolProperties* properties) {
   return call([&](Runtime& r) -> int {
-    if (!out) return kInvalidValue;
+    if (!out || !properties) return kInvalidValue;
     auto pool = std::make_unique<Pool>();
+    if (properties->location_type == kOnDevice) {
+      if (!has_device(r, properties->location)) return kInvalidDevice;
+      pool->device = static_cast<unsigned>(properties->location);
+    }
     *out = pool.get();
     r.pools[pool.get()] = std::move(pool);
     return kSuccess;
@@ -93,9 +109,11 @@ int cudaMemPoolDestroy(void* pool) {
   return call([&](Runtime& r) -> int {
     const auto found = r.pools.find(static_cast<Pool*>(pool));
     if (found == r.pools.end()) return kInvalidValue;
+    Pool& instead = r.default_pools[static_cast<Pool*>(pool)->device];
     for (auto& [address, block] : r.pool_blocks)
-      if (block.pool == pool) block.pool = &r.default_pool, r.default_pool.used += block.size;
-    if (r.current_pool == pool) r.current_pool = &r.default_pool;
+      if (block.pool == pool) block.pool = &instead, instead.used += block.size;
+    for (Pool*& current : r.current_pools)
+      if (current == pool) current = &instead;
     r.pools.erase(found);
     return kSuccess;
   });

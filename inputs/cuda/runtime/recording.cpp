@@ -71,12 +71,31 @@ void Recording::next_launch(const std::string& kernel, std::uint64_t ctas) {
   wanted_ = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
 }
 
-void Recording::run(ptx::LaunchSpec spec, ptx::Device& device) {
-  TraceSink* sink = nullptr;
-  if (wanted_) {
-    const std::lock_guard lock(mutex_);
-    if (claim()) sink = trace_.get();
-  }
+/// Null: the launch that was announced is not recorded.
+TraceSink* Recording::sink_of_launch(LaunchPlace place) {
+  if (!wanted_) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!claim()) return nullptr;
+  trace_->place_next(place);
+  return trace_.get();
+}
+
+void Recording::stop_if_enough() {
+  if (options_->stop_after != 0 && recorded() == options_->stop_after)
+    finish("as many as were asked for; the program goes on");
+}
+
+void Recording::copy(const cuda::CopyKernel& kernel, LaunchPlace place) {
+  const KernelInfo info = kernel.info();
+  next_launch(info.name, info.ctas());
+  TraceSink* sink = sink_of_launch(place);
+  if (!sink) return;
+  sink->add_copy(kernel, options_->max_ctas);
+  stop_if_enough();
+}
+
+void Recording::run(ptx::LaunchSpec spec, ptx::Device& device, LaunchPlace place) {
+  TraceSink* sink = sink_of_launch(place);
   if (sink) spec.races = &races_;
   if (options_ && options_->tolerate_oob) spec.outside = &outside_;
   const auto start = std::chrono::steady_clock::now();
@@ -94,8 +113,7 @@ void Recording::run(ptx::LaunchSpec spec, ptx::Device& device) {
     throw;
   }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (sink && options_->stop_after != 0 && recorded() == options_->stop_after)
-    finish("as many as were asked for; the program goes on");
+  if (sink) stop_if_enough();
 }
 
 std::uint64_t Recording::recorded() {

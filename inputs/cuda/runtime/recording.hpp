@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inputs/cuda/arena.hpp"
+#include "inputs/cuda/copy_kernel.hpp"
 #include "inputs/cuda/launch_selection.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/cuda/runtime/checking.hpp"
@@ -37,7 +38,9 @@ class Recording {
   /// Of the order in which they do.
   std::uint64_t schedule_seed() const { return options_ ? options_->schedule_seed.value_or(0) : 0; }
   /// Executes the kernel; the trace hears of it if this launch is to be recorded.
-  void run(ptx::LaunchSpec spec, ptx::Device& device);
+  void run(ptx::LaunchSpec spec, ptx::Device& device, LaunchPlace place);
+  /// A copy between devices, which has been made: a launch of the trace.
+  void copy(const cuda::CopyKernel& kernel, LaunchPlace place);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
   /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
   void finish(const std::string& why = {});
@@ -48,6 +51,8 @@ class Recording {
 
  private:
   bool claim();
+  TraceSink* sink_of_launch(LaunchPlace place);
+  void stop_if_enough();
   std::uint64_t recorded();
   void progress(const std::string& kernel);
   void clear_progress();

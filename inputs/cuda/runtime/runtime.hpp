@@ -14,7 +14,9 @@
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
 #include "inputs/cuda/runtime/graph.hpp"
+#include "inputs/cuda/runtime/order.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
+#include "inputs/cuda/runtime/streams.hpp"
 
 namespace atl::cudart {
 
@@ -28,8 +30,9 @@ struct Array {
   std::size_t bytes() const { return row_bytes() * rows(); }
 };
 
-/// A memory pool: a name for allocations, with statistics. All memory is one arena.
+/// A memory pool: a name for allocations of a device, with statistics.
 struct Pool {
+  unsigned device = 0;
   std::uint64_t release_threshold = 0, used = 0, most_used = 0;  ///< bytes
 };
 
@@ -42,20 +45,24 @@ struct PoolBlock {
 /// because programs call from destructors of their own statics.
 struct Runtime {
   std::recursive_mutex mutex;  ///< held during every call: calls of several threads run one after the other
-  cuda::DeviceModel model;     ///< what the program is told
+  cuda::DeviceModel model;     ///< what the program is told of each device
+  const unsigned devices;      ///< how many it has
   cuda::DeviceArena arena;
   DeviceCode code;
   Recording recording;
 
   int sticky = kSuccess;  ///< after a failed assertion in a kernel, every call fails
   int device_flags = 0;
-  std::size_t limits[8];  ///< cudaLimit -> bytes
-  std::set<void*> streams, events;
+  std::size_t limits[8];                    ///< cudaLimit -> bytes
+  std::map<const void*, unsigned> streams;  ///< with their devices
+  std::set<void*> events;
+  Order order;
+  std::vector<std::uint64_t> peers;  ///< [device] bit i: its kernels may use memory of device i, as their own in any case
   Graphs graphs;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
-  std::map<Pool*, std::unique_ptr<Pool>> pools;  ///< that the program made
-  Pool default_pool;
-  Pool* current_pool = &default_pool;              ///< of cudaMallocAsync
+  std::map<Pool*, std::unique_ptr<Pool>> pools;    ///< that the program made
+  std::vector<Pool> default_pools;                 ///< [device]
+  std::vector<Pool*> current_pools;                ///< [device] of cudaMallocAsync
   std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
   std::set<std::string> complained_about;
   std::deque<std::string> images;                      ///< files of device code that were loaded
@@ -63,9 +70,18 @@ struct Runtime {
   std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
 
   Runtime();
+
+ private:
+  explicit Runtime(const cuda::RecordOptions& options);
 };
 
 Runtime& runtime();
+
+bool has_device(const Runtime& r, int device);
+/// 16 bytes, other ones for each device.
+void write_uuid(void* out, unsigned device);
+/// As cudaSetDevice does; the driver API sees it.
+void use_primary_context(unsigned device);
 
 /// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
 int remember(int status);

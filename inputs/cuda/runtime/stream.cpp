@@ -11,20 +11,17 @@ using Clock = std::chrono::steady_clock;
 struct Event {
   Clock::time_point time;
   bool recorded = false;
+  std::uint64_t step = 0;  ///< when all is done that its stream had got
 };
 
 enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
 
-constexpr std::uintptr_t kLastBuiltInStream = 2;  // null, legacy and per-thread stream are small numbers
-
-bool is_stream(const Runtime& r, void* stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) <= kLastBuiltInStream || r.streams.count(stream) != 0;
-}
+bool is_stream(const Runtime& r, void* stream) { return is_default_stream(stream) || r.streams.count(stream) != 0; }
 
 int new_stream(Runtime& r, void** out) {
   if (!out) return kInvalidValue;
   *out = new char;  // an address that nothing else has
-  r.streams.insert(*out);
+  r.streams[*out] = current_device();
   return kSuccess;
 }
 
@@ -38,11 +35,27 @@ int waited_for(void* stream) {
     if (!is_stream(r, stream)) return kInvalidResourceHandle;
     Capture* capture = r.graphs.capture_of(stream);
     if (capture) capture->invalid = true;
+    if (!capture) r.order.host_waits(r.order.last(stream, device_of(r, stream)));
     return capture ? kCaptureUnsupported : kSuccess;
   });
 }
 
+thread_local const InStream* innermost = nullptr;
+
 }  // namespace
+
+unsigned device_of(const Runtime& r, const void* stream) {
+  const auto found = r.streams.find(stream);
+  return found == r.streams.end() ? current_device() : found->second;
+}
+
+InStream::InStream(const Runtime& r, const void* stream) : outer_(innermost), place_{stream, device_of(r, stream), false} {
+  innermost = this;
+}
+
+InStream::~InStream() { innermost = outer_; }
+
+InStream::Place InStream::now() { return innermost ? innermost->place_ : Place{nullptr, current_device(), true}; }
 
 extern "C" {
 
@@ -74,6 +87,7 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
     if (!capture && own) return own->invalid = true, kCaptureIsolation;
     if (capture && own && own != capture) return own->invalid = true, kCaptureMerge;
     if (capture) r.graphs.join(*capture, stream, mark->second.nodes);
+    if (!capture) r.order.wait(stream, device_of(r, stream), static_cast<Event*>(event)->step);
     return kSuccess;
   });
 }
@@ -94,8 +108,10 @@ int cudaStreamGetId(void* stream, unsigned long long* id) {
 }
 
 int cudaStreamGetDevice(void* stream, int* device) {
-  if (device) *device = 0;
-  return known_stream(stream);
+  return call([&](Runtime& r) -> int {
+    if (device) *device = static_cast<int>(device_of(r, stream));
+    return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
+  });
 }
 
 // The program's functions run without the lock: they may wait for another thread that calls us.
@@ -145,7 +161,7 @@ int cudaEventRecord(void* event, void* stream) {
       return kSuccess;
     }
     r.graphs.marks.erase(event);
-    *static_cast<Event*>(event) = {Clock::now(), true};
+    *static_cast<Event*>(event) = {Clock::now(), true, r.order.last(stream, device_of(r, stream))};
     return kSuccess;
   });
 }
@@ -163,7 +179,11 @@ int cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
 }
 
 int cudaEventSynchronize(void* event) {
-  return call([&](Runtime& r) -> int { return r.events.count(event) ? kSuccess : kInvalidResourceHandle; });
+  return call([&](Runtime& r) -> int {
+    if (r.events.count(event) == 0) return kInvalidResourceHandle;
+    r.order.host_waits(static_cast<Event*>(event)->step);
+    return kSuccess;
+  });
 }
 
 int cudaEventQuery(void* event) { return cudaEventSynchronize(event); }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "inputs/cuda/copy_kernel.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/ptx/record.hpp"
 #include "inputs/trace/trace_writer.hpp"
@@ -22,6 +23,10 @@ class TraceSink final : private ptx::RecordOutput {
 
   ptx::RecordSink& recorder() { return recorder_; }
   void add_allocation(const TraceAllocation& allocation);
+  /// Of the kernel that begins next.
+  void place_next(LaunchPlace place) { place_ = place; }
+  /// A copy between devices, or its CTAs that recordings of samples take. Called without `mutex`.
+  void add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas);
   /// The kernel that began last will not end: it failed.
   void abandon_kernel();
   /// Completes the trace. Throws IoError.
@@ -37,6 +42,7 @@ class TraceSink final : private ptx::RecordOutput {
   TraceWriter writer_;
   ptx::Recorder recorder_;
   std::uint64_t first_cta_;
+  LaunchPlace place_;
   TraceCounts counts_;
   std::uint64_t launched_ = 0, ops_ = 0, accesses_ = 0;  // of the kernel that is executed
   bool open_ = true;

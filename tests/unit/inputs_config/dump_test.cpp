@@ -1,7 +1,7 @@
 #include "inputs/config/dump.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -46,10 +46,10 @@ TEST_CASE("the effective configuration read back is identical, for every preset"
 }
 
 TEST_CASE("the effective configuration keeps values that differ from every default, in every kind of field") {
-  const SystemConfig c =
-      read_system("sac-4chip", {"name=\"a \\\"quoted\\\" name\"", "core_clock_mhz=1234.56789012345", "l1.sectored=true",
-                                "l1.enabled=false", "sm.scheduler=lrr", "link.topology=full", "control.deadlock_cycles=1e15",
-                                "dram.preset=hbm2", "dram.timing.cl=77", "link.bandwidth_gbps=0.1"});
+  const SystemConfig c = read_system(
+      "sac-4chip", {"name=\"a \\\"quoted\\\" name\"", "core_clock_mhz=1234.56789012345", "l1.sectored=true",
+                    "l1.enabled=false", "sm.scheduler=lrr", "link.topology=full", "control.deadlock_cycles=1e15",
+                    "dram.preset=hbm2", "dram.timing.cl=77", "link.bandwidth_gbps=0.1", "workload.device_chips=[2,0]"});
   CHECK(c.control.deadlock_cycles == 1000000000000000ull);
   CHECK(c.core_clock_mhz == 1234.56789012345);
   CHECK(leaves(read_back(c)) == leaves(c));
@@ -59,11 +59,10 @@ TEST_CASE("the effective configuration lists the keys in the order of the struct
   const auto json = nlohmann::ordered_json::parse(effective_json(read_system("sac-4chip")));
   std::vector<std::string> sections;
   for (const auto& [key, value] : json.items()) sections.push_back(key);
-  CHECK(sections ==
-        std::vector<std::string>{"name",      "chips",        "core_clock_mhz", "line_bytes", "scale", "sm",
-                                 "l1",        "noc",          "cluster",        "l2",         "llc",   "dynamic",
-                                 "sac",       "selrep",       "adaptive",       "dram",       "link",  "partition",
-                                 "coherence", "rec_adaptive", "control",        "observe",    "energy"});
+  CHECK(sections == std::vector<std::string>{"name",     "chips",     "core_clock_mhz", "line_bytes", "scale",   "sm",
+                                             "l1",       "noc",       "cluster",        "l2",         "llc",     "dynamic",
+                                             "sac",      "selrep",    "adaptive",       "dram",       "link",    "partition",
+                                             "workload", "coherence", "rec_adaptive",   "control",    "observe", "energy"});
   CHECK(json["dram"]["timing"]["rcd"] == 20);
 }
 

@@ -96,3 +96,22 @@ TEST_CASE("addresses that are taken are an error that says so") {
   DeviceArena arena(kCapacity, kBase, kReserved);
   CHECK_THROWS_WITH_AS(DeviceArena(kCapacity, kBase, kReserved), doctest::Contains("cannot be reserved"), IoError);
 }
+
+TEST_CASE("each of several devices has its memory and its capacity, and an address tells whose it is") {
+  DeviceArena arena = DeviceArena::of_devices(1 << 20, 3);
+  const std::uint64_t first = arena.allocate(4096, MemoryKind::device, 512, 0);
+  const std::uint64_t third = arena.allocate(1 << 20, MemoryKind::device, 512, 2);
+  const std::uint64_t managed = arena.allocate(2 << 20, MemoryKind::managed, 512, 1);
+  CHECK(first == DeviceArena::kBase);
+  CHECK(third == DeviceArena::kBase + 2 * DeviceArena::kWindow);
+  CHECK(managed == DeviceArena::kBase + 3 * DeviceArena::kWindow);
+  CHECK(arena.device_of(first + 4095) == 0);
+  CHECK(arena.device_of(third) == 2);
+  CHECK(arena.device_of(managed) == 3);                       // of none
+  CHECK(arena.device_of(0x1000) == 3);                        // nor is the program's own memory
+  CHECK(arena.allocate(1, MemoryKind::device, 512, 2) == 0);  // it is full
+  CHECK(arena.free_bytes(0) == (1 << 20) - 4096);
+  CHECK(arena.release(third));
+  CHECK(arena.free_bytes(2) == 1 << 20);
+  CHECK(arena.allocate(1, MemoryKind::device, 512, 2) == third);
+}

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+
+namespace atl::cudart {
+struct Runtime;
+
+constexpr std::uintptr_t kLastBuiltInStream = 2;  // null, legacy and per-thread stream are small numbers
+
+inline bool is_default_stream(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= kLastBuiltInStream; }
+
+/// The device that the calling thread has chosen (cudaSetDevice, or its current context).
+unsigned current_device();
+void choose_device(unsigned device);
+
+/// Of a stream; of the default stream the current one.
+unsigned device_of(const Runtime& r, const void* stream);
+
+/// The stream that the calling thread's work goes into, and its device. Without one it is the current device's default
+/// stream, and the program waits for what it moves to or from the host.
+class InStream {
+ public:
+  InStream(const Runtime& r, const void* stream);
+  ~InStream();
+  InStream(const InStream&) = delete;
+  InStream& operator=(const InStream&) = delete;
+
+  struct Place {
+    const void* stream = nullptr;
+    unsigned device = 0;
+    bool waits = true;
+  };
+  static Place now();
+
+ private:
+  const InStream* outer_;
+  Place place_;
+};
+
+}  // namespace atl::cudart

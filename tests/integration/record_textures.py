@@ -1,0 +1,95 @@
+"""Layered and cubemap textures, and surfaces in layers, of recorded programs."""
+
+import recorded_program
+from recorded_program import OneProgram
+
+# Texel (x, y) of layer or face n is 100 n + 10 y + x.
+SOURCE = r"""
+#include <cstdio>
+#include <vector>
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); return 1; } } while (0)
+const int size = 4;
+__global__ void layers(cudaTextureObject_t t, cudaTextureObject_t line, float* out) {
+  out[0] = tex2DLayered<float>(t, 2.5f, 1.5f, 2);
+  out[1] = tex2DLayered<float>(t, 9.0f, -3.0f, 1);   // clamped to (3, 0)
+  out[2] = tex2DLayered<float>(t, 0.5f, 0.5f, 99);   // the last layer
+  out[3] = tex1DLayered<float>(line, 3.5f, 1);
+}
+__global__ void linear(cudaTextureObject_t t, float* out) {
+  out[4] = tex2DLayered<float>(t, 2.0f, 1.5f, 2);    // between (1, 1) and (2, 1), but not between layers
+}
+__global__ void faces(cudaTextureObject_t t, cudaTextureObject_t both, float* out) {
+  out[5] = texCubemap<float>(t, 1, -0.25f, 0.75f);   // +x: s = -0.75, t = 0.25
+  out[6] = texCubemap<float>(t, -1, -0.25f, 0.75f);  // -x: s = 0.75, t = 0.25
+  out[7] = texCubemap<float>(t, 0.25f, 2, 0.5f);     // +y: s = 0.125, t = 0.25
+  out[8] = texCubemap<float>(t, 0.25f, -2, 0.5f);    // -y: s = 0.125, t = -0.25
+  out[9] = texCubemap<float>(t, 0.5f, 0.25f, 2);     // +z: s = 0.25, t = -0.125
+  out[10] = texCubemap<float>(t, 0.5f, 0.25f, -2);   // -z: s = -0.25, t = -0.125
+  out[11] = texCubemapLayered<float>(both, 1, -0.25f, 0.75f, 1);
+}
+__global__ void store(cudaSurfaceObject_t s) {
+  surf2DLayeredwrite(7.0f, s, 4 * threadIdx.x, 1, 2);
+}
+__global__ void load(cudaSurfaceObject_t s, float* out) {
+  out[12] = surf2DLayeredread<float>(s, 4 * 3, 1, 2) + surf2DLayeredread<float>(s, 4 * 3, 1, 1);
+}
+cudaArray_t filled(int height, int count, unsigned flags) {
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  if (cudaMalloc3DArray(&array, &format, make_cudaExtent(size, height, count), flags)) return nullptr;
+  const int rows = height ? height : 1;
+  std::vector<float> texels;
+  for (int n = 0; n < count; ++n)
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < size; ++x) texels.push_back(100 * n + 10 * y + x);
+  cudaMemcpy3DParms p = {};
+  p.srcPtr = make_cudaPitchedPtr(texels.data(), size * 4, size, rows);
+  p.dstArray = array, p.extent = make_cudaExtent(size, rows, count), p.kind = cudaMemcpyHostToDevice;
+  return cudaMemcpy3D(&p) ? nullptr : array;
+}
+cudaTextureObject_t texture(cudaArray_t array, bool normalised, bool linear) {
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeArray, r.res.array.array = array;
+  cudaTextureDesc d = {};
+  d.addressMode[0] = d.addressMode[1] = normalised ? cudaAddressModeWrap : cudaAddressModeClamp;
+  d.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint, d.normalizedCoords = normalised;
+  cudaTextureObject_t t = 0;
+  cudaCreateTextureObject(&t, &r, &d, nullptr);
+  return t;
+}
+int main() {
+  float *out, got[13];
+  cudaArray_t in_layers = filled(size, 3, cudaArrayLayered | cudaArraySurfaceLoadStore), line = filled(0, 2, cudaArrayLayered);
+  cudaArray_t cube = filled(size, 6, cudaArrayCubemap), cubes = filled(size, 12, cudaArrayCubemap | cudaArrayLayered);
+  EXPECT(in_layers && line && cube && cubes && cudaMalloc(&out, sizeof got) == 0);
+  layers<<<1, 1>>>(texture(in_layers, false, false), texture(line, false, false), out);
+  linear<<<1, 1>>>(texture(in_layers, false, true), out);
+  faces<<<1, 1>>>(texture(cube, true, false), texture(cubes, true, false), out);
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeArray, r.res.array.array = in_layers;
+  cudaSurfaceObject_t surface = 0;
+  EXPECT(cudaCreateSurfaceObject(&surface, &r) == 0);
+  store<<<1, 4>>>(surface);
+  load<<<1, 1>>>(surface, out);
+  EXPECT(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost) == 0);
+  for (float v : got) printf("%g ", v);
+}
+"""
+
+
+class Textures(OneProgram):
+    SOURCE = SOURCE
+
+    def test_layers_and_faces_of_cubes_are_chosen_as_the_programming_guide_says(self):
+        outcome = self.record(self.binary)
+        self.assertEqual(outcome.code, 0, outcome)
+        # Where s and t are in [-1, 1], a face of 4 texels has boundaries at -0.5, 0 and 0.5.
+        self.assertEqual(outcome.out.split(), [
+            "212", "103", "200", "103", "211.5",
+            "20", "123", "222", "312", "412", "511", "620",
+            "120"])
+        self.simulated()
+
+
+if __name__ == "__main__":
+    recorded_program.main()
