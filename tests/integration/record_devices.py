@@ -198,8 +198,9 @@ class Runtime(Traces, OneProgram):
 
     def test_the_digest_does_not_depend_on_threads(self):
         self.assertEqual(self.recorded().code, 0)
+        ways: list[list[str]] = [[], ["--threads", "2"], ["--check"]]
         digests = {self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), *sets(*SMALL), *more], timeout=120).digest()
-                   for more in ([], ["--threads", "2"], ["--check"])}
+                   for more in ways}
         self.assertEqual(len(digests), 1)
 
     def test_an_access_to_a_peer_that_was_not_enabled_ends_the_program(self):

@@ -48,7 +48,8 @@ template <int Tile> __device__ void product(float* c, const float* a, const floa
 """ + "".join(f"""extern "C" __global__ void tiles_of_{m}(float* c, const float* a, const float* b, int n) {{
   product<{m}>(c, a, b, n);
 }}
-""" for m in (16, 32)) + "".join(f"""extern "C" __global__ void mask_{m}(float* out, const float* in, const float* w, int channels, int size) {{
+""" for m in (16, 32)) + "".join(f"""extern "C" __global__ void mask_{m}(float* out, const float* in, const float* w,
+    int channels, int size) {{
   direct<{m}>(out, in, w, channels, size);
 }}
 """ for m in (1, 3, 5, 7, 11))
