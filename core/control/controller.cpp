@@ -173,7 +173,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (next == kernels_.size()) return finish();
   for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
     result_.decisions.push_back(std::move(d));
-  skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
+  if (sampler_ != nullptr) skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
 }

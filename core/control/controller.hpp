@@ -156,6 +156,7 @@ class Controller final : public LogicalProcess {
   std::vector<std::vector<WaitCensus>> census_;
   std::vector<std::vector<Counters>> all_kernel_counts_;
   std::vector<StructureLog> structures_;
+  // Of sampled runs, which leave no checkpoints: nothing of it changes in others.
   std::optional<LlcWarming> warming_;             ///< of a sampled run
   StaticPlacement placement_;                     ///< for it
   std::size_t skipped_ = 0;                       ///< first kernel that was not simulated whole since the last one began

@@ -52,8 +52,8 @@ void Controller::send_modes(ControlKind kind) {
 void Controller::expect_epochs(Cycle begin) {
   ++modes_sent_;
   epoch_reports_ = 0;
-  epoch_begin_ = modes_since_ = begin;
-  if (rate_) rate_->restart();
+  epoch_begin_ = begin;
+  if (rate_) modes_since_ = begin, rate_->restart();
 }
 
 void Controller::on_paused() {

@@ -179,7 +179,7 @@ std::string energy_row(const Energy& energy) {
   for (const EnergyInfo& part : energy_table()) {
     if (part.at_rest) {
       at_rest += energy[part.id];
-    } else {
+    } else if (part.id != EnergyComponent::l2 || energy[part.id] != 0) {  // most machines have none
       text += fmt::format("{} {}, ", percent(energy[part.id], whole), part.label);
     }
   }
