@@ -20,7 +20,7 @@ def part(result: Result) -> str:
     table, by_kernel = structures.by_structure(result), structures.by_kernel(result)
     if table is None or by_kernel is None or table.empty:
         return ""
-    origins = [o for o in ORIGINS if table[o].sum() > 0]
+    origins = [o for o in ORIGINS if o in table and table[o].sum() > 0]
     shown = markup.table(_columns(origins, result), _rows(result, table, origins),
                          _caption("data structures by requests that left an L1", table) + _of_chips(result))
     if len(result.kernels) < 2:
