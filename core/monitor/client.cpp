@@ -17,7 +17,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::chrono::seconds kPatience{30};  ///< twice what a monitor takes to answer a poll
+constexpr std::chrono::seconds kAnswerLimit{30};  ///< twice what a monitor takes to answer a poll
 constexpr std::size_t kLargestState = std::size_t{64} << 20;
 
 }  // namespace
@@ -31,7 +31,7 @@ std::string fetch_state(const MonitorUrl& url, std::uint64_t after) {
     std::optional<error_code> done;
     operation([&done](error_code e, auto&&...) { done = e; });
     io.restart();
-    io.run_for(kPatience);
+    io.run_for(kAnswerLimit);
     if (!done) {
       error_code ignored;
       socket.close(ignored);

@@ -197,7 +197,7 @@ Json effects_json(const std::vector<Effect>& effects) {
 
 /// Of a sampled run, with half of the interval.
 std::string shown_cycles(const RunResult& r, double cycles) {
-  const std::string text = grouped(static_cast<std::uint64_t>(cycles + 0.5));
+  std::string text = grouped(static_cast<std::uint64_t>(cycles + 0.5));
   if (!r.sampling) return text;
   return fmt::format("~{} (± {})", text, percent(r.sampling->find("cycles")->half_width, cycles));
 }

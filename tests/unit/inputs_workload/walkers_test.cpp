@@ -12,14 +12,14 @@ namespace {
 
 using test::open_text;
 
-constexpr std::uint64_t kBase = 0x100000000 / 128;
+constexpr std::uint64_t kFirstLine = 0x100000000 / 128;
 
 /// The lines of one CTA's warps, counted from the region's first.
 std::vector<std::uint64_t> lines(Workload& w, std::uint64_t cta, std::size_t kernel = 0) {
   CtaProgram program;
   w.load_cta(kernel, cta, program);
   std::vector<std::uint64_t> out;
-  for (const Access& a : program.accesses) out.push_back(a.block() - kBase);
+  for (const Access& a : program.accesses) out.push_back(a.block() - kFirstLine);
   return out;
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("warp_reuse: that share of the instructions repeats the warp's last li
       for (std::size_t i = 0; i < cta.accesses.size(); ++i) {
         const bool first = i % 250 == 0, again = !first && cta.accesses[i] == cta.accesses[i - 1];
         repeats += again;
-        if (!again) ++advances[cta.accesses[i].block() - kBase];
+        if (!again) ++advances[cta.accesses[i].block() - kFirstLine];
       }
     }
     // A warp that begins with a repeat has nothing to repeat, and takes the line behind the head.
@@ -151,7 +151,7 @@ TEST_CASE("warp_reuse, near_reuse and far_reuse share what does not advance as t
     w->load_cta(0, id, cta);
     for (std::size_t i = 1; i < cta.accesses.size(); ++i) repeats += i % 1000 != 0 && cta.accesses[i] == cta.accesses[i - 1];
     for (const Access& a : cta.accesses)
-      if (a.block() - kBase < kN / 10) forward.insert(a.block());
+      if (a.block() - kFirstLine < kN / 10) forward.insert(a.block());
   }
   CHECK(std::abs(repeats - 0.4 * kN) < 5 * std::sqrt(kN * 0.4 * 0.6));
   CHECK(forward.size() == static_cast<std::size_t>(kN / 10));  // one of ten advances, and leaves no line out
