@@ -22,8 +22,9 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   const SystemConfig& config = machine.config;
   sms_.reserve(config.sm.count), channels_.reserve(config.dram.channels);
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
-  slices_.reserve(config.llc.slices + config.l2.slices);
-  for (std::uint16_t i = 0; i < slices_.capacity(); ++i) slices_.emplace_back(c_, i, links_.directions());
+  const std::uint32_t slices = config.llc.slices + config.l2.slices;
+  slices_.reserve(slices);
+  for (std::uint32_t i = 0; i < slices; ++i) slices_.emplace_back(c_, static_cast<std::uint16_t>(i), links_.directions());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);

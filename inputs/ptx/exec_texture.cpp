@@ -131,7 +131,7 @@ void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, 
   if (w.recorder != nullptr) w.addresses.push_back(address_of(t, at));
 }
 
-enum Option : std::uint8_t { kIntegers = 1, kLayers = 2, kCube = 4 };
+enum TextureOption : std::uint8_t { kIntegers = 1, kLayers = 2, kCube = 4 };
 
 /// Face of a cube that a direction points to, and where on it: both in [0, 1] (CUDA C++ Programming Guide, "Cubemap
 /// Textures"). Of components of the same size, z counts before y and y before x.
