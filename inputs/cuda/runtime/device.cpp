@@ -14,8 +14,6 @@ constexpr int kKnownLimits = 7;
 
 thread_local unsigned chosen_device = 0;
 
-int known_device(const Runtime& r, int device) { return has_device(r, device) ? int{kSuccess} : int{kInvalidDevice}; }
-
 void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p = {};
   std::snprintf(p.name, sizeof p.name, "%s", d.name.c_str());

@@ -41,8 +41,6 @@ thread_local std::vector<Context*> current;  // a stack; the last one counts
 
 bool known(Context* c) { return (c >= primary.begin() && c < primary.end()) || contexts.count(c) != 0; }
 
-int known_device(const Runtime& r, int device) { return has_device(r, device) ? int{kSuccess} : int{kInvalidDevice}; }
-
 /// The current context has changed.
 void follow_context() {
   if (!current.empty()) choose_device(current.back()->device);

@@ -78,6 +78,8 @@ struct Runtime {
 Runtime& runtime();
 
 bool has_device(const Runtime& r, int device);
+/// As an answer of a call.
+inline int known_device(const Runtime& r, int device) { return has_device(r, device) ? int{kSuccess} : int{kInvalidDevice}; }
 /// 16 bytes, other ones for each device.
 void write_uuid(void* out, unsigned device);
 /// As cudaSetDevice does; the driver API sees it.
