@@ -54,8 +54,8 @@ struct Packet {
   PacketKind kind = PacketKind::read;
   std::uint8_t sectors = 0;  ///< bit mask of 32-byte sectors
   std::uint8_t flags = 0;
-  std::uint8_t slice =
-      0;  ///< slice index of the line, the same in every chip; of the L2 where there is one, but towards memory
+  /// Slice index of the line, the same in every chip; of the L2 where there is one, but towards memory.
+  std::uint8_t slice = 0;
   std::uint32_t unused = 0;  ///< no padding: a copy is then of two whole words of 16 bytes
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
