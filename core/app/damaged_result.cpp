@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string_view>
 #include <system_error>
 
@@ -74,11 +75,15 @@ void set_bounds(const std::string& path) {
   set_bounds(path);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  const auto complain = [complaints](std::string_view text) {
+    if (write(complaints, text.data(), text.size()) < 0) _exit(1);
+  };
   try {
     static_cast<void>(read_result(path));
+  } catch (const std::bad_alloc&) {
+    complain("is so damaged that reading it takes all memory; ended");
   } catch (const std::exception& error) {
-    const std::string_view text(error.what());
-    if (write(complaints, text.data(), text.size()) < 0) _exit(1);
+    complain(error.what());
   }
   _exit(0);
 }
@@ -125,6 +130,7 @@ RunResult read_within_bounds(const std::string& path) {
   const std::string prefix = path + ": ";
   if (!complaint.empty())
     throw InputError(path, complaint.starts_with(prefix) ? complaint.substr(prefix.size()) : complaint);
+  if (WEXITSTATUS(status) != 0) throw InputError(path, "is so damaged that the process which tried to read it gave up");
   return read_result(path);
 }
 
