@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import ATOLL, SMALL, sets
+from program import ATOLL, SMALL, run, sets
 
 LAUNCHES = 160
 ASKED = "error=5%,confidence=95%,early=yes,warm=yes"  # what error=5% stands for
@@ -78,13 +78,17 @@ class Sampling(unittest.TestCase):
             self.assertNotIn("sampled", file.attrs)
             self.assertNotIn("sampling", file)
 
-    def test_threads_and_repetition_change_nothing(self):
-        other = self.path("threads.h5")
-        self.run_into(other, "--sample", "error=5%", "--threads", "3")
-        one, three = self.info(self.sampled), self.info(other)
-        self.assertEqual(one["digest"], three["digest"])
-        self.assertEqual(one["sampling"], three["sampling"])
+    def test_threads_and_ranks_change_nothing(self):
+        one = self.info(self.sampled)
         self.assertNotEqual(one["digest"], self.info(self.full)["digest"])
+        other = self.path("other.h5")
+        arguments = ["run", "sac-4chip", "-w", self.workload, *sets(*SMALL), "-o", other, "-f", "--sample", "error=5%"]
+        for ranks, threads in ((None, ["--threads", "3"]), (2, []), (5, [])):
+            with self.subTest(ranks=ranks):
+                done = run([*arguments, *threads], ranks)
+                self.assertEqual(done.code, 0, done)
+                self.assertEqual(one["digest"], self.info(other)["digest"])
+                self.assertEqual(one["sampling"], self.info(other)["sampling"])
 
     def test_every_command_says_what_is_extrapolated(self):
         self.assertRegex(self.said, r"  sampled      \d+ of 160 launches, .* of the instructions; 95 % intervals, 5.0 % asked for\n")
