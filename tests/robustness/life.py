@@ -165,11 +165,12 @@ def full_disk(lab):
 
 
 def endless(lab):
-    """Devices, pipes and folders instead of files."""
+    """Devices, pipes and folders with nothing in them instead of files."""
     rng = lab.rng
-    pipe = lab.fresh(".pipe")
+    pipe, empty = lab.fresh(".pipe"), lab.fresh("")
     os.mkfifo(pipe)
-    path = rng.choice(("/dev/zero", "/dev/random", "/dev/full", pipe, lab.folder))
+    os.mkdir(empty)
+    path = rng.choice(("/dev/zero", "/dev/random", "/dev/full", pipe, empty))
     run = ["run", "sac-4chip", *sets(*SMALL), "-w"]
     command = rng.choice(([*run, path], ["run", path, "-w", workload("hot")], ["config", path], ["resume", path, "-o", lab.fresh(".h5")],
                           [*run, workload("hot"), "--policy", path], ["info", path], ["explain", path], ["compare", path, path],
