@@ -58,7 +58,7 @@ class Outcome:
         raise AssertionError(f"no digest printed:\n{self}")
 
 
-def run(arguments, ranks=None, timeout=20, cwd=None, program=ATOLL, **options):
+def run(arguments, ranks=None, timeout=60, cwd=None, program=ATOLL, **options):
     """Runs `atoll ARGUMENTS`, under mpirun if `ranks` is given. Whatever still runs after `timeout` is killed."""
     command = (mpirun(ranks) if ranks else []) + [program] + [str(a) for a in arguments]
     start = time.monotonic()

@@ -72,7 +72,9 @@ lint_clang_tidy() {
     cmake -D NAMES="inputs/cuda/runtime/${api}_names.txt" -D OUT="$unity/generated/${api}_names.cpp" -D TABLE="atoll_${api}_names" \
       -D HANDLER="atoll_${api}_unsupported" -P inputs/cuda/runtime/names.cmake
   done
+  # The largest first, so that none is left for the end.
   python3 -c 'import json, sys; print("\n".join(unit["file"] for unit in json.load(sys.stdin)))' <"$unity/compile_commands.json" |
+    xargs wc -l | grep -v ' total$' | sort -rn | awk '{ print $2 }' |
     xargs -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$unity" --extra-arg=-Wno-everything 2>"$build/clang-tidy.log"
 }
 
