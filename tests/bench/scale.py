@@ -6,11 +6,12 @@
     scale.py ranks ATOLL [--ranks 1,2] [--workloads FILE,...] [--repeat 3] [--set KEY=VALUE]...
         wall clock, speed-up, and the time that ranks wait, all and per window
     scale.py model ATOLL [--workloads FILE,...] [--latencies 8,32,128] [--transport vader|tcp] [--repeat 3]
-        calibrates the model of docs/scaling.md on two runs of two ranks, and compares other ones with it
-    scale.py predict ATOLL --part A --batch MICROSECONDS --tcp-batch MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
-        what the model says of many ranks, from one run on one rank and the figures that `model` printed for each transport
+        measures what a batch costs, and compares runs of two ranks with a replay of what each process did in each window
+    scale.py predict ATOLL --batch MICROSECONDS --tcp-batch MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
+        what the replay says of many ranks, from a run on one rank and the figures that `model` printed for each transport
 
-Processor time bears other jobs on the machine, wall clock does not. Standard library only."""
+`model` and `predict` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
+does not. Standard library only."""
 
 import argparse
 import json
@@ -114,37 +115,15 @@ def ranks_command(a):
                   f"{max(loads) * len(loads) / sum(loads):9.2f}", flush=True)
 
 
-class Model:
-    """T = windows x max(slowest rank with its batches, mean of two chips that exchange + batch + wire), see docs/scaling.md.
-
-    part: seconds of a rank's share of the work, as part of its share of a run on one rank (caches, uneven windows).
-    batch: seconds of both ranks' processors for a batch to and fro; wire: seconds on the way, in which a rank can do other work."""
-
-    def __init__(self, part, batch, wire=0):
-        self.part, self.batch, self.wire = part, batch, wire
-
-    def seconds(self, works, ranks, windows):
-        """works: seconds of each process in the one-rank run, chips of a ring and the controller; ranks: where each is."""
-        works = [self.part * work for work in works]
-        chips = len(works) - 1
-        across = [(i, (i + 1) % chips) for i in range(chips) if ranks[i] != ranks[(i + 1) % chips]]
-        # Chips of a rank with the same neighbours in other ranks are a group and share their batches (comm/batch_plan.hpp).
-        group = [(ranks[i], frozenset(j for pair in across if i in pair for j in pair if j != i)) for i in range(chips)]
-        streams = {frozenset((group[i], group[j])) for i, j in across}
-        of_rank = [sum(w for w, r in zip(works, ranks) if r == rank) +
-                   self.batch * windows * sum(1 for stream in streams for of, _ in stream if of == rank) for rank in range(max(ranks) + 1)]
-        pairs = max(((works[i] + works[j]) / 2 + (self.batch + self.wire) * windows for i, j in across), default=0)
-        return max(max(of_rank), pairs)
-
-
-def shares(run):
-    """Seconds of each process in a one-rank run."""
-    return [run.seconds * events / run.events for events in run.loads]
+def replayed(a, arguments, seconds, *options):
+    """What bench_replay says of the run of `atoll run ARGUMENTS` that takes so long on one rank: a row for each layout."""
+    words = [word for word in arguments if word != "-w"]
+    words = [os.path.join(os.path.dirname(os.path.abspath(a.atoll)), "bench_replay"), *words, "--seconds", str(seconds), *map(str, options)]
+    return [json.loads(line) for line in subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()]
 
 
 def calibrated_batch(a):
-    """From two chips with little to do, in ranks of their own, so that windows are hardly more than their batches:
-    T = work / 2 + windows batch."""
+    """Microseconds, from two chips with little to do, in ranks of their own, so that windows are hardly more than their batches."""
     with tempfile.TemporaryDirectory() as folder:
         path = weak("shared", 2, 1, folder)
         with open(path, encoding="utf-8") as file:
@@ -155,16 +134,20 @@ def calibrated_batch(a):
         arguments = ["sac-4chip", "-w", path, "--set", "chips=2", "--set", "link.latency_cycles=2"]
         one = min(Run(a.atoll, arguments).seconds for _ in range(a.repeat))
         two = min((Run(a.atoll, [*arguments, "--map", "0,1,1"], 2) for _ in range(a.repeat)), key=lambda r: r.seconds)
-    print(f"two chips of few events: {one:.2f} s on one rank, {two.seconds:.2f} s on two, {two.windows} windows", flush=True)
-    return (two.seconds - one / 2) / two.windows
+        batch = replayed(a, arguments, one, "--map", "0,1,1", "--match", two.seconds)[0]["batch_us"]
+    print(f"two chips of few events: {one:.2f} s on one rank, {two.seconds:.2f} s on two, {two.windows} windows; a batch: {batch:.2f} us",
+          flush=True)
+    return batch
 
 
 def model_command(a):
     os.environ["OMPI_MCA_btl"] = f"self,{a.transport}"  # noqa: SIM112
     if a.transport == "tcp":
         os.environ["OMPI_MCA_btl_tcp_if_include"] = "lo"  # noqa: SIM112
-    maps = {"even": [0, 0, 1, 1, 1], "uneven": [0, 0, 0, 1, 1]}
-    points = []
+    maps = {"even": "0,0,1,1,1", "uneven": "0,0,0,1,1"}
+    batch = calibrated_batch(a)
+    print("workload              latency  map      windows  one rank  two ranks  speed-up  replay  error")
+    errors = []
     for file in a.workloads.split(","):
         for latency in map(int, a.latencies.split(",")):
             arguments = ["sac-4chip", "-w", os.path.join(SOURCE, file), "--set", f"link.latency_cycles={latency}"]
@@ -173,54 +156,32 @@ def model_command(a):
                 return min((Run(a.atoll, [*arguments, *more], ranks) for _ in range(a.repeat)), key=lambda r: r.seconds)
 
             alone = fastest()
-            for name, ranks in maps.items():
-                two = fastest("--map", ",".join(map(str, ranks)), ranks=2)
-                if two.digest != alone.digest:
-                    sys.exit("digests differ")
-                points.append((os.path.basename(file), latency, name, (shares(alone), ranks), two.windows, two.seconds, alone.seconds))
-    # `part` of a run whose windows are so long that batches hardly count.
-    longest = max((p for p in points if p[0] == points[0][0] and p[2] == "even"), key=lambda p: p[1])
-    batch = calibrated_batch(a)
-    model = Model(1, batch)
-    for _ in range(20):  # the slowest rank's batches do not grow with `part`
-        model.part *= longest[5] / model.seconds(*longest[3], longest[4])
-    print(f"{a.transport}: part {model.part:.3f}, batch {1e6 * model.batch:.2f} us")
-    print("workload              latency  map      windows  one rank  two ranks  speed-up   model  error")
-    errors = []
-    for point in points:
-        file, latency, name, works, windows, seconds, alone = point
-        said = model.seconds(*works, windows)
-        error = said / seconds - 1
-        fitted = point is longest
-        if not fitted:
-            errors.append(abs(error))
-        print(f"{file:20}  {latency:7}  {name:7}  {windows:7}  {alone:8.2f}  {seconds:9.2f}  {alone / seconds:8.2f}  {said:6.2f}  "
-              f"{100 * error:+5.1f} %{'  (calibration)' if fitted else ''}")
-    print(f"held-out runs: mean error {100 * sum(errors) / len(errors):.1f} %, largest {100 * max(errors):.1f} %")
+            said = replayed(a, arguments, alone.seconds, "--batch", batch, *(word for m in maps.values() for word in ("--map", m)))
+            for name, row in zip(maps, said):
+                two = fastest("--map", maps[name], ranks=2)
+                if two.digest != alone.digest or two.windows != row["windows"]:
+                    sys.exit(f"digests or windows differ: {two.digest} {alone.digest}, {two.windows} {row['windows']}")
+                errors.append(row["seconds"] / two.seconds - 1)
+                print(f"{os.path.basename(file):20}  {latency:7}  {name:7}  {two.windows:7}  {alone.seconds:8.2f}  {two.seconds:9.2f}  "
+                      f"{alone.seconds / two.seconds:8.2f}  {row['seconds']:6.2f}  {100 * errors[-1]:+5.1f} %", flush=True)
+    sizes = [abs(error) for error in errors]
+    print(f"{a.transport}, batch {batch:.2f} us: mean error {100 * sum(sizes) / len(sizes):.1f} %, largest {100 * max(sizes):.1f} %")
 
 
 def predict_command(a):
     networks = {"one host": (a.batch, 0), "InfiniBand": (a.batch, 2), "TCP": (a.tcp_batch, 30)}
-    print("workload   ranks  " + "  ".join(f"{name:>20}" for name in networks) + "   (speed-up, part of it that is synchronisation)")
+    numbers = [2**i for i in range(1, a.chips.bit_length()) if 2**i <= a.chips] + [a.chips + 1]
+    print("workload   ranks  " + "  ".join(f"{name:>20}" for name in networks) + "   (speed-up, part of all ranks' time that is waiting)")
     for name in a.workloads.split(","):
         with tempfile.TemporaryDirectory() as folder:
-            run = Run(a.atoll, ["sac-4chip", "--set", f"chips={a.chips}", "-w", weak(name, a.chips, a.work, folder)])
-        ranks = 1
-        while True:
-            of_process = [min(p * ranks // a.chips, ranks - 1) for p in range(a.chips + 1)]
-            if ranks > a.chips:
-                of_process = list(range(a.chips + 1))
-            works = shares(run)
-            row = f"{name:9}  {ranks:5}"
-            for batch, wire in networks.values():
-                part = a.part if ranks > 1 else 1
-                seconds = Model(part, 1e-6 * batch, 1e-6 * wire).seconds(works, of_process, run.windows)
-                free = Model(part, 0).seconds(works, of_process, run.windows)
-                row += f"  {run.seconds / seconds:10.1f}  {100 * (1 - free / seconds):6.1f} %"
-            print(row)
-            if ranks > a.chips:
-                break
-            ranks = 2 * ranks if ranks < a.chips else a.chips + 1
+            arguments = ["sac-4chip", "--set", f"chips={a.chips}", "-w", weak(name, a.chips, a.work, folder)]
+            alone = min(Run(a.atoll, arguments).seconds for _ in range(a.repeat))
+            layouts = [word for ranks in numbers for word in ("--ranks", ranks)]
+            rows = {network: replayed(a, arguments, alone, "--batch", batch, "--wire", wire, *layouts)
+                    for network, (batch, wire) in networks.items()}
+        for i, ranks in enumerate(numbers):
+            print(f"{name:9}  {ranks:5}" + "".join(f"  {alone / rows[n][i]['seconds']:10.1f}  {100 * rows[n][i]['waited']:6.1f} %"
+                                                    for n in networks))
 
 
 def main():
@@ -251,12 +212,12 @@ def main():
     c.set_defaults(command=model_command)
     c = commands.add_parser("predict")
     c.add_argument("atoll")
-    c.add_argument("--part", type=float, required=True)
     c.add_argument("--batch", type=float, required=True)
     c.add_argument("--tcp-batch", type=float, required=True)
     c.add_argument("--chips", type=int, default=64)
     c.add_argument("--workloads", default="shared,mixed")
     c.add_argument("--work", type=float, default=0.1)
+    c.add_argument("--repeat", type=int, default=3)
     c.set_defaults(command=predict_command)
     arguments = parser.parse_args()
     arguments.command(arguments)
