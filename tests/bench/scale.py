@@ -9,8 +9,10 @@
         measures what a batch costs, and compares runs of two ranks with a replay of what each process did in each window
     scale.py predict ATOLL --batch MICROSECONDS --tcp-batch MICROSECONDS [--chips 64] [--workloads shared,mixed] [--work 0.1]
         what the replay says of many ranks, from a run on one rank and the figures that `model` printed for each transport
+    scale.py threads ATOLL [--systems A,B] [--workloads FILE,...] [--threads 2,4,8] [--sync MICROSECONDS]
+        what threads that share the parts of a chip could give at most, from the events of each part and step
 
-`model` and `predict` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
+`model`, `predict` and `threads` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
 does not. Standard library only."""
 
 import argparse
@@ -184,6 +186,18 @@ def predict_command(a):
                                                     for n in networks))
 
 
+def threads_command(a):
+    numbers = [word for n in a.threads.split(",") for word in ("--threads", n)]
+    print("system       workload              events/step  " + "  ".join(f"{n:>5}" for n in a.threads.split(",")))
+    for system in a.systems.split(","):
+        for file in a.workloads.split(","):
+            arguments = [system, "-w", os.path.join(SOURCE, file)]
+            alone = min((Run(a.atoll, arguments) for _ in range(a.repeat)), key=lambda r: r.seconds)
+            rows = replayed(a, arguments, alone.seconds, "--sync", a.sync, *numbers)
+            print(f"{system:11}  {os.path.basename(file):20}  {rows[0]['events'] / rows[0]['steps']:11.1f}  " +
+                  "  ".join(f"{row['speed_up']:5.2f}" for row in rows), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -219,6 +233,15 @@ def main():
     c.add_argument("--work", type=float, default=0.1)
     c.add_argument("--repeat", type=int, default=3)
     c.set_defaults(command=predict_command)
+    c = commands.add_parser("threads")
+    c.add_argument("atoll")
+    c.add_argument("--systems", default="selrep-gpu,rtx3070,sac-4chip")
+    c.add_argument("--workloads", default="inputs/workloads/mixed.json,"
+                   + ",".join(f"inputs/workloads/traces/{name}.h5" for name in ("squeezenet", "gemm", "atax", "bfs")))
+    c.add_argument("--threads", default="2,4,8,16,32")
+    c.add_argument("--sync", type=float, default=0.1)
+    c.add_argument("--repeat", type=int, default=3)
+    c.set_defaults(command=threads_command)
     arguments = parser.parse_args()
     arguments.command(arguments)
 
