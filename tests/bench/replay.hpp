@@ -22,7 +22,8 @@ struct Replayed {
 };
 
 /// How long the logged run would take on ranks as `rank_of` says. Ranks go through their windows as a Synchroniser does:
-/// groups in the same order, each waiting for the batches of its own pairs alone, and all meet every 32 windows.
+/// groups in the same order, each waiting for the batches of its own pairs alone, and all meet every 32 windows. It ends
+/// with the last logged window, where ranks would go on to their next meeting.
 Replayed replay(const WorkLog& log, const std::vector<int>& rank_of, const std::vector<std::vector<Edge>>& edges,
                 const Costs& costs);
 

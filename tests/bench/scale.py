@@ -161,7 +161,8 @@ def model_command(a):
             said = replayed(a, arguments, alone.seconds, "--batch", batch, *(word for m in maps.values() for word in ("--map", m)))
             for name, row in zip(maps, said):
                 two = fastest("--map", maps[name], ranks=2)
-                if two.digest != alone.digest or two.windows != row["windows"]:
+                # Ranks go on with empty windows until they meet, every 32 windows; the replay ends with the work.
+                if two.digest != alone.digest or not 0 <= two.windows - row["windows"] < 32:
                     sys.exit(f"digests or windows differ: {two.digest} {alone.digest}, {two.windows} {row['windows']}")
                 errors.append(row["seconds"] / two.seconds - 1)
                 print(f"{os.path.basename(file):20}  {latency:7}  {name:7}  {two.windows:7}  {alone.seconds:8.2f}  {two.seconds:9.2f}  "
