@@ -17,8 +17,8 @@ struct Costs {
 struct Replayed {
   double seconds = 0;
   double waited = 0;  ///< of all ranks' time, the part that is neither events nor batches
-  std::uint64_t windows =
-      0;  ///< that ranks run; more than were logged, since they cannot all know at once that nothing is left
+  /// That ranks run; more than were logged, since they cannot all know at once that nothing is left.
+  std::uint64_t windows = 0;
 };
 
 /// How long the logged run would take on ranks as `rank_of` says. Ranks go through their windows as a Synchroniser does:

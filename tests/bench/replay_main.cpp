@@ -52,13 +52,13 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what it
   CLI::App app("What a run takes on ranks, from its events per process and window");
   app.add_option("system", o.system)->required();
   app.add_option("workload", o.workload)->required();
-  app.add_option("--set", o.sets, "KEY=VALUE");
+  app.add_option("--set", o.sets, "KEY=VALUE")->allow_extra_args(false);
   app.add_option("--seconds", o.seconds, "that the run takes on one rank")->required();
-  app.add_option("--map", o.maps, "ranks of all processes, as for `atoll run`");
-  app.add_option("--ranks", o.ranks, "the default map of so many");
+  app.add_option("--map", o.maps, "ranks of all processes, as for `atoll run`")->allow_extra_args(false);
+  app.add_option("--ranks", o.ranks, "the default map of so many")->allow_extra_args(false);
   app.add_option("--batch", o.batch, "microseconds of a batch to and fro");
   app.add_option("--wire", o.wire, "microseconds until a batch is there");
-  app.add_option("--threads", o.threads, "so many, which share the parts of all chips");
+  app.add_option("--threads", o.threads, "so many, which share the parts of all chips")->allow_extra_args(false);
   app.add_option("--sync", o.sync, "microseconds until a thread hears that another has ended a step");
   app.add_option("--match", o.match, "find the batch with which the run takes so many seconds");
   CLI11_PARSE(app, argc, argv);
