@@ -88,8 +88,8 @@ prepare_mpi() {
   fi
 }
 
-# build FOLDER [TARGET...]: the folder has the name of its preset. With Debian 12's compiler there are no warnings. Several
-# sources at a time take the compiler a quarter less.
+# build FOLDER [TARGET...]: the folder has the name of its preset. With Debian 12's compiler there are no warnings. Of
+# several sources at a time the compiler reads the headers once.
 build() {
   step "building $1"
   cmake --preset "${1#build/}" -D ATOLL_WERROR=ON -D CMAKE_UNITY_BUILD=ON >build/configure.log 2>&1 || {

@@ -32,6 +32,8 @@ class Meeting {
 /// each other. Every `kSkipWindows` windows all ranks agree on the earliest pending event and jump to its window.
 class Synchroniser {
  public:
+  static constexpr Cycle kSkipWindows = 32;
+
   /// `local`: the processes of this rank, in ascending id. `rank_of[lp]`: where each process lives. `edges`: of all
   /// processes, so that every rank derives the same windows. Throws InputError for an edge without latency.
   Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
@@ -55,7 +57,6 @@ class Synchroniser {
   double seconds_waited() const { return std::chrono::duration<double>(waited_).count(); }
 
  private:
-  static constexpr Cycle kSkipWindows = 32;
   static constexpr Cycle kFailed = 0;  ///< no event is that early any more when ranks meet
   struct Local {
     LogicalProcess* process;

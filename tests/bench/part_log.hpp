@@ -9,7 +9,7 @@ namespace atl::bench {
 
 /// How many events each part of each chip handles in each step of a run: what threads could share of a chip. Parts of a
 /// chip are its SM clusters, each with its ports of the crossbars, its slices, each with its share of the channels, and
-/// what is left: links, dispatch and samples.
+/// what is left: links, credits within the chip, dispatch and samples.
 struct PartLog {
   /// Cycles of a step: the shortest way between two parts, a crossbar's (noc.response_latency_cycles, or less).
   Cycle length = 1;

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "comm/batch_plan.hpp"
+#include "comm/synchroniser.hpp"
 
 namespace atl::bench {
 namespace {
-
-constexpr Cycle kMeeting = 32;  // Synchroniser::kSkipWindows
 
 /// Of one group with another: when this one's last batch was sent, and whether it is still to be received.
 struct Side {
@@ -71,7 +70,7 @@ Replayed replay(const WorkLog& log, const std::vector<int>& rank_of, const std::
   };
   Cycle index = log.windows.empty() ? 0 : log.windows.front().index;
   for (std::size_t next = 0; next < log.windows.size(); ++index) {
-    const bool logged = log.windows[next].index == index, meet = ranks > 1 && (index + 1) % kMeeting == 0;
+    const bool logged = log.windows[next].index == index, meet = ranks > 1 && (index + 1) % Synchroniser::kSkipWindows == 0;
     // What was sent before this window, by the ranks that are looked at first, too, is not what they send in it.
     std::vector<std::pair<const Side*, double>> sent;
     for (std::size_t r = 0; r < groups.size(); ++r) {

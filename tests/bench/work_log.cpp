@@ -18,7 +18,8 @@ std::vector<Edge> same_edges(const LogicalProcess& of) {
 /// In the place of another process: counts what that one handles in each window.
 class Counted final : public LogicalProcess {
  public:
-  Counted(LogicalProcess& of, WorkLog& log) : LogicalProcess(of.id(), same_edges(of)), of_(of), log_(log) {}
+  Counted(LogicalProcess& of, std::size_t processes, WorkLog& log)
+      : LogicalProcess(of.id(), same_edges(of)), of_(of), processes_(processes), log_(log) {}
 
   void receive(std::span<const Message> messages) override { of_.receive(messages); }
   void receive(const ControlMessage& message) override { of_.receive(message); }
@@ -38,12 +39,10 @@ class Counted final : public LogicalProcess {
     for (std::size_t e = 0; e < edges().size(); ++e) std::swap(edges()[e].outbox, of_.edges()[e].outbox);
   }
 
-  void among(std::size_t processes) { processes_ = processes; }
-
  private:
   LogicalProcess& of_;
+  std::size_t processes_;
   WorkLog& log_;
-  std::size_t processes_ = 0;
 };
 
 }  // namespace
@@ -55,10 +54,8 @@ WorkLog log_work(const SystemConfig& config, Workload& workload) {
   WorkLog log;
   std::vector<std::unique_ptr<Counted>> counted;
   std::vector<LogicalProcess*> processes;
-  for (LogicalProcess* p : system.processes) {
-    processes.push_back(counted.emplace_back(std::make_unique<Counted>(*p, log)).get());
-    counted.back()->among(system.processes.size());
-  }
+  for (LogicalProcess* p : system.processes)
+    processes.push_back(counted.emplace_back(std::make_unique<Counted>(*p, system.processes.size(), log)).get());
   Synchroniser synchroniser(transport, processes, std::vector<int>(processes.size(), 0), system_edges(config));
   log.length = synchroniser.window();
   synchroniser.run();
