@@ -16,7 +16,8 @@ VARIANTS: dict[str, list[list[str]]] = {
             "cnn": [*(["--network", net] for net in ("alexnet", "resnet", "squeezenet")),
                     ["--network", "resnet50", "--divide", "8", "--blocks", "1", "--ctas", "channels"]],
             "jacobi2d": [[], ["--rows", "300"]], "lu": [[], ["--rows", "300", "--steps", "20"]],
-            "pagerank": [[], ["--lanes", "32"]], "train": [["--network", net] for net in ("vgg16", "resnet18")],
+            "pagerank": [[], ["--lanes", "32"], ["--lanes", "64"]], "stencil2d": [[], ["--cta", "tall", "--rows", "300"]],
+            "simpleconv": [[], ["--threads", "64"]], "train": [["--network", net] for net in ("vgg16", "resnet18")],
             **{name: [[], ["--sum", "memory"]] for name in ("atax", "gemm", "gemver", "mm2", "mm3")}}
 
 

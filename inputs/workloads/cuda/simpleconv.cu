@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   const int width = args.number("width", 512, 1, 30000, "pixels of a row");
   const int height = args.number("height", 512, 1, 30000, "rows");
   const int mask_width = args.number("mask", 5, 1, 63, "rows and columns of the mask");
+  const int threads = args.number("threads", 256, 32, 1024, "threads of a CTA");
   args.done();
   if (mask_width % 2 == 0) fail("--mask must be odd");
   const int pitch = width + mask_width - 1;
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   const auto in = random_floats(std::size_t(pitch) * (height + mask_width - 1), 1);
   const auto mask = random_floats(std::size_t(mask_width) * mask_width, 2, -1);
   const DeviceArray<float> device_in(in), device_mask(mask), device_out(std::size_t(width) * height);
-  convolution<<<ceil_div(width * height, 256), 256>>>(device_out, device_in, device_mask, width, height, mask_width);
+  convolution<<<ceil_div(width * height, threads), threads>>>(device_out, device_in, device_mask, width, height, mask_width);
   finish_kernel();
 
   std::vector<double> want(std::size_t(width) * height);

@@ -5,15 +5,23 @@
 //        the ring is shared with the neighbouring CTAs, which wrote it in the step before: the seams between chips move
 //        from one chip to the other in every step.
 //   out  written, private; it is the `in` of the next step
+//
+// With --cta tall a CTA is 64 threads, each of which takes 16 rows of its column, and CTAs are numbered down the columns of
+// the grid first: as in the SHOC suite's OpenCL version.
 #include "common.cuh"
 
 using namespace workload;
 
-constexpr int kWide = 64, kHigh = 4;
+constexpr int kWide = 64, kHigh = 4, kTall = 16;
 
 struct Weights {
   float centre, side, corner;
 };
+
+__device__ inline float weigh(const float (*t)[kWide + 2], int x, Weights w) {
+  return w.centre * t[1][x + 1] + w.side * (t[0][x + 1] + t[1][x] + t[1][x + 2] + t[2][x + 1]) +
+         w.corner * (t[0][x] + t[0][x + 2] + t[2][x] + t[2][x + 2]);
+}
 
 __global__ void stencil(float* out, const float* in, int rows, int columns, int pitch, Weights w) {
   __shared__ float tile[kHigh + 2][kWide + 2];
@@ -27,10 +35,27 @@ __global__ void stencil(float* out, const float* in, int rows, int columns, int 
   __syncthreads();
   const int row = first_row + threadIdx.y + 1, column = first_column + threadIdx.x + 1;
   if (row > rows || column > columns) return;
-  const float(*t)[kWide + 2] = &tile[threadIdx.y];
-  const int x = threadIdx.x;
-  out[row * pitch + column] = w.centre * t[1][x + 1] + w.side * (t[0][x + 1] + t[1][x] + t[1][x + 2] + t[2][x + 1]) +
-                              w.corner * (t[0][x] + t[0][x + 2] + t[2][x] + t[2][x + 2]);
+  out[row * pitch + column] = weigh(&tile[threadIdx.y], threadIdx.x, w);
+}
+
+// The grid is rows by columns of CTAs.
+__global__ void stencil_of_columns(float* out, const float* in, int rows, int columns, int pitch, Weights w) {
+  __shared__ float tile[kTall + 2][kWide + 2];
+  const int first_row = blockIdx.x * kTall, first_column = blockIdx.y * kWide, x = threadIdx.x;
+  for (int i = 0; i < kTall + 2; ++i) {
+    const int row = first_row + i, column = first_column + x + 1;
+    if (row < rows + 2 && column < columns + 2) tile[i][x + 1] = in[row * pitch + column];
+  }
+  const int side = x == 0 ? 0 : x == kWide - 1 ? kWide + 1 : -1;  // two threads fetch the ring's sides
+  for (int i = 0; side >= 0 && i < kTall + 2; ++i) {
+    const int row = first_row + i, column = first_column + side;
+    if (row < rows + 2 && column < columns + 2) tile[i][side] = in[row * pitch + column];
+  }
+  __syncthreads();
+  const int column = first_column + x + 1;
+  if (column > columns) return;
+  for (int i = 0; i < kTall && first_row + i < rows; ++i)
+    out[(first_row + i + 1) * pitch + column] = weigh(&tile[i], x, w);
 }
 
 int main(int argc, char** argv) {
@@ -38,15 +63,20 @@ int main(int argc, char** argv) {
   const int rows = args.number("rows", 512, 1, 32768, "inner rows");
   const int columns = args.number("columns", 512, 1, 32768, "inner columns");
   const int steps = args.number("steps", 4, 1, 100000, "time steps");
+  const bool tall = args.choice("cta", {"flat", "tall"}, "64 x 4 threads, or 64 threads of 16 rows each") == "tall";
   args.done();
   const int pitch = ceil_div(columns + 2, 32) * 32;
   const Weights w = {0.25f, 0.15f, 0.0375f};
 
   const auto start = random_floats(std::size_t(rows + 2) * pitch, 1);
   DeviceArray<float> from(start), to(start);
-  const dim3 grid(ceil_div(columns, kWide), ceil_div(rows, kHigh));
+  const dim3 flat_grid(ceil_div(columns, kWide), ceil_div(rows, kHigh));
+  const dim3 tall_grid(ceil_div(rows, kTall), ceil_div(columns, kWide));
   for (int step = 0; step < steps; ++step) {
-    stencil<<<grid, dim3(kWide, kHigh)>>>(to, from, rows, columns, pitch, w);
+    if (tall)
+      stencil_of_columns<<<tall_grid, kWide>>>(to, from, rows, columns, pitch, w);
+    else
+      stencil<<<flat_grid, dim3(kWide, kHigh)>>>(to, from, rows, columns, pitch, w);
     finish_kernel();
     from.swap(to);
   }
