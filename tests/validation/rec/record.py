@@ -13,20 +13,22 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # name: (program and options, options of `atoll record`). For a machine of a quarter of the CUs, caches and bandwidths: rows of
-# matrices a quarter as long as in the paper, so that what is under way at a time relates to directory and L2 as there.
+# matrices a quarter as long as in the paper, so that what is under way at a time relates to directory and L2 as there, and
+# as many of them as make a quarter of the footprint, or fewer where a run would take more than a minute. Work-groups as
+# MGPUSim has them, or PolyBench for the programs that are not MGPUSim's.
 PROGRAMS = {
-    "ATAX": ("atax --rows 2896 --columns 2896 --threads 256 --sum memory", ""),
-    "C2D": ("conv2d --rows 2048 --columns 2048", ""),
-    "FIR": ("fir --samples 2097152 --blocks 2", ""),
-    "GEMM": ("gemm --ni 160 --nj 836 --nk 209 --sum memory", ""),
+    "ATAX": ("atax --rows 4096 --columns 2048 --threads 256 --sum memory", ""),
+    "C2D": ("conv2d --rows 8192 --columns 2048", ""),
+    "FIR": ("fir --samples 4194304 --blocks 1", ""),
+    "GEMM": ("gemm --ni 418 --nj 836 --nk 418 --sum memory", ""),
     "GEMV": ("gemver --n 2048 --threads 256 --sum memory", ""),
     "J2D": ("jacobi2d --n 1024 --rows 4096 --steps 2", ""),
     "LU": ("lu --n 1448 --rows 5792 --steps 2", ""),
-    "MM2": ("mm2 --ni 128 --nj 324 --nk 162 --nl 648 --sum memory", ""),
-    "MM3": ("mm3 --ni 160 --nj 388 --nk 97 --nl 388 --nm 97 --sum memory", ""),
-    "PR": ("pagerank --nodes 44500 --degree 178 --steps 2 --threads 256 --lanes 32", "--max-ctas 1400"),
-    "SC": ("simpleconv --width 2048 --height 2048 --mask 3", ""),
-    "ST": ("stencil2d --rows 4096 --columns 1024 --steps 4", ""),
+    "MM2": ("mm2 --ni 324 --nj 324 --nk 162 --nl 648 --sum memory", ""),
+    "MM3": ("mm3 --ni 388 --nj 388 --nk 97 --nl 388 --nm 97 --sum memory", ""),
+    "PR": ("pagerank --nodes 44500 --degree 178 --steps 2 --lanes 64", ""),
+    "SC": ("simpleconv --width 2048 --height 8192 --mask 3 --threads 64", ""),
+    "ST": ("stencil2d --rows 4096 --columns 1024 --steps 4 --cta tall", ""),
     "VGG16": ("train --network vgg16 --images 4 --image 45 --divide 2", ""),
     "ResNet18": ("train --network resnet18 --images 4 --image 45 --divide 2", ""),
 }

@@ -251,7 +251,7 @@ def claims(rec, sizes, places):
     return ["### Averages", "",
             "The effect is the distance from 1, or from 0 of claims 113 and 130; the goal is to be within a quarter of it. "
             "Entries of 130 are those of workloads that evict any, with other ranges than 1 KB of four workloads. "
-            "Last, the twelve with pages of 4 KB in rotation instead of chunks of 2 MB.", ""] \
+            "Last, the twelve with pages in rotation (4 KB, 1 KB here) instead of chunks of 2 MB.", ""] \
         + table(["claim", "", "printed", "here", "effect here against printed", "within a quarter", "with the networks",
                  "by page", "effect by page", "within a quarter"], rows)
 
@@ -352,14 +352,14 @@ def placement(results, rec):
 
 
 def rotation(results):
-    """All programs with pages of 4 KB in rotation, against the paper's bars."""
+    """All programs with pages in rotation, against the paper's bars."""
     pages = results.under("pages_")
     ours = {v: pages.speedup(v) for v in ORDER[1:]}
     rows = side_by_side(ours, paper.SPEEDUP) + [mean_row("geometric mean", ours, paper.SPEEDUP, geometric)]
     packets = {"transactions": pages.ratio("packets", "rec")}
     for row, extra in zip(rows, side_by_side(packets, paper.TRAFFIC) + [mean_row("", packets, paper.TRAFFIC, mean)]):
         row.append(extra[1])
-    return ["All programs with pages of 4 KB in rotation: here / Fig. 6 and 11; last, REC's link packets over the baseline's, "
+    return ["All programs with pages of 4 KB (1 KB here) in rotation: here / Fig. 6 and 11; last, REC's link packets over the baseline's, "
             "here / Fig. 14.", ""] + table(["", *ours, "packets"], rows)
 
 
@@ -434,7 +434,7 @@ def main():
     rec, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_sizes")
     places = Results(out, "rec_placement", "rec_placement_others")
     costs = [line for variants, plain, where in (
-        (Results(out, "rec_messages"), places.under("pages_"), "Pages of 4 KB in rotation"),
+        (Results(out, "rec_messages"), places.under("pages_"), "Pages in rotation"),
         (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
              ["### Links of slots, invalidations by range", "",
