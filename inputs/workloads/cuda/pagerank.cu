@@ -9,6 +9,8 @@
 //                     or CTA reads a copy per link beside `sources`
 //   from              ranks of the step before, read-only in a step, gathered by all CTAs at random
 //   to                written, private; it is the `from` of the next step, so all chips lose their copies in every step
+#include <algorithm>
+
 #include "graph.cuh"
 
 using namespace workload;

@@ -5,23 +5,15 @@
 //        the ring is shared with the neighbouring CTAs, which wrote it in the step before: the seams between chips move
 //        from one chip to the other in every step.
 //   out  written, private; it is the `in` of the next step
-//
-// With --cta tall a CTA is 64 threads, each of which takes 16 rows of its column, and CTAs are numbered down the columns of
-// the grid first: as in the SHOC suite's OpenCL version.
 #include "common.cuh"
 
 using namespace workload;
 
-constexpr int kWide = 64, kHigh = 4, kTall = 16;
+constexpr int kWide = 64, kHigh = 4;
 
 struct Weights {
   float centre, side, corner;
 };
-
-__device__ inline float weigh(const float (*t)[kWide + 2], int x, Weights w) {
-  return w.centre * t[1][x + 1] + w.side * (t[0][x + 1] + t[1][x] + t[1][x + 2] + t[2][x + 1]) +
-         w.corner * (t[0][x] + t[0][x + 2] + t[2][x] + t[2][x + 2]);
-}
 
 __global__ void stencil(float* out, const float* in, int rows, int columns, int pitch, Weights w) {
   __shared__ float tile[kHigh + 2][kWide + 2];
@@ -35,10 +27,16 @@ __global__ void stencil(float* out, const float* in, int rows, int columns, int 
   __syncthreads();
   const int row = first_row + threadIdx.y + 1, column = first_column + threadIdx.x + 1;
   if (row > rows || column > columns) return;
-  out[row * pitch + column] = weigh(&tile[threadIdx.y], threadIdx.x, w);
+  const float(*t)[kWide + 2] = &tile[threadIdx.y];
+  const int x = threadIdx.x;
+  out[row * pitch + column] = w.centre * t[1][x + 1] + w.side * (t[0][x + 1] + t[1][x] + t[1][x + 2] + t[2][x + 1]) +
+                              w.corner * (t[0][x] + t[0][x + 2] + t[2][x] + t[2][x + 2]);
 }
 
-// The grid is rows by columns of CTAs.
+// With --cta tall a CTA is 64 threads, each of which takes 16 rows of its column, and CTAs are numbered down the rows first: as
+// in the SHOC suite's OpenCL version. The grid is rows by columns of CTAs.
+constexpr int kTall = 16;
+
 __global__ void stencil_of_columns(float* out, const float* in, int rows, int columns, int pitch, Weights w) {
   __shared__ float tile[kTall + 2][kWide + 2];
   const int first_row = blockIdx.x * kTall, first_column = blockIdx.y * kWide, x = threadIdx.x;
@@ -54,8 +52,12 @@ __global__ void stencil_of_columns(float* out, const float* in, int rows, int co
   __syncthreads();
   const int column = first_column + x + 1;
   if (column > columns) return;
-  for (int i = 0; i < kTall && first_row + i < rows; ++i)
-    out[(first_row + i + 1) * pitch + column] = weigh(&tile[i], x, w);
+  for (int i = 0; i < kTall && first_row + i < rows; ++i) {
+    const float(*t)[kWide + 2] = &tile[i];
+    out[(first_row + i + 1) * pitch + column] =
+        w.centre * t[1][x + 1] + w.side * (t[0][x + 1] + t[1][x] + t[1][x + 2] + t[2][x + 1]) +
+        w.corner * (t[0][x] + t[0][x + 2] + t[2][x] + t[2][x + 2]);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -70,13 +72,13 @@ int main(int argc, char** argv) {
 
   const auto start = random_floats(std::size_t(rows + 2) * pitch, 1);
   DeviceArray<float> from(start), to(start);
-  const dim3 flat_grid(ceil_div(columns, kWide), ceil_div(rows, kHigh));
+  const dim3 grid(ceil_div(columns, kWide), ceil_div(rows, kHigh));
   const dim3 tall_grid(ceil_div(rows, kTall), ceil_div(columns, kWide));
   for (int step = 0; step < steps; ++step) {
     if (tall)
       stencil_of_columns<<<tall_grid, kWide>>>(to, from, rows, columns, pitch, w);
     else
-      stencil<<<flat_grid, dim3(kWide, kHigh)>>>(to, from, rows, columns, pitch, w);
+      stencil<<<grid, dim3(kWide, kHigh)>>>(to, from, rows, columns, pitch, w);
     finish_kernel();
     from.swap(to);
   }
