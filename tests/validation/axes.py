@@ -8,7 +8,8 @@ import csv
 import dataclasses
 import json
 import pathlib
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 Settings = dict[str, Any]
 Runs = dict[tuple[str, str], dict[str, float]]  # by workload and variant

@@ -17,16 +17,17 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import published
 import report
 import results_page
-from axes import Study
+from axes import Settings, Study
 
 BEGIN, END = "<!-- sensitivity: written by sensitivity.py -->", "<!-- end of sensitivity -->"
 ENTRIES, L2_KIB, LINK = 2048, 512, 37.5  # of a GPU of a quarter of the size
-DIRECTORY, REC = ({"coherence.protocol": p} for p in ("directory", "rec"))
+DIRECTORY: Settings = {"coherence.protocol": "directory"}
+REC: Settings = {"coherence.protocol": "rec"}
 
 # Axis, its points in order, and what each sets; nothing is the machine of the paper, of which all are a quarter. Names are
 # those of the whole machine. Inputs stay the same on more GPUs and on the one like Ada: more of them per input, and as large
 # caches as that one's leave little to evict.
-AXES = {
+AXES: dict[str, dict[str, Settings]] = {
     "range, B": {"128": {"coherence.range_bytes": 128}, "256": {"coherence.range_bytes": 256},
                  "512": {"coherence.range_bytes": 512}, "1024": {}, "2048": {"coherence.range_bytes": 2048},
                  "4096": {"coherence.range_bytes": 4096}},
@@ -45,7 +46,7 @@ AXES = {
                                    "coherence.range_bytes": 2048, "dram.timing.burst_bytes": 128}},
 }
 # A directory with entries for 8 and 16 GPUs takes 3 and 5 times the storage under REC: those of the baseline beside it.
-LARGER = {"8": {"directory_3x": {**DIRECTORY, "coherence.directory_entries": 3 * ENTRIES}},
+LARGER: dict[str, dict[str, Settings]] = {"8": {"directory_3x": {**DIRECTORY, "coherence.directory_entries": 3 * ENTRIES}},
           "16": {"directory_5x": {**DIRECTORY, "coherence.directory_entries": 5 * ENTRIES}}}
 
 
@@ -86,12 +87,12 @@ def tables(runs):
                 continue
             gain = lambda o: report.geometric(STUDY.speedup(runs, w, o, axis, point) for w in names)
             over = lambda key: report.mean(runs[w, "rec" + suffix][key] / max(1.0, runs[w, base][key]) for w in names)
-            larger = [o for o in here if o not in ("directory", "rec")]
+            larger = [o for o in here if o not in ("directory", "rec") and (names[0], o + suffix) in runs]
             known = [w for w in names if (w, "directory") in runs]
             rows.append([f"**{point}**" if not suffix else point,
                          f"{report.geometric(runs[w, 'directory']['cycles'] / runs[w, base]['cycles'] for w in known):.2f}",
                          f"{report.mean(runs[w, base]['links'] for w in names):.2f}", f"{gain('rec'):.2f}",
-                         ", ".join(f"{o.removeprefix('directory_')}: {gain(o):.2f}" for o in larger if (names[0], o + suffix) in runs) or "",
+                         ", ".join(f"{o.removeprefix('directory_')}: {gain(o):.2f}" for o in larger),
                          f"{over('misses'):.2f}", f"{over('packets'):.2f}",
                          *(f"{STUDY.speedup(runs, w, 'rec', axis, point):.2f}" if w in names else "-" for w in published.WORKLOADS)])
         if rows:
@@ -116,7 +117,8 @@ def main():
         STUDY.experiment.write_text(STUDY.text())
         return
     if asked.check:
-        sys.exit(0 if STUDY.experiment.read_text() == STUDY.text() else f"{STUDY.experiment.name} is not what sensitivity.py writes: --update")
+        same = STUDY.experiment.read_text() == STUDY.text()
+        sys.exit(0 if same else f"{STUDY.experiment.name} is not what sensitivity.py writes: --update")
     runs = STUDY.read_kept()
     if not asked.kept:
         axes = [a for a in AXES if not asked.only or a.split(",")[0] in asked.only]
