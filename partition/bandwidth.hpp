@@ -12,6 +12,6 @@ SystemBandwidth system_bandwidth(const SystemConfig& config);
 
 /// Of one chip, GB/s: its memory, and all links into it.
 double memory_bandwidth(const SystemConfig& config);
-double link_bandwidth_in(const SystemConfig& config);
+double link_bandwidth_in(const SystemConfig& config, std::uint32_t chip);
 
 }  // namespace atl

@@ -33,8 +33,8 @@ void add_explain(Commands& c) {
       if (r.stack.empty())
         throw InputError(o->file, fmt::format("has no /stack: Atoll {} ({}) wrote it; run it again with this Atoll",
                                               r.provenance.version, r.provenance.git_commit));
-      const Capacity capacity = capacity_of(scaled(parse_effective(r.provenance.effective_config)));
-      fmt::print("{}", o->json ? explanation_json(r, capacity) : explanation_text(r, capacity));
+      const Capacities capacities = capacities_of(scaled(parse_effective(r.provenance.effective_config)));
+      fmt::print("{}", o->json ? explanation_json(r, capacities) : explanation_text(r, capacities));
     };
   });
 }

@@ -42,7 +42,7 @@ void export_result(const ExportOptions& o) {
   }
   if (!o.perfetto.empty()) {
     const auto config = parse_effective(r.provenance.effective_config);
-    write_then_rename(o.perfetto, perfetto_trace(r, capacity_of(scaled(config))));
+    write_then_rename(o.perfetto, perfetto_trace(r, capacities_of(scaled(config))));
     fmt::print("{}: open it at ui.perfetto.dev or chrome://tracing; 1 us there is 1 core cycle\n", o.perfetto);
   }
   for (const CsvFile& t : tables) {

@@ -293,7 +293,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     p.version = version(), p.git_commit = git_commit(), p.command = job.command;
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
-    p.link_bytes_per_cycle = capacity_of(scaled(config))[Resource::link_out];
+    p.link_bytes_per_cycle = 0;
+    const Capacities capacities = capacities_of(scaled(config));
+    for (const Capacity& c : capacities) p.link_bytes_per_cycle += c[Resource::link_out] / config.chips;
     p.selection = workload->selection(), p.incomplete = incomplete;
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);

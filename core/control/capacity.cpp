@@ -5,7 +5,7 @@
 
 namespace atl {
 
-Capacity capacity_of(const SystemConfig& config) {
+Capacities capacities_of(const SystemConfig& config) {
   const Machine m(config);
   Capacity c;
   c.line_bytes = config.llc.sectored ? 0 : config.line_bytes;
@@ -15,9 +15,14 @@ Capacity capacity_of(const SystemConfig& config) {
   c.l2_line_bytes = config.l2.sectored ? 0 : config.line_bytes;
   c[Resource::l2] = config.l2.slices * m.l2.lookup_bpc;
   c[Resource::slice] = config.llc.slices * m.lookup_bpc;
-  c[Resource::link_out] = c[Resource::link_in] = ChipTopology(config.link.topology, config.chips, 0).ports() * m.link_bpc;
   c[Resource::dram] = config.dram.channels;
-  return c;
+  Capacities chips(config.chips, c);
+  for (std::uint32_t chip = 0; chip < config.chips; ++chip) {
+    const ChipTopology topology(config.link, config.chips, chip);
+    chips[chip][Resource::link_out] = m.per_cycle(topology.bandwidth_out_gbps());
+    chips[chip][Resource::link_in] = m.per_cycle(topology.bandwidth_in_gbps());
+  }
+  return chips;
 }
 
 }  // namespace atl

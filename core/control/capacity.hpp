@@ -4,7 +4,7 @@
 
 namespace atl {
 
-/// What one chip of the system can do per cycle.
-Capacity capacity_of(const SystemConfig& config);
+/// What the chips can do per cycle.
+Capacities capacities_of(const SystemConfig& config);
 
 }  // namespace atl

@@ -8,13 +8,22 @@
 namespace atl {
 namespace {
 
-/// Hops between two chips, on average over all pairs.
-double mean_hops(const SystemConfig& c) {
-  if (c.chips == 1) return 1;
-  const ChipTopology first(c.link.topology, c.chips, 0);  // all chips are placed alike
-  double sum = 0;
-  for (std::uint32_t d = 1; d < c.chips; ++d) sum += first.hops(d);
-  return sum / (c.chips - 1);
+/// What is between two chips, on average over all pairs: hops, and of a hop its latency and bytes per cycle.
+struct Way {
+  double hops = 0, latency = 0, bpc = 0;
+};
+Way mean_way(const Machine& machine) {
+  const SystemConfig& c = machine.config;
+  if (c.chips == 1) return {1, static_cast<double>(c.link.latency_cycles), machine.per_cycle(c.link.bandwidth_gbps)};
+  Way mean;
+  double links = 0, ports = 0;
+  for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
+    const ChipTopology topology(c.link, c.chips, chip);
+    for (std::uint32_t d = 0; d < c.chips; ++d) mean.hops += topology.hops(d);
+    for (const LpId other : topology.neighbours()) mean.latency += topology.latency(other), ++links;
+    mean.bpc += machine.per_cycle(topology.bandwidth_out_gbps()), ports += topology.ports();
+  }
+  return {mean.hops / (c.chips * (c.chips - 1.0)), mean.latency / links, mean.bpc / ports};
 }
 
 /// Row activation, column access and what comes on top.
@@ -52,11 +61,12 @@ StackMachine stack_machine(const Machine& machine) {
   m.local[slice] = c.llc.latency_cycles;
   m.local[response] = c.noc.response_latency_cycles + data / machine.slice_bpc + data / machine.cluster_bpc;
 
-  const double hops = mean_hops(c), wire = hops * c.link.latency_cycles;
+  const Way way = mean_way(machine);
+  const double wire = way.hops * way.latency;
   m.remote[request] = c.noc.request_latency_cycles + header / machine.link_port_bpc;
   m.remote[response] = c.noc.response_latency_cycles + data / machine.link_port_bpc;
-  m.remote[link_out] = wire + hops * header / machine.link_bpc;
-  m.remote[link_in] = wire + hops * data / machine.link_bpc;
+  m.remote[link_out] = wire + way.hops * header / way.bpc;
+  m.remote[link_in] = wire + way.hops * data / way.bpc;
 
   m.fetch = m.remote;
   m.fetch[slice] = c.llc.latency_cycles;
@@ -76,7 +86,7 @@ StackMachine stack_machine(const Machine& machine) {
   }
 
   for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
-    const auto next = ChipTopology(c.link.topology, c.chips, chip).neighbours();
+    const auto next = ChipTopology(c.link, c.chips, chip).neighbours();
     m.neighbours.emplace_back(next.begin(), next.end());
   }
   return m;
@@ -85,7 +95,7 @@ StackMachine stack_machine(const Machine& machine) {
 StackResult stack_of_run(const Machine& machine, const RunResult& result, const std::vector<std::vector<WaitCensus>>& census,
                          const std::vector<std::vector<Counters>>& counts) {
   const StackMachine m = stack_machine(machine);
-  const Capacity capacity = capacity_of(machine.config);
+  const Capacities capacities = capacities_of(machine.config);
   StackResult out;
   std::size_t begun = 0;  // kernels that are not simulated have no counts
   for (std::size_t k = 0; k < result.kernels.size(); ++k) {
@@ -98,7 +108,7 @@ StackResult stack_of_run(const Machine& machine, const RunResult& result, const 
     for (const auto& kernels : census) chips.push_back(at < kernels.size() ? kernels[at] : WaitCensus(census.size()));
     out.push_back(bottleneck_stack(m, span, chips));
     for (std::size_t c = 0; c < chips.size() && at < counts.size(); ++c)
-      bound_by_use(out[k][c], counts[at][c], capacity, chips[c].span[static_cast<std::size_t>(Span::running)]);
+      bound_by_use(out[k][c], counts[at][c], capacities[c], chips[c].span[static_cast<std::size_t>(Span::running)]);
   }
   fill_unseen(out);
   return out;

@@ -92,7 +92,7 @@ std::string text_of(const Json& state) { return state.dump(-1, ' ', false, Json:
 LiveView::LiveView(const SystemConfig& config, LiveRun run, bool resumed, Clock::time_point start)
     : config_(config),
       machine_(stack_machine(Machine(config))),
-      capacity_(capacity_of(config)),
+      capacities_(capacities_of(config)),
       resumed_(resumed),
       start_(start),
       due_(start),
@@ -175,8 +175,8 @@ LiveView::Json LiveView::chips(const LiveSample& s, Cycle cycles) {
     for (const StackPartInfo& p : stack_parts())
       if (spent[c][p.id] > 0) waits[std::string(p.name)] = ratio(spent[c][p.id], spent[c].total());
     for (const ResourceInfo& r : resources())
-      if (capacity_[r.id] > 0)
-        busy[std::string(r.name)] = ratio(work_of(n, capacity_, r.id), capacity_[r.id] * static_cast<double>(cycles));
+      if (const Capacity& most = capacities_[c]; most[r.id] > 0)
+        busy[std::string(r.name)] = ratio(work_of(n, most, r.id), most[r.id] * static_cast<double>(cycles));
     for (const WaitCensus& at : lately) packets_at.push_back(ratio(packets(at.packets[c]), length(at)));
     out.push_back(
         {{"does", kSpanNames[static_cast<std::size_t>(look.now)]},

@@ -50,7 +50,7 @@ class LiveView {
 
   const SystemConfig config_;
   const StackMachine machine_;
-  const Capacity capacity_;
+  const Capacities capacities_;
   bool resumed_;
   Clock::time_point start_, due_, last_;
   std::optional<Cycle> first_cycle_;  ///< when watching began

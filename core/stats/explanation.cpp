@@ -34,10 +34,10 @@ Stack over_chips(const std::vector<Stack>& chips) {
 std::string share(double part, double whole) { return whole > 0 ? fmt::format("{:.1f}", 100 * part / whole) : "-"; }
 
 /// The resource that belongs to a limit; of links the busier direction.
-const ResourceInfo* resource_of(const RunResult& r, const Capacity& capacity, std::size_t chip, Part limit) {
+const ResourceInfo* resource_of(const RunResult& r, const Capacities& capacities, std::size_t chip, Part limit) {
   if (limit == Part::link_out || limit == Part::link_in) {
     const bool out =
-        utilisation(r, capacity, chip, Resource::link_out).mean >= utilisation(r, capacity, chip, Resource::link_in).mean;
+        utilisation(r, capacities, chip, Resource::link_out).mean >= utilisation(r, capacities, chip, Resource::link_in).mean;
     limit = out ? Part::link_out : Part::link_in;
   }
   for (const ResourceInfo& i : resources())
@@ -134,19 +134,19 @@ double time_of(const Stack& s, Part limit) {
 }
 
 /// "chip 2: 61.0 % of the run waits for links (..); links outwards 98 % busy, 100 % in the busiest period: ..."
-std::string verdict(const RunResult& r, const Capacity& capacity, std::size_t chip) {
+std::string verdict(const RunResult& r, const Capacities& capacities, std::size_t chip) {
   const Stack s = over_kernels(r, chip);
   const Part limit = limit_of(s);
   std::string text = fmt::format("{} % of the run {}", share(time_of(s, limit), s.total()), verb(limit));
   if (limit == Part::link_out || limit == Part::link_in) text += links_split(s);
   bool busy = false;
-  if (const ResourceInfo* resource = resource_of(r, capacity, chip, limit)) {
-    const Utilisation u = utilisation(r, capacity, chip, resource->id);
+  if (const ResourceInfo* resource = resource_of(r, capacities, chip, limit)) {
+    const Utilisation u = utilisation(r, capacities, chip, resource->id);
     // Loads wait in other chips, too: any of them may be the one that is full.
     double most = u.most;
     std::size_t where = chip;
     for (std::size_t c = 0; c < r.chips.size(); ++c) {
-      const double other = utilisation(r, capacity, c, resource->id).most;
+      const double other = utilisation(r, capacities, c, resource->id).most;
       if (other > most + 0.1) most = other, where = c;
     }
     busy = most >= kBusy;
@@ -182,16 +182,16 @@ std::string stack_table(const RunResult& r) {
   return out;
 }
 
-std::string busy_table(const RunResult& r, const Capacity& capacity) {
+std::string busy_table(const RunResult& r, const Capacities& capacities) {
   std::string out = fmt::format("  {:<20}{:>8}", "% busy", "mean");
   for (std::size_t c = 0; c < r.chips.size(); ++c) out += fmt::format("{:>8}", fmt::format("chip {}", c));
   out += "   most in a sampling period\n";
   for (const ResourceInfo& i : resources()) {
-    if (capacity[i.id] <= 0) continue;
+    if (std::ranges::all_of(capacities, [&](const Capacity& c) { return c[i.id] <= 0; })) continue;
     double sum = 0, most = 0;
     std::string cells;
     for (std::size_t c = 0; c < r.chips.size(); ++c) {
-      const Utilisation u = utilisation(r, capacity, c, i.id);
+      const Utilisation u = utilisation(r, capacities, c, i.id);
       sum += u.mean, most = std::max(most, u.most);
       cells += fmt::format("{:>8.1f}", 100 * u.mean);
     }
@@ -235,19 +235,19 @@ StackPart limit_of(const Stack& stack) {
   return static_cast<Part>(std::ranges::max_element(s.cycles) - s.cycles.begin());
 }
 
-std::string explanation_text(const RunResult& r, const Capacity& capacity) {
+std::string explanation_text(const RunResult& r, const Capacities& capacities) {
   std::string out =
       fmt::format("  {:<12} {} ({} chips)\n  {:<12} {}\n  {:<12} {}{}\n\n", "system", r.provenance.system, r.chips.size(),
                   "workload", r.provenance.workload, "cycles", grouped(r.cycles), r.complete ? "" : "  (stopped early)");
   if (r.sampling)
     out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
-  out += stack_table(r) + "\n" + busy_table(r, capacity) + "\n";
-  for (std::size_t c = 0; c < r.chips.size(); ++c) out += fmt::format("  chip {}: {}\n", c, verdict(r, capacity, c));
+  out += stack_table(r) + "\n" + busy_table(r, capacities) + "\n";
+  for (std::size_t c = 0; c < r.chips.size(); ++c) out += fmt::format("  chip {}: {}\n", c, verdict(r, capacities, c));
   if (r.stack.size() > 1) out += "\n" + kernel_table(r);
   return out;
 }
 
-std::string explanation_json(const RunResult& r, const Capacity& capacity) {
+std::string explanation_json(const RunResult& r, const Capacities& capacities) {
   using Json = nlohmann::ordered_json;
   Json out;
   out["cycles"] = r.cycles;
@@ -258,9 +258,9 @@ std::string explanation_json(const RunResult& r, const Capacity& capacity) {
   for (std::size_t c = 0; c < r.chips.size(); ++c) {
     const Stack s = over_kernels(r, c);
     run += s;
-    Json chip = {{"limit", info(limit_of(s)).name}, {"verdict", verdict(r, capacity, c)}, {"stack", stack_json(s)}};
+    Json chip = {{"limit", info(limit_of(s)).name}, {"verdict", verdict(r, capacities, c)}, {"stack", stack_json(s)}};
     for (const ResourceInfo& i : resources()) {
-      const Utilisation u = utilisation(r, capacity, c, i.id);
+      const Utilisation u = utilisation(r, capacities, c, i.id);
       chip["utilisation"][std::string(i.name)] = {{"mean", u.mean}, {"most", u.most}};
     }
     chips.push_back(std::move(chip));

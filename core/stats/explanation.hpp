@@ -7,10 +7,10 @@
 namespace atl {
 
 /// Where the cycles of a run went, and what limits it, for people. The result has a stack.
-std::string explanation_text(const RunResult& result, const Capacity& capacity);
+std::string explanation_text(const RunResult& result, const Capacities& capacities);
 
 /// The same for programs.
-std::string explanation_json(const RunResult& result, const Capacity& capacity);
+std::string explanation_json(const RunResult& result, const Capacities& capacities);
 
 /// What a chip waits for most, with links in both directions as one. For stacks of any number of chips.
 StackPart limit_of(const Stack& stack);

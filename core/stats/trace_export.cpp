@@ -155,7 +155,7 @@ void add_series(Trace& t, const RunResult& r, const Capacity& capacity, std::siz
 
 }  // namespace
 
-std::string perfetto_trace(const RunResult& r, const Capacity& capacity) {
+std::string perfetto_trace(const RunResult& r, const Capacities& capacities) {
   Trace t;
   const std::size_t controller = r.chips.size();
   t.name("process_name", controller, 0, "kernels");
@@ -168,7 +168,7 @@ std::string perfetto_trace(const RunResult& r, const Capacity& capacity) {
     t.sort_index(chip, chip + 1);
     t.name("thread_name", chip, kPhases, "phases");
     add_phases(t, r, chip);
-    add_series(t, r, capacity, chip);
+    add_series(t, r, capacities[chip], chip);
   }
   return t.take({{"time_unit", "1 us in this trace is 1 core cycle"},
                  {"system", r.provenance.system},

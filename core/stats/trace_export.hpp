@@ -9,6 +9,6 @@ namespace atl {
 /// The run as Trace Event JSON, which ui.perfetto.dev and chrome://tracing open: one process per chip with its phases and
 /// its counters over time, and one more, the controller's, with kernels and decisions. One microsecond there is one core
 /// cycle.
-std::string perfetto_trace(const RunResult& result, const Capacity& capacity);
+std::string perfetto_trace(const RunResult& result, const Capacities& capacities);
 
 }  // namespace atl

@@ -49,7 +49,8 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
   return 0;
 }
 
-Utilisation utilisation(const RunResult& result, const Capacity& capacity, std::size_t chip, Resource resource) {
+Utilisation utilisation(const RunResult& result, const Capacities& capacities, std::size_t chip, Resource resource) {
+  const Capacity& capacity = capacities[chip];
   const double most = capacity[resource];
   Utilisation u;
   if (most <= 0 || result.cycles == 0) return u;

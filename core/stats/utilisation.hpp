@@ -2,6 +2,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/stats/bottleneck_stack.hpp"
 #include "core/stats/run_result.hpp"
@@ -28,13 +29,15 @@ struct Capacity {
   double operator[](Resource r) const { return per_cycle[static_cast<std::size_t>(r)]; }
 };
 
+using Capacities = std::vector<Capacity>;  ///< [chip]
+
 struct Utilisation {
   double mean = 0;  ///< over the run
   double most = 0;  ///< in the busiest sampling period
 };
 
 /// Of one resource of one chip.
-Utilisation utilisation(const RunResult& result, const Capacity& capacity, std::size_t chip, Resource resource);
+Utilisation utilisation(const RunResult& result, const Capacities& capacities, std::size_t chip, Resource resource);
 
 /// What was done, in the units of Capacity.
 double work_of(const Counters& counters, const Capacity& capacity, Resource resource);

@@ -21,16 +21,20 @@ struct LinkConfig {
   std::uint32_t buffer_packets = 256;
   std::uint32_t credit_cycles = 8;
   std::uint32_t slot_bytes = 1;
+  std::string edges;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.topology, {"topology", "", 0, 0, "how the chips are linked"});
     v(s.bandwidth_gbps,
-      {"bandwidth_gbps", "GB/s", 0.01, 1e6, "per direction: of one edge (ring, full) or of a chip's port (switch)"});
+      {"bandwidth_gbps", "GB/s", 0.01, 1e6, "per direction: of one edge (ring, full, graph) or of a chip's port (switch)"});
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one hop; also the lookahead of the parallel simulation"});
     v(s.buffer_packets, {"buffer_packets", "", 1, 1 << 16, "packets a receiving port buffers per virtual channel"});
     v(s.credit_cycles, {"credit_cycles", "cycles", 1, 1e6, "freed buffers are reported to the sender at multiples of this"});
     v(s.slot_bytes,
       {"slot_bytes", "B", 1, 4096, "a message takes whole slots of so many bytes, on links only; 1: what it has"});
+    v(s.edges, {"edges", "", 0, 0,
+                "graph: its links, such as \"0-1 1-2:1500 0-2:1500/1200@40\": chips, GB/s there and back, cycles; what is not "
+                "said is bandwidth_gbps and latency_cycles"});
   }
 };
 

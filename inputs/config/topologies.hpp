@@ -7,12 +7,13 @@
 /// How chips can be linked. Who reaches whom by which channel is in `core/chip/noc/topology.cpp`.
 namespace atl {
 
-enum class Topology : std::uint8_t { ring, full, switched };
+enum class Topology : std::uint8_t { ring, full, switched, graph };
 
 struct TopologyRow {
   Topology value;
   std::string_view word, doc;
-  /// Physical ports of a chip that has so many others, each of `link.bandwidth_gbps` per direction.
+  /// Physical ports of a chip that has so many others, each of `link.bandwidth_gbps` per direction; not of a graph, whose
+  /// chips have one for each of their links.
   std::uint32_t (*ports)(std::uint32_t others);
 };
 
@@ -23,6 +24,7 @@ inline constexpr std::array kTopologies{
                 [](std::uint32_t others) { return others; }},
     TopologyRow{Topology::switched, "switch", "every chip has one port on a common switch",
                 [](std::uint32_t others) { return std::min(1u, others); }},
+    TopologyRow{Topology::graph, "graph", "the links of `link.edges`; chips in between forward", nullptr},
 };
 static_assert(in_order(kTopologies));
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/engine/error.hpp"
+#include "inputs/config/link_edges.hpp"
 #include "inputs/config/walk.hpp"
 
 namespace atl {
@@ -209,6 +210,13 @@ class Rules {
             c_.noc.virtual_channels, c_.noc.cluster_gbps, c_.noc.slice_gbps);
   }
 
+  void links() const {
+    const bool graph = c_.link.topology == Topology::graph;
+    require(graph == !c_.link.edges.empty(), "`link.topology` = graph and `link.edges`, its links, go together{}",
+            graph ? ": name them, such as \"0-1 1-2\"" : "; set the topology, or leave the links out");
+    if (graph) link_edges(c_.link, c_.chips);
+  }
+
   void memory() const {
     const auto& d = c_.dram;
     const auto& t = d.timing;
@@ -321,6 +329,7 @@ void validate(const SystemConfig& config) {
   rules.organisation();
   rules.coherence();
   rules.network();
+  rules.links();
   rules.replication();
   rules.memory();
   rules.second_level();

@@ -32,10 +32,10 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
     Verdict v{{{epoch.kernel, epoch.end, {}, {}}}, {}};
     Decision& decision = v.decisions[0];
     const double ns = static_cast<double>(epoch.length) / c_.core_clock_mhz * 1e3;  // GB/s times ns are bytes
-    const double link_bytes = link_bandwidth_in(c_) * ns;
     bool changed = false;
     for (std::size_t chip = 0; chip < ways_.size(); ++chip) {
       const Counters& n = epoch.chips[chip].count;
+      const double link_bytes = link_bandwidth_in(c_, static_cast<std::uint32_t>(chip)) * ns;
       const double link = static_cast<double>(n[Counter::link_received_bytes]) / link_bytes;
       const double memory = memory_use(n, epoch.length, c_);
       const std::uint32_t next = next_local_ways(ways_[chip], link, memory, c_.llc.ways, c_.dynamic);

@@ -39,7 +39,7 @@ struct Machine {
   std::uint32_t line_sectors;             ///< 32-byte sectors per line
   std::uint8_t full_line;                 ///< mask of all sectors of a line
   std::uint32_t page_shift;               ///< log2 of lines per page
-  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, link_bpc, l2_memory_bpc;  ///< bytes per core cycle
+  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, l2_memory_bpc;  ///< bytes per core cycle
   bool full_map;              ///< SM-side slices are kept coherent by directories (SAC section 2.1)
   bool replicates;            ///< a line may live in several slices of a chip
   bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
@@ -59,6 +59,8 @@ struct Machine {
     const std::uint32_t shared = front_map.slice(line);
     return level == 0 ? shared : replicas.slice(shared, sm / config.noc.sms_per_cluster, level);
   }
+  /// Bytes per core cycle of so many GB/s.
+  double per_cycle(double gbps) const { return gbps * (1e3 / config.core_clock_mhz); }
   PageAddr page_of(LineAddr line) const { return {line.value >> page_shift}; }
   std::uint32_t cluster_port(std::uint32_t sm, std::uint32_t slice) const {
     return sm / config.noc.sms_per_cluster * config.noc.memory_routers + front_map.router_of_slice(slice);

@@ -11,7 +11,7 @@ namespace atl {
 
 Links::Links(Context& c, std::vector<Edge>& edges)
     : c_(c),
-      topology_(c.machine.config.link.topology, c.machine.config.chips, c.chip),
+      topology_(c.machine.config.link, c.machine.config.chips, c.chip),
       edges_(edges),
       edge_of_(c.machine.config.chips + 1),
       state_(topology_.channels().size()),
@@ -19,10 +19,11 @@ Links::Links(Context& c, std::vector<Edge>& edges)
       shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
   for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
-  for (Port& p : port_) {
-    p.out = Server(c.machine.link_bpc);
+  for (std::uint32_t p = 0; p < port_.size(); ++p) {
+    const double link_bpc = c.machine.per_cycle(topology_.bandwidth_gbps(p));
+    port_[p].out = Server(link_bpc);
     // A port that several others send to is also the bottleneck of what arrives.
-    p.in = Server(shared_ ? c.machine.link_bpc : c.machine.link_port_bpc);
+    port_[p].in = Server(shared_ ? link_bpc : c.machine.link_port_bpc);
   }
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
@@ -80,7 +81,7 @@ void Links::pump_out(std::uint32_t port) {
     }
     --s.credits;
     const std::uint32_t bytes = c_.machine.link_bytes(packet);
-    const Cycle arrival = p.out.serve(c_.now(), bytes) + c_.machine.config.link.latency_cycles;
+    const Cycle arrival = p.out.serve(c_.now(), bytes) + topology_.latency(channel.neighbour);
     c_.count[Counter::link_packets] += !packet.has(kRides);
     c_.count[Counter::link_bytes] += bytes;
     if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
@@ -208,7 +209,7 @@ void Links::on_send_credits() {
     if (freed == 0) continue;
     const Channel& channel = topology_.channels()[i];
     outbox(channel.neighbour)
-        .data.push_back(Message::make(c_.now() + c_.machine.config.link.latency_cycles, c_.chip,
+        .data.push_back(Message::make(c_.now() + topology_.latency(channel.neighbour), c_.chip,
                                       channel.at_neighbour | kCreditPort, freed));
   }
 }
@@ -226,9 +227,10 @@ std::string Links::describe_stall() const {
     const ChannelState& s = state_[i];
     if (s.out.empty() && s.through.empty() && s.in.empty()) continue;
     const Channel& ch = topology_.channels()[i];
+    const bool dateline = c_.machine.config.link.topology == Topology::ring && ch.stage == 1;
     text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
                         ch.neighbour, ch.message_class == 0 ? "requests" : "responses",
-                        ch.past_dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits,
+                        dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits,
                         s.in.size(), s.waiting ? ", the first waits for a credit" : "");
   }
   return text;

@@ -1,37 +1,76 @@
 #include "core/chip/noc/topology.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "inputs/config/link_edges.hpp"
 
 namespace atl {
 
-ChipTopology::ChipTopology(Topology kind, std::uint32_t chips, std::uint32_t self)
-    : kind_(kind),
-      chips_(chips),
-      self_(self),
-      ports_(row_of(kind).ports(chips - 1)),
-      sides_(kind == Topology::ring ? 2 : 1) {
+ChipTopology::ChipTopology(const LinkConfig& link, std::uint32_t chips, std::uint32_t self)
+    : kind_(link.topology), chips_(chips), self_(self), latency_(chips, link.latency_cycles) {
   if (chips == 1) return;
-  if (kind == Topology::ring) {
-    for (std::uint32_t direction = 0; direction < ports_; ++direction) {
-      const std::uint32_t other = (self + (direction == 0 ? 1 : chips - 1)) % chips;
-      const std::uint32_t reverse = chips == 2 ? 0 : 1 - direction;
-      for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
-        for (const bool past : {false, true}) channels_.push_back({direction, other, index(reverse, cls, past), cls, past});
-      }
-    }
-  } else {
-    for (std::uint32_t direction = 0; direction + 1 < chips; ++direction) {
-      const std::uint32_t other =
-          direction < self ? direction : direction + 1;  // neighbours in ascending order, without self
-      const std::uint32_t reverse = self < other ? self : self - 1;
-      for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
-        channels_.push_back({kind == Topology::full ? direction : 0, other, index(reverse, cls, false), cls, false});
-      }
-    }
+  if (kind_ == Topology::graph) {
+    set_up_graph(link);
+    return;
+  }
+  ports_ = row_of(kind_).ports(chips - 1);
+  gbps_.assign(ports_, link.bandwidth_gbps);
+  kind_ == Topology::ring ? set_up_ring() : set_up_all();
+}
+
+/// `reverse`: the direction at the neighbour that leads back.
+void ChipTopology::add_direction(std::uint32_t port, std::uint32_t neighbour, std::uint32_t reverse) {
+  for (std::uint32_t cls = 0; cls < kClasses; ++cls) {
+    for (std::uint32_t stage = 0; stage < stages_; ++stage)
+      channels_.push_back({port, neighbour, index(reverse, cls, stage), cls, stage});
   }
 }
 
+void ChipTopology::set_up_ring() {
+  stages_ = 2;
+  for (std::uint32_t direction = 0; direction < ports_; ++direction)
+    add_direction(direction, (self_ + (direction == 0 ? 1 : chips_ - 1)) % chips_, chips_ == 2 ? 0 : 1 - direction);
+}
+
+void ChipTopology::set_up_all() {
+  for (std::uint32_t direction = 0; direction + 1 < chips_; ++direction) {
+    const std::uint32_t other = direction < self_ ? direction : direction + 1;  // in ascending order, without self
+    add_direction(kind_ == Topology::full ? direction : 0, other, self_ < other ? self_ : self_ - 1);
+  }
+}
+
+void ChipTopology::set_up_graph(const LinkConfig& link) {
+  const std::vector<LinkEdge> edges = link_edges(link, chips_);
+  const auto hops = hops_between(edges, chips_);
+  hops_ = hops[self_];
+  for (const auto& from : hops) stages_ = std::max(stages_, *std::max_element(from.begin(), from.end()));
+  const auto neighbours_of = [&](std::uint32_t chip) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t other = 0; other < chips_; ++other)
+      if (hops[chip][other] == 1) all.push_back(other);
+    return all;
+  };
+  onward_.resize(chips_);
+  for (const std::uint32_t other : neighbours_of(self_)) {
+    const auto theirs = neighbours_of(other);
+    const auto back = std::find(theirs.begin(), theirs.end(), self_) - theirs.begin();
+    const auto edge = std::find_if(edges.begin(), edges.end(), [&](const LinkEdge& e) {
+      return e.a == std::min(self_, other) && e.b == std::max(self_, other);
+    });
+    for (std::uint32_t to = 0; to < chips_; ++to)
+      if (hops[other][to] + 1 == hops_[to]) onward_[to].push_back(ports_);
+    add_direction(ports_++, other, static_cast<std::uint32_t>(back));
+    gbps_.push_back(self_ < other ? edge->gbps : edge->back_gbps);
+    in_gbps_ += self_ < other ? edge->back_gbps : edge->gbps;
+    latency_[other] = edge->latency_cycles;
+  }
+}
+
+double ChipTopology::bandwidth_out_gbps() const { return std::accumulate(gbps_.begin(), gbps_.end(), 0.0); }
+
 std::uint32_t ChipTopology::hops(std::uint32_t destination) const {
+  if (kind_ == Topology::graph && chips_ > 1) return hops_[destination];
   const std::uint32_t up = (destination + chips_ - self_) % chips_;
   return kind_ == Topology::ring ? std::min(up, chips_ - up) : std::min(up, 1u);
 }
@@ -46,10 +85,15 @@ std::vector<LpId> ChipTopology::neighbours() const {
 
 std::uint32_t ChipTopology::route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class,
                                   std::uint32_t arrived_on) const {
-  if (kind_ != Topology::ring) return index(destination < self_ ? destination : destination - 1, message_class, false);
+  if (kind_ == Topology::graph) {
+    const auto& ways = onward_[destination];
+    const std::uint32_t stage = arrived_on == kStart ? 0 : channels_[arrived_on].stage + 1;
+    return index(ways.size() == 1 ? ways[0] : ways[line % ways.size()], message_class, stage);
+  }
+  if (kind_ != Topology::ring) return index(destination < self_ ? destination : destination - 1, message_class, 0);
   const std::uint32_t up = (destination + chips_ - self_) % chips_, down = chips_ - up;
   const std::uint32_t direction = chips_ == 2 ? 0 : up < down ? 0 : up > down ? 1 : static_cast<std::uint32_t>(line & 1);
-  const bool past = (arrived_on != kStart && channels_[arrived_on].past_dateline) || crosses_dateline(direction);
+  const bool past = (arrived_on != kStart && channels_[arrived_on].stage == 1) || crosses_dateline(direction);
   return index(direction, message_class, past);
 }
 
@@ -57,9 +101,8 @@ std::vector<std::vector<Edge>> system_edges(const SystemConfig& config) {
   const std::uint32_t n = config.chips;
   std::vector<std::vector<Edge>> edges(n + 1);
   for (std::uint32_t chip = 0; chip < n; ++chip) {
-    for (const LpId other : ChipTopology(config.link.topology, n, chip).neighbours()) {
-      edges[chip].push_back({other, config.link.latency_cycles});
-    }
+    const ChipTopology topology(config.link, n, chip);
+    for (const LpId other : topology.neighbours()) edges[chip].push_back({other, topology.latency(other)});
     edges[chip].push_back({n, config.control.latency_cycles});
     edges[n].push_back({chip, config.control.latency_cycles});
   }

@@ -11,7 +11,7 @@ constexpr std::uint32_t kRequest = 0, kResponse = 1;
 /// 16 bytes per cycle and 61 cycles to the next chip, credits at multiples of 4; 48 bytes per cycle into the chip.
 struct Bench : Alone {
   explicit Bench(const SystemConfig& config, std::uint8_t chip = 0)
-      : Alone(config, chip), topology(config.link.topology, 4, chip) {}
+      : Alone(config, chip), topology(config.link, 4, chip) {}
 
   /// A line of 136 bytes, even, so that on a ring it goes up where both ways are equally long.
   Packet line(std::uint8_t source, std::uint8_t home, std::uint32_t token = 0) const {
@@ -26,7 +26,7 @@ struct Bench : Alone {
   std::uint32_t from(std::uint32_t neighbour, std::uint32_t message_class = kRequest, bool past_dateline = false) const {
     for (std::uint32_t i = 0; i < topology.channels().size(); ++i) {
       const Channel& ch = topology.channels()[i];
-      if (ch.neighbour == neighbour && ch.message_class == message_class && ch.past_dateline == past_dateline) return i;
+      if (ch.neighbour == neighbour && ch.message_class == message_class && (ch.stage == 1) == past_dateline) return i;
     }
     return ~0u;
   }
@@ -81,6 +81,16 @@ SystemConfig four(Topology topology) {
   SystemConfig config = tiny(4);
   config.link.topology = topology;
   return config;
+}
+
+TEST_CASE("links of a graph have their own bandwidth and latency, credits included") {
+  SystemConfig config = four(Topology::graph);
+  config.link.edges = "0-1 1-2 2-3 0-3:8/32@20";
+  Bench b(config);
+  for (std::uint32_t i = 0; i < 2; ++i) b.send(10, b.line(0, 1, i)), b.send(10, b.line(0, 3, i));
+  b.run();
+  CHECK(b.arrivals(1) == Cycles{10 + 9 + 61, 10 + 17 + 61});
+  CHECK(b.arrivals(3) == Cycles{10 + 17 + 20, 10 + 34 + 20});
 }
 
 TEST_CASE("lines of 136 bytes leave a port of 16 bytes per cycle every 8.5 cycles and arrive 61 cycles later") {
@@ -232,8 +242,8 @@ TEST_CASE("packets change buffers at the dateline of a ring, between the last ch
     }
     b.run(1);
     REQUIRE(b.to(next).size() == 1);
-    const ChipTopology there(Topology::ring, 4, next);
-    return there.channels()[b.to(next).front().port].past_dateline;
+    const ChipTopology there(four(Topology::ring).link, 4, next);
+    return there.channels()[b.to(next).front().port].stage == 1;
   };
   CHECK_FALSE(leaves_past_dateline(2, 2, false, 3));  // starts at chip 2
   CHECK_FALSE(leaves_past_dateline(2, 1, false, 3));  // passes through it

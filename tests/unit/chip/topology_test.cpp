@@ -1,18 +1,30 @@
 #include "core/chip/noc/topology.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 
+#include "inputs/config/link_edges.hpp"
+
 namespace atl {
 namespace {
 
+/// A graph is a tree with a circle of three or four chips at its root.
+LinkConfig links_of(Topology kind, std::uint32_t chips) {
+  LinkConfig link;
+  link.topology = kind;
+  for (std::uint32_t c = 1; kind == Topology::graph && c < chips; ++c) link.edges += fmt::format("{}-{} ", (c - 1) / 2, c);
+  if (kind == Topology::graph && chips > 2) link.edges += chips > 3 ? "2-3:7/9@5" : "1-2";
+  return link;
+}
+
 std::vector<ChipTopology> all_chips(Topology kind, std::uint32_t chips) {
   std::vector<ChipTopology> all;
-  for (std::uint32_t c = 0; c < chips; ++c) all.emplace_back(kind, chips, c);
+  for (std::uint32_t c = 0; c < chips; ++c) all.emplace_back(links_of(kind, chips), chips, c);
   return all;
 }
 
@@ -35,7 +47,7 @@ std::vector<Step> walk(const std::vector<ChipTopology>& chips, std::uint32_t fro
 }
 
 void for_each_topology(const std::function<void(Topology, std::uint32_t)>& f) {
-  for (const Topology kind : {Topology::ring, Topology::full, Topology::switched}) {
+  for (const Topology kind : {Topology::ring, Topology::full, Topology::switched, Topology::graph}) {
     for (std::uint32_t chips = 2; chips <= 9; ++chips) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(chips);
@@ -50,7 +62,10 @@ TEST_CASE("every packet reaches its destination by a shortest path, in channels 
     for (std::uint32_t from = 0; from < n; ++from) {
       for (std::uint32_t to = 0; to < n; ++to) {
         for (std::uint32_t k = 0; from != to && k < 4; ++k) {
-          const std::uint32_t up = (to + n - from) % n, shortest = kind == Topology::ring ? std::min(up, n - up) : 1;
+          const std::uint32_t up = (to + n - from) % n;
+          const std::uint32_t shortest = kind == Topology::graph  ? chips[from].hops(to)
+                                         : kind == Topology::ring ? std::min(up, n - up)
+                                                                  : 1;
           CHECK(walk(chips, from, to, k / 2, k % 2).size() == shortest);
         }
       }
@@ -68,14 +83,18 @@ TEST_CASE("the channels at the two ends of a link name each other") {
   for_each_topology([](Topology kind, std::uint32_t n) {
     const auto chips = all_chips(kind, n);
     for (std::uint32_t a = 0; a < n; ++a) {
-      CHECK(chips[a].ports() == (kind == Topology::switched ? 1 : kind == Topology::full ? n - 1 : n == 2 ? 1 : 2));
+      if (kind == Topology::graph) {
+        CHECK(chips[a].ports() == chips[a].neighbours().size());
+      } else {
+        CHECK(chips[a].ports() == (kind == Topology::switched ? 1 : kind == Topology::full ? n - 1 : n == 2 ? 1 : 2));
+      }
       for (std::uint32_t i = 0; i < chips[a].channels().size(); ++i) {
         const Channel& mine = chips[a].channels()[i];
         const Channel& other = chips[mine.neighbour].channels().at(mine.at_neighbour);
         CHECK(other.neighbour == a);
         CHECK(other.at_neighbour == i);
         CHECK(other.message_class == mine.message_class);
-        CHECK(other.past_dateline == mine.past_dateline);
+        CHECK(other.stage == mine.stage);
       }
     }
   });
@@ -128,6 +147,55 @@ TEST_CASE("no channels of a class can wait for each other in a circle") {
 
 TEST_CASE("a ring of four or more chips would deadlock without the dateline") {
   for (std::uint32_t n = 4; n <= 9; ++n) CHECK(has_cycle(dependencies(all_chips(Topology::ring, n), 0, false)));
+}
+
+TEST_CASE("a graph's ways of equal length are taken by lines in turn, and a way has a set of buffers for each link") {
+  LinkConfig square{.topology = Topology::graph, .edges = "0-1 1-3 0-2 2-3 3-4"};
+  std::vector<ChipTopology> chips;
+  for (std::uint32_t c = 0; c < 5; ++c) chips.emplace_back(square, 5, c);
+  for (const std::uint64_t line : {0, 1}) {
+    const auto steps = walk(chips, 0, 4, line, 1);
+    REQUIRE(steps.size() == 3);
+    CHECK(steps[1].first == 1 + line);
+    for (std::uint32_t i = 0; i < 3; ++i) CHECK(chips[steps[i].first].channels()[steps[i].second].stage == i);
+  }
+  CHECK(chips[0].hops(4) == 3);
+  CHECK(chips[4].hops(0) == 3);
+}
+
+TEST_CASE("a graph's links have bandwidths for each direction, and latencies of their own") {
+  const LinkConfig link{.topology = Topology::graph, .bandwidth_gbps = 3, .latency_cycles = 8, .edges = "1-0:5/7@4 1-2@9 2-0:6"};
+  const ChipTopology zero(link, 3, 0), one(link, 3, 1), two(link, 3, 2);
+  CHECK(zero.bandwidth_gbps(0) == 7);  // to chip 1
+  CHECK(zero.bandwidth_gbps(1) == 6);
+  CHECK(one.bandwidth_gbps(0) == 5);
+  CHECK(one.bandwidth_gbps(1) == 3);
+  CHECK(zero.bandwidth_out_gbps() == 13);
+  CHECK(zero.bandwidth_in_gbps() == 11);
+  CHECK(zero.latency(1) == 4);
+  CHECK(one.latency(0) == 4);
+  CHECK(two.latency(1) == 9);
+  CHECK(two.latency(0) == 8);
+}
+
+TEST_CASE("links that are none are refused, with what to write") {
+  const auto error = [](const char* edges, std::uint32_t chips = 3) {
+    try {
+      link_edges({.topology = Topology::graph, .edges = edges}, chips);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("none");
+  };
+  CHECK(error("0-1 1-2:4/5@6") == "none");
+  for (const char* text : {"0", "0-", "0+1", "0-1:", "0-1:x", "0-1@", "0-1@0", "0-1:1/", "0-1 junk", "0-3", "0-1:1e9", "1-1"}) {
+    CAPTURE(text);
+    CHECK(error(text).find("write A-B, A-B:GBPS, A-B:GBPS/GBPS") != std::string::npos);
+  }
+  CHECK(error("0-1 1-2 1-0").find("links chips 0 and 1 twice") != std::string::npos);
+  CHECK(error("0-1").find("leads nowhere from chip 0 to chip 2: link all 3 chips") != std::string::npos);
+  CHECK(error("0-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9", 10).find("has chips 0 and 9 9 links apart, and 8 are the most") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -69,11 +69,11 @@ TEST_CASE("a value out of range is answered with the range and its unit") {
 }
 
 TEST_CASE("an unknown word of an enum is answered with the words") {
-  CHECK(set_error({"link.topology=star"}) == "--set: `link.topology` = \"star\" is not one of: ring, full, switch");
+  CHECK(set_error({"link.topology=star"}) == "--set: `link.topology` = \"star\" is not one of: ring, full, switch, graph");
   CHECK(set_error({"dram.preset=gddr8"}) ==
         "--set: `dram.preset` = \"gddr8\" is not one of: gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep, hbm2e, hbm3, "
         "hbm3e, gddr6x, gddr7");
-  CHECK(set_error({"link.topology=3"}) == "--set: `link.topology` must be one of the words ring, full, switch, not 3");
+  CHECK(set_error({"link.topology=3"}) == "--set: `link.topology` must be one of the words ring, full, switch, graph, not 3");
 }
 
 TEST_CASE("malformed JSON is answered with line and column") {

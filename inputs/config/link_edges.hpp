@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// A link of topology = graph.
+struct LinkEdge {
+  std::uint32_t a, b;            ///< its chips, a < b
+  double gbps, back_gbps;        ///< from a to b, from b to a
+  std::uint32_t latency_cycles;  ///< one hop, either way
+};
+
+/// The most links that a packet may cross: it has a set of buffers for each.
+inline constexpr std::uint32_t kMaxHops = 8;
+
+/// The links that `link.edges` names, by their chips. Throws InputError where the text is none, a chip does not exist, is
+/// linked twice with another, or cannot be reached from every other in kMaxHops.
+std::vector<LinkEdge> link_edges(const LinkConfig& link, std::uint32_t chips);
+
+/// [from][to] links between two chips of a graph, at least.
+std::vector<std::vector<std::uint32_t>> hops_between(const std::vector<LinkEdge>& edges, std::uint32_t chips);
+
+}  // namespace atl
