@@ -15,6 +15,7 @@ std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel) {
 }
 
 ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms) {
+  if (chip >= chips) return;
   if (kind == CtaToChip::round_robin) {
     first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;
     return;

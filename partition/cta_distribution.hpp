@@ -20,7 +20,7 @@ class ChipCtas {
  public:
   using PlainState = void;
   ChipCtas() = default;  ///< none
-  /// `sms`: of a chip.
+  /// `chips`: that have SMs, the first of the system; `sms`: of a chip.
   ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms);
   /// What a chip runs of a kernel of several devices' launches: a row of CTAs.
   ChipCtas(std::uint64_t first, std::uint64_t count) : first_(first), step_(1), count_(count) {}

@@ -25,6 +25,10 @@ SystemConfig for_devices(SystemConfig config, const DeviceMemories& memories, co
           kKey, fmt::format("is for programs of several devices, and {} is of one, which stands for all chips", where));
     return config;
   }
+  if (config.partition.compute_chips != 0 || config.partition.memory_chips != 0)
+    throw InputError(where,
+                     "is of several devices, each with memory; this system's SMs and memory are on different chips "
+                     "(`partition.compute_chips`, `memory_chips`): take a system without");
   if (memories.count > config.chips)
     throw InputError(where, fmt::format("is of {} devices, but the system has {} chip{}; give it more, or record with fewer "
                                         "devices",

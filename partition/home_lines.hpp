@@ -16,10 +16,11 @@ namespace atl {
 class HomeLines {
  public:
   explicit HomeLines(const SystemConfig& c)
-      : rotates_(c.partition.placement == Placement::interleaved && c.chips > 1),
+      : rotates_(c.partition.placement == Placement::interleaved && c.memory_chips() > 1),
         page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes))),
         pages_(c.partition.chunk_pages()),
-        chips_(c.chips) {}
+        first_(c.first_memory_chip()),
+        chips_(c.memory_chips()) {}
 
   /// Number of the line at its home. Lines of different homes may have the same.
   std::uint64_t local(LineAddr line) const {
@@ -32,14 +33,17 @@ class HomeLines {
   LineAddr global(std::uint64_t local, std::uint32_t home) const {
     if (!rotates_) return {local};
     const std::uint64_t page = local >> page_shift_, chunk = pages_.quotient(page);
-    const std::uint64_t there = (chunk * chips_.divisor() + home) * pages_.divisor() + (page - chunk * pages_.divisor());
+    const std::uint64_t there =
+        (chunk * chips_.divisor() + home - first_) * pages_.divisor() + (page - chunk * pages_.divisor());
     return {there << page_shift_ | (local & ((std::uint64_t{1} << page_shift_) - 1))};
   }
 
  private:
   bool rotates_;
   std::uint8_t page_shift_;
-  FastDiv pages_, chips_;  ///< of a chunk; of the system
+  FastDiv pages_;        ///< of a chunk
+  std::uint32_t first_;  ///< chip with memory
+  FastDiv chips_;        ///< that have memory
 };
 
 }  // namespace atl

@@ -19,7 +19,10 @@ std::string describe(const FirstTouch::Touch& t) {
 
 }  // namespace
 
-StaticPlacement::StaticPlacement(const SystemConfig& config) : kind_(config.partition.placement), chips_(config.chips) {
+StaticPlacement::StaticPlacement(const SystemConfig& config)
+    : kind_(config.partition.placement),
+      first_(static_cast<std::uint8_t>(config.first_memory_chip())),
+      chips_(config.memory_chips()) {
   const PartitionConfig& p = config.partition;
   if (kind_ == Placement::fixed) {
     if (p.fixed_chip >= config.chips)
@@ -60,6 +63,11 @@ void PageHomeCache::grow() {
   }
 }
 
+FirstTouch::FirstTouch(const SystemConfig& config) {
+  for (std::uint32_t chip = 0; config.partition.memory_chips != 0 && chip < config.chips; ++chip)
+    nearest_.push_back(static_cast<std::uint8_t>(config.nearest_memory(chip)));
+}
+
 void FirstTouch::add(const Touch& touch) {
   if (touch.cycle < settled_)
     throw SimulationError(describe(touch) + " arrived after cycles up to " + std::to_string(settled_) + " were settled");
@@ -74,7 +82,8 @@ void FirstTouch::settle(Cycle end, std::vector<Answer>& answers) {
     return std::tie(a.cycle, a.chip, a.page) < std::tie(b.cycle, b.chip, b.page);
   });
   for (auto t = due; t != pending_.end(); ++t) {
-    if (homes_.find(t->page) == kUnknownHome) homes_.insert(t->page, static_cast<std::uint8_t>(t->chip));
+    if (homes_.find(t->page) == kUnknownHome)
+      homes_.insert(t->page, nearest_.empty() ? static_cast<std::uint8_t>(t->chip) : nearest_[t->chip]);
     answers.push_back({t->page, t->chip, homes_.find(t->page)});
   }
   pending_.erase(due, pending_.end());

@@ -21,13 +21,14 @@ class StaticPlacement {
   explicit StaticPlacement(const SystemConfig& config);
 
   std::uint8_t home(PageAddr page) const {
-    if (kind_ == Placement::interleaved) return static_cast<std::uint8_t>(chips_.remainder(chunk_.quotient(page.value)));
+    if (kind_ == Placement::interleaved)
+      return static_cast<std::uint8_t>(first_ + chips_.remainder(chunk_.quotient(page.value)));
     return fixed_;
   }
 
  private:
   Placement kind_;
-  std::uint8_t fixed_ = kUnknownHome;
+  std::uint8_t fixed_ = kUnknownHome, first_;  ///< first_: chip with memory
   FastDiv chunk_, chips_;
 };
 
@@ -78,7 +79,8 @@ class PageHomeCache {
   unsigned shift_;
 };
 
-/// The controller's side of first touch: the lowest (cycle, chip) becomes the home, for good.
+/// The controller's side of first touch: the lowest (cycle, chip) becomes the home, for good, or the chip with memory that
+/// is nearest to it.
 class FirstTouch {
  public:
   struct Touch {
@@ -94,6 +96,9 @@ class FirstTouch {
     std::uint8_t home;
     bool operator==(const Answer&) const = default;
   };
+
+  FirstTouch() = default;  ///< all chips have memory
+  explicit FirstTouch(const SystemConfig& config);
 
   /// A touch seen at `cycle` by `chip`, in any order of arrival, but never from before an already settled cycle.
   void add(const Touch& touch);
@@ -111,6 +116,7 @@ class FirstTouch {
   PageHomeCache homes_;
   std::vector<Touch> pending_;
   Cycle settled_ = 0;
+  std::vector<std::uint8_t> nearest_;  ///< [chip] where not all have memory
 };
 
 }  // namespace atl

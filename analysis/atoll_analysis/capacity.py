@@ -10,9 +10,14 @@ def link_bytes_per_cycle(head: Head) -> float:
     return float(head.provenance.get("link_bytes_per_cycle", math.nan))
 
 
+def llc_chips(head: Head) -> int:
+    """Chips whose LLC caches anything."""
+    return head.compute_chips if head.config.get("llc.organisation") == "sm_side" else head.memory_chips
+
+
 def llc_bytes(head: Head) -> float:
     """Bytes of LLC of the whole machine, at the run's scale."""
-    return head.chips * float(head.config["llc.size_kib"]) * 1024 / float(head.config.get("scale", 1))
+    return llc_chips(head) * float(head.config["llc.size_kib"]) * 1024 / float(head.config.get("scale", 1))
 
 
 def dram_channels(head: Head) -> int:

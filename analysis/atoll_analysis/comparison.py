@@ -9,7 +9,7 @@ from atoll_analysis import config
 from atoll_analysis.decisions import options, policy, reigns
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.stack import LABELS
-from atoll_analysis.result import Result
+from atoll_analysis.result import Result, mean_stack
 
 ALIKE = 0.01       # of the run time: a smaller loss is none
 _IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing")
@@ -76,7 +76,7 @@ def _workload(result: Result) -> tuple[object, ...]:
 def _parts(result: Result) -> "pd.Series[float]":
     if result.stack is None:
         raise BadResult(result.path, "is of an Atoll that did not record where the cycles went: run it again")
-    parts = result.stack.groupby(level="chip").sum().mean()
+    parts = mean_stack(result.stack)
     return parts.rename(lambda part: LABELS.get(str(part), str(part).replace("_", " ")))
 
 

@@ -62,6 +62,16 @@ class Head:
         return len(self.totals)
 
     @property
+    def compute_chips(self) -> int:
+        """Chips with SMs, the first; all, but of machines of compute and base dies."""
+        return int(self.config.get("partition.compute_chips", 0)) or self.chips
+
+    @property
+    def memory_chips(self) -> int:
+        """Chips with memory, the last."""
+        return int(self.config.get("partition.memory_chips", 0)) or self.chips
+
+    @property
     def clock_ghz(self) -> float:
         return float(self.config.get("core_clock_mhz", 1000.0)) / 1000
 
@@ -113,10 +123,16 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
             "sampling": read_sampling(file)}
 
 
+def mean_stack(stack: pd.DataFrame) -> "pd.Series[float]":
+    """[part] cycles of the run by what they were spent on, mean of the chips that have SMs: others spend none."""
+    chips = stack.groupby(level="chip").sum()
+    return chips[chips.sum(axis=1) > 0].mean() if len(chips) > 1 else chips.mean()
+
+
 def _spent(stack: pd.DataFrame | None) -> "pd.Series[float] | None":
     if stack is None:
         return None
-    spent = stack.groupby(level="chip").sum().mean()
+    spent = mean_stack(stack)
     spent.attrs["units"] = "cycles"
     return spent
 

@@ -17,12 +17,12 @@ def bounds(head: Head) -> pd.DataFrame:
     # A slice looks up whole lines unless it is sectored, as `atoll explain` counts it.
     looked_up = of["llc.sector_accesses"] * SECTOR if head.config.get("llc.sectored") else \
         of["llc.accesses"] * float(head.config["line_bytes"])
-    moved = {"LLC": (looked_up, capacity.llc_bytes_per_cycle(head)),
-             "links": (of["link.bytes"], capacity.link_bytes_per_cycle(head)),
-             "DRAM": (of["dram.read_bytes"] + of["dram.write_bytes"], capacity.dram_bytes_per_cycle(head))}
+    moved = {"LLC": (looked_up, capacity.llc_bytes_per_cycle(head), capacity.llc_chips(head)),
+             "links": (of["link.bytes"], capacity.link_bytes_per_cycle(head), head.chips),
+             "DRAM": (of["dram.read_bytes"] + of["dram.write_bytes"], capacity.dram_bytes_per_cycle(head), head.memory_chips)}
     rows = {}
-    for name, (total, of_chip) in moved.items():
-        most = of_chip * head.chips
+    for name, (total, of_chip, chips) in moved.items():
+        most = of_chip * chips
         if total > 0 and most > 0:
             used, intensity = ratio(total, head.cycles), ratio(of["warp.instructions"], total)
             rows[name] = {"used": used, "most": most, "share": used / most, "intensity": intensity,
@@ -32,4 +32,4 @@ def bounds(head: Head) -> pd.DataFrame:
 
 def instructions_per_cycle(head: Head) -> tuple[float, float]:
     """Warp instructions per cycle of the whole system: issued, and at most."""
-    return ratio(sums(head)["warp.instructions"], head.cycles), capacity.instructions_per_cycle(head) * head.chips
+    return ratio(sums(head)["warp.instructions"], head.cycles), capacity.instructions_per_cycle(head) * head.compute_chips

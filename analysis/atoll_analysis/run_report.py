@@ -29,7 +29,7 @@ def _tiles(result: Result) -> str:
     of, values = sums(result), metrics(result, simulated=True)
     all_loads = float(result.latency.to_numpy().sum())
     remote = of["requests.remote"]
-    busy = ratio(of["dram.bus_busy"], result.cycles * result.chips * capacity.dram_channels(result))
+    busy = ratio(of["dram.bus_busy"], result.cycles * result.memory_chips * capacity.dram_channels(result))
     shown = [Tile(grouped(result.cycles), "cycles", f"{seconds(result.seconds)} at {result.clock_ghz:g} GHz"),
              Tile(fixed(values["ipc"]), "IPC", "warp instructions per cycle"),
              Tile(percent(values["l1.hit_rate"]), "L1 hits", f"of {si(of['l1.accesses'])} loaded lines"),

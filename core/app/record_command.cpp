@@ -51,7 +51,7 @@ cuda::DeviceModel device_of(const std::string& text, std::uint64_t devices) {
   if (devices > system.chips)
     throw InputError("--devices", fmt::format("{} devices, but {} has {} chips; give it more, or fewer devices", devices,
                                               first, system.chips));
-  const std::uint64_t chips = devices > 1 ? 1 : system.chips;
+  const std::uint64_t chips = devices > 1 ? 1 : system.compute_chips();
   const std::uint64_t l2_kib = std::uint64_t{system.llc.size_kib} / system.scale * chips;
   return cuda::parse_device(
       fmt::format("{},sms={},threads={},blocks={},registers={},shared={}k,reserved=0,l2={},clock={},"

@@ -223,8 +223,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] {
-    workload = select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.chips}),
-                      {job.kernels, job.ctas});
+    workload =
+        select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.compute_chips()}),
+               {job.kernels, job.ctas});
     if (job.sample && workload->devices().count != 0)
       throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
     job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
@@ -293,12 +294,13 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     p.version = version(), p.git_commit = git_commit(), p.command = job.command;
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
-    p.link_bytes_per_cycle = 0;
-    const Capacities capacities = capacities_of(scaled(config));
-    for (const Capacity& c : capacities) p.link_bytes_per_cycle += c[Resource::link_out] / config.chips;
+    double links = 0;
+    for (const Capacity& c : capacities_of(scaled(config))) links += c[Resource::link_out];
+    p.link_bytes_per_cycle = links / config.chips;
     p.selection = workload->selection(), p.incomplete = incomplete;
     if (job.from) p.host_seconds += job.from->header.host_seconds;
-    for (ChipResult& chip : result->chips) chip.energy = energy_of_chip(config, chip.totals, result->cycles);
+    for (std::uint32_t c = 0; c < config.chips; ++c)
+      result->chips[c].energy = energy_of_chip(config, result->chips[c].totals, result->cycles, powered(config, c));
     if (job.check && result->complete) checker.check_final_image();
     if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);

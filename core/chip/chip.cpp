@@ -206,7 +206,8 @@ const DevicePart* Chip::part_of(const KernelInfo& kernel) const {
 
 ChipCtas Chip::ctas_of(const KernelInfo& kernel) const {
   const SystemConfig& config = c_.machine.config;
-  if (kernel.parts.empty()) return {config.partition.cta_to_chip, kernel.ctas(), id(), config.chips, config.sm.count};
+  if (kernel.parts.empty())
+    return {config.partition.cta_to_chip, kernel.ctas(), id(), config.compute_chips(), config.sm.count};
   const DevicePart* part = part_of(kernel);
   return part != nullptr ? ChipCtas(part->first, part->ctas) : ChipCtas(0, 0);
 }

@@ -20,6 +20,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
       limit_(std::min(max_cycles, kCycleLimit)),
+      first_touch_(machine.config),
       placement_(machine.config) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
   kernel_counts_.resize(config_.chips);
@@ -142,7 +143,7 @@ void Controller::launch(Cycle earliest_start) {
   curtailed_ = false;
   if (rate_) {
     const std::uint64_t resident = std::uint64_t{resident_ctas(config_.sm, kernels_[kernel_])} * config_.sm.count;
-    rate_->begin(kernels_[kernel_].ctas(), resident, config_.chips);
+    rate_->begin(kernels_[kernel_].ctas(), resident, config_.compute_chips());
   }
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();

@@ -13,6 +13,7 @@ struct Use {
   const SystemConfig& config;
   const Counters& counters;
   double seconds;
+  Powered powered;
   double count(Counter c) const { return static_cast<double>(counters[c]); }
 };
 
@@ -60,13 +61,16 @@ constexpr Term kTerms[] = {
      [](const Use& u) { return u.count(dram_row_misses) + u.count(dram_row_conflicts); }},
     {Part::dram, &E::dram_read_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_read_bytes) * kBitsPerByte; }},
     {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_write_bytes) * kBitsPerByte; }},
-    {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.sm.count; }},
+    {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.powered.sms * u.config.sm.count; }},
     {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
      [](const Use& u) {
-       return u.seconds * (u.config.llc.size_kib + (u.config.l2.present() ? u.config.l2.size_kib : 0)) / 1024;
+       const bool at_sms = row_of(u.config.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
+       const double llc = (at_sms ? u.powered.sms : u.powered.memory) * u.config.llc.size_kib;
+       return u.seconds * (llc + (u.config.l2.present() ? u.powered.sms * u.config.l2.size_kib : 0)) / 1024;
      }},
     {Part::chip_static, &E::chip_static_w, kWatt, [](const Use& u) { return u.seconds; }},
-    {Part::dram_static, &E::dram_channel_static_w, kWatt, [](const Use& u) { return u.seconds * u.config.dram.channels; }},
+    {Part::dram_static, &E::dram_channel_static_w, kWatt,
+     [](const Use& u) { return u.seconds * u.powered.memory * u.config.dram.channels; }},
 };
 
 constexpr bool every_component_has_a_term() {
@@ -80,8 +84,12 @@ static_assert(every_component_has_a_term());
 
 }  // namespace
 
-Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles) {
-  const Use use{config, counters, static_cast<double>(cycles) / (config.core_clock_mhz * 1e6)};
+Powered powered(const SystemConfig& config, std::uint32_t chip) {
+  return {config.computes(chip) ? 1.0 : 0.0, config.has_memory(chip) ? 1.0 : 0.0};
+}
+
+Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered) {
+  const Use use{config, counters, static_cast<double>(cycles) / (config.core_clock_mhz * 1e6), powered};
   Energy energy;
   for (const Term& t : kTerms) energy[t.component] += config.energy.*t.price * t.unit * t.amount(use);
   return energy;

@@ -6,9 +6,15 @@
 
 namespace atl {
 
+/// Parts of a chip's SMs, and of its memory, that are there.
+struct Powered {
+  double sms = 1, memory = 1;
+};
+Powered powered(const SystemConfig& config, std::uint32_t chip);
+
 /// Energy of one chip with its memory over a run of `cycles`, in joules: what was counted, at the prices of `config.energy`,
 /// and static power x time. `config` is the system as it was asked for: with `scale`, the LLC draws what it does unscaled,
 /// so that its share of a shorter run stays what it is.
-Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles);
+Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered = {});
 
 }  // namespace atl

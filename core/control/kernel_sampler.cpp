@@ -168,7 +168,9 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
   }
   // Prices are linear: the energy of a sum is the sum of the energies.
   const auto energy = [&](const Counters& of, double time) {
-    return energy_of_chip(config, of, static_cast<Cycle>(std::llround(time * config.chips)));
+    const double chips = config.chips;
+    return energy_of_chip(config, of, static_cast<Cycle>(std::llround(time * chips)),
+                          {config.compute_chips() / chips, config.memory_chips() / chips});
   };
   const Energy whole = energy(sum, cycles);
   const auto add_energy = [&](std::string_view name, auto&& part) {

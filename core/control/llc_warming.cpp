@@ -34,15 +34,16 @@ std::vector<std::vector<std::uint64_t>> LlcWarming::lines(std::size_t first, std
       full += mine.size() == capacity;
     }
   };
-  for (std::size_t k = end; k-- > first && full < config.chips && left > 0;) {
+  for (std::size_t k = end; k-- > first && full < config.memory_chips() && left > 0;) {
     // The chips run their CTAs side by side, each its own in order.
     std::vector<ChipCtas> ctas;
     std::uint64_t most = 0;
-    for (LpId chip = 0; chip < config.chips; ++chip) {
-      ctas.emplace_back(config.partition.cta_to_chip, workload_.kernels()[k].ctas(), chip, config.chips, config.sm.count);
+    for (LpId chip = 0; chip < config.compute_chips(); ++chip) {
+      ctas.emplace_back(config.partition.cta_to_chip, workload_.kernels()[k].ctas(), chip, config.compute_chips(),
+                        config.sm.count);
       most = std::max(most, ctas.back().count());
     }
-    for (std::uint64_t at = most; at-- > 0 && full < config.chips && left > 0;) {
+    for (std::uint64_t at = most; at-- > 0 && full < config.memory_chips() && left > 0;) {
       for (const ChipCtas& mine : ctas) {
         if (at >= mine.count()) continue;
         workload_.load_cta(k, mine.nth(at), program_);

@@ -28,7 +28,7 @@ bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) 
   counts = counts && first_wave_over();  // before this period
   RatePeriod period{static_cast<double>(cycles), {}};
   for (std::size_t c = 0; c < chips.size(); ++c) {
-    ended_[c] += chips[c][Counter::ctas];
+    if (c < ended_.size()) ended_[c] += chips[c][Counter::ctas];
     period.counters += chips[c];
   }
   if (!counts) return false;

@@ -107,6 +107,7 @@ StackResult stack_of_run(const Machine& machine, const RunResult& result, const 
     std::vector<WaitCensus> chips;
     for (const auto& kernels : census) chips.push_back(at < kernels.size() ? kernels[at] : WaitCensus(census.size()));
     out.push_back(bottleneck_stack(m, span, chips));
+    for (std::uint32_t c = machine.config.compute_chips(); c < chips.size(); ++c) out[k][c] = {};  // spends no time on it
     for (std::size_t c = 0; c < chips.size() && at < counts.size(); ++c)
       bound_by_use(out[k][c], counts[at][c], capacities[c], chips[c].span[static_cast<std::size_t>(Span::running)]);
   }

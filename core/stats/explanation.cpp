@@ -36,8 +36,8 @@ std::string share(double part, double whole) { return whole > 0 ? fmt::format("{
 /// The resource that belongs to a limit; of links the busier direction.
 const ResourceInfo* resource_of(const RunResult& r, const Capacities& capacities, std::size_t chip, Part limit) {
   if (limit == Part::link_out || limit == Part::link_in) {
-    const bool out =
-        utilisation(r, capacities, chip, Resource::link_out).mean >= utilisation(r, capacities, chip, Resource::link_in).mean;
+    const bool out = utilisation(r, capacities, chip, Resource::link_out).mean >=
+                     utilisation(r, capacities, chip, Resource::link_in).mean;
     limit = out ? Part::link_out : Part::link_in;
   }
   for (const ResourceInfo& i : resources())
@@ -136,6 +136,7 @@ double time_of(const Stack& s, Part limit) {
 /// "chip 2: 61.0 % of the run waits for links (..); links outwards 98 % busy, 100 % in the busiest period: ..."
 std::string verdict(const RunResult& r, const Capacities& capacities, std::size_t chip) {
   const Stack s = over_kernels(r, chip);
+  if (s.total() <= 0) return "has no SMs";
   const Part limit = limit_of(s);
   std::string text = fmt::format("{} % of the run {}", share(time_of(s, limit), s.total()), verb(limit));
   if (limit == Part::link_out || limit == Part::link_in) text += links_split(s);
@@ -188,15 +189,19 @@ std::string busy_table(const RunResult& r, const Capacities& capacities) {
   out += "   most in a sampling period\n";
   for (const ResourceInfo& i : resources()) {
     if (std::ranges::all_of(capacities, [&](const Capacity& c) { return c[i.id] <= 0; })) continue;
-    double sum = 0, most = 0;
+    double sum = 0, most = 0, have = 0;
     std::string cells;
     for (std::size_t c = 0; c < r.chips.size(); ++c) {
+      if (capacities[c][i.id] <= 0) {
+        cells += fmt::format("{:>8}", "-");
+        continue;
+      }
+      ++have;
       const Utilisation u = utilisation(r, capacities, c, i.id);
       sum += u.mean, most = std::max(most, u.most);
       cells += fmt::format("{:>8.1f}", 100 * u.mean);
     }
-    out += fmt::format("    {:<18}{:>8.1f}{}{:>8.1f}\n", i.label, 100 * sum / static_cast<double>(r.chips.size()), cells,
-                       100 * most);
+    out += fmt::format("    {:<18}{:>8.1f}{}{:>8.1f}\n", i.label, 100 * sum / have, cells, 100 * most);
   }
   return out;
 }

@@ -10,6 +10,8 @@
 
 #include "core/stats/human.hpp"
 
+using nlohmann::literals::operator""_json_pointer;
+
 namespace atl {
 namespace {
 
@@ -202,13 +204,20 @@ std::string sm_sharing_rows(const SmSharingResult& sharing) {
                                    share(s.window_lines_10, s.window_lines)));
 }
 
+/// Chips with memory: all, but of a machine of compute and base dies.
+double memory_chips(const RunResult& result) {
+  const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
+  const auto chips = config.is_object() ? config.value("/partition/memory_chips"_json_pointer, 0u) : 0u;
+  return static_cast<double>(chips == 0 ? result.chips.size() : chips);
+}
+
 std::string table(const RunResult& result, std::size_t kernels_shown) {
   const Counters sum = sum_of_chips(result);
   const auto& p = result.provenance;
   const auto count = [&](Counter c) { return static_cast<double>(sum[c]); };
   const auto cycles = static_cast<double>(result.cycles);
-  double channels = 0;
-  for (const auto& chip : result.chips) channels += static_cast<double>(chip.channel_reads.size());
+  const double channels =
+      result.chips.empty() ? 0 : memory_chips(result) * static_cast<double>(result.chips[0].channel_reads.size());
   const double dram_bytes = count(dram_read_bytes) + count(dram_write_bytes);
   const double requests = count(requests_local) + count(requests_remote);
 

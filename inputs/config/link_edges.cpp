@@ -78,8 +78,8 @@ std::vector<LinkEdge> link_edges(const LinkConfig& link, std::uint32_t chips) {
   std::sort(edges.begin(), edges.end(), [&](const auto& x, const auto& y) { return ends(x) < ends(y); });
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (ends(edges[i]) == ends(edges[i - 1]))
-      throw InputError(kKey, fmt::format("links chips {} and {} twice: give one link the bandwidth of both", edges[i].a,
-                                         edges[i].b));
+      throw InputError(
+          kKey, fmt::format("links chips {} and {} twice: give one link the bandwidth of both", edges[i].a, edges[i].b));
   }
   const auto hops = hops_between(edges, chips);
   for (std::uint32_t a = 0; a < chips; ++a) {
@@ -87,8 +87,8 @@ std::vector<LinkEdge> link_edges(const LinkConfig& link, std::uint32_t chips) {
       if (hops[a][b] >= chips && a != b)
         throw InputError(kKey, fmt::format("leads nowhere from chip {} to chip {}: link all {} chips", a, b, chips));
       if (hops[a][b] > kMaxHops)
-        throw InputError(kKey, fmt::format("has chips {} and {} {} links apart, and {} are the most", a, b, hops[a][b],
-                                           kMaxHops));
+        throw InputError(kKey,
+                         fmt::format("has chips {} and {} {} links apart, and {} are the most", a, b, hops[a][b], kMaxHops));
     }
   }
   return edges;

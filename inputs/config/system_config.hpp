@@ -32,9 +32,10 @@ struct LinkConfig {
     v(s.credit_cycles, {"credit_cycles", "cycles", 1, 1e6, "freed buffers are reported to the sender at multiples of this"});
     v(s.slot_bytes,
       {"slot_bytes", "B", 1, 4096, "a message takes whole slots of so many bytes, on links only; 1: what it has"});
-    v(s.edges, {"edges", "", 0, 0,
-                "graph: its links, such as \"0-1 1-2:1500 0-2:1500/1200@40\": chips, GB/s there and back, cycles; what is not "
-                "said is bandwidth_gbps and latency_cycles"});
+    v(s.edges,
+      {"edges", "", 0, 0,
+       "graph: its links, such as \"0-1 1-2:1500 0-2:1500/1200@40\": chips, GB/s there and back, cycles; what is not "
+       "said is bandwidth_gbps and latency_cycles"});
   }
 };
 
@@ -50,6 +51,7 @@ struct PartitionConfig {
   Placement placement = Placement::first_touch;
   double interleave_kib = 4;
   std::uint32_t fixed_chip = 0;
+  std::uint32_t compute_chips = 0, memory_chips = 0;
   CtaToChip cta_to_chip = CtaToChip::contiguous;
   CtaToSm cta_to_sm = CtaToSm::round_robin;
   std::uint32_t bcs_block = 2;
@@ -64,6 +66,8 @@ struct PartitionConfig {
     v(s.placement, {"placement", "", 0, 0, "which chip becomes the home of a page"});
     v(s.interleave_kib, {"interleave_kib", "KiB", 0.5, 1 << 20, "chunk of placement = interleaved; a multiple of page_kib"});
     v(s.fixed_chip, {"fixed_chip", "", 0, 255, "home of every page for placement = fixed"});
+    v(s.compute_chips, {"compute_chips", "", 0, 64, "only the first so many chips have SMs (compute dies); 0: all"});
+    v(s.memory_chips, {"memory_chips", "", 0, 64, "only the last so many chips have memory (base dies); 0: all"});
     v(s.cta_to_chip, {"cta_to_chip", "", 0, 0, "how a kernel's CTAs are spread over the chips"});
     v(s.cta_to_sm, {"cta_to_sm", "", 0, 0, "how a chip's CTAs are spread over its SMs"});
     v(s.bcs_block, {"bcs_block", "", 1, 64, "consecutive CTAs that cta_to_sm = bcs keeps on one SM"});
@@ -191,6 +195,17 @@ struct SystemConfig {
   ControlConfig control;
   ObserveConfig observe;
   EnergyConfig energy;
+
+  /// Chips with SMs are the first, chips with memory the last; by default each has both.
+  std::uint32_t compute_chips() const { return partition.compute_chips == 0 ? chips : partition.compute_chips; }
+  std::uint32_t memory_chips() const { return partition.memory_chips == 0 ? chips : partition.memory_chips; }
+  std::uint32_t first_memory_chip() const { return chips - memory_chips(); }
+  bool computes(std::uint32_t chip) const { return chip < compute_chips(); }
+  bool has_memory(std::uint32_t chip) const { return chip >= first_memory_chip(); }
+  /// Where a chip's first touches put pages: itself, or the chip with memory that is its share of them.
+  std::uint32_t nearest_memory(std::uint32_t chip) const {
+    return has_memory(chip) ? chip : first_memory_chip() + chip * memory_chips() / compute_chips();
+  }
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "shown in results"});

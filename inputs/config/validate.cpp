@@ -242,6 +242,30 @@ class Rules {
             "`observe.sharing` and `observe.sm_sharing` cannot both be true: a chip has one observer; run twice");
   }
 
+  /// Compute dies and base dies.
+  void kinds_of_chips() const {
+    const auto& p = c_.partition;
+    if (p.compute_chips == 0 && p.memory_chips == 0) return;
+    require(
+        p.compute_chips <= c_.chips && p.memory_chips <= c_.chips && c_.compute_chips() + c_.memory_chips() >= c_.chips,
+        "`partition.compute_chips` = {} and `partition.memory_chips` = {} do not make up `chips` = {}: each chip has SMs, "
+        "memory, or both",
+        p.compute_chips, p.memory_chips, c_.chips);
+    require(p.placement != Placement::fixed || c_.has_memory(p.fixed_chip),
+            "`partition.fixed_chip` = {} has no memory: it is one of the last `partition.memory_chips` = {} of {}",
+            p.fixed_chip, p.memory_chips, c_.chips);
+    const Roles roles = row_of(c_.llc.organisation).traits.roles;
+    require(
+        roles == Roles(LlcRole::memory_side) || roles == Roles(LlcRole::sm_side),
+        "`llc.organisation` = {} weighs chips that are alike, and `partition.compute_chips` and `memory_chips` make them "
+        "unlike: use memory_side or sm_side",
+        word_of(c_.llc.organisation));
+    require(c_.llc.replication == Replication::shared,
+            "`llc.replication` = {} weighs chips that are alike, and `partition.compute_chips` and `memory_chips` make them "
+            "unlike: use shared",
+            word_of(c_.llc.replication));
+  }
+
   void partition() const {
     const auto& p = c_.partition;
     const double below = std::exp2(std::floor(std::log2(p.page_kib)));
@@ -252,6 +276,7 @@ class Rules {
             p.interleave_kib, p.page_kib);
     require(p.fixed_chip < c_.chips, "`partition.fixed_chip` = {} does not exist: `chips` = {}, counted from 0",
             p.fixed_chip, c_.chips);
+    kinds_of_chips();
     if (p.cta_to_sm == CtaToSm::bcs) {
       require(p.bcs_block <= c_.sm.ctas, "`partition.bcs_block` = {} exceeds `sm.ctas` = {}: a block must fit on an SM",
               p.bcs_block, c_.sm.ctas);

@@ -31,7 +31,7 @@ def over_time(result: Result, most: int) -> tuple[pd.DataFrame, npt.NDArray[np.f
         "ipc": mean("warp.instructions") * result.chips,
         "hits": rates.share(counters, ("llc.hits",), ("llc.accesses",)),
         "links": mean("link.bytes") / capacity.link_bytes_per_cycle(result),
-        "dram": mean("dram.bus_busy") / capacity.dram_channels(result),
+        "dram": mean("dram.bus_busy") * result.chips / result.memory_chips / capacity.dram_channels(result),
         "latency": rates.share(counters, ("load.latency_cycles",), ("load.completed",))})
     return table, rates.edges(counters)
 

@@ -230,8 +230,8 @@ std::string Links::describe_stall() const {
     const bool dateline = c_.machine.config.link.topology == Topology::ring && ch.stage == 1;
     text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
                         ch.neighbour, ch.message_class == 0 ? "requests" : "responses",
-                        dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits,
-                        s.in.size(), s.waiting ? ", the first waits for a credit" : "");
+                        dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits, s.in.size(),
+                        s.waiting ? ", the first waits for a credit" : "");
   }
   return text;
 }

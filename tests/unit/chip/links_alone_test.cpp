@@ -10,8 +10,7 @@ constexpr std::uint32_t kRequest = 0, kResponse = 1;
 
 /// 16 bytes per cycle and 61 cycles to the next chip, credits at multiples of 4; 48 bytes per cycle into the chip.
 struct Bench : Alone {
-  explicit Bench(const SystemConfig& config, std::uint8_t chip = 0)
-      : Alone(config, chip), topology(config.link, 4, chip) {}
+  explicit Bench(const SystemConfig& config, std::uint8_t chip = 0) : Alone(config, chip), topology(config.link, 4, chip) {}
 
   /// A line of 136 bytes, even, so that on a ring it goes up where both ways are equally long.
   Packet line(std::uint8_t source, std::uint8_t home, std::uint32_t token = 0) const {

@@ -164,7 +164,8 @@ TEST_CASE("a graph's ways of equal length are taken by lines in turn, and a way 
 }
 
 TEST_CASE("a graph's links have bandwidths for each direction, and latencies of their own") {
-  const LinkConfig link{.topology = Topology::graph, .bandwidth_gbps = 3, .latency_cycles = 8, .edges = "1-0:5/7@4 1-2@9 2-0:6"};
+  const LinkConfig link{
+      .topology = Topology::graph, .bandwidth_gbps = 3, .latency_cycles = 8, .edges = "1-0:5/7@4 1-2@9 2-0:6"};
   const ChipTopology zero(link, 3, 0), one(link, 3, 1), two(link, 3, 2);
   CHECK(zero.bandwidth_gbps(0) == 7);  // to chip 1
   CHECK(zero.bandwidth_gbps(1) == 6);
@@ -188,7 +189,8 @@ TEST_CASE("links that are none are refused, with what to write") {
     return std::string("none");
   };
   CHECK(error("0-1 1-2:4/5@6") == "none");
-  for (const char* text : {"0", "0-", "0+1", "0-1:", "0-1:x", "0-1@", "0-1@0", "0-1:1/", "0-1 junk", "0-3", "0-1:1e9", "1-1"}) {
+  for (const char* text :
+       {"0", "0-", "0+1", "0-1:", "0-1:x", "0-1@", "0-1@0", "0-1:1/", "0-1 junk", "0-3", "0-1:1e9", "1-1"}) {
     CAPTURE(text);
     CHECK(error(text).find("write A-B, A-B:GBPS, A-B:GBPS/GBPS") != std::string::npos);
   }

@@ -42,6 +42,21 @@ Energy energy(const SystemConfig& c, std::initializer_list<std::pair<Counter, st
 
 }  // namespace
 
+TEST_CASE("a chip without SMs or without memory draws no power for them") {
+  SystemConfig c = priced();
+  c.chips = 2, c.partition.compute_chips = 1, c.partition.memory_chips = 1;
+  const Energy both = energy_of_chip(c, {}, 1'000'000);
+  const Energy compute = energy_of_chip(c, {}, 1'000'000, powered(c, 0));
+  const Energy memory = energy_of_chip(c, {}, 1'000'000, powered(c, 1));
+  CHECK(both[EnergyComponent::sm_static] > 0);
+  CHECK(compute[EnergyComponent::sm_static] == both[EnergyComponent::sm_static]);
+  CHECK(compute[EnergyComponent::dram_static] == 0);
+  CHECK(compute[EnergyComponent::llc_static] == 0);
+  CHECK(memory[EnergyComponent::sm_static] == 0);
+  CHECK(memory[EnergyComponent::dram_static] == both[EnergyComponent::dram_static]);
+  CHECK(memory[EnergyComponent::llc_static] == both[EnergyComponent::llc_static]);
+}
+
 TEST_CASE("a chip that did nothing for no time took nothing") { CHECK(energy(priced(), {}) == Energy{}); }
 
 TEST_CASE("what a chip did costs its events, each in its own component") {

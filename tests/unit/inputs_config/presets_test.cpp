@@ -37,8 +37,8 @@ TEST_CASE("ten presets are compiled in, each valid, documented and named after i
     CHECK(preset.doc.size() > 20);
     CHECK(read_system(preset.name).name == preset.name);
   }
-  CHECK(names == std::vector<std::string>{"a100", "b200", "colab-gpu", "h100-sxm", "h200", "mi250x", "rec-4gpu", "rtx3070",
-                                          "sac-4chip", "selrep-gpu"});
+  CHECK(names == std::vector<std::string>{"a100", "b200", "colab-gpu", "h100-sxm", "h200", "mi250x", "mi300x", "rec-4gpu",
+                                          "rtx3070", "sac-4chip", "selrep-gpu"});
 }
 
 TEST_CASE("docs/systems.md has one row for each key that a preset states or that differs from the defaults") {
@@ -141,6 +141,16 @@ TEST_CASE("real GPUs have the SMs, caches, memory and links of their data sheets
         CHECK_NOTHROW(read_system(p.name, {std::string("llc.organisation=") + organisation, "coherence.protocol=software"}));
     }
   }
+}
+
+TEST_CASE("mi300x has the CUs, caches and memory of its data sheet, on dies of two kinds") {
+  const SystemConfig c = read_system("mi300x");
+  CHECK(c.compute_chips() * c.sm.count == 304);
+  CHECK(c.compute_chips() * c.l2.size_kib == 32768);
+  CHECK(c.memory_chips() * c.llc.size_kib == 262144);
+  CHECK(c.memory_chips() * c.llc.slices * c.llc.slice_gbps == doctest::Approx(17203.2));
+  CHECK(c.memory_chips() * dram_gbps(c) == doctest::Approx(5324.8));
+  CHECK(c.l2.slices * c.l2.memory_gbps == doctest::Approx(2150.4));
 }
 
 TEST_CASE("every DRAM timing set is one that validates with 128-byte lines") {

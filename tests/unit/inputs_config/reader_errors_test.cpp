@@ -73,7 +73,8 @@ TEST_CASE("an unknown word of an enum is answered with the words") {
   CHECK(set_error({"dram.preset=gddr8"}) ==
         "--set: `dram.preset` = \"gddr8\" is not one of: gddr5, gddr5_titanx, gddr6, hbm2, hbm, hbm_selrep, hbm2e, hbm3, "
         "hbm3e, gddr6x, gddr7");
-  CHECK(set_error({"link.topology=3"}) == "--set: `link.topology` must be one of the words ring, full, switch, graph, not 3");
+  CHECK(set_error({"link.topology=3"}) ==
+        "--set: `link.topology` must be one of the words ring, full, switch, graph, not 3");
 }
 
 TEST_CASE("malformed JSON is answered with line and column") {
@@ -92,10 +93,10 @@ TEST_CASE("a key given twice in one object is an error, not a silent choice") {
 TEST_CASE("a system that is neither preset nor file is answered with the nearest preset") {
   CHECK(error_of([] { read_system("sac-4chips"); }) ==
         "sac-4chips: neither a preset nor a file, did you mean `sac-4chip`? "
-        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
   CHECK(file_error(R"({"base": "rtx3080"})") ==
         "`base` = \"rtx3080\" is not a preset, did you mean `rtx3070`? "
-        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
 }
 
 TEST_CASE("a folder in place of a file is an error that names it") {

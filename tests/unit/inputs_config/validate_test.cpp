@@ -16,6 +16,25 @@ std::string rule(const std::vector<std::string>& sets) {
 }
 }  // namespace
 
+TEST_CASE("dies of two kinds make up the chips, and go with organisations that do not weigh them") {
+  const auto with = [](std::uint32_t compute, std::uint32_t memory) {
+    SystemConfig c = read_system("sac-4chip", {"llc.organisation=memory_side"});
+    c.partition.compute_chips = compute, c.partition.memory_chips = memory;
+    return c;
+  };
+  CHECK_NOTHROW(validate(with(3, 1)));
+  CHECK_NOTHROW(validate(with(2, 4)));
+  for (const auto& [compute, memory] : {std::pair{2, 1}, std::pair{5, 4}, std::pair{4, 5}})
+    CHECK(error_of([&, c = with(compute, memory)] { validate(c); }).find("do not make up `chips` = 4") != std::string::npos);
+  SystemConfig c = with(3, 1);
+  c.partition.placement = Placement::fixed;
+  CHECK(error_of([&] { validate(c); }).find("`partition.fixed_chip` = 0 has no memory") != std::string::npos);
+  c = with(3, 1), c.llc.organisation = LlcOrganisation::sac;
+  CHECK(error_of([&] { validate(c); }).find("`llc.organisation` = sac weighs chips that are alike") != std::string::npos);
+  c = with(3, 1), c.llc.replication = Replication::degree_2;
+  CHECK(error_of([&] { validate(c); }).find("weighs chips that are alike") != std::string::npos);
+}
+
 TEST_CASE("a configuration made in code is checked for ranges, too") {
   SystemConfig c;
   CHECK_NOTHROW(validate(c));

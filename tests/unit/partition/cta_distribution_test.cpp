@@ -26,6 +26,13 @@ TEST_CASE("contiguous ranges are [c N / C, (c + 1) N / C)") {
   CHECK(ChipCtas(CtaToChip::contiguous, 10, 1, 4, 16).count() == 3);
 }
 
+TEST_CASE("chips without SMs have no CTAs") {
+  for (const CtaToChip kind : {CtaToChip::contiguous, CtaToChip::round_robin, CtaToChip::per_sm}) {
+    CHECK(ChipCtas(kind, 100, 3, 4, 8).count() > 0);
+    CHECK(ChipCtas(kind, 100, 4, 4, 8).count() == 0);
+  }
+}
+
 TEST_CASE("round robin over chips covers every CTA once") {
   for (std::uint64_t n : {0, 1, 3, 4, 5, 481}) {
     std::set<std::uint64_t> seen;

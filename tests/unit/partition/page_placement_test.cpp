@@ -36,6 +36,35 @@ TEST_CASE("a chunk must be a multiple of the page, and the fixed chip must exist
   CHECK_THROWS_AS(StaticPlacement{config}, InputError);
 }
 
+SystemConfig base_dies() {
+  SystemConfig c;
+  c.chips = 12, c.partition.compute_chips = 8, c.partition.memory_chips = 4;
+  return c;
+}
+
+TEST_CASE("chunks are dealt to the chips with memory, whose lines are numbered without gaps") {
+  SystemConfig c = base_dies();
+  c.partition.placement = Placement::interleaved;
+  const StaticPlacement placement(c);
+  const HomeLines lines(c);
+  const std::uint64_t in_page = c.partition.page_bytes() / c.line_bytes;
+  for (std::uint64_t page = 0; page < 64; ++page) {
+    CHECK(placement.home({page}) == 8 + page % 4);
+    const LineAddr line{page * in_page + 5};
+    CHECK(lines.local(line) == page / 4 * in_page + 5);
+    CHECK(lines.global(lines.local(line), placement.home({page})).value == line.value);
+  }
+}
+
+TEST_CASE("what a chip without memory touches first lies at the one that is its share of them") {
+  FirstTouch homes(base_dies());
+  for (LpId chip = 0; chip < 12; ++chip) homes.add({10, {chip}, chip});
+  std::vector<FirstTouch::Answer> answers;
+  homes.settle(11, answers);
+  const std::uint8_t want[] = {8, 8, 9, 9, 10, 10, 11, 11, 8, 9, 10, 11};
+  for (LpId chip = 0; chip < 12; ++chip) CHECK(homes.homes().find({chip}) == want[chip]);
+}
+
 TEST_CASE("first touch is not known from the address") { CHECK(StaticPlacement(SystemConfig{}).home({7}) == kUnknownHome); }
 
 TEST_CASE("the lowest (cycle, chip) wins whatever the order of arrival") {
