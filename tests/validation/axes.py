@@ -4,12 +4,20 @@
 `organisations` is {name: settings}, the first of which is the baseline of its point. Runs are kept in a file, a line each, so
 that a study of hours can be made in several sittings."""
 
+import argparse
 import csv
 import dataclasses
 import json
 import pathlib
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
+
+import results_page
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- sensitivity: written by sensitivity.py -->", "<!-- end of sensitivity -->"
 
 Settings = dict[str, Any]
 Runs = dict[tuple[str, str], dict[str, float]]  # by workload and variant
@@ -79,12 +87,44 @@ class Study:
         base, other = runs.get((workload, own)), runs.get((workload, organisation + suffix))
         return base[self.figures[0]] / other[self.figures[0]] if base and other else None
 
-    def sweep(self, command: list[str], out: pathlib.Path, axes: list[str] | None, names: list[str] | None) -> list[str]:
-        """The command that runs what is asked for into `out`, after its experiment has been written there."""
+    def sweep(self, atoll: str, jobs: str, out: pathlib.Path, axes: list[str], names: list[str]) -> list[tuple[str, str]]:
+        """Runs what is asked for and not in `out` yet. Its workloads and variants."""
         out.mkdir(parents=True, exist_ok=True)
         whole = self.asked(axes, names)
         for w in whole["workloads"]:
             w["path"] = str((self.experiment.parent / w["path"]).resolve())
         path = out / "asked.json"
         path.write_text(json.dumps(whole, indent=1))
-        return [*command, "sweep", str(path), "--out", str(out)]
+        subprocess.run([atoll, "sweep", str(path), "--out", str(out), "--jobs", jobs], check=True)
+        return [(w["name"], v["name"]) for w in whole["workloads"] for v in whole["variants"]]
+
+
+def main(study: Study, doc: str, page: pathlib.Path, figures: Callable[[pathlib.Path], dict[str, float]],
+         tables: Callable[[Runs], list[str]]) -> None:
+    """The command line of a study: figures(result file) of a run, tables(runs) for the page."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", default="2")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results" / study.experiment.stem)
+    parser.add_argument("--atoll", default=str(ROOT / "build/release/atoll"))
+    parser.add_argument("--only", nargs="+", choices=[a.split(",")[0] for a in study.axes], help="axes; default: all")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--kept", action="store_true", help="run nothing")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("names", nargs="*", help="workloads; default: all")
+    asked = parser.parse_args()
+    if asked.update:
+        study.experiment.write_text(study.text())
+        return
+    if asked.check:
+        same = study.experiment.read_text() == study.text()
+        sys.exit(0 if same else f"{study.experiment.name} is not what sensitivity.py writes: --update")
+    runs = study.read_kept()
+    if not asked.kept:
+        axes, out = [a for a in study.axes if not asked.only or a.split(",")[0] in asked.only], asked.out.resolve()
+        runs |= {(w, v): figures(out / f"{w}__{v}.h5") for w, v in study.sweep(asked.atoll, asked.jobs, out, axes, asked.names)}
+    lines = tables(runs)
+    print("\n".join(lines))
+    if asked.write:
+        study.keep(runs)
+        results_page.write(page, lines, BEGIN, END)

@@ -8,25 +8,21 @@ One command runs every point and prints the tables, on traces of record.py; what
 keeps what the runs gave in sensitivity.csv, beside what was kept before, and puts its tables into docs/validation/rec.md.
 --kept makes the tables from what is kept, without a run. Needs h5py."""
 
-import argparse
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import axes
 import published
 import report
-import results_page
 from axes import Settings, Study
 
-BEGIN, END = "<!-- sensitivity: written by sensitivity.py -->", "<!-- end of sensitivity -->"
 ENTRIES, L2_KIB, LINK = 2048, 512, 37.5  # of a GPU of a quarter of the size
 DIRECTORY: Settings = {"coherence.protocol": "directory"}
 REC: Settings = {"coherence.protocol": "rec"}
 
 # Axis, its points in order, and what each sets; nothing is the machine of the paper, of which all are a quarter. Names are
-# those of the whole machine. Inputs stay the same on more GPUs and on the one like Ada: more of them per input, and as large
-# caches as that one's leave little to evict.
+# those of the whole machine. Inputs stay the same on more GPUs, and on the one like Ada, whose caches leave little to evict.
 AXES: dict[str, dict[str, Settings]] = {
     "range, B": {"128": {"coherence.range_bytes": 128}, "256": {"coherence.range_bytes": 256},
                  "512": {"coherence.range_bytes": 512}, "1024": {}, "2048": {"coherence.range_bytes": 2048},
@@ -101,36 +97,5 @@ def tables(runs):
     return lines
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", default="2")
-    parser.add_argument("--out", type=pathlib.Path, default=report.ROOT / "results/rec_sensitivity")
-    parser.add_argument("--atoll", default=str(report.ROOT / "build/release/atoll"))
-    parser.add_argument("--only", nargs="+", choices=[a.split(",")[0] for a in AXES], help="axes; default: all")
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--kept", action="store_true", help="run nothing")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--update", action="store_true")
-    parser.add_argument("names", nargs="*", help="programs; default: all")
-    asked = parser.parse_args()
-    if asked.update:
-        STUDY.experiment.write_text(STUDY.text())
-        return
-    if asked.check:
-        same = STUDY.experiment.read_text() == STUDY.text()
-        sys.exit(0 if same else f"{STUDY.experiment.name} is not what sensitivity.py writes: --update")
-    runs = STUDY.read_kept()
-    if not asked.kept:
-        axes = [a for a in AXES if not asked.only or a.split(",")[0] in asked.only]
-        out, names = asked.out.resolve(), asked.names or list(published.WORKLOADS)
-        subprocess.run([*STUDY.sweep([asked.atoll], out, axes, names), "--jobs", asked.jobs], check=True)
-        runs |= {(w, v["name"]): figures(out / f"{w}__{v['name']}.h5") for w in names for v in STUDY.asked(axes)["variants"]}
-    lines = tables(runs)
-    print("\n".join(lines))
-    if asked.write:
-        STUDY.keep(runs)
-        results_page.write(report.PAGE, lines, BEGIN, END)
-
-
 if __name__ == "__main__":
-    main()
+    axes.main(STUDY, __doc__, report.PAGE, figures, tables)
