@@ -297,7 +297,7 @@ void Chip::curtail() {
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
-    if (c_.machine.has_l2) return empty_l2();
+    if (c_.machine.has_l2 && !c_.machine.directories()) return empty_l2();
     leave_kernel();
   } else if (phase_ == Phase::emptying) {
     const bool done = std::ranges::none_of(l2(), [](const LlcSlice& s) { return s.busy() || s.fetching(); });

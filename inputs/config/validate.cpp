@@ -82,15 +82,27 @@ class Rules {
     const L2Config& l2 = c_.l2;
     if (!l2.present()) return;
     const auto only = [&](bool holds, std::string_view key, const auto& value) {
-      require(holds,
-              "`l2.slices` = {} goes with `llc.organisation` = memory_side, `llc.replication` = shared, "
-              "`coherence.protocol` = software and `noc.virtual_channels` = 0 only, not with `{}` = {} "
-              "(docs/organisations.md, Two shared levels)",
-              l2.slices, key, value);
+      require(
+          holds,
+          "`l2.slices` = {} goes with `llc.organisation` = memory_side, `llc.replication` = shared, "
+          "`coherence.protocol` = software or a home's directory and `noc.virtual_channels` = 0 only, not with `{}` = {} "
+          "(docs/organisations.md, Two shared levels)",
+          l2.slices, key, value);
     };
     only(c_.llc.organisation == LlcOrganisation::memory_side, "llc.organisation", word_of(c_.llc.organisation));
     only(c_.llc.replication == Replication::shared, "llc.replication", word_of(c_.llc.replication));
-    only(c_.coherence.protocol == CoherenceProtocol::software, "coherence.protocol", word_of(c_.coherence.protocol));
+    if (row_of(c_.coherence.protocol).home.present) {
+      require(
+          c_.compute_chips() + c_.memory_chips() == c_.chips,
+          "`coherence.protocol` = {} tells other chips' L2s of a write, and not the home's own: with `l2.slices` = {} it "
+          "takes homes without SMs (`partition.compute_chips`, `memory_chips`), or use software",
+          word_of(c_.coherence.protocol), l2.slices);
+      require(l2.writes == L2Writes::through,
+              "`coherence.protocol` = {} has homes know of every write: with `l2.slices` = {} set `l2.writes` = through",
+              word_of(c_.coherence.protocol), l2.slices);
+    } else {
+      only(c_.coherence.protocol == CoherenceProtocol::software, "coherence.protocol", word_of(c_.coherence.protocol));
+    }
     only(c_.noc.virtual_channels == 0, "noc.virtual_channels", c_.noc.virtual_channels);
     require(l2.size_kib % c_.scale == 0, "`scale` = {} does not divide `l2.size_kib` = {}: take a power of two", c_.scale,
             l2.size_kib);

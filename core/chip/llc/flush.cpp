@@ -22,7 +22,7 @@ KernelEndRule kernel_end_rule(const SystemConfig& config, const PolicyTraits& tr
 }
 
 bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& replication, const KernelEndRule& rule) {
-  const bool home_directory = m.home_directory && role != LlcRole::memory_side;
+  const bool home_directory = m.home_directory && (role != LlcRole::memory_side || m.has_l2);
   return role == LlcRole::sm_side || home_directory || rule.clean || rule.write_back || m.replicates_read_only ||
          replication.level != 0;
 }
@@ -31,6 +31,7 @@ bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& repli
 /// Replicas go in any case: what this kernel only read the next may write (SelRep section III-B).
 KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, const KernelEndRule& rule) {
   if (rule.clean) return {Flush::clean, false};
+  if (m.directories() && m.has_l2) return {rule.write_back ? Flush::clean : Flush::none, false};
   if (m.directories() && role != LlcRole::memory_side)
     return rule.any_role_next ? leave_directories(m)
                               : KernelEndFlush{m.replicates || rule.write_back ? Flush::clean : Flush::none, false};

@@ -42,7 +42,7 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
       write_(c.machine.home_directory ? 1 + directions : 1, 1, l2_ ? c.machine.l2_memory_bpc : c.machine.slice_bpc),
       fill_port_(c.machine.l2_memory_bpc) {
   if (c.machine.full_map) full_map_.emplace();
-  if (c.machine.home_directory) home_.emplace(c.machine.config.chips);
+  if (c.machine.home_directory) home_.emplace(c.machine.config.chips, c.machine.has_l2 ? c.machine.llc.slices : 1);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + level_.request_flight);
 }
 

@@ -163,7 +163,8 @@ class LlcSlice {
   void pass_to_home(const Packet& p, bool hit);
   bool writes_through(const Packet& p) const;
   bool uses_full_map() const { return full_map_ && c_.sm_side(); }
-  bool uses_home_directory() const { return home_ && c_.role != LlcRole::memory_side; }
+  /// Of an L2's lines the LLC behind it keeps the directory.
+  bool uses_home_directory() const { return home_ && (c_.machine.has_l2 ? !l2_ : c_.role != LlcRole::memory_side); }
   void end_copies(const Packet& atomic);
   void put_written(std::uint32_t i, const Packet& p);
   bool atomic(const Packet& p, std::uint32_t queue);

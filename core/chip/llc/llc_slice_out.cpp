@@ -115,7 +115,7 @@ void LlcSlice::pump_out() {
       },
       [&](const Packet& p, std::uint32_t lane, Cycle depart) {
         if (other_ != nullptr && !l2_) return answer_l2(p, lane, depart);
-        const Cycle at = depart + c_.machine.config.noc.response_latency_cycles;
+        const Cycle at = depart + (l2_ && lane != 0 ? level_.below : c_.machine.config.noc.response_latency_cycles);
         if (lane == 0) {
           c_.schedule(at, EventKind::response_arrive, c_.machine.cluster_port(p.sm, p.slice), 0, p);
         } else {
@@ -181,8 +181,7 @@ void LlcSlice::pump_write() {
         } else if (p.home == c_.chip) {
           channel(p.line).push(p);
         } else {
-          c_.schedule(depart + c_.machine.config.noc.memory_latency_cycles, EventKind::egress_arrive, links_->channel_for(p),
-                      0, p);
+          c_.schedule(depart + c_.machine.link_to_fetcher, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }
         unstall();
         if (flushing()) c_.schedule(c_.now(), EventKind::slice_flush, id_);

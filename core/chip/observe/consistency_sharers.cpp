@@ -22,7 +22,8 @@ void ConsistencyChecker::watch(Chip& chip) {
 
 /// Homes keep track of the copies in other chips now.
 bool ConsistencyChecker::tracks(const Context& c) const {
-  return (c.machine.full_map && c.sm_side()) || (c.machine.home_directory && c.role != LlcRole::memory_side);
+  return (c.machine.full_map && c.sm_side()) ||
+         (c.machine.home_directory && (c.role != LlcRole::memory_side || c.machine.has_l2));
 }
 
 void ConsistencyChecker::on_llc_forget(const Context& c) {

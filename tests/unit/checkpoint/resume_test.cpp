@@ -41,7 +41,12 @@ TEST_CASE("a run that goes on from any of its checkpoints, on 1, 2, 3 or 5 ranks
 TEST_CASE("every organisation, with and without L1s that serve each other, goes on from the middle on two ranks" *
           doctest::test_suite("stress")) {
   std::uint32_t seed = 0;
-  for (const SystemConfig& base : machines(tiny(3))) {
+  std::vector<SystemConfig> systems = machines(tiny(3));
+  for (const std::uint32_t kind : {2u, 6u, 9u}) {
+    separate_dies(systems.emplace_back(tiny(4)), kind);
+    link_as_graph(systems.back(), kind);
+  }
+  for (const SystemConfig& base : systems) {
     SystemConfig c = base;
     c.llc.size_kib = 16, c.l1.size_kib = 1, c.sac.crd_sets = 32, c.sac.threshold = 0, c.control.latency_cycles = 100;
     c.partition.placement = Placement::first_touch;

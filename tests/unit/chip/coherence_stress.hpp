@@ -148,6 +148,9 @@ inline StressCase stress_case(std::uint32_t seed) {
   if (plain && c.llc.organisation == LlcOrganisation::memory_side && seed % 2 == 0) {
     add_l2(c, seed / 2);
     result.name += c.l2.writes == L2Writes::back ? " L2" : " L2 through";
+  } else if (plain && c.llc.organisation == LlcOrganisation::memory_side) {
+    separate_dies(c, seed / 2);
+    result.name = fmt::format("dies {} L2 through", word_of(c.coherence.protocol));
   }
   return result;
 }

@@ -1,4 +1,8 @@
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "run.hpp"
 
 namespace atl::test {
@@ -20,6 +24,30 @@ inline void add_l2(SystemConfig& c, std::uint32_t seed) {
   c.l2.writes = seed % 2 == 0 ? L2Writes::back : L2Writes::through;
   c.l2.sectored = c.llc.sectored || seed % 5 == 0;
   c.l2.memory_gbps = seed % 4 == 0 ? 4 : 64;
+}
+
+/// A tree with a circle in it, whose links are all unlike.
+inline void link_as_graph(SystemConfig& c, std::uint32_t seed) {
+  c.link.topology = Topology::graph, c.link.edges = "";
+  const std::uint32_t latency = c.link.latency_cycles;
+  for (std::uint32_t chip = 1; chip < c.chips; ++chip)
+    c.link.edges += fmt::format("{}-{}:{}/{}@{} ", (chip - 1) / 2, chip, 4 + (seed + chip) % 13, 2 + (seed * chip) % 7,
+                                latency + (seed + chip) % 3);
+  if (c.chips > 2) c.link.edges += fmt::format("{}-{}", c.chips == 3 ? 1 : 0, c.chips - 1 == 2 ? 2 : c.chips - 1);
+}
+
+/// Compute dies with an L2 that writes through, and base dies whose LLCs keep a directory of all L2s, or none.
+inline void separate_dies(SystemConfig& c, std::uint32_t seed) {
+  using enum CoherenceProtocol;
+  constexpr CoherenceProtocol kProtocols[] = {software, directory, hmg, rec, rec_adaptive, ideal};
+  c.chips = std::max(c.chips, 3u);
+  c.partition.memory_chips = 1 + seed % (c.chips - 2), c.partition.compute_chips = c.chips - c.partition.memory_chips;
+  c.partition.fixed_chip = c.chips - 1;
+  c.llc.organisation = LlcOrganisation::memory_side, c.llc.replication = Replication::shared;
+  c.coherence.protocol = kProtocols[seed / 2 % 6];
+  c.coherence.directory_entries = 8, c.coherence.directory_ways = 4, c.coherence.range_bytes = 1024;
+  add_l2(c, seed);
+  c.l2.writes = L2Writes::through;
 }
 
 /// Four SMs per chip that serve each other's misses, in clusters of two or four, with everything else varied by the seed.

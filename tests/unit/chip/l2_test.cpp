@@ -290,5 +290,54 @@ TEST_CASE("random programs on random machines with an L2 read nothing stale, los
   CHECK(written_back > 10000);
 }
 
+TEST_CASE("homes without SMs keep directories of the L2s that ask them: random programs read nothing stale") {
+  std::uint64_t sectors = 0, invalidations = 0, found = 0, acknowledged = 0;
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    StressCase s = stress_case(seed);
+    SystemConfig& c = s.system;
+    c.llc.remote_writes = RemoteWrites::through;
+    separate_dies(c, seed);
+    if (seed % 4 == 1) link_as_graph(c, seed);
+    if (seed % 3 == 0) minimise(c);
+    s.shape.ops = 40, s.shape.kernels = 3;
+    ScriptedWorkload w = stress_workload(c, s.shape, seed);
+    ConsistencyChecker checker;
+    RunResult r;
+    SerialTransport transport;
+    SimulationOptions options;
+    options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
+    validate(c);
+    REQUIRE_NOTHROW(r = *simulate(transport, c, w, RankMap::spread(c.chips, 1), options));
+    CHECK_NOTHROW(checker.check_final_image());
+    CHECK(r.complete);
+    sectors += checker.counts().checked, acknowledged += checker.counts().endings;
+    invalidations += total(r, Counter::coherence_invalidations), found += total(r, Counter::coherence_invalidation_hits);
+  }
+  CHECK(sectors > 50000);
+  CHECK(invalidations > 10000);
+  CHECK(found > 1000);
+  CHECK(acknowledged == invalidations);
+}
+
+TEST_CASE("under a home's directory an L2 keeps its lines from kernel to kernel, until another chip writes them") {
+  SystemConfig c = tiny(3);
+  c.partition.compute_chips = 2, c.partition.memory_chips = 1, c.partition.fixed_chip = 2;
+  c.llc.organisation = LlcOrganisation::memory_side, c.coherence.protocol = CoherenceProtocol::directory;
+  c.l2.slices = 2, c.l2.size_kib = 16, c.l2.ways = 4, c.l2.writes = L2Writes::through;
+  constexpr std::uint64_t kLine = 0x100000;
+  ScriptedWorkload w;
+  w.kernel(2), w.warp(0).load(kLine, 0);     // chip 0 fetches it
+  w.kernel(2), w.warp(0).load(kLine, 0);     // and still has it
+  w.kernel(2), w.warp(1).store(kLine, 0xF);  // chip 1 writes it
+  w.kernel(2), w.warp(0).load(kLine, 0);     // chip 0 must ask again
+  const RunResult r = run(c, w);
+  CHECK(r.chips[0].totals[Counter::l2_hits] == 1);
+  CHECK(r.chips[0].totals[Counter::l2_misses] == 2);
+  CHECK(r.chips[2].totals[Counter::coherence_invalidations] == 1);
+  CHECK(r.chips[0].totals[Counter::coherence_invalidation_hits] == 1);
+  CHECK(r.chips[2].totals[Counter::directory_lookups] == 3);
+}
+
 }  // namespace
 }  // namespace atl

@@ -37,24 +37,24 @@ bool Home::take_invalidation(LlcSlice& s, const Packet& p) {
   c.count[Counter::coherence_evict_invalidation_hits] += hit && evicted;
   if (c.observer != nullptr) [[unlikely]]
     c.observer->on_llc_obey(c, s.id_, p);
-  ++owed_[p.source];
+  ++owed_[p.source * slices_ + (slices_ == 1 ? 0 : p.slice)];
   if (!std::exchange(acks_timed_, true)) c.schedule((c.now() / kGather + 1) * kGather, EventKind::slice_acks, s.id_);
   return true;
 }
 
-/// These answers always enter the response queue, like those of a fill: there is one for each chip at most.
+/// These answers always enter the response queue, like those of a fill: there is one for each slice that is owed at most.
 void Home::acknowledge(LlcSlice& s) {
   acks_timed_ = false;
-  for (std::uint32_t chip = 0; chip < owed_.size(); ++chip) {
-    const std::uint32_t number = std::exchange(owed_[chip], 0);
+  for (std::uint32_t i = 0; i < owed_.size(); ++i) {
+    const std::uint32_t number = std::exchange(owed_[i], 0);
     if (number == 0) continue;
     const Packet p{.line = {s.id_},  // of no line; splits equal ways round a ring
                    .entry = number - 1,
-                   .source = static_cast<std::uint8_t>(chip),
+                   .source = static_cast<std::uint8_t>(i / slices_),
                    .home = s.c_.chip,
                    .kind = PacketKind::invalidate_ack,
                    .flags = kToSlice,
-                   .slice = static_cast<std::uint8_t>(s.id_)};
+                   .slice = static_cast<std::uint8_t>(slices_ == 1 ? s.id_ : i % slices_)};
     s.out_.push(s.lane_of(p), p);
   }
   s.pump_out();

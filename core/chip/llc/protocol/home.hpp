@@ -19,7 +19,8 @@ class LlcSlice;
 /// the background and name no queue; `coherence.invalidation_queue` has the own SMs' writes wait for one.
 class Home {
  public:
-  explicit Home(std::uint32_t chips) : owed_(chips) {}
+  /// `slices`: of a home that invalidate lines of this slice.
+  Home(std::uint32_t chips, std::uint32_t slices) : slices_(slices), owed_(chips * slices) {}
   void connect(HomeAgent& agent) { agent_ = &agent; }
 
   /// Serves a request at the home or at the requester. False: its queue waits.
@@ -40,7 +41,8 @@ class Home {
   bool write_both(LlcSlice& s, const Packet& p, std::uint32_t queue);
 
   HomeAgent* agent_ = nullptr;
-  std::vector<std::uint32_t> owed_;  ///< [chip] invalidations taken from it and not yet acknowledged
+  std::uint32_t slices_;
+  std::vector<std::uint32_t> owed_;  ///< [chip][slice] invalidations taken from it and not yet acknowledged
   bool acks_timed_ = false;
 };
 
