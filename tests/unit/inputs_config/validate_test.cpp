@@ -16,6 +16,19 @@ std::string rule(const std::vector<std::string>& sets) {
 }
 }  // namespace
 
+TEST_CASE("directories of L2s take homes without SMs, and L2s that write through") {
+  const std::initializer_list<std::string> kL2 = {"llc.organisation=memory_side", "l2.slices=16", "coherence.protocol=rec"};
+  const auto error = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), kL2.begin(), kL2.end());
+    return error_of([&] { read_system("sac-4chip", more); });
+  };
+  CHECK(error({}).find("tells other chips' L2s of a write, and not the home's own") != std::string::npos);
+  CHECK(error({"partition.compute_chips=3", "partition.memory_chips=1"}).find("set `l2.writes` = through") !=
+        std::string::npos);
+  CHECK_NOTHROW(read_system("sac-4chip", {"llc.organisation=memory_side", "l2.slices=16", "coherence.protocol=rec",
+                                          "partition.compute_chips=3", "partition.memory_chips=1", "l2.writes=through"}));
+}
+
 TEST_CASE("dies of two kinds make up the chips, and go with organisations that do not weigh them") {
   const auto with = [](std::uint32_t compute, std::uint32_t memory) {
     SystemConfig c = read_system("sac-4chip", {"llc.organisation=memory_side"});
@@ -249,7 +262,7 @@ TEST_CASE("COLAB needs an L1, clusters of 2 to 16 SMs and a power of two of sets
 TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coherence, and what else is asked for is named") {
   const std::string only =
       "`l2.slices` = 16 goes with `llc.organisation` = memory_side, `llc.replication` = shared, `coherence.protocol` = "
-      "software and `noc.virtual_channels` = 0 only, not with ";
+      "software or a home's directory and `noc.virtual_channels` = 0 only, not with ";
   const std::string where = " (docs/organisations.md, Two shared levels)";
   const auto with = [](std::vector<std::string> sets) {
     sets.insert(sets.begin(), {"l2.slices=16", "llc.organisation=memory_side"});
@@ -261,9 +274,13 @@ TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coheren
     CHECK(with({"llc.organisation=" + organisation}) == only + "`llc.organisation` = " + organisation + where);
   for (const std::string replication : {"degree_2", "private", "adaptive", "selrep"})
     CHECK(with({"llc.replication=" + replication}) == only + "`llc.replication` = " + replication + where);
-  for (const std::string protocol :
-       {"full_map", "directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"})
+  for (const std::string protocol : {"full_map", "none_remote", "l1_only"})
     CHECK(with({"coherence.protocol=" + protocol}) == only + "`coherence.protocol` = " + protocol + where);
+  for (const std::string protocol : {"directory", "hmg", "rec", "rec_adaptive", "ideal"})
+    CHECK(with({"coherence.protocol=" + protocol}) ==
+          "`coherence.protocol` = " + protocol +
+              " tells other chips' L2s of a write, and not the home's own: with `l2.slices` = 16 it takes homes without SMs "
+              "(`partition.compute_chips`, `memory_chips`), or use software");
   CHECK(with({"l2.ways=15"}) ==
         "`l2.size_kib` = 4096 cannot be divided into sets of `l2.slices` = 16 x `l2.ways` = 15 x `line_bytes` = 128: "
         "it must be a multiple of 30720 bytes");
