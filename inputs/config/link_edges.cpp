@@ -22,7 +22,8 @@ class Word {
   template <class T> T number(double least, double most) {
     T value{};
     const auto [next, error] = std::from_chars(at_, end_, value);
-    if (error != std::errc{} || static_cast<double>(value) < least || static_cast<double>(value) > most)
+    const auto number = static_cast<double>(value);
+    if (error != std::errc{} || !(number >= least && number <= most))  // nor is `nan` one
       refuse(fmt::format("a number from {} to {} is missing", least, most));
     at_ = next;
     return value;

@@ -189,8 +189,8 @@ TEST_CASE("links that are none are refused, with what to write") {
     return std::string("none");
   };
   CHECK(error("0-1 1-2:4/5@6") == "none");
-  for (const char* text :
-       {"0", "0-", "0+1", "0-1:", "0-1:x", "0-1@", "0-1@0", "0-1:1/", "0-1 junk", "0-3", "0-1:1e9", "1-1"}) {
+  for (const char* text : {"0", "0-", "0+1", "0-1:", "0-1:x", "0-1@", "0-1@0", "0-1:1/", "0-1 junk", "0-3", "0-1:1e9",
+                           "0-1:nan", "0-1:inf", "1-1"}) {
     CAPTURE(text);
     CHECK(error(text).find("write A-B, A-B:GBPS, A-B:GBPS/GBPS") != std::string::npos);
   }
