@@ -155,17 +155,18 @@ Gate* Links::destination_gate(const Packet& p) {
 /// The slice of this chip that an arriving request goes to: `p.slice` is the one that asked where that is a slice. It stands
 /// for the home's too, unless the home looks the line up and the one that asked is a replica's or an L2's.
 std::uint32_t Links::slice_for(const Packet& p) const {
-  if (p.kind == PacketKind::invalidate && c_.machine.has_l2)  // of an L2's copy
-    return c_.machine.llc.slices + c_.machine.front_map.slice(p.line);
-  if (c_.machine.has_l2) return c_.machine.map.slice(p.line);
+  if (c_.machine.has_l2) [[unlikely]] {
+    const bool copy = p.kind == PacketKind::invalidate;  // which an L2 has
+    return copy ? c_.machine.llc.slices + c_.machine.front_map.slice(p.line) : c_.machine.map.slice(p.line);
+  }
   const bool looks_up = !c_.sm_side() || c_.machine.home_directory;
   return p.has(kToSlice) && c_.machine.replicates && looks_up ? c_.machine.map.slice(p.line) : p.slice;
 }
 
 /// The slice of this chip that an answer goes to.
 LlcSlice& Links::fetcher(const Packet& p) const {
-  if (p.kind == PacketKind::invalidate_ack) return slices_[p.slice];  // the home's, which an L2 has none of
-  return slices_.last(c_.machine.front_slices)[p.slice];
+  const bool of_l2 = c_.machine.has_l2 && p.kind != PacketKind::invalidate_ack;  // what the home's slice gets
+  return slices_[p.slice + (of_l2 ? c_.machine.llc.slices : 0)];
 }
 
 void Links::pump_in(std::uint32_t channel) {
