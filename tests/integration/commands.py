@@ -188,7 +188,7 @@ class Commands(program.ProgramTest):
     def test_list_names_every_preset(self):
         listed = self.succeeds(["list"]).out
         for name in ("sac-4chip", "selrep-gpu", "rec-4gpu", "colab-gpu", "rtx3070", "a100", "h100-sxm", "h200", "b200", "mi250x",
-                     "mi300x"):
+                     "mi300x", "qv100", "rtx2060", "titanx"):
             self.assertIn(name, listed)
             json.loads(self.succeeds(["config", name]).out)
 

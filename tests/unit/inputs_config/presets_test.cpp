@@ -37,8 +37,8 @@ TEST_CASE("ten presets are compiled in, each valid, documented and named after i
     CHECK(preset.doc.size() > 20);
     CHECK(read_system(preset.name).name == preset.name);
   }
-  CHECK(names == std::vector<std::string>{"a100", "b200", "colab-gpu", "h100-sxm", "h200", "mi250x", "mi300x", "rec-4gpu",
-                                          "rtx3070", "sac-4chip", "selrep-gpu"});
+  CHECK(names == std::vector<std::string>{"a100", "b200", "colab-gpu", "h100-sxm", "h200", "mi250x", "mi300x", "qv100",
+                                          "rec-4gpu", "rtx2060", "rtx3070", "sac-4chip", "selrep-gpu", "titanx"});
 }
 
 TEST_CASE("docs/systems.md has one row for each key that a preset states or that differs from the defaults") {
@@ -118,6 +118,21 @@ TEST_CASE("rtx3070 has four L1 sets, 64 LLC sets per slice and 448 GB/s of DRAM"
   CHECK(c.noc.cluster_gbps == doctest::Approx(40 * 1.132));
   CHECK(c.dram.timing.ccdl == 6);
   CHECK(c.sm.scheduler == WarpScheduler::lrr);
+}
+
+TEST_CASE("Accel-Sim's other GPUs have the bandwidths that its configurations make") {
+  struct Gpu {
+    const char* name;
+    std::uint32_t llc_sets;
+    double dram_gbps;
+  };
+  for (const Gpu& gpu : {Gpu{"qv100", 32, 870.4}, Gpu{"rtx2060", 64, 336.048}, Gpu{"titanx", 64, 480}}) {
+    const SystemConfig c = read_system(gpu.name);
+    CAPTURE(gpu.name);
+    CHECK(c.llc.size_kib * 1024 / c.llc.slices / c.line_bytes / c.llc.ways == gpu.llc_sets);
+    CHECK(dram_gbps(c) == doctest::Approx(gpu.dram_gbps));
+    if (c.l1.enabled) CHECK(c.l1.size_kib * 1024 / c.line_bytes / c.l1.ways == 4);
+  }
 }
 
 TEST_CASE("real GPUs have the SMs, caches, memory and links of their data sheets") {

@@ -93,10 +93,14 @@ TEST_CASE("a key given twice in one object is an error, not a silent choice") {
 TEST_CASE("a system that is neither preset nor file is answered with the nearest preset") {
   CHECK(error_of([] { read_system("sac-4chips"); }) ==
         "sac-4chips: neither a preset nor a file, did you mean `sac-4chip`? "
-        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, qv100, rec-4gpu, rtx2060, rtx3070, sac-4chip, "
+        "selrep-gpu, "
+        "titanx)");
   CHECK(file_error(R"({"base": "rtx3080"})") ==
         "`base` = \"rtx3080\" is not a preset, did you mean `rtx3070`? "
-        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, rec-4gpu, rtx3070, sac-4chip, selrep-gpu)");
+        "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, qv100, rec-4gpu, rtx2060, rtx3070, sac-4chip, "
+        "selrep-gpu, "
+        "titanx)");
 }
 
 TEST_CASE("a folder in place of a file is an error that names it") {
