@@ -36,6 +36,7 @@ SystemConfig with_plugin(SystemConfig c) {
   c.llc.organisation = LlcOrganisation::plugin;
   c.llc.policy = "in the test";
   c.l2 = {};  // no other role than memory_side goes with it
+  c.partition.compute_chips = c.partition.memory_chips = 0;
   return c;
 }
 
