@@ -74,11 +74,13 @@ TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages 
            {std::pair{4.0, 4.0}, {4, 64}, {64, 64}, {4, 2048}, {2048, 2048}, {0.5, 0.5}, {0.5, 1.5}}) {
         SystemConfig c = read_system(preset.name, {});
         c.chips = chips;
+        if (c.partition.memory_chips != 0)  // dies of two kinds
+          c.partition.memory_chips = std::max(1u, chips / 3), c.partition.compute_chips = chips - c.partition.memory_chips;
         c.partition.placement = Placement::interleaved, c.partition.page_kib = page, c.partition.interleave_kib = chunk;
         CAPTURE(preset.name);
         CAPTURE(chips);
         CAPTURE(chunk);
-        for (const std::uint32_t home : {0u, chips - 1}) check_memory(c, static_cast<std::uint8_t>(home));
+        for (const std::uint32_t home : {c.first_memory_chip(), chips - 1}) check_memory(c, static_cast<std::uint8_t>(home));
       }
     }
   }
