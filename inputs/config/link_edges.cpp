@@ -12,12 +12,12 @@
 namespace atl {
 namespace {
 
-constexpr char kKey[] = "link.edges";
+constexpr char kEdgesKey[] = "link.edges";
 
 /// Reads numbers and the signs between them from one word.
-class Word {
+class EdgeReader {
  public:
-  explicit Word(const std::string& text) : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
+  explicit EdgeReader(const std::string& text) : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
 
   template <class T> T number(double least, double most) {
     T value{};
@@ -31,9 +31,10 @@ class Word {
   bool take(char sign) { return at_ != end_ && *at_ == sign && (++at_, true); }
   bool empty() const { return at_ == end_; }
   [[noreturn]] void refuse(const std::string& why) const {
-    throw InputError(kKey, fmt::format("`{}` is no link, {} at `{}`: write A-B, A-B:GBPS, A-B:GBPS/GBPS, each with @CYCLES "
-                                       "or without, such as 0-1:1500/1200@40",
-                                       text_, why, std::string(at_, end_)));
+    throw InputError(kEdgesKey,
+                     fmt::format("`{}` is no link, {} at `{}`: write A-B, A-B:GBPS, A-B:GBPS/GBPS, each with @CYCLES "
+                                 "or without, such as 0-1:1500/1200@40",
+                                 text_, why, std::string(at_, end_)));
   }
 
  private:
@@ -42,7 +43,7 @@ class Word {
 };
 
 LinkEdge read_edge(const std::string& text, const LinkConfig& link, std::uint32_t chips) {
-  Word word(text);
+  EdgeReader word(text);
   LinkEdge e{0, 0, link.bandwidth_gbps, link.bandwidth_gbps, link.latency_cycles};
   e.a = word.number<std::uint32_t>(0, chips - 1);
   if (!word.take('-')) word.refuse("`-` is missing");
@@ -79,16 +80,16 @@ std::vector<LinkEdge> link_edges(const LinkConfig& link, std::uint32_t chips) {
   std::sort(edges.begin(), edges.end(), [&](const auto& x, const auto& y) { return ends(x) < ends(y); });
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (ends(edges[i]) == ends(edges[i - 1]))
-      throw InputError(
-          kKey, fmt::format("links chips {} and {} twice: give one link the bandwidth of both", edges[i].a, edges[i].b));
+      throw InputError(kEdgesKey, fmt::format("links chips {} and {} twice: give one link the bandwidth of both", edges[i].a,
+                                              edges[i].b));
   }
   const auto hops = hops_between(edges, chips);
   for (std::uint32_t a = 0; a < chips; ++a) {
     for (std::uint32_t b = 0; b < chips; ++b) {
       if (hops[a][b] >= chips && a != b)
-        throw InputError(kKey, fmt::format("leads nowhere from chip {} to chip {}: link all {} chips", a, b, chips));
+        throw InputError(kEdgesKey, fmt::format("leads nowhere from chip {} to chip {}: link all {} chips", a, b, chips));
       if (hops[a][b] > kMaxHops)
-        throw InputError(kKey,
+        throw InputError(kEdgesKey,
                          fmt::format("has chips {} and {} {} links apart, and {} are the most", a, b, hops[a][b], kMaxHops));
     }
   }
