@@ -289,11 +289,11 @@ void Chip::curtail() {
 }
 
 /// After the last CTA: stores drain. An L2 is then written back to the homes' LLCs and emptied, by each chip for itself: no
-/// other chip looks into it. Under SM-side caching the LLC is written back and emptied (software coherence, SAC
-/// section 2.1), but not before every chip is drained: atomics of a chip that still runs leave dirty lines in their homes.
-/// Under split only the remote lines go, which no other chip asks for. Under home directories lines stay, dirty ones are
-/// written back, and the kernel ends with the last invalidation (REC section 2.3). Replicas go in any case (SelRep section
-/// III-B).
+/// other chip looks into it. Under home directories it keeps its lines, which are clean. Under SM-side caching the LLC is
+/// written back and emptied (software coherence, SAC section 2.1), but not before every chip is drained: atomics of a chip
+/// that still runs leave dirty lines in their homes. Under split only the remote lines go, which no other chip asks for.
+/// Under home directories lines stay, dirty ones are written back, and the kernel ends with the last invalidation (REC
+/// section 2.3). Replicas go in any case (SelRep section III-B).
 void Chip::advance_phase() {
   if (phase_ == Phase::draining) {
     if (!quiet()) return;
