@@ -74,6 +74,15 @@ class Collector {
       case Op::cp:
         if (i.mode == Mode::copy) note(flow_.address(f, i.src[1]), i.line, &DataObject::reads);
         break;
+      case Op::bulk:
+        if (i.mode == Mode::commit_group || i.mode == Mode::wait_group) break;
+        if (i.source_space == Space::global) note(flow_.address(f, i.src[1]), i.line, &DataObject::reads);
+        if (i.space != Space::global) break;
+        if (i.mode == Mode::prefetch)
+          note(flow_.address(f, i.src[0]), i.line, &DataObject::reads);
+        else
+          change(f, i, i.src[0], i.mode == Mode::copy ? &DataObject::writes : &DataObject::atomics);
+        break;
       case Op::tex:
       case Op::tld4:
       case Op::suld:

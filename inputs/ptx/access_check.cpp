@@ -16,7 +16,7 @@ constexpr char kPromise[] = "; the program itself promised this, by ld.global.nc
 
 bool accesses_memory(Op op) {
   return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::atom || op == Op::red || op == Op::cp ||
-         op == Op::wmma || op == Op::ldmatrix || op == Op::stmatrix;
+         op == Op::bulk || op == Op::wmma || op == Op::ldmatrix || op == Op::stmatrix;
 }
 const char* deed(const SharedTouch& t) { return !t.writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes"; }
 
@@ -27,7 +27,7 @@ struct AccessCheck::Current {
   explicit Current(exec::Warp& w) : warp(w), inst(w.code[w.pc - 1]), in(w.frame().code->function->code[inst.index]) {
     const bool atomic = in.op == Op::atom || in.op == Op::red;
     writes = atomic || in.op == Op::st || in.op == Op::sust || in.op == Op::stmatrix ||
-             (in.op == Op::wmma && in.mode == Mode::store_d);
+             (in.op == Op::wmma && in.mode == Mode::store_d) || (in.op == Op::bulk && in.space == Space::global);
     strong = atomic || in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak);
     promised = in.has(kNonCoherent) || in.op == Op::tex;
   }
@@ -58,8 +58,8 @@ void AccessCheck::access(exec::Warp& w, const std::uint64_t* address, std::uint6
     const std::uint64_t a = address[lane] | window;
     if ((a & exec::kWindowMask) == 0)
       global(now, lane, a, bytes);
-    else if ((a & exec::kWindowMask) == exec::kSharedWindow)
-      shared(now, static_cast<std::uint32_t>(a & ~exec::kWindowMask), bytes);
+    else if ((a & exec::kWindowMask) == exec::kSharedWindow && exec::shared_owner(w, a & ~exec::kWindowMask) == w.cta)
+      shared(now, static_cast<std::uint32_t>(a & exec::kOwnOffset), bytes);
   });
 }
 
@@ -93,7 +93,8 @@ void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t
   exec::Warp& w = now.warp;
   SharedTouch touch;
   touch.line = now.in.line, touch.warp = static_cast<std::uint8_t>(w.number);
-  touch.writes = now.writes || (now.in.op == Op::cp && now.in.mode == Mode::copy);
+  touch.writes = now.in.op == Op::bulk ? now.in.space == Space::shared
+                                       : now.writes || (now.in.op == Op::cp && now.in.mode == Mode::copy);
   touch.strong = now.strong;
   const auto race = w.cta->races->access(offset, bytes, touch);
   if (!race) return;

@@ -30,6 +30,9 @@ bool makes_number(const Instruction& i) {
     case Op::wmma:
     case Op::movmatrix:
     case Op::video:
+    case Op::getctarank:
+    case Op::elect:
+    case Op::createpolicy:
       return true;
     case Op::cvt:
       return is_float(i.type) || is_float(i.source_type);
@@ -83,6 +86,12 @@ void AccessFlow::step(std::uint32_t f, const Instruction& i) {
       ObjectSet unknown;
       unknown.add(Places::kUnknown);
       if (i.mode == Mode::copy) put(shared_, unknown, false);
+      return;
+    }
+    case Op::bulk: {
+      ObjectSet unknown;
+      unknown.add(Places::kUnknown);
+      if (i.space == Space::shared && i.source_space == Space::global) put(shared_, unknown, false);
       return;
     }
     case Op::call:

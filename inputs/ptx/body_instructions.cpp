@@ -22,14 +22,18 @@ unsigned destinations(const Instruction& i) {
     case Op::prefetch:
     case Op::discard:
     case Op::cp:
+    case Op::bulk:
     case Op::stmatrix:
+    case Op::setmaxnreg:
+    case Op::griddepcontrol:
       return 0;
     case Op::wmma:
       return i.mode == Mode::store_d ? 0 : 1;
     case Op::bar:
       return i.mode == Mode::and_ || i.mode == Mode::or_ || i.mode == Mode::popc ? 1 : 0;
     case Op::mbarrier:
-      return i.mode == Mode::init || i.mode == Mode::inval ? 0 : 1;
+      return i.mode == Mode::init || i.mode == Mode::inval || i.mode == Mode::expect_tx || i.mode == Mode::complete_tx ? 0
+                                                                                                                       : 1;
     default:
       return 1;
   }
@@ -88,9 +92,15 @@ unsigned least_sources(const Instruction& i) {
     case Op::tld4:
     case Op::suld:
     case Op::stmatrix:
+    case Op::mapa:
       return 2;
     case Op::cp:
       return i.mode == Mode::copy ? 3 : i.mode == Mode::wait_group || i.mode == Mode::mbarrier_arrive ? 1 : 0;
+    case Op::bulk:
+      return i.mode == Mode::commit_group ? 0 : i.mode == Mode::wait_group ? 1 : i.mode == Mode::prefetch ? 2 : 3;
+    case Op::bar:
+      return i.scope == Scope::cluster ? 0 : 1;
+    case Op::griddepcontrol:
     case Op::activemask:
     case Op::ret:
     case Op::exit:

@@ -25,6 +25,7 @@ struct LaunchSpec {
   std::uint32_t kernel = kNone;    ///< Module::functions
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{32, 1, 1};
+  std::array<std::uint32_t, 3> cluster{};  ///< CTAs that share their shared memory; 0: as the kernel says, or one by one
   std::uint32_t dynamic_shared = 0;
   unsigned device = 0;                        ///< of several GPUs: where it runs
   std::uint64_t visible = ~std::uint64_t{0};  ///< bit i: memory of GPU i may be used
@@ -60,6 +61,11 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink = n
 /// anything but constants, at addresses that come from memory. Addresses made of indices alone are taken to keep CTAs
 /// apart, as they do in a program without races.
 bool independent_ctas(const LaunchSpec& spec, Device& device);
+
+inline constexpr std::uint64_t kMostClusterCtas = 16;  ///< of GPUs that let kernels ask for more than the portable 8
+
+/// The CTAs of a cluster, each way: LaunchSpec::cluster, or what the kernel says, or 1.
+std::array<std::uint32_t, 3> cluster_of(const LaunchSpec& spec);
 
 /// Bytes of shared memory per CTA.
 std::uint32_t shared_bytes(const LaunchSpec& spec);

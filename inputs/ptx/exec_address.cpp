@@ -51,6 +51,13 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
       fmt::format("access of {} bytes at offset {:#x} of {} memory, which has {} bytes", bytes, offset, window, size)};
 }
 
+[[noreturn]] void absent(const Warp& w, unsigned lane, std::uint64_t offset) {
+  const std::uint64_t rank = (offset >> kRankShift) - 1, ranks = w.cta->cluster->ctas.size();
+  throw Fault{ExecutionError::Kind::illegal_address, lane,
+              fmt::format("access at {:#x} of the shared memory of block {} of its cluster, which {}", offset & kOwnOffset,
+                          rank, rank < ranks ? "has ended" : fmt::format("has {} blocks", ranks))};
+}
+
 [[noreturn]] void misaligned(unsigned lane, std::uint64_t address, std::uint64_t bytes) {
   throw Fault{ExecutionError::Kind::misaligned, lane,
               fmt::format("access of {} bytes at {:#x} is misaligned", bytes, address)};
@@ -208,6 +215,11 @@ void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t windo
   trace_addresses(w, address, window);
 }
 
+void record_bulk(Warp& w, const std::uint64_t* address, const std::uint64_t* bytes) {
+  trace_addresses(w, address, 0);
+  trace_addresses(w, bytes, 0);
+}
+
 void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
   const Extent e = extent(out.host);
@@ -218,6 +230,28 @@ void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   out.global = true;
 }
 
+namespace {
+
+/// Whether lanes name the shared memory of CTAs of the cluster, and none that of one which is not in it: that is an address
+/// far out of bounds.
+bool names_cluster(const Warp& w, const std::uint64_t* address) {
+  std::uint64_t most = 0;
+  for_active(w.active, [&](unsigned l) { most = std::max(most, address[l] >> kRankShift); });
+  return most != 0 && most <= w.cta->cluster->ctas.size();
+}
+
+/// Some lanes name the shared memory of another CTA.
+void resolve_cluster(Warp& w, unsigned bytes, Addresses& out) {
+  record_addresses(w, out.host, kSharedWindow);
+  for_active(w.active, [&](unsigned l) {
+    out.host[l] = reinterpret_cast<std::uint64_t>(translate(w, l, out.host[l] | kSharedWindow, bytes, bytes));
+  });
+  const std::uint64_t first = out.host[std::countr_zero(w.active)];
+  for_active(~w.active, [&](unsigned l) { out.host[l] = first; });
+}
+
+}  // namespace
+
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
   const Extent e = extent(out.host);
@@ -226,6 +260,7 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   const std::uint64_t size = w.launch->shared_bytes;
   const auto begin = reinterpret_cast<std::uint64_t>(shared.data());
   if (e.high + bytes > size || e.high + bytes < e.high) {
+    if (names_cluster(w, out.host)) return resolve_cluster(w, bytes, out);
     std::uint32_t beyond = 0;
     for_active(w.active, [&](unsigned l) {
       if (out.host[l] + bytes <= size && out.host[l] + bytes >= out.host[l]) return;
@@ -281,9 +316,13 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
       if (outside != 0) illegal(w, lane, address, bytes);
       return reinterpret_cast<std::byte*>(address);
     }
-    case kSharedWindow:
-      if (offset + bytes > w.launch->shared_bytes) outside(lane, "shared", offset, bytes, w.launch->shared_bytes);
-      return w.cta->shared.data() + offset;
+    case kSharedWindow: {
+      Cta* const cta = shared_owner(w, offset);
+      const std::uint64_t own = offset & kOwnOffset, size = w.launch->shared_bytes;
+      if (cta == nullptr) absent(w, lane, offset);
+      if (own + bytes > size) outside(lane, "shared", own, bytes, size);
+      return cta->shared.data() + own;
+    }
     case kLocalWindow:
       if (offset + bytes > local_size(w)) outside(lane, "local", offset, bytes, local_size(w));
       return w.local.data() + Warp::local_index(offset, lane);

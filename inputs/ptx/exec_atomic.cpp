@@ -1,3 +1,5 @@
+#include "inputs/ptx/exec_atomic.hpp"
+
 #include <atomic>
 
 #include "inputs/ptx/exec_float.hpp"
@@ -87,99 +89,119 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
     note_poll(w);
 }
 
-template <class T, class F> Handler in_space(Space space) {
-  switch (space) {
-    case Space::shared:
-      return &atomic<Space::shared, T, F>;
-    case Space::global:
-      return &atomic<Space::global, T, F>;
-    default:
-      return &atomic<Space::generic, T, F>;
+/// The handler of an operation F on elements T.
+struct InSpace {
+  Space space;
+  template <class T, class F> Handler of() const {
+    switch (space) {
+      case Space::shared:
+        return &atomic<Space::shared, T, F>;
+      case Space::global:
+        return &atomic<Space::global, T, F>;
+      default:
+        return &atomic<Space::generic, T, F>;
+    }
   }
-}
+  static constexpr Handler kNone = nullptr;
+};
 
-template <class T> Handler integer_atomic(Mode mode, Space space) {
+/// The operation itself.
+struct InMemory {
+  template <class T, class F> Combine of() const {
+    return [](std::byte* to, const std::byte* from) {
+      T a, b;
+      std::memcpy(&a, to, sizeof a), std::memcpy(&b, from, sizeof b);
+      a = F::of(a, b, b);
+      std::memcpy(to, &a, sizeof a);
+    };
+  }
+  static constexpr Combine kNone = nullptr;
+};
+
+template <class T, class Make> auto integer_atomic(Mode mode, Make make) {
   using U = std::make_unsigned_t<T>;
   switch (mode) {
     case Mode::add:
-      return in_space<U, AddOf>(space);
+      return make.template of<U, AddOf>();
     case Mode::min:
-      return in_space<T, MinOf>(space);
+      return make.template of<T, MinOf>();
     case Mode::max:
-      return in_space<T, MaxOf>(space);
+      return make.template of<T, MaxOf>();
     case Mode::and_:
-      return in_space<U, AndOf>(space);
+      return make.template of<U, AndOf>();
     case Mode::or_:
-      return in_space<U, OrOf>(space);
+      return make.template of<U, OrOf>();
     case Mode::xor_:
-      return in_space<U, XorOf>(space);
+      return make.template of<U, XorOf>();
     case Mode::inc:
-      return in_space<U, IncOf>(space);
+      return make.template of<U, IncOf>();
     case Mode::dec:
-      return in_space<U, DecOf>(space);
+      return make.template of<U, DecOf>();
     case Mode::exch:
-      return in_space<U, ExchOf>(space);
+      return make.template of<U, ExchOf>();
     case Mode::cas:
-      return in_space<U, CasOf>(space);
+      return make.template of<U, CasOf>();
     default:
-      return nullptr;
+      return Make::kNone;
   }
 }
-template <class T> Handler real_atomic(Mode mode, Space space) {
+template <class T, class Make> auto real_atomic(Mode mode, Make make) {
   switch (mode) {
     case Mode::add:
-      return in_space<T, AddOf>(space);
+      return make.template of<T, AddOf>();
     case Mode::min:
-      return in_space<T, MinOf>(space);
+      return make.template of<T, MinOf>();
     case Mode::max:
-      return in_space<T, MaxOf>(space);
+      return make.template of<T, MaxOf>();
     case Mode::exch:
-      return in_space<T, ExchOf>(space);
+      return make.template of<T, ExchOf>();
     default:
-      return nullptr;
+      return Make::kNone;
   }
 }
-template <class N, class T> Handler half_atomic(Mode mode, Space space) {
+template <class N, class T, class Make> auto half_atomic(Mode mode, Make make) {
   switch (mode) {
     case Mode::add:
-      return in_space<T, HalfOf<N, 0>>(space);
+      return make.template of<T, HalfOf<N, 0>>();
     case Mode::min:
-      return in_space<T, HalfOf<N, 1>>(space);
+      return make.template of<T, HalfOf<N, 1>>();
     case Mode::max:
-      return in_space<T, HalfOf<N, 2>>(space);
+      return make.template of<T, HalfOf<N, 2>>();
     default:
-      return nullptr;
+      return Make::kNone;
   }
 }
 
-Handler handler_of(Type type, Mode mode, Space space) {
-  Handler found = nullptr;
+template <class Make> auto operation(Type type, Mode mode, Make make) {
+  auto found = Make::kNone;
   switch (type) {
     case Type::f32:
-      return real_atomic<float>(mode, space);
+      return real_atomic<float>(mode, make);
     case Type::f64:
-      return real_atomic<double>(mode, space);
+      return real_atomic<double>(mode, make);
     case Type::f16:
-      return half_atomic<lane::F16, std::uint16_t>(mode, space);
+      return half_atomic<lane::F16, std::uint16_t>(mode, make);
     case Type::bf16:
-      return half_atomic<lane::Bf16, std::uint16_t>(mode, space);
+      return half_atomic<lane::Bf16, std::uint16_t>(mode, make);
     case Type::f16x2:
-      return half_atomic<lane::F16, std::uint32_t>(mode, space);
+      return half_atomic<lane::F16, std::uint32_t>(mode, make);
     case Type::bf16x2:
-      return half_atomic<lane::Bf16, std::uint32_t>(mode, space);
+      return half_atomic<lane::Bf16, std::uint32_t>(mode, make);
     default:
-      with_integer(type, [&]<class T>() { found = integer_atomic<T>(mode, space); });
+      with_integer(type, [&]<class T>() { found = integer_atomic<T>(mode, make); });
       return found;
   }
 }
 
 }  // namespace
 
+Combine combine_of(Type type, Mode mode) { return operation(type, mode, InMemory{}); }
+
 bool decode_atomic(Decoder& d) {
   const Instruction& in = *d.in;
-  if ((in.op != Op::atom && in.op != Op::red) || in.vector != 1) return false;
+  if ((in.op != Op::atom && in.op != Op::red) || in.vector != 1 || in.has(kAsync)) return false;
   Inst& out = *d.out;
-  out.run = handler_of(in.type, in.mode, in.space);
+  out.run = operation(in.type, in.mode, InSpace{in.space});
   if (out.run == nullptr) return false;
   take_address(d, in.src[0]);
   d.take(1, in.type);

@@ -91,7 +91,7 @@ void check_barrier(Cta& cta, Barrier& b) {
 bool decode_barrier(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
-  if (in.op != Op::bar || in.mode == Mode::warp_sync) return false;
+  if (in.op != Op::bar || in.mode == Mode::warp_sync || in.scope == Scope::cluster) return false;
   out.run = &arrive;
   out.option = static_cast<std::uint8_t>(in.mode);
   d.take(0, Type::u32);

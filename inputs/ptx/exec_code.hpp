@@ -126,6 +126,7 @@ struct SpecialSlot {
   bool param = false;        ///< instead: the address of the kernel's parameter block, plus `number`
   std::uint32_t number = 0;  ///< envreg
   std::uint8_t bytes = 4;
+  bool mask = false;  ///< a predicate: one bit for each lane
   Ref ref = 0;
 };
 

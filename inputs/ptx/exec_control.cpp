@@ -63,6 +63,7 @@ void exit_lanes(Warp& w, std::uint32_t lanes) {
   leave(w, lanes, 0);
   wake_meetings(w);
   for (Barrier& b : w.cta->barriers) check_barrier(*w.cta, b);
+  leave_cluster(w, lanes);
 }
 void exit(Warp& w, const Inst&) { exit_lanes(w, w.active); }
 
@@ -91,6 +92,7 @@ void split_off(Warp& w, std::uint32_t lanes) {
   w.whole = false;
   auto other = std::make_unique<Warp>(w);
   const auto keep = [](Warp& part, std::uint32_t mask) {
+    part.cluster_lanes &= mask;
     for (Path& p : part.paths) p.mask &= mask;
     for (Frame& f : part.frames) f.mask &= mask;
     part.mask &= mask, part.alive &= mask, part.active &= mask;

@@ -15,9 +15,19 @@ constexpr unsigned kIdleRounds = 4;       // of all warps, in which nothing chan
 constexpr std::uint32_t kStuckTurns = 8;  // of a warp, in which a part of its lanes spun alone
 constexpr std::uint32_t kStuckShortTurns = 512;
 
+/// x, y or z.
+unsigned way(const SpecialSlot& slot, Special first) {
+  return static_cast<unsigned>(slot.special) - static_cast<unsigned>(first);
+}
+
+bool explicit_cluster(const LaunchSpec& spec) {
+  return spec.cluster[0] != 0 || spec.module->functions[spec.kernel].cluster[0] != 0;
+}
+
 std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lane) {
   const LaunchSpec& spec = *w.launch->spec;
   const Cta& cta = *w.cta;
+  const std::array<std::uint32_t, 3>& cluster = w.launch->cluster;
   const std::uint32_t thread = w.number * kLanes + lane;
   const std::uint32_t warps = (spec.block[0] * spec.block[1] * spec.block[2] + kLanes - 1) / kLanes;
   if (slot.param) return reinterpret_cast<std::uint64_t>(w.launch->params.data()) + slot.number;
@@ -35,28 +45,35 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
     case Special::ntid_z:
       return spec.block[2];
     case Special::ctaid_x:
-    case Special::clusterid_x:
-      return cta.id[0];
     case Special::ctaid_y:
-    case Special::clusterid_y:
-      return cta.id[1];
     case Special::ctaid_z:
-    case Special::clusterid_z:
-      return cta.id[2];
+      return cta.id[way(slot, Special::ctaid_x)];
     case Special::nctaid_x:
-    case Special::nclusterid_x:
-      return spec.grid[0];
     case Special::nctaid_y:
-    case Special::nclusterid_y:
-      return spec.grid[1];
     case Special::nctaid_z:
+      return spec.grid[way(slot, Special::nctaid_x)];
+    case Special::clusterid_x:
+    case Special::clusterid_y:
+    case Special::clusterid_z:
+      return cta.id[way(slot, Special::clusterid_x)] / cluster[way(slot, Special::clusterid_x)];
+    case Special::nclusterid_x:
+    case Special::nclusterid_y:
     case Special::nclusterid_z:
-      return spec.grid[2];
+      return spec.grid[way(slot, Special::nclusterid_x)] / cluster[way(slot, Special::nclusterid_x)];
+    case Special::cluster_ctaid_x:
+    case Special::cluster_ctaid_y:
+    case Special::cluster_ctaid_z:
+      return cta.id[way(slot, Special::cluster_ctaid_x)] % cluster[way(slot, Special::cluster_ctaid_x)];
     case Special::cluster_nctaid_x:
     case Special::cluster_nctaid_y:
     case Special::cluster_nctaid_z:
+      return cluster[way(slot, Special::cluster_nctaid_x)];
+    case Special::cluster_ctarank:
+      return cta.rank;
     case Special::cluster_nctarank:
-      return 1;
+      return cta.cluster->ctas.size();
+    case Special::is_explicit_cluster:
+      return explicit_cluster(spec) ? kFullMask : 0;
     case Special::laneid:
       return lane;
     case Special::warpid:
@@ -87,13 +104,13 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
       return slot.number == 1 ? workspace >> 32 : slot.number == 2 ? workspace & 0xFFFFFFFFu : 0;
     }
     default:
-      return 0;  // smid, gridid, ranks in a cluster of one
+      return 0;  // smid, gridid
   }
 }
 
 void fill_specials(Warp& w) {
   for (const SpecialSlot& slot : w.launch->image->specials)
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
+    for (unsigned lane = 0; lane < (slot.mask ? 1 : kLanes); ++lane) {
       const std::uint64_t value = special_value(w, slot, lane);
       std::memcpy(w.specials.data() + (slot.ref & kOffsetMask) + lane * slot.bytes, &value, slot.bytes);
     }
@@ -178,7 +195,7 @@ Round run_round(Cta& cta, std::int64_t budget) {
 
 }  // namespace
 
-void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
+void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared_ptr<Cluster>& cluster) {
   const LaunchSpec& spec = *launch.spec;
   cta.number = number;
   cta.id[0] = static_cast<std::uint32_t>(number % spec.grid[0]);
@@ -188,6 +205,12 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
   cta.barriers = {};
   cta.view.epoch = 0, cta.view.acquired = 0, cta.view.fenced = false;
   cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
+  const auto& each = launch.cluster;
+  cta.rank = cta.id[0] % each[0] + each[0] * (cta.id[1] % each[1] + each[1] * (cta.id[2] % each[2]));
+  if (cluster == nullptr && cta.cluster == nullptr) cta.cluster = std::make_shared<Cluster>();
+  if (cluster != nullptr) cta.cluster = cluster;
+  cta.cluster->ctas.resize(std::size_t{each[0]} * each[1] * each[2]);
+  cta.cluster->ctas[cta.rank] = &cta;
   if (spec.check != nullptr) {
     if (cta.races == nullptr) cta.races = std::make_unique<SharedRaces>();
     cta.races->begin((cta.alive + kLanes - 1) / kLanes, launch.shared_bytes, spec.check->granule());
@@ -204,6 +227,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number) {
     w.executed = w.thread_executed = w.missed = w.repeated_polls = 0;
     w.spin.forget();
     w.alone = w.polled = w.timed = false;
+    w.cluster_phase = 0, w.cluster_lanes = 0;
     w.seen.fill({});
     w.specials.resize(launch.image->special_bytes);
     w.bank[kConstants] = const_cast<std::byte*>(launch.image->constants.data());  // never a destination
@@ -220,6 +244,7 @@ CtaState run_cta(Cta& cta, bool patient) {
   for (unsigned idle = 0; idle < (patient ? 1 : kIdleRounds);) {
     const Round round = run_round(cta, budget);
     if (round.all_done) return CtaState::done;
+    if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
     if (!round.any && meet_alone(cta)) continue;
     if (!round.any) raise_deadlock(cta);
     idle = round.suspicious && !round.changed ? idle + 1 : 0;
@@ -231,11 +256,17 @@ CtaState run_cta(Cta& cta, bool patient) {
 CtaState step_cta(Cta& cta) {
   const Round round = run_round(cta, kShortTurn);
   if (round.all_done) return CtaState::done;
+  if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
   if (!round.any && !meet_alone(cta)) raise_deadlock(cta);
   return round.suspicious && !round.changed ? CtaState::waiting : CtaState::moved;
 }
 
 void raise_livelock(const Cta& cta, const std::string& who) {
+  const auto waits =
+      std::find_if(cta.warps.begin(), cta.warps.end(), [](const auto& w) { return w->state == WarpState::at_cluster; });
+  if (waits != cta.warps.end())
+    raise(**waits, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero((*waits)->alive)),
+                    "waits at the barrier of its cluster, at which other threads never arrive; " + who});
   const auto polls = std::find_if(cta.warps.begin(), cta.warps.end(),
                                   [](const auto& w) { return w->state == WarpState::ready && w->polled; });
   const Warp& w = polls != cta.warps.end() ? **polls : *cta.warps.front();

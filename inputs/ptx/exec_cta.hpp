@@ -3,8 +3,9 @@
 
 namespace atl::ptx::exec {
 
-/// Sets a CTA up for its first instruction; the object may have run another one before.
-void start_cta(Cta& cta, Launch& launch, std::uint64_t number);
+/// Sets a CTA up for its first instruction; the object may have run another one before. `cluster`: the one that it joins;
+/// null: it has one of its own.
+void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared_ptr<Cluster>& cluster = nullptr);
 
 enum class CtaState { done, moved, waiting };  ///< moved: it changed memory, but has not ended
 

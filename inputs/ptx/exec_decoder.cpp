@@ -89,10 +89,10 @@ void Decoder::function(std::uint32_t index) {
   code_->first_id = image_.instructions;
   image_.instructions += static_cast<std::uint32_t>(function().code.size());
   using Group = bool (*)(Decoder&);
-  constexpr Group kGroups[] = {decode_memory,  decode_control,       decode_call,    decode_move,    decode_compare,
-                               decode_convert, decode_bits,          decode_integer, decode_float,   decode_half,
-                               decode_warp,    decode_barrier,       decode_atomic,  decode_texture, decode_surface,
-                               decode_matrix,  decode_matrix_memory, decode_video,   decode_mbarrier};
+  constexpr Group kGroups[] = {
+      decode_memory,  decode_control, decode_call,          decode_move,  decode_compare,  decode_convert, decode_bits,
+      decode_integer, decode_float,   decode_half,          decode_warp,  decode_barrier,  decode_atomic,  decode_texture,
+      decode_surface, decode_matrix,  decode_matrix_memory, decode_video, decode_mbarrier, decode_cluster, decode_bulk};
   code_->code.resize(function().code.size());
   for (std::size_t n = 0; n < function().code.size(); ++n) {
     in = &function().code[n];
@@ -154,7 +154,7 @@ Ref Decoder::special(const Operand& operand, unsigned bytes) {
   const auto which = static_cast<Special>(operand.index);
   const auto number = which == Special::envreg ? static_cast<std::uint32_t>(operand.value) : 0;
   for (const SpecialSlot& s : image_.specials)
-    if (!s.param && s.special == which && s.number == number && s.bytes == bytes) return s.ref;
+    if (!s.param && s.special == which && s.number == number && (s.mask ? 0 : s.bytes) == bytes) return s.ref;
   switch (which) {
     case Special::clock:
     case Special::clock_hi:
@@ -166,13 +166,15 @@ Ref Decoder::special(const Operand& operand, unsigned bytes) {
     default:
       break;
   }
-  return new_special({which, false, number, static_cast<std::uint8_t>(bytes), 0});
+  SpecialSlot slot{which, false, number, static_cast<std::uint8_t>(bytes), bytes == 0, 0};
+  if (slot.mask) slot.bytes = 4;
+  return new_special(slot);
 }
 
 Ref Decoder::param_address(std::uint32_t offset, unsigned bytes) {
   for (const SpecialSlot& s : image_.specials)
     if (s.param && s.number == offset && s.bytes == bytes) return s.ref;
-  return new_special({Special::laneid, true, offset, static_cast<std::uint8_t>(bytes), 0});
+  return new_special({Special::laneid, true, offset, static_cast<std::uint8_t>(bytes), false, 0});
 }
 
 Ref Decoder::new_special(SpecialSlot slot) {

@@ -26,6 +26,15 @@ void check(const LaunchSpec& spec) {
     threads *= spec.block[n];
   }
   if (threads > 1024) bad_launch(spec, fmt::format("{} threads per block are more than 1024", threads));
+  const std::array<std::uint32_t, 3> cluster = cluster_of(spec);
+  std::uint64_t ctas = 1;
+  for (unsigned n = 0; n < 3; ++n) {
+    if (cluster[n] == 0 || spec.grid[n] % cluster[n] != 0)
+      bad_launch(spec, fmt::format("a grid of {} blocks cannot be divided into clusters of {}", spec.grid[n], cluster[n]));
+    ctas *= cluster[n];
+  }
+  if (ctas > kMostClusterCtas)
+    bad_launch(spec, fmt::format("clusters of {} blocks; {} are possible", ctas, kMostClusterCtas));
   if (spec.params.size() < f.param_block)
     bad_launch(spec, fmt::format("{} bytes of parameters, {} expected", spec.params.size(), f.param_block));
 }
@@ -76,6 +85,7 @@ class Scheduler {
   explicit Scheduler(Launch& launch) : launch_(launch) {
     const LaunchSpec& spec = *launch.spec;
     total_ = std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
+    for (const std::uint32_t n : launch.cluster) each_ *= n;
   }
 
   LaunchStats run() {
@@ -152,7 +162,20 @@ class Scheduler {
     return next_ < total_ && (live_.empty() || launch_.spec->cooperative || (live_.size() + 1) * each < kLiveBytes);
   }
 
+  /// The next CTA, or all of the next cluster.
   void add() {
+    if (each_ == 1) return add(next_++, nullptr);
+    const auto& c = launch_.cluster;
+    const std::uint64_t number = next_ / each_, across = launch_.spec->grid[0] / c[0], down = launch_.spec->grid[1] / c[1];
+    const std::uint64_t x = number % across * c[0], y = number / across % down * c[1], z = number / across / down * c[2];
+    const auto cluster = std::make_shared<Cluster>();
+    for (std::uint64_t rank = 0; rank < each_; ++rank, ++next_)
+      add(x + rank % c[0] +
+              launch_.spec->grid[0] * (y + rank / c[0] % c[1] + launch_.spec->grid[1] * (z + rank / c[0] / c[1])),
+          cluster);
+  }
+
+  void add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster) {
     std::unique_ptr<Cta> cta;
     if (spare_.empty()) {
       cta = std::make_unique<Cta>();
@@ -160,7 +183,7 @@ class Scheduler {
       cta = std::move(spare_.back());
       spare_.pop_back();
     }
-    start_cta(*cta, launch_, next_++);
+    start_cta(*cta, launch_, number, cluster);
     live_.push_back(std::move(cta));
   }
 
@@ -173,11 +196,13 @@ class Scheduler {
     }
     launch_.clock = stats_.warp_instructions;
     if (cta->recorded) launch_.sink->end_cta(cta->number);
+    cta->cluster->ctas[cta->rank] = nullptr;  // others of its cluster reach it no more
+    if (each_ > 1) cta->cluster = nullptr;
     if (spare_.size() < 4) spare_.push_back(std::move(cta));
   }
 
   Launch& launch_;
-  std::uint64_t next_ = 0, total_ = 0;
+  std::uint64_t next_ = 0, total_ = 0, each_ = 1;  // CTAs; in a cluster
   std::deque<std::unique_ptr<Cta>> live_;
   Watch watch_;
   std::vector<std::unique_ptr<Cta>> spare_;  // their buffers are used again
@@ -196,6 +221,11 @@ std::uint32_t watched_granule(const Image& image) {
 }  // namespace
 }  // namespace exec
 
+std::array<std::uint32_t, 3> cluster_of(const LaunchSpec& spec) {
+  const std::array<std::uint32_t, 3>& own = spec.module->functions[spec.kernel].cluster;
+  return spec.cluster[0] != 0 ? spec.cluster : own[0] != 0 ? own : std::array<std::uint32_t, 3>{1, 1, 1};
+}
+
 std::uint32_t shared_bytes(const LaunchSpec& spec) {
   return spec.module->functions[spec.kernel].shared_bytes + spec.dynamic_shared;
 }
@@ -205,6 +235,7 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   exec::Launch launch;
   launch.spec = &spec, launch.device = &device, launch.sink = sink;
   launch.image = &device.image(*spec.module, spec.kernel, spec.device);
+  launch.cluster = cluster_of(spec);
   launch.shared_bytes = shared_bytes(spec);
   launch.params.assign(spec.params.begin(), spec.params.end());
   launch.params.resize(spec.params.size() + 16);

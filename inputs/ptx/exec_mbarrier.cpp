@@ -1,23 +1,47 @@
+#include "inputs/ptx/exec_mbarrier.hpp"
+
 #include <algorithm>
 
 #include "inputs/ptx/exec_memory.hpp"
 
 /// mbarrier: a barrier that is a word of shared memory. Here it holds, from the lowest bit, the arrivals that a phase takes,
-/// those that are missing in this one, and the number of the phase; the state that arrive returns is a copy of it.
-/// cp.async.mbarrier.arrive arrives at once, as the copies before it are made.
+/// those that are missing in this one, the bytes that are to come (below 0: come before anybody expected them), and the last
+/// bits of the number of the phase; the state that arrive returns is a copy of it. Who waits asks for the current phase or
+/// the one before. cp.async.mbarrier.arrive arrives at once, as the copies before it are made.
 namespace atl::ptx::exec {
 namespace {
 
-constexpr unsigned kCountBits = 20;
-constexpr std::uint64_t kCount = (std::uint64_t{1} << kCountBits) - 1;
+constexpr unsigned kCountBits = 20, kBytesBits = 22, kPhaseAt = 2 * kCountBits + kBytesBits;
+constexpr std::uint64_t kCount = (std::uint64_t{1} << kCountBits) - 1, kBytes = (std::uint64_t{1} << kBytesBits) - 1;
+constexpr std::int64_t kMostBytes = (std::int64_t{1} << kCountBits) - 1;  // PTX ISA, mbarrier: tx-count
 
 struct Object {
   std::uint64_t expected = 0, pending = 0, phase = 0;
-  static Object of(std::uint64_t word) { return {word & kCount, word >> kCountBits & kCount, word >> 2 * kCountBits}; }
-  std::uint64_t word() const { return expected | pending << kCountBits | phase << 2 * kCountBits; }
+  std::int64_t bytes = 0;
+  static Object of(std::uint64_t word) {
+    const auto bytes = static_cast<std::int64_t>(word >> 2 * kCountBits & kBytes);
+    return {word & kCount, word >> kCountBits & kCount, word >> kPhaseAt,
+            bytes - (bytes << 1 & std::int64_t{1} << kBytesBits)};
+  }
+  std::uint64_t word() const {
+    return expected | pending << kCountBits | (static_cast<std::uint64_t>(bytes) & kBytes) << 2 * kCountBits |
+           phase << kPhaseAt;
+  }
+  /// More bytes are to come, or fewer.
+  void expect(unsigned lane, std::int64_t more) {
+    bytes += more;
+    if (bytes > kMostBytes || bytes < -kMostBytes)
+      throw Fault{ExecutionError::Kind::trap, lane, "an mbarrier waits for more than 1048575 bytes"};
+  }
+  /// Ends the phase if nobody and nothing is missing.
+  void settle(Warp& w) {
+    if (pending != 0 || bytes != 0) return;
+    ++phase, pending = expected;
+    ++w.cta->view.epoch;
+  }
 };
 
-enum MbarrierOption : std::uint8_t { kParityOf = 32, kDrops = 64, kHasCount = 128 };
+enum MbarrierOption : std::uint8_t { kParityOf = 32, kDrops = 64, kHasCount = 128, kExpects = 16 };
 
 /// Calls f(lane, object) for each lane and keeps what it makes of the object.
 template <class F> void each_object(Warp& w, const Inst& i, F f) {
@@ -44,12 +68,21 @@ void init_object(Warp& w, const Inst& i) {
   each_object(w, i, [&](unsigned l, Object& o) {
     if (count[l] == 0 || count[l] > kCount)
       throw Fault{ExecutionError::Kind::unsupported, l, "an mbarrier for " + std::to_string(count[l]) + " arrivals"};
-    o = {count[l], count[l], 0};
+    o = {count[l], count[l], 0, 0};
   });
 }
 void end_object(Warp& w, const Inst& i) {
   w.change();
   each_object(w, i, [](unsigned, Object& o) { o = {}; });
+}
+
+void change_bytes(Warp& w, const Inst& i) {
+  const auto* bytes = w.at<std::uint32_t>(i.src[1]);
+  w.change();
+  each_object(w, i, [&](unsigned l, Object& o) {
+    o.expect(l, (i.option & kExpects) != 0 ? std::int64_t{bytes[l]} : -std::int64_t{bytes[l]});
+    if ((i.option & kExpects) == 0) o.settle(w);
+  });
 }
 
 void arrive_at(Warp& w, const Inst& i) {
@@ -61,12 +94,11 @@ void arrive_at(Warp& w, const Inst& i) {
     const std::uint64_t arrivals = (i.option & kHasCount) != 0 ? count[l] : 1;
     if (arrivals > o.pending)
       throw Fault{ExecutionError::Kind::trap, l, "more arrivals at an mbarrier than it was made for"};
+    if ((i.option & kExpects) != 0) o.expect(l, count[l]);
     state[l] = o.word();
     o.pending -= arrivals;
     if ((i.option & kDrops) != 0) o.expected -= std::min(o.expected, arrivals);
-    if (o.pending != 0) return;
-    ++o.phase, o.pending = o.expected;
-    ++w.cta->view.epoch;
+    o.settle(w);
   });
 }
 
@@ -93,6 +125,18 @@ void count_pending(Warp& w, const Inst& i) {
 }
 
 }  // namespace
+
+void complete_transaction(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  std::byte* const at = translate(w, lane, address, 8, 8);
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  Object o = Object::of(word);
+  o.expect(lane, -static_cast<std::int64_t>(bytes));
+  o.settle(w);
+  word = o.word();
+  std::memcpy(at, &word, sizeof word);
+  if (w.cta->races != nullptr) w.cta->races->publish(w.number);
+}
 
 bool decode_mbarrier(Decoder& d) {
   const Instruction& in = *d.in;
@@ -127,8 +171,15 @@ bool decode_mbarrier(Decoder& d) {
     case Mode::mbarrier_arrive:
       out.run = &arrive_at;
       if (in.mode == Mode::arrive_drop) out.option |= kDrops;
-      if (in.sources > 1) out.option |= kHasCount, d.take(1, Type::u32);
+      if (in.sources > 1) out.option |= in.has(kExpectTx) ? kExpects : kHasCount, d.take(1, Type::u32);
       if (!copies) d.give(0, Type::b64);
+      return true;
+    case Mode::expect_tx:
+    case Mode::complete_tx:
+      if (in.sources < 2) return false;
+      out.run = &change_bytes;
+      if (in.mode == Mode::expect_tx) out.option |= kExpects;
+      d.take(1, Type::u32);
       return true;
     case Mode::test_wait:
     case Mode::try_wait:

@@ -153,6 +153,10 @@ bool merge(Warp& w, Warp& other) {
   if (!stand_together(w, other)) return false;
   copy_lanes(w, other, other.alive);
   w.mask |= other.mask, w.alive |= other.alive;
+  if (w.cluster_phase == other.cluster_phase)
+    w.cluster_lanes |= other.cluster_lanes;
+  else if (w.cluster_phase < other.cluster_phase)
+    w.cluster_phase = other.cluster_phase, w.cluster_lanes = other.cluster_lanes;
   for (std::size_t p = 0; p < w.paths.size(); ++p) w.paths[p].mask |= other.paths[p].mask;
   for (std::size_t f = 0; f < w.frames.size(); ++f) w.frames[f].mask |= other.frames[f].mask;
   other.mask = other.alive = 0;

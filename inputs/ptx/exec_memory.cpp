@@ -203,7 +203,7 @@ void pause(Warp& w, const Inst&) {
 void copy_to_shared(Warp& w, const Inst& i) {
   std::uint64_t to[kLanes], from[kLanes];
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, to);
-  offsets(w, i.src[1], i.target, false, from);
+  offsets(w, i.src[1], static_cast<std::int32_t>(i.target), false, from);
   Addresses shared, global;
   for (std::uint64_t& a : to) a |= kSharedWindow;
   w.spin.forget();
@@ -246,7 +246,7 @@ bool decode_memory(Decoder& d) {
     case Op::ldu:
       return decode_access(d, true);
     case Op::st:
-      return decode_access(d, false);
+      return !d.in->has(kAsync) && decode_access(d, false);
     case Op::cp:
       return decode_copy(d);
     case Op::membar:

@@ -53,5 +53,7 @@ void show_fence(Warp& w, bool others);
 inline bool shows(const Warp& w, const Inst& i) { return (i.watch & w.launch->watched) != 0; }
 
 void record_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window);
+/// Of instructions whose lanes access as many bytes as registers say.
+void record_bulk(Warp& w, const std::uint64_t* address, const std::uint64_t* bytes);
 
 }  // namespace atl::ptx::exec

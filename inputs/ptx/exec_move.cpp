@@ -57,7 +57,12 @@ void subtract_window(Warp& w, const Inst& i) {
 void in_window(Warp& w, const Inst& i) {
   const auto* a = w.at<std::uint64_t>(i.src[0]);
   const auto window = static_cast<std::uint64_t>(i.value);
-  set_predicate(w, i.dst[0], lanes_where([=](unsigned l) { return (a[l] & kWindowMask) == window; }));
+  std::uint32_t inside = lanes_where([=](unsigned l) { return (a[l] & kWindowMask) == window; });
+  if (window == kSharedWindow && i.option == 0)  // .shared::cta: not that of others
+    for_active(inside, [&](unsigned l) {
+      if (shared_owner(w, a[l] & ~kWindowMask) != w.cta) inside &= ~(1u << l);
+    });
+  set_predicate(w, i.dst[0], inside);
 }
 
 std::uint64_t window_of(Space space) {
@@ -179,6 +184,7 @@ bool decode_move(Decoder& d) {
     }
     case Op::isspacep:
       out.run = &in_window;
+      out.option = in.scope == Scope::cluster;
       out.value = static_cast<std::int64_t>(window_of(in.space));
       d.take(0, Type::u64), d.give(0, Type::pred);
       return true;

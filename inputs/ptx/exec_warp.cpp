@@ -113,6 +113,15 @@ template <class T> void reduce(const Meeting& m) {
   m.each([&](Warp& w, const Inst& i) { each_active<T>(w, i.dst[0], [=](unsigned) { return r; }); });
 }
 
+/// elect.sync: PTX leaves open which lane it is.
+void elect(const Meeting& m) {
+  const auto leader = static_cast<unsigned>(std::countr_zero(m.members));
+  m.each([&](Warp& w, const Inst& i) {
+    each_lane<std::uint32_t>(w, i.dst[0], [=](unsigned) { return leader; });
+    set_predicate(w, i.dst[1], 1u << leader);
+  });
+}
+
 void only_meet(const Meeting&) {}
 
 void active_mask(Warp& w, const Inst& i) {
@@ -161,6 +170,11 @@ bool decode_warp(Decoder& d) {
       if (in.mode != Mode::warp_sync) return false;
       out.run = &meeting<&only_meet>;
       take_mask(d, 0);
+      return true;
+    case Op::elect:
+      out.run = &meeting<&elect>;
+      take_mask(d, 0);
+      d.give(0, Type::u32), d.give(1, Type::pred);
       return true;
     case Op::activemask:
       out.run = &active_mask;

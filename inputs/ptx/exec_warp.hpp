@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inputs/ptx/exec.hpp"
+#include "inputs/ptx/exec_cluster.hpp"
 #include "inputs/ptx/exec_code.hpp"
 #include "inputs/ptx/exec_spin.hpp"
 #include "inputs/ptx/global_races.hpp"
@@ -31,7 +32,7 @@ struct Frame {
   std::uint32_t mask = 0;            ///< lanes that called
 };
 
-enum class WarpState : std::uint8_t { ready, at_barrier, at_meeting, done };
+enum class WarpState : std::uint8_t { ready, at_barrier, at_cluster, at_meeting, done };
 
 struct Range {
   std::uint64_t low = 1, high = 0;
@@ -62,14 +63,16 @@ struct Warp {
   std::array<Range, 16> seen{};  ///< allocations that instructions touched last
   std::uint64_t executed = 0, thread_executed = 0;
 
-  std::uint32_t number = 0;   ///< in its CTA
-  std::uint32_t alive = 0;    ///< lanes of this object that have not exited
-  std::uint32_t slot = 0;     ///< in Cta::warps
-  std::uint32_t stuck = 0;    ///< turns that a part of its lanes has been spinning
-  bool whole = true;          ///< false after a split
-  std::uint32_t members = 0;  ///< at_meeting: the lanes that its instruction names
-  bool alone = false;         ///< nobody can come any more: it meets those that are there
-  std::uint64_t missed = 0;   ///< meetings without some of the lanes named
+  std::uint32_t number = 0;         ///< in its CTA
+  std::uint32_t alive = 0;          ///< lanes of this object that have not exited
+  std::uint32_t slot = 0;           ///< in Cta::warps
+  std::uint32_t stuck = 0;          ///< turns that a part of its lanes has been spinning
+  bool whole = true;                ///< false after a split
+  std::uint32_t members = 0;        ///< at_meeting: the lanes that its instruction names
+  bool alone = false;               ///< nobody can come any more: it meets those that are there
+  std::uint64_t missed = 0;         ///< meetings without some of the lanes named
+  std::uint64_t cluster_phase = 0;  ///< Cluster::completed when lanes arrived there last
+  std::uint32_t cluster_lanes = 0;  ///< those that did
   SpinPoint spin;
   std::uint64_t repeated_polls = 0;  ///< that the recorder did not hear of
   Cta* cta = nullptr;
@@ -107,6 +110,8 @@ struct Cta {
   std::uint32_t id[3] = {};
   std::vector<std::unique_ptr<Warp>> warps;
   Bytes shared;
+  std::shared_ptr<Cluster> cluster;  ///< of this CTA alone where the launch has none
+  std::uint32_t rank = 0;            ///< in it
   std::array<Barrier, 16> barriers;
   std::uint32_t alive = 0;  ///< threads that have not exited
   bool recorded = false;
@@ -121,6 +126,7 @@ struct Launch {
   const LaunchSpec* spec = nullptr;
   Device* device = nullptr;
   const Image* image = nullptr;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;

@@ -150,6 +150,11 @@ class Judge {
       case Op::cp:
         if (in.mode == Mode::copy) load(in, r.loaded(in.src[1]) || !f.entry);
         break;
+      case Op::bulk:
+        if (in.source_space == Space::global) load(in, r.loaded(in.src[1]) || !f.entry);
+        if (in.space != Space::global || in.mode == Mode::prefetch) break;
+        depends_ |= r.loaded(in.src[0]) || !f.entry || in.mode != Mode::copy;
+        break;
       case Op::st:
         if (!reaches_others(in.space) || (f.entry && !r.loaded(in.src[0]))) break;
         // Where to is known at run time only. All store the same, or the last one wins.
@@ -190,7 +195,8 @@ class Judge {
 }  // namespace
 
 bool independent_ctas(const LaunchSpec& spec, Device& device) {
-  if (spec.cooperative) return false;
+  const std::array<std::uint32_t, 3> cluster = cluster_of(spec);
+  if (spec.cooperative || cluster[0] * cluster[1] * cluster[2] > 1) return false;
   Judge judge(spec.read_only_marks);
   for (const exec::Code& code : device.image(*spec.module, spec.kernel, spec.device).functions)
     if (code.function != nullptr) judge.look_at(*code.function);

@@ -58,7 +58,8 @@ struct Instruction {
   BoolOp bool_op = BoolOp::none;
   Round round = Round::none;
   Part part = Part::none;
-  Space space = Space::generic;  ///< ld, st, atom, red, cvta, isspacep, prefetch, cp.async destination
+  Space space = Space::generic;         ///< ld, st, atom, red, cvta, isspacep, prefetch, cp.async destination
+  Space source_space = Space::generic;  ///< bulk: of the source
   Scope scope = Scope::none;
   Order order = Order::none;
   Cache cache = Cache::none;
@@ -133,6 +134,7 @@ struct Function {
   std::vector<std::string> spellings;                     ///< opcodes with modifiers as written, for messages
   std::array<std::uint32_t, 3> max_threads{};             ///< .maxntid / .reqntid; 0: not given
   std::uint32_t min_ctas = 0, max_registers = 0;          ///< .minnctapersm, .maxnreg; 0: not given
+  std::array<std::uint32_t, 3> cluster{};                 ///< .reqnctapercluster; 0: the launch says
   /// Entries: shared memory that the kernel and everything it may call uses (`.extern` arrays start at shared_bytes).
   std::vector<SharedSlot> shared;
   std::uint32_t shared_bytes = 0;  ///< static part, rounded up to the alignment of the extern arrays

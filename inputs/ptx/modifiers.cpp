@@ -84,6 +84,8 @@ constexpr Named<Mode> kMbarriers[] = {
     {"test_wait", Mode::test_wait},
     {"try_wait", Mode::try_wait},
     {"pending_count", Mode::pending_count},
+    {"expect_tx", Mode::expect_tx},
+    {"complete_tx", Mode::complete_tx},
 };
 constexpr Named<Mode> kQueries[] = {{"width", Mode::width},
                                     {"height", Mode::height},
@@ -116,6 +118,16 @@ void video_opcode(std::string_view base, Instruction& i) {
   set_from(kVideo, base.substr(0, base.size() - 1), i.mode);
 }
 
+/// A bulk copy; `complete_tx`, on an mbarrier, and `bulk_group` are the ways to learn of its end.
+bool bulk_modifier(std::string_view word, Instruction& i) {
+  if (word == "prefetch") return i.mode = Mode::prefetch, true;
+  if (word == "multicast::cluster") return i.flags |= kMulticast, true;
+  if (word == "async" || word == "bulk" || word == "bulk_group" || word == "read" || word == "L2" ||
+      word == "mbarrier::complete_tx::bytes")
+    return true;
+  return set_from(kCopies, word, i.mode) || set_from(kAtomics, word, i.mode);
+}
+
 /// What only means something, or something else, with this opcode.
 bool own_modifier(std::string_view word, Instruction& i) {
   switch (i.op) {
@@ -130,8 +142,12 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::mad24:
     case Op::madc:
       return set_from(kParts, word, i.part);
-    case Op::atom:
+    case Op::st:
     case Op::red:
+      if (word == "async") return i.flags |= kAsync, true;
+      if (word == "mbarrier::complete_tx::bytes") return i.has(kAsync);
+      return i.op == Op::red && set_from(kAtomics, word, i.mode);
+    case Op::atom:
     case Op::redux:
       return set_from(kAtomics, word, i.mode);
     case Op::shfl:
@@ -146,6 +162,7 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::shf:
       return set_from(kShifts, word, i.mode);
     case Op::mbarrier:
+      if (word == "expect_tx" && i.mode != Mode::none) return i.flags |= kExpectTx, true;
       return set_from(kMbarriers, word, i.mode);
     case Op::txq:
       return set_from(kQueries, word, i.mode);
@@ -167,7 +184,18 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::tld4:
       return word == "r";
     case Op::fence:
-      return word == "proxy" || word == "alias";
+      // Copies are made at once, so that there is nothing to be ordered with them.
+      if (word == "async" || word == "mbarrier_init") return i.scope = Scope::cta, true;
+      return word == "proxy" || word == "alias" || word.starts_with("async::") || word.starts_with("sync_restrict::") ||
+             word.starts_with("tensormap::");
+    case Op::isspacep:
+      return word == "shared::cluster" && (i.space = Space::shared, i.scope = Scope::cluster, true);
+    case Op::setmaxnreg:
+      return word == "inc" || word == "dec";
+    case Op::griddepcontrol:
+      return word == "launch_dependents" || word == "wait";
+    case Op::createpolicy:
+      return word == "fractional" || word == "range" || word == "cvt" || word == "L2" || word.starts_with("L2::");
     case Op::suld:
       return word == "b";
     case Op::sust:
@@ -178,8 +206,16 @@ bool own_modifier(std::string_view word, Instruction& i) {
       if (word == "warp") return i.mode = Mode::warp_sync, true;
       if (word == "sync") return i.mode = i.mode == Mode::warp_sync ? Mode::warp_sync : Mode::sync, true;
       if (word == "arrive") return i.mode = Mode::arrive, true;
+      if (word == "cluster") return i.scope = Scope::cluster, true;
+      if (i.scope == Scope::cluster) {
+        if (word == "wait") return i.mode = Mode::wait, true;
+        return set_from(kOrders, word, i.order);
+      }
       return word == "red" || word == "cta" || set_from(kAtomics, word, i.mode);
+    case Op::bulk:
+      return bulk_modifier(word, i);
     case Op::cp:
+      if (word == "bulk" || word == "reduce") return i.op = Op::bulk, true;
       if (word == "mbarrier") return true;
       if (word == "arrive") return i.mode = Mode::mbarrier_arrive, true;
       return set_from(kCopies, word, i.mode);
@@ -207,23 +243,23 @@ bool type_modifier(std::string_view word, Instruction& i) {
 bool memory_modifier(std::string_view word, Instruction& i, bool& space_seen) {
   Space space = Space::generic;
   if (space_of(word, space)) {
-    // cp.async names both ends; the destination comes first.
-    if (!space_seen) i.space = space;
+    // Copies name both ends; the destination comes first.
+    (space_seen ? i.source_space : i.space) = space;
     space_seen = true;
     return true;
   }
   if (word == "v2" || word == "v4" || word == "v8") return i.vector = static_cast<std::uint8_t>(word[1] - '0'), true;
   // Hints of where to keep a line change nothing that a program sees.
   if (word.starts_with("L1::") || word.starts_with("L2::evict") || word == "L2::64B" || word == "L2::128B" ||
-      word == "L2::256B")
+      word == "L2::256B" || (word == "L2::cache_hint" && i.op != Op::cp))
     return true;
   return set_from(kScopes, word, i.scope) || set_from(kOrders, word, i.order) || set_from(kCaches, word, i.cache);
 }
 
 bool has_memory_modifiers(Op op) {
-  return one_of(op, {Op::ld,       Op::ldu,     Op::st,   Op::atom,  Op::red,      Op::cvta,     Op::isspacep,
-                     Op::prefetch, Op::discard, Op::cp,   Op::fence, Op::membar,   Op::mbarrier, Op::tex,
-                     Op::tld4,     Op::suld,    Op::sust, Op::wmma,  Op::ldmatrix, Op::stmatrix});
+  return one_of(op, {Op::ld,      Op::ldu,  Op::st,       Op::atom,     Op::red,      Op::cvta, Op::isspacep,  Op::prefetch,
+                     Op::discard, Op::cp,   Op::fence,    Op::membar,   Op::mbarrier, Op::tex,  Op::tld4,      Op::suld,
+                     Op::sust,    Op::wmma, Op::ldmatrix, Op::stmatrix, Op::bulk,     Op::mapa, Op::getctarank});
 }
 
 }  // namespace

@@ -9,11 +9,13 @@ namespace atl::ptx {
 // clang-format off
 enum class Op : std::uint8_t {
   abs, activemask, add, addc, and_, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
-  copysign, cos, cp, cvt, cvta, discard, div, dp2a, dp4a, ex2, exit, fence, fma, fns, isspacep, ld, ldmatrix, ldu, lg2,
-  lop3, mad, mad24, madc, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
-  prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, stmatrix, sub,
+  copysign, cos, cp, createpolicy, cvt, cvta, discard, div, dp2a, dp4a, elect, ex2, exit, fence, fma, fns, getctarank,
+  griddepcontrol, isspacep, ld, ldmatrix, ldu, lg2,
+  lop3, mad, mad24, madc, mapa, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
+  prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setmaxnreg, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, stmatrix, sub,
   subc, suld, sust, szext, tanh, testp, tex, tld4, trap, txq, video, vote, wmma, xor_,
   unsupported,  ///< only with Unsupported::keep: an error when executed; `Function::spelling` names it
+  bulk,         ///< cp.async.bulk and cp.reduce.async.bulk, which are spelled as forms of `cp`
 };
 // clang-format on
 
@@ -84,13 +86,15 @@ enum class Mode : std::uint8_t {
   add, min, max, and_, or_, xor_, inc, dec, exch, cas, popc,      // atom, red, redux, bar.red
   up, down, bfly, idx,                                            // shfl
   all, any, uni, ballot,                                          // vote, match (all, any)
-  sync, arrive, warp_sync,                                        // bar; bar.red is `and_`, `or_` or `popc`
+  sync, arrive, warp_sync, wait,                                  // bar; bar.red is `and_`, `or_` or `popc`; wait: cluster
   f4e, b4e, rc8, ecl, ecr, rc16,                                  // prmt; none: by selector
   finite, infinite, number, notanumber, normal, subnormal,        // testp
   left, right,                                                    // shf
   to_generic, from_generic,                                       // cvta, cvta.to
   copy, commit_group, wait_group, wait_all, mbarrier_arrive,      // cp.async
+  prefetch,                                                       // bulk (and copy, commit_group, wait_group, add...)
   init, inval, arrive_drop, test_wait, try_wait, pending_count,   // mbarrier (and arrive)
+  expect_tx, complete_tx,                                         // mbarrier
   width, height, depth, channel_data_type, channel_order,         // txq
   load_a, load_b, load_c, store_d, multiply,                      // wmma
   v_add, v_sub, v_absdiff, v_avrg, v_min, v_max, v_set,           // video
@@ -132,6 +136,9 @@ enum Flag : std::uint32_t {
   kColumnA = 1u << 26,     ///< mma, wmma: the first matrix lies in memory, or in fragments, column by column
   kColumnB = 1u << 27,
   kLayoutSeen = 1u << 28,
+  kExpectTx = 1u << 29,   ///< mbarrier.arrive.expect_tx
+  kMulticast = 1u << 30,  ///< bulk copies to several CTAs of a cluster
+  kAsync = 1u << 31,      ///< st.async, red.async
 };
 
 // clang-format off

@@ -33,17 +33,21 @@ constexpr Named<Op> kOps[] = {
     {"copysign", Op::copysign},
     {"cos", Op::cos},
     {"cp", Op::cp},
+    {"createpolicy", Op::createpolicy},
     {"cvt", Op::cvt},
     {"cvta", Op::cvta},
     {"discard", Op::discard},
     {"div", Op::div},
     {"dp2a", Op::dp2a},
     {"dp4a", Op::dp4a},
+    {"elect", Op::elect},
     {"ex2", Op::ex2},
     {"exit", Op::exit},
     {"fence", Op::fence},
     {"fma", Op::fma},
     {"fns", Op::fns},
+    {"getctarank", Op::getctarank},
+    {"griddepcontrol", Op::griddepcontrol},
     {"isspacep", Op::isspacep},
     {"ld", Op::ld},
     {"ldmatrix", Op::ldmatrix},
@@ -53,6 +57,7 @@ constexpr Named<Op> kOps[] = {
     {"mad", Op::mad},
     {"mad24", Op::mad24},
     {"madc", Op::madc},
+    {"mapa", Op::mapa},
     {"match", Op::match},
     {"max", Op::max},
     {"mbarrier", Op::mbarrier},
@@ -80,6 +85,7 @@ constexpr Named<Op> kOps[] = {
     {"sad", Op::sad},
     {"selp", Op::selp},
     {"set", Op::set},
+    {"setmaxnreg", Op::setmaxnreg},
     {"setp", Op::setp},
     {"shf", Op::shf},
     {"shfl", Op::shfl},
@@ -154,9 +160,11 @@ constexpr Named<Type> kTypes[] = {
 };
 
 constexpr Named<Space> kSpaces[] = {
-    {"global", Space::global},      {"shared", Space::shared},     {"local", Space::local},
-    {"param", Space::param},        {"const", Space::constant},    {"shared::cta", Space::shared},
-    {"param::entry", Space::param}, {"param::func", Space::param}, {"generic", Space::generic},
+    {"global", Space::global},      {"shared", Space::shared},
+    {"local", Space::local},        {"param", Space::param},
+    {"const", Space::constant},     {"shared::cta", Space::shared},
+    {"param::entry", Space::param}, {"param::func", Space::param},
+    {"generic", Space::generic},    {"shared::cluster", Space::shared},
 };
 
 constexpr Named<Special> kSpecials[] = {

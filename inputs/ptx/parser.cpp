@@ -136,6 +136,12 @@ class ModuleParser {
           f.max_threads[d] = static_cast<std::uint32_t>(in_.count("a number of threads"));
           if (!in_.accept(",")) break;
         }
+      } else if (word == ".reqnctapercluster") {
+        f.cluster = {1, 1, 1};
+        for (unsigned d = 0; d < 3; ++d) {
+          f.cluster[d] = static_cast<std::uint32_t>(in_.count("a number of thread blocks"));
+          if (!in_.accept(",")) break;
+        }
       } else if (word == ".minnctapersm") {
         f.min_ctas = static_cast<std::uint32_t>(in_.count("a number of thread blocks"));
       } else if (word == ".maxnreg") {

@@ -68,8 +68,11 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     coalesced(warp, op, address + lanes, lanes, info.width);
     return;
   }
+  if (info.kind >= RecordInfo::bulk_load && info.kind <= RecordInfo::bulk_prefetch) return bulk(warp, info, address, lanes);
   if (in_shared(address[0])) {
-    atl::Op& op = warp.memory(OpKind::shared, need_of(warp, info), info.results != 0, results_of(info));
+    WarpTimeline::Need need = need_of(warp, info);
+    if (info.kind == RecordInfo::phase_wait) warp.require_copies(~std::size_t{0}, true, need);
+    atl::Op& op = warp.memory(OpKind::shared, need, info.results != 0, results_of(info));
     unsigned passes = 0;
     for (unsigned piece = 0; piece < info.pieces; ++piece)
       passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
@@ -89,6 +92,16 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
   } else {
     global(warp, kind, info, address, lanes * info.pieces, info.width);
   }
+}
+
+void CtaRecorder::bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes) {
+  rows_.clear();
+  bool partly = false;
+  for (unsigned l = 0; l < lanes; ++l) partly |= coalesce_range(address[l], address[lanes + l], rows_);
+  const OpKind kind = info.kind == RecordInfo::bulk_store    ? OpKind::store
+                      : info.kind == RecordInfo::bulk_reduce ? OpKind::atomic
+                                                             : OpKind::load;
+  warp.bulk(kind, info.kind == RecordInfo::bulk_load, need_of(warp, info), rows_, partly);
 }
 
 void CtaRecorder::global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address,

@@ -23,6 +23,7 @@ class CtaRecorder {
 
  private:
   void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
+  void bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes);
   void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
   void global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address, unsigned lanes,
               unsigned width);

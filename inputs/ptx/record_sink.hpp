@@ -25,7 +25,8 @@ class RecordSink {
   /// Whether the events of a CTA are wanted.
   virtual bool wants(std::uint64_t cta) = 0;
   /// The next instructions of a warp. Each event with an access (Inst::traced) has popcount(mask) generic addresses in
-  /// `addresses`, in the order of the lanes; asynchronous copies have the shared and then the global ones.
+  /// `addresses`, in the order of the lanes; asynchronous copies have the shared and then the global ones,
+  /// bulk copies the global ones and then how many bytes.
   virtual void events(std::uint64_t cta, std::uint32_t warp, std::span<const WarpEvent> events,
                       std::span<const std::uint64_t> addresses) = 0;
   virtual void end_cta(std::uint64_t cta) = 0;

@@ -113,7 +113,18 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
       info.pieces = inst.traced;
       break;
     case Op::mbarrier:
-      if (inst.traced != 0) info.kind = in.mode == Mode::init ? RecordInfo::store : RecordInfo::atomic;
+      if (inst.traced == 0) break;
+      info.kind = in.mode == Mode::init                                     ? RecordInfo::store
+                  : in.mode == Mode::test_wait || in.mode == Mode::try_wait ? RecordInfo::phase_wait
+                                                                            : RecordInfo::atomic;
+      break;
+    case Op::bulk:
+      if (inst.traced == 0) break;  // from shared memory to that of another CTA
+      info.pieces = 2;
+      info.kind = in.mode == Mode::prefetch   ? RecordInfo::bulk_prefetch
+                  : in.space == Space::shared ? RecordInfo::bulk_load
+                  : in.mode == Mode::copy     ? RecordInfo::bulk_store
+                                              : RecordInfo::bulk_reduce;
       break;
     case Op::suld:
     case Op::sust:
@@ -136,6 +147,7 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
       if (in.mode == Mode::wait_group) info.width = static_cast<std::uint16_t>(in.src[0].value);
       break;
     case Op::bar:
+      // That CTAs of a cluster wait for each other is in no trace: each waits for its own warps.
       if (in.mode != Mode::warp_sync && in.mode != Mode::arrive) info.kind = RecordInfo::barrier;
       break;
     default:

@@ -16,7 +16,12 @@ struct RecordInfo {
     load,
     store,
     atomic,
-    copy,         ///< cp.async
+    copy,       ///< cp.async
+    bulk_load,  ///< of as many bytes as the lanes' registers say
+    bulk_store,
+    bulk_reduce,
+    bulk_prefetch,
+    phase_wait,   ///< at an mbarrier: for all copies of the warp
     copy_commit,  ///< closes a group of copies
     copy_wait,    ///< for all groups but the newest `width`
   };
@@ -25,10 +30,11 @@ struct RecordInfo {
   std::uint16_t issue = 1;    ///< issue slots
   std::uint16_t latency = 4;  ///< cycles until a dependent instruction may issue
   std::uint16_t width = 0;    ///< bytes per lane; copy_wait: groups that stay outstanding
-  std::uint8_t pieces = 1;    ///< addresses of each lane, one after all lanes' others; copies: source and destination
+  std::uint8_t pieces = 1;    ///< addresses of each lane, one after all lanes' others; copies: source and destination;
+                              ///< bulk ones: address and bytes
   std::uint32_t first = 0;    ///< in RecordTable::registers: sources, then results
   std::uint16_t sources = 0, results = 0;
-  bool accesses() const { return kind >= load && kind <= copy; }
+  bool accesses() const { return kind >= load && kind <= phase_wait; }
 };
 
 /// RecordInfo of every instruction of an image, by its id. Registers of all functions are numbered in one row.

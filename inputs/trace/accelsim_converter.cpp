@@ -91,39 +91,16 @@ void WarpConverter::local(const SassInstruction& instruction, OpKind kind, const
   timeline_.local(kind, need, rows_, partly, result_of(instruction)).flags |= instruction.opcode->flags & kBypassL1;
 }
 
-/// A bulk access goes past the L1. Its blocks are spread over as many ops as they take; loads are copies that a barrier,
-/// or the wait at an mbarrier, finds.
+/// Loads are copies that a barrier, or the wait at an mbarrier, finds.
 void WarpConverter::bulk(const SassInstruction& instruction, const Need& need) {
   rows_.clear();
   bool partly = false;
-  for (std::uint64_t at : instruction.pieces) {
-    const std::uint64_t end = at + instruction.piece_bytes;
-    partly |= (at | end) % Access::kSectorBytes != 0;
-    for (; at < end; at = (at / Access::kBlockBytes + 1) * Access::kBlockBytes) {
-      Access found[2];
-      const auto width = static_cast<unsigned>(std::min(end, (at / Access::kBlockBytes + 1) * Access::kBlockBytes) - at);
-      coalesce(&at, 1, width, found);
-      if (!rows_.empty() && rows_.back().block() == found[0].block())
-        rows_.back().packed |= found[0].packed;
-      else
-        rows_.push_back(found[0]);
-    }
-  }
+  for (const std::uint64_t at : instruction.pieces) partly |= coalesce_range(at, instruction.piece_bytes, rows_);
   const Action action = instruction.opcode->action;
   const OpKind kind = action == Action::bulk_store    ? OpKind::store
                       : action == Action::bulk_reduce ? OpKind::atomic
                                                       : OpKind::load;
-  Need now = need;
-  constexpr std::size_t kMost = 64;
-  for (std::size_t first = 0; first < rows_.size(); first += kMost, now = {}) {
-    const std::size_t count = std::min(kMost, rows_.size() - first);
-    Op& op = action == Action::bulk_load ? timeline_.copy(now) : timeline_.memory(kind, now, kind == OpKind::load);
-    if (kind == OpKind::load) op.flags = kBypassL1;
-    if (kind == OpKind::store && partly) op.flags = kPartial;
-    op.accesses = static_cast<std::uint8_t>(count);
-    const auto from = rows_.begin() + static_cast<std::ptrdiff_t>(first);
-    timeline_.accesses.insert(timeline_.accesses.end(), from, from + static_cast<std::ptrdiff_t>(count));
-  }
+  timeline_.bulk(kind, action == Action::bulk_load, need, rows_, partly);
 }
 
 void WarpConverter::shared(const SassInstruction& instruction, const Need& need) {

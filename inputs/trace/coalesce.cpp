@@ -87,6 +87,21 @@ bool coalesce_local(const std::uint64_t* offset, std::uint32_t mask, unsigned wi
   return partly;
 }
 
+bool coalesce_range(std::uint64_t address, std::uint64_t bytes, std::vector<Access>& out) {
+  const std::uint64_t end = address + bytes;
+  for (std::uint64_t at = address; at < end;) {
+    const std::uint64_t next = std::min(end, (at / Access::kBlockBytes + 1) * Access::kBlockBytes);
+    Access found[2];
+    coalesce(&at, 1, static_cast<unsigned>(next - at), found);
+    if (!out.empty() && out.back().block() == found[0].block())
+      out.back().packed |= found[0].packed;
+    else
+      out.push_back(found[0]);
+    at = next;
+  }
+  return (address | end) % Access::kSectorBytes != 0;
+}
+
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
   std::array<std::uint64_t, kMostLanes*(kMostWidth / kBankBytes + 1)> words;
   unsigned count = 0;

@@ -17,6 +17,10 @@ bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width
 /// (kLocalRows), and says whether bytes of their sectors are left untouched.
 bool coalesce_local(const std::uint64_t* offset, std::uint32_t mask, unsigned width, std::vector<Access>& out);
 
+/// Appends the blocks of bytes that lie together, as bulk copies move them; a block that the last one in `out` is becomes
+/// one with it. Says whether bytes of the sectors at the ends are left untouched.
+bool coalesce_range(std::uint64_t address, std::uint64_t bytes, std::vector<Access>& out);
+
 /// Passes that a shared-memory access takes: the most distinct 4-byte words that fall into one of the 32 banks. At least 1.
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width);
 

@@ -111,6 +111,19 @@ Op& WarpTimeline::local(OpKind kind, Need need, std::span<const Access> rows, bo
   }
 }
 
+void WarpTimeline::bulk(OpKind kind, bool copies, Need need, std::span<const Access> rows, bool partly) {
+  constexpr std::size_t kMost = 64;
+  for (; !rows.empty(); need = {}) {
+    const std::span<const Access> now = rows.first(std::min(rows.size(), kMost));
+    rows = rows.subspan(now.size());
+    Op& op = copies ? copy(need) : memory(kind, need, kind == OpKind::load);
+    if (kind == OpKind::load) op.flags = kBypassL1;
+    if (kind == OpKind::store && partly) op.flags = kPartial;
+    op.accesses = static_cast<std::uint8_t>(now.size());
+    accesses.insert(accesses.end(), now.begin(), now.end());
+  }
+}
+
 bool WarpTimeline::rename(const Need& need, Registers results) {
   if (need.wait != 0) return false;
   for (const std::uint32_t r : results) registers_[r].ready = need.ready, registers_[r].epoch = epoch_;

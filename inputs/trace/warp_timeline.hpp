@@ -34,6 +34,9 @@ class WarpTimeline {
   /// A load or store of local memory. Rows beyond the 64 that an op holds (lanes that index apart) take further ops, the
   /// last of which delivers the results. Returns it.
   Op& local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results);
+  /// A bulk access, past the L1: its blocks are spread over as many ops as they take. `copies`: loads that only barriers and
+  /// require_copies() know of; nobody waits for other loads. `partly`: a store leaves bytes of its sectors untouched.
+  void bulk(OpKind kind, bool copies, Need need, std::span<const Access> rows, bool partly);
   /// An instruction that a GPU does not execute: its result is there with its sources. False: these must be waited for.
   bool rename(const Need& need, Registers results);
 

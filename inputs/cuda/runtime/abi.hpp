@@ -38,6 +38,7 @@ enum Status : int {
   kCaptureUnjoined = 904,
   kCaptureIsolation = 905,
   kGraphUpdateFailure = 910,
+  kInvalidClusterSize = 912,
 };
 
 struct Dim3 {

@@ -129,6 +129,8 @@ int attribute(const DeviceModel& d, int number, int device) {
       return d.blocks_per_sm;
     case 111:
       return d.reserved_shared;
+    case 120:  // clusters can be launched
+      return d.arch >= 90 ? 1 : 0;
     default:
       return 0;
   }

@@ -31,12 +31,7 @@ static_assert(sizeof(DriverLaunchConfig) == 56);
 
 int launch_function(Runtime& r, const void* function, const DriverLaunchConfig& config, void** arguments, void** extra) {
   LaunchRequest q{function, config.grid, config.block, arguments, config.shared_bytes, false, {}};
-  for (unsigned i = 0; i < config.attribute_count; ++i) {
-    const LaunchAttribute& a = config.attributes[i];
-    if (a.id == kAttributeCooperative) q.cooperative = a.number != 0;
-    const auto& cluster = a.dimensions;
-    if (a.id == kAttributeClusterDimension && std::uint64_t{cluster.x} * cluster.y * cluster.z != 1) return kNotSupported;
-  }
+  for (unsigned i = 0; i < config.attribute_count; ++i) q.take(config.attributes[i]);
   if (arguments && extra) return kInvalidValue;
   if (extra && !parameters_from_extra(extra, q.parameters)) return kInvalidValue;
   return launch_in_stream(r, config.stream, std::move(q));

@@ -56,6 +56,7 @@ constexpr ErrorText kTexts[] = {
     {kCaptureUnmatched, "cudaErrorStreamCaptureUnmatched", "capture was not ended in the same stream as it began"},
     {kCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
     {kCaptureIsolation, "cudaErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"},
+    {kInvalidClusterSize, "cudaErrorInvalidClusterSize", "the cluster does not fit the grid, the kernel or a GPU"},
     {kGraphUpdateFailure, "cudaErrorGraphExecUpdateFailure",
      "the graph update was not performed because it included changes which violated constraints specific to instantiated "
      "graph update"},

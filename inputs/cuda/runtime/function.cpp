@@ -106,6 +106,30 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const vo
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, host, threads, dynamic);
 }
 
+/// Clusters of the launch that the whole device holds at a time.
+int cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const LaunchConfig* config) {
+  return call([&](Runtime& r) -> int {
+    if (!clusters || !config) return kInvalidValue;
+    Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    LaunchRequest q{host, config->grid, config->block, nullptr, config->shared_bytes, false, {}};
+    for (unsigned i = 0; i < config->attribute_count; ++i) q.take(config->attributes[i]);
+    const std::uint64_t each = std::uint64_t{q.cluster.x} * q.cluster.y * q.cluster.z;
+    const std::uint32_t blocks = resident_blocks(r, *kernel, r.code.function(*kernel), q);
+    *clusters = static_cast<int>(blocks / std::max<std::uint64_t>(each, 1));
+    return kSuccess;
+  });
+}
+
+int cudaOccupancyMaxPotentialClusterSize(int* size, const void* host, const LaunchConfig*) {
+  return call([&](Runtime& r) -> int {
+    if (!size) return kInvalidValue;
+    constexpr int kPortable = 8;  // what a kernel gets that does not ask for more
+    *size = kPortable;
+    return r.code.find_kernel(host) ? kSuccess : kInvalidDeviceFunction;
+  });
+}
+
 int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* host, int blocks, int) {
   return call([&](Runtime& r) -> int {
     if (!bytes || blocks <= 0) return kInvalidValue;

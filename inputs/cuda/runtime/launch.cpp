@@ -31,7 +31,23 @@ bool fits(const LaunchRequest& q, const Kernel& kernel) {
          q.dynamic_shared <= kernel.max_dynamic_shared;
 }
 
+/// A grid that can be divided into its clusters, of which a GPU takes up to 16 blocks, and those that the kernel was made
+/// for.
+bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
+  const Dim3 own{f.cluster[0], f.cluster[1], f.cluster[2]};
+  const Dim3& c = q.cluster.x != 0 ? q.cluster : own;
+  if (c.x == 0) return true;
+  if (c.y == 0 || c.z == 0 || (own.x != 0 && (c.x != own.x || c.y != own.y || c.z != own.z))) return false;
+  return std::uint64_t{c.x} * c.y * c.z <= ptx::kMostClusterCtas && q.grid.x % c.x == 0 && q.grid.y % c.y == 0 &&
+         q.grid.z % c.z == 0;
+}
+
 }  // namespace
+
+void LaunchRequest::take(const LaunchAttribute& attribute) {
+  if (attribute.id == kAttributeCooperative) cooperative = attribute.number != 0;
+  if (attribute.id == kAttributeClusterDimension) cluster = attribute.dimensions;
+}
 
 std::vector<std::byte> parameter_block(const ptx::Function& function, void** arguments) {
   std::vector<std::byte> out(function.param_block);
@@ -66,6 +82,7 @@ int check_launch(Runtime& r, const LaunchRequest& q) {
   if (!kernel) return kInvalidDeviceFunction;
   if (!fits(q, *kernel)) return kInvalidConfiguration;
   const ptx::Function& function = r.code.function(*kernel);
+  if (!fits_cluster(q, function)) return kInvalidClusterSize;
   return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
 }
 
@@ -93,6 +110,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.kernel = kernel->function;
   spec.grid = {q.grid.x, q.grid.y, q.grid.z};
   spec.block = {q.block.x, q.block.y, q.block.z};
+  spec.cluster = {q.cluster.x, q.cluster.y, q.cluster.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
   spec.device = q.device, spec.visible = r.peers[q.device];
@@ -164,12 +182,7 @@ int cudaLaunchKernelExC(const LaunchConfig* config, const void* kernel, void** a
   return call([&](Runtime& r) -> int {
     if (!config) return kInvalidValue;
     LaunchRequest q{kernel, config->grid, config->block, arguments, config->shared_bytes, false, {}};
-    for (unsigned i = 0; i < config->attribute_count; ++i) {
-      const LaunchAttribute& a = config->attributes[i];
-      if (a.id == kAttributeCooperative) q.cooperative = a.number != 0;
-      const auto& cluster = a.dimensions;
-      if (a.id == kAttributeClusterDimension && std::uint64_t{cluster.x} * cluster.y * cluster.z != 1) return kNotSupported;
-    }
+    for (unsigned i = 0; i < config->attribute_count; ++i) q.take(config->attributes[i]);
     return launch_in_stream(r, config->stream, std::move(q));
   });
 }

@@ -18,6 +18,10 @@ struct LaunchRequest {
   bool cooperative = false;
   std::vector<std::byte> parameters{};  ///< where `arguments` is null: the same as a block, laid out as in the PTX
   unsigned device = current_device();
+  Dim3 cluster{0, 0, 0};  ///< blocks; 0: as the kernel says
+
+  /// Takes what an attribute of cudaLaunchConfig_t or CUlaunchConfig says.
+  void take(const LaunchAttribute& attribute);
 };
 
 /// The block of a kernel's parameters from the addresses of its arguments.

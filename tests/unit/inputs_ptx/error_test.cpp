@@ -11,11 +11,10 @@ TEST_CASE("an unsupported instruction is an error that names file, line and opco
 }
 
 TEST_CASE("an unsupported instruction can be kept until a program comes to execute it") {
-  const Module m =
-      parse(kHeader + kernel_text("", "@%p1 setmaxnreg.inc.sync.aligned.u32 40;\nret;"), "x", Unsupported::keep);
+  const Module m = parse(kHeader + kernel_text("", "@%p1 wgmma.fence.sync.aligned;\nret;"), "x", Unsupported::keep);
   CHECK(m.functions[0].code[0].op == Op::unsupported);
   CHECK(m.functions[0].code[0].guard != kNone);
-  CHECK(m.functions[0].spelling(m.functions[0].code[0]) == "setmaxnreg.inc.sync.aligned.u32");
+  CHECK(m.functions[0].spelling(m.functions[0].code[0]) == "wgmma.fence.sync.aligned");
 }
 
 TEST_CASE("what cannot be read is named with its line") {
