@@ -14,6 +14,7 @@ unsigned destinations(const Instruction& i) {
     case Op::brx:
     case Op::membar:
     case Op::fence:
+    case Op::griddepcontrol:
     case Op::ret:
     case Op::exit:
     case Op::trap:
@@ -98,6 +99,7 @@ unsigned least_sources(const Instruction& i) {
     case Op::brkpt:
     case Op::membar:
     case Op::fence:
+    case Op::griddepcontrol:
       return 0;
     default:
       return 1;

@@ -168,6 +168,8 @@ bool own_modifier(std::string_view word, Instruction& i) {
       return word == "r";
     case Op::fence:
       return word == "proxy" || word == "alias";
+    case Op::griddepcontrol:
+      return word == "wait" || word == "launch_dependents";
     case Op::suld:
       return word == "b";
     case Op::sust:

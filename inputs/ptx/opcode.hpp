@@ -9,7 +9,8 @@ namespace atl::ptx {
 // clang-format off
 enum class Op : std::uint8_t {
   abs, activemask, add, addc, and_, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
-  copysign, cos, cp, cvt, cvta, discard, div, dp2a, dp4a, ex2, exit, fence, fma, fns, isspacep, ld, ldmatrix, ldu, lg2,
+  copysign, cos, cp, cvt, cvta, discard, div, dp2a, dp4a, ex2, exit, fence, fma, fns, griddepcontrol,
+  isspacep, ld, ldmatrix, ldu, lg2,
   lop3, mad, mad24, madc, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
   prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, stmatrix, sub,
   subc, suld, sust, szext, tanh, testp, tex, tld4, trap, txq, video, vote, wmma, xor_,
@@ -139,7 +140,7 @@ enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z, laneid,
   warpid, nwarpid, smid, nsmid, gridid, warp_size, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, dynamic_smem_size, total_smem_size,
-  reserved_smem,
+  reserved_smem, reserved_smem_1,
   envreg,  ///< Operand::value is its number
   clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z, cluster_ctaid_x, cluster_ctaid_y,
   cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z, cluster_ctarank, cluster_nctarank,
