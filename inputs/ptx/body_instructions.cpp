@@ -14,6 +14,7 @@ unsigned destinations(const Instruction& i) {
     case Op::brx:
     case Op::membar:
     case Op::fence:
+    case Op::griddepcontrol:
     case Op::ret:
     case Op::exit:
     case Op::trap:
@@ -25,7 +26,6 @@ unsigned destinations(const Instruction& i) {
     case Op::bulk:
     case Op::stmatrix:
     case Op::setmaxnreg:
-    case Op::griddepcontrol:
       return 0;
     case Op::wmma:
       return i.mode == Mode::store_d ? 0 : 1;
@@ -100,7 +100,6 @@ unsigned least_sources(const Instruction& i) {
       return i.mode == Mode::commit_group ? 0 : i.mode == Mode::wait_group ? 1 : i.mode == Mode::prefetch ? 2 : 3;
     case Op::bar:
       return i.scope == Scope::cluster ? 0 : 1;
-    case Op::griddepcontrol:
     case Op::activemask:
     case Op::ret:
     case Op::exit:
@@ -108,6 +107,7 @@ unsigned least_sources(const Instruction& i) {
     case Op::brkpt:
     case Op::membar:
     case Op::fence:
+    case Op::griddepcontrol:
       return 0;
     default:
       return 1;

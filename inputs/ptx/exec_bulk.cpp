@@ -227,9 +227,7 @@ bool decode_bulk(Decoder& d) {
       out.run = [](Warp& w, const Inst& i) { each_lane<std::uint64_t>(w, i.dst[0], [](unsigned) { return 0; }); };
       d.give(0, Type::b64);
       return true;
-    // Registers are not moved between warps, and a launch begins when the one before it has ended.
-    case Op::setmaxnreg:
-    case Op::griddepcontrol:
+    case Op::setmaxnreg:  // registers are not moved between warps
       out.run = nothing;
       return true;
     default:

@@ -97,7 +97,10 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
     case Special::dynamic_smem_size:
       return spec.dynamic_shared;
     case Special::total_smem_size:
-      return w.launch->shared_bytes;
+      return shared_bytes(spec);
+    case Special::reserved_smem:
+    case Special::reserved_smem_1:
+      return reserved_shared_offset(spec);
     case Special::envreg: {  // 1 and 2: the workspace of cooperative grid barriers
       const auto workspace = reinterpret_cast<std::uint64_t>(w.launch->grid_barrier.data());
       if (!spec.cooperative) return 0;
@@ -194,6 +197,14 @@ Round run_round(Cta& cta, std::int64_t budget) {
 }
 
 }  // namespace
+
+std::uint32_t reserved_shared_offset(const LaunchSpec& spec) { return (shared_bytes(spec) + 15) / 16 * 16; }
+
+bool uses_reserved_shared(const Image& image) {
+  return std::any_of(image.specials.begin(), image.specials.end(), [](const SpecialSlot& s) {
+    return !s.param && (s.special == Special::reserved_smem || s.special == Special::reserved_smem_1);
+  });
+}
 
 void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared_ptr<Cluster>& cluster) {
   const LaunchSpec& spec = *launch.spec;

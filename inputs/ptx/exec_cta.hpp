@@ -3,6 +3,12 @@
 
 namespace atl::ptx::exec {
 
+/// Shared memory that sm_80 and later keep for system software; cooperative groups of several warps meet in it
+/// (%reserved_smem_offset_1). On a GPU it lies below the kernel's own; here behind, and only for kernels that name it.
+inline constexpr std::uint32_t kReservedSharedBytes = 1024;
+std::uint32_t reserved_shared_offset(const LaunchSpec& spec);
+bool uses_reserved_shared(const Image& image);
+
 /// Sets a CTA up for its first instruction; the object may have run another one before. `cluster`: the one that it joins;
 /// null: it has one of its own.
 void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared_ptr<Cluster>& cluster = nullptr);

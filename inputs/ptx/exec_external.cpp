@@ -138,6 +138,10 @@ void call_external(Warp& w, const Function& function, const CallSite& site) {
         device.release(address);
       else if (address != 0)
         device.default_release(address);
+    } else if (function.name.starts_with("__cudaCDP2")) {
+      throw Fault{
+          ExecutionError::Kind::unsupported, lane,
+          "dynamic parallelism is not supported: the kernel calls the runtime on the device (" + function.name + ")"};
     } else {
       throw Fault{ExecutionError::Kind::unsupported, lane, "function " + function.name + " is not defined in any module"};
     }

@@ -237,6 +237,8 @@ LaunchStats execute(const LaunchSpec& spec, Device& device, RecordSink* sink) {
   launch.image = &device.image(*spec.module, spec.kernel, spec.device);
   launch.cluster = cluster_of(spec);
   launch.shared_bytes = shared_bytes(spec);
+  if (exec::uses_reserved_shared(*launch.image))
+    launch.shared_bytes = exec::reserved_shared_offset(spec) + exec::kReservedSharedBytes;
   launch.params.assign(spec.params.begin(), spec.params.end());
   launch.params.resize(spec.params.size() + 16);
   if (spec.cooperative) launch.grid_barrier.resize(64);

@@ -256,6 +256,7 @@ bool decode_memory(Decoder& d) {
       return true;
     case Op::prefetch:
     case Op::discard:
+    case Op::griddepcontrol:  // launches run one after the other: what it waits for has ended
       d.out->run = &nothing;
       return true;
     case Op::nanosleep:

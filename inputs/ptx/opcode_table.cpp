@@ -200,6 +200,7 @@ constexpr Named<Special> kSpecials[] = {
     {"dynamic_smem_size", Special::dynamic_smem_size},
     {"total_smem_size", Special::total_smem_size},
     {"reserved_smem_offset_begin", Special::reserved_smem},
+    {"reserved_smem_offset_1", Special::reserved_smem_1},
     {"clusterid.x", Special::clusterid_x},
     {"clusterid.y", Special::clusterid_y},
     {"clusterid.z", Special::clusterid_z},

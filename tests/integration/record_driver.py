@@ -200,6 +200,36 @@ int main(int, char** argv) {
 }
 """
 
+# Compiles for a machine, as many programs do, and takes the machine code.
+FOR_A_MACHINE = r"""
+#include <cuda.h>
+#include <nvrtc.h>
+#include <cstdio>
+#include <vector>
+const char* text = "extern \"C\" __global__ void fill(int* p, int value) { p[threadIdx.x] = value; }";
+int main() {
+  nvrtcProgram program;
+  const char* options[] = {"--gpu-architecture=sm_90"};
+  size_t size = 0;
+  if (nvrtcCreateProgram(&program, text, "fill.cu", 0, nullptr, nullptr) || nvrtcCompileProgram(program, 1, options) ||
+      nvrtcGetCUBINSize(program, &size)) return 1;
+  std::vector<char> code(size);
+  if (nvrtcGetCUBIN(program, code.data())) return 2;
+  CUdevice device;
+  CUcontext context;
+  CUmodule module;
+  CUfunction function;
+  CUdeviceptr p;
+  int value = 7, h[32] = {};
+  if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context)) return 3;
+  if (cuModuleLoadData(&module, code.data()) || cuModuleGetFunction(&function, module, "fill")) return 4;
+  if (cuMemAlloc(&p, sizeof h)) return 5;
+  void* arguments[] = {&p, &value};
+  if (cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr) || cuMemcpyDtoH(h, p, sizeof h)) return 6;
+  printf("%d %d\n", h[0], h[31]);
+}
+"""
+
 # The runtime and the driver share streams, memory and kernels; nvrtc is the user's own.
 MIXED = r"""
 #include <cuda.h>
@@ -262,6 +292,16 @@ class Driver(RecordTest):
         outcome = self.record(binary)
         self.assertEqual((outcome.code, outcome.out), (0, "18 18 0\n"), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), 2)
+
+    def test_nvrtc_hands_out_ptx_where_the_program_asks_for_machine_code(self):
+        if not recorded_program.NVCC:
+            self.skipTest("no nvcc")
+        lib = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64")
+        binary = self.compiled(FOR_A_MACHINE, "-L" + os.path.join(lib, "stubs"), "-lcuda", "-lnvrtc",
+                               "-Xlinker", "-rpath", "-Xlinker", os.path.realpath(lib))
+        outcome = self.record(binary)
+        self.assertEqual((outcome.code, outcome.out), (0, "7 7\n"), outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 1)
 
     def test_a_program_that_nvcc_links_without_kernels_and_without_the_runtime(self):
         if not recorded_program.NVCC:

@@ -176,6 +176,23 @@ void captured() {
   OK(cudaMemcpy(back, c, sizeof h, cudaMemcpyDeviceToHost));
   EXPECT(back[1] == 1003);
 
+  // Memory of a graph that is freed outside of it is there again in the next launch.
+  cudaGraph_t keeps;
+  cudaGraphExec_t again;
+  OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  OK(cudaMallocAsync(&extra, sizeof h, s));
+  OK(cudaMemsetAsync(extra, 0, sizeof h, s));
+  add<<<1, n, 0, s>>>(extra, 5, n);
+  OK(cudaStreamEndCapture(s, &keeps));
+  OK(cudaGraphInstantiateWithFlags(&again, keeps, 0));
+  for (int i = 0; i < 2; i++) {
+    OK(cudaGraphLaunch(again, s));
+    OK(cudaMemcpyAsync(back, extra, sizeof h, cudaMemcpyDeviceToHost, s));
+    OK(cudaStreamSynchronize(s));
+    EXPECT(back[n - 1] == 5);
+    OK(cudaFreeAsync(extra, s));
+  }
+
   // Work that is left out at the end, waiting for a captured stream, and ends without a beginning.
   OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
   OK(cudaEventRecord(fork, s));
@@ -207,8 +224,8 @@ class Graphs(OneProgram):
     def test_every_answer_is_right_and_every_kernel_of_every_launch_is_recorded(self):
         outcome = self.record(self.binary)
         self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
-        # 8 launches of two kernels, one of which is left out once; 3 of three, and one kernel more.
-        self.assertEqual(self.kernels_in_trace(outcome), 8 * 2 - 1 + 3 * 3 + 1)
+        # 8 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 2 of one.
+        self.assertEqual(self.kernels_in_trace(outcome), 8 * 2 - 1 + 3 * 3 + 1 + 2)
         self.simulated()
 
     def test_with_a_default_stream_for_each_thread(self):

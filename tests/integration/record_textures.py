@@ -11,7 +11,7 @@ SOURCE = r"""
 const int size = 4;
 __global__ void layers(cudaTextureObject_t t, cudaTextureObject_t line, float* out) {
   out[0] = tex2DLayered<float>(t, 2.5f, 1.5f, 2);
-  out[1] = tex2DLayered<float>(t, 9.0f, -3.0f, 1);   // clamped to (3, 0)
+  out[1] = tex2DLayered<float>(t, 9.0f, -3.0f, 1);   // does not wrap without normalised coordinates: (3, 0)
   out[2] = tex2DLayered<float>(t, 0.5f, 0.5f, 99);   // the last layer
   out[3] = tex1DLayered<float>(line, 3.5f, 1);
 }
@@ -51,7 +51,7 @@ cudaTextureObject_t texture(cudaArray_t array, bool normalised, bool linear) {
   cudaResourceDesc r = {};
   r.resType = cudaResourceTypeArray, r.res.array.array = array;
   cudaTextureDesc d = {};
-  d.addressMode[0] = d.addressMode[1] = normalised ? cudaAddressModeWrap : cudaAddressModeClamp;
+  d.addressMode[0] = d.addressMode[1] = cudaAddressModeWrap;
   d.filterMode = linear ? cudaFilterModeLinear : cudaFilterModePoint, d.normalizedCoords = normalised;
   cudaTextureObject_t t = 0;
   cudaCreateTextureObject(&t, &r, &d, nullptr);

@@ -104,6 +104,7 @@ int list(const std::vector<GraphNode*>& nodes, GraphNode** out, std::size_t* cou
 int allocate(Runtime& r, AllocationParameters& p, Work& work) {
   const std::uint64_t address = p.size ? r.code.allocate(p.size, cuda::MemoryKind::device) : 0;
   if (address == 0) return p.size ? kMemoryAllocation : kInvalidValue;
+  r.graph_memory.insert(address);
   p.address = reinterpret_cast<void*>(address);
   work = MemoryWork{address, p.size};
   return kSuccess;

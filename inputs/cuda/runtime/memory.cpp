@@ -19,7 +19,7 @@ int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
 
 int release(Runtime& r, void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  if (!pointer) return kSuccess;
+  if (!pointer || r.graph_memory.contains(address)) return kSuccess;
   if (!r.code.release(address)) return kInvalidValue;
   if (const auto block = r.pool_blocks.find(address); block != r.pool_blocks.end()) {
     block->second.pool->used -= block->second.size;

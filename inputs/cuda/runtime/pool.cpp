@@ -47,6 +47,7 @@ int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void* stre
     const std::uint64_t address =
         out && size ? r.code.allocate(size, cuda::MemoryKind::device, {}, device_of(r, stream)) : 0;
     if (address == 0) return out && size ? kMemoryAllocation : kInvalidValue;
+    r.graph_memory.insert(address);
     *out = reinterpret_cast<void*>(address);
     return r.graphs.add(*capture, stream, NodeType::allocate, MemoryWork{address, size});
   });

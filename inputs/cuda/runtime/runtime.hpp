@@ -64,6 +64,7 @@ struct Runtime {
   std::vector<Pool> default_pools;                 ///< [device]
   std::vector<Pool*> current_pools;                ///< [device] of cudaMallocAsync
   std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
+  std::set<std::uint64_t> graph_memory;            ///< of allocation nodes: a later launch uses it again
   std::set<std::string> complained_about;
   std::deque<std::string> images;                      ///< files of device code that were loaded
   std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up

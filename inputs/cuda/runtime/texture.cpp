@@ -4,6 +4,7 @@ namespace atl::cudart {
 namespace {
 
 enum ResourceType : int { kArrayResource = 0, kLinearResource = 2, kPitchedResource = 3 };
+enum AddressMode : int { kBorderMode = 3 };
 enum ChannelKind : int { kSigned, kUnsigned, kFloat };
 
 /// Texel type; ptx::Type::none: one that the interpreter has no texture for.
@@ -25,8 +26,10 @@ std::uint8_t channels_of(const ChannelFormat& f) {
   return static_cast<std::uint8_t>((f.x > 0) + (f.y > 0) + (f.z > 0) + (f.w > 0));
 }
 
-ptx::Texture::Address address_mode(int mode) {
+/// Wrapping and mirroring exist for normalised coordinates alone; with others CUDA clamps instead.
+ptx::Texture::Address address_mode(int mode, bool normalised) {
   using Address = ptx::Texture::Address;
+  if (!normalised && mode != kBorderMode) return Address::clamp;
   constexpr Address kModes[] = {Address::wrap, Address::clamp, Address::mirror, Address::border};
   return mode >= 0 && mode < 4 ? kModes[mode] : Address::clamp;
 }
@@ -73,7 +76,7 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     t.type = type_of(format);
     if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
     t.channels = channels_of(format);
-    for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i]);
+    for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i], d->normalised_coordinates != 0);
     for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
     t.linear = d->filter == 1, t.normalized = d->normalised_coordinates != 0;
     t.read_as_normalized = d->read_mode == 1 && format.kind != kFloat;

@@ -104,3 +104,17 @@ TEST_CASE("threads know their place in blocks and grids of three dimensions") {
   execute(s, h.device);
   for (std::uint32_t n = 0; n < out.size(); ++n) CHECK(out[n] == n);
 }
+
+TEST_CASE("griddepcontrol changes nothing, because the launch before has ended") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  griddepcontrol.wait;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,5;
+  griddepcontrol.launch_dependents;
+  st.global.u32 [%rd1],%r1; ret;
+})");
+  U32 out(1);
+  h.run("k", 1, 1, h.buffer(out));
+  CHECK(out[0] == 5);
+}

@@ -175,3 +175,35 @@ TEST_CASE("surfaces are read and written by byte, and trap beyond their edge") {
   CHECK(data == U32{1, 2, 3, 4, 2, 3, 4, 5});
   CHECK(has(message([&] { h.run("k", 1, 5, std::uint64_t{9}); }), "thread (4, 0, 0)"));
 }
+
+TEST_CASE("reserved shared memory lies apart from the kernel's own, and there only if the kernel names it") {
+  const auto text = [](const std::string& where) {
+    return kHeader + R"(.visible .entry k(.param .u64 out) {
+.reg .b32 %r<6>; .reg .b64 %rd<2>; .shared .align 4 .b32 s[2];
+ld.param.u64 %rd1,[out]; mov.u32 %r1,)" +
+           where + R"(; mov.u32 %r2,7; mov.u32 %r3,9;
+st.shared.u32 [s+4],%r3;
+st.shared.u32 [%r1+284],%r2;
+ld.shared.u32 %r4,[%r1+284];
+ld.shared.u32 %r5,[s+4];
+st.global.u32 [%rd1],%r4;
+st.global.u32 [%rd1+4],%r5;
+ret; })";
+  };
+  U32 out(2);
+  Harness reserved(text("%reserved_smem_offset_1"));
+  reserved.run("k", 1, 1, reserved.buffer(out));
+  CHECK(out == U32{7, 9});
+  Harness own(text("s"));
+  CHECK(has(message([&] { own.run("k", 1, 1, own.buffer(out)); }), "shared memory"));
+}
+
+TEST_CASE("a launch from the device is refused as what it is") {
+  Harness h(kHeader + R"(.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f);
+.visible .entry k(.param .u64 out) {
+.reg .b64 %rd<2>;
+mov.u64 %rd1,0;
+{ .param .b64 p0; st.param.b64 [p0],%rd1; .param .b64 q; call.uni (q), __cudaCDP2GetParameterBufferV2, (p0); }
+ret; })");
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0}); }), "dynamic parallelism is not supported"));
+}
