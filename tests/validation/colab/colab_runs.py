@@ -1,8 +1,13 @@
 """What the tables of COLAB's page read out of results, and how they are written."""
 
 import json
+import pathlib
+import sys
 
 import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from energy_prices import read_prices
 
 ENERGY = {"core": (), "static": (), "noc": (), "dram": (), "caches": ("l1", "llc")}
 
@@ -40,6 +45,7 @@ def read(path):
             "link load": total("link.bytes") / cycles,
             "energy": sum(joules.values()),
             "joules": joules,
+            "prices": read_prices(f),
             "parts": {name: sum(j for part, j in joules.items() if part in parts or part.endswith(name))
                       / sum(joules.values()) for name, parts in ENERGY.items()},
             "stack": {part: float(f["stack/" + part][:].sum()) / chips for part in f["stack"]},
