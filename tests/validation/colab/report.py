@@ -168,11 +168,15 @@ def arbitration(r):
         + [f"`colab_first` serves most on average: {verdict(on_average)}; in every program: {verdict(everywhere)}.", ""]
 
 
-def sizes(r):
+def sizes(r, sensitive):
+    """With the mean of the sensitive programs, where all of them have run."""
     of = (2, 4, 8, 16)
-    rows = [[w] + [show(r.get(w, f"none_{n}", "held")) for n in of] + [show(r.get(w, f"colab_{n}", "served")) for n in of]
-            + [show(r.ratio(w, f"colab_{n}", f"none_{n}", "ipc")) for n in of]
-            + [show(r.ratio(w, f"colab_{n}", "none_8", "ipc")) for n in of] for w in r.workloads]
+    values = {w: [r.get(w, f"none_{n}", "held") for n in of] + [r.get(w, f"colab_{n}", "served") for n in of]
+              + [r.ratio(w, f"colab_{n}", f"none_{n}", "ipc") for n in of]
+              + [r.ratio(w, f"colab_{n}", "none_8", "ipc") for n in of] for w in r.workloads}
+    if sensitive and all(None not in values.get(w, [None]) for w in sensitive):
+        values["mean, sensitive"] = [arithmetic(column) for column in zip(*(values[w] for w in sensitive))]
+    rows = [[w] + [show(v) for v in row] for w, row in values.items()]
     return ["### Cluster size", "",
             "IPC relative to none with clusters of the same size, and relative to none with clusters of 8.", ""] \
         + table(["", *(f"held, {n}" for n in of), *(f"served, {n}" for n in of), *(f"IPC, {n}" for n in of),
@@ -241,7 +245,7 @@ def main():
     done = ", ".join(f"{len(r[name].runs)} of `{name}`" for name in EXPERIMENTS)
     lines = [f"Runs: {done}.", ""] + claims(r["colab"]) + thresholds(r["colab"]) + programs(r["colab"])
     lines += causes(r["colab"], split(r["colab"])[0]) + latency(r["colab_latency"]) + buffers(r["colab_buffers"])
-    lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"]) + multichip(r["colab_multichip"])
+    lines += arbitration(r["colab_arbitration"]) + sizes(r["colab_sizes"], split(r["colab"])[0]) + multichip(r["colab_multichip"])
     lines += speed(out / "colab_speed.json")
     results_page.write(PAGE, lines)
 
