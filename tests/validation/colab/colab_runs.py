@@ -7,7 +7,7 @@ import sys
 import h5py
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from energy_prices import read_prices
+from energy_prices import range_of_mean, read_prices
 
 ENERGY = {"core": (), "static": (), "noc": (), "dram": (), "caches": ("l1", "llc")}
 
@@ -74,6 +74,10 @@ class Results:
     def ratio(self, workload, variant, base, what):
         ours, theirs = self.get(workload, variant, what), self.get(workload, base, what)
         return ours / theirs if ours is not None and theirs else None
+
+    def energy_range(self, names, variant="colab", base="none"):
+        """Of the programs' mean energy with COLAB over without, while prices move."""
+        return range_of_mean([tuple(self.get(w, v, "prices") for v in (variant, base)) for w in names])
 
 
 def arithmetic(values):

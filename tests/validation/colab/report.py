@@ -23,7 +23,7 @@ from four_chips import multichip
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import results_page
-from energy_prices import changed, range_of_mean, ratios
+from energy_prices import changed, ratios
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/colab.md"
@@ -55,7 +55,7 @@ def split(r, threshold=SENSITIVE_FROM):
 def row(r, w):
     return [w, show(r.get(w, "none", "held")), show(r.get(w, "none", "pending")), show(r.get(w, "colab", "served"))] \
         + [show(r.ratio(w, "colab", "none", what), form) for what, form in zip(COLUMNS, (".2f", ".2f", ".3f", ".3f"))] \
-        + [ratios(energy_range(r, [w]), ".2f")] \
+        + [ratios(r.energy_range([w]), ".2f")] \
         + [show(r.ratio(w, "colab", "none", "misses")), show(r.get(w, "none", "replies"), ".0f")] \
         + [show(r.get(w, "colab", what), ".3f")
            for what in ("false positives", "false negatives", "access full", "input full")]
@@ -70,7 +70,7 @@ def programs(r):
         mean = lambda what, variant: show(arithmetic([r.get(w, variant, what) for w in names]))
         rows.append(["mean", mean("held", "none"), mean("pending", "none"), mean("served", "colab")]
                     + [show(arithmetic([r.ratio(w, "colab", "none", c) for w in names]), ".3f") for c in COLUMNS]
-                    + [ratios(energy_range(r, names), ".2f")]
+                    + [ratios(r.energy_range(names), ".2f")]
                     + [show(arithmetic([r.ratio(w, "colab", "none", "misses") for w in names]))] + [""] * 5)
         lines += [f"### {title}: COLAB relative to none", ""] + table(head, rows)
     return lines
@@ -96,17 +96,12 @@ def averages(r):
                                       ("100", "ipc", "IPC"), ("101", "energy", "energy"))]
 
 
-def energy_range(r, names):
-    """Of the mean energy with COLAB over without, while prices move."""
-    return range_of_mean([tuple(r.get(w, v, "prices") for v in ("colab", "none")) for w in names])
-
-
 def claims(r):
     sensitive, others = split(r)
     rows = []
     for number, name, published, ours, by in averages(r):
         form = ".2f" if number == "97" else "+.0%"
-        ranged = energy_range(r, sensitive) if number == "101" else None
+        ranged = r.energy_range(sensitive) if number == "101" else None
         judged = "undecided" if ranged and ranged.has(1) else verdict(within_a_third(ours, published))
         rows.append([number, name, show(published, form), show(ours, form) + (f" ({changed(ranged)})" if ranged else ""),
                      show(by, form), judged])
@@ -139,10 +134,10 @@ def thresholds(r):
         names, others = split(r, threshold)
         mean = [arithmetic([r.ratio(w, "colab", "none", c) for w in names]) for c in COLUMNS]
         rows.append([f"{threshold:.2f}", len(names), show(arithmetic([r.get(w, "none", "held") for w in names]))]
-                    + [show(None if m is None else m - 1, "+.0%") for m in mean]
+                    + [show(None if m is None else m - 1, "+.0%") for m in mean] + [changed(r.energy_range(names))]
                     + [show(min((r.ratio(w, "colab", "none", "ipc") for w in others), default=None), ".3f")])
     return ["### The same with other thresholds of the held share", ""] \
-        + table(["from", "programs", "held", "read traffic", "stalls", "IPC", "energy", "least IPC of the others"], rows)
+        + table(["from", "programs", "held", "read traffic", "stalls", "IPC", "energy", "range", "least IPC of the others"], rows)
 
 
 ARBITRATION = ("colab_first", "local_first", "round_robin")
