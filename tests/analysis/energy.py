@@ -3,9 +3,9 @@
 import itertools
 import unittest
 
+import support
 import numpy as np
 import pandas as pd
-import support  # noqa: F401
 
 from atoll_analysis.energy_range import Range, mean_range, ratio_range, total_range
 
@@ -81,4 +81,4 @@ class Ranges(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()
