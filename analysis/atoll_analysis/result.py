@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, tables
+from atoll_analysis.energy_range import read_prices
 from atoll_analysis.named import NamedValues, with_units
 from atoll_analysis.sampling import Sampling, read_sampling
 from atoll_analysis.schema import check_schema, open_result
 
-_KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "decisions",
+_KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "energy_prices", "decisions",
                  "sharing", "sm_sharing", "stack", "structures", "sampling"}
 
 
@@ -32,6 +33,7 @@ class Head:
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run
     energy: pd.DataFrame | None       #: [chip] joules by component
+    energy_prices: pd.DataFrame | None  #: [price] joules paid at it and its factor of uncertainty; None in older files
     spent: "pd.Series[float] | None"  #: [part] cycles by what they were spent on, mean of the chips (schema 4)
     decides: bool                     #: its policy chose an organisation for a kernel or during one
     sampling: Sampling | None         #: what a sampled run says of the whole workload; all else is of what it simulated
@@ -119,6 +121,7 @@ def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
             "config": NamedValues(config.flatten(effective)),
             "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
             "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None,
+            "energy_prices": read_prices(file),
             "spent": _spent(tables.stack(file)), "decides": "decisions" in file and len(tables.decisions(file)) > 0,
             "sampling": read_sampling(file)}
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from atoll_analysis import capacity, config, markup, names, structure_tables
 from atoll_analysis.decisions import judged
+from atoll_analysis.energy_range import total_range
 from atoll_analysis.figures import balance, energy, responses, sharing, stack, timeline
 from atoll_analysis.figures import decisions as decision_figure
 from atoll_analysis.figures.chart import Chart
@@ -44,8 +45,16 @@ def _tiles(result: Result) -> str:
     shown.append(Tile(grouped(len(result.kernels)), "kernels", f"{grouped(result.kernels['ctas'].sum())} CTAs"))
     if values["energy.total"] > 0:
         watts = ratio(values["energy.total"], result.seconds)
-        shown.append(Tile(joules(values["energy.total"]), "energy", f"{watts:.3g} W on average"))
+        shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{watts:.3g} W on average"))
     return markup.tiles(shown)
+
+
+def _energy_range(result: Result) -> str:
+    """Of what was simulated, which of a sampled run is not the whole."""
+    if result.energy_prices is None or result.sampling is not None:
+        return ""
+    found = total_range(result.energy_prices)
+    return f"{joules(found.least)} to {joules(found.greatest)} by uncertain prices; "
 
 
 def _sampled(sampling: Sampling) -> str:

@@ -301,6 +301,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (std::uint32_t c = 0; c < config.chips; ++c)
       result->chips[c].energy = energy_of_chip(config, result->chips[c].totals, result->cycles, powered(config, c));
+    result->energy_prices = energy_by_price(config, result->chips, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
     if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "inputs/config/energy_range.hpp"
+
 namespace atl {
 namespace {
 
@@ -9,7 +11,7 @@ using enum Counter;
 using Part = EnergyComponent;
 
 /// What one chip did, and for how long.
-struct Use {
+struct Run {
   const SystemConfig& config;
   const Counters& counters;
   double seconds;
@@ -24,53 +26,54 @@ struct Term {
   EnergyComponent component;
   double EnergyConfig::*price;
   double unit;
-  double (*amount)(const Use& u);
+  double (*amount)(const Run& r);
+  double joules(const Run& r) const { return r.config.energy.*price * unit * amount(r); }
 };
 
 using E = EnergyConfig;
 
 constexpr Term kTerms[] = {
-    {Part::core, &E::warp_instruction_pj, kPico, [](const Use& u) { return u.count(warp_instructions); }},
+    {Part::core, &E::warp_instruction_pj, kPico, [](const Run& r) { return r.count(warp_instructions); }},
     {Part::l1, &E::l1_tag_pj, kPico,
-     [](const Use& u) { return u.config.l1.enabled ? u.count(l1_accesses) + u.count(l1_stores) : 0; }},
+     [](const Run& r) { return r.config.l1.enabled ? r.count(l1_accesses) + r.count(l1_stores) : 0; }},
     {Part::l1, &E::l1_sector_pj, kPico,  // a miss is a fill and the read that answers
-     [](const Use& u) { return u.config.l1.enabled ? u.count(l1_sector_accesses) + u.count(l1_sector_misses) : 0; }},
+     [](const Run& r) { return r.config.l1.enabled ? r.count(l1_sector_accesses) + r.count(l1_sector_misses) : 0; }},
     {Part::l1, &E::l1_tag_pj, kPico,  // at the owner; its read of the sectors stands where the requester does without a fill
-     [](const Use& u) { return u.count(cluster_served) + u.count(cluster_false_positives); }},
-    {Part::l2, &E::l2_tag_pj, kPico, [](const Use& u) { return u.count(l2_accesses) + u.count(l2_atomics); }},
+     [](const Run& r) { return r.count(cluster_served) + r.count(cluster_false_positives); }},
+    {Part::l2, &E::l2_tag_pj, kPico, [](const Run& r) { return r.count(l2_accesses) + r.count(l2_atomics); }},
     {Part::l2, &E::l2_sector_pj, kPico,
-     [](const Use& u) { return u.count(l2_sector_accesses) + u.count(l2_sector_misses) + u.count(l2_writeback_sectors); }},
-    {Part::llc, &E::llc_tag_pj, kPico, [](const Use& u) { return u.count(llc_accesses); }},
+     [](const Run& r) { return r.count(l2_sector_accesses) + r.count(l2_sector_misses) + r.count(l2_writeback_sectors); }},
+    {Part::llc, &E::llc_tag_pj, kPico, [](const Run& r) { return r.count(llc_accesses); }},
     {Part::llc, &E::llc_sector_pj, kPico,
-     [](const Use& u) {
-       return u.count(llc_sector_accesses) + u.count(llc_sector_misses) + u.count(llc_writeback_sectors);
+     [](const Run& r) {
+       return r.count(llc_sector_accesses) + r.count(llc_sector_misses) + r.count(llc_writeback_sectors);
      }},
     {Part::noc, &E::noc_pj_per_byte, kPico,
-     [](const Use& u) {
-       return u.count(noc_request_bytes) + u.count(noc_response_bytes) + u.count(noc_link_bytes) + u.count(noc_l2_bytes);
+     [](const Run& r) {
+       return r.count(noc_request_bytes) + r.count(noc_response_bytes) + r.count(noc_link_bytes) + r.count(noc_l2_bytes);
      }},
-    {Part::noc, &E::cluster_pj_per_byte, kPico, [](const Use& u) { return u.count(cluster_bytes); }},
+    {Part::noc, &E::cluster_pj_per_byte, kPico, [](const Run& r) { return r.count(cluster_bytes); }},
     {Part::noc, &E::cluster_table_pj, kPico,  // misses look it up, answers of the network and stores change it
-     [](const Use& u) {
-       return u.config.cluster.sharing == ClusterShare::none
+     [](const Run& r) {
+       return r.config.cluster.sharing == ClusterShare::none
                   ? 0
-                  : u.count(cluster_lookups) + u.count(l1_misses) - u.count(cluster_served) + u.count(l1_stores);
+                  : r.count(cluster_lookups) + r.count(l1_misses) - r.count(cluster_served) + r.count(l1_stores);
      }},
-    {Part::link, &E::link_pj_per_bit, kPico, [](const Use& u) { return u.count(link_bytes) * kBitsPerByte; }},
+    {Part::link, &E::link_pj_per_bit, kPico, [](const Run& r) { return r.count(link_bytes) * kBitsPerByte; }},
     {Part::dram, &E::dram_activate_pj, kPico,
-     [](const Use& u) { return u.count(dram_row_misses) + u.count(dram_row_conflicts); }},
-    {Part::dram, &E::dram_read_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_read_bytes) * kBitsPerByte; }},
-    {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Use& u) { return u.count(dram_write_bytes) * kBitsPerByte; }},
-    {Part::sm_static, &E::sm_static_w, kWatt, [](const Use& u) { return u.seconds * u.powered.sms * u.config.sm.count; }},
+     [](const Run& r) { return r.count(dram_row_misses) + r.count(dram_row_conflicts); }},
+    {Part::dram, &E::dram_read_pj_per_bit, kPico, [](const Run& r) { return r.count(dram_read_bytes) * kBitsPerByte; }},
+    {Part::dram, &E::dram_write_pj_per_bit, kPico, [](const Run& r) { return r.count(dram_write_bytes) * kBitsPerByte; }},
+    {Part::sm_static, &E::sm_static_w, kWatt, [](const Run& r) { return r.seconds * r.powered.sms * r.config.sm.count; }},
     {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
-     [](const Use& u) {
-       const bool at_sms = row_of(u.config.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
-       const double llc = (at_sms ? u.powered.sms : u.powered.memory) * u.config.llc.size_kib;
-       return u.seconds * (llc + (u.config.l2.present() ? u.powered.sms * u.config.l2.size_kib : 0)) / 1024;
+     [](const Run& r) {
+       const bool at_sms = row_of(r.config.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
+       const double llc = (at_sms ? r.powered.sms : r.powered.memory) * r.config.llc.size_kib;
+       return r.seconds * (llc + (r.config.l2.present() ? r.powered.sms * r.config.l2.size_kib : 0)) / 1024;
      }},
-    {Part::chip_static, &E::chip_static_w, kWatt, [](const Use& u) { return u.seconds; }},
+    {Part::chip_static, &E::chip_static_w, kWatt, [](const Run& r) { return r.seconds; }},
     {Part::dram_static, &E::dram_channel_static_w, kWatt,
-     [](const Use& u) { return u.seconds * u.powered.memory * u.config.dram.channels; }},
+     [](const Run& r) { return r.seconds * r.powered.memory * r.config.dram.channels; }},
 };
 
 constexpr bool every_component_has_a_term() {
@@ -82,6 +85,10 @@ constexpr bool every_component_has_a_term() {
 }
 static_assert(every_component_has_a_term());
 
+Run run_of(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered) {
+  return {config, counters, static_cast<double>(cycles) / (config.core_clock_mhz * 1e6), powered};
+}
+
 }  // namespace
 
 Powered powered(const SystemConfig& config, std::uint32_t chip) {
@@ -89,10 +96,24 @@ Powered powered(const SystemConfig& config, std::uint32_t chip) {
 }
 
 Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered) {
-  const Use use{config, counters, static_cast<double>(cycles) / (config.core_clock_mhz * 1e6), powered};
+  const Run run = run_of(config, counters, cycles, powered);
   Energy energy;
-  for (const Term& t : kTerms) energy[t.component] += config.energy.*t.price * t.unit * t.amount(use);
+  for (const Term& t : kTerms) energy[t.component] += t.joules(run);
   return energy;
+}
+
+std::vector<PricedEnergy> energy_by_price(const SystemConfig& config, std::span<const ChipResult> chips, Cycle cycles) {
+  std::vector<PricedEnergy> prices;
+  for (const EnergyRange& range : kEnergyRanges) {
+    PricedEnergy price{std::string(range.key), 0, range.factor};
+    for (std::uint32_t c = 0; c < chips.size(); ++c) {
+      const Run run = run_of(config, chips[c].totals, cycles, powered(config, c));
+      for (const Term& t : kTerms)
+        if (t.price == range.price) price.joules += t.joules(run);
+    }
+    prices.push_back(std::move(price));
+  }
+  return prices;
 }
 
 }  // namespace atl

@@ -38,6 +38,12 @@ Energy& Energy::operator+=(const Energy& other) {
   return *this;
 }
 
+EnergyBounds energy_bounds(std::span<const PricedEnergy> prices) {
+  EnergyBounds bounds;
+  for (const PricedEnergy& p : prices) bounds.least += p.joules / p.factor, bounds.greatest += p.joules * p.factor;
+  return bounds;
+}
+
 double Energy::total() const { return std::accumulate(joules.begin(), joules.end(), 0.0); }
 
 }  // namespace atl

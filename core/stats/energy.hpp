@@ -2,7 +2,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 /// Energy of a run, by component. What the components contain is priced in core/control/energy_model.
 namespace atl {
@@ -43,5 +45,20 @@ struct Energy {
   double total() const;
   bool operator==(const Energy&) const = default;
 };
+
+/// What was paid at one price, and how uncertain that is: it may be from joules / factor to joules x factor.
+struct PricedEnergy {
+  std::string key;  ///< of the price, in `energy`
+  double joules = 0;
+  double factor = 1;
+  bool operator==(const PricedEnergy&) const = default;
+};
+
+struct EnergyBounds {
+  double least = 0, greatest = 0;
+};
+
+/// Of the whole, while each price moves over its range.
+EnergyBounds energy_bounds(std::span<const PricedEnergy> prices);
 
 }  // namespace atl

@@ -293,6 +293,15 @@ std::vector<ChipResult> read_chips(const ResultFile& file, const std::vector<Cou
   return chips;
 }
 
+std::vector<PricedEnergy> read_energy_prices(const ResultFile& file) {
+  auto keys = file.text_column("/energy_prices/key");
+  const auto joules = file.reals("/energy_prices/joules", {keys.size()});
+  const auto factors = file.reals("/energy_prices/factor", {keys.size()});
+  std::vector<PricedEnergy> prices;
+  for (std::size_t i = 0; i < keys.size(); ++i) prices.push_back({std::move(keys[i]), joules[i], factors[i]});
+  return prices;
+}
+
 std::vector<Sample> read_samples(const ResultFile& file, const std::vector<CounterInfo>& counters, std::size_t chips) {
   Dims dims{kAny};
   const auto ends = file.counts("/series/end_cycle", dims);
@@ -425,6 +434,7 @@ RunResult read_result(const std::string& path, Unsealed unsealed) {
     result.not_in_file = not_among(counters);
     result.chips = read_chips(file, counters);
     result.samples = read_samples(file, counters, result.chips.size());
+    if (file.has("/energy_prices")) result.energy_prices = read_energy_prices(file);
     if (file.has("/stack")) result.stack = read_stack(file, result.kernels.size(), result.chips.size());
     if (file.has("/structures")) result.structures = read_structures(file, result.kernels.size(), result.chips.size());
     if (file.has("/sharing")) result.sharing = read_sharing(file);

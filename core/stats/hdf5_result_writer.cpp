@@ -161,6 +161,23 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
   }
 }
 
+void write_energy_prices(const H5::H5File& file, const std::vector<PricedEnergy>& prices) {
+  const auto group = file.createGroup("energy_prices");
+  const hsize_t n = prices.size();
+  std::vector<std::string> keys;
+  std::vector<double> joules, factors;
+  for (const auto& p : prices) keys.push_back(p.key), joules.push_back(p.joules), factors.push_back(p.factor);
+  group.createDataSet("key", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}))
+      .write(static_cast<const void*>(pointers(keys).data()), hdf5::text_type());
+  const auto column = [&](const char* name, const std::vector<double>& values) {
+    const auto set = group.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
+    set.write(values.data(), H5::PredType::NATIVE_DOUBLE);
+    return set;
+  };
+  set_text(column("joules", joules), "unit", "J");
+  column("factor", factors);
+}
+
 void write_stack(const H5::H5File& file, const StackResult& stack) {
   const auto group = file.createGroup("stack");
   const Dims dims{stack.size(), stack[0].size()};
@@ -329,6 +346,7 @@ std::vector<char> file_image(const RunResult& result) {
   write_series(file, result.samples, result.chips.size());
   write_chips(file, result.chips);
   write_energy(file, result.chips);
+  if (!result.energy_prices.empty()) write_energy_prices(file, result.energy_prices);
   if (!result.stack.empty()) write_stack(file, result.stack);
   if (result.structures) write_structures(file, *result.structures, result.chips.size());
   if (result.sharing) write_sharing(file, *result.sharing);

@@ -76,6 +76,7 @@ struct RunResult {
   std::vector<Sample> samples;
   std::vector<Decision> decisions;  ///< in order of time
   std::vector<ChipResult> chips;
+  std::vector<PricedEnergy> energy_prices;     ///< the chips' energy by price; empty in files of Atoll 0.2
   StackResult stack;                           ///< [kernel][chip]; empty in files of schema version 3
   std::optional<StructuresResult> structures;  ///< of workloads that know theirs
   std::optional<SharingResult> sharing;        ///< of runs with `observe.sharing`

@@ -173,11 +173,14 @@ std::string sharing_rows(const SharingResult& sharing) {
   return out + fmt::format("    windows: mean of {} epochs\n", grouped(mean.epochs));
 }
 
-/// The whole, what the events took, and what was drawn anyway.
-std::string energy_row(const Energy& energy) {
+/// The whole with its range, what the events took, and what was drawn anyway.
+std::string energy_row(const Energy& energy, std::span<const PricedEnergy> prices) {
   const double whole = energy.total();
   double at_rest = 0;
-  std::string text = joules(whole) + ": ";
+  std::string text = joules(whole);
+  if (const EnergyBounds bounds = energy_bounds(prices); !prices.empty())
+    text += fmt::format(" ({} to {})", joules(bounds.least), joules(bounds.greatest));
+  text += ": ";
   for (const EnergyInfo& part : energy_table()) {
     if (part.at_rest) {
       at_rest += energy[part.id];
@@ -253,7 +256,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   }
   if (!result.decisions.empty()) out += row("decisions", decisions_summary(result));
   out += row("load", per(count(load_latency_cycles), count(loads_completed), 1) + " cycles on average");
-  if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy);
+  if (const Energy energy = energy_of_chips(result); energy.total() > 0) out += energy_row(energy, result.energy_prices);
   if (result.sharing) out += sharing_rows(*result.sharing);
   if (result.sm_sharing) out += sm_sharing_rows(*result.sm_sharing);
   out += row("host", fmt::format("{} on {} rank{}{}; {} events/s, {} requests/s, {} cycles/s", duration(p.host_seconds),
@@ -376,6 +379,10 @@ std::string info_json(const RunResult& result) {
   for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
   const Energy energy = energy_of_chips(result);
   for (const auto& part : energy_table()) out["energy_joules"][std::string(part.name)] = energy[part.id];
+  if (!result.energy_prices.empty()) {
+    const EnergyBounds bounds = energy_bounds(result.energy_prices);
+    out["energy_range_joules"] = {{"least", bounds.least}, {"greatest", bounds.greatest}};
+  }
   if (result.sharing) out["sharing"] = to_json(*result.sharing);
   if (result.sm_sharing) {
     const SmSharing sum = result.sm_sharing->total();

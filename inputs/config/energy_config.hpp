@@ -6,15 +6,15 @@ namespace atl {
 /// What events cost, and what parts of a chip draw all the time. Nothing simulated depends on it. Sources of the defaults,
 /// and what each figure stands for: docs/energy.md.
 struct EnergyConfig {
-  double warp_instruction_pj = 1600;
+  double warp_instruction_pj = 460;
   double l1_tag_pj = 20;
-  double l1_sector_pj = 80;
-  double l2_tag_pj = 75;
-  double l2_sector_pj = 160;
-  double llc_tag_pj = 75;
-  double llc_sector_pj = 160;
-  double noc_pj_per_byte = 20;
-  double cluster_pj_per_byte = 5;
+  double l1_sector_pj = 170;
+  double l2_tag_pj = 18;
+  double l2_sector_pj = 140;
+  double llc_tag_pj = 18;
+  double llc_sector_pj = 140;
+  double noc_pj_per_byte = 8.5;
+  double cluster_pj_per_byte = 2.1;
   double cluster_table_pj = 230;
   double link_pj_per_bit = 0.54;
   double dram_activate_pj = 1818;

@@ -15,6 +15,7 @@ import numpy as np
 
 import atoll_analysis
 from atoll_analysis import capacity, run_report, schema, structures, sweep_report
+from atoll_analysis.energy_range import total_range
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
 from atoll_analysis.metrics import metrics
@@ -52,6 +53,10 @@ class Fresh(support.FolderTest):
         self.assertLessEqual(set(used["name"]), set(run.structures["name"]))
         self.assertNotIn("other", set(used["name"]))  # a parametric workload's regions are all it has
         self.assertEqual(len(run.counters.index.unique("sample")), said["samples"])
+        found = total_range(run.energy_prices)
+        self.assertAlmostEqual(found.least, said["energy_range_joules"]["least"], places=12)
+        self.assertAlmostEqual(found.greatest, said["energy_range_joules"]["greatest"], places=12)
+        self.assertAlmostEqual(run.energy_prices["joules"].sum(), run.energy.to_numpy().sum(), places=12)
         for name, value in said["energy_joules"].items():
             self.assertAlmostEqual(metrics(run).get(name, 0.0), value)  # an L2 that is not there has no row
         table = working_sets(run)

@@ -44,5 +44,5 @@ def energy(result: Result) -> Chart | None:
     alt = f"Bars of energy by component, {joules(whole)} in all: " + ", ".join(
         f"{LABELS.get(str(n), n)} {percent(v, whole)}" for n, v in parts.items()) + "."
     note = (f"{joules(whole)} in {result.cycles:,} cycles: {whole / result.seconds:.3g} W on average. Good for comparing "
-            "runs of one machine; the joules themselves may be wrong by a factor of two (docs/energy.md).")
+            "runs of one machine; each price has a range (docs/energy.md).")
     return Chart("energy", "Energy", alt, lambda colours: _draw(parts, colours), note)

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "inputs/config/energy_range.hpp"
 #include "inputs/config/reader.hpp"
 
 using namespace atl;
@@ -182,4 +183,23 @@ TEST_CASE("a board's links cost more than a package's, and GDDR5 more than HBM")
   CHECK(energy_of("rec-4gpu").link_pj_per_bit > 10 * energy_of("sac-4chip").link_pj_per_bit);
   CHECK(energy_of("colab-gpu").dram_read_pj_per_bit > energy_of("sac-4chip").dram_read_pj_per_bit);
   CHECK(energy_of("sac-4chip").dram_read_pj_per_bit > energy_of("selrep-gpu").dram_read_pj_per_bit);
+}
+
+TEST_CASE("by price, the energy of all chips is what it is by component, and the range of each price goes with it") {
+  SystemConfig c = priced();
+  c.chips = 2;
+  std::vector<ChipResult> chips(2);
+  chips[0].totals[Counter::l1_accesses] = 3, chips[1].totals[Counter::cluster_served] = 4;  // two terms of one price
+  chips[1].totals[Counter::link_bytes] = 5;
+  const auto prices = energy_by_price(c, chips, 1'000'000);
+  const auto joules_of = [&](std::string_view key) { return std::ranges::find(prices, key, &PricedEnergy::key)->joules; };
+  CHECK(joules_of("l1_tag_pj") == Approx((3 + 4) * 2e-12));
+  CHECK(joules_of("link_pj_per_bit") == Approx(5 * 8 * 0.5e-12));
+  CHECK(joules_of("chip_static_w") == Approx(2 * 11 * 0.002));
+  double sum = 0, whole = 0;
+  for (const PricedEnergy& p : prices) sum += p.joules;
+  for (const ChipResult& chip : chips) whole += energy_of_chip(c, chip.totals, 1'000'000).total();
+  CHECK(sum == Approx(whole));
+  CHECK(prices.size() == kEnergyRanges.size());
+  CHECK(prices[0] == PricedEnergy{"warp_instruction_pj", 0, kEnergyRanges[0].factor});
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "inputs/config/energy_range.hpp"
 #include "support.hpp"
 
 using namespace atl;
@@ -288,4 +289,18 @@ TEST_CASE("an L2 goes in front of a plain memory-side LLC under software coheren
   CHECK(with({"l2.slices=12", "l2.size_kib=3072", "partition.mapping=interleaved"}) ==
         "`dram.channels` = 8 and `l2.slices` = 12: one must be a multiple of the other");
   CHECK(set_error({"l2.latency_cycles=0"}) == "--set: `l2.latency_cycles` = 0 is out of range: 1 to 1000 cycles");
+}
+
+TEST_CASE("every price of energy has a range, in the order of its keys") {
+  EnergyConfig c;
+  std::size_t i = 0;
+  EnergyConfig::fields(c, [&](double& price, const Field& field) {
+    REQUIRE(i < kEnergyRanges.size());
+    CAPTURE(field.key);
+    CHECK(kEnergyRanges[i].key == field.key);
+    CHECK(&(c.*kEnergyRanges[i].price) == &price);
+    CHECK(kEnergyRanges[i].factor > 1);
+    ++i;
+  });
+  CHECK(i == kEnergyRanges.size());
 }

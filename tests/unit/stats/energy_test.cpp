@@ -50,3 +50,10 @@ TEST_CASE("counters and cycles are whole numbers in tables, ratios and joules ar
   CHECK(find_metric("llc.hits")->whole);
   CHECK_FALSE(find_metric("ipc")->whole);
 }
+
+TEST_CASE("the least and the greatest energy have each price at one end of its range") {
+  const std::vector<PricedEnergy> prices{{"a", 6, 3}, {"b", 1, 2}, {"c", 0, 5}};
+  const EnergyBounds bounds = energy_bounds(prices);
+  CHECK(bounds.least == 2.5);
+  CHECK(bounds.greatest == 20);
+}

@@ -109,6 +109,7 @@ void check_same(const RunResult& a, const RunResult& b) {
     CHECK((x.latency == y.latency));
     CHECK((x.energy == y.energy));
   }
+  CHECK((a.energy_prices == b.energy_prices));
 }
 
 /// The message of the InputError that reading `path` ends in.

@@ -195,6 +195,7 @@ TEST_CASE("a missing group or dataset is named") {
   CHECK(contains(refusal_without("/structures/homes"), "dataset /structures/homes is missing"));
   CHECK(contains(refusal_without("/structures/use/remote"), "dataset /structures/use/remote is missing"));
   CHECK(contains(refusal_without("/energy"), "group /energy is missing"));
+  CHECK(contains(refusal_without("/energy_prices/factor"), "dataset /energy_prices/factor is missing"));
   CHECK(contains(refusal_without("/energy/sm_static"), "dataset /energy/sm_static is missing"));
   CHECK(contains(refusal_without("/kernels/ctas"), "dataset /kernels/ctas is missing"));
 }

@@ -59,6 +59,7 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
     for (std::size_t e = 0; e < kEnergyComponents; ++e)
       r.chips[c].energy.joules[e] = (0.1 + static_cast<double>(e)) / static_cast<double>(3 + c);  // not exact in decimals
   }
+  r.energy_prices = {{"warp_instruction_pj", 0.1, 2.4}, {"sm_static_w", 1.0 / 3, 1.8}};
   for (std::size_t k = 0; k < r.kernels.size(); ++k) {
     auto& of_chips = r.stack.emplace_back(chips);
     for (std::size_t c = 0; c < chips; ++c)

@@ -176,6 +176,11 @@ TEST_CASE("the energy is shown as a whole, the share of each kind of event, and 
   const auto text = summary_table(result);
   CAPTURE(text);
   CHECK(contains(text, "20 mJ: 30.0 % cores, 0.0 % L1, 0.0 % LLC, 0.0 % NoC, 10.0 % links, 0.0 % DRAM, 60.0 % static"));
+  result.energy_prices = {{"warp_instruction_pj", 0.006, 2}, {"sm_static_w", 0.014, 1.4}};
+  CHECK(contains(summary_table(result), "20 mJ (13 mJ to 31.6 mJ): 30.0 % cores"));
+  const auto range = nlohmann::json::parse(info_json(result))["energy_range_joules"];
+  CHECK(range["least"].get<double>() == doctest::Approx(0.013));
+  CHECK(range["greatest"].get<double>() == doctest::Approx(0.0316));
   CHECK(contains(info_text(result), "energy.sm_static"));
   const auto json = nlohmann::json::parse(info_json(result))["energy_joules"];
   CHECK(json.size() == kEnergyComponents);

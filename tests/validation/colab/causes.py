@@ -41,7 +41,7 @@ def causes(r, sensitive):
             rows.append([title, variant] + [show(v) for v in mean([stack(r, w, variant) for w in names])])
         changes.append([title] + [show(v, "+.1%") for v in mean([joules(r, w) for w in names])])
     return ["### Where the cycles go", "",
-            "What warps wait for ([docs/explain.md](../../docs/explain.md)), as shares of the cycles without COLAB.",
+            "What warps wait for ([docs/explain.md](../explain.md)), as shares of the cycles without COLAB.",
             ""] \
         + table(("", "", *PARTS, "rest", "all"), rows) \
         + ["### Where the energy goes", "", "Changes, as shares of the energy without COLAB; instructions cost the same.", ""] \

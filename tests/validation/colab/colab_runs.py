@@ -1,8 +1,13 @@
 """What the tables of COLAB's page read out of results, and how they are written."""
 
 import json
+import pathlib
+import sys
 
 import h5py
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from energy_prices import range_of_mean, read_prices
 
 ENERGY = {"core": (), "static": (), "noc": (), "dram": (), "caches": ("l1", "llc")}
 
@@ -40,6 +45,7 @@ def read(path):
             "link load": total("link.bytes") / cycles,
             "energy": sum(joules.values()),
             "joules": joules,
+            "prices": read_prices(f),
             "parts": {name: sum(j for part, j in joules.items() if part in parts or part.endswith(name))
                       / sum(joules.values()) for name, parts in ENERGY.items()},
             "stack": {part: float(f["stack/" + part][:].sum()) / chips for part in f["stack"]},
@@ -68,6 +74,10 @@ class Results:
     def ratio(self, workload, variant, base, what):
         ours, theirs = self.get(workload, variant, what), self.get(workload, base, what)
         return ours / theirs if ours is not None and theirs else None
+
+    def energy_range(self, names, variant="colab", base="none"):
+        """Of the programs' mean energy with COLAB over without, while prices move."""
+        return range_of_mean([tuple(self.get(w, v, "prices") for v in (variant, base)) for w in names])
 
 
 def arithmetic(values):

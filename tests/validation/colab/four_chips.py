@@ -1,9 +1,11 @@
 """COLAB on four chips: what it does to links under each LLC organisation, and to SAC's choices."""
 
 from colab_runs import arithmetic, harmonic, show, table
+from energy_prices import ratios
 
 ORGANISATIONS = ("memory_side", "sm_side", "sac")
-HEAD = ("", "LLC", "held", "served", "link B/cycle", "link MB", "with COLAB", "link bytes", "speed-up", "with COLAB", "IPC", "energy")
+HEAD = ("", "LLC", "held", "served", "link B/cycle", "link MB", "with COLAB", "link bytes", "speed-up", "with COLAB", "IPC", "energy",
+        "range")
 
 
 def mega(value):
@@ -15,7 +17,7 @@ def row(r, w, o):
     return [w, o, show(r.get(w, o, "held")), show(r.get(w, both, "served")), show(r.get(w, o, "link load"), ".0f"),
             mega(r.get(w, o, "links")), mega(r.get(w, both, "links")), show(r.ratio(w, both, o, "links")),
             show(r.ratio(w, o, "memory_side", "ipc")), show(r.ratio(w, both, "memory_side", "ipc")),
-            *(show(r.ratio(w, both, o, what)) for what in ("ipc", "energy"))]
+            *(show(r.ratio(w, both, o, what)) for what in ("ipc", "energy")), ratios(r.energy_range([w], both, o), ".2f")]
 
 
 def mean(r, names, title, o):
@@ -24,7 +26,8 @@ def mean(r, names, title, o):
     speed_up = lambda variant, base: show(harmonic([r.ratio(w, variant, base, "ipc") for w in names]))
     return [title, o, *(show(arithmetic([r.get(w, v, what) for w in names])) for v, what in ((o, "held"), (both, "served"))),
             show(arithmetic([r.get(w, o, "link load") for w in names]), ".0f"), "", "", average(both, o, "links"),
-            speed_up(o, "memory_side"), speed_up(both, "memory_side"), speed_up(both, o), average(both, o, "energy")]
+            speed_up(o, "memory_side"), speed_up(both, "memory_side"), speed_up(both, o), average(both, o, "energy"),
+            ratios(r.energy_range(names, both, o), ".2f")]
 
 
 def multichip(r):

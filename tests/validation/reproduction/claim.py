@@ -5,7 +5,7 @@ import dataclasses
 import typing
 
 # Of the first four, the later is worse.
-VERDICTS = ("reproduced", "direction only", "not reproduced", "not measured", "input", "outside")
+VERDICTS = ("reproduced", "direction only", "undecided", "not reproduced", "not measured", "input", "outside")
 KINDS = {
     "performance": "speed and energy",
     "behaviour": "what caches, networks and policies do",
@@ -15,7 +15,8 @@ KINDS = {
 }
 RULES = {
     "ratio": "A ratio has its effect as the distance from 1. Reproduced: the effect here is 0.75 to 1.25 times the "
-             "published one. Direction only: of the same sign, and a tenth of it at least.",
+             "published one. Direction only: of the same sign, and a tenth of it at least. A ratio of energies has a range in "
+             "brackets, over the prices' ranges ([energy.md](energy.md#uncertainty)). Undecided: 1 is within it.",
     "amount": "An amount (a share, a number of lines) has no direction. Reproduced: within a quarter. Direction only: half "
               "to twice as much.",
     "limit": "A limit holds, or it does not.",
@@ -57,6 +58,7 @@ class Claim:
     why: str = ""  # the reason, if the claim is not reproduced; what to know, if it is
     here: str = ""  # what a test shows, where it is not word for word what the paper prints
     link: str = ""  # page and section that say more, relative to the repository
+    ranges: typing.Callable | None = None  # of energies: of Runs -> a Range per part, or None where the runs have no prices
 
 
 def figure(rule, published, ours):
@@ -83,23 +85,32 @@ def cases(found):
     return "reproduced" if hold == of else "direction only" if hold >= 0.75 * of else "not reproduced"
 
 
-def verdict(claim, values):
+def judged(claim, part, value, limits):
+    if limits and limits[0] <= 1 <= limits[1]:
+        return "undecided"
+    return figure(claim.rule, part[1], value)
+
+
+def verdict(claim, values, ranges=None):
     """A claim of several figures or statements is worth what its worst is."""
     if claim.rule in ("test", "input", "outside", "open"):
         return {"test": "reproduced", "open": "not measured"}.get(claim.rule, claim.rule)
-    judge = {"limit": lambda part, v: limit(part[1], part[2], v), "cases": lambda part, v: cases(v)}.get(
-        claim.rule, lambda part, v: figure(claim.rule, part[1], v))
-    return max((judge(p, v) for p, v in zip(claim.parts, values, strict=True)), key=VERDICTS.index)
+    judge = {"limit": lambda part, v, _: limit(part[1], part[2], v), "cases": lambda part, v, _: cases(v)}.get(
+        claim.rule, lambda part, v, limits: judged(claim, part, v, limits))
+    of_parts = zip(claim.parts, values, ranges or [None] * len(values), strict=True)
+    return max((judge(*part) for part in of_parts), key=VERDICTS.index)
 
 
-def shown(claim, values):
+def shown(claim, values, ranges=None):
     """The values as text."""
     if claim.rule == "test":
         return claim.here or claim.paper
     out = []
-    for part, value in zip(claim.parts, values, strict=True):
+    for part, value, limits in zip(claim.parts, values, ranges or [None] * len(values), strict=True):
         label = part if claim.rule == "cases" else part[0]
         text = "-" if value is None else f"{value[0]} of {value[1]}" if claim.rule == "cases" else format(value, claim.form)
+        if limits:
+            text += f" ({limits[0]:{claim.form}} to {limits[1]:{claim.form}})"
         text = text.replace("%", " %")
         out.append(f"{label}: {text}" if label else text)
     return "; ".join(out)

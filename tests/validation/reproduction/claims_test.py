@@ -146,6 +146,14 @@ class Verdicts(unittest.TestCase):
             c = claim.Claim(1, "trend", "a", "b", "c", rule, (("x", "<", 1),))
             self.assertEqual(claim.verdict(c, [None]), "not measured")
 
+    def test_an_energy_whose_range_has_one_is_undecided(self):
+        c = claim.Claim(1, "performance", "a", "b", "c", "ratio", (("", 0.9),), form=".2f")
+        self.assertEqual(claim.verdict(c, [0.9], [[0.85, 0.99]]), "reproduced")
+        self.assertEqual(claim.verdict(c, [0.9], [[0.85, 1.01]]), "undecided")
+        self.assertEqual(claim.verdict(c, [0.9], [None]), "reproduced")
+        self.assertEqual(claim.shown(c, [0.9], [[0.85, 1.01]]), "0.90 (0.85 to 1.01)")
+        self.assertEqual(claim.shown(c, [0.9], None), "0.90")
+
     def test_rules_without_values(self):
         for rule, verdict in (("test", "reproduced"), ("input", "input"), ("outside", "outside"), ("open", "not measured")):
             self.assertEqual(claim.verdict(claim.Claim(1, "circuits", "a", "b", "c", rule), []), verdict)

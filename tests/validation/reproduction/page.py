@@ -18,8 +18,14 @@ CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)
 COMMAND = "/usr/bin/python3 tests/validation/reproduction/report.py"
 
 
+def found_of(claim, measured):
+    """Its values, and their ranges where it has any."""
+    return (measured["values"].get(str(claim.number), [None] * len(claim.parts)),
+            measured.get("ranges", {}).get(str(claim.number)))
+
+
 def verdicts(measured):
-    return {c.number: verdict(c, measured["values"].get(str(c.number), [None] * len(c.parts))) for c in CLAIMS}
+    return {c.number: verdict(c, *found_of(c, measured)) for c in CLAIMS}
 
 
 def table(head, rows):
@@ -57,8 +63,7 @@ def comment(claim):
 def of_paper(paper, measured, found):
     rows = []
     for c in sorted(paper.CLAIMS, key=lambda c: c.number):
-        values = measured["values"].get(str(c.number), [None] * len(c.parts))
-        rows.append([c.number, c.what, c.where, c.paper, shown(c, values), found[c.number], shown_by(c), comment(c)])
+        rows.append([c.number, c.what, c.where, c.paper, shown(c, *found_of(c, measured)), found[c.number], shown_by(c), comment(c)])
     return [f"## {paper.PAPER}", ""] + table(["", "claim", "where", "paper", "here", "verdict", "shown by", ""], rows)
 
 

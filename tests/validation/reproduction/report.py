@@ -32,15 +32,20 @@ def measure(folder, before):
     import runs
 
     results = runs.Runs(folder)
-    values, found = {}, {}
+    values, ranges, found = {}, {}, {}
     for claim in page.CLAIMS:
         if claim.measure is None:
             continue
+        number = str(claim.number)
         try:
-            values[str(claim.number)] = [rounded(v) for v in claim.measure(results)]
+            values[number] = [rounded(v) for v in claim.measure(results)]
+            if claim.ranges:
+                ranges[number] = [r and [rounded(r.least), rounded(r.greatest)] for r in claim.ranges(results)]
         except runs.Missing as missing:
             print(f"claim {claim.number} stays as it was: {missing}", file=sys.stderr)
-            values[str(claim.number)] = before["values"].get(str(claim.number), [None] * len(claim.parts))
+            values[number] = before["values"].get(number, [None] * len(claim.parts))
+            if number in before.get("ranges", {}):
+                ranges[number] = before["ranges"][number]
     for name in sorted({e for c in page.CLAIMS for e in c.experiments}):
         points = sorted((pathlib.Path(folder) / name).glob("*__*.h5"))
         commits = set()
@@ -50,7 +55,7 @@ def measure(folder, before):
         found[name] = {"points": len(points), "commits": sorted(commits)}
         if not points:
             found[name] = before["runs"].get(name, found[name])
-    return {"values": values, "runs": found}
+    return {"values": values, "ranges": ranges, "runs": found}
 
 
 def write(path, text, check):

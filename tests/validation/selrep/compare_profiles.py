@@ -6,7 +6,8 @@ docs/validation/selrep.md.
     compare_profiles.py --no-run                                  only writes
     compare_profiles.py --redo                                    begins profiles.csv anew
 
-Each run is a line of profiles.csv as soon as it ends, so that a later call goes on. Needs h5py."""
+Each run is a line of profiles.csv as soon as it ends, so that a later call goes on; runs without the joules by price are
+made again. Needs h5py."""
 
 import argparse
 import csv
@@ -19,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import energy_prices
 import make_profiles as profiles
 import report
 import results_page
@@ -26,7 +28,7 @@ from report import STATIC, harmonic, show, table
 from workloads import CONFIGURATIONS, LLC_KIB, NEUTRAL, SENSITIVE
 
 TABLE = pathlib.Path(__file__).with_name("profiles.csv")
-COLUMNS = ("condition", "workload", "variant", "cycles", "kernels", "miss", "replies", "energy", "choices",
+COLUMNS = ("condition", "workload", "variant", "cycles", "kernels", "miss", "replies", "prices", "choices",
            *(f"hit_{d}" for d in STATIC), *(f"lsp_{d}" for d in STATIC))
 
 # All organisations pay for what is dirty at the end: SelRep's last flush would be charged to it alone otherwise.
@@ -96,7 +98,7 @@ def simulate(atoll, condition, workload, variant):
     count = {c: run["choices"].count(c) for c in dict.fromkeys(run["choices"])}
     row = {"condition": condition, "workload": workload, "variant": variant, "cycles": f"{run['cycles']:.0f}",
            "kernels": " ".join(f"{k:.0f}" for k in run["kernels"]), "miss": f"{run['miss']:.4f}",
-           "replies": f"{run['replies']:.3f}", "energy": "" if run["energy"] is None else f"{run['energy']:.4g}",
+           "replies": f"{run['replies']:.3f}", "prices": energy_prices.as_text(run["prices"]),
            "choices": " ".join(f"{c}:{n}" for c, n in count.items())}
     for degree in STATIC:
         row[f"hit_{degree}"] = f"{run['predicted'][degree]:.4f}" if run["predicted"] else ""
@@ -106,7 +108,7 @@ def simulate(atoll, condition, workload, variant):
 
 def run_all(atoll, minutes):
     done, end = measured(), time.monotonic() + 60 * minutes
-    left = [p for p in plan() if p not in done]
+    left = [p for p in plan() if p not in done or not done[p]["prices"]]
     for number, point in enumerate(left, 1):
         if time.monotonic() > end:
             break
@@ -118,6 +120,11 @@ def run_all(atoll, minutes):
                 writer.writeheader()
             writer.writerow(row)
         print(f"[{number}/{len(left)}]", *point, row["cycles"], flush=True)
+    rows = measured().values()  # one of each point, the last
+    with TABLE.open("w", newline="") as f:
+        writer = csv.DictWriter(f, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 class Results(report.Results):
@@ -129,10 +136,12 @@ class Results(report.Results):
             if of != condition:
                 continue
             choices = [c for word in r["choices"].split() for c, n in [word.split(":")] for _ in range(int(n))]
+            prices = energy_prices.from_text(r["prices"])
             hits = {d: float(r[f"hit_{d}"]) for d in STATIC} if r["hit_shared"] else None
             self.runs[workload, variant] = {
                 "cycles": float(r["cycles"]), "kernels": [float(k) for k in r["kernels"].split()], "miss": float(r["miss"]),
-                "replies": float(r["replies"]), "energy": float(r["energy"]) if r["energy"] else None, "choices": choices,
+                "replies": float(r["replies"]), "prices": prices,
+                "energy": None if prices is None else prices["joules"].sum(), "choices": choices,
                 "predicted": hits, "lsp": {d: float(r[f"lsp_{d}"]) for d in STATIC} if r["lsp_shared"] else None}
         self.add_best_static()
 
@@ -238,6 +247,7 @@ def main():
     lines = performance(r) + averages(r) + report.shapes(r)
     lines += report.by_index(r, "miss", "LLC miss rates (Fig. 14), profiles")
     lines += report.by_index(r, "replies", "LLC replies per cycle (Fig. 15), profiles", form=".1f")
+    lines += report.energies(r, ("private", "degree_4", *OURS))
     lines += boundaries(r) + requests(r) + report.degrees(r) + parallelism(r) + sensitivity() + neutral(r)
     # Headings of the recordings' tables stay the only ones of their name.
     lines = [f"{line}, profiles" if line.startswith("### ") and not line.endswith("profiles") else line for line in lines]

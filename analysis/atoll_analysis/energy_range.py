@@ -1,0 +1,93 @@
+"""Ranges of energy while every price moves between its least and its greatest value, the same in all runs
+(docs/energy.md)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+
+_Array = np.ndarray[Any, np.dtype[np.float64]]
+
+_STEPS = np.linspace(-1, 1, 9)  # tried of each price in a mean, as powers of its factor
+_GAIN = 1e-12                   # relative; less is no better
+
+
+@dataclass(frozen=True)
+class Range:
+    least: float
+    greatest: float
+
+    def has(self, value: float) -> bool:
+        return self.least <= value <= self.greatest
+
+
+def read_prices(file: h5py.File) -> pd.DataFrame | None:
+    """[price] `joules` paid at it, and the `factor` by which it may be wrong either way; None in files without."""
+    if "energy_prices" not in file:
+        return None
+    group = file["energy_prices"]
+    return pd.DataFrame({name: group[name][:] for name in ("joules", "factor")},
+                        index=pd.Index(group["key"].asstr()[:], name="price"))
+
+
+def total_range(prices: pd.DataFrame) -> Range:
+    """Of the energy of one run, in joules."""
+    return Range(float((prices["joules"] / prices["factor"]).sum()), float((prices["joules"] * prices["factor"]).sum()))
+
+
+def ratio_range(ours: pd.DataFrame, theirs: pd.DataFrame) -> Range:
+    """Of one run's energy over another's."""
+    factor, (above,), (below,) = _arrays([(ours, theirs)])
+    return Range(1 / _greatest(below, above, factor)[0], _greatest(above, below, factor)[0])
+
+
+def mean_range(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> Range:
+    """Of the arithmetic mean of ratios. One price may raise some of them and lower others, so that the extremes need not
+    be those of any: they are looked for from the corners of each."""
+    factor, above, below = _arrays(pairs)
+    starts = [np.ones_like(factor)]
+    for a, b in zip(above, below):
+        starts += [_greatest(a, b, factor)[1], _greatest(b, a, factor)[1]]
+    climbed = [[_climb(above, below, factor, start, sign) for start in starts] for sign in (-1, 1)]
+    return Range(min(climbed[0]), max(climbed[1]))
+
+
+def _arrays(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> tuple[_Array, _Array, _Array]:
+    """Factors by price, and joules by pair and price, of those prices that anything was paid at."""
+    runs = [run for pair in pairs for run in pair]
+    factor = pd.concat([run.loc[run["joules"] > 0, "factor"] for run in runs])
+    factor = factor[~factor.index.duplicated()]
+    joules = [run["joules"].reindex(factor.index, fill_value=0.0).to_numpy(float) for run in runs]
+    return factor.to_numpy(float), np.array(joules[0::2]), np.array(joules[1::2])
+
+
+def _greatest(above: _Array, below: _Array, factor: _Array) -> tuple[float, _Array]:
+    """The greatest ratio of two sums, and the prices, as multiples of what they are, that give it. The derivative by a
+    price has the sign of `above / below` of that price against the ratio itself: at the maximum, those with the larger
+    quotients are at their greatest and the others at their least, so one of these corners is the maximum."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rank = np.argsort(np.argsort(-np.where(below > 0, above / below, np.inf)))
+    corners = np.where(np.arange(len(factor) + 1)[:, None] > rank, factor, 1 / factor)
+    ratios = (corners @ above) / (corners @ below)
+    best = int(ratios.argmax())
+    return float(ratios[best]), corners[best]
+
+
+def _climb(above: _Array, below: _Array, factor: _Array, start: _Array, sign: int) -> float:
+    """The mean of the ratios, made greater (`sign` 1) or less (-1) by one price after another until none helps."""
+    at = start.copy()
+    best = float((above @ at / (below @ at)).mean())
+    while True:
+        before = best
+        for i, f in enumerate(factor):
+            tried = f ** _STEPS
+            moved = (tried - at[i])[:, None]
+            means = ((above @ at + moved * above[:, i]) / (below @ at + moved * below[:, i])).mean(axis=1)
+            k = int((sign * means).argmax())
+            if sign * means[k] > sign * best:
+                at[i], best = tried[k], float(means[k])
+        if sign * (best - before) <= _GAIN * abs(before):
+            return best
