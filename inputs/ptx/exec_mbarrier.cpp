@@ -33,17 +33,17 @@ struct Object {
     if (bytes > kMostBytes || bytes < -kMostBytes)
       throw Fault{ExecutionError::Kind::trap, lane, "an mbarrier waits for more than 1048575 bytes"};
   }
-  /// Ends the phase if nobody and nothing is missing.
-  void settle(Warp& w) {
+  /// Ends the phase if nobody and nothing is missing. `cta`: in whose shared memory it lies, and whose warps wait.
+  void settle(Cta& cta) {
     if (pending != 0 || bytes != 0) return;
     ++phase, pending = expected;
-    ++w.cta->view.epoch;
+    ++cta.view.epoch;
   }
 };
 
 enum MbarrierOption : std::uint8_t { kParityOf = 32, kDrops = 64, kHasCount = 128, kExpects = 16 };
 
-/// Calls f(lane, object) for each lane and keeps what it makes of the object.
+/// Calls f(lane, object, the CTA whose it is) for each lane and keeps what it makes of the object.
 template <class F> void each_object(Warp& w, const Inst& i, F f) {
   std::uint64_t address[kLanes];
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, address);
@@ -56,7 +56,7 @@ template <class F> void each_object(Warp& w, const Inst& i, F f) {
     std::uint64_t word = 0;
     std::memcpy(&word, reinterpret_cast<const void*>(at.host[l]), sizeof word);
     Object o = Object::of(word);
-    f(l, o);
+    f(l, o, *shared_owner(w, address[l] & ~kWindowMask));
     word = o.word();
     std::memcpy(reinterpret_cast<void*>(at.host[l]), &word, sizeof word);
   });
@@ -65,7 +65,7 @@ template <class F> void each_object(Warp& w, const Inst& i, F f) {
 void init_object(Warp& w, const Inst& i) {
   const auto* count = w.at<std::uint32_t>(i.src[1]);
   w.change();
-  each_object(w, i, [&](unsigned l, Object& o) {
+  each_object(w, i, [&](unsigned l, Object& o, Cta&) {
     if (count[l] == 0 || count[l] > kCount)
       throw Fault{ExecutionError::Kind::unsupported, l, "an mbarrier for " + std::to_string(count[l]) + " arrivals"};
     o = {count[l], count[l], 0, 0};
@@ -73,15 +73,15 @@ void init_object(Warp& w, const Inst& i) {
 }
 void end_object(Warp& w, const Inst& i) {
   w.change();
-  each_object(w, i, [](unsigned, Object& o) { o = {}; });
+  each_object(w, i, [](unsigned, Object& o, Cta&) { o = {}; });
 }
 
 void change_bytes(Warp& w, const Inst& i) {
   const auto* bytes = w.at<std::uint32_t>(i.src[1]);
   w.change();
-  each_object(w, i, [&](unsigned l, Object& o) {
+  each_object(w, i, [&](unsigned l, Object& o, Cta& cta) {
     o.expect(l, (i.option & kExpects) != 0 ? std::int64_t{bytes[l]} : -std::int64_t{bytes[l]});
-    if ((i.option & kExpects) == 0) o.settle(w);
+    if ((i.option & kExpects) == 0) o.settle(cta);
   });
 }
 
@@ -90,7 +90,7 @@ void arrive_at(Warp& w, const Inst& i) {
   auto* state = w.at<std::uint64_t>(i.dst[0]);
   w.change();
   if (w.cta->races != nullptr) w.cta->races->publish(w.number);
-  each_object(w, i, [&](unsigned l, Object& o) {
+  each_object(w, i, [&](unsigned l, Object& o, Cta& cta) {
     const std::uint64_t arrivals = (i.option & kHasCount) != 0 ? count[l] : 1;
     if (arrivals > o.pending)
       throw Fault{ExecutionError::Kind::trap, l, "more arrivals at an mbarrier than it was made for"};
@@ -98,7 +98,7 @@ void arrive_at(Warp& w, const Inst& i) {
     state[l] = o.word();
     o.pending -= arrivals;
     if ((i.option & kDrops) != 0) o.expected -= std::min(o.expected, arrivals);
-    o.settle(w);
+    o.settle(cta);
   });
 }
 
@@ -106,7 +106,7 @@ void test_phase(Warp& w, const Inst& i) {
   const auto* state = w.at<std::uint64_t>(i.src[1]);
   const auto* parity = w.at<std::uint32_t>(i.src[1]);
   std::uint32_t over = 0;
-  each_object(w, i, [&](unsigned l, Object& o) {
+  each_object(w, i, [&](unsigned l, Object& o, Cta&) {
     const bool done = (i.option & kParityOf) != 0 ? (o.phase & 1) != (parity[l] & 1) : o.phase != Object::of(state[l]).phase;
     over |= static_cast<std::uint32_t>(done) << l;
   });
@@ -132,7 +132,7 @@ void complete_transaction(Warp& w, unsigned lane, std::uint64_t address, std::ui
   std::memcpy(&word, at, sizeof word);
   Object o = Object::of(word);
   o.expect(lane, -static_cast<std::int64_t>(bytes));
-  o.settle(w);
+  o.settle(*shared_owner(w, address & ~kWindowMask));
   word = o.word();
   std::memcpy(at, &word, sizeof word);
   if (w.cta->races != nullptr) w.cta->races->publish(w.number);

@@ -43,11 +43,16 @@ static_assert(sizeof(Operand) == 16);
 ///   setp               dst[0], dst[1], src[0] a, src[1] b, src[2] predicate of the BoolOp
 ///   shfl               dst[0], dst[1] predicate, src[0] a, src[1] b, src[2] c, src[3] member mask
 ///   vote, match, redux dst[0], dst[1] (match.all), src[0], src[1] member mask
-///   bar                dst[0] (red), src[0] barrier, src[1] threads (or none), src[2] predicate (red); warp_sync: src[0]
-///   mask lop3               dst[0], dst[1], src[0..2], src[3] look-up table, src[4] predicate tex, tld4, suld    dst[0]
-///   vector, src[0] handle, src[1] coordinates (vector), src[2..] lod or gradients sust               src[0] handle, src[1]
-///   coordinates, src[2] value(s) cp.async           src[0] shared address, src[1] global address, src[2] bytes, src[3]
-///   bytes read (or none) bra                `target`;  brx.idx: src[0] index, `table`;  call: `call`
+///   bar                dst[0] (red), src[0] barrier, src[1] threads (or none), src[2] predicate (red)
+///   bar.warp.sync      src[0] mask
+///   lop3               dst[0], dst[1], src[0..2], src[3] look-up table, src[4] predicate
+///   tex, tld4, suld    dst[0] vector, src[0] handle, src[1] coordinates (vector), src[2..] lod or gradients
+///   sust               src[0] handle, src[1] coordinates, src[2] value(s)
+///   cp.async           src[0] shared address, src[1] global address, src[2] bytes, src[3] bytes read (or none)
+///   bulk               src[0] destination, src[1] source, src[2] bytes, src[3] mbarrier, src[4] mask of a multicast;
+///                      prefetch: src[0] address, src[1] bytes
+///   st.async, red.async  src[0] address, src[1] value(s), src[2] mbarrier
+///   bra                `target`;  brx.idx: src[0] index, `table`;  call: `call`
 struct Instruction {
   Op op = Op::exit;
   Type type = Type::none;  ///< of the destination, or of all operands

@@ -283,25 +283,21 @@ class Driver(RecordTest):
         self.assertIn("machine code", outcome.err)
         self.simulated()
 
-    def test_nvrtc_and_the_driver_beside_the_runtime(self):
+    def with_nvrtc(self, source, printed, kernels):
         if not recorded_program.NVCC:
             self.skipTest("no nvcc")
         lib = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64")
-        binary = self.compiled(MIXED, "-L" + os.path.join(lib, "stubs"), "-lcuda", "-lnvrtc",
+        binary = self.compiled(source, "-L" + os.path.join(lib, "stubs"), "-lcuda", "-lnvrtc",
                                "-Xlinker", "-rpath", "-Xlinker", os.path.realpath(lib))
         outcome = self.record(binary)
-        self.assertEqual((outcome.code, outcome.out), (0, "18 18 0\n"), outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 2)
+        self.assertEqual((outcome.code, outcome.out), (0, printed), outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), kernels)
+
+    def test_nvrtc_and_the_driver_beside_the_runtime(self):
+        self.with_nvrtc(MIXED, "18 18 0\n", 2)
 
     def test_nvrtc_hands_out_ptx_where_the_program_asks_for_machine_code(self):
-        if not recorded_program.NVCC:
-            self.skipTest("no nvcc")
-        lib = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64")
-        binary = self.compiled(FOR_A_MACHINE, "-L" + os.path.join(lib, "stubs"), "-lcuda", "-lnvrtc",
-                               "-Xlinker", "-rpath", "-Xlinker", os.path.realpath(lib))
-        outcome = self.record(binary)
-        self.assertEqual((outcome.code, outcome.out), (0, "7 7\n"), outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        self.with_nvrtc(FOR_A_MACHINE, "7 7\n", 1)
 
     def test_a_program_that_nvcc_links_without_kernels_and_without_the_runtime(self):
         if not recorded_program.NVCC:
