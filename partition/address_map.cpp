@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/engine/error.hpp"
+#include "partition/ipoly.hpp"
 #include "partition/pae.hpp"
 
 namespace atl {
@@ -13,7 +14,8 @@ constexpr std::uint32_t kChunkBytes = 1u << PaeShape::kChunkBits;  // neighbouri
 
 unsigned log2_of(std::uint32_t value, const char* key) {
   if (!std::has_single_bit(value))
-    throw InputError(key, std::to_string(value) + " is not a power of two, as partition.mapping = pae needs; use hashed");
+    throw InputError(
+        key, std::to_string(value) + " is not a power of two, as partition.mapping = pae and ipoly need; use hashed");
   return static_cast<unsigned>(std::countr_zero(value));
 }
 
@@ -21,7 +23,7 @@ unsigned log2_of(std::uint32_t value, const char* key) {
 
 AddressMap::AddressMap(const SystemConfig& config)
     : lines_(config),
-      parities_(config.partition.mapping == Mapping::pae),
+      parities_(config.partition.mapping == Mapping::pae || config.partition.mapping == Mapping::ipoly),
       turned_(config.partition.mapping == Mapping::hashed) {
   const std::uint32_t slices = config.llc.slices, channels = config.dram.channels;
   if (slices % channels && channels % slices)
@@ -32,10 +34,21 @@ AddressMap::AddressMap(const SystemConfig& config)
   chunk_shift_ = static_cast<std::uint8_t>(PaeShape::kChunkBits - std::countr_zero(config.line_bytes));
   const std::uint32_t routers = std::min(config.noc.memory_routers, slices);
   slices_per_router_ = FastDiv((slices + routers - 1) / routers);
-  parities_ ? set_up_hash(config) : set_up_modulo(config);
+  switch (config.partition.mapping) {
+    case Mapping::pae:
+      set_up_pae(config);
+      break;
+    case Mapping::ipoly:
+      set_up_ipoly(config);
+      break;
+    case Mapping::interleaved:
+    case Mapping::hashed:
+      set_up_modulo(config);
+      break;
+  }
 }
 
-void AddressMap::set_up_hash(const SystemConfig& config) {
+void AddressMap::set_up_pae(const SystemConfig& config) {
   PaeShape shape;
   shape.channel_bits = log2_of(config.dram.channels, "dram.channels");
   shape.slice_bits = log2_of(config.llc.slices, "llc.slices");
@@ -53,6 +66,33 @@ void AddressMap::set_up_hash(const SystemConfig& config) {
   store(masks.channel(), channel_masks_, channel_bits_);
   store(masks.bank(), bank_masks_, bank_bits_);
   row_shift_ = static_cast<std::uint8_t>(shape.row_shift() - line_bits);
+}
+
+void AddressMap::set_up_ipoly(const SystemConfig& config) {
+  IpolyShape shape;
+  shape.channel_bits = log2_of(config.dram.channels, "dram.channels");
+  shape.slice_bits = log2_of(config.llc.slices, "llc.slices");
+  shape.bank_bits = log2_of(config.dram.timing.banks, "dram.timing.banks");
+  shape.line_bits = log2_of(config.line_bytes, "line_bytes");
+  shape.column_bits = log2_of(config.dram.row_bytes, "dram.row_bytes") - shape.line_bits;
+  if (shape.sub_bits() > shape.bank_bits || shape.sub_bits() > IpolyShape::kChannelFrom - shape.line_bits)
+    throw InputError("llc.slices",
+                     std::to_string(config.llc.slices) + " slices of " + std::to_string(config.dram.channels) +
+                         " channels: partition.mapping = ipoly has the lines of 256 bytes to tell a channel's by");
+
+  chunk_shift_ = static_cast<std::uint8_t>(shape.first() - shape.line_bits);
+  slice_bits_ = static_cast<std::uint8_t>(shape.slice_bits), channel_bits_ = static_cast<std::uint8_t>(shape.channel_bits);
+  bank_bits_ = static_cast<std::uint8_t>(shape.bank_bits);
+  row_shift_ = static_cast<std::uint8_t>(shape.row_from() - shape.line_bits);
+  const auto mask = [&](unsigned output) { return ipoly_mask(shape, output) >> shape.line_bits; };
+  for (unsigned i = 0; i < shape.slice_bits; ++i) slice_masks_[i] = mask(shape.outputs() - shape.slice_bits + i);
+  for (unsigned i = 0; i < shape.channel_bits; ++i) channel_masks_[i] = mask(shape.sub_bits() + i);
+  for (unsigned i = 0; i < shape.bank_bits; ++i) {
+    const bool sub = i < shape.sub_bits();
+    bank_masks_[i] =
+        std::uint64_t{1} << ((sub ? shape.first() + i : shape.column_from() + shape.column_bits + i - shape.sub_bits()) -
+                             shape.line_bits);
+  }
 }
 
 void AddressMap::set_up_modulo(const SystemConfig& config) {

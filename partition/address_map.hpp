@@ -18,8 +18,8 @@ namespace atl {
 /// fewer, a slice serves channels / slices neighbouring channels. So a slice always talks to the fewest channels, and
 /// the top bits of the slice are the memory stack (SelRep's MC).
 ///
-/// Mapping pae takes parities of address bits and needs powers of two; interleaved and hashed divide, by multiplication
-/// with reciprocals, and take any numbers.
+/// Mappings pae and ipoly take parities of address bits and need powers of two; interleaved and hashed divide, by
+/// multiplication with reciprocals, and take any numbers.
 class AddressMap {
  public:
   /// Throws InputError when the shape cannot be mapped.
@@ -100,7 +100,8 @@ class AddressMap {
 
   std::uint64_t column_run(std::uint64_t in_channel) const { return columns_.quotient(bank_subs_.quotient(in_channel)); }
 
-  void set_up_hash(const SystemConfig& config);
+  void set_up_pae(const SystemConfig& config);
+  void set_up_ipoly(const SystemConfig& config);
   void set_up_modulo(const SystemConfig& config);
 
   HomeLines lines_;

@@ -12,6 +12,7 @@ void add_import(Commands& c) {
   struct Options {
     std::string list, output;
     std::string kernels, ctas;
+    std::string latencies = "gpu";
     bool force = false, strict = false;
   };
   auto o = std::make_shared<Options>();
@@ -22,12 +23,19 @@ void add_import(Commands& c) {
   accel->add_option("-o,--output", o->output, "trace to write (.h5)")->check(kNamed)->required();
   accel->add_flag("-f,--force", o->force, "replace an existing file");
   add_selection(*accel, o->kernels, o->ctas);
+  accel
+      ->add_option(
+          "--latencies", o->latencies,
+          "when a result can be used: `gpu`, after the published latency; `accel-sim`, six cycles later, as its pipeline "
+          "has it (docs/traces.md)")
+      ->check(CLI::IsMember({"gpu", "accel-sim"}));
   accel->add_flag("--strict", o->strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   accel->callback([&c, o] {
     c.chosen = [o] {
       check_output(o->output, o->force);
       ImportOptions options;
       options.selection = {o->kernels, o->ctas};
+      if (o->latencies == "accel-sim") options.latencies = accelsim::Latencies::accel_sim;
       options.strict = o->strict;
       options.warn = [](const std::string& what) { fmt::print(stderr, "atoll: warning: {}\n", what); };
       const std::string selected = import_accel_sim(o->list, o->output, options);

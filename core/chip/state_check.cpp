@@ -61,7 +61,7 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
     require_state(w < warp_.size());
     ++at[w];
   });
-  std::vector<std::uint32_t> live(cta_.size()), at_barrier(cta_.size());
+  std::vector<std::uint32_t> live(cta_.size()), at_barrier(cta_.size()), draining(cta_.size());
   for (std::uint32_t id = 0; id < warp_.size(); ++id) {
     const Warp& w = warp_[id];
     require_state(is_bool(w.live) && is_bool(w.waiting) && is_bool(w.at_barrier));
@@ -76,7 +76,10 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
                   w.op - program.warps[i].first < program.warps[i].count);
     const Op& op = program.ops[w.op];
     require_state(w.access == op.first_access && w.wait == (op.kind == OpKind::exit ? ~0u : op.wait));
-    require_state((!w.at_barrier || op.kind == OpKind::barrier) && (!w.waiting || (w.wait & w.busy) != 0));
+    const bool drains = w.waiting && op.kind == OpKind::exit && w.busy == 0;
+    require_state((!w.at_barrier || op.kind == OpKind::barrier) && (!w.waiting || drains || (w.wait & w.busy) != 0));
+    require_state(c_.machine.config.sm.exit_waits ? !drains || w.stores != 0 : w.stores == 0 && !drains);
+    draining[w.cta] += drains;
     for (std::uint32_t slot = 0; slot < kScoreboardSlots; ++slot)
       require_state((w.busy >> slot & 1) == (w.outstanding[slot] != 0));
     require_state(at[id] + w.waiting + w.at_barrier == 1);
@@ -88,7 +91,8 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
   });
   std::uint32_t resident = 0;
   for (std::uint32_t k = 0; k < cta_.size(); ++k) {
-    require_state(live[k] == cta_[k].live_warps && (live[k] == 0 || at_barrier[k] == cta_[k].at_barrier) &&
+    require_state(live[k] == cta_[k].live_warps &&
+                  (live[k] == 0 || (at_barrier[k] == cta_[k].at_barrier && draining[k] == cta_[k].draining)) &&
                   (live[k] == 0 || (k + 1) * warps_per_cta_ <= warp_.size()));
     resident += live[k] != 0;
   }

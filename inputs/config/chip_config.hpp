@@ -23,6 +23,7 @@ struct SmConfig {
   std::uint32_t registers = 65536;
   std::uint32_t shared_kib = 96;
   std::uint32_t shared_latency_cycles = 29;
+  bool exit_waits = false;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.count, {"count", "", 1, 1024, "SMs per chip"});
@@ -33,6 +34,7 @@ struct SmConfig {
     v(s.registers, {"registers", "", 1024, 1 << 20, "32-bit registers per SM; limits resident CTAs"});
     v(s.shared_kib, {"shared_kib", "KiB", 0, 1024, "shared memory per SM; limits resident CTAs"});
     v(s.shared_latency_cycles, {"shared_latency_cycles", "cycles", 1, 1000, "shared-memory access to result"});
+    v(s.exit_waits, {"exit_waits", "", 0, 1, "true: a warp ends, and a CTA leaves, once its stores are acknowledged"});
   }
 };
 
@@ -48,6 +50,7 @@ struct L1Config {
   std::uint32_t mshr_merges = 8;
   std::uint32_t pending_stores = 64;
   LocalStores local_stores = LocalStores::allocate;
+  std::uint32_t reply_sectors = 0;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC"});
@@ -60,6 +63,7 @@ struct L1Config {
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.pending_stores, {"pending_stores", "", 1, 4096, "stores and atomics an SM may have unacknowledged"});
     v(s.local_stores, {"local_stores", "", 0, 0, "what a store of local memory leaves in the L1; it is written through"});
+    v(s.reply_sectors, {"reply_sectors", "sectors/cycle", 0, 64, "that loads take from lines that arrive; 0: all at once"});
   }
 };
 

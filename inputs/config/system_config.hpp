@@ -39,7 +39,7 @@ struct LinkConfig {
   }
 };
 
-enum class Mapping : std::uint8_t { pae, interleaved, hashed };
+enum class Mapping : std::uint8_t { pae, interleaved, hashed, ipoly };
 enum class Placement : std::uint8_t { first_touch, interleaved, fixed };
 enum class CtaToChip : std::uint8_t { contiguous, round_robin, per_sm };
 enum class CtaToSm : std::uint8_t { two_level, bcs, round_robin };

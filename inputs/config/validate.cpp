@@ -112,7 +112,7 @@ class Rules {
             l2.slices, c_.noc.memory_routers);
     require(c_.dram.channels % l2.slices == 0 || l2.slices % c_.dram.channels == 0,
             "`dram.channels` = {} and `l2.slices` = {}: one must be a multiple of the other", c_.dram.channels, l2.slices);
-    if (c_.partition.mapping == Mapping::pae) hashable("l2.slices", l2.slices);
+    if (powers_of_two()) hashable("l2.slices", l2.slices);
   }
 
   void replication() const {
@@ -293,10 +293,10 @@ class Rules {
       require(p.bcs_block <= c_.sm.ctas, "`partition.bcs_block` = {} exceeds `sm.ctas` = {}: a block must fit on an SM",
               p.bcs_block, c_.sm.ctas);
     }
-    if (p.mapping == Mapping::pae) {
+    if (powers_of_two()) {
       hashable("dram.channels", c_.dram.channels);
-      require(c_.dram.channels <= 64, "`dram.channels` = {} exceeds 64 with `partition.mapping` = pae: use hashed",
-              c_.dram.channels);
+      require(c_.dram.channels <= 64, "`dram.channels` = {} exceeds 64 with `partition.mapping` = {}: use hashed",
+              c_.dram.channels, word_of(p.mapping));
       hashable("llc.slices", c_.llc.slices);
       hashable("dram.timing.banks", c_.dram.timing.banks);
     }
@@ -313,6 +313,8 @@ class Rules {
     if (!holds) throw InputError("system " + c_.name, fmt::format(text, std::forward<Args>(args)...));
   }
 
+  bool powers_of_two() const { return c_.partition.mapping == Mapping::pae || c_.partition.mapping == Mapping::ipoly; }
+
   void power_of_two(std::string_view key, std::uint32_t value) const {
     require(std::has_single_bit(value), "`{}` = {} must be a power of two: take {} or {}", key, value, std::bit_floor(value),
             std::bit_ceil(value));
@@ -320,8 +322,8 @@ class Rules {
 
   void hashable(std::string_view key, std::uint32_t value) const {
     require(std::has_single_bit(value),
-            "`{}` = {} is not a power of two, which `partition.mapping` = pae needs: use `partition.mapping` = hashed", key,
-            value);
+            "`{}` = {} is not a power of two, which `partition.mapping` = {} needs: use `partition.mapping` = hashed", key,
+            value, word_of(c_.partition.mapping));
   }
 
   void at_most(std::string_view small, std::uint32_t a, std::string_view large, std::uint32_t b) const {

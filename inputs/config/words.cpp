@@ -143,6 +143,8 @@ template <> std::span<const Word<Mapping>> words() {
       {Mapping::interleaved, "interleaved", "consecutive chunks rotate over the channels; any number of channels"},
       {Mapping::hashed, "hashed",
        "interleaved, each round over the channels turned by a hash of its number; any number of channels"},
+      {Mapping::ipoly, "ipoly",
+       "the slice is the address modulo a polynomial over GF(2), in Accel-Sim's division of addresses"},
   });
   return list;
 }

@@ -45,7 +45,7 @@ void triple(const LineReader& lines, std::string_view text, const std::string& w
 
 }  // namespace
 
-KernelFile::KernelFile(const std::string& path) : lines_(path) {
+KernelFile::KernelFile(const std::string& path, Latencies latencies) : lines_(path) {
   read_header();
   const unsigned version = header_.tracer_version;
   if (version < 1 || version > 6)
@@ -56,7 +56,7 @@ KernelFile::KernelFile(const std::string& path) : lines_(path) {
     lines_.fail("expected at most 1024 threads in a block, found " + std::to_string(header_.info.threads()));
   if (!header_.info.launchable()) lines_.fail("the grid or the block is larger than any that a GPU accepts");
   format_ = {version < 3, header_.source_lines, version >= 6};
-  opcodes_ = OpcodeTable(header_.architecture);
+  opcodes_ = OpcodeTable(header_.architecture, latencies);
   converter_ = WarpConverter(header_.shared_base);
 }
 

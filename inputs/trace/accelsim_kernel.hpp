@@ -21,7 +21,7 @@ struct KernelHeader {
 /// One kernel file: the header at once, then one thread block after the other, in the order of the file.
 class KernelFile {
  public:
-  explicit KernelFile(const std::string& path);
+  explicit KernelFile(const std::string& path, Latencies latencies = Latencies::gpu);
   const KernelHeader& header() const { return header_; }
   /// Replaces `out` by the next thread block and `cta` by its flattened id. False after the last one.
   bool next_cta(std::uint64_t& cta, CtaProgram& out);

@@ -11,6 +11,7 @@ namespace {
 // (2, 2, 64, 8, 32, 4, 2, 4) describe contention between warps for a unit: it is not modelled, every instruction takes
 // one issue slot. Of tensor instructions they space those of one warp.
 enum Unit : std::uint8_t { kInteger = 4, kFp32 = 4, kConstant = 8, kSfu = 21, kTensor = 32, kFp64 = 64, kTexture = 200 };
+constexpr unsigned kAccelSimPipeline = 6;
 
 struct Entry {
   std::string_view name;
@@ -145,7 +146,7 @@ void decode_matrix(std::string_view rest, OpcodeInfo& info) {
 
 }  // namespace
 
-OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture) {
+static OpcodeInfo decode_published(std::string_view opcode, unsigned architecture) {
   std::string_view rest = opcode;
   const std::string_view base = take_part(rest);
   OpcodeInfo info;
@@ -187,9 +188,18 @@ OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture) {
   return info;
 }
 
+OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture, Latencies latencies) {
+  OpcodeInfo info = decode_published(opcode, architecture);
+  if (latencies == Latencies::accel_sim) {
+    if (info.latency == kConstant) info.latency = kInteger;  // Accel-Sim's LDC and ULDC are integer operations
+    info.latency = static_cast<std::uint8_t>(info.latency + kAccelSimPipeline);
+  }
+  return info;
+}
+
 const OpcodeInfo& OpcodeTable::find(std::string_view opcode) {
   if (const auto known = known_.find(opcode); known != known_.end()) return known->second;
-  return known_.emplace(std::string(opcode), decode_opcode(opcode, architecture_)).first->second;
+  return known_.emplace(std::string(opcode), decode_opcode(opcode, architecture_, latencies_)).first->second;
 }
 
 }  // namespace atl::accelsim

@@ -41,11 +41,19 @@ struct OpcodeInfo {
   bool wide_address = false;          ///< .E: the address is a register pair
 };
 
+/// After how many cycles an instruction may issue that needs a result of fixed latency.
+enum class Latencies : std::uint8_t {
+  gpu,        ///< after the published latency, which is what microbenchmarks see
+  accel_sim,  ///< as in Accel-Sim, whose pipeline takes six cycles besides: three to collect operands, dispatch, write-back,
+              ///< release
+};
+
 /// Opcodes with their suffixes (`LDG.E.128.CONSTANT`), each decoded once.
 class OpcodeTable {
  public:
   /// `architecture`: the binary's version, 90 for sm_90; 0: not known.
-  explicit OpcodeTable(unsigned architecture = 0) : architecture_(architecture) {}
+  explicit OpcodeTable(unsigned architecture = 0, Latencies latencies = Latencies::gpu)
+      : architecture_(architecture), latencies_(latencies) {}
   const OpcodeInfo& find(std::string_view opcode);
 
  private:
@@ -53,9 +61,10 @@ class OpcodeTable {
     using is_transparent = void;
   };
   unsigned architecture_;
+  Latencies latencies_;
   std::unordered_map<std::string, OpcodeInfo, Hash, std::equal_to<>> known_;
 };
 
-OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture = 0);
+OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture = 0, Latencies latencies = Latencies::gpu);
 
 }  // namespace atl::accelsim

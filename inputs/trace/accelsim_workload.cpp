@@ -72,12 +72,12 @@ namespace {
 /// One kernel on its way into a container: its CTAs come in any order, leave in theirs, and only those that are chosen.
 class KernelImport {
  public:
-  KernelImport(TraceWriter& writer, const std::string& path, const WorkloadSelection& selection)
-      : writer_(writer), selection_(selection), file_(path) {
+  KernelImport(TraceWriter& writer, const std::string& path, const ImportOptions& options)
+      : writer_(writer), selection_(options.selection), file_(path, options.latencies) {
     CtaProgram program;
     std::uint64_t cta = 0;
     for (accelsim::KernelFile first(path); first.next_cta(cta, program);)
-      if (selection.has_cta(cta)) read_only_.note(program);
+      if (selection_.has_cta(cta)) read_only_.note(program);
   }
 
   void run(ImportProgress& progress) {
@@ -121,14 +121,14 @@ std::string import_accel_sim(const std::string& list_path, const std::string& ou
   }
   if (chosen.empty()) options.selection.refuse(list.kernels.size());
   std::string selected = options.selection.text(chosen.size(), list.kernels.size());
-  TraceWriter writer(
-      out_path,
-      {list_path, "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes", selected});
+  std::string importer = "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes";
+  if (options.latencies == accelsim::Latencies::accel_sim) importer += "; latencies as in Accel-Sim's pipeline";
+  TraceWriter writer(out_path, {list_path, importer, selected});
   for (const TraceAllocation& allocation : list.allocations) writer.add_allocation(allocation);
   ImportProgress state;
   state.kernels = chosen.size();
   for (const std::size_t k : chosen) {
-    KernelImport import(writer, list.kernels[k], options.selection);
+    KernelImport import(writer, list.kernels[k], options);
     import.run(state);
     if (import.findings().any()) {
       const std::string what = import.findings().text();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "inputs/trace/accelsim_list.hpp"
+#include "inputs/trace/accelsim_opcodes.hpp"
 #include "inputs/trace/cta_block.hpp"
 #include "inputs/trace/read_only_oracle.hpp"
 #include "inputs/trace/structures.hpp"
@@ -44,7 +45,8 @@ struct ImportProgress {
 };
 
 struct ImportOptions {
-  WorkloadSelection selection{};                          ///< what is imported; kernels without a chosen CTA are left out
+  WorkloadSelection selection{};  ///< what is imported; kernels without a chosen CTA are left out
+  accelsim::Latencies latencies = accelsim::Latencies::gpu;
   bool strict = false;                                    ///< an incomplete trace is an error
   std::function<void(const std::string&)> warn{};         ///< is told what a kernel's trace lacks
   std::function<void(const ImportProgress&)> progress{};  ///< is called after every kernel

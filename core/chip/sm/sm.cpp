@@ -41,7 +41,7 @@ void Sm::start_cta(std::uint64_t number) {
   CtaSlot& cta = cta_[loading_];
   locate_code(loading_);
   cta.cta = number;
-  cta.at_barrier = 0;
+  cta.at_barrier = cta.draining = 0;
   ++resident_;
   for (std::uint32_t i = 0; i < cta.program.warps.size(); ++i) {
     const WarpOps ops = cta.program.warps[i];
@@ -200,7 +200,7 @@ void Sm::barrier(std::uint32_t warp) {
   Warp& w = warp_[warp];
   CtaSlot& cta = cta_[w.cta];
   w.at_barrier = true;
-  if (++cta.at_barrier == cta.live_warps) release_barrier(cta, w.cta);
+  if (++cta.at_barrier == cta.live_warps - cta.draining) release_barrier(cta, w.cta);
 }
 
 void Sm::release_barrier(CtaSlot& cta, std::uint32_t slot) {
@@ -216,13 +216,31 @@ void Sm::release_barrier(CtaSlot& cta, std::uint32_t slot) {
 void Sm::exit_warp(std::uint32_t warp) {
   Warp& w = warp_[warp];
   CtaSlot& cta = cta_[w.cta];
+  if (w.stores == 0) return leave(warp);
+  w.waiting = true;
+  ++cta.draining;
+  if (cta.at_barrier != 0 && cta.at_barrier == cta.live_warps - cta.draining) release_barrier(cta, w.cta);
+}
+
+void Sm::leave(std::uint32_t warp) {
+  Warp& w = warp_[warp];
+  CtaSlot& cta = cta_[w.cta];
   w.live = false;
   if (--cta.live_warps == 0) {
     --resident_, ++finished_;
     c_.schedule(c_.now(), EventKind::dispatch, 0);
-  } else if (cta.at_barrier == cta.live_warps) {
+  } else if (cta.at_barrier != 0 && cta.at_barrier == cta.live_warps - cta.draining) {
     release_barrier(cta, w.cta);  // those who wait no longer wait for this one
   }
+}
+
+/// A store or atomic that nothing but the warp's end waits for.
+void Sm::on_store_done(std::uint32_t warp) {
+  Warp& w = warp_[warp];
+  if (--w.stores != 0 || !w.waiting || op_of(w).kind != OpKind::exit) return;
+  w.waiting = false;
+  --cta_[w.cta].draining;
+  leave(warp);
 }
 
 void Sm::prefetch_op(const Warp& w) const {

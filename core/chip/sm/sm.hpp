@@ -94,7 +94,7 @@ class Sm {
     state(a, l1_, fixed(warp_), cta_, fixed(scheduler_), warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_,
           lsu_access_);
     state(a, lsu_part_, lsu_free_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
-    state(a, unacknowledged_, awaited_, shared_free_);
+    state(a, unacknowledged_, awaited_, shared_free_, replies_free_);
   }
 
  private:
@@ -124,6 +124,8 @@ class Sm {
   void barrier(std::uint32_t warp);
   void release_barrier(CtaSlot& cta, std::uint32_t slot);
   void exit_warp(std::uint32_t warp);
+  void leave(std::uint32_t warp);
+  void on_store_done(std::uint32_t warp);
 
   void run_load_store_unit();
   bool present(std::uint32_t warp, const Op& op, Access a);
@@ -133,6 +135,7 @@ class Sm {
   bool credit_for(Packet& p);
   Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token, std::uint8_t flags) const;
   void stall();
+  void deliver(const L1Cache::Waiter& w);
   bool neighbours_first() const;
   bool own_first() const;
   void look_up_for_neighbour();
@@ -167,6 +170,7 @@ class Sm {
   std::uint32_t unacknowledged_ = 0;
   std::uint32_t awaited_ = 0;  ///< of these: loads and atomics with a result
   Cycle shared_free_ = 0;
+  Cycle replies_free_ = 0;  ///< of the port by which loads take what arrives, in parts of a cycle: its sectors
 };
 
 }  // namespace atl

@@ -154,6 +154,9 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
   Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot, kDirect | data);
   if (!credit_for(p)) return false;
   ++unacknowledged_;
+  const bool exit_waits =
+      c_.machine.config.sm.exit_waits && kind != PacketKind::read && (kind == PacketKind::write || op.slot == kNoSlot);
+  warp_[warp].stores += exit_waits;
   if (kind == PacketKind::write) {
     if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
     ++c_.count[Counter::l1_stores];
@@ -224,18 +227,30 @@ Packet Sm::make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, st
   return p;
 }
 
+/// What a load waited for has arrived; where the port to the registers is bounded, it takes it in its turn.
+void Sm::deliver(const L1Cache::Waiter& w) {
+  Cycle at = c_.now();
+  if (const std::uint32_t width = c_.machine.config.l1.reply_sectors; width != 0) {
+    replies_free_ = std::max(replies_free_, at * width) + static_cast<unsigned>(std::popcount(w.sectors));
+    at = (replies_free_ - 1) / width;  // the cycle in which the last of its sectors goes
+  }
+  ++c_.count[Counter::loads_completed];
+  c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(at) - w.issued;
+  if (at == c_.now()) return part_done(w.warp, w.slot);
+  Event e{{}, id_, EventKind::access_done, w.warp};
+  e.packet.token = w.slot;
+  c_.schedule(at, e);
+}
+
 void Sm::on_response(const Packet& p, bool from_neighbour) {
-  const Cycle now = c_.now();
-  const auto done = [&](const L1Cache::Waiter& w) {
-    ++c_.count[Counter::loads_completed];
-    c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - w.issued;
-    part_done(w.warp, w.slot);
-  };
+  const auto done = [this](const L1Cache::Waiter& w) { deliver(w); };
   if (p.has(kDirect)) {
     --unacknowledged_;
+    if (c_.machine.config.sm.exit_waits && p.kind != PacketKind::read_data && (p.token & 0xFF) == kNoSlot)
+      on_store_done(p.token >> 8);
     if (p.kind == PacketKind::read_data) {
       ++c_.count[Counter::loads_completed];
-      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(now) - p.born;
+      c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(c_.now()) - p.born;
     }
     if (p.kind != PacketKind::write_ack) {
       --awaited_;

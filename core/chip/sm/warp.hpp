@@ -21,7 +21,7 @@ struct alignas(64) Warp {
   bool waiting = false;                                      ///< the next op waits for the scoreboard
   bool at_barrier = false;                                   ///< stopped until the whole CTA is there
   std::array<std::uint8_t, kScoreboardSlots> outstanding{};  ///< parts still under way, by scoreboard slot
-  std::uint32_t unused = 0;
+  std::uint32_t stores = 0;  ///< stores and atomics without a slot under way, where sm.exit_waits for them
 };
 static_assert(sizeof(Warp) == 64);
 
@@ -38,7 +38,8 @@ struct CtaSlot {
   std::uint64_t cta = 0;         ///< in its kernel
   std::uint32_t live_warps = 0;  ///< 0: free
   std::uint32_t at_barrier = 0;
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cta, live_warps, at_barrier); }
+  std::uint32_t draining = 0;  ///< live warps at their exit, waiting for stores
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, cta, live_warps, at_barrier, draining); }
 };
 
 }  // namespace atl

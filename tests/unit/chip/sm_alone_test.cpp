@@ -191,6 +191,48 @@ TEST_CASE(
   CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
 }
 
+TEST_CASE("a CTA ends at its exit, or with sm.exit_waits when its last store is acknowledged") {
+  for (const bool waits : {false, true}) {
+    SystemConfig config = tiny(1);
+    config.sm.exit_waits = waits;
+    Bench b(config);
+    b.warp().store(kA, 1);
+    b.run();
+    // The store is presented in cycle 1; its 40 bytes pass the port in 1.25 cycles.
+    CHECK(b.ends() == Cycles{waits ? Cycle{3} + kToSlice + 100 : 2});
+    CHECK(b.sm.empty());
+  }
+}
+
+TEST_CASE("loads take what arrives all at once, or l1.reply_sectors of it per cycle in the order in which they missed") {
+  for (const std::uint32_t width : {0u, 1u, 2u, 8u}) {
+    SystemConfig config = tiny(1);
+    config.l1.reply_sectors = width;
+    config.sm.schedulers = 4;
+    Bench b(config, 3);
+    for (const std::uint32_t w : {0u, 1u, 2u}) b.warp(w).load(0, 0).after({0}).store(kB + w * 128, 1);
+    b.run();
+    const Cycle filled = 1 + kLoad;
+    REQUIRE(b.stores.cycles.size() == 3);
+    for (const std::uint32_t w : {0u, 1u, 2u}) {
+      // 4 sectors each, behind those of the loads before; the load-store unit presents one of the stores in a cycle.
+      const Cycle at = width == 0 ? filled : filled + (4 * (w + 1) - 1) / width;
+      CHECK(b.stores.cycles[w] == std::max(at, w == 0 ? 0 : b.stores.cycles[w - 1] + 1));
+    }
+  }
+}
+
+TEST_CASE("warps at their exit that wait for stores keep no barrier closed") {
+  SystemConfig config = tiny(1);
+  config.sm.exit_waits = true;
+  Bench b(config, 2);
+  b.warp(0).store(kA, 1);
+  b.warp(1).pause(10).barrier().store(kB, 1);
+  b.run();
+  REQUIRE(b.stores.cycles.size() == 2);
+  CHECK(b.stores.cycles[1] < 20);
+}
+
 TEST_CASE("word w of all resident threads lies side by side: places by warp slot, rows an odd number of lines apart") {
   SystemConfig config = tiny(1);
   config.sm.warps = 8;

@@ -153,6 +153,21 @@ TEST_CASE("a barrier waits for asynchronous copies that no LDGDEPBAR has committ
   CHECK(p.ops[1].wait == 1u);
 }
 
+TEST_CASE("with Accel-Sim's latencies results come six cycles later, and constants are integer operations") {
+  using accelsim::decode_opcode, accelsim::Latencies;
+  for (const auto& [opcode, gpu, accel_sim] : {std::tuple{"IADD3", 4, 10},
+                                               {"FFMA", 4, 10},
+                                               {"MUFU.RCP", 21, 27},
+                                               {"DFMA", 64, 70},
+                                               {"LDC", 8, 10},
+                                               {"ULDC.64", 8, 10}}) {
+    CAPTURE(opcode);
+    CHECK(decode_opcode(opcode, 86).latency == gpu);
+    CHECK(decode_opcode(opcode, 86, Latencies::accel_sim).latency == accel_sim);
+  }
+  CHECK(decode_opcode("HMMA.16816.F32", 80, Latencies::accel_sim).interval == decode_opcode("HMMA.16816.F32", 80).interval);
+}
+
 TEST_CASE("opcode suffixes give the width: U8 1, S16 2, none 4, 64 8, 128 16 bytes") {
   using accelsim::decode_opcode;
   CHECK(decode_opcode("LDG.E.U8").width == 1);
