@@ -98,6 +98,29 @@ int main() {  // a thread for each device, as OpenMP programs have it
 }
 """
 
+POOL = r"""
+#include <cstdio>
+__global__ void take(int* to, const int* from) { to[threadIdx.x] = 2 * from[threadIdx.x]; }
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); return 1; } } while (0)
+int main(int argc, char**) {
+  int *from, *to, host[32];
+  cudaMemPool_t pool;
+  EXPECT(cudaSetDevice(0) == 0 && cudaDeviceGetDefaultMemPool(&pool, 0) == 0 && cudaMallocAsync(&from, 128, 0) == 0);
+  EXPECT(cudaMemset(from, 1, 128) == 0);
+  cudaMemAccessDesc access = {};
+  access.location.type = cudaMemLocationTypeDevice, access.location.id = 2;
+  EXPECT(cudaMemPoolSetAccess(pool, &access, 1) == cudaErrorInvalidDevice && cudaGetLastError());
+  access.location.id = 1, access.flags = cudaMemAccessFlagsProtReadWrite;
+  EXPECT(cudaMemPoolSetAccess(pool, &access, 1) == 0);
+  access.flags = cudaMemAccessFlagsProtNone;
+  if (argc > 1) EXPECT(cudaMemPoolSetAccess(pool, &access, 1) == 0);
+  EXPECT(cudaSetDevice(1) == 0 && cudaMalloc(&to, 128) == 0);
+  take<<<1, 32>>>(to, from);
+  EXPECT(cudaMemcpy(host, to, 128, cudaMemcpyDeviceToHost) == 0);
+  printf("%x\n", host[31]);
+}
+"""
+
 DRIVER = r"""
 #include <cuda.h>
 #include <cstdio>
@@ -234,6 +257,17 @@ class Threads(Traces, OneProgram):
         self.assertEqual(self.record(self.binary, options=["--devices", 1]).code, 0)
         with open(self.path("T.h5"), "rb") as one, open(self.path("U.h5"), "rb") as without:
             self.assertEqual(one.read(), without.read())
+
+
+class Pools(Traces, OneProgram):
+    SOURCE = POOL
+
+    def test_a_pool_is_open_to_the_devices_that_the_program_names_and_closed_again(self):
+        outcome = self.record(self.binary, options=["--devices", 2])
+        self.assertEqual((outcome.code, outcome.out), (0, "2020202\n"), outcome)
+        outcome = self.record(self.binary, "close", options=["--devices", 2, "--force"])
+        self.assertEqual(outcome.code, 3, outcome)
+        self.assertIn("device 1 accesses", outcome.err)
 
 
 class Driver(Traces, OneProgram):

@@ -230,6 +230,66 @@ int main() {
 }
 """
 
+# Two objects, one of which calls a function of the other; the image is copied, as programs that cache code do.
+LINKED = r"""
+#include <cuda.h>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
+const char* callee = HEAD R"(
+.visible .func (.param .b32 out) twice(.param .b32 in) {
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [in];
+  add.u32 %r2, %r1, %r1;
+  st.param.b32 [out], %r2;
+  ret;
+})";
+const char* caller = HEAD R"(
+.extern .func (.param .b32 out) twice(.param .b32 in);
+.visible .entry apply(.param .u64 p) {
+  .reg .b64 %rd<2>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [p];
+  ld.global.u32 %r1, [%rd1];
+  { .param .b32 a; .param .b32 b;
+    st.param.b32 [a], %r1;
+    call (b), twice, (a);
+    ld.param.b32 %r2, [b]; }
+  st.global.u32 [%rd1], %r2;
+  ret;
+})";
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); return 1; } } while (0)
+int main() {
+  CUcontext context;
+  CUlinkState link;
+  CUmodule module;
+  CUfunction apply;
+  CUdeviceptr p;
+  char log[200] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, (void*)sizeof log}, *image = nullptr;
+  size_t size = 0;
+  EXPECT(!cuInit(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxSetCurrent(context));
+  EXPECT(!cuLinkCreate(2, options, values, &link));
+  EXPECT(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_VALUE);
+  EXPECT(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)"nonsense", 9, "bad", 0, 0, 0) == CUDA_ERROR_INVALID_PTX && log[0]);
+  EXPECT(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, (void*)"\177ELF", 5, "code", 0, 0, 0) == CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/no/such/file", 0, 0, 0) == CUDA_ERROR_FILE_NOT_FOUND);
+  EXPECT(!cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)caller, strlen(caller) + 1, "caller", 0, 0, 0) && !log[0]);
+  EXPECT(!cuLinkAddData(link, CU_JIT_INPUT_PTX, (void*)callee, strlen(callee) + 1, "callee", 0, 0, 0));
+  EXPECT(!cuLinkComplete(link, &image, &size));
+  std::vector<char> kept((char*)image, (char*)image + size);
+  EXPECT(!cuLinkDestroy(link) && cuLinkDestroy(link) == CUDA_ERROR_INVALID_HANDLE);
+  EXPECT(!cuModuleLoadData(&module, kept.data()) && !cuModuleGetFunction(&apply, module, "apply"));
+  int value = 21;
+  EXPECT(!cuMemAlloc(&p, 4) && !cuMemcpyHtoD(p, &value, 4));
+  void* arguments[] = {&p};
+  EXPECT(!cuLaunchKernel(apply, 1, 1, 1, 1, 1, 1, 0, 0, arguments, 0) && !cuMemcpyDtoH(&value, p, 4));
+  printf("%d\n", value);
+}
+"""
+
 # The runtime and the driver share streams, memory and kernels; nvrtc is the user's own.
 MIXED = r"""
 #include <cuda.h>
@@ -292,6 +352,9 @@ class Driver(RecordTest):
         outcome = self.record(binary)
         self.assertEqual((outcome.code, outcome.out), (0, printed), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), kernels)
+
+    def test_objects_that_a_program_links_itself(self):
+        self.with_nvrtc(LINKED, "42\n", 1)
 
     def test_nvrtc_and_the_driver_beside_the_runtime(self):
         self.with_nvrtc(MIXED, "18 18 0\n", 2)

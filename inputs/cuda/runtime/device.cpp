@@ -147,6 +147,7 @@ Runtime::Runtime(const cuda::RecordOptions& options)
       code(model, arena, recording),
       order(devices),
       peers(devices),
+      pool_peers(devices),
       default_pools(devices) {
   std::memcpy(limits, kDefaultLimits, sizeof limits);
   for (unsigned d = 0; d < devices; ++d) {

@@ -47,9 +47,9 @@ Binary* DeviceCode::add_binary(const cuda::FatbinWrapper& wrapper) {
   return binaries_.back().get();
 }
 
-Binary* DeviceCode::add_text(std::string ptx) {
+Binary* DeviceCode::add_texts(std::vector<std::string> ptx) {
   Binary* binary = add_binary({});
-  binary->text = std::move(ptx);
+  binary->texts = std::move(ptx);
   return binary;
 }
 
@@ -122,9 +122,8 @@ std::uint64_t DeviceCode::address(Symbol& symbol, unsigned device) {
 }
 
 std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
-  if (!binary.text.empty())
-    return std::make_unique<ptx::Module>(ptx::parse(binary.text, binary.name, ptx::Unsupported::keep));
   std::vector<ptx::Module> modules;
+  for (const std::string& text : binary.texts) modules.push_back(ptx::parse(text, binary.name, ptx::Unsupported::keep));
   bool other_code = false;
   unsigned arch = 75;
   for (const std::uint8_t* at : binary.containers) {

@@ -40,7 +40,7 @@ struct Symbol {
 struct Binary {
   std::string name;
   std::vector<const std::uint8_t*> containers;
-  std::string text;  ///< PTX, where there are no containers
+  std::vector<std::string> texts;  ///< PTX, where there are no containers
   std::vector<Kernel*> kernels;
   std::vector<Symbol*> symbols;
   std::unique_ptr<ptx::Module> module;                ///< null: not loaded yet
@@ -56,7 +56,7 @@ class DeviceCode {
 
   Binary* add_binary(const cuda::FatbinWrapper& wrapper);
   /// PTX as text, in place of containers.
-  Binary* add_text(std::string ptx);
+  Binary* add_texts(std::vector<std::string> ptx);
   /// `host`: what find_kernel() knows it by, besides the kernel's own address; or null.
   Kernel* add_kernel(Binary& binary, const void* host, const std::string& name);
   void add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow);

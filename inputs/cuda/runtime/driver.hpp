@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
@@ -33,6 +35,13 @@ template <typename Body> int driver_call(Body&& body) noexcept {
 /// driver status.
 int load_image(Runtime& r, const void* image, Binary** out, std::string& why);
 int load_file(Runtime& r, const char* path, Binary** out, std::string& why);
+
+/// The program's buffer for what is wrong with its PTX, if its JIT options name one; and what was, into that buffer.
+void find_error_log(unsigned count, const int* options, void** values, char*& buffer, std::size_t& bytes);
+void write_error_log(char* buffer, std::size_t bytes, const std::string& why);
+
+/// What cuLinkComplete put into an image, object by object; of any other PTX, itself.
+std::vector<std::string> linked_texts(std::string_view image);
 
 /// Null: there is no kernel, or no variable, of that name.
 Kernel* kernel_named(Runtime& r, Binary& binary, const std::string& name);

@@ -12,15 +12,11 @@ namespace {
 
 enum JitOption : int { kErrorLog = 5, kErrorLogBytes = 6 };
 
-/// The program's buffer for what was wrong with its PTX, if it gave one.
-void write_error_log(unsigned count, const int* options, void** values, const std::string& why) {
+void log_errors(unsigned count, const int* options, void** values, const std::string& why) {
   char* buffer = nullptr;
-  std::size_t size = 0;
-  for (unsigned i = 0; i < count && options && values; ++i) {
-    if (options[i] == kErrorLog) buffer = static_cast<char*>(values[i]);
-    if (options[i] == kErrorLogBytes) size = reinterpret_cast<std::uintptr_t>(values[i]);
-  }
-  if (buffer && size > 0) std::snprintf(buffer, size, "%s", why.c_str());
+  std::size_t bytes = 0;
+  find_error_log(count, options, values, buffer, bytes);
+  write_error_log(buffer, bytes, why);
 }
 
 int fail(const std::string& what, std::string& why, int status) {
@@ -96,6 +92,17 @@ int runtime_status(int status) { return status == kDriverInvalidPtx ? 218 : stat
 
 }  // namespace
 
+void find_error_log(unsigned count, const int* options, void** values, char*& buffer, std::size_t& bytes) {
+  for (unsigned i = 0; i < count && options && values; ++i) {
+    if (options[i] == kErrorLog) buffer = static_cast<char*>(values[i]);
+    if (options[i] == kErrorLogBytes) bytes = reinterpret_cast<std::uintptr_t>(values[i]);
+  }
+}
+
+void write_error_log(char* buffer, std::size_t bytes, const std::string& why) {
+  if (buffer && bytes > 0) std::snprintf(buffer, bytes, "%s", why.c_str());
+}
+
 int load_image(Runtime& r, const void* image, Binary** out, std::string& why) {
   if (!image || !out) return kInvalidValue;
   std::uint32_t magic = 0;
@@ -111,7 +118,7 @@ int load_image(Runtime& r, const void* image, Binary** out, std::string& why) {
         "the program loads a module of machine code, which the recorder cannot execute; give the driver PTX: with nvrtc "
         "an architecture compute_75 to compute_90 instead of sm_.., and nvrtcGetPTX",
         why, kDriverNoBinaryForGpu);
-  return take(r, r.code.add_text(static_cast<const char*>(image)), out, why);
+  return take(r, r.code.add_texts(linked_texts(static_cast<const char*>(image))), out, why);
 }
 
 int load_file(Runtime& r, const char* path, Binary** out, std::string& why) {
@@ -146,7 +153,7 @@ int cuModuleLoadDataEx(Binary** out, const void* image, unsigned count, int* opt
   return driver_call([&](Runtime& r) {
     std::string why;
     const int status = load_image(r, image, out, why);
-    write_error_log(count, options, values, why);
+    log_errors(count, options, values, why);
     return status;
   });
 }
@@ -214,7 +221,7 @@ int cudaLibraryLoadData(Binary** out, const void* code, int* jit, void** jit_val
   return call([&](Runtime& r) {
     std::string why;
     const int status = load_image(r, code, out, why);
-    write_error_log(jit_count, jit, jit_values, why);
+    log_errors(jit_count, jit, jit_values, why);
     return runtime_status(status);
   });
 }

@@ -113,7 +113,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.cluster = {q.cluster.x, q.cluster.y, q.cluster.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
-  spec.device = q.device, spec.visible = r.peers[q.device];
+  spec.device = q.device, spec.visible = r.peers[q.device] | r.pool_peers[q.device];
   spec.threads = r.recording.threads();
   if (r.recording.interleaves()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();

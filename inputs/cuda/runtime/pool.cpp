@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
@@ -15,6 +16,12 @@ struct PoolProperties {
   int allocation, handles, location_type, location;
 };
 enum : int { kOnDevice = 1 };
+
+/// cudaMemAccessDesc.
+struct PoolAccess {
+  int location_type, location, flags;
+};
+enum : int { kNoAccess = 0 };
 
 bool known(const Runtime& r, Pool* pool) {
   const auto& own = r.default_pools;
@@ -156,7 +163,21 @@ int cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
   });
 }
 
-int cudaMemPoolSetAccess(void* pool, const void*, std::size_t) { return cudaMemPoolTrimTo(pool, 0); }
+/// Access goes by device here: who may use a pool's memory may use all memory of its device.
+int cudaMemPoolSetAccess(void* handle, const PoolAccess* list, std::size_t count) {
+  return call([&](Runtime& r) -> int {
+    const auto* pool = static_cast<Pool*>(handle);
+    if (!known(r, static_cast<Pool*>(handle)) || (!list && count != 0)) return kInvalidValue;
+    for (const PoolAccess& access : std::span(list, count))
+      if (access.location_type != kOnDevice || !has_device(r, access.location)) return kInvalidDevice;
+    for (const PoolAccess& access : std::span(list, count)) {
+      std::uint64_t& peers = r.pool_peers[static_cast<unsigned>(access.location)];
+      const std::uint64_t bit = std::uint64_t{1} << pool->device;
+      access.flags == kNoAccess ? peers &= ~bit : peers |= bit;
+    }
+    return kSuccess;
+  });
+}
 
 }  // extern "C"
 }  // namespace atl::cudart

@@ -36,6 +36,13 @@ struct Pool {
   std::uint64_t release_threshold = 0, used = 0, most_used = 0;  ///< bytes
 };
 
+/// cuLinkCreate: what was added, and where to say what is wrong with it.
+struct Link {
+  std::string image;
+  char* log = nullptr;
+  std::size_t log_bytes = 0;
+};
+
 struct PoolBlock {
   Pool* pool = nullptr;
   std::uint64_t size = 0;
@@ -58,6 +65,7 @@ struct Runtime {
   std::set<void*> events;
   Order order;
   std::vector<std::uint64_t> peers;  ///< [device] bit i: its kernels may use memory of device i, as their own in any case
+  std::vector<std::uint64_t> pool_peers;  ///< likewise, by cudaMemPoolSetAccess
   Graphs graphs;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
   std::map<Pool*, std::unique_ptr<Pool>> pools;    ///< that the program made
@@ -66,6 +74,7 @@ struct Runtime {
   std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
   std::set<std::uint64_t> graph_memory;            ///< of allocation nodes: a later launch uses it again
   std::set<std::string> complained_about;
+  std::map<void*, std::unique_ptr<Link>> links;
   std::deque<std::string> images;                      ///< files of device code that were loaded
   std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
   std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
