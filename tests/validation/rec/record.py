@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records the twelve programs of REC's Table 3 and its two networks in the sizes of inputs/experiments/rec*.json.
 
-    record.py [--out DIR] [--build DIR] [--force] [NAME...]
+    record.py [--out DIR] [--build DIR] [--force] [--full] [NAME...]
 
 Needs the programs of the workload library, which CMake builds where it finds nvcc. A trace that is in DIR is not recorded
 again. What the sizes follow from: docs/validation/rec.md."""
@@ -33,22 +33,32 @@ PROGRAMS = {
     "ResNet18": ("train --network resnet18 --images 4 --image 45 --divide 2", ""),
 }
 
+# For the whole machine (rec_full.json), at the footprints of Table 3.
+FULL = {
+    "C2D_full": ("conv2d --rows 8192 --columns 8192", ""),
+    "FIR_full": ("fir --samples 16777216 --blocks 1", ""),
+    "J2D_full": ("jacobi2d --n 4096 --rows 4096 --steps 2", ""),
+    "LU_full": ("lu --n 5792 --rows 5792 --steps 2", ""),
+}
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default=str(ROOT / "results/rec-traces"))
     parser.add_argument("--build", default=str(ROOT / "build/release"))
     parser.add_argument("--force", action="store_true", help="record again what is there")
-    parser.add_argument("names", nargs="*", choices=[[], *PROGRAMS], help="programs; default: all")
+    parser.add_argument("--full", action="store_true", help="those of rec_full.json instead")
+    parser.add_argument("names", nargs="*", choices=[[], *PROGRAMS, *FULL], help="programs; default: all")
     arguments = parser.parse_args()
     out = pathlib.Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
-    for name in arguments.names or PROGRAMS:
+    programs = PROGRAMS | FULL
+    for name in arguments.names or (FULL if arguments.full else PROGRAMS):
         trace = out / f"{name}.h5"
         if trace.exists() and not arguments.force:
             continue
-        (program, *options), recording = PROGRAMS[name][0].split(), PROGRAMS[name][1].split()
-        print(f"{name}: {PROGRAMS[name][0]}", flush=True)
+        (program, *options), recording = programs[name][0].split(), programs[name][1].split()
+        print(f"{name}: {programs[name][0]}", flush=True)
         subprocess.run([f"{arguments.build}/atoll", "record", "--force", *recording, "-o", str(trace), "--",
                         f"{arguments.build}/workloads/{program}", *options], check=True)
 

@@ -25,7 +25,8 @@ import results_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/validation/rec.md"
-EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes", "rec_messages", "rec_messages_chunks")
+EXPERIMENTS = ("rec", "rec_products", "rec_placement", "rec_placement_others", "rec_sizes", "rec_messages", "rec_messages_chunks",
+               "rec_full")
 DIVISOR = 4  # of the machine in the experiments: bandwidths are multiplied by it before they are compared
 SIZED = ("C2D", "FIR", "J2D", "PR")  # programs of rec_sizes.json
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
@@ -418,6 +419,23 @@ def sizes_study(results, rec):
            " HMG's: 46 bits of base, 3 sharers, valid (inferred). 6x and 12x the baseline: 312 and 624 KB, 15.2 and 30.5 % of an L2.", ""]
 
 
+def footprints(whole, rec, places):
+    """The whole machine at the footprints of Table 3 beside a quarter of both."""
+    out = ["### The whole machine, whole footprints", ""]
+    for kind, quarter in (("pages", places.under("pages_")), ("chunks", rec)):
+        results = whole.under(kind + "_")
+        ours, theirs = ({v: r.speedup(v) for v in ORDER[1:]} for r in (results, quarter))
+        names = [w for w in paper.WORKLOADS if all(w in c for c in (*ours.values(), *theirs.values()))]
+        if not names:
+            return out + [NOT_RUN, ""]
+        packets = [r.ratio("packets", "rec") for r in (results, quarter)]
+        rows = [[w, *(f"{ours[v][w]:.2f} / {theirs[v][w]:.2f}" for v in ORDER[1:]), f"{packets[0][w]:.2f} / {packets[1][w]:.2f}"]
+                for w in names]
+        out += [f"{kind.capitalize()}, speed-up over the baseline and REC's packets over the baseline's: whole / a quarter.", ""] \
+            + table(["", *ORDER[1:], "packets"], rows)
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", default="2")
@@ -436,7 +454,8 @@ def main():
     costs = [line for variants, plain, where in (
         (Results(out, "rec_messages"), places.under("pages_"), "Pages in rotation"),
         (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
-    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec),
+    whole = Results(out, "rec_full")
+    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec), footprints(whole, rec, places),
              ["### Links of slots, invalidations by range", "",
               "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by line, as above, or by range "
               "and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
