@@ -168,7 +168,7 @@ CLAIMS = (
           MAIN, ".3f", link=OFF),
     Claim(130, "behaviour", "lines per evicted entry, ranges of 128 B, 256 B, 1 KB, 4 KB", "5.2, Fig. 12",
           "1.8, 3.4, 12.9, 54.7", "amount", (("128 B", 1.8), ("256 B", 3.4), ("1 KB", 12.9), ("4 KB", 54.7)), averages(130),
-          (*MAIN, "rec_sizes"), ".1f", why="Of four workloads, for 1 KB of nine: in the others, REC evicts nothing. " + FORMER,
+          (*MAIN, "rec_sizes"), ".1f", why="Of four workloads, for 1 KB of nine: in the others, REC evicts nothing.",
           link=AVERAGES),
     Claim(131, "behaviour", "more than 14 of 16 lines where locality is strong", "5.2", "> 14", "cases",
           ("all but ATAX, PR, ST",), strong_locality, MAIN, why="The products evict nothing.", link=TRAFFIC),
