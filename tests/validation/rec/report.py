@@ -455,7 +455,8 @@ def main():
         (Results(out, "rec_messages"), places.under("pages_"), "Pages in rotation"),
         (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
     whole = Results(out, "rec_full")
-    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec), sizes_study(sizes, rec), footprints(whole, rec, places),
+    parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec),
+             sizes_study(sizes, rec), footprints(whole, rec, places),
              ["### Links of slots, invalidations by range", "",
               "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by line, as above, or by range "
               "and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
