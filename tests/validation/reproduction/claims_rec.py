@@ -11,7 +11,6 @@ TRAFFIC = "docs/validation/rec.md#invalidations-transactions-latency-here--fig-5
 SIZES = "docs/validation/rec.md#directory-size-and-range"
 MAIN = ("rec", "rec_products")
 ALL = (*MAIN, "rec_sizes", "rec_sizes_others")
-FORMER = "Measured before directories were indexed by the line's number at its home, which moves mean speed-ups with chunks by 1 %."
 RARE = "These programs hardly write a line that another GPU's L2 holds."
 LOOKUP = ("Taken as the time from arrival to the end of the look-up, with its queue, where requests wait behind one that needs a "
           "link: ")
@@ -130,11 +129,11 @@ CLAIMS = (
           "directory_entries == 12"),
     Claim(116, "performance", "a directory of six times the size, mean", "3.3, Fig. 6", "1.35", "ratio", (("", 1.35),),
           lambda r: [mean_speedup(r, "directory_6x", results=r.rec.large)], ALL,
-          why="C2D is 1.74 times as fast here, 2.78 in the paper; the products, ATAX and GEMV gain nothing. " + FORMER,
+          why="C2D is 1.70 times as fast here, 2.78 in the paper; the products, ATAX and GEMV gain nothing.",
           link=OFF),
     Claim(117, "performance", "ATAX, PR and ST need more than six times the size for their peak, most others do not",
           "3.3, Fig. 6", "8 to 12 times", "cases", ("below 97 % of twelve times the size", "others: above"), peak_at_six,
-          ALL, why="Larger directories change ATAX and ST little here, and C2D and FIR go on gaining. " + FORMER, link=OFF),
+          ALL, why="Larger directories change ATAX and ST little here, and C2D and FIR go on gaining.", link=OFF),
     Claim(118, "arithmetic", "baseline: entry, directory, its share of an L2", "3.3", "52 bits, 52 KB, 2.5 %", "test",
           tests=(Test("policies", WIDTHS, "directory)).bits() == 52"), Test("policies", STORAGE, "== 52 * 1024"),
           Test("policies", SHARES, "== 2.5"))),
@@ -145,7 +144,7 @@ CLAIMS = (
           "speed per storage falls as directories grow; compared are the speed-ups, what they are divided by being given",
           "3.3, Fig. 6, 7", "1.07, 1.26, 1.35, 1.37 at 2, 4, 6, 12 times; over storage .54, .31, .23, .11", "ratio",
           (("2x", 1.073), ("4x", 1.257), ("6x", 1.35), ("12x", 1.37)), larger, ALL,
-          why="Larger directories bring C2D and FIR less than in the paper, and PR more. " + FORMER, link=SIZES),
+          why="Larger directories bring C2D and FIR less than in the paper, and PR more.", link=SIZES),
     sized(121, "base, position and sharer bits of each range", "Table 1", "5 rows",
           "REC: base, position and sharer bits of each range as in table 1", "48, 0, 3", "41, 2, 6", "40, 4, 12",
           "38, 16, 48", "36, 64, 192"),
