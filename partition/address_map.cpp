@@ -75,10 +75,12 @@ void AddressMap::set_up_ipoly(const SystemConfig& config) {
   shape.bank_bits = log2_of(config.dram.timing.banks, "dram.timing.banks");
   shape.line_bits = log2_of(config.line_bytes, "line_bytes");
   shape.column_bits = log2_of(config.dram.row_bytes, "dram.row_bytes") - shape.line_bits;
-  if (shape.sub_bits() > shape.bank_bits || shape.sub_bits() > IpolyShape::kChannelFrom - shape.line_bits)
-    throw InputError("llc.slices",
-                     std::to_string(config.llc.slices) + " slices of " + std::to_string(config.dram.channels) +
-                         " channels: partition.mapping = ipoly has the lines of 256 bytes to tell a channel's by");
+  // They have the lines of a chunk and the banks to be told apart by.
+  const unsigned most_sub_bits = std::min(shape.bank_bits, IpolyShape::kChannelFrom - shape.line_bits);
+  if (shape.sub_bits() > most_sub_bits)
+    throw InputError("llc.slices", std::to_string(config.llc.slices) + " slices of " + std::to_string(config.dram.channels) +
+                                       " channels: partition.mapping = ipoly has at most " +
+                                       std::to_string(1u << most_sub_bits) + " for a channel here; use pae or hashed");
 
   chunk_shift_ = static_cast<std::uint8_t>(shape.first() - shape.line_bits);
   slice_bits_ = static_cast<std::uint8_t>(shape.slice_bits), channel_bits_ = static_cast<std::uint8_t>(shape.channel_bits);

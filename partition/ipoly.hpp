@@ -15,9 +15,7 @@ struct IpolyShape {
 
   constexpr unsigned sub_bits() const { return slice_bits > channel_bits ? slice_bits - channel_bits : 0; }
   constexpr unsigned outputs() const { return channel_bits + sub_bits(); }
-  constexpr unsigned first() const {
-    return kChannelFrom - (sub_bits() < kChannelFrom - line_bits ? sub_bits() : kChannelFrom - line_bits);
-  }
+  constexpr unsigned first() const { return kChannelFrom - sub_bits(); }
   constexpr unsigned column_from() const { return first() + outputs(); }
   constexpr unsigned row_from() const { return column_from() + column_bits + bank_bits - sub_bits(); }
 };

@@ -62,6 +62,7 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
     ++at[w];
   });
   std::vector<std::uint32_t> live(cta_.size()), at_barrier(cta_.size()), draining(cta_.size());
+  std::uint64_t stores = 0;
   for (std::uint32_t id = 0; id < warp_.size(); ++id) {
     const Warp& w = warp_[id];
     require_state(is_bool(w.live) && is_bool(w.waiting) && is_bool(w.at_barrier));
@@ -80,6 +81,7 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
     require_state((!w.at_barrier || op.kind == OpKind::barrier) && (!w.waiting || drains || (w.wait & w.busy) != 0));
     require_state(c_.machine.config.sm.exit_waits ? !drains || w.stores != 0 : w.stores == 0 && !drains);
     draining[w.cta] += drains;
+    stores += w.stores;
     for (std::uint32_t slot = 0; slot < kScoreboardSlots; ++slot)
       require_state((w.busy >> slot & 1) == (w.outstanding[slot] != 0));
     require_state(at[id] + w.waiting + w.at_barrier == 1);
@@ -96,6 +98,7 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
                   (live[k] == 0 || (k + 1) * warps_per_cta_ <= warp_.size()));
     resident += live[k] != 0;
   }
+  require_state(!c_.machine.config.sm.exit_waits || stores == unacknowledged_ - awaited_);
   require_state(resident == resident_ && lsu_part_ < Access::kSectors);
   require_state(std::uint64_t{free} + resident + finished_ <=
                 std::min<std::size_t>(cta_.size(), warp_.size() / warps_per_cta_));

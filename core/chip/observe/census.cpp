@@ -59,6 +59,7 @@ void Sm::count_slots(Census& census) const {
 bool Sm::waits_for_memory(const Warp& w) const {
   const Op* ops = code_[w.cta].ops;
   std::uint32_t slots = w.wait & w.busy;
+  if (slots == 0) return true;  // at its exit, for its stores
   for (std::uint32_t i = w.op; i-- > 0 && slots != 0;) {
     const Op& op = ops[i];
     if (op.slot >= kScoreboardSlots || (slots >> op.slot & 1) == 0) continue;

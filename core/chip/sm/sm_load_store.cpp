@@ -154,9 +154,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
   Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot, kDirect | data);
   if (!credit_for(p)) return false;
   ++unacknowledged_;
-  const bool exit_waits =
-      c_.machine.config.sm.exit_waits && kind != PacketKind::read && (kind == PacketKind::write || op.slot == kNoSlot);
-  warp_[warp].stores += exit_waits;
+  if (c_.machine.config.sm.exit_waits && kind != PacketKind::read && op.slot == kNoSlot) ++warp_[warp].stores;
   if (kind == PacketKind::write) {
     if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
     ++c_.count[Counter::l1_stores];

@@ -123,7 +123,13 @@ std::uint64_t DeviceCode::address(Symbol& symbol, unsigned device) {
 
 std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   std::vector<ptx::Module> modules;
-  for (const std::string& text : binary.texts) modules.push_back(ptx::parse(text, binary.name, ptx::Unsupported::keep));
+  const bool several = std::max(binary.texts.size(), binary.containers.size()) > 1;
+  const auto name_of_next = [&] {
+    std::string name = binary.name;
+    if (several) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
+    return name;
+  };
+  for (const std::string& text : binary.texts) modules.push_back(ptx::parse(text, name_of_next(), ptx::Unsupported::keep));
   bool other_code = false;
   unsigned arch = 75;
   for (const std::uint8_t* at : binary.containers) {
@@ -135,9 +141,8 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
       continue;
     }
     // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
-    if (binary.containers.size() > 1 && chosen->arch > model_.arch) continue;
-    std::string name = binary.name;
-    if (binary.containers.size() > 1) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
+    if (several && chosen->arch > model_.arch) continue;
+    const std::string name = name_of_next();
     modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
   }
   if (modules.empty()) {

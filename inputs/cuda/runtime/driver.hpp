@@ -36,6 +36,9 @@ template <typename Body> int driver_call(Body&& body) noexcept {
 int load_image(Runtime& r, const void* image, Binary** out, std::string& why);
 int load_file(Runtime& r, const char* path, Binary** out, std::string& why);
 
+/// Says on standard error, and in `why`, what is wrong with an image; returns the status.
+int refuse_image(const std::string& what, std::string& why, int status);
+
 /// The program's buffer for what is wrong with its PTX, if its JIT options name one; and what was, into that buffer.
 void find_error_log(unsigned count, const int* options, void** values, char*& buffer, std::size_t& bytes);
 void write_error_log(char* buffer, std::size_t bytes, const std::string& why);

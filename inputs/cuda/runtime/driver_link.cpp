@@ -18,24 +18,26 @@ Link* known(Runtime& r, void* handle) {
   return found == r.links.end() ? nullptr : found->second.get();
 }
 
+int check(int type, std::string_view text, const std::string& name, std::string& why) {
+  if (type != kPtx)
+    return refuse_image("the program links " + name + ", which is no PTX; the recorder cannot execute machine code", why,
+                        kDriverNoBinaryForGpu);
+  try {
+    ptx::parse(text, name, ptx::Unsupported::keep);
+    return kSuccess;
+  } catch (const InputError& e) {
+    return refuse_image(e.what(), why, kDriverInvalidPtx);
+  }
+}
+
 int add(Runtime& r, void* handle, int type, std::string_view text, const std::string& name) {
   Link* link = known(r, handle);
   if (!link) return kDriverInvalidHandle;
-  if (type != kPtx) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "atoll: the program links %s, which is no PTX; the recorder cannot execute machine code\n",
-                 name.c_str());
-    return kDriverNoBinaryForGpu;
-  }
   text = text.substr(0, text.find('\0'));
   std::string why;
-  try {
-    ptx::parse(text, name, ptx::Unsupported::keep);
-  } catch (const InputError& e) {
-    why = e.what();
-  }
+  const int status = check(type, text, name, why);
   write_error_log(link->log, link->log_bytes, why);
-  if (!why.empty()) return kDriverInvalidPtx;
+  if (status != kSuccess) return status;
   link->image.append(link->image.empty() ? kLinked : kNext).append(text);
   if (!text.ends_with('\n')) link->image += '\n';
   return kSuccess;

@@ -19,13 +19,6 @@ void log_errors(unsigned count, const int* options, void** values, const std::st
   write_error_log(buffer, bytes, why);
 }
 
-int fail(const std::string& what, std::string& why, int status) {
-  why = what;
-  std::fflush(stdout);
-  std::fprintf(stderr, "atoll: %s\n", what.c_str());
-  return status;
-}
-
 int take(Runtime& r, Binary* binary, Binary** out, std::string& why) {
   try {
     r.code.load(*binary);
@@ -33,7 +26,7 @@ int take(Runtime& r, Binary* binary, Binary** out, std::string& why) {
     return kSuccess;
   } catch (const InputError& e) {
     r.code.unload(binary);
-    return fail(e.what(), why, kDriverInvalidPtx);
+    return refuse_image(e.what(), why, kDriverInvalidPtx);
   }
 }
 
@@ -92,6 +85,13 @@ int runtime_status(int status) { return status == kDriverInvalidPtx ? 218 : stat
 
 }  // namespace
 
+int refuse_image(const std::string& what, std::string& why, int status) {
+  why = what;
+  std::fflush(stdout);
+  std::fprintf(stderr, "atoll: %s\n", what.c_str());
+  return status;
+}
+
 void find_error_log(unsigned count, const int* options, void** values, char*& buffer, std::size_t& bytes) {
   for (unsigned i = 0; i < count && options && values; ++i) {
     if (options[i] == kErrorLog) buffer = static_cast<char*>(values[i]);
@@ -114,7 +114,7 @@ int load_image(Runtime& r, const void* image, Binary** out, std::string& why) {
     return take(r, r.code.add_binary(wrapper), out, why);
   }
   if (std::memcmp(image, "\177ELF", 4) == 0)
-    return fail(
+    return refuse_image(
         "the program loads a module of machine code, which the recorder cannot execute; give the driver PTX: with nvrtc "
         "an architecture compute_75 to compute_90 instead of sm_.., and nvrtcGetPTX",
         why, kDriverNoBinaryForGpu);
@@ -126,7 +126,7 @@ int load_file(Runtime& r, const char* path, Binary** out, std::string& why) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return kDriverFileNotFound;
   std::string content{std::istreambuf_iterator<char>(in), {}};
-  if (content.size() < 16) return fail(std::string(path) + " is no PTX", why, kDriverInvalidPtx);
+  if (content.size() < 16) return refuse_image(std::string(path) + " is no PTX", why, kDriverInvalidPtx);
   // A container is read where it lies, as long as the module is there.
   return load_image(r, r.images.emplace_back(std::move(content)).c_str(), out, why);
 }

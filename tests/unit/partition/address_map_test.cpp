@@ -155,10 +155,11 @@ TEST_CASE("a shape that cannot be mapped is an error that names the key") {
   CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::pae, 12, 4)),
                        "llc.slices: 12 is not a power of two, as partition.mapping = pae and ipoly need; use hashed",
                        InputError);
-  CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::ipoly, 32, 8)),
-                       "llc.slices: 32 slices of 8 channels: partition.mapping = ipoly has the lines of 256 bytes to tell a "
-                       "channel's by",
-                       InputError);
+  CHECK_THROWS_WITH_AS(
+      AddressMap(shape(Mapping::ipoly, 32, 8)),
+      "llc.slices: 32 slices of 8 channels: partition.mapping = ipoly has at most 2 for a channel here; use "
+      "pae or hashed",
+      InputError);
   CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::interleaved, 12, 8)),
                        "llc.slices: 12 slices and 8 channels: one must be a multiple of the other", InputError);
 }

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <bit>
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -51,6 +51,27 @@ TEST_CASE("the map of rtx3070 divides addresses as its configuration says, and n
     rows.emplace(map.channel({i}), map.bank({i}), map.row({i}));
   }
   CHECK(rows.size() == (1 << 16) / 16);
+}
+
+TEST_CASE("as many slices as channels, more, or fewer: lines in a row and in strides meet all alike") {
+  for (const auto& [slices, channels] : {std::pair{16u, 16u}, {64u, 32u}, {8u, 16u}, {2u, 1u}, {128u, 64u}}) {
+    SystemConfig config = read_system("rtx3070", {});
+    config.llc.slices = slices, config.dram.channels = channels;
+    const AddressMap map(config);
+    for (const std::uint64_t stride : {1u, 2u, 16u, 256u, 4096u}) {
+      CAPTURE(slices);
+      CAPTURE(stride);
+      std::vector<unsigned> slice(slices), channel(channels);
+      for (std::uint64_t i = 0; i < 8192; ++i) {
+        const LineAddr line{i * stride};
+        ++slice[map.slice(line)], ++channel[map.channel(line)];
+        // The larger number has the smaller's bits at its top.
+        REQUIRE(map.slice(line) / std::max(1u, slices / channels) == map.channel(line) / std::max(1u, channels / slices));
+      }
+      for (const unsigned n : slice) CHECK(n == 8192 / slices);
+      for (const unsigned n : channel) CHECK(n == 8192 / channels);
+    }
+  }
 }
 
 TEST_CASE("every stride of a power of two uses all 32 slices alike") {
