@@ -22,7 +22,7 @@ Operand formal(const Function& f, std::uint32_t number) {
 
 External external_effect(const std::string& name) {
   if (name == "vprintf" || name == "__assertfail" || name == "free") return External::harmless;
-  return name == "malloc" ? External::allocates : External::unknown;
+  return name == "malloc" || name.starts_with("__cudaCDP2GetParameterBuffer") ? External::allocates : External::unknown;
 }
 
 std::vector<std::uint32_t> call_targets(const Module& m, const Call& c) {

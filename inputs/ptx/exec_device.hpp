@@ -72,6 +72,7 @@ struct Texture {
 namespace exec {
 struct Image;
 }
+struct DeviceQueue;
 
 /// Everything that outlives a launch: the memory that kernels may touch, of one GPU or of several.
 class Device {
@@ -98,7 +99,8 @@ class Device {
   std::function<void(std::string_view)> print;           ///< printf of kernels; empty: standard output
   std::function<std::uint64_t(std::uint64_t)> allocate;  ///< malloc of kernels; must add to `memory`. Empty: own heap
   std::function<void(std::uint64_t)> release;
-  std::uint64_t time = 0;  ///< %globaltimer, advanced by launches: deterministic
+  DeviceQueue* queue = nullptr;  ///< of launches by kernels, while a launch runs; null: they are refused
+  std::uint64_t time = 0;        ///< %globaltimer, advanced by launches: deterministic
 
   std::uint64_t default_allocate(std::uint64_t size);
   void default_release(std::uint64_t address);

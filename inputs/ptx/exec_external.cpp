@@ -138,10 +138,8 @@ void call_external(Warp& w, const Function& function, const CallSite& site) {
         device.release(address);
       else if (address != 0)
         device.default_release(address);
-    } else if (function.name.starts_with("__cudaCDP2")) {
-      throw Fault{
-          ExecutionError::Kind::unsupported, lane,
-          "dynamic parallelism is not supported: the kernel calls the runtime on the device (" + function.name + ")"};
+    } else if (is_device_runtime(function.name)) {
+      give(w, site, lane, call_device_runtime(w, function.name, site, lane));
     } else {
       throw Fault{ExecutionError::Kind::unsupported, lane, "function " + function.name + " is not defined in any module"};
     }

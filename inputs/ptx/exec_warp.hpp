@@ -217,8 +217,11 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
 /// A zero-terminated string.
 std::string read_string(Warp& w, unsigned lane, std::uint64_t address);
 
-/// External functions: vprintf, __assertfail, malloc, free.
+/// External functions: vprintf, __assertfail, malloc, free, the runtime on the device.
 void call_external(Warp& w, const Function& function, const CallSite& site);
+/// `__cudaCDP2...`: what one lane gets from it.
+bool is_device_runtime(std::string_view function);
+std::uint64_t call_device_runtime(Warp& w, std::string_view function, const CallSite& site, unsigned lane);
 /// Moves `size` bytes of a parameter or register; `frame` says whose.
 std::uint64_t read_argument(Warp& w, const Frame& frame, const CallArgument& from, unsigned lane);
 void write_argument(Warp& w, const Frame& frame, const CallArgument& to, unsigned lane, std::uint64_t value);

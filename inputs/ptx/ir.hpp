@@ -122,7 +122,7 @@ struct Function {
   std::string name;
   std::uint32_t line = 0;
   bool entry = false;
-  bool defined = false;  ///< has a body; else external (vprintf, __assertfail, malloc, free)
+  bool defined = false;  ///< has a body; else external (vprintf, malloc, the runtime on the device)
   bool weak = false, visible = false;
   bool address_taken = false;  ///< it may be called through a pointer
   std::vector<Param> results, params;

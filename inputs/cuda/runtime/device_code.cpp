@@ -1,6 +1,7 @@
 #include "inputs/cuda/runtime/device_code.hpp"
 
 #include <errno.h>
+#include <stdexcept>
 
 #include <algorithm>
 #include <cstring>
@@ -89,6 +90,12 @@ void DeviceCode::unload(Binary* binary) {
         if (address != 0) release(address);
   }
   std::erase_if(binaries_, [&](const auto& b) { return b.get() == binary; });
+}
+
+Binary& DeviceCode::binary_of(const ptx::Module& module) const {
+  for (const auto& binary : binaries_)
+    if (binary->module.get() == &module) return *binary;
+  throw std::logic_error("a module of no binary");
 }
 
 Binary* DeviceCode::loaded_binary(const void* handle) const {

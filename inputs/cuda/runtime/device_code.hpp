@@ -66,6 +66,8 @@ class DeviceCode {
   void unload(Binary* binary);
   /// Null: the handle is none of a loaded module.
   Binary* loaded_binary(const void* handle) const;
+  /// Whose module it is.
+  Binary& binary_of(const ptx::Module& module) const;
 
   /// By the address of the host function or by handle; null: not registered. The module need not be loaded.
   Kernel* find_kernel(const void* host_or_handle);

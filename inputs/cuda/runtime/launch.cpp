@@ -1,15 +1,27 @@
 #include "inputs/cuda/runtime/launch.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
+#include "inputs/cuda/runtime/copy.hpp"
+#include "inputs/cuda/runtime/driver.hpp"
 #include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/marks.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
+#include "inputs/ptx/device_queue.hpp"
 #include "inputs/ptx/exec.hpp"
 
 namespace atl::cudart {
+
+extern "C" {
+int cudaDeviceGetAttribute(int* value, int attribute, int device);
+const char* cudaGetErrorString(int status);
+const char* cudaGetErrorName(int status);
+}
+
 namespace {
 
 struct Pushed {
@@ -101,8 +113,10 @@ void own_parameters(Runtime& r, LaunchRequest& q) {
   q.arguments = nullptr;
 }
 
-int launch(Runtime& r, const LaunchRequest& q) {
-  if (const int status = check_launch(r, q); status != kSuccess) return status;
+namespace {
+
+/// One kernel; what it asks the runtime on the device for is in its queue then.
+void run(Runtime& r, const LaunchRequest& q, ptx::DeviceQueue& queue) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   const ptx::Function& function = r.code.function(*kernel, q.device);
   ptx::LaunchSpec spec;
@@ -127,6 +141,7 @@ int launch(Runtime& r, const LaunchRequest& q) {
   spec.read_only_marks = marks.hold();
   spec.check = r.recording.check();
   if (spec.check) spec.check->expect(marks.claims());
+  r.code.device().queue = &queue;
   try {
     r.recording.run(spec, r.code.device(), placement);
   } catch (const ptx::ExecutionError& e) {
@@ -135,6 +150,52 @@ int launch(Runtime& r, const LaunchRequest& q) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", e.what());
     r.sticky = kAssert;
+  }
+  r.code.device().queue = nullptr;
+}
+
+int run_work(Runtime& r, const LaunchRequest& parent, const ptx::DeviceWork& work, ptx::DeviceQueue& queue) {
+  void* const to = reinterpret_cast<void*>(work.to);
+  if (work.kind == ptx::DeviceWork::Kind::set) return set_elements(r, SetWork{to, work.bytes, work.value, 1, work.bytes, 1});
+  if (work.kind == ptx::DeviceWork::Kind::copy)
+    return copy_bytes(r, to, reinterpret_cast<const void*>(work.from), work.bytes, kDefaultCopy);
+  const auto dim = [](const std::array<std::uint32_t, 3>& n) { return Dim3{n[0], n[1], n[2]}; };
+  LaunchRequest q;
+  q.kernel = kernel_named(r, r.code.binary_of(*work.module), work.module->functions[work.kernel].name);
+  q.grid = dim(work.grid), q.block = dim(work.block), q.dynamic_shared = work.dynamic_shared;
+  q.parameters = work.params, q.device = parent.device;
+  const int status = check_launch(r, q);
+  if (status == kSuccess) run(r, q, queue);
+  return status;
+}
+
+}  // namespace
+
+int launch(Runtime& r, const LaunchRequest& q) {
+  if (const int status = check_launch(r, q); status != kSuccess) return status;
+  // What kernels ask for comes after them, depth first: each with all that it asks for itself before the next one.
+  std::vector<ptx::DeviceWork> left;  // the next one is the last
+  const auto add = [&](std::vector<ptx::DeviceWork>& work) {
+    std::stable_partition(work.begin(), work.end(), [](const ptx::DeviceWork& w) { return !w.tail; });
+    std::move(work.rbegin(), work.rend(), std::back_inserter(left));
+  };
+  const auto fresh = [&] {
+    ptx::DeviceQueue queue;
+    queue.devices = r.devices, queue.runtime_version = cuda::DeviceModel::kRuntimeVersion;
+    queue.error_string = cudaGetErrorString, queue.error_name = cudaGetErrorName;
+    queue.attribute = [&](std::uint32_t number, std::int32_t& value) {
+      return cudaDeviceGetAttribute(&value, static_cast<int>(number), static_cast<int>(q.device)) == kSuccess;
+    };
+    return queue;
+  };
+  ptx::DeviceQueue queue = fresh();
+  run(r, q, queue);
+  for (add(queue.work); !left.empty() && r.sticky == kSuccess; add(queue.work)) {
+    const ptx::DeviceWork work = std::move(left.back());
+    left.pop_back();
+    queue = fresh();
+    if (const int status = run_work(r, q, work, queue); status != kSuccess)
+      std::fprintf(stderr, "atoll: what a kernel asked the runtime on the device for fails (error %d)\n", status);
   }
   return kSuccess;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "harness.hpp"
+#include "inputs/ptx/device_queue.hpp"
 
 using namespace atl::ptx;
 using U32 = std::vector<std::uint32_t>;
@@ -206,4 +207,44 @@ mov.u64 %rd1,0;
 { .param .b64 p0; st.param.b64 [p0],%rd1; .param .b64 q; call.uni (q), __cudaCDP2GetParameterBufferV2, (p0); }
 ret; })");
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0}); }), "dynamic parallelism is not supported"));
+}
+
+TEST_CASE("a launch from the device is noted with its parameters, in order, and the tail's place") {
+  const std::string call = R"(
+{ .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 q;
+  st.param.b64 [f],%rd1; st.param.b32 [g],%r1; st.param.b32 [g+4],2; st.param.b32 [g+8],1;
+  st.param.b32 [b],32; st.param.b32 [b+4],1; st.param.b32 [b+8],1; st.param.b32 [s],64;
+  call.uni (q), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %rd2,[q]; }
+st.u64 [%rd2],%rd3; st.u32 [%rd2+8],%r1;
+{ .param .b64 p; .param .b64 t; .param .b32 q; st.param.b64 [p],%rd2; st.param.b64 [t],%rd4;
+  call.uni (q), __cudaCDP2LaunchDeviceV2, (p, t); })";
+  Harness h(kHeader + R"(
+.extern .func (.param .b64 q) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);
+.extern .func (.param .b32 q) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 t);
+.visible .entry child(.param .u64 out, .param .u32 n) { ret; }
+.visible .entry k(.param .u64 out) {
+.reg .b64 %rd<5>; .reg .b32 %r<3>;
+ld.param.u64 %rd3,[out];
+mov.u64 %rd1,child;
+mov.u64 %rd4,3; mov.u32 %r1,5;)" +
+            call + "mov.u64 %rd4,0; mov.u32 %r1,6;" + call + "ret; }");
+  DeviceQueue queue;
+  h.device.queue = &queue;
+  U32 out(1);
+  const std::uint64_t at = h.buffer(out);
+  h.run("k", 1, 1, at);
+  REQUIRE(queue.work.size() == 2);
+  CHECK(queue.buffers.empty());
+  for (const std::uint32_t n : {0u, 1u}) {
+    const DeviceWork& w = queue.work[n];
+    CHECK(w.kernel == h.module().find_function("child"));
+    CHECK(w.tail == (n == 0));
+    CHECK(w.grid == std::array<std::uint32_t, 3>{5 + n, 2, 1});
+    CHECK(w.block == std::array<std::uint32_t, 3>{32, 1, 1});
+    CHECK(w.dynamic_shared == 64);
+    REQUIRE(w.params.size() == 12);
+    CHECK(std::memcmp(w.params.data(), &at, 8) == 0);
+    const std::uint32_t number = 5 + n;
+    CHECK(std::memcmp(w.params.data() + 8, &number, 4) == 0);
+  }
 }
