@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-STUDIES = [FOLDER / study / "sensitivity.py" for study in ("sac", "rec")]
-
+STUDIES = [FOLDER / study / "sensitivity.py" for study in ("sac", "rec", "selrep")]
 
 
 def has_h5py(python):
