@@ -1,7 +1,7 @@
 """Ranges of energy while every price moves between its least and its greatest value, the same in all runs
 (docs/energy.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +44,15 @@ def ratio_range(ours: pd.DataFrame, theirs: pd.DataFrame) -> Range:
     return Range(1 / _greatest(below, above, factor)[0], _greatest(above, below, factor)[0])
 
 
-def mean_range(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> Range:
-    """Of the arithmetic mean of ratios. One price may raise some of them and lower others, so that the extremes need not
-    be those of any: they are looked for from the corners of each."""
+def mean_range(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], geometric: bool = False) -> Range:
+    """Of the arithmetic or geometric mean of ratios. One price may raise some of them and lower others, so that the
+    extremes need not be those of any: they are looked for from the corners of each."""
+    mean = _geometric if geometric else _arithmetic
     factor, above, below = _arrays(pairs)
     starts = [np.ones_like(factor)]
     for a, b in zip(above, below):
         starts += [_greatest(a, b, factor)[1], _greatest(b, a, factor)[1]]
-    climbed = [[_climb(above, below, factor, start, sign) for start in starts] for sign in (-1, 1)]
+    climbed = [[_climb(above, below, factor, start, sign, mean) for start in starts] for sign in (-1, 1)]
     return Range(min(climbed[0]), max(climbed[1]))
 
 
@@ -76,16 +77,25 @@ def _greatest(above: _Array, below: _Array, factor: _Array) -> tuple[float, _Arr
     return float(ratios[best]), corners[best]
 
 
-def _climb(above: _Array, below: _Array, factor: _Array, start: _Array, sign: int) -> float:
+def _arithmetic(ratios: _Array) -> _Array:
+    """Of the last axis."""
+    return np.asarray(ratios.mean(axis=-1))
+
+
+def _geometric(ratios: _Array) -> _Array:
+    return np.asarray(np.exp(np.log(ratios).mean(axis=-1)))
+
+
+def _climb(above: _Array, below: _Array, factor: _Array, start: _Array, sign: int, mean: Callable[[_Array], _Array]) -> float:
     """The mean of the ratios, made greater (`sign` 1) or less (-1) by one price after another until none helps."""
     at = start.copy()
-    best = float((above @ at / (below @ at)).mean())
+    best = float(mean(above @ at / (below @ at)))
     while True:
         before = best
         for i, f in enumerate(factor):
             tried = f ** _STEPS
             moved = (tried - at[i])[:, None]
-            means = ((above @ at + moved * above[:, i]) / (below @ at + moved * below[:, i])).mean(axis=1)
+            means = mean((above @ at + moved * above[:, i]) / (below @ at + moved * below[:, i]))
             k = int((sign * means).argmax())
             if sign * means[k] > sign * best:
                 at[i], best = tried[k], float(means[k])

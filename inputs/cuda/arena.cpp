@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -43,30 +44,60 @@ DeviceArena::DeviceArena(std::uint64_t capacity, unsigned devices, std::uint64_t
 
 DeviceArena::~DeviceArena() { munmap(pointer(base_), reserved_); }
 
-std::uint64_t DeviceArena::allocate(std::uint64_t size, MemoryKind kind, std::uint64_t alignment, unsigned device) {
-  const unsigned window = devices_ == 1 ? 0 : kind == MemoryKind::device ? device : devices_;
-  const std::uint64_t capacity = window < devices_ ? capacity_ : capacity_ * devices_;
-  if (size == 0 || size > capacity - used_[window]) return 0;
-  if (alignment < kAlignment) alignment = kAlignment;
-  const std::uint64_t span = round_up(size, kAlignment) + kGuard;
+/// The lowest address with so much room; 0: none.
+std::uint64_t DeviceArena::room(std::uint64_t span, std::uint64_t alignment, unsigned window) const {
   const std::uint64_t first_address = base_ + window * kWindow;
   for (auto hole = free_.lower_bound(first_address); hole != free_.end(); ++hole) {
-    const auto [at, room] = *hole;
+    const auto [at, size] = *hole;
     if (devices_ > 1 && at - first_address >= kWindow) break;
     const std::uint64_t start = round_up(at, alignment);
-    if (start - at > room || room - (start - at) < span) continue;
-    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const std::uint64_t first = start / page * page;
-    if (mprotect(pointer(first), round_up(start + size, page) - first, PROT_READ | PROT_WRITE) != 0) return 0;
-    take(start, span);
-    used_[window] += size;
-    blocks_[start] = {start, size, next_ordinal_++, kind};
-    return start;
+    if (start - at <= size && size - (start - at) >= span) return start;
   }
   return 0;
 }
 
+std::uint64_t DeviceArena::allocate(std::uint64_t size, MemoryKind kind, std::uint64_t alignment, unsigned device) {
+  const unsigned window = devices_ == 1 ? 0 : kind == MemoryKind::device ? device : devices_;
+  const std::uint64_t capacity = window < devices_ ? capacity_ : capacity_ * devices_;
+  if (size == 0 || size > capacity - used_[window]) return 0;
+  const std::uint64_t span = round_up(size, kAlignment) + kGuard;
+  const std::uint64_t start = room(span, std::max(alignment, kAlignment), window);
+  if (start == 0) return 0;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = start / page * page;
+  if (mprotect(pointer(first), round_up(start + size, page) - first, PROT_READ | PROT_WRITE) != 0) return 0;
+  take(start, span);
+  used_[window] += size;
+  blocks_[start] = {start, size, next_ordinal_++, kind};
+  return start;
+}
+
 bool DeviceArena::release(std::uint64_t address) {
+  const Allocation* block = find(address);
+  if (!block || block->address != address) return false;
+  const std::uint64_t size = block->size;
+  unmap(address);
+  give_back(address, round_up(size, kAlignment) + kGuard);
+  return true;
+}
+
+std::uint64_t DeviceArena::reserve(std::uint64_t size, std::uint64_t alignment, unsigned device) {
+  const std::uint64_t start = room(size + kGuard, std::max(alignment, kAlignment), device);
+  if (start != 0) take(start, size + kGuard);
+  return start;
+}
+
+void DeviceArena::unreserve(std::uint64_t address, std::uint64_t size) { give_back(address, size + kGuard); }
+
+bool DeviceArena::map(std::uint64_t address, std::uint64_t size) {
+  const unsigned window = devices_ == 1 ? 0 : device_of(address);
+  if (size > capacity_ - used_[window] || mprotect(pointer(address), size, PROT_READ | PROT_WRITE) != 0) return false;
+  used_[window] += size;
+  blocks_[address] = {address, size, next_ordinal_++, MemoryKind::device};
+  return true;
+}
+
+bool DeviceArena::unmap(std::uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) return false;
   const std::uint64_t size = found->second.size;
@@ -81,7 +112,6 @@ bool DeviceArena::release(std::uint64_t address) {
     std::memset(pointer(address), 0, size);
   }
   used_[devices_ == 1 ? 0 : device_of(address)] -= size;
-  give_back(address, round_up(size, kAlignment) + kGuard);
   blocks_.erase(found);
   return true;
 }

@@ -45,6 +45,14 @@ class DeviceArena {
   /// The block that holds `address`, or null.
   const Allocation* find(std::uint64_t address) const;
 
+  /// Addresses of a device without memory behind them, which no allocation gets until they are given back. 0: too many.
+  std::uint64_t reserve(std::uint64_t size, std::uint64_t alignment, unsigned device = 0);
+  void unreserve(std::uint64_t address, std::uint64_t size);
+  /// A zero-filled block at reserved addresses, whole pages. False: more than is left.
+  bool map(std::uint64_t address, std::uint64_t size);
+  /// The addresses stay reserved. False: no block begins at `address`.
+  bool unmap(std::uint64_t address);
+
   bool in_arena(std::uint64_t address) const { return address - base_ < reserved_; }
   std::uint64_t base() const { return base_; }
   std::uint64_t capacity() const { return capacity_; }
@@ -58,6 +66,7 @@ class DeviceArena {
 
  private:
   DeviceArena(std::uint64_t capacity, unsigned devices, std::uint64_t base, std::uint64_t reserved);
+  std::uint64_t room(std::uint64_t span, std::uint64_t alignment, unsigned window) const;
   void take(std::uint64_t at, std::uint64_t size);
   void give_back(std::uint64_t at, std::uint64_t size);
 

@@ -39,7 +39,7 @@ def runs(together: float = 1.0, pair: tuple[str, str] = ("sac", "colab")) -> pd.
 
 class Kept(support.unittest.TestCase):
     def test_rows_are_kept_and_new_ones_replace_old_ones(self) -> None:
-        frame = runs().assign(group="g", energy=1.5, link=0.0)[table.COLUMNS]
+        frame = runs().assign(group="g", link=0.0, prices="noc:1.5:2")[table.COLUMNS]
         old, new = frame[frame["workload"] == "a"], frame.assign(cycles=frame["cycles"] * 2)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "rows.csv"

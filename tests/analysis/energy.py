@@ -1,6 +1,7 @@
 """Ranges of energy against hand-worked joules, and against every corner of the box of prices."""
 
 import itertools
+import math
 import unittest
 
 import support
@@ -15,13 +16,14 @@ def priced(**prices: tuple[float, float]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(prices, orient="index", columns=["joules", "factor"])
 
 
-def by_corners(pairs: list[tuple[pd.DataFrame, pd.DataFrame]]) -> Range:
+def by_corners(pairs: list[tuple[pd.DataFrame, pd.DataFrame]], geometric: bool = False) -> Range:
     """Of the mean of the ratios, over all corners."""
     factor = pairs[0][0]["factor"].to_numpy()
     means = []
     for signs in itertools.product((-1, 1), repeat=len(factor)):
         corner = factor ** np.array(signs)
-        means.append(np.mean([(ours["joules"] @ corner) / (theirs["joules"] @ corner) for ours, theirs in pairs]))
+        ratios = [(ours["joules"] @ corner) / (theirs["joules"] @ corner) for ours, theirs in pairs]
+        means.append(math.prod(ratios) ** (1 / len(ratios)) if geometric else np.mean(ratios))
     return Range(min(means), max(means))
 
 
@@ -61,14 +63,21 @@ class Ranges(unittest.TestCase):
         random = np.random.default_rng(2)
         for _ in range(20):
             pairs = [self.random_pair(random, 6) for _ in range(5)]
-            corners, found = by_corners(pairs), mean_range(pairs)
-            self.assertLessEqual(found.least, corners.least + 1e-12)
-            self.assertGreaterEqual(found.greatest, corners.greatest - 1e-12)
+            for geometric in (False, True):
+                corners, found = by_corners(pairs, geometric), mean_range(pairs, geometric)
+                self.assertLessEqual(found.least, corners.least + 1e-12)
+                self.assertGreaterEqual(found.greatest, corners.greatest - 1e-12)
 
     def test_of_a_mean_of_one_ratio_as_of_the_ratio(self) -> None:
         pair = self.random_pair(np.random.default_rng(3), 10)
         alone = ratio_range(*pair)
         self.assert_range(mean_range([pair]), alone.least, alone.greatest)
+        self.assert_range(mean_range([pair], geometric=True), alone.least, alone.greatest)
+
+    def test_a_geometric_mean_is_of_what_runs_do_in_opposite_ways(self) -> None:
+        # r and 1/r: their geometric mean is 1 at all prices, their arithmetic mean is not.
+        ours, theirs = priced(core=(3, 2), noc=(1, 2)), priced(core=(3, 2), noc=(2, 2))
+        self.assert_range(mean_range([(ours, theirs), (theirs, ours)], geometric=True), 1, 1)
 
     @staticmethod
     def random_pair(random: np.random.Generator, n: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -22,9 +22,9 @@ def from_text(text):
                         index=[r[0] for r in rows]) if rows else None
 
 
-def range_of_mean(pairs):
+def range_of_mean(pairs, geometric=False):
     """Of the mean of the ratios of pairs of runs' prices; None where a run is missing or was written without prices."""
-    return mean_range(pairs) if pairs and all(run is not None for pair in pairs for run in pair) else None
+    return mean_range(pairs, geometric) if pairs and all(run is not None for pair in pairs for run in pair) else None
 
 
 def changed(found, form="+.0%"):

@@ -11,8 +11,13 @@ namespace atl::cudart {
 bool in_one_block(const Runtime& r, const void* pointer, std::size_t size) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (!r.arena.in_arena(address)) return pointer != nullptr;
-  const cuda::Allocation* block = r.arena.find(address);
-  return block && size <= block->address + block->size - address;
+  // Blocks that follow each other without a gap are memory that was mapped piece by piece.
+  for (std::uint64_t at = address;;) {
+    const cuda::Allocation* block = r.arena.find(at);
+    if (!block) return false;
+    at = block->address + block->size;
+    if (size <= at - address) return true;
+  }
 }
 
 int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind) {

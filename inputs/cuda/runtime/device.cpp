@@ -86,6 +86,7 @@ int attribute(const DeviceModel& d, int number, int device) {
     case 91:
     case 95:  // cooperative launch
     case 99:
+    case 102:  // virtual memory
     case 115:  // memory pools
       return 1;
     case 16:

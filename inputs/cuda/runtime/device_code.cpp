@@ -198,19 +198,33 @@ void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsi
 
 std::uint64_t DeviceCode::allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name, unsigned device) {
   const std::uint64_t address = arena_.allocate(size, kind, cuda::DeviceArena::kAlignment, device);
-  if (address == 0) return 0;
+  if (address != 0) show(address, name);
+  return address;
+}
+
+/// A block of the arena is there: kernels may touch it, and the trace names it.
+void DeviceCode::show(std::uint64_t address, const std::string& name) {
   const cuda::Allocation& block = *arena_.find(address);
   const unsigned owner = arena_.devices() == 1 ? 0 : arena_.device_of(address);
-  device_.memory.add({address, size, name.empty() ? "allocation " + std::to_string(block.ordinal) : name,
+  device_.memory.add({address, block.size, name.empty() ? "allocation " + std::to_string(block.ordinal) : name,
                       owner < arena_.devices() ? static_cast<std::uint8_t>(owner) : ptx::kOfNoDevice});
   recording_.note_allocation(block, name);
-  return address;
 }
 
 bool DeviceCode::release(std::uint64_t address) {
   if (!arena_.release(address)) return false;
   device_.memory.remove(address);
   return true;
+}
+
+bool DeviceCode::map(std::uint64_t address, std::uint64_t size) {
+  if (!arena_.map(address, size)) return false;
+  show(address, "mapped memory");
+  return true;
+}
+
+void DeviceCode::unmap(std::uint64_t address) {
+  if (arena_.unmap(address)) device_.memory.remove(address);
 }
 
 void DeviceCode::add_host_range(std::uint64_t address, std::uint64_t size) {

@@ -80,6 +80,9 @@ class DeviceCode {
   std::uint64_t allocate(std::uint64_t size, cuda::MemoryKind kind, const std::string& name = {},
                          unsigned device = current_device());
   bool release(std::uint64_t address);
+  /// At addresses that the arena reserved.
+  bool map(std::uint64_t address, std::uint64_t size);
+  void unmap(std::uint64_t address);
   /// Memory of the program itself that it lets kernels use (cudaHostRegister).
   void add_host_range(std::uint64_t address, std::uint64_t size);
   void remove_host_range(std::uint64_t address);
@@ -89,6 +92,7 @@ class DeviceCode {
 
  private:
   std::unique_ptr<ptx::Module> parse(const Binary& binary) const;
+  void show(std::uint64_t address, const std::string& name);
   void place_variables(Binary& binary, const ptx::Module& module, unsigned device);
 
   const cuda::DeviceModel& model_;

@@ -1,6 +1,5 @@
 #include <cstring>
 
-#include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/driver.hpp"
 
 // Memory in the driver API: as in the runtime's, with addresses as numbers.
@@ -34,38 +33,6 @@ int set(void* stream, const SetWork& work) {
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
-  });
-}
-
-/// CUDA_MEMCPY2D.
-struct Copy2D {
-  struct Side {
-    std::size_t x_bytes, y;
-    int type;  // 1 host, 2 device, 3 array, 4 unified
-    void* host;
-    DevicePointer device;
-    Array* array;
-    std::size_t pitch;
-  } from, to;
-  std::size_t width_bytes, height;
-};
-static_assert(sizeof(Copy2D) == 128);
-
-int copy_2d(void* stream, const Copy2D* p) {
-  return call([&](Runtime& r) -> int {
-    if (!p) return kInvalidValue;
-    const Copy2D::Side &from = p->from, &to = p->to;
-    enum : int { kHost = 1, kArray = 3 };
-    if (from.type == kArray || to.type == kArray) return kNotSupported;
-    const auto begin = [](const Copy2D::Side& s) {
-      char* base = static_cast<char*>(s.type == kHost ? s.host : pointer(s.device));
-      return base + s.y * s.pitch + s.x_bytes;
-    };
-    const auto pitch = [&](const Copy2D::Side& s) { return s.pitch ? s.pitch : p->width_bytes; };
-    const Copy3D box = rows_copy(begin(to), pitch(to), begin(from), pitch(from), p->width_bytes, p->height, kDefaultCopy);
-    Capture* capture = r.graphs.capture_of(stream);
-    const InStream in(r, stream);
-    return capture ? r.graphs.add(*capture, stream, NodeType::copy, box) : copy_box(r, box);
   });
 }
 
@@ -262,16 +229,6 @@ int cuMemsetD2D32_v2(DevicePointer to, std::size_t pitch, unsigned value, std::s
 int cuMemsetD2D32Async(DevicePointer to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
                        void* stream) {
   return driver_call([&](Runtime&) { return set(stream, {pointer(to), pitch, value, 4, width, height}); });
-}
-
-int cuMemcpy2D_v2(const Copy2D* p) {
-  return driver_call([&](Runtime&) { return copy_2d(nullptr, p); });
-}
-
-int cuMemcpy2DUnaligned_v2(const Copy2D* p) { return cuMemcpy2D_v2(p); }
-
-int cuMemcpy2DAsync_v2(const Copy2D* p, void* stream) {
-  return driver_call([&](Runtime&) { return copy_2d(stream, p); });
 }
 
 int cuMemGetAddressRange_v2(DevicePointer* base, std::size_t* size, DevicePointer at) {

@@ -18,6 +18,8 @@ foreach(api cudart cuda)
     DEPENDS ${atoll_cudart_dir}/${api}_names.txt ${atoll_cudart_dir}/names.cmake
     COMMENT "Generating a stub for every name of the CUDA runtime or driver (${api})"
     VERBATIM)
+  # A weak stub and the function that replaces it may not be in one unit.
+  set_source_files_properties(${names} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   list(APPEND atoll_cudart_names ${names})
 endforeach()
 file(GLOB atoll_cudart_sources CONFIGURE_DEPENDS ${atoll_cudart_dir}/*.cpp)

@@ -36,6 +36,15 @@ struct Pool {
   std::uint64_t release_threshold = 0, used = 0, most_used = 0;  ///< bytes
 };
 
+/// cuMemCreate: memory of a device, behind addresses or not. Its bytes lie where it is accessible, else here.
+struct PhysicalMemory {
+  unsigned device = 0;
+  std::uint64_t size = 0, mapped_at = 0;  ///< 0: nowhere
+  bool accessible = false;                ///< cuMemSetAccess
+  bool released = false;                  ///< goes away once it is unmapped
+  std::vector<char> bytes;                ///< empty: zero
+};
+
 /// cuLinkCreate: what was added, and where to say what is wrong with it.
 struct Link {
   std::string image;
@@ -68,11 +77,14 @@ struct Runtime {
   std::vector<std::uint64_t> pool_peers;  ///< likewise, by cudaMemPoolSetAccess
   Graphs graphs;
   std::map<std::uint64_t, std::unique_ptr<Array>> arrays;
-  std::map<Pool*, std::unique_ptr<Pool>> pools;    ///< that the program made
-  std::vector<Pool> default_pools;                 ///< [device]
-  std::vector<Pool*> current_pools;                ///< [device] of cudaMallocAsync
-  std::map<std::uint64_t, PoolBlock> pool_blocks;  ///< by address
-  std::set<std::uint64_t> graph_memory;            ///< of allocation nodes: a later launch uses it again
+  std::map<Pool*, std::unique_ptr<Pool>> pools;           ///< that the program made
+  std::vector<Pool> default_pools;                        ///< [device]
+  std::vector<Pool*> current_pools;                       ///< [device] of cudaMallocAsync
+  std::map<std::uint64_t, PoolBlock> pool_blocks;         ///< by address
+  std::set<std::uint64_t> graph_memory;                   ///< of allocation nodes: a later launch uses it again
+  std::map<std::uint64_t, PhysicalMemory> physical;       ///< by handle, counting from 1
+  std::map<std::uint64_t, std::uint64_t> address_ranges;  ///< cuMemAddressReserve: address -> bytes
+  std::uint64_t last_physical = 0;
   std::set<std::string> complained_about;
   std::map<void*, std::unique_ptr<Link>> links;
   std::deque<std::string> images;                      ///< files of device code that were loaded

@@ -115,3 +115,29 @@ TEST_CASE("each of several devices has its memory and its capacity, and an addre
   CHECK(arena.free_bytes(2) == 1 << 20);
   CHECK(arena.allocate(1, MemoryKind::device, 512, 2) == third);
 }
+
+TEST_CASE("reserved addresses hold memory where it is mapped, and go to nobody else") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  constexpr std::uint64_t kPiece = 1 << 16;
+  const std::uint64_t at = arena.reserve(4 * kPiece, kPiece);
+  REQUIRE(at == kBase);
+  CHECK(arena.find(at) == nullptr);
+  CHECK(arena.free_bytes() == kCapacity);
+  CHECK(arena.allocate(512) > at + 4 * kPiece);
+
+  REQUIRE(arena.map(at + kPiece, kPiece));
+  CHECK(arena.free_bytes() == kCapacity - kPiece - 512);
+  CHECK(arena.find(at + kPiece - 1) == nullptr);
+  CHECK(arena.find(at + 2 * kPiece - 1)->address == at + kPiece);
+  CHECK(arena.find(at + 2 * kPiece) == nullptr);
+  bytes(at + kPiece)[5] = 7;
+  REQUIRE(arena.unmap(at + kPiece));
+  CHECK_FALSE(arena.unmap(at + kPiece));
+  REQUIRE(arena.map(at + kPiece, kPiece));
+  CHECK(bytes(at + kPiece)[5] == 0);
+  CHECK(arena.unmap(at + kPiece));
+  CHECK_FALSE(arena.map(at, 2 * kCapacity));
+
+  arena.unreserve(at, 4 * kPiece);
+  CHECK(arena.allocate(1000) == kBase);
+}

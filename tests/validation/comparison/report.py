@@ -19,6 +19,7 @@ import pandas as pd
 import effects
 import figures
 import runs
+from runs import energy_prices
 
 ROOT = runs.ROOT
 EXPERIMENTS = {"quick": "comparison", "full": "comparison_full"}
@@ -62,7 +63,23 @@ def everywhere(speedup: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def ranking(tables: dict[str, pd.DataFrame], groups: dict[str, list[str]]) -> pd.DataFrame:
+def energy(frame: pd.DataFrame, settings: list[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """Geometric means over workloads relative to BASE, with their ranges; none unless all runs have joules by price."""
+    if (frame["prices"] == "").any():
+        return {}
+    prices: dict[str, dict[tuple[str, ...], pd.DataFrame]] = {}
+    for workload, *setting, text in frame[[*runs.POINT, "prices"]].itertuples(index=False):
+        prices.setdefault(workload, {})[tuple(setting)] = energy_prices.from_text(text)
+    out = {}
+    for s in settings:
+        pairs = [(of[s], of[effects.BASE]) for of in prices.values()]
+        ratios = pd.Series([ours["joules"].sum() / theirs["joules"].sum() for ours, theirs in pairs])
+        found = energy_prices.range_of_mean(pairs, geometric=True)
+        out[s] = f"{effects.geometric(ratios):.2f}" + ("" if s == effects.BASE else f" ({energy_prices.ratios(found, '.2f')})")
+    return out
+
+
+def ranking(tables: dict[str, pd.DataFrame], groups: dict[str, list[str]], frame: pd.DataFrame) -> pd.DataFrame:
     speedup = tables["cycles"]
     regret = effects.regret(speedup)
     order = effects.mean(speedup).sort_values(ascending=False).index
@@ -72,13 +89,15 @@ def ranking(tables: dict[str, pd.DataFrame], groups: dict[str, list[str]]) -> pd
         if setting not in best:
             best.append(setting)
     place = {s: i + 1 for i, s in enumerate(order)}
-    rows = {}
+    rows: dict[str, dict[str, float | str]] = {}
+    joules = energy(frame, best)
     for s in sorted(best, key=place.get):
-        rows[label(s)] = {"rank": place[s], **{g: effects.geometric(speedup[s][names]) for g, names in groups.items()},
-                          "slowest against memory_side": float(speedup[s].min()),
-                          "farthest from the workload's best": float(regret[s].max()),
-                          "energy": 1 / effects.geometric(tables["energy"][s]),
-                          "link bytes": 1 / effects.geometric(tables["link"][s])}
+        row = rows[label(s)] = {"rank": place[s], **{g: effects.geometric(speedup[s][names]) for g, names in groups.items()}}
+        row["slowest against memory_side"] = float(speedup[s].min())
+        row["farthest from the workload's best"] = float(regret[s].max())
+        if joules:
+            row["energy"] = joules[s]
+        row["link bytes"] = 1 / effects.geometric(tables["link"][s])
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -93,7 +112,7 @@ def winners(speedup: pd.DataFrame) -> pd.DataFrame:
 
 
 def sections(frame: pd.DataFrame, groups: dict[str, list[str]], images: pathlib.Path, prefix: str) -> list[str]:
-    tables = {what: effects.speedups(frame, what).loc[groups["all"]] for what in ("cycles", "energy", "link")}
+    tables = {what: effects.speedups(frame, what).loc[groups["all"]] for what in ("cycles", "link")}
     speedup = tables["cycles"]
     mean = effects.mean(speedup)
     best = mean.idxmax()
@@ -117,8 +136,9 @@ def sections(frame: pd.DataFrame, groups: dict[str, list[str]], images: pathlib.
         "Ratio of run times without and with it, everything else equal; geometric mean over workloads.", "",
         *markdown(everywhere(speedup), "adds", ".3f"),
         "### All settings", "", *picture("settings", "Speed-up over memory-side of every setting"),
-        *markdown(ranking(tables, groups), "setting"),
-        "Energy and bytes on links are relative to `memory_side`.", "",
+        *markdown(ranking(tables, groups, frame), "setting"),
+        "Bytes on links, and energy where it is known, are relative to `memory_side`; in brackets, while every price moves, the",
+        "same in all runs ([energy.md](energy.md#uncertainty)).", "",
         "### Pairs", "", *picture("pairs", "Pairs: together against the product of each alone"),
         *markdown(pairs, "", ".3f"),
         "1: they add up (their ratios multiply). Below: one takes from the other; above: one needs the other.", "",
