@@ -12,7 +12,7 @@
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
 #include "inputs/config/reader.hpp"
-#include "inputs/workload/workload.hpp"
+#include "inputs/workload/workload_files.hpp"
 
 namespace atl {
 namespace {
@@ -62,8 +62,7 @@ std::string PointInspector::difference(const Point& point, const Provenance& sto
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
   const std::string policy = parse_effective(stored.effective_config).llc.policy;
-  if (!policy.empty() &&
-      (!file_exists(policy) || fmt::format("{:016x}", digest_of_file(policy).value()) != stored.policy_digest))
+  if (!policy.empty() && (!file_exists(policy) || fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest))
     return fmt::format("the policy {} has changed since", policy);
   return "";
 }

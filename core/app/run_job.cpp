@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -33,30 +32,41 @@
 #include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
+#include "inputs/workload/workload_files.hpp"
 #include "partition/device_homes.hpp"
 
 namespace atl {
 namespace {
 
 /// The workload's digest, which is the same on all ranks: a rank on another host, or started with another name, may see
-/// another file, as large and with the same kernels, and the run would be of neither. Each process reads it once.
-std::string common_digest(Transport& t, const RunJob& job, const std::string& host) {
-  const auto processes = t.all_gather(fmt::format("{} {}", host, ::getpid()));
+/// another file, as large and with the same kernels, and the run would be of neither. Ranks that see the same file read
+/// it together, each some pieces of it: none reads all of a trace of many gigabytes.
+std::string common_digest(Transport& t, const RunJob& job) {
   const auto rank = static_cast<std::size_t>(t.rank());
-  const auto reads = [&](std::size_t r) {
-    return std::ranges::find(processes, processes[r]) == processes.begin() + static_cast<std::ptrdiff_t>(r);
-  };
+  std::optional<WorkloadFiles> files;
+  std::string seen;
+  run_collectively(t, [&] { files.emplace(job.workload_file), seen = files->identity(); });
+  const auto identities = t.all_gather(seen);
+  std::vector<std::size_t> together;  // ranks that see what this one sees
+  for (std::size_t r = 0; r < identities.size(); ++r)
+    if (identities[r] == seen) together.push_back(r);
   std::string mine;
   run_collectively(t, [&] {
-    if (reads(rank)) mine = workload_digest(job.workload_file, job.kernels, job.ctas);
+    for (std::size_t p = 0; p < files->pieces(); ++p)
+      if (together[p % together.size()] == rank) mine += fmt::format("{:016x}", files->read(p));
   });
-  const auto all = t.all_gather(mine);
+  const auto read = t.all_gather(mine);
+  std::vector<std::uint64_t> pieces(files->pieces());
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    pieces[p] = std::stoull(read[together[p % together.size()]].substr(p / together.size() * 16, 16), nullptr, 16);
+  const std::string digest = files->digest(pieces, job.kernels, job.ctas);
+  const auto all = t.all_gather(digest);
   run_collectively(t, [&] {
-    if (reads(rank) && mine != all[0])
+    if (together[0] == rank && digest != all[0])
       throw InputError(job.workload_file,
                        fmt::format("rank {} sees other contents than rank 0; give all hosts the same file", rank));
   });
-  return all[0];
+  return digest;
 }
 
 /// A result has every counter's dataset, empty or not.
@@ -231,7 +241,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
     workload = join_steps(std::move(workload));
   });
-  const std::string digest = common_digest(t, job, host);  // now: the file may change during the run
+  const std::string digest = common_digest(t, job);  // now: the file may change during the run
   std::string incomplete;
   run_collectively(t, [&] {
     if (here) incomplete = look_at_traces(job, *workload);

@@ -138,9 +138,4 @@ struct WorkloadFit {
 /// Throws InputError naming the file, and the line, key or offset. Parametric workloads fit themselves to the system.
 std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadFit& fit = {});
 
-/// Of the bytes of all files that it consists of, 16 hexadecimal digits: tells whether a result is out of date, and whether
-/// a run can be gone on with. Reads SASS traces in full.
-/// `kernels`, `ctas`: of a part of it (WorkloadSelection).
-std::string workload_digest(const std::string& path, const std::string& kernels = {}, const std::string& ctas = {});
-
 }  // namespace atl

@@ -50,7 +50,7 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
   const bool python = fs::path(file).extension() == ".py";
   const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
   LoadedPolicy p;
-  p.digest = fmt::format("{:016x}", digest_of_file(file).value());
+  p.digest = fmt::format("{:016x}", digest_of_file(file));
   p.traits = plugin.traits(config);
   p.policy = plugin.make(config);
   p.name = python ? fs::path(file).stem().string() : plugin.name;
