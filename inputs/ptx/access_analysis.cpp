@@ -76,6 +76,10 @@ class Collector {
         break;
       case Op::bulk:
         if (i.mode == Mode::commit_group || i.mode == Mode::wait_group) break;
+        if (i.shape != 0) {  // the address is in a tensor map
+          if (i.space == Space::global && i.mode != Mode::prefetch) out_.unknown_writes.push_back(i.line);
+          break;
+        }
         if (i.source_space == Space::global) note(flow_.address(f, i.src[1]), i.line, &DataObject::reads);
         if (i.space != Space::global) break;
         if (i.mode == Mode::prefetch)

@@ -46,8 +46,8 @@ void AccessCheck::begin_kernel(const LaunchSpec& spec, const exec::Image& image)
   granule_ = 4;
   for (const exec::Code& code : image.functions)
     for (const exec::Inst& i : code.code)
-      if (accesses_memory(code.function->code[i.index].op) && i.traced != 0 && i.bytes != 0)
-        granule_ = std::min<std::uint32_t>(granule_, i.bytes);
+      if (const Instruction& in = code.function->code[i.index]; accesses_memory(in.op) && i.traced != 0 && i.bytes != 0)
+        granule_ = in.op == Op::bulk && in.shape != 0 ? 1 : std::min<std::uint32_t>(granule_, i.bytes);  // 1: of a tensor
 }
 
 void AccessCheck::access(exec::Warp& w, const std::uint64_t* address, std::uint64_t window) {

@@ -177,6 +177,9 @@ void BodyParser::operands(Instruction& i) {
       destination(i, used);
     } else if (is_texture(i.op) && in_.at("[")) {
       texel(i);
+    } else if (i.op == Op::bulk && i.shape != 0 && in_.at("[")) {
+      for (const Operand& o : operand_.parse_tensor())
+        if (!o.is(Operand::none)) source(i, o);
     } else if (i.op == Op::brx && i.sources == 1) {
       i.table = scopes_.find_table(in_.name_of("a list of branch targets"));
       if (i.table == kNone) in_.fail("unknown list of branch targets");

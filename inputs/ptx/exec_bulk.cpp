@@ -2,8 +2,8 @@
 
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_atomic.hpp"
+#include "inputs/ptx/exec_bulk.hpp"
 #include "inputs/ptx/exec_mbarrier.hpp"
-#include "inputs/ptx/exec_memory.hpp"
 
 /// cp.async.bulk and cp.reduce.async.bulk: a lane moves many bytes between global memory and the shared memory of its own or
 /// another CTA of the cluster. st.async and red.async: a few into that of another. All of it is done at once; the bytes are
@@ -12,9 +12,6 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr unsigned kPiece = 16;  // bytes: size and addresses are multiples (PTX ISA)
-
-/// Beside MemoryOption; kNarrowBase is that of the destination.
-enum BulkOption : std::uint8_t { kNarrowSource = 32, kNarrowBarrier = 64 };
 
 /// One lane's copy. Addresses are generic.
 struct BulkCopy {
@@ -30,33 +27,6 @@ void check_bulk(unsigned lane, const BulkCopy& c) {
                             kPiece)};
 }
 
-/// What --check hears of a lane's side in shared memory.
-void check_shared(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
-  const std::uint32_t active = w.active;
-  w.active = 1u << lane;
-  std::uint64_t at[kLanes] = {};
-  for (std::uint64_t offset = 0; offset < bytes; offset += kPiece) {
-    at[lane] = address + offset;
-    w.launch->spec->check->access(w, at, 0);
-  }
-  w.active = active;
-}
-
-/// What others may notice of a lane's side in global memory; `value`: what it stores there, null for loads.
-void show_global(Warp& w, const Inst& i, unsigned lane, std::uint64_t address, std::uint64_t bytes, const std::byte* value) {
-  const std::uint32_t active = w.active;
-  w.active = 1u << lane;
-  Addresses at;
-  at.global = true;
-  std::uint64_t stored[kLanes] = {};
-  for (std::uint64_t offset = 0; offset < bytes; offset += sizeof stored[0]) {
-    at.host[lane] = address + offset;
-    if (value != nullptr) std::memcpy(&stored[lane], value + offset, sizeof stored[0]);
-    show(w, i, at, sizeof stored[0], value != nullptr ? stored : nullptr);
-  }
-  w.active = active;
-}
-
 void copy_lane(Warp& w, const Inst& i, unsigned lane, const BulkCopy& c) {
   const Instruction& in = w.frame().code->function->code[i.index];
   std::byte* const to = translate(w, lane, c.to, c.bytes, kPiece);
@@ -64,13 +34,13 @@ void copy_lane(Warp& w, const Inst& i, unsigned lane, const BulkCopy& c) {
   if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
     for (const std::uint64_t side : {c.from, c.to}) {
       if (in_shared(side))
-        check_shared(w, lane, side, c.bytes);
+        check_shared_range(w, lane, side, c.bytes);
       else
         check->access(w, lane, side, static_cast<std::uint32_t>(c.bytes));
     }
   if (shows(w, i)) {
-    if (!in_shared(c.from)) show_global(w, i, lane, c.from, c.bytes, nullptr);
-    if (!in_shared(c.to)) show_global(w, i, lane, c.to, c.bytes, from);
+    if (!in_shared(c.from)) show_global_range(w, i, lane, c.from, c.bytes, 8, nullptr);
+    if (!in_shared(c.to)) show_global_range(w, i, lane, c.to, c.bytes, 8, from);
   }
   if (in.mode == Mode::copy) {
     std::memmove(to, from, c.bytes);
@@ -105,13 +75,8 @@ void copy_bulk(Warp& w, const Inst& i) {
       if (counted) complete_transaction(w, l, barrier, c.bytes);
     };
     if (!in.has(kMulticast)) return each(to[l], bar[l]);
-    for (std::uint32_t left = w.at<std::uint16_t>(i.dst[0])[l]; left != 0; left &= left - 1) {
-      const std::uint64_t rank = static_cast<std::uint64_t>(std::countr_zero(left)) + 1;
-      const auto of_rank = [&](std::uint64_t address) {
-        return kSharedWindow | (address & kOwnOffset) | rank << kRankShift;
-      };
-      each(of_rank(to[l]), of_rank(bar[l]));
-    }
+    for_each_rank(w.at<std::uint16_t>(i.dst[0])[l],
+                  [&](std::uint64_t rank) { each(at_rank(to[l], rank), at_rank(bar[l], rank)); });
   });
 }
 
@@ -206,6 +171,32 @@ bool decode_copies(Decoder& d) {
 
 }  // namespace
 
+void check_shared_range(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint32_t active = w.active;
+  w.active = 1u << lane;
+  std::uint64_t at[kLanes] = {};
+  for (std::uint64_t offset = 0; offset < bytes; offset += kPiece) {
+    at[lane] = address + offset;
+    w.launch->spec->check->access(w, at, 0);
+  }
+  w.active = active;
+}
+
+void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t address, std::uint64_t bytes, unsigned step,
+                       const std::byte* value) {
+  const std::uint32_t active = w.active;
+  w.active = 1u << lane;
+  Addresses at;
+  at.global = true;
+  std::uint64_t stored[kLanes] = {};
+  for (std::uint64_t offset = 0; offset < bytes; offset += step) {
+    at.host[lane] = address + offset;
+    if (value != nullptr) std::memcpy(&stored[lane], value + offset, step);
+    show(w, i, at, step, value != nullptr ? stored : nullptr);
+  }
+  w.active = active;
+}
+
 bool decode_bulk(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
@@ -215,6 +206,7 @@ bool decode_bulk(Decoder& d) {
     case Op::red:
       return in.has(kAsync) && decode_async_store(d);
     case Op::bulk:
+      if (in.shape != 0) return decode_tensor_copy(d);
       if (in.mode == Mode::commit_group || in.mode == Mode::wait_group) return out.run = nothing, true;
       if (in.mode != Mode::prefetch) return decode_copies(d);
       if (in.space != Space::global || d.width(in.src[0], 8) != 8) return false;

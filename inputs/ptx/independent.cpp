@@ -151,6 +151,11 @@ class Judge {
         if (in.mode == Mode::copy) load(in, r.loaded(in.src[1]) || !f.entry);
         break;
       case Op::bulk:
+        if (in.shape != 0) {  // the address is in a tensor map
+          load(in, true);
+          depends_ |= in.space == Space::global && in.mode != Mode::prefetch;
+          break;
+        }
         if (in.source_space == Space::global) load(in, r.loaded(in.src[1]) || !f.entry);
         if (in.space != Space::global || in.mode == Mode::prefetch) break;
         depends_ |= r.loaded(in.src[0]) || !f.entry || in.mode != Mode::copy;

@@ -50,7 +50,8 @@ static_assert(sizeof(Operand) == 16);
 ///   sust               src[0] handle, src[1] coordinates, src[2] value(s)
 ///   cp.async           src[0] shared address, src[1] global address, src[2] bytes, src[3] bytes read (or none)
 ///   bulk               src[0] destination, src[1] source, src[2] bytes, src[3] mbarrier, src[4] mask of a multicast;
-///                      prefetch: src[0] address, src[1] bytes
+///                      prefetch: src[0] address, src[1] bytes; of a tensor, for the address in global memory a map and
+///                      coordinates (vector), and no bytes
 ///   st.async, red.async  src[0] address, src[1] value(s), src[2] mbarrier
 ///   bra                `target`;  brx.idx: src[0] index, `table`;  call: `call`
 struct Instruction {
@@ -70,7 +71,7 @@ struct Instruction {
   Cache cache = Cache::none;
   Geometry geometry = Geometry::none;
   std::uint8_t vector = 1;  ///< .v2, .v4; matrices of ldmatrix and stmatrix; parts of video instructions
-  std::uint8_t shape = 0;   ///< mma, wmma: of kShapes (matrix_shape.hpp), from 1
+  std::uint8_t shape = 0;   ///< mma, wmma: of kShapes (matrix_shape.hpp), from 1; bulk: dimensions of a tensor, 0: none
   Type third_type = Type::none, fourth_type = Type::none;  ///< mma, wmma: of b and c
   std::uint8_t sources = 0;                                ///< used entries of src
   bool read_only = false;  ///< this global load reads what the kernel never writes (set by the analysis)

@@ -122,6 +122,10 @@ void video_opcode(std::string_view base, Instruction& i) {
 bool bulk_modifier(std::string_view word, Instruction& i) {
   if (word == "prefetch") return i.mode = Mode::prefetch, true;
   if (word == "multicast::cluster") return i.flags |= kMulticast, true;
+  if (word == "tensor") return i.shape = 1, true;
+  if (i.shape != 0 && word.size() == 2 && word[1] == 'd' && word[0] >= '1' && word[0] <= '5')
+    return i.shape = static_cast<std::uint8_t>(word[0] - '0'), true;
+  if (word == "tile") return i.shape != 0;
   if (word == "async" || word == "bulk" || word == "bulk_group" || word == "read" || word == "L2" ||
       word == "mbarrier::complete_tx::bytes")
     return true;

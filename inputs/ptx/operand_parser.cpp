@@ -71,6 +71,17 @@ std::array<Operand, 2> OperandParser::parse_texel(Type coordinates) {
   return texel;
 }
 
+std::array<Operand, 2> OperandParser::parse_tensor() {
+  in_.expect("[");
+  std::array<Operand, 2> parts;
+  parts[0] = parse_name(false);
+  while (in_.at("+") || in_.at("-")) parts[0].value += parse_offset();
+  parts[0].memory = true;
+  if (in_.accept(",")) parts[1] = parse(Type::s32);
+  in_.expect("]");
+  return parts;
+}
+
 std::uint32_t OperandParser::parse_predicate() {
   const std::string_view name = in_.name_of("a predicate register");
   const std::uint32_t reg = scopes_.find_register(name);

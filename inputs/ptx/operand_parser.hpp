@@ -14,6 +14,8 @@ class OperandParser {
   Operand parse(Type type);
   /// `[handle, {x, y}]` of texture and surface instructions: two operands.
   std::array<Operand, 2> parse_texel(Type coordinates);
+  /// `[map, {x, y}]` of copies of tensors, or an address alone: two operands, or one and none.
+  std::array<Operand, 2> parse_tensor();
   std::uint32_t parse_predicate();
 
  private:

@@ -158,6 +158,12 @@ int cudaGetDriverEntryPoint(const char* name, void** out, std::uint64_t flags, i
   return cudaGetDriverEntryPointByVersion(name, out, cuda::DeviceModel::kRuntimeVersion, flags, result);
 }
 
+/// Tables of private functions. Libraries ask whether there are any (nvrtc does so), and go on without or say so themselves.
+int cuGetExportTable(const void** out, const void*) {
+  if (out) *out = nullptr;
+  return kNotSupported;
+}
+
 /// As for the runtime (unsupported.cpp).
 int atoll_cuda_unsupported(const char* name) {
   return driver_call([&](Runtime& r) -> int {

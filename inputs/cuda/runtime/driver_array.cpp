@@ -93,7 +93,7 @@ struct DriverTexture {
   int reserved[12];
 };
 static_assert(sizeof(DriverTexture) == 104);
-enum TextureFlag : unsigned { kReadAsInteger = 1, kNormalisedCoordinates = 2 };
+enum TextureFlag : unsigned { kReadAsInteger = 1, kNormalisedCoordinates = 2, kSrgb = 16 };
 
 std::optional<Resource> resource_of(const DriverResource& d) {
   enum : int { kArray = 0, kLinear = 2, kPitched = 3 };
@@ -263,6 +263,7 @@ int cuTexObjectCreate(unsigned long long* out, const DriverResource* resource, c
     std::copy_n(d->border, 4, t.border);
     t.filter = d->filter, t.read_mode = (d->flags & kReadAsInteger) != 0 ? 0 : 1;
     t.normalised_coordinates = (d->flags & kNormalisedCoordinates) != 0 ? 1 : 0;
+    t.srgb = (d->flags & kSrgb) != 0 ? 1 : 0;
     return cudaCreateTextureObject(out, &*r, &t, view);
   });
 }

@@ -69,7 +69,7 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
                             const void* view) {
   return call([&](Runtime& r) -> int {
     if (!out || !resource || !d) return kInvalidValue;
-    if (view) return kNotSupported;
+    if (view || d->srgb != 0) return kNotSupported;
     ptx::Texture t;
     ChannelFormat format;
     if (!describe(r, *resource, t, format)) return kInvalidValue;

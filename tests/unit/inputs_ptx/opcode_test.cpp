@@ -44,7 +44,7 @@ TEST_CASE("the same word means what its opcode makes of it") {
 TEST_CASE("an unknown opcode or modifier is handed back") {
   Instruction i;
   CHECK(decode_opcode("wgmma.fence.sync.aligned", i) == "wgmma");
-  CHECK(decode_opcode("cp.async.bulk.tensor.1d.shared::cluster.global", i) == "tensor");
+  CHECK(decode_opcode("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", i) == "im2col");
   CHECK(decode_opcode("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", i) == "sp");
   CHECK(decode_opcode("mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32", i) == "m16n8k64");
 }

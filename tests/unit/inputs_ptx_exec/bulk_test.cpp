@@ -1,13 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 
 #include "harness.hpp"
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/record.hpp"
+#include "inputs/ptx/tensor_map.hpp"
 
 using namespace atl::ptx;
 
@@ -170,4 +173,64 @@ TEST_CASE("what the CUDA headers make of bulk copies leaves the right values, in
       CHECK(out == numbers_from(1536, 12));
       CHECK(check.races().empty());
     }
+}
+
+namespace {
+
+/// A thread copies the box at (x, y) of a tensor into shared memory, and from there to `out`; returns the CTA's trace.
+atl::CtaProgram run_box(const TensorMap& map, int x, int y, std::vector<std::uint32_t>& in,
+                        std::vector<std::uint32_t>& out) {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 pout, .param .u32 px, .param .u32 py)
+{ .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  .shared .align 128 .b32 tile[64]; .shared .align 8 .b64 bar;
+  ld.param.u64 %rd2,[pout]; ld.param.u32 %r1,[px]; ld.param.u32 %r2,[py]; mbarrier.init.shared.b64 [bar],1;
+  mov.b64 %rd3,map; cvta.param.u64 %rd4,%rd3;
+  mbarrier.arrive.expect_tx.shared::cta.b64 %rd1,[bar],256;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile],[%rd4,{%r1,%r2}],[bar];)" +
+            kWaitHere +
+            R"(
+  cp.async.bulk.global.shared::cta.bulk_group [%rd2],[tile],256;
+  ret; })");
+  struct Kept final : RecordOutput {
+    void begin_kernel(const atl::KernelInfo&) override {}
+    void add_cta(const atl::CtaProgram& c) override { cta = c; }
+    void end_kernel(std::uint64_t) override {}
+    atl::CtaProgram cta;
+  } kept;
+  Recorder recorder(kept);
+  LaunchSpec s = h.spec("k", 1, 1);
+  h.buffer(in);
+  h.set(s, map, h.buffer(out), x, y);
+  execute(s, h.device, &recorder);
+  return kept.cta;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a box of a tensor is copied row by row, zero where it is out of bounds, and the trace has the rows that are not") {
+  std::vector<std::uint32_t> in = numbers_from(32 * 13, 100), out(64);
+  const std::uint32_t* storage = in.data();  // rows of 128 bytes, each in a block of its own
+  while (reinterpret_cast<std::uintptr_t>(storage) % 128 != 0) ++storage;
+  TensorMap map;
+  map.type = Type::u32, map.dimensions = 2, map.address = reinterpret_cast<std::uint64_t>(storage);
+  map.size = {20, 12, 1, 1, 1}, map.stride = {128, 0, 0, 0}, map.box = {8, 8, 1, 1, 1};
+  for (const auto& [x, y, rows] : {std::tuple{4, 2, 8u}, {-4, -3, 5u}, {16, 8, 4u}, {20, 0, 0u}}) {
+    std::ranges::fill(out, 7);
+    const atl::CtaProgram cta = run_box(map, x, y, in, out);
+    for (int r = 0; r < 8; ++r)
+      for (int c = 0; c < 8; ++c) {
+        const bool inside = x + c >= 0 && x + c < 20 && y + r >= 0 && y + r < 12;
+        CHECK(out[static_cast<std::size_t>(8 * r + c)] == (inside ? storage[(y + r) * 32 + x + c] : 0));
+      }
+    unsigned blocks = 0, sectors = 0;
+    for (const atl::Op& op : cta.ops)
+      if (op.kind == atl::OpKind::load)
+        for (unsigned a = 0; a < op.accesses; ++a, ++blocks)
+          sectors += static_cast<unsigned>(std::popcount(cta.accesses[op.first_access + a].sectors()));
+    CHECK(blocks == rows);
+    // Eight elements from the fifth on lie in two sectors of 32 bytes; from the first or the 17th on there are four, in one.
+    CHECK(sectors == rows * (x == 4 ? 2 : 1));
+  }
 }
