@@ -45,6 +45,10 @@ enum class EpochRestart : std::uint8_t { never, kernel };
 /// Of degrees whose bandwidths are alike.
 enum class DegreeTie : std::uint8_t { lowest, highest };
 
+/// What a degree's bandwidth is limited by in SelRep's model: the slices alone, as published, or also what replies lose to
+/// each other on their way to the clusters, which is a variant of ours.
+enum class DegreeLimit : std::uint8_t { slices, replies };
+
 /// What a kernel's end takes from an LLC with replicas: "flush the LLC on kernel boundaries" (SelRep section III-B) can mean
 /// everything, or what the next kernel must not find. Replicas are never dirty.
 enum class ReplicaFlush : std::uint8_t { everything, replicas };
@@ -55,6 +59,7 @@ struct SelrepConfig {
   EpochRestart restart = EpochRestart::never;
   double margin = 0;
   DegreeTie tie = DegreeTie::lowest;
+  DegreeLimit limit = DegreeLimit::slices;
   ReplicaFlush flush = ReplicaFlush::everything;
   DegreePrediction directory = DegreePrediction::line_tags;
   std::uint32_t directory_sets = 2, directory_ways = 16;
@@ -65,6 +70,7 @@ struct SelrepConfig {
     v(s.margin,
       {"margin", "", 0, 0.5, "part of the best bandwidth within which degrees are alike; the published rule has 0"});
     v(s.tie, {"tie", "", 0, 0, "which of the degrees that are alike is taken"});
+    v(s.limit, {"limit", "", 0, 0, "what limits a degree's bandwidth in the model"});
     v(s.flush,
       {"flush", "", 0, 0, "what leaves an LLC with replicas when a kernel ends; everything under adaptive and policy"});
     v(s.directory, {"directory", "", 0, 0, "how the Replication Degree Directory predicts the hits of each degree"});
@@ -97,6 +103,7 @@ template <> std::span<const Word<Replication>> words();
 template <> std::span<const Word<DegreePrediction>> words();
 template <> std::span<const Word<EpochRestart>> words();
 template <> std::span<const Word<DegreeTie>> words();
+template <> std::span<const Word<DegreeLimit>> words();
 template <> std::span<const Word<ReplicaFlush>> words();
 
 }  // namespace atl

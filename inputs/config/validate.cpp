@@ -140,6 +140,9 @@ class Rules {
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
     if (c_.llc.replication == Replication::selrep) {
       const std::uint32_t most = shadow ? sets : sets * slices;
+      require(c_.selrep.limit == DegreeLimit::slices || c_.noc.virtual_channels > 0,
+              "`selrep.limit` = replies counts at the routers of `noc.virtual_channels`, which are not there: set both, or "
+              "limit = slices");
       require(c_.selrep.directory_sets <= most, "`selrep.directory_sets` = {} exceeds the {} sets there are to sample",
               c_.selrep.directory_sets, most);
     }

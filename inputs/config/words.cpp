@@ -124,6 +124,14 @@ template <> std::span<const Word<DegreeTie>> words() {
   return list;
 }
 
+template <> std::span<const Word<DegreeLimit>> words() {
+  static constexpr auto list = std::to_array<Word<DegreeLimit>>({
+      {DegreeLimit::slices, "slices", "requests of the busiest slice, hits and memory, as published"},
+      {DegreeLimit::replies, "replies", "also what replies of slices lose to each other at the routers' outputs"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<ReplicaFlush>> words() {
   static constexpr auto list = std::to_array<Word<ReplicaFlush>>({
       {ReplicaFlush::everything, "everything", "all lines are written back and forgotten"},

@@ -28,6 +28,24 @@ DegreeBandwidth degree_bandwidth(const DegreeCounts& counts, std::uint32_t level
   return degree_bandwidth(slice_parallelism(std::span(counts.routed).subspan(level * slices, slices)), hit, b);
 }
 
+namespace {
+
+/// 1 - 1/k of the k slices that send to the same cluster.
+double others(std::uint32_t level, std::uint32_t levels) {
+  return 1 - 1.0 / static_cast<double>(1u << (levels - 1 - level));
+}
+
+}  // namespace
+
+double reply_conflict(const DegreeCounts& counts, std::uint32_t level, std::uint32_t levels) {
+  const auto all = static_cast<double>(counts.sending + counts.conflicts);
+  return all == 0 || level + 1 == levels ? 0 : static_cast<double>(counts.conflicts) / all / others(level, levels);
+}
+
+double reply_loss(double conflict, std::uint32_t level, std::uint32_t levels) {
+  return std::min(0.99, conflict * others(level, levels));
+}
+
 std::string degree_name(std::uint32_t level, std::uint32_t levels) {
   if (level == 0) return "shared";
   return level + 1 == levels ? "private" : fmt::format("degree_{}", 1u << level);

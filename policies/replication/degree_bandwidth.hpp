@@ -32,6 +32,15 @@ DegreeBandwidth degree_bandwidth(double parallelism, double hit, const SliceBand
 /// The same from counts; `level` is the logarithm of the degree.
 DegreeBandwidth degree_bandwidth(const DegreeCounts& counts, std::uint32_t level, const SliceBandwidth& b);
 
+/// What replies lose to each other (`selrep.limit` = replies, a variant of ours). Of a degree's replicas each serves its own
+/// clusters, so that k = slices / degree slices send to the same cluster, and one finds the way taken by another of them.
+/// With destinations at random that happens in proportion to 1 - 1/k. Here is the factor, from what was seen under one
+/// degree: the part of their time that slices with replies could not send them, as it would be with as many slices as one
+/// likes.
+double reply_conflict(const DegreeCounts& counts, std::uint32_t level, std::uint32_t levels);
+/// The part of that time under another degree.
+double reply_loss(double conflict, std::uint32_t level, std::uint32_t levels);
+
 /// `shared`, `degree_2`, .., `private`.
 std::string degree_name(std::uint32_t level, std::uint32_t levels);
 

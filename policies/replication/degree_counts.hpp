@@ -12,7 +12,10 @@ namespace atl {
 struct DegreeCounts {
   std::vector<std::uint64_t> sampled, hits;  ///< [level] level = log2 of the degree
   std::vector<std::uint64_t> routed;         ///< [level][slice of the router]
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, sampled, hits, routed); }
+  /// Cycles that the router's slices sent replies, and that they could not because another slice sent to the same cluster.
+  /// 0 unless `selrep.limit` = replies.
+  std::uint64_t sending = 0, conflicts = 0;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, sampled, hits, routed, sending, conflicts); }
 
   DegreeCounts& operator+=(const DegreeCounts& other) {
     const auto add = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
@@ -20,6 +23,7 @@ struct DegreeCounts {
       for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
     };
     add(sampled, other.sampled), add(hits, other.hits), add(routed, other.routed);
+    sending += other.sending, conflicts += other.conflicts;
     return *this;
   }
 };

@@ -12,11 +12,11 @@ namespace atl {
 namespace {
 
 /// Each chip has the degree of the most bandwidth for the next epoch (SelRep section III-C). The degree goes on from one
-/// kernel to the next, and so do epochs unless `selrep.restart` = kernel.
+/// kernel to the next, and so do epochs unless `selrep.restart` = kernel. `selrep.limit` = replies is ours.
 class Selrep final : public PolicyWithState<Selrep> {
  public:
   explicit Selrep(const SystemConfig& c)
-      : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips) {}
+      : c_(c), levels_(ReplicaMap(c).levels()), bandwidth_(slice_bandwidth(c)), level_(c.chips), conflict_(c.chips) {}
 
   Verdict at_kernel_start(std::size_t, Cycle start) override {
     const Cycle epoch = c_.selrep.epoch_cycles;
@@ -32,8 +32,9 @@ class Selrep final : public PolicyWithState<Selrep> {
     return Verdict{{std::move(d)}, modes(c_.selrep.epoch_cycles)};
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, fixed(level_), epoch_begin_);
+    state(a, fixed(level_), fixed(conflict_), epoch_begin_);
     for (const std::uint32_t level : level_) require_state(level < levels_);
+    for (const double conflict : conflict_) require_state(conflict >= 0);
   }
 
  private:
@@ -45,6 +46,9 @@ class Selrep final : public PolicyWithState<Selrep> {
   void choose(std::size_t chip, const DegreeCounts& counts, Decision& d) {
     const std::string prefix = level_.size() == 1 ? "" : fmt::format("chip{}.", chip);
     const bool known = !counts.sampled.empty() && counts.sampled[0] != 0;
+    const bool replies = c_.selrep.limit == DegreeLimit::replies;
+    // A private LLC has no conflicts, and tells nothing of other degrees': what was seen before holds.
+    if (known && replies && level_[chip] + 1 < levels_) conflict_[chip] = reply_conflict(counts, level_[chip], levels_);
     std::vector<double> total;
     for (std::uint32_t level = 0; known && level < levels_; ++level) {
       const DegreeBandwidth b = degree_bandwidth(counts, level, bandwidth_);
@@ -54,7 +58,9 @@ class Selrep final : public PolicyWithState<Selrep> {
                                        {name + ".b_hit", b.hits},
                                        {name + ".b_miss", b.misses},
                                        {name + ".bandwidth", b.total()}});
-      total.push_back(b.total());
+      const double loss = reply_loss(conflict_[chip], level, levels_);
+      if (replies) d.values.push_back({name + ".reply_loss", loss});
+      total.push_back(b.total() * (1 - loss));
     }
     if (known) level_[chip] = best(total);
     const double sampled = known ? static_cast<double>(counts.sampled[0]) : 0;
@@ -83,6 +89,7 @@ class Selrep final : public PolicyWithState<Selrep> {
   const std::uint32_t levels_;
   const SliceBandwidth bandwidth_;
   std::vector<std::uint32_t> level_;  ///< [chip]
+  std::vector<double> conflict_;      ///< [chip] reply_conflict(); 0 unless `selrep.limit` = replies
   Cycle epoch_begin_ = 0;
 };
 

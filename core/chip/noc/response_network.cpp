@@ -12,6 +12,8 @@ ResponseNetwork::ResponseNetwork(Context& c)
   const std::uint32_t ports = c.machine.cluster_ports, routers = config.noc.memory_routers;
   routers_.emplace(Routers{{config.llc.slices, ports, config.llc.slices / routers, window, held, held},
                            {ports, config.sm.count, routers, window, held, VcRouter::kNoLimit}});
+  if (config.llc.replication == Replication::selrep && config.selrep.limit == DegreeLimit::replies)
+    conflict_since_.assign(config.llc.slices / routers, kNever);
 }
 
 void ResponseNetwork::pump(std::uint32_t port) {
@@ -41,7 +43,11 @@ Cycle ResponseNetwork::passage(const Packet& p) const {
 }
 
 auto ResponseNetwork::cross() {
-  return [this](std::uint32_t, std::uint32_t port, const Packet& p) {
+  return [this](std::uint32_t slice, std::uint32_t port, const Packet& p) {
+    if (slice < conflict_since_.size()) {
+      const Cycle since = std::exchange(conflict_since_[slice], kNever);
+      c_.degrees.reply(passage(p), since == kNever ? 0 : c_.now() - since);
+    }
     c_.schedule(c_.now() + passage(p), EventKind::response_arrive, port, 0, p);
   };
 }
@@ -58,10 +64,20 @@ auto ResponseNetwork::deliver() {
   };
 }
 
-void ResponseNetwork::inject(std::uint32_t slice, const Packet& p) { routers_->memory.arrive(slice, p, port_of(), cross()); }
+/// Notes when a conflict of a slice begins; it ends when a packet of the slice passes.
+void ResponseNetwork::watch(std::uint32_t slice) {
+  if (slice < conflict_since_.size() && conflict_since_[slice] == kNever && routers_->memory.conflict(slice, port_of()))
+    conflict_since_[slice] = c_.now();
+}
+
+void ResponseNetwork::inject(std::uint32_t slice, const Packet& p) {
+  routers_->memory.arrive(slice, p, port_of(), cross());
+  watch(slice);
+}
 
 void ResponseNetwork::on_crossed(std::uint32_t port, const Packet& p) {
   routers_->memory.finish(p.slice, port_of(), cross());
+  watch(p.slice);
   routers_->cluster.arrive(port, p, sm_of(), deliver());
 }
 

@@ -39,7 +39,7 @@ class ResponseNetwork {
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, fixed(port_));
-    if (routers_) state(a, routers_->memory, routers_->cluster);
+    if (routers_) state(a, routers_->memory, routers_->cluster, fixed(conflict_since_));
   }
 
   /// state_check.cpp; `crossing`: [slice] packets that pass the first router, `arriving`: [port] the second.
@@ -65,6 +65,7 @@ class ResponseNetwork {
   void on_crossed(std::uint32_t port, const Packet& p);
   void on_delivered(std::uint32_t port);
   Cycle passage(const Packet& p) const;
+  void watch(std::uint32_t slice);
   auto cross();
   auto deliver();
   auto port_of() const {
@@ -77,6 +78,7 @@ class ResponseNetwork {
   Context& c_;
   std::vector<Port> port_;
   std::optional<Routers> routers_;
+  std::vector<Cycle> conflict_since_;  ///< [slice of the first router] kNever: none; empty: nobody wants to know
 };
 
 }  // namespace atl

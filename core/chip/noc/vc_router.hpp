@@ -42,6 +42,14 @@ class VcRouter {
   }
   std::uint32_t inputs() const { return static_cast<std::uint32_t>(in_.size()); }
   const Fifo<Packet>& queue(std::uint32_t input) const { return in_[input].fifo; }
+  /// Whether an input has packets, and none passes because another's passes to the same output.
+  template <class OutputOf> bool conflict(std::uint32_t input, OutputOf&& output_of) const {
+    const Input& in = in_[input];
+    if (in.busy) return false;
+    for (std::size_t k = 0; k < window(in); ++k)
+      if (out_[output_of(in.fifo.at(k))].busy) return true;
+    return false;
+  }
 
   /// A packet enters. `output_of(packet)`.
   template <class OutputOf, class Begin>

@@ -46,6 +46,10 @@ class DegreeProfiler {
       counts_.hits[level] += shadow_ ? tags_.access(level, map_.slice(shared, cluster, level), k, line) : hits >> level & 1;
     }
   }
+  /// A slice of the router sends a reply for so many cycles, before which it was kept from it for so many.
+  void reply(Cycle sending, Cycle conflict) {
+    if (on_) counts_.sending += sending, counts_.conflicts += conflict;
+  }
   /// What was counted since last taken. Tags stay.
   DegreeCounts take() {
     DegreeCounts taken = zero();

@@ -1,4 +1,5 @@
 #include "inputs/workload/selection.hpp"
+#include "inputs/workload/workload_files.hpp"
 
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"

@@ -123,6 +123,38 @@ TEST_CASE("degrees within selrep.margin of the best bandwidth are alike, and sel
         "degree_8");
 }
 
+TEST_CASE("selrep.limit = replies: what slices lose to each other is foretold from what it is under the present degree") {
+  // Of 16 slices that send to a cluster a reply meets one of 15 others in 15 cases of 16, of 4 in 3 of 4, of one never.
+  DegreeCounts counts = evenly({950, 940, 930, 880, 700});
+  counts.sending = 1700, counts.conflicts = 300;  // 0.15
+  CHECK(reply_conflict(counts, 0, 5) == doctest::Approx(0.16));
+  CHECK(reply_conflict(counts, 2, 5) == doctest::Approx(0.2));
+  CHECK(reply_conflict(counts, 4, 5) == 0);
+  CHECK(reply_loss(0.16, 0, 5) == doctest::Approx(0.15));
+  CHECK(reply_loss(0.16, 3, 5) == doctest::Approx(0.08));
+  CHECK(reply_loss(0.16, 4, 5) == 0);
+  // As published misses cost from 21 % on: 1, 1, 1, 1 and .91 of the slices' bandwidth. Degree 8 loses .08 to conflicts,
+  // which leaves .92; shared .85.
+  const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.limit=replies"}));
+  policy->at_kernel_start(0, 0);
+  CHECK(policy->at_epoch_end(report({counts}).at(20000, 20000))->decisions[0].choice == "degree_8");
+  // Now degree 8 is in force: half of 0.16 is what it must see. More, and private is the better one.
+  counts.conflicts = 148;
+  CHECK(policy->at_epoch_end(report({counts}).at(40000, 20000))->decisions[0].choice == "degree_8");
+  counts.conflicts = 250;
+  CHECK(policy->at_epoch_end(report({counts}).at(60000, 20000))->decisions[0].choice == "private");
+  // A private LLC sees none, and goes on with what it knows.
+  counts.conflicts = 0;
+  CHECK(policy->at_epoch_end(report({counts}).at(80000, 20000))->decisions[0].choice == "private");
+  // Without the key conflicts change nothing.
+  const auto published = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep"}));
+  published->at_kernel_start(0, 0);
+  counts.conflicts = 1000;
+  CHECK(published->at_epoch_end(report({counts}).at(20000, 20000))->decisions[0].choice == "shared");
+  CHECK_THROWS_AS(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.limit=replies", "noc.virtual_channels=0"}),
+                  InputError);
+}
+
 TEST_CASE(
     "selrep.restart = kernel: each kernel has whole epochs and a directory of its own, and begins with the last degree") {
   const auto policy = make_selrep(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.restart=kernel"}));

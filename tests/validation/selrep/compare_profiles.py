@@ -43,13 +43,18 @@ VARIANTS = {
     "selrep_flush": (*BEST_WITHIN, "selrep.flush=replicas"),
     "selrep_shadow": (*BEST_WITHIN, "selrep.flush=replicas", "selrep.directory=shadow_tags", "selrep.directory_sets=1"),
     "selrep_restart": (*SELREP, "selrep.restart=kernel"),
+    "selrep_replies": (*SELREP, "selrep.restart=kernel", "selrep.limit=replies"),
+    "selrep_replies_shadow": (*SELREP, "selrep.restart=kernel", "selrep.limit=replies", "selrep.flush=replicas",
+                              "selrep.directory=shadow_tags", "selrep.directory_sets=1"),
     **{f"{d}_kept": (f"llc.replication={d}", "selrep.flush=replicas") for d in ("degree_4", "degree_8", "private")},
 }
 FIRST = ("shared", "private", "selrep", "selrep_margin", "degree_4", "degree_2", "degree_8", "adaptive")
 KEPT = ("degree_8_kept", "selrep_flush", "private_kept", "degree_4_kept")
-REST = ("selrep_shadow", "selrep_flush", "selrep_restart")
+REST = ("selrep_shadow", "selrep_flush", "selrep_restart", "selrep_replies", "selrep_replies_shadow")
 OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest degree within 2 %",
-        "selrep_flush": "and only replicas flushed", "selrep_shadow": "and shadow tags"}
+        "selrep_flush": "and only replicas flushed", "selrep_shadow": "and shadow tags",
+        "selrep_replies": "restart per kernel and replies' conflicts",
+        "selrep_replies_shadow": "and only replicas flushed and shadow tags"}
 
 # Constants of a profile that are varied, for some configurations and organisations.
 CONDITIONS: dict[str, dict[str, float]] = {
