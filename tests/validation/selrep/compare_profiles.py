@@ -54,7 +54,7 @@ REST = ("selrep_shadow", "selrep_flush", "selrep_restart", "selrep_replies", "se
 OURS = {"selrep_restart": "restart per kernel", "selrep_margin": "and highest degree within 2 %",
         "selrep_flush": "and only replicas flushed", "selrep_shadow": "and shadow tags",
         "selrep_replies": "restart per kernel and replies' conflicts",
-        "selrep_replies_shadow": "and only replicas flushed and shadow tags"}
+        "selrep_replies_shadow": "replies' conflicts, shadow tags, only replicas flushed"}
 
 # Constants of a profile that are varied, for some configurations and organisations.
 CONDITIONS: dict[str, dict[str, float]] = {
