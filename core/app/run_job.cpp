@@ -59,7 +59,7 @@ std::string common_digest(Transport& t, const RunJob& job) {
   std::vector<std::uint64_t> pieces(files->pieces());
   for (std::size_t p = 0; p < pieces.size(); ++p)
     pieces[p] = std::stoull(read[together[p % together.size()]].substr(p / together.size() * 16, 16), nullptr, 16);
-  const std::string digest = files->digest(pieces, job.kernels, job.ctas);
+  std::string digest = files->digest(pieces, job.kernels, job.ctas);
   const auto all = t.all_gather(digest);
   run_collectively(t, [&] {
     if (together[0] == rank && digest != all[0])

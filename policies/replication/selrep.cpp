@@ -59,7 +59,7 @@ class Selrep final : public PolicyWithState<Selrep> {
                                        {name + ".b_miss", b.misses},
                                        {name + ".bandwidth", b.total()}});
       const double loss = reply_loss(conflict_[chip], level, levels_);
-      if (replies) d.values.push_back({name + ".reply_loss", loss});
+      if (replies) d.values.emplace_back(name + ".reply_loss", loss);
       total.push_back(b.total() * (1 - loss));
     }
     if (known) level_[chip] = best(total);
