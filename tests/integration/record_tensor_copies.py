@@ -105,7 +105,8 @@ class TensorCopies(RecordTest):
         lib = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64")
         binary = self.compiled(TILES, "-std=c++17", "-arch=compute_90", "-code=compute_90",
                                "-L" + os.path.join(lib, "stubs"), "-lcuda")
-        for options in ([], ["--check"], ["--schedule-seed", "3"]):
+        choices: list[list[str]] = [[], ["--check"], ["--schedule-seed", "3"]]
+        for options in choices:
             outcome = self.record(binary, options=[*options, "--force"])
             self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
             self.assertEqual(self.kernels_in_trace(outcome), 20)
