@@ -43,6 +43,7 @@ class DeviceCall {
     DeviceWork work;
     work.kind = DeviceWork::Kind::set, work.tail = argument(3) == kTailStream;
     work.to = argument(0), work.value = static_cast<std::uint8_t>(argument(1)), work.bytes = argument(2);
+    if (own(work.to)) return fail(kInvalidValue);
     queue_.work.push_back(std::move(work));
     return kSuccess;
   }
@@ -50,6 +51,7 @@ class DeviceCall {
     DeviceWork work;
     work.kind = DeviceWork::Kind::copy, work.tail = argument(4) == kTailStream;
     work.to = argument(0), work.from = argument(1), work.bytes = argument(2);
+    if (own(work.to) || own(work.from)) return fail(kInvalidValue);
     queue_.work.push_back(std::move(work));
     return kSuccess;
   }
@@ -87,6 +89,8 @@ class DeviceCall {
   std::uint64_t error_name() { return text(queue_.error_name); }
 
  private:
+  /// Shared or local memory of the thread, which is gone by the time of the copy.
+  static bool own(std::uint64_t address) { return (address & kWindowMask) != 0; }
   std::pair<std::uint64_t, std::uint32_t> thread() const { return {w_.cta->number, w_.number * kLanes + lane_}; }
   std::uint64_t argument(std::size_t n, std::uint32_t at, std::uint32_t bytes) const {
     if (n >= site_.arguments.size())

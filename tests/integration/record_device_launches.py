@@ -39,6 +39,9 @@ __global__ void root(int* p) {
   cudaMemsetAsync(p, 3, 8, s);
   cudaMemcpyAsync(p + 2, p, 8, cudaMemcpyDeviceToDevice, s);
   good &= cudaGetLastError() == cudaSuccess;
+  int own[2] = {1, 2};  // gone by the time of the copy
+  good &= cudaMemcpyAsync(p, own, 8, cudaMemcpyDeviceToDevice, s) == cudaErrorInvalidValue;
+  good &= cudaGetLastError() == cudaErrorInvalidValue;
   leaf<<<1, 2048>>>(0, Odd{});  // too many threads
   good &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration && cudaGetLastError() == cudaErrorInvalidConfiguration;
   good &= cudaGetLastError() == cudaSuccess;

@@ -150,7 +150,14 @@ int main() {
   EXPECT(moved == 6);
   EXPECT(cuMemcpyDtoH(&moved, at + piece, 4) == CUDA_ERROR_INVALID_VALUE);
   EXPECT(cuMemAddressFree(at, 4 * piece) == CUDA_ERROR_INVALID_VALUE);  // memory is behind it
+  // Access comes and goes, and what is there stays, also of memory that goes with its addresses.
   OK(cuMemRelease(first));
+  for (auto flags : {CU_MEM_ACCESS_FLAGS_PROT_NONE, CU_MEM_ACCESS_FLAGS_PROT_READ, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}) {
+    access.flags = flags, moved = 0;
+    OK(cuMemSetAccess(at, piece, &access, 1));
+    EXPECT(cuMemcpyDtoH(&moved, at, 4) == (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS));
+    EXPECT(moved == (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ? 0 : 6));
+  }
   OK(cuMemUnmap(at, piece));
   EXPECT(cuMemMap(at, piece, 0, first, 0) == CUDA_ERROR_INVALID_VALUE);
   OK(cuMemUnmap(at + 2 * piece, piece));

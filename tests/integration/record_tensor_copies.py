@@ -47,11 +47,13 @@ static CUtensorMap map_of(int* p, cuuint64_t w, cuuint64_t h, CUtensorMapSwizzle
   CUtensorMap m;
   cuuint64_t size[] = {w, h}, stride[] = {40 * 4};
   cuuint32_t box[] = {W, H}, step[] = {1, 1};
+  auto type = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
   auto encode = [&] {
-    return cuTensorMapEncodeTiled(&m, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, p, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+    return cuTensorMapEncodeTiled(&m, type, 2, p, size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                   swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };
-  step[1] = 2;
+  EXPECT(encode() == CUDA_ERROR_NOT_SUPPORTED);  // would be rounded on the way
+  type = CU_TENSOR_MAP_DATA_TYPE_INT32, step[1] = 2;
   EXPECT(encode() == CUDA_ERROR_NOT_SUPPORTED);
   step[1] = 1, stride[0] = 40;
   EXPECT(encode() == CUDA_ERROR_INVALID_VALUE);  // rows that do not begin at 16 bytes

@@ -12,16 +12,18 @@ namespace {
 using ptx::TensorMap;
 using ptx::Type;
 
-/// CUtensorMapDataType, by number: none for those of four and six bits.
-constexpr Type kTypes[] = {Type::u8,  Type::u16, Type::u32,  Type::s32, Type::u64, Type::s64, Type::f16,
-                           Type::f32, Type::f64, Type::bf16, Type::f32, Type::f32, Type::f32};
+/// CUtensorMapDataType, by number: none for those that a copy changes (tf32, and f32 without denormals) and of less than
+/// eight bits.
+constexpr Type kTypes[] = {Type::u8,  Type::u16, Type::u32, Type::s32, Type::u64,
+                           Type::s64, Type::f16, Type::f32, Type::f64, Type::bf16};
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32, kMostStride = std::uint64_t{1} << 40;
 constexpr std::uint32_t kMostBox = 256;
 enum : int { kNoInterleave = 0, kMostSwizzle = 3 };
 
 bool encode(TensorMap& map, unsigned dimensions, const std::uint64_t* sizes, const std::uint64_t* strides,
             const std::uint32_t* box) {
-  if (map.address % 16 != 0) return false;
+  const bool real = map.type == Type::f16 || map.type == Type::bf16 || map.type == Type::f32 || map.type == Type::f64;
+  if (map.address % 16 != 0 || (map.fill == TensorMap::Fill::nan && !real)) return false;
   for (unsigned d = 0; d < dimensions; ++d) {
     if (sizes[d] == 0 || sizes[d] > kMostElements || box[d] == 0 || box[d] > kMostBox) return false;
     map.size[d] = sizes[d], map.box[d] = box[d];
@@ -37,7 +39,7 @@ bool encode(TensorMap& map, unsigned dimensions, const std::uint64_t* sizes, con
 
 extern "C" {
 
-/// Boxes that leave elements out, interleaved layouts, and elements below a byte are refused.
+/// Boxes that leave elements out and interleaved layouts are refused, and elements as above.
 int cuTensorMapEncodeTiled(void* out, int type, unsigned dimensions, void* address, const std::uint64_t* sizes,
                            const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* element_strides,
                            int interleave, int swizzle, int /*l2_promotion*/, int fill) {

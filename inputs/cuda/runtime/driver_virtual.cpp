@@ -25,7 +25,7 @@ struct AccessDescription {
   int flags;
 };
 static_assert(sizeof(AllocationProperties) == 32 && sizeof(AccessDescription) == 12);
-enum : int { kPinned = 1, kOnDevice = 1, kReadWrite = 3 };
+enum : int { kPinned = 1, kOnDevice = 1, kNoAccess = 0, kReadWrite = 3 };
 
 bool whole(std::uint64_t size) { return size > 0 && size % kGranularity == 0; }
 
@@ -70,11 +70,11 @@ bool show(Runtime& r, PhysicalMemory& m) {
   return true;
 }
 
-/// What it holds stays its own, for where it is mapped next.
-void hide(Runtime& r, PhysicalMemory& m) {
+/// `keep`: what it holds stays its own, for when it is accessible again.
+void hide(Runtime& r, PhysicalMemory& m, bool keep) {
   if (!m.accessible) return;
   const char* begin = reinterpret_cast<const char*>(m.mapped_at);
-  if (!m.released) m.bytes.assign(begin, begin + m.size);
+  if (keep) m.bytes.assign(begin, begin + m.size);
   r.code.unmap(m.mapped_at);
   m.accessible = false;
 }
@@ -153,7 +153,7 @@ int cuMemMap(std::uint64_t at, std::size_t size, std::size_t offset, std::uint64
 int cuMemUnmap(std::uint64_t at, std::size_t size) {
   return driver_call([&](Runtime& r) -> int {
     const bool all = for_mapped(r, at, size, [&](auto memory) {
-      hide(r, memory->second);
+      hide(r, memory->second, !memory->second.released);
       memory->second.mapped_at = 0;
       if (memory->second.released) r.physical.erase(memory);
       return true;
@@ -168,13 +168,13 @@ int cuMemSetAccess(std::uint64_t at, std::size_t size, const AccessDescription* 
     bool open = false;
     for (std::size_t i = 0; i < count; ++i) {
       if (d[i].location.type != kOnDevice || !has_device(r, d[i].location.id)) return kInvalidDevice;
-      if (d[i].flags != kReadWrite) continue;
+      if (d[i].flags == kNoAccess) continue;  // that stores to memory for reading fail is not seen here
       open = true;
       r.pool_peers[static_cast<unsigned>(d[i].location.id)] |= std::uint64_t{1} << r.arena.device_of(at);
     }
     const bool all = for_mapped(r, at, size, [&](auto memory) {
       if (open) return show(r, memory->second);
-      hide(r, memory->second);
+      hide(r, memory->second, true);
       return true;
     });
     return all ? kSuccess : kInvalidValue;
