@@ -169,7 +169,7 @@ void check_options(const RunJob& job, int ranks) {
                        "says nothing of data that launches share: use it without observe.sharing and observe.sm_sharing");
   }
   if (!job.check) return;
-  if (ranks > 1)
+  if (ranks > 1 || job.chip_threads > 1)
     throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
   if (job.config.observe.sharing)
     throw InputError("--check", "and observe.sharing look at the same events: use one of them");
@@ -267,6 +267,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
 
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
+  options.chip_threads.count = job.chip_threads;
   if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
@@ -343,14 +344,15 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   }
 }
 
-int run_on_ranks(Transport& t, int threads, const std::function<int(Transport&)>& on_rank) {
-  if (threads == 1) return on_rank(t);
+int run_on_ranks(Transport& t, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank) {
+  if (plan.threads == 1) return on_rank(t, 1);
   run_collectively(t, [&] {
     if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
   });
   int code = 0;
-  run_threads(threads, [&](Transport& thread) {
-    const int mine = on_rank(thread);
+  if (!plan.mapped && plan.chips() == 1) return on_rank(t, static_cast<unsigned>(plan.threads));
+  run_threads(plan.threads, [&](Transport& thread) {
+    const int mine = on_rank(thread, 1);
     if (thread.rank() == 0) code = mine;
   });
   return code;

@@ -21,6 +21,7 @@ struct RunJob {
   std::string output, map;
   std::string command, started_at;  ///< of the run's first part
   Cycle max_cycles = kNever;
+  unsigned chip_threads = 1;  ///< that may work on one chip
   bool force = false, quiet = false, check = false;
   std::optional<SamplingOptions> sample;  ///< not all launches are simulated
   bool strict = false;                    ///< an incomplete trace is an error
@@ -36,8 +37,15 @@ inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15, kExitInterru
 /// Collective: every rank has the same job. Returns the exit code.
 int run_job(Transport& transport, RunJob job, const std::string& host);
 
-/// Runs `on_rank` on the ranks of the program: those of mpirun, or `threads` of this process.
-int run_on_ranks(Transport& transport, int threads, const std::function<int(Transport&)>& on_rank);
+/// Threads as they were asked for, of a system of so many chips.
+struct ThreadPlan {
+  int threads = 1;
+  std::function<std::uint32_t()> chips;  ///< called if there are several threads
+  bool mapped = false;                   ///< the user says where each process is
+};
+/// Runs `on_rank(rank, threads of a chip)` on the ranks of the program: those of mpirun, or threads of this process. One
+/// chip is no two ranks: its threads share it.
+int run_on_ranks(Transport& transport, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank);
 
 /// `2026-11-20T12:00:00Z`
 std::string time_of_day();

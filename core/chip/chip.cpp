@@ -7,13 +7,15 @@
 
 namespace atl {
 
-Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload)
+Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload, const ChipThreads& threads)
     : LogicalProcess(id, std::move(edges)),
       c_{.machine = machine, .chip = static_cast<std::uint8_t>(id)},
+      uncore_(threads.count > 1 && can_halve(machine) ? std::make_optional<Context>(Context{machine, c_.chip})
+                                                      : std::nullopt),
       workload_(workload),
       links_(c_, this->edges()),
       requests_(c_, links_.directions()),
-      responses_(c_),
+      responses_(uncore()),
       cluster_(c_, requests_),
       dispatcher_(machine.config.partition.cta_to_sm, machine.config.sm.count, machine.config.noc.sms_per_cluster,
                   machine.config.partition.bcs_block),
@@ -24,22 +26,25 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   for (std::uint16_t i = 0; i < config.sm.count; ++i) sms_.emplace_back(c_, requests_, i);
   const std::uint32_t slices = config.llc.slices + config.l2.slices;
   slices_.reserve(slices);
-  for (std::uint32_t i = 0; i < slices; ++i) slices_.emplace_back(c_, static_cast<std::uint16_t>(i), links_.directions());
-  for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(c_, i);
+  for (std::uint32_t i = 0; i < slices; ++i)
+    slices_.emplace_back(uncore(), static_cast<std::uint16_t>(i), links_.directions());
+  for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(uncore(), i);
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
   if (machine.home_directory) agent_.emplace(c_).connect(slices_);
   for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_, agent_ ? &*agent_ : nullptr);
-  if (!machine.has_l2) return;
-  for (LlcSlice& s : llc()) s.connect(l2().data());
-  for (LlcSlice& s : l2()) s.connect(llc().data());
+  if (machine.has_l2) {
+    for (LlcSlice& s : llc()) s.connect(l2().data());
+    for (LlcSlice& s : l2()) s.connect(llc().data());
+  }
+  if (uncore_) halves_.emplace(ChipHalves::lookahead_of(machine), threads.always, workload), part_halves();
 }
 
 // ---- Events ----
 
 void Chip::run_until(Cycle end) {
-  if (phase_ == Phase::stopped) return c_.queue.clear();
+  if (phase_ == Phase::stopped) return halves_ ? halves_->clear() : c_.queue.clear();
   while (census_schedule_.next() < end) {
     run_events(census_schedule_.next());
     take_census(end);
@@ -48,22 +53,21 @@ void Chip::run_until(Cycle end) {
 }
 
 void Chip::run_events(Cycle end) {
+  if (halves_) return run_halves(end);
   c_.queue.run_until(
-      end,
-      [this](Cycle at, const Event& e) {
-        digest_.add(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^
-                        std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
-                    e.packet.word1());
-        if (c_.observer != nullptr) [[unlikely]]
-          c_.observer->on_event(c_, e);
-        handle(e);
-        if (change_ != Change::none) [[unlikely]] {
-          advance_change();
-        } else if (phase_ >= Phase::draining) [[unlikely]] {
-          advance_phase();
-        }
-      },
-      [this](const Event& next) { prefetch(next); });
+      end, [this](Cycle at, const Event& e) { on_event(at, e); }, [this](const Event& next) { prefetch(next); });
+}
+
+void Chip::on_event(Cycle at, const Event& e) {
+  digest_.add(hash_of(at, e));
+  if (c_.observer != nullptr) [[unlikely]]
+    c_.observer->on_event(c_, e);
+  handle(e);
+  if (change_ != Change::none) [[unlikely]] {
+    advance_change();
+  } else if (phase_ >= Phase::draining) [[unlikely]] {
+    advance_phase();
+  }
 }
 
 /// A chip's state is larger than the host's caches, and an event touches it at random places.
@@ -110,7 +114,7 @@ void Chip::handle(const Event& e) {
     case EventKind::response_port:
       return responses_.on_port(e.index);
     case EventKind::response_arrive:
-      sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
+      if (!uncore_) sms_[p.sm].prefetch(p);  // the fill follows in a few cycles
       responses_.on_arrive(e.index, p);
       if (responses_.routed()) slices_[p.slice].on_out();  // whose input has room again
       return;
@@ -216,6 +220,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
   require_course(phase_ == Phase::idle && kernel < workload_.kernels().size());
   for (const Sm& sm : sms_) require_course(sm.empty());
+  add_up_counters();
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
@@ -246,6 +251,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   ctas_ = ctas_of(info);
   to_run_ = ctas_->count();
   dispatcher_.begin_kernel(to_run_, slots);
+  if (halves_) halves_->ahead.begin(kernel, *ctas_, 0);
   std::fill(free_slots_.begin(), free_slots_.end(), slots);
   for (Sm& sm : sms_) sm.begin_kernel(warps);
   cluster_.begin_kernel();
@@ -255,7 +261,8 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   phase_ = Phase::running;
   if (!sampling_) {
     sampling_ = true;
-    c_.schedule((c_.now() / config.control.sample_cycles + 1) * config.control.sample_cycles, EventKind::sample, 0);
+    schedule_for_all((c_.now() / config.control.sample_cycles + 1) * config.control.sample_cycles,
+                     {{}, 0, EventKind::sample});
   }
   dispatch();
 }
@@ -271,7 +278,8 @@ void Chip::dispatch() {
   if (last_dispatch_ != c_.now() && dispatched_ < to_run_) {
     if (const auto sm = dispatcher_.next_sm(free_slots_)) {
       const std::uint64_t cta = ctas_->nth(dispatched_++);
-      workload_.load_cta(kernel_, cta, sms_[*sm].next_program());
+      CtaProgram& program = sms_[*sm].next_program();
+      halves_ ? halves_->ahead.take(program) : workload_.load_cta(kernel_, cta, program);
       --free_slots_[*sm];
       sms_[*sm].start_cta(cta);
       last_dispatch_ = c_.now();
@@ -285,6 +293,7 @@ void Chip::dispatch() {
 void Chip::curtail() {
   if (phase_ != Phase::running) return;
   to_run_ = dispatched_;
+  kernel_lasts_until_ = 0;
   dispatch();
 }
 
@@ -361,6 +370,7 @@ void Chip::flush_slices(const KernelEndFlush& flush) {
 
 void Chip::end_kernel() {
   phase_ = Phase::idle, enter_span(Span::idle);
+  add_up_counters();
   const Counters d = c_.count - at_kernel_start_;
   tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}});
 }
@@ -371,7 +381,7 @@ void Chip::receive(const ControlMessage& message) {
   if (phase_ == Phase::stopped) return;
   Event e{{}, 0, EventKind::control};
   e.packet.token = parked_.put(message);
-  c_.schedule(message.arrival, e);
+  schedule_for_all(message.arrival, e);
 }
 
 void Chip::on_control(std::uint32_t parked) {

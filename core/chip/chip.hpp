@@ -6,6 +6,7 @@
 
 #include "comm/control_message.hpp"
 #include "core/chip/base/census.hpp"
+#include "core/chip/chip_halves.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
 #include "core/chip/dram/dram_channel.hpp"
@@ -30,14 +31,17 @@ namespace atl {
 /// One GPU chip: wires its components, drives them by events, and runs the kernels that the controller launches.
 class Chip final : public LogicalProcess {
  public:
-  Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload);
+  /// With several threads, a chip that can_halve() is run by two, and cannot be observed.
+  Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& workload, const ChipThreads& threads = {});
+  /// Of a system of one chip: whatever goes from its SMs to the rest of it takes a while, and nothing goes to links.
+  static bool can_halve(const Machine& machine);
 
   void receive(std::span<const Message> messages) override { links_.receive(messages); }
   void receive(const ControlMessage& message) override;
   void run_until(Cycle end) override;
-  Cycle next_event() const override { return c_.queue.next(); }
+  Cycle next_event() const override { return halves_ ? halves_->next() : c_.queue.next(); }
   std::uint64_t digest() const override { return digest_.value(); }
-  std::uint64_t events() const override { return c_.queue.handled(); }
+  std::uint64_t events() const override { return halves_ ? halves_->handled_events() : c_.queue.handled(); }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
   /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
@@ -51,6 +55,8 @@ class Chip final : public LogicalProcess {
   template <class See> void for_each_line(See&& see) const {
     for (const LlcSlice& s : slices_) s.for_each_line(see);
   }
+  /// Cycles in which two threads ran it.
+  Cycle cycles_apart() const { return halves_ ? halves_->cycles_apart : 0; }
   /// No request, response or line is under way, and all credits are where they belong.
   bool drained() const;
 
@@ -74,6 +80,7 @@ class Chip final : public LogicalProcess {
   /// `waiting`: drained, until all chips are. `emptying`: the L2.
   enum class Phase : std::uint8_t { idle, running, waiting, draining, emptying, flushing, stopped };
 
+  void on_event(Cycle at, const Event& e);
   void handle(const Event& e);
   void prefetch(const Event& e) const;
   void resume(const Event& e);
@@ -96,6 +103,27 @@ class Chip final : public LogicalProcess {
   void send_touches();
   void fill_l1(const Event& e);
   void run_events(Cycle end);
+  /// Schedules what concerns the whole chip.
+  void schedule_for_all(Cycle at, const Event& e) {
+    c_.schedule(at, e);
+    if (halves_) halves_->together_at(at);
+  }
+  // chip_halves.cpp
+  void run_halves(Cycle end);
+  Cycle apart_until(Cycle from, Cycle end);
+  bool kernel_lasts(Cycle now, Cycle cycles);
+  void run_together(Cycle end);
+  void run_apart(Cycle end);
+  void run_cores(Cycle end);
+  void run_uncore();
+  void wait_for_room(std::size_t crossings, bool uncore);
+  void join_halves();
+  void part_halves();
+  void tell_uncore();
+  /// What slices, memory and response crossbar see of the chip.
+  Context& uncore() { return uncore_ ? *uncore_ : c_; }
+  /// The counters of the whole chip are in c_ afterwards.
+  void add_up_counters();
   // chip_modes.cpp
   void obey(const Modes& modes);
   void send_epoch(std::uint32_t of_modes);
@@ -134,6 +162,7 @@ class Chip final : public LogicalProcess {
   }
 
   Context c_;
+  std::optional<Context> uncore_;  ///< of a chip that two threads run; c_ is the cores' then
   Workload& workload_;
   Digest digest_;
   Links links_;
@@ -169,6 +198,10 @@ class Chip final : public LogicalProcess {
   Span span_ = Span::idle;
   Cycle span_since_ = 0;
   std::array<std::array<std::uint64_t, kLatencyBuckets>, kOrigins> latency_{};
+  std::uint32_t last_sm_ = 0, last_warp_ = 0;  ///< of the warps that were looked at, the one with most to do
+  Cycle kernel_lasts_until_ = 0;               ///< at least
+  Cycle apart_from_ = 0;                       ///< the kernel was nearly over: not before this is it worth another look
+  std::optional<ChipHalves> halves_;           ///< last: its thread ends before what it works on
 };
 
 }  // namespace atl

@@ -10,37 +10,41 @@ void Chip::obey(const Modes& m) {
   const bool changed = std::exchange(c_.role, m.llc) != m.llc;
   c_.local_ways = m.local_ways;
   c_.profiler.turn(m.profile, changed);
+  if (uncore_) uncore_->profiler.turn(m.profile, changed);
   c_.replication = m.replication;
   if (agent_) agent_->cover(m.range_bytes);
   replicated_ |= m.replication.level != 0;
-  c_.degrees.turn(m.replication.profile, m.replication.restart);
+  uncore().degrees.turn(m.replication.profile, m.replication.restart);
+  tell_uncore();
   ++modes_taken_;
   epoch_cycles_ = m.epoch_cycles;
+  add_up_counters();
   at_epoch_start_ = c_.count;
   if (epoch_cycles_ == 0) return;
   Event e{{}, 0, EventKind::epoch};
   e.packet.token = modes_taken_;
-  c_.schedule(c_.now() + epoch_cycles_, e);
+  schedule_for_all(c_.now() + epoch_cycles_, e);
 }
 
 /// Epochs run on until other modes come, whether or not this chip still has CTAs: the controller waits for all chips.
 void Chip::send_epoch(std::uint32_t of_modes) {
   if (of_modes != modes_taken_ || phase_ == Phase::stopped) return;
+  add_up_counters();
   const Counters d = c_.count - std::exchange(at_epoch_start_, c_.count);
   EpochBody body;
   body.modes = of_modes;
   body.end = c_.now();
   body.counters.assign(d.value.begin(), d.value.end());
-  const LlcProfiler& p = c_.profiler;
+  const LlcProfiler& p = uncore().profiler;
   if (p.on()) {
-    body.at_home = p.at_home, body.at_requester = p.at_requester;
+    body.at_home = p.at_home, body.at_requester = c_.profiler.at_requester;
     body.crd_requests = p.crd_requests, body.crd_hits = p.crd_hits;
   }
-  if (c_.degrees.on()) body.degrees = c_.degrees.take();
+  if (DegreeProfiler& degrees = uncore().degrees; degrees.on()) body.degrees = degrees.take();
   tell_controller(ControlKind::epoch_report, body);
   Event e{{}, 0, EventKind::epoch};
   e.packet.token = of_modes;
-  c_.schedule(c_.now() + epoch_cycles_, e);
+  schedule_for_all(c_.now() + epoch_cycles_, e);
 }
 
 void Chip::pause() {
@@ -53,6 +57,7 @@ void Chip::pause() {
 void Chip::flush_for_change(const ModeStep& step) {
   require_course(step.from <= LlcRole::split && step.to <= LlcRole::split);
   c_.role = step.from;
+  tell_uncore();
   change_ = Change::flushing;
   flush_slices(step_flush(c_.machine, step));
 }

@@ -17,13 +17,15 @@ void Chip::send_sample() {
     c_.count[Counter::l2_local_lines] += local;
     c_.count[Counter::l2_remote_lines] += remote;
   }
+  add_up_counters();
   const Counters d = c_.count - sampled_;
   sampled_ = c_.count;
   tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}, look()});
-  c_.schedule(c_.now() + c_.machine.config.control.sample_cycles, EventKind::sample, 0);
+  schedule_for_all(c_.now() + c_.machine.config.control.sample_cycles, {{}, 0, EventKind::sample});
 }
 
 ChipReportBody Chip::report() {
+  add_up_counters();
   enter_span(Span::idle), end_census();
   ChipReportBody r;
   r.census = flatten(std::move(census_));

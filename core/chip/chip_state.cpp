@@ -16,7 +16,9 @@ std::vector<Gate*> Chip::gates() {
 }
 
 void Chip::save(SaveArchive& a) {
+  if (halves_) join_halves();
   serialize(a, 0);
+  if (halves_) part_halves();
   std::map<const Gate*, std::uint32_t> number{{nullptr, 0}};
   for (const Gate* g : gates()) number.emplace(g, static_cast<std::uint32_t>(number.size()));
   for_each_wait([&](Gate*& g) { state(a, number.at(g)); });
@@ -42,6 +44,7 @@ void Chip::load(LoadArchive& a, Cycle boundary) {
     });
   }
   check_state_at(boundary);
+  if (halves_) part_halves();
 }
 
 }  // namespace atl

@@ -1,6 +1,7 @@
 #pragma once
 #include "core/chip/base/event.hpp"
 #include "core/chip/base/gate.hpp"
+#include "core/chip/base/half.hpp"
 #include "core/chip/base/machine.hpp"
 #include "core/chip/base/observer.hpp"
 #include "core/chip/profile/degree_profiler.hpp"
@@ -13,10 +14,12 @@
 
 namespace atl {
 
-/// What every component of a chip sees of it: the machine's constants, the clock and the counters.
-struct Context {
+/// What every component of a chip sees of it: the machine's constants, the clock and the counters. A chip that two threads
+/// run has one for each half.
+struct alignas(64) Context {
   const Machine& machine;
   std::uint8_t chip;
+  Half* half = nullptr;  ///< takes the events in place of `queue`, which then only has the time
   EventQueue<Event> queue{};
   Counters count{};
   LlcRole role = LlcRole::memory_side;
@@ -39,11 +42,19 @@ struct Context {
   }
   bool sm_side() const { return role == LlcRole::sm_side; }
   Cycle now() const { return queue.now(); }
-  void schedule(Cycle at, const Event& e) { queue.push(at, e); }
+  void schedule(Cycle at, const Event& e) {
+    if (half != nullptr) [[unlikely]]
+      return half->push(at, e.packet, e.index, e.kind, e.sub);
+    queue.push(at, e);
+  }
   void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub = 0) {
+    if (half != nullptr) [[unlikely]]
+      return half->push(at, Packet{}, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
     queue.emplace(at, Packet{}, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
   }
   void schedule(Cycle at, EventKind kind, std::uint32_t index, std::uint32_t sub, const Packet& p) {
+    if (half != nullptr) [[unlikely]]
+      return half->push(at, p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
     queue.emplace(at, p, static_cast<std::uint16_t>(index), kind, static_cast<std::uint8_t>(sub));
   }
   /// Returns a credit. A waiter resumes as an event of this cycle, not inside the caller: no component is re-entered.
@@ -51,8 +62,14 @@ struct Context {
     if (const auto w = gate.release()) {
       Event e{{}, w->index, EventKind::resume, w->sub};
       e.packet.token = static_cast<std::uint32_t>(w->kind);
-      queue.push(now(), e);
+      schedule(now(), e);
     }
+  }
+  /// Returns a credit of a slice's queue for requests of SMs, which the ports of the SMs take.
+  void release_entry(Gate& gate) {
+    if (half != nullptr) [[unlikely]]
+      return half->release_entry(gate);
+    release(gate);
   }
 };
 

@@ -11,9 +11,11 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
   machine.emplace(config, DeviceHomes(config, workload.devices()));
   kernels = workload.kernels().size();
   const auto edges = system_edges(config);
+  const bool observed = config.observe.sharing || config.observe.sm_sharing || options.prepare_chip;
+  const ChipThreads threads = observed ? ChipThreads{} : options.chip_threads;
   for (const LpId lp : map.lps_of(static_cast<std::uint32_t>(transport.rank()))) {
     if (lp < config.chips) {
-      chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload));
+      chips.push_back(std::make_unique<Chip>(*machine, lp, edges[lp], workload, threads));
       if (options.prepare_chip) options.prepare_chip(*chips.back());
       if (options.watched) chips.back()->show_looks();
       if (config.observe.sharing) {

@@ -12,6 +12,7 @@ namespace atl {
 
 struct SimulationOptions {
   Cycle max_cycles = kNever;
+  ChipThreads chip_threads;  ///< one, if anybody observes the chip
   std::function<void(const ProgressState&)> progress;
   /// The run is watched: chips send looks, on all ranks, and `live` is called with every sample on the controller's.
   bool watched = false;

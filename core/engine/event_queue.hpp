@@ -117,6 +117,54 @@ template <class Event> class EventQueue {
     run_until(end, std::forward<Handler>(handle), [](const Event&) {});
   }
 
+  // For an owner that takes events of several queues in turn: a cycle begins, its events are looked at and taken one by one,
+  // and it ends when there are none left. Events may be scheduled for the cycle meanwhile.
+  void begin_cycle(Cycle at) {
+    ATOLL_ASSERT(at >= now_ && at <= next());
+    now_ = at;
+    while (!far_.empty() && far_.front().at - now_ < kWheel) {
+      std::pop_heap(far_.begin(), far_.end(), Later{});
+      push_wheel(far_.back().at, far_.back().event);
+      far_.pop_back();
+    }
+    hinted_ = kNil, distance_ = 0;
+    if (const std::uint32_t first = bucket_[(at + 1) & kMask].head; first != kNil) prefetch_address(&nodes_[first]);
+  }
+  /// The cycle's first event; nullptr if there is none.
+  const Event* first() const {
+    const std::uint32_t n = bucket_[now_ & kMask].head;
+    return n == kNil ? nullptr : &nodes_[n].event;
+  }
+  /// Takes the cycle's first event; `hint` as in run_until().
+  template <class Hint> Event take(Hint&& hint) {
+    Bucket& b = bucket_[now_ & kMask];
+    const std::uint32_t n = b.head;
+    for (; distance_ < kHints; ++distance_) {
+      const std::uint32_t next = distance_ == 0 ? n : nodes_[hinted_].next;
+      if (next == kNil) break;
+      hint_at(hinted_ = next, hint);
+    }
+    --distance_;
+    const Event event = nodes_[n].event;
+    b.head = nodes_[n].next;
+    free_.push_back(n);
+    --pending_, ++handled_;
+    return event;
+  }
+  void end_cycle() { occupied_[(now_ & kMask) >> 6] &= ~(std::uint64_t{1} << (now_ & 63)); }
+
+  /// For an owner that keeps its events elsewhere for a while: what time it is, and how many were handled.
+  void set_now(Cycle now) { now_ = now; }
+  void set_handled(std::uint64_t handled) { handled_ = handled; }
+  /// Takes all events, in their order: calls f(cycle, event).
+  template <class F> void drain(F&& f) {
+    for (Cycle i = 0; i < kWheel; ++i)
+      for (std::uint32_t n = bucket_[(now_ + i) & kMask].head; n != kNil; n = nodes_[n].next) f(now_ + i, nodes_[n].event);
+    std::sort_heap(far_.begin(), far_.end(), Later{});
+    for (auto e = far_.rbegin(); e != far_.rend(); ++e) f(e->at, e->event);
+    clear();
+  }
+
   /// Calls f(cycle, event) for every pending event, in no order.
   template <class F> void for_each(F&& f) const {
     for (Cycle i = 0; i < kWheel; ++i)
@@ -223,6 +271,7 @@ template <class Event> class EventQueue {
   std::size_t pending_ = 0;
   std::uint64_t handled_ = 0, far_sequence_ = 1;
   Cycle now_ = 0;
+  std::uint32_t hinted_ = kNil, distance_ = 0;  ///< begin_cycle(): the last node hinted, and those hinted and not taken
 };
 
 }  // namespace atl

@@ -1,5 +1,6 @@
 #pragma once
 #include "core/chip/base/packet.hpp"
+#include "core/engine/digest.hpp"
 
 namespace atl {
 
@@ -47,5 +48,12 @@ struct Event {
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(Event) == 40);
+
+/// For digests: the event and when it was handled.
+inline std::uint64_t hash_of(Cycle at, const Event& e) {
+  return Digest::mixed(at << 24 ^ std::uint64_t{e.index} << 8 ^ static_cast<std::uint64_t>(e.kind) ^
+                           std::uint64_t{e.sub} << 56 ^ e.packet.word0(),
+                       e.packet.word1());
+}
 
 }  // namespace atl

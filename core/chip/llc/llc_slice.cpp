@@ -28,6 +28,7 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
     : c_(c),
       id_(id),
       l2_(id >= c.machine.llc.slices),
+      entry_(l2_ || !c.machine.has_l2),
       sectored_(l2_ ? c.machine.l2.sectored : c.machine.llc.sectored),
       number_(static_cast<std::uint8_t>(l2_ ? id - c.machine.llc.slices : id)),
       level_(l2_ ? c.machine.l2 : c.machine.llc),
@@ -100,7 +101,11 @@ void LlcSlice::pump() {
     if (asks(in.fifo.front())) queued_.leave(c_.now()), ++requests_;
     in.fifo.pop();
     return_granted(in);
-    c_.release(in.gate);
+    if (queue == kFromSms && entry_) {
+      c_.release_entry(in.gate);
+    } else {
+      c_.release(in.gate);
+    }
     lookup_.serve(c_.now(), bytes);
     turn_ = 1 - queue;
   }

@@ -146,10 +146,10 @@ class LlcSlice {
   static constexpr std::uint32_t kNotFlushing = ~0u;
   struct Input {
     Fifo<Packet> fifo;
-    Gate gate;
     Gate* lined_up = nullptr;  ///< waits for a credit of this gate
     Gate* granted = nullptr;   ///< holds a credit of this gate
     bool stalled = false;      ///< waits for something of this slice: MSHR, response queue, write buffer, bypass entry
+    alignas(64) Gate gate;     ///< of SMs' requests their ports work on it, maybe in another thread
     template <class Archive> void serialize(Archive& a, unsigned) { state(a, fifo, gate, stalled); }
   };
 
@@ -208,8 +208,8 @@ class LlcSlice {
 
   Context& c_;
   const std::uint16_t id_;
-  const bool l2_, sectored_;
-  const std::uint8_t number_;  ///< among the slices of its level
+  const bool l2_, entry_, sectored_;  ///< entry: SMs ask this level
+  const std::uint8_t number_;         ///< among the slices of its level
   const SliceLevel& level_;
   const LevelCounters& n_;
   const AddressMap& map_;  ///< of its level

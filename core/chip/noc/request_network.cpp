@@ -16,6 +16,7 @@ RequestNetwork::RequestNetwork(Context& c, std::uint32_t directions)
 
 void RequestNetwork::connect(std::span<LlcSlice> slices, Links& links) {
   slices_ = slices.last(c_.machine.front_slices), links_ = &links;
+  first_slice_ = static_cast<std::uint32_t>(slices.size()) - c_.machine.front_slices;
 }
 
 std::uint32_t RequestNetwork::lane_of(const Packet& p) const { return to_local_slice(p) ? 0 : links_->lane_for(p); }
@@ -95,7 +96,9 @@ void RequestNetwork::pump(std::uint32_t port) {
         c_.count[Counter::noc_request_bytes] += c_.machine.bytes(p);
         const Cycle at = depart + config.l1.latency_cycles + config.noc.request_latency_cycles;
         if (lane == 0) {
-          slices_[p.slice].reach(at, LlcSlice::kFromSms, p);
+          const Machine& m = c_.machine;  // LlcSlice::reach(), by the ports' clock: slices may run in another thread
+          const SliceLevel& level = m.has_l2 ? m.l2 : m.llc;
+          c_.schedule(at + level.latency, EventKind::slice_arrive, first_slice_ + p.slice, LlcSlice::kFromSms, p);
         } else {
           c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
         }

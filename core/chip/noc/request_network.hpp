@@ -68,6 +68,7 @@ class RequestNetwork {
   std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit
   std::uint32_t resuming_ = 0;         ///< requests in these queues
   std::span<LlcSlice> slices_;         ///< that SMs ask
+  std::uint32_t first_slice_ = 0;      ///< of these, among all of the chip
   Links* links_ = nullptr;
 };
 

@@ -281,7 +281,7 @@ std::vector<std::uint64_t> Chip::look() const {
 void Chip::take_census(Cycle until) {
   const Cycle now = census_schedule_.next();
   const std::uint64_t first = census_schedule_.taken();
-  const std::uint64_t weight = census_schedule_.take(span_ == Span::running ? now : std::min(until, c_.queue.next()));
+  const std::uint64_t weight = census_schedule_.take(span_ == Span::running ? now : std::min(until, next_event()));
   if (census_.empty() || phase_ == Phase::stopped) return;
   WaitCensus& kernel = census_.back();
   c_.count[Counter::queue_looked] += weight;

@@ -12,7 +12,7 @@ namespace atl {
 class DegreeProfiler {
  public:
   DegreeProfiler(const SystemConfig& c, const ReplicaMap& map)
-      : map_(map),
+      : map_(&map),
         adaptive_(!row_of(c.llc.replication).read_only),
         shadow_(!adaptive_ && c.selrep.directory == DegreePrediction::shadow_tags),
         sampled_sets_(adaptive_ ? c.adaptive.directory_sets : c.selrep.directory_sets),
@@ -33,17 +33,17 @@ class DegreeProfiler {
   }
 
   /// Whether a request belongs to the profile: at the first router, and for data that replication is about.
-  bool watches(std::uint32_t slice, bool read_only) const { return slice < map_.slices() && (adaptive_ || read_only); }
+  bool watches(std::uint32_t slice, bool read_only) const { return slice < map_->slices() && (adaptive_ || read_only); }
   /// `shared`: the line's slice at degree 1; `set`: its set there, the same in every slice.
   void request(std::uint32_t shared, std::uint32_t set, LineAddr line, std::uint32_t cluster) {
-    for (std::uint32_t level = 0; level < map_.levels(); ++level)
-      ++counts_.routed[level * map_.slices() + map_.slice(shared, cluster, level)];
+    for (std::uint32_t level = 0; level < map_->levels(); ++level)
+      ++counts_.routed[level * map_->slices() + map_->slice(shared, cluster, level)];
     const std::uint16_t k = sample_[shared * sets_ + set];
     if (k == kNotSampled) return;
     const std::uint32_t hits = shadow_ ? 0 : directory_.access(k, line, cluster);
-    for (std::uint32_t level = 0; level < map_.levels(); ++level) {
+    for (std::uint32_t level = 0; level < map_->levels(); ++level) {
       ++counts_.sampled[level];
-      counts_.hits[level] += shadow_ ? tags_.access(level, map_.slice(shared, cluster, level), k, line) : hits >> level & 1;
+      counts_.hits[level] += shadow_ ? tags_.access(level, map_->slice(shared, cluster, level), k, line) : hits >> level & 1;
     }
   }
   /// A slice of the router sends a reply for so many cycles, before which it was kept from it for so many.
@@ -67,8 +67,8 @@ class DegreeProfiler {
   static constexpr std::uint16_t kNotSampled = 0xFFFF;
   DegreeCounts zero() const {
     DegreeCounts c;
-    c.sampled.resize(map_.levels()), c.hits.resize(map_.levels());
-    c.routed.resize(std::size_t{map_.levels()} * map_.slices());
+    c.sampled.resize(map_->levels()), c.hits.resize(map_->levels());
+    c.routed.resize(std::size_t{map_->levels()} * map_->slices());
     return c;
   }
   void clear() { counts_ = zero(), directory_.clear(), tags_.clear(); }
@@ -77,16 +77,16 @@ class DegreeProfiler {
   void sample(std::uint32_t k) {
     if (shadow_) {
       const std::uint32_t index = (k * sets_ + sets_ / 2) / sampled_sets_ % sets_;
-      for (std::uint32_t s = 0; s < map_.slices(); ++s) sample_[s * sets_ + index] = static_cast<std::uint16_t>(k);
+      for (std::uint32_t s = 0; s < map_->slices(); ++s) sample_[s * sets_ + index] = static_cast<std::uint16_t>(k);
       return;
     }
-    const std::uint32_t all = map_.slices() * sets_;
+    const std::uint32_t all = map_->slices() * sets_;
     std::uint32_t at = (k * (all / sampled_sets_) + (k * 37 + 5) % sets_) % all;
     while (sample_[at] != kNotSampled) at = (at + 1) % all;
     sample_[at] = static_cast<std::uint16_t>(k);
   }
 
-  const ReplicaMap& map_;
+  const ReplicaMap* map_;
   bool adaptive_, shadow_, on_ = false;
   std::uint32_t sampled_sets_, sets_;
   DegreeDirectory directory_;

@@ -234,13 +234,28 @@ void Sm::leave(std::uint32_t warp) {
   }
 }
 
-/// A store or atomic that nothing but the warp's end waits for.
+/// A store or atomic that nothing but the warp's end waits for. A warp that has come to its exit may wait for a result
+/// still, and has not issued it then.
 void Sm::on_store_done(std::uint32_t warp) {
   Warp& w = warp_[warp];
-  if (--w.stores != 0 || !w.waiting || op_of(w).kind != OpKind::exit) return;
+  if (--w.stores != 0 || !w.waiting || w.busy != 0 || op_of(w).kind != OpKind::exit) return;
   w.waiting = false;
   --cta_[w.cta].draining;
   leave(warp);
+}
+
+/// An op takes a cycle at least, whatever it finds: a load may join a miss whose data come in the next.
+Cycle Sm::least_time_left(std::uint32_t warp, Cycle enough) const {
+  const Warp& w = warp_[warp];
+  if (!w.live) return 0;
+  const CtaProgram& program = cta_[w.cta].program;
+  const WarpOps& all = program.warps[warp - w.cta * warps_per_cta_];
+  const Op *op = program.ops.data() + w.op, *exit = program.ops.data() + all.first + all.count - 1;
+  Cycle least = static_cast<Cycle>(exit - op);
+  for (; least < enough && op < exit; ++op) {
+    if (op->kind != OpKind::barrier) least += std::max<Cycle>({1, op->issue, op->latency}) - 1;
+  }
+  return least;
 }
 
 void Sm::prefetch_op(const Warp& w) const {

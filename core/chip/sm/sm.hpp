@@ -74,6 +74,10 @@ class Sm {
   void count_requests(Census& census) const;
   void count_slots(Census& census) const;
 
+  /// Cycles that must pass before a warp can leave; counts no further than `enough`, or a little.
+  Cycle least_time_left(std::uint32_t warp, Cycle enough) const;
+  std::uint32_t warps() const { return static_cast<std::uint32_t>(warp_.size()); }
+
   // state_check.cpp
   /// `ready`: [warp] pending events that say it is. `free`: CTAs that the chip believes fit besides.
   void check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint32_t free) const;

@@ -204,6 +204,19 @@ TEST_CASE("a CTA ends at its exit, or with sm.exit_waits when its last store is 
   }
 }
 
+TEST_CASE("a warp whose stores are acknowledged while its exit waits for a load leaves when it has the data") {
+  SystemConfig config = tiny(1);
+  config.sm.exit_waits = true;
+  Bench b(config, 2);
+  b.warp(0).store(kA, 1).pause(50).load(kB, 0);
+  b.warp(1).pause(1000).barrier();
+  b.run();
+  REQUIRE(b.ends().size() == 1);
+  // One warp issues in a cycle, and the first goes on while it can: the other's pause begins in cycle 3.
+  CHECK(b.ends()[0] == 3 + 1000 + 1);
+  CHECK(b.sm.empty());
+}
+
 TEST_CASE("loads take what arrives all at once, or l1.reply_sectors of it per cycle in the order in which they missed") {
   for (const std::uint32_t width : {0u, 1u, 2u, 8u}) {
     SystemConfig config = tiny(1);

@@ -82,6 +82,45 @@ TEST_CASE("random schedules run in exactly the order of a multimap: cycle, then 
   }
 }
 
+/// Runs by single cycles and takes, as the owner of several queues does.
+struct ByCycles : Queue {
+  template <class Handler> void run_until(Cycle end, Handler&& handle) {
+    while (next() < end) {
+      const Cycle at = next();
+      begin_cycle(at);
+      while (const std::uint32_t* first = this->first()) {
+        const std::uint32_t seen = *first, event = take([](std::uint32_t) {});
+        REQUIRE(event == seen);
+        handle(at, event);
+      }
+      end_cycle();
+    }
+  }
+};
+
+TEST_CASE("single events taken out of cycles come in the same order") {
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    Storm<ByCycles> queue(seed * 1000003, 5000);
+    Storm<Reference> reference(seed * 1000003, 5000);
+    queue.run_until(kNever), reference.run_until(kNever);
+    CHECK(queue.log == reference.log);
+    CHECK(queue.queue.empty());
+    CHECK(queue.queue.handled() == queue.log.size());
+  }
+}
+
+TEST_CASE("what is drained comes in the order in which it would have been handled") {
+  Storm<Queue> queue(11, 3000);
+  Storm<Reference> reference(11, 3000);
+  queue.run_until(20000), reference.run_until(20000);
+  Log drained, wanted;
+  queue.queue.drain([&](Cycle at, std::uint32_t event) { drained.emplace_back(at, event); });
+  reference.queue.run_until(kNever, [&](Cycle at, std::uint32_t event) { wanted.emplace_back(at, event); });
+  REQUIRE(wanted.size() > 10);
+  CHECK(drained == wanted);
+  CHECK(queue.queue.empty());
+}
+
 TEST_CASE("the order is the same however run_until is cut into windows") {
   Storm<Queue> whole(77, 20000);
   whole.run_until(kNever);

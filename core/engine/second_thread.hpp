@@ -1,0 +1,47 @@
+#pragma once
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <thread>
+
+namespace atl {
+
+/// For loops that wait for another thread, which is about to do something: asks the processor again for a moment, then lets
+/// others have it.
+class ShortWait {
+ public:
+  void pause() {
+    if (++times_ < kSpins) {
+      __builtin_ia32_pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+
+ private:
+  static constexpr unsigned kSpins = 2000;
+  unsigned times_ = 0;
+};
+
+/// A thread that does one piece of work after another for its owner, who goes on meanwhile.
+class SecondThread {
+ public:
+  SecondThread() : thread_([this] { serve(); }) {}
+  ~SecondThread();
+  SecondThread(const SecondThread&) = delete;
+  SecondThread& operator=(const SecondThread&) = delete;
+
+  /// `work` must not throw. The piece before must be over.
+  void start(std::function<void()> work);
+  /// Until it is over.
+  void wait();
+
+ private:
+  void serve();
+  std::function<void()> work_;
+  std::atomic<std::uint64_t> started_{0}, ended_{0};
+  std::atomic<bool> leaves_{false};
+  std::thread thread_;
+};
+
+}  // namespace atl
