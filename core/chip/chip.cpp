@@ -44,7 +44,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
 // ---- Events ----
 
 void Chip::run_until(Cycle end) {
-  if (phase_ == Phase::stopped) return halves_ ? halves_->clear() : c_.queue.clear();
+  if (phase_ == Phase::stopped) return parted() ? halves_->clear() : c_.queue.clear();
   while (census_schedule_.next() < end) {
     run_events(census_schedule_.next());
     take_census(end);

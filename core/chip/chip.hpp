@@ -39,9 +39,9 @@ class Chip final : public LogicalProcess {
   void receive(std::span<const Message> messages) override { links_.receive(messages); }
   void receive(const ControlMessage& message) override;
   void run_until(Cycle end) override;
-  Cycle next_event() const override { return halves_ ? halves_->next() : c_.queue.next(); }
+  Cycle next_event() const override { return parted() ? halves_->next() : c_.queue.next(); }
   std::uint64_t digest() const override { return digest_.value(); }
-  std::uint64_t events() const override { return halves_ ? halves_->handled_events() : c_.queue.handled(); }
+  std::uint64_t events() const override { return parted() ? halves_->handled_events() : c_.queue.handled(); }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
   /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
@@ -112,6 +112,7 @@ class Chip final : public LogicalProcess {
   void run_halves(Cycle end);
   Cycle apart_until(Cycle from, Cycle end);
   bool kernel_lasts(Cycle now, Cycle cycles);
+  void run_whole(Cycle end);
   void run_together(Cycle end);
   void run_apart(Cycle end);
   void run_cores(Cycle end);
@@ -119,6 +120,9 @@ class Chip final : public LogicalProcess {
   void wait_for_room(std::size_t crossings, bool uncore);
   void join_halves();
   void part_halves();
+  void swap_profiles();
+  /// Events are in the queues of the halves, and not in c_.queue.
+  bool parted() const { return c_.half != nullptr; }
   void tell_uncore();
   /// What slices, memory and response crossbar see of the chip.
   Context& uncore() { return uncore_ ? *uncore_ : c_; }

@@ -89,9 +89,14 @@ bool Chip::can_halve(const Machine& machine) {
 void Chip::run_halves(Cycle end) {
   ChipHalves& h = *halves_;
   for (;;) {
-    h.reached = std::max(h.reached, h.next());
+    h.reached = std::max(h.reached, next_event());
     if (h.reached >= end) break;
-    const Cycle apart = h.two_are_faster() ? apart_until(h.reached, end) : h.reached;
+    if (!h.always && !h.faster.second(events())) {
+      run_whole(std::min(end, h.reached + kLookAgain));
+      continue;
+    }
+    if (!parted()) part_halves();
+    const Cycle apart = apart_until(h.reached, end);
     if (apart >= h.reached + kShortest) {
       run_apart(apart);
     } else {
@@ -99,7 +104,19 @@ void Chip::run_halves(Cycle end) {
     }
   }
   h.reached = end;
-  h.between(end);
+  if (parted()) h.between(end);
+}
+
+void Chip::run_whole(Cycle end) {
+  if (parted()) join_halves();
+  c_.queue.run_until(
+      end,
+      [this](Cycle at, const Event& e) {
+        uncore_->queue.set_now(at);
+        on_event(at, e);
+      },
+      [this](const Event& next) { prefetch(next); });
+  halves_->reached = end;
 }
 
 void Chip::run_together(Cycle end) {
@@ -331,13 +348,17 @@ void Chip::tell_uncore() {
   uncore_->role = c_.role, uncore_->local_ways = c_.local_ways, uncore_->replication = c_.replication;
 }
 
-/// For a checkpoint, which does not know of halves: everything is where one thread has it.
-void Chip::join_halves() {
-  ChipHalves& h = *halves_;
-  add_up_counters();
+/// The uncore has these, and a checkpoint looks for them in c_.
+void Chip::swap_profiles() {
+  if (!uncore_) return;
   std::swap(c_.degrees, uncore_->degrees);
   std::swap(c_.profiler, uncore_->profiler);
   std::swap(c_.profiler.at_requester, uncore_->profiler.at_requester);
+}
+
+/// All events are in c_.queue, in their order: so one thread works alone, and so a checkpoint has them.
+void Chip::join_halves() {
+  ChipHalves& h = *halves_;
   std::vector<std::pair<Cycle, StampedEvent>> all;
   const auto add = [&](Cycle at, const StampedEvent& e) { all.emplace_back(at, e); };
   h.cores.queue.drain(add), h.uncore.queue.drain(add), h.arrivals.drain(add);
@@ -346,21 +367,17 @@ void Chip::join_halves() {
   });
   for (const auto& [at, e] : all) c_.queue.push(at, e.event);
   c_.queue.set_handled(h.handled_events());
-  c_.half = uncore_->half = nullptr;
+  c_.half = nullptr, uncore_->half = &h.uncore;
+  h.uncore.whole = &c_.queue;
 }
 
-/// The other way, also where a chip begins and when a checkpoint was loaded.
 void Chip::part_halves() {
   ChipHalves& h = *halves_;
-  h.clear();
-  std::swap(c_.degrees, uncore_->degrees);
-  std::swap(c_.profiler, uncore_->profiler);
-  std::swap(c_.profiler.at_requester, uncore_->profiler.at_requester);
-  tell_uncore();
+  h.clear(), h.uncore.whole = nullptr;
   h.core_stamper.handled = c_.queue.handled(), h.uncore_stamper.handled = 0;
   uncore_->queue.set_now(c_.queue.now());
-  h.reached = c_.queue.now();
   for (HalfQueue* q : {&h.cores.queue, &h.uncore.queue, &h.arrivals}) q->set_now(c_.queue.now());
+  h.between(0);  // after all that is there
   c_.queue.drain([&](Cycle at, const Event& e) {
     (of_uncore(e) ? h.uncore.queue : h.cores.queue).emplace(at, e, Stamp{h.core_stamper.number += 2, 0});
     if (e.kind == EventKind::control || e.kind == EventKind::sample || e.kind == EventKind::epoch) h.together_at(at);

@@ -40,7 +40,6 @@ struct ChipHalves {
   void between(Cycle boundary);
   void together_at(Cycle at);
   void set_apart(bool apart);
-  bool two_are_faster() { return always || faster.second(handled_events()); }
 
   const bool always;
   FasterWay faster;       ///< the second way: two threads

@@ -16,15 +16,17 @@ std::vector<Gate*> Chip::gates() {
 }
 
 void Chip::save(SaveArchive& a) {
-  if (halves_) join_halves();
+  if (parted()) join_halves();
+  add_up_counters(), swap_profiles();
   serialize(a, 0);
-  if (halves_) part_halves();
+  swap_profiles();
   std::map<const Gate*, std::uint32_t> number{{nullptr, 0}};
   for (const Gate* g : gates()) number.emplace(g, static_cast<std::uint32_t>(number.size()));
   for_each_wait([&](Gate*& g) { state(a, number.at(g)); });
 }
 
 void Chip::load(LoadArchive& a, Cycle boundary) {
+  if (parted()) join_halves();
   serialize(a, 0);
   std::vector<Gate*> numbered = gates();
   numbered.insert(numbered.begin(), nullptr);
@@ -44,7 +46,7 @@ void Chip::load(LoadArchive& a, Cycle boundary) {
     });
   }
   check_state_at(boundary);
-  if (halves_) part_halves();
+  swap_profiles(), tell_uncore();
 }
 
 }  // namespace atl

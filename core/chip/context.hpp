@@ -59,11 +59,7 @@ struct alignas(64) Context {
   }
   /// Returns a credit. A waiter resumes as an event of this cycle, not inside the caller: no component is re-entered.
   void release(Gate& gate) {
-    if (const auto w = gate.release()) {
-      Event e{{}, w->index, EventKind::resume, w->sub};
-      e.packet.token = static_cast<std::uint32_t>(w->kind);
-      schedule(now(), e);
-    }
+    if (const auto w = gate.release()) schedule(now(), resumption(*w));
   }
   /// Returns a credit of a slice's queue for requests of SMs, which the ports of the SMs take.
   void release_entry(Gate& gate) {

@@ -23,7 +23,8 @@ class ShortWait {
   unsigned times_ = 0;
 };
 
-/// A thread that does one piece of work after another for its owner, who goes on meanwhile.
+/// A thread that does one piece of work after another for its owner, who goes on meanwhile. It keeps off the owner's
+/// processor if there is another: schedulers may leave two threads that wake each other on one for seconds.
 class SecondThread {
  public:
   SecondThread() : thread_([this] { serve(); }) {}
@@ -38,9 +39,11 @@ class SecondThread {
 
  private:
   void serve();
+  void keep_off(int processor);
   std::function<void()> work_;
   std::atomic<std::uint64_t> started_{0}, ended_{0};
   std::atomic<bool> leaves_{false};
+  std::atomic<int> processor_{-1};  ///< that it had last
   std::thread thread_;
 };
 

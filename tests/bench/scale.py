@@ -11,6 +11,8 @@
         what the replay says of many ranks, from a run on one rank and the figures that `model` printed for each transport
     scale.py threads ATOLL [--systems A,B] [--workloads FILE,...] [--threads 2,4,8] [--sync MICROSECONDS]
         what threads that share the parts of a chip could give at most, from the events of each part and step
+    scale.py pairs ATOLL [--systems A,B] [--workloads FILE,...] [--repeat 5]
+        one chip on one thread and on two, in turn: seconds, and the ratio
 
 `model`, `predict` and `threads` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
 does not. Standard library only."""
@@ -18,6 +20,7 @@ does not. Standard library only."""
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -199,6 +202,19 @@ def threads_command(a):
                   "  ".join(f"{row['speed_up']:5.2f}" for row in rows), flush=True)
 
 
+def pairs_command(a):
+    print("system       workload                 1 thread  2 threads  least : least  median of pairs")
+    for system in a.systems.split(","):
+        for file in a.workloads.split(","):
+            arguments = [system, "-w", os.path.join(SOURCE, file)]
+            pairs = [[Run(a.atoll, [*arguments, "--threads", n]) for n in ("1", "2")] for _ in range(a.repeat)]
+            if len({run.digest for pair in pairs for run in pair}) > 1:
+                sys.exit("digests differ")
+            one, two = (min(pair[i].seconds for pair in pairs) for i in (0, 1))
+            ratio = statistics.median(pair[0].seconds / pair[1].seconds for pair in pairs)
+            print(f"{system:11}  {os.path.basename(file):23}  {one:8.2f}  {two:9.2f}  {one / two:13.2f}  {ratio:15.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -243,6 +259,13 @@ def main():
     c.add_argument("--sync", type=float, default=0.1)
     c.add_argument("--repeat", type=int, default=3)
     c.set_defaults(command=threads_command)
+    c = commands.add_parser("pairs")
+    c.add_argument("atoll")
+    c.add_argument("--systems", default="selrep-gpu,colab-gpu,rtx3070")
+    c.add_argument("--workloads", default="inputs/workloads/mixed.json,tests/bench/uniform_private.json,"
+                   + ",".join(f"inputs/workloads/traces/{name}.h5" for name in ("squeezenet", "gemm", "atax", "bfs", "conv2d")))
+    c.add_argument("--repeat", type=int, default=5)
+    c.set_defaults(command=pairs_command)
     arguments = parser.parse_args()
     arguments.command(arguments)
 

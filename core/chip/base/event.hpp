@@ -1,4 +1,5 @@
 #pragma once
+#include "core/chip/base/gate.hpp"
 #include "core/chip/base/packet.hpp"
 #include "core/engine/digest.hpp"
 
@@ -48,6 +49,12 @@ struct Event {
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(Event) == 40);
+
+inline Event resumption(const Waiter& w) {
+  Event e{{}, w.index, EventKind::resume, w.sub};
+  e.packet.token = static_cast<std::uint32_t>(w.kind);
+  return e;
+}
 
 /// For digests: the event and when it was handled.
 inline std::uint64_t hash_of(Cycle at, const Event& e) {

@@ -68,27 +68,29 @@ struct alignas(64) Half {
   explicit Half(EventKind crosses) : crosses(crosses), out(kCrossings) {}
 
   void push(Cycle at, const Packet& p, std::uint16_t index, EventKind kind, std::uint8_t sub) {
+    if (whole != nullptr) return whole->emplace(at, p, index, kind, sub);
     const Stamp stamp = by->next();
     if (kind == crosses) return cross({at, {p, index, kind, sub}, stamp});
     queue.emplace(at, p, index, kind, sub, stamp);
   }
   /// A credit for whoever in the other half sends into the queue.
   void release_entry(Gate& gate) {
+    if (whole != nullptr) {
+      if (const auto w = gate.release()) whole->push(whole->now(), resumption(*w));
+      return;
+    }
     if (apart) return cross(Crossing::credit(&gate, by->next()));
     if (const auto w = gate.release()) other->resume(*w, by->next());
   }
-  void resume(const Waiter& w, const Stamp& stamp) {
-    Event e{{}, w.index, EventKind::resume, w.sub};
-    e.packet.token = static_cast<std::uint32_t>(w.kind);
-    queue.emplace(queue.now(), e, stamp);
-  }
+  void resume(const Waiter& w, const Stamp& stamp) { queue.emplace(queue.now(), resumption(w), stamp); }
 
   static constexpr std::size_t kCrossings = std::size_t{1} << 14;
   const EventKind crosses;
-  bool apart = false;         ///< each half is run by a thread
-  Half* other = nullptr;      ///< touched only while not apart
-  HalfQueue* into = nullptr;  ///< the other half's queue for what crosses, likewise
-  Stamper* by = nullptr;      ///< of the half whose event is being handled
+  bool apart = false;                  ///< each half is run by a thread
+  Half* other = nullptr;               ///< touched only while not apart
+  HalfQueue* into = nullptr;           ///< the other half's queue for what crosses, likewise
+  Stamper* by = nullptr;               ///< of the half whose event is being handled
+  EventQueue<Event>* whole = nullptr;  ///< takes the events of both halves while one thread works alone
   HalfQueue queue;
   SpscRing<Crossing> out;
   std::uint32_t crossed = 0;  ///< into `out`, by the event that is being handled
