@@ -47,8 +47,14 @@ const char* deed(const GlobalTouch& t, bool writes) {
 
 }  // namespace
 
-GlobalRaces::GlobalRaces() = default;
+GlobalRaces::GlobalRaces(const GlobalRaces* earlier) : earlier_(earlier) {}
 GlobalRaces::~GlobalRaces() = default;
+
+void GlobalRaces::add(const GlobalRaces& other) {
+  counts_.locations += other.counts_.locations, counts_.launches += other.counts_.launches;
+  counts_.overlooked += other.counts_.overlooked;
+  for (const auto& [kernel, locations] : other.counts_.kernels) counts_.kernels[kernel] += locations;
+}
 
 void GlobalRaces::begin_kernel(const std::string& kernel, const std::string& module, Mode mode) {
   if (std::max(mode.granule, 1u) != mode_.granule || mode.lines != mode_.lines) owned_.clear(), free_.clear(), bytes_ = 0;
