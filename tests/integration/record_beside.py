@@ -45,6 +45,13 @@ __global__ void solve(int* own, const int* other, unsigned* arrived, unsigned de
     meet(arrived, devices * (2 * round + 2));
   }
 }
+__global__ void serve(volatile int* asked, volatile int* answer) {
+  for (int n = 1;; ++n) {
+    while (*asked != n && *asked != -1) {}
+    if (*asked == -1) return;
+    *answer = 10 * n;
+  }
+}
 #define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); return 1; } } while (0)
 
 int flags() {  // what the second kernel stores, the first one waits for; behind that its stream goes on in order
@@ -68,6 +75,9 @@ int flags() {  // what the second kernel stores, the first one waits for; behind
   cudaStream_t c;
   EXPECT(cudaStreamCreate(&c) == 0 && cudaStreamWaitEvent(c, done, 0) == 0);
   add<<<1, 32, 0, c>>>(out, 1000);  // behind the event
+  // Recorded again, an event means the later place.
+  EXPECT(cudaEventRecord(begun, a) == 0 && cudaEventQuery(begun) == cudaErrorNotReady);
+  EXPECT(cudaEventRecord(begun, b) == 0 && cudaEventQuery(begun) == 0);
   raise<<<1, 32, 0, b>>>(flag, 7);
   EXPECT(cudaStreamSynchronize(a) == 0 && cudaStreamQuery(a) == 0 && cudaEventQuery(done) == 0);
   EXPECT(cudaEventElapsedTime(&ms, begun, done) == 0 && ms > 0);
@@ -143,6 +153,12 @@ int thread() {  // one thread waits for a kernel that another thread lets go on
   std::thread other([&] { raise<<<1, 32, 0, b>>>(flag, 9); });
   EXPECT(cudaStreamSynchronize(a) == 0);
   other.join();
+  // The default stream of a thread is another one in each thread.
+  *flag = 0;
+  await<<<1, 32, 0, cudaStreamPerThread>>>(flag, out);
+  std::thread third([&] { raise<<<1, 32, 0, cudaStreamPerThread>>>(flag, 11); });
+  EXPECT(cudaStreamSynchronize(cudaStreamPerThread) == 0);
+  third.join();
   EXPECT(cudaMemcpy(&host, out, 4, cudaMemcpyDeviceToHost) == 0);
   printf("%d\n", host);
   return 0;
@@ -161,6 +177,77 @@ int host_function() {  // lines up behind a kernel that waits
   *(volatile int*)flag = 1;
   EXPECT(cudaStreamSynchronize(a) == 0);
   printf("%d %d\n", order[0], order[1]);
+  return 0;
+}
+
+int server() {  // a kernel that answers what the program asks for until it is told to end
+  int* box;
+  cudaStream_t a;
+  cudaMallocManaged(&box, 8), memset(box, 0, 8);
+  EXPECT(cudaStreamCreate(&a) == 0);
+  serve<<<1, 1, 0, a>>>(box, box + 1);
+  volatile int *asked = box, *answer = box + 1;
+  for (int n = 1; n <= 5; ++n)
+    for (*asked = n; *answer != 10 * n;) EXPECT(cudaStreamQuery(a) == cudaErrorNotReady);
+  *asked = -1;
+  EXPECT(cudaStreamSynchronize(a) == 0);
+  printf("%d\n", box[1]);
+  return 0;
+}
+
+int graph() {  // lines up as a whole, and a function of the program in it
+  int* box;
+  cudaStream_t a, b;
+  cudaGraph_t list;
+  cudaGraphExec_t ready;
+  cudaMallocManaged(&box, 512), memset(box, 0, 512);
+  EXPECT(cudaStreamCreate(&a) == 0 && cudaStreamCreate(&b) == 0);
+  EXPECT(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal) == 0);
+  add<<<1, 1, 0, a>>>(box + 32, 1);
+  cudaMemsetAsync(box + 64, 1, 4, a);
+  cudaLaunchHostFunc(a, [](void* p) { *(int*)p += 7; }, box + 65);
+  EXPECT(cudaStreamEndCapture(a, &list) == 0 && cudaGraphInstantiate(&ready, list, 0) == 0);
+  await<<<1, 1, 0, a>>>(box, box + 1);
+  EXPECT(cudaGraphLaunch(ready, a) == 0 && cudaGraphLaunch(ready, a) == 0);
+  EXPECT(cudaGraphExecDestroy(ready) == 0 && cudaGraphDestroy(list) == 0);
+  printf("%d %d %d, ", box[32], box[64], box[65]);
+  raise<<<1, 1, 0, b>>>(box, 1);
+  EXPECT(cudaStreamSynchronize(a) == 0);
+  printf("%d %x %d\n", box[32], box[64], box[65]);
+  return 0;
+}
+
+int rules() {  // of the default stream: it waits for the others, and they for it, but for those that are free of it
+  int* box;
+  cudaStream_t a, b, free;
+  cudaMallocManaged(&box, 512), memset(box, 0, 512);
+  EXPECT(cudaStreamCreate(&a) == 0 && cudaStreamCreate(&b) == 0);
+  EXPECT(cudaStreamCreateWithFlags(&free, cudaStreamNonBlocking) == 0);
+  await<<<1, 1, 0, a>>>(box, box + 1);
+  add<<<1, 1>>>(box + 32, 1);
+  add<<<1, 1, 0, b>>>(box + 32, 1);
+  EXPECT(cudaMemsetAsync(box + 64, 1, 4, free) == 0);
+  EXPECT(cudaStreamQuery(b) == cudaErrorNotReady && cudaStreamQuery(0) == cudaErrorNotReady && cudaStreamQuery(free) == 0);
+  printf("%d %x, ", box[32], box[64]);
+  // Pageable memory is read at once, and has been written when the call returns.
+  int* d;
+  int host[16], back[16];
+  for (int& x : host) x = 5;
+  EXPECT(cudaMalloc(&d, 64) == 0 && cudaMemcpyAsync(d, host, 64, cudaMemcpyHostToDevice, b) == 0);
+  for (int& x : host) x = 6;
+  EXPECT(cudaStreamDestroy(a) == 0);
+  raise<<<1, 1, 0, free>>>(box, 1);
+  EXPECT(cudaMemcpyAsync(back, d, 64, cudaMemcpyDeviceToHost, b) == 0);
+  printf("%d %d\n", box[32], back[15]);
+  return 0;
+}
+
+int asks_in_vain() {
+  int *flag, *out;
+  cudaMalloc(&flag, 4), cudaMalloc(&out, 128), cudaMemset(flag, 0, 4);
+  await<<<1, 32>>>(flag, out);
+  while (cudaStreamQuery(0) == cudaErrorNotReady) {}
+  puts("went on");
   return 0;
 }
 
@@ -198,6 +285,10 @@ int main(int, char** argv) {
   if (!strcmp(what, "asks")) return mapped(true);
   if (!strcmp(what, "thread")) return thread();
   if (!strcmp(what, "host")) return host_function();
+  if (!strcmp(what, "server")) return server();
+  if (!strcmp(what, "graph")) return graph();
+  if (!strcmp(what, "rules")) return rules();
+  if (!strcmp(what, "vain")) return asks_in_vain();
   if (!strcmp(what, "deadlock")) return deadlock();
   return left();
 }
@@ -258,10 +349,25 @@ class Beside(OneProgram):
         self.says("asks", "8 39\n", kernels=2)
 
     def test_one_thread_waits_for_what_another_thread_launches(self):
-        self.recorded("thread", "9\n", 2)
+        self.recorded("thread", "11\n", 4)
 
     def test_a_function_of_the_program_lines_up_behind_the_kernel(self):
         self.recorded("host", "1 2\n", 1)
+
+    def test_a_kernel_serves_the_program_until_it_is_told_to_end(self):
+        self.says("server", "50\n", kernels=1)
+
+    def test_a_graph_lines_up_behind_the_kernel(self):
+        self.says("graph", "0 0 0, 2 1010101 14\n", kernels=4)
+
+    def test_the_default_stream_waits_and_is_waited_for_and_pageable_memory_is_the_programs(self):
+        self.says("rules", "0 1010101, 2 5\n", kernels=4)
+        self.assertEqual(self.names(), ["await", "raise", "add", "add"])
+
+    def test_a_program_that_asks_for_ever_is_ended(self):
+        outcome = self.record(self.binary, "vain", options=["--force"])
+        self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
+        self.assertIn("polls memory that nobody changes any more", outcome.err)
 
     def test_what_nothing_can_help_is_named_when_the_program_waits_for_it(self):
         for schedule in ("--schedule-seed=1", "--long-turns"):

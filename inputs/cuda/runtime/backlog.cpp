@@ -15,7 +15,7 @@ namespace {
 using State = StreamTask::State;
 using Clock = std::chrono::steady_clock;
 
-// A program that asks whether a stream is done, again and again and about nothing else, is taken to wait for it.
+// A program that asks whether a stream is done so often, and for kPatience, is taken to wait for it.
 constexpr std::uint64_t kMostQuestions = 20'000;
 // So long other threads of the program may do something else before they make a call that helps.
 constexpr auto kPatience = std::chrono::seconds(10);
@@ -48,7 +48,10 @@ class HostTask final : public StreamTask {
 
 bool is_legacy(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) < kLastBuiltInStream; }
 
-/// What a stream that waits for the default stream, which waits for it.
+/// A handle of another stream in each thread.
+bool is_per_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) == kLastBuiltInStream; }
+
+/// Whether it waits for the default stream, which then waits for it.
 bool blocks(const Runtime& r, const void* stream) { return r.free_streams.count(stream) == 0; }
 
 unsigned threads_of_program() {
@@ -74,7 +77,8 @@ std::vector<std::uint64_t> Backlog::before(const Runtime& r, InStream::Place pla
   for (const Entry& e : entries_) {
     if (e.place.device != place.device) continue;
     const bool legacy = is_legacy(place.stream), other_legacy = is_legacy(e.place.stream);
-    const bool same = legacy ? other_legacy : e.place.stream == place.stream;
+    const bool others = is_per_thread(place.stream) && e.thread != std::this_thread::get_id();
+    const bool same = legacy ? other_legacy : e.place.stream == place.stream && !others;
     if (same || (legacy && blocks(r, e.place.stream)) || (other_legacy && blocks(r, place.stream))) all.push_back(e.number);
   }
   return all;
@@ -98,7 +102,7 @@ Backlog::Entry& Backlog::enter(Runtime& r, std::unique_ptr<StreamTask> task, con
   std::vector<std::uint64_t> after = before(r, place);
   after.insert(after.end(), also.begin(), also.end());
   place.waits = false;
-  entries_.push_back({++last_, place, current_device(), std::move(after), std::move(task)});
+  entries_.push_back({++last_, place, std::this_thread::get_id(), current_device(), std::move(after), std::move(task)});
   return entries_.back();
 }
 
@@ -185,7 +189,8 @@ bool Backlog::done(Runtime& r, const std::vector<std::uint64_t>& tasks) {
   if (idle() || !any_pending(tasks)) return true;
   go_on(r, false);
   if (!any_pending(tasks)) return true;
-  if (++asked_in_vain_ > kMostQuestions) finish(r, tasks);
+  if (asked_in_vain_++ == 0) asking_since_ = Clock::now();
+  if (asked_in_vain_ > kMostQuestions && Clock::now() - asking_since_ > kPatience) finish(r, tasks);
   return !any_pending(tasks);
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -71,7 +72,8 @@ class Backlog {
   struct Entry {
     std::uint64_t number = 0;
     InStream::Place place;
-    unsigned current_device = 0;  // of the thread that gave it
+    std::thread::id thread;       // that gave it
+    unsigned current_device = 0;  // of this thread then
     std::vector<std::uint64_t> after;
     std::unique_ptr<StreamTask> task;
   };
@@ -86,8 +88,9 @@ class Backlog {
 
   std::list<Entry> entries_;  // in the order of their numbers
   std::uint64_t last_ = 0, random_;
-  std::thread::id runner_;  // that goes on with them; none: nobody
-  std::uint64_t asked_in_vain_ = 0;
+  std::thread::id runner_;           // that goes on with them; none: nobody
+  std::uint64_t asked_in_vain_ = 0;  // whether something is done, and nothing had changed
+  std::chrono::steady_clock::time_point asking_since_{};
 };
 
 }  // namespace atl::cudart

@@ -211,14 +211,13 @@ int cudaEventRecord(void* event, void* stream) {
     const InStream in(r, stream);
     Event& e = *static_cast<Event*>(event);
     e.recorded = true;
+    e.task = r.backlog.next();
     // Recorded again while it waits, it means the later place.
-    const auto done = [=, number = r.backlog.next(), device = device_of(r, stream)](Runtime& now) -> int {
+    const auto done = [=, number = e.task, device = device_of(r, stream)](Runtime& now) -> int {
       Event& it = *static_cast<Event*>(event);
-      if (now.events.contains(event) && (it.task == number || it.task == 0))
-        it.time = Clock::now(), it.step = now.order.last(stream, device);
+      if (now.events.contains(event) && it.task == number) it.time = Clock::now(), it.step = now.order.last(stream, device);
       return kSuccess;
     };
-    e.task = 0;
     e.task = r.backlog.add(r, done);
     return kSuccess;
   });
