@@ -251,6 +251,20 @@ int asks_in_vain() {
   return 0;
 }
 
+int two_wait() {  // in two threads, and neither can help the other
+  int *flag, *out;
+  cudaStream_t a, b;
+  cudaMalloc(&flag, 4), cudaMalloc(&out, 128), cudaMemset(flag, 0, 4);
+  EXPECT(cudaStreamCreate(&a) == 0 && cudaStreamCreate(&b) == 0);
+  await<<<1, 32, 0, a>>>(flag, out);
+  play<<<1, 1, 0, b>>>(flag, 1, 1, out);
+  std::thread other([&] { cudaStreamSynchronize(b); });
+  cudaStreamSynchronize(a);
+  other.join();
+  puts("went on");
+  return 0;
+}
+
 int deadlock() {  // the flag is raised behind what waits for it
   int *flag, *out;
   cudaStream_t a;
@@ -289,6 +303,7 @@ int main(int, char** argv) {
   if (!strcmp(what, "graph")) return graph();
   if (!strcmp(what, "rules")) return rules();
   if (!strcmp(what, "vain")) return asks_in_vain();
+  if (!strcmp(what, "two")) return two_wait();
   if (!strcmp(what, "deadlock")) return deadlock();
   return left();
 }
@@ -368,6 +383,11 @@ class Beside(OneProgram):
         outcome = self.record(self.binary, "vain", options=["--force"])
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
         self.assertIn("polls memory that nobody changes any more", outcome.err)
+
+    def test_two_threads_that_wait_are_ended_as_well(self):
+        outcome = self.record(self.binary, "two", options=["--force"])
+        self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
+        self.assertRegex(outcome.err, "kernel _Z5awaitPViPi, .*; so does kernel _Z4playPViiiPi. The program waits for this")
 
     def test_what_nothing_can_help_is_named_when_the_program_waits_for_it(self):
         for schedule in ("--schedule-seed=1", "--long-turns"):

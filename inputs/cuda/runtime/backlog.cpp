@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 
 #include "inputs/cuda/runtime/ending.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
@@ -53,6 +54,10 @@ bool is_per_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>
 
 /// Whether it waits for the default stream, which then waits for it.
 bool blocks(const Runtime& r, const void* stream) { return r.free_streams.count(stream) == 0; }
+
+const std::string& name_of(const ptx::Execution& kernel) {
+  return kernel.spec().module->functions[kernel.spec().kernel].name;
+}
 
 unsigned threads_of_program() {
   unsigned threads = 0;
@@ -210,8 +215,7 @@ void Backlog::finish(Runtime& r, const std::vector<std::uint64_t>& tasks) {
     if (!any_pending(tasks)) return;
     std::uint64_t calls = 0;
     if (Clock::now() - since < kPatience && others_may_help(r, calls)) {
-      // The own return counts as one.
-      if (changed || r.mutex.calls() != calls + 1) since = Clock::now();
+      if (changed || r.mutex.calls() != calls) since = Clock::now();
       continue;
     }
     // What has left its loop a moment ago, and computes, is seen in the second half only.
@@ -222,9 +226,22 @@ void Backlog::finish(Runtime& r, const std::vector<std::uint64_t>& tasks) {
 }
 
 void Backlog::raise() const {
+  std::string others;
+  const ptx::Execution* first = nullptr;
   for (const Entry& e : entries_)
-    if (const ptx::Execution* kernel = e.task->execution()) kernel->raise_deadlock();
-  throw ptx::ExecutionError(ptx::ExecutionError::Kind::deadlock, "streams wait for each other");
+    if (const ptx::Execution* kernel = e.task->execution()) {
+      if (first) others += (others.empty() ? "; so does kernel " : ", ") + name_of(*kernel);
+      if (!first) first = kernel;
+    }
+  try {
+    if (first) first->raise_deadlock();
+    throw ptx::ExecutionError(ptx::ExecutionError::Kind::deadlock, "streams wait for each other");
+  } catch (const ptx::ExecutionError& e) {
+    throw ptx::ExecutionError(e.kind(),
+                              e.what() + others +
+                                  ". The program waits for this: what is waited for must be stored, or launched in "
+                                  "a stream that does not come after these, before that");
+  }
 }
 
 void Backlog::end(Runtime& r) {
@@ -233,7 +250,7 @@ void Backlog::end(Runtime& r) {
   for (const Entry& e : entries_)
     if (const ptx::Execution* kernel = e.task->execution())
       std::fprintf(stderr, "atoll: warning: the program ended while kernel %s waited: it is not in the trace\n",
-                   kernel->spec().module->functions[kernel->spec().kernel].name.c_str());
+                   name_of(*kernel).c_str());
 }
 
 }  // namespace atl::cudart

@@ -27,9 +27,9 @@ class CallLock {
     const unsigned depth = depth_;
     for (unsigned n = 0; n < depth; ++n) unlock();
     body();
-    for (unsigned n = 0; n < depth; ++n) lock();
+    for (unsigned n = 0; n < depth; ++n) mutex_.lock(), ++depth_;
   }
-  /// How often it was taken by a thread that did not have it.
+  /// How often a call of the program took it.
   std::uint64_t calls() const { return calls_; }
 
  private:
