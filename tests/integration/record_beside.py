@@ -328,7 +328,7 @@ class Beside(OneProgram):
         self.assertTrue(self.simulated())
 
     def recorded(self, what, said, kernels, options=()):
-        outcome = self.record(self.binary, what, options=["--force", *options])
+        outcome = self.record(self.binary, what, options=["--force", *options], timeout=200)
         self.assertEqual((outcome.code, outcome.out), (0, said), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), kernels, outcome)
         return outcome
@@ -380,12 +380,12 @@ class Beside(OneProgram):
         self.assertEqual(self.names(), ["await", "raise", "add", "add"])
 
     def test_a_program_that_asks_for_ever_is_ended(self):
-        outcome = self.record(self.binary, "vain", options=["--force"])
+        outcome = self.record(self.binary, "vain", options=["--force"], timeout=200)
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
         self.assertIn("polls memory that nobody changes any more", outcome.err)
 
     def test_two_threads_that_wait_are_ended_as_well(self):
-        outcome = self.record(self.binary, "two", options=["--force"])
+        outcome = self.record(self.binary, "two", options=["--force"], timeout=200)
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
         self.assertRegex(outcome.err, "kernel _Z5awaitPViPi, .*; so does kernel _Z4playPViiiPi. The program waits for this")
 
