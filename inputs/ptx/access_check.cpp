@@ -50,6 +50,12 @@ void AccessCheck::begin_kernel(const LaunchSpec& spec, const exec::Image& image)
         granule_ = in.op == Op::bulk && in.shape != 0 ? 1 : std::min<std::uint32_t>(granule_, i.bytes);  // 1: of a tensor
 }
 
+void AccessCheck::add(const AccessCheck& other) {
+  counts_.launches += other.counts_.launches;
+  counts_.loads += other.counts_.loads, counts_.marked += other.counts_.marked;
+  held_ &= other.held_;
+}
+
 void AccessCheck::access(exec::Warp& w, const std::uint64_t* address, std::uint64_t window) {
   const Current now(w);
   if (now.in.space == Space::constant || now.in.space == Space::param) return;

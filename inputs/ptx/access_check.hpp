@@ -65,6 +65,8 @@ class AccessCheck {
   std::vector<WarpMisuse> misuses() const;
   const CheckCounts& counts() const { return counts_; }
   bool held() const { return held_; }  ///< so far, every mark
+  /// Counts what one counted that watched launches beside those of this one.
+  void add(const AccessCheck& other);
 
   // ---- for the executor ----
   void begin_kernel(const LaunchSpec& spec, const exec::Image& image);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "inputs/ptx/exec_device.hpp"
@@ -48,6 +49,40 @@ struct LaunchStats {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t missed_meetings = 0;  ///< .sync instructions executed without lanes that their member mask names
   std::uint64_t repeated_polls = 0;   ///< rounds of spin loops that the RecordSink did not hear of, as nothing had changed
+};
+
+/// A kernel that is executed turn by turn, so that others may run beside it and it may wait for them.
+class Execution {
+ public:
+  enum class State : std::uint8_t {
+    done,
+    moved,  ///< something has changed that others may notice
+    runs,   ///< nothing has changed
+    polls,  ///< it has done nothing but look at memory for so long that it seems to wait for something from outside
+  };
+
+  /// Throws as execute() does. `spec.module`, `device`, `sink` and what else `spec` points to must outlive it.
+  Execution(LaunchSpec spec, Device& device, RecordSink* sink);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// A turn of each resident CTA; of CTAs that can learn of nothing, all of them to their end. Throws ExecutionError.
+  State turn();
+  /// After `polls`: it does not look at a clock either, so that it waits for ever unless something changes from outside.
+  bool stuck() const;
+  /// Something outside has moved: what was seen of its polling counts no more.
+  void others_moved();
+  /// It polled, and it is asked whether it still does. Takes less turns to see than the first time.
+  void look_again();
+  /// Ends it with the line, and the CTAs, that poll.
+  [[noreturn]] void raise_deadlock() const;
+  const LaunchStats& stats() const;  ///< once it is done
+  const LaunchSpec& spec() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// Runs a kernel to its end, as LaunchSpec::schedule says. With long turns, CTAs that seem to wait for others take turns;

@@ -80,7 +80,8 @@ void trap(Warp& w, const Inst&) {
 void unsupported(Warp& w, const Inst& i) {
   const Function& f = *w.frame().code->function;
   throw Fault{ExecutionError::Kind::unsupported, static_cast<unsigned>(std::countr_zero(w.active)),
-              "instruction " + f.spelling(f.code[i.index]) + " is not supported"};
+              "instruction " + f.spelling(f.code[i.index]) +
+                  " is not supported: it cannot be executed here (docs/recording.md says what can)"};
 }
 void nothing(Warp&, const Inst&) {}
 

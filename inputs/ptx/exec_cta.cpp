@@ -281,11 +281,9 @@ void raise_livelock(const Cta& cta, const std::string& who) {
   const auto polls = std::find_if(cta.warps.begin(), cta.warps.end(),
                                   [](const auto& w) { return w->state == WarpState::ready && w->polled; });
   const Warp& w = polls != cta.warps.end() ? **polls : *cta.warps.front();
-  raise(w,
-        {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
-         fmt::format("polls memory that nobody changes any more: nothing else goes on in this launch; {}. A kernel cannot "
-                     "wait for the host or for a launch behind it: launches run one after the other",
-                     who)});
+  raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
+            fmt::format("polls memory that nobody changes any more: nothing else goes on, in this launch or beside it; {}",
+                        who)});
 }
 
 std::size_t footprint(const Launch& launch) {

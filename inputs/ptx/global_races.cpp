@@ -47,8 +47,14 @@ const char* deed(const GlobalTouch& t, bool writes) {
 
 }  // namespace
 
-GlobalRaces::GlobalRaces() = default;
+GlobalRaces::GlobalRaces(const GlobalRaces* earlier) : earlier_(earlier) {}
 GlobalRaces::~GlobalRaces() = default;
+
+void GlobalRaces::add(const GlobalRaces& other) {
+  counts_.locations += other.counts_.locations, counts_.launches += other.counts_.launches;
+  counts_.overlooked += other.counts_.overlooked;
+  for (const auto& [kernel, locations] : other.counts_.kernels) counts_.kernels[kernel] += locations;
+}
 
 void GlobalRaces::begin_kernel(const std::string& kernel, const std::string& module, Mode mode) {
   if (std::max(mode.granule, 1u) != mode_.granule || mode.lines != mode_.lines) owned_.clear(), free_.clear(), bytes_ = 0;
@@ -152,6 +158,13 @@ void GlobalRaces::write(RaceView& view, const std::uint64_t* address, std::uint3
   const std::uint64_t now = key_of(touch);
   const std::uint64_t bits = mode_.granule >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * mode_.granule) - 1;
   each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned lane) {
+    // Several values were stored here already, and nobody but this warp has been here in this epoch: nothing is new.
+    const Location& l = p.locations[at];
+    const bool again = ((l.writer ^ now) & (kKey | kValid | kStrong | kWarps | kCtas | kVaried)) == kVaried;
+    if (again && ((l.reader & kValid) == 0 || (((l.reader ^ now) & kKey) == 0 && (l.reader & (kWarps | kCtas)) == 0))) {
+      if (mode_.lines) p.lines[at][0] = touch.line;
+      return;
+    }
     const std::uint64_t offset = p.number * kPage + (std::uint64_t{at} << shift_) - address[lane];  // in the value
     slow_write(view, p, at, now, touch, hash_of(value[lane] >> (8 * offset % 64) & bits));
   });

@@ -54,7 +54,8 @@ class GlobalRaces {
     std::map<std::string, std::uint64_t> kernels;  ///< locations by name
   };
 
-  GlobalRaces();
+  /// `earlier`: whose launches count for raced() as well.
+  explicit GlobalRaces(const GlobalRaces* earlier = nullptr);
   ~GlobalRaces();
   void begin_kernel(const std::string& kernel, const std::string& module, Mode mode);
   void end_kernel();
@@ -62,7 +63,11 @@ class GlobalRaces {
   /// The first races of the last launch, one for each pair of lines, if lines were asked for.
   const std::vector<GlobalRace>& found() const { return found_; }
   /// Whether an earlier launch of this kernel had a race.
-  bool raced(const std::string& kernel) const { return counts_.kernels.count(kernel) != 0; }
+  bool raced(const std::string& kernel) const {
+    return counts_.kernels.count(kernel) != 0 || (earlier_ != nullptr && earlier_->raced(kernel));
+  }
+  /// Counts what one counted that watched launches beside those of this one.
+  void add(const GlobalRaces& other);
 
   // ---- for the executor; accesses of one CTA come from one thread ----
   /// The lanes of `mask` read `bytes` each at `address[lane]`.
@@ -104,6 +109,7 @@ class GlobalRaces {
                   std::uint32_t hash);
   void raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes);
 
+  const GlobalRaces* earlier_;
   Mode mode_;
   std::string kernel_, module_;
   Counts counts_;

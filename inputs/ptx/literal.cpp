@@ -11,6 +11,20 @@ bool parse_unsigned(std::string_view digits, int base, std::uint64_t& value) {
   return error == std::errc() && stop == digits.data() + digits.size();
 }
 
+/// The letter behind a 0 at the beginning.
+char kind_of(std::string_view text) { return text.size() > 2 && text[0] == '0' ? static_cast<char>(text[1] | 0x20) : '\0'; }
+
+/// "0.5", which people write and compilers do not.
+bool decimal(std::string_view text, Type type, std::int64_t& bits) {
+  double value = 0;
+  if (type != Type::f32 && type != Type::f64 && type != Type::b64) return false;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return false;
+  bits = type == Type::f32 ? std::int64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))}
+                           : std::bit_cast<std::int64_t>(value);
+  return true;
+}
+
 }  // namespace
 
 bool integer_literal(std::string_view text, std::int64_t& value) {
@@ -27,9 +41,15 @@ bool integer_literal(std::string_view text, std::int64_t& value) {
   return true;
 }
 
+bool is_float_literal(std::string_view text) {
+  const char kind = kind_of(text);
+  return kind == 'f' || kind == 'd' || text.find('.') != text.npos;
+}
+
 bool literal_bits(std::string_view text, Type type, std::int64_t& bits) {
-  const char kind = text.size() > 2 && text[0] == '0' ? static_cast<char>(text[1] | 0x20) : '\0';
-  if (kind != 'f' && kind != 'd') return integer_literal(text, bits);
+  const char kind = kind_of(text);
+  if (kind != 'f' && kind != 'd')
+    return text.find('.') == text.npos ? integer_literal(text, bits) : decimal(text, type, bits);
   std::uint64_t raw = 0;
   if (!parse_unsigned(text.substr(2), 16, raw)) return false;
   if (kind == 'f' && type == Type::f64)

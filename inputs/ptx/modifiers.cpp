@@ -146,6 +146,10 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::mad24:
     case Op::madc:
       return set_from(kParts, word, i.part);
+    case Op::dp2a:
+      return word != "wide" && set_from(kParts, word, i.part);
+    case Op::discard:
+      return word == "L2";
     case Op::st:
     case Op::red:
       if (word == "async") return i.flags |= kAsync, true;

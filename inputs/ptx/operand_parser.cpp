@@ -8,6 +8,8 @@ namespace {
 
 std::int64_t negated(std::int64_t v) { return static_cast<std::int64_t>(-static_cast<std::uint64_t>(v)); }
 
+std::int64_t sign_bit(Type type) { return static_cast<std::int64_t>(std::uint64_t{1} << (type == Type::f32 ? 31 : 63)); }
+
 }  // namespace
 
 Operand OperandParser::parse(Type type) {
@@ -22,9 +24,10 @@ Operand OperandParser::parse(Type type) {
   if (in_.peek().kind == Token::number) {
     Operand o;
     o.kind = Operand::imm;
-    if (!literal_bits(in_.peek().text, type, o.value)) in_.expected("a number");
+    const std::string_view text = in_.peek().text;
+    if (!literal_bits(text, type, o.value)) in_.expected("a number");
     in_.next();
-    if (minus) o.value = negated(o.value);
+    if (minus) o.value = is_float_literal(text) ? o.value ^ sign_bit(type) : negated(o.value);
     return o;
   }
   if (in_.accept("_")) return {};

@@ -23,6 +23,7 @@ enum Status : int {
   kUnsupportedLimit = 215,
   kPeerAccessUnsupported = 217,
   kInvalidResourceHandle = 400,
+  kNotReady = 600,
   kPeerAccessAlreadyEnabled = 704,
   kPeerAccessNotEnabled = 705,
   kHostMemoryAlreadyRegistered = 712,

@@ -37,13 +37,7 @@ bool run_inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t 
   return y * a.row_bytes() + x_bytes + count <= a.bytes();
 }
 
-}  // namespace
-
-int copy_box(Runtime& r, const Copy3D& p) {
-  if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return kSuccess;
-  const Array* from = p.from_array ? known(r, p.from_array) : nullptr;
-  const Array* to = p.to_array ? known(r, p.to_array) : nullptr;
-  if ((p.from_array && !from) || (p.to_array && !to)) return kInvalidResourceHandle;
+int copy_planes(Runtime& r, const Copy3D& p, const Array* from, const Array* to) {
   const std::size_t unit = from ? from->format.bytes() : to ? to->format.bytes() : 1;
   const std::size_t width = p.extent.width * unit;
   const auto rows = [&](const Array* a, Position at, const PitchedPointer& plain, std::size_t z) {
@@ -57,6 +51,18 @@ int copy_box(Runtime& r, const Copy3D& p) {
     if (const int status = copy_rows(r, out, in, width, p.extent.height, p.kind); status != kSuccess) return status;
   }
   return traffic.end(kSuccess);
+}
+
+}  // namespace
+
+int copy_box(Runtime& r, const Copy3D& p) {
+  if (p.extent.width == 0 || p.extent.height == 0 || p.extent.depth == 0) return kSuccess;
+  const Array* from = p.from_array ? known(r, p.from_array) : nullptr;
+  const Array* to = p.to_array ? known(r, p.to_array) : nullptr;
+  if ((p.from_array && !from) || (p.to_array && !to)) return kInvalidResourceHandle;
+  if (r.backlog.idle()) return copy_planes(r, p, from, to);
+  settle_pageable(r, to ? texel(*to, 0, 0) : p.to.pointer, from ? texel(*from, 0, 0) : p.from.pointer);
+  return r.backlog.in_turn(r, [=](Runtime& now) { return copy_planes(now, p, from, to); });
 }
 
 extern "C" {
@@ -76,6 +82,7 @@ int cudaFreeArray(void* handle) {
     if (!handle) return kSuccess;
     const Array* a = known(r, handle);
     if (!a) return kInvalidResourceHandle;
+    r.backlog.finish(r, r.backlog.of_device(current_device()));
     r.code.release(a->address);
     r.arrays.erase(reinterpret_cast<std::uintptr_t>(handle));
     return kSuccess;

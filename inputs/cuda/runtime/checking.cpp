@@ -6,15 +6,15 @@
 
 namespace atl::cudart {
 
-void Checking::report_races(const ptx::GlobalRaces* global) {
+void Checking::report_races(const ptx::AccessCheck& watched, const ptx::GlobalRaces* global) {
   if (global != nullptr)
     for (const ptx::GlobalRace& r : global->found())
       if (global_.size() < kMostGlobal && global_.emplace(r.kernel, r.first.line, r.second.line).second)
         std::fprintf(stderr, "atoll: warning: %s\n", text_of(r).c_str());
-  for (const ptx::SharedRace& r : check.races())
+  for (const ptx::SharedRace& r : watched.races())
     if (races_.emplace(r.kernel, r.race.first.line, r.race.second.line).second)
       std::fprintf(stderr, "atoll: warning: %s\n", text_of(r).c_str());
-  for (const ptx::WarpMisuse& m : check.misuses())
+  for (const ptx::WarpMisuse& m : watched.misuses())
     if (misuses_.emplace(m.kernel, m.line, m.kind).second) std::fprintf(stderr, "atoll: warning: %s\n", text_of(m).c_str());
 }
 

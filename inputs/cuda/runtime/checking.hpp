@@ -12,9 +12,10 @@ namespace atl::cudart {
 /// `atoll record --check`: what is said of it.
 class Checking {
  public:
-  ptx::AccessCheck check;  ///< of every recorded launch
-  /// Warns of the races and misused member masks of the last launch; of each place once. `global`: may be null.
-  void report_races(const ptx::GlobalRaces* global);
+  ptx::AccessCheck check;  ///< of every recorded launch, but those beside another one
+  /// Warns of the races and misused member masks of the launch that these watched last; of each place once. `global`: may
+  /// be null.
+  void report_races(const ptx::AccessCheck& watched, const ptx::GlobalRaces* global);
   /// What held, in one line.
   std::string summary() const;
 

@@ -20,37 +20,67 @@ bool in_one_block(const Runtime& r, const void* pointer, std::size_t size) {
   }
 }
 
-int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind) {
-  if (size == 0) return kSuccess;
-  if (kind < kHostToHost || kind > kDefaultCopy) return kInvalidMemcpyDirection;
-  const auto device = [&](const void* p) { return r.arena.in_arena(reinterpret_cast<std::uint64_t>(p)); };
-  const auto known = [&](const void* p) { return device(p) || r.code.in_host_range(reinterpret_cast<std::uint64_t>(p)); };
-  if ((kind == kHostToDevice || kind == kDeviceToDevice) && !known(to)) return kInvalidValue;
-  if ((kind == kDeviceToHost || kind == kDeviceToDevice) && !known(from)) return kInvalidValue;
-  if (!in_one_block(r, to, size) || !in_one_block(r, from, size)) return kInvalidValue;
+namespace {
+
+bool reachable(const Runtime& r, const void* p) {
+  const auto address = reinterpret_cast<std::uint64_t>(p);
+  return r.arena.in_arena(address) || r.code.in_host_range(address);
+}
+
+int copy_now(Runtime& r, void* to, const void* from, std::size_t size) {
   std::memmove(to, from, size);
   Traffic traffic(r);
   traffic.add(to, from, size);
   return traffic.end(kSuccess);
 }
 
+}  // namespace
+
+void settle_pageable(Runtime& r, const void* to, const void* from) {
+  if (!r.backlog.idle() && (!reachable(r, to) || !reachable(r, from)))
+    r.backlog.finish(r, r.backlog.before(r, InStream::now()));
+}
+
+int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind) {
+  if (size == 0) return kSuccess;
+  if (kind < kHostToHost || kind > kDefaultCopy) return kInvalidMemcpyDirection;
+  if ((kind == kHostToDevice || kind == kDeviceToDevice) && !reachable(r, to)) return kInvalidValue;
+  if ((kind == kDeviceToHost || kind == kDeviceToDevice) && !reachable(r, from)) return kInvalidValue;
+  if (!in_one_block(r, to, size) || !in_one_block(r, from, size)) return kInvalidValue;
+  if (r.backlog.idle()) return copy_now(r, to, from, size);
+  if (reachable(r, to) && !reachable(r, from) && !InStream::now().waits) {
+    // Pageable memory is the program's again when the call returns.
+    const auto* bytes = static_cast<const char*>(from);
+    return r.backlog.in_turn(r, [=, kept = std::vector<char>(bytes, bytes + size)](Runtime& now) {
+      return copy_now(now, to, kept.data(), size);
+    });
+  }
+  settle_pageable(r, to, from);
+  return r.backlog.in_turn(r, [=](Runtime& now) { return copy_now(now, to, from, size); });
+}
+
 int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind) {
   if (width == 0 || height == 0) return kSuccess;
   if (width > to.pitch || width > from.pitch) return kInvalidPitchValue;
-  Traffic traffic(r);
-  for (std::size_t y = 0; y < height; ++y) {
-    const int status = copy_bytes(r, to.begin + y * to.pitch, from.begin + y * from.pitch, width, kind);
-    if (status != kSuccess) return status;
-  }
-  return traffic.end(kSuccess);
+  settle_pageable(r, to.begin, from.begin);
+  return r.backlog.in_turn(r, [=](Runtime& now) {
+    Traffic traffic(now);
+    for (std::size_t y = 0; y < height; ++y) {
+      const int status = copy_bytes(now, to.begin + y * to.pitch, from.begin + y * from.pitch, width, kind);
+      if (status != kSuccess) return status;
+    }
+    return traffic.end(kSuccess);
+  });
 }
 
-int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
+int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return kSuccess;
   if (width > to.pitch) return kInvalidPitchValue;
   if (!in_one_block(r, to.begin, (height - 1) * to.pitch + width)) return kInvalidValue;
-  for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
-  return kSuccess;
+  return r.backlog.in_turn(r, [=](Runtime&) -> int {
+    for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
+    return kSuccess;
+  });
 }
 
 extern "C" {
@@ -85,9 +115,8 @@ int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::siz
 
 int cudaMemset(void* to, int value, std::size_t size) {
   return call([&](Runtime& r) -> int {
-    if (!in_one_block(r, to, size) && size > 0) return kInvalidValue;
-    if (size > 0) std::memset(to, value, size);
-    return kSuccess;
+    const InStream in(r, nullptr);  // the program does not wait for it
+    return set_rows(r, Rows(to, size), value, size, 1);
   });
 }
 
@@ -95,6 +124,7 @@ int cudaMemsetAsync(void* to, int value, std::size_t size, void* stream) {
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
     const SetWork work{to, size, static_cast<unsigned>(value), 1, size, 1};
+    const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
   });
 }
@@ -106,6 +136,7 @@ int cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std:
 int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, void* stream) {
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     if (!capture) return set_rows(r, Rows(to, pitch), value, width, height);
     return r.graphs.add(*capture, stream, NodeType::set, SetWork{to, pitch, static_cast<unsigned>(value), 1, width, height});
   });

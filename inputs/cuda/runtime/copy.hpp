@@ -15,11 +15,16 @@ struct Rows {
 /// Whether the range is free of guard gaps and freed memory. Memory of the program itself always is.
 bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
 
-/// Copies and fills, with the checks of the runtime; they return its status.
+/// Pageable memory may be used, and has what was copied to it, when a call returns that copies it: waits for the stream if
+/// one of these is such memory.
+void settle_pageable(Runtime& r, const void* to, const void* from);
+
+/// Copies and fills, with the checks of the runtime; they return its status. They are made in the current stream, behind
+/// what it waits for (backlog.hpp).
 int copy_bytes(Runtime& r, void* to, const void* from, std::size_t size, int kind);
 int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t height, int kind);
 /// Positions and the extent count texels as soon as one side is an array, else bytes.
 int copy_box(Runtime& r, const Copy3D& box);
-int set_rows(const Runtime& r, Rows to, int value, std::size_t width, std::size_t height);
+int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t height);
 
 }  // namespace atl::cudart

@@ -147,6 +147,7 @@ Runtime::Runtime(const cuda::RecordOptions& options)
       arena(cuda::DeviceArena::of_devices(model.memory_bytes, devices)),
       code(model, arena, recording),
       order(devices),
+      backlog(recording.schedule_seed()),
       peers(devices),
       pool_peers(devices),
       default_pools(devices) {
@@ -218,8 +219,9 @@ int cudaDeviceGetAttribute(int* value, int number, int device) {
 
 int cudaDeviceSynchronize() {
   return call([](Runtime& r) {
+    r.backlog.finish(r, r.backlog.of_device(current_device()));
     r.order.host_waits(r.order.last(nullptr, current_device()));
-    return kSuccess;
+    return r.sticky;
   });
 }
 

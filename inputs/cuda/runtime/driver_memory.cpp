@@ -32,6 +32,7 @@ void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); 
 int set(void* stream, const SetWork& work) {
   return call([&](Runtime& r) {
     Capture* capture = r.graphs.capture_of(stream);
+    const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
   });
 }

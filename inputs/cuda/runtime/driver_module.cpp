@@ -77,7 +77,10 @@ int enumerate(Runtime& r, void** out, unsigned count, void* module) {
 }
 
 int unload(Runtime& r, void* module) {
-  return with_module(r, module, [&](Binary& binary) -> int { return r.code.unload(&binary), kSuccess; });
+  return with_module(r, module, [&](Binary& binary) -> int {
+    r.backlog.finish(r, r.backlog.all());
+    return r.code.unload(&binary), kSuccess;
+  });
 }
 
 /// The runtime's error for the driver's.

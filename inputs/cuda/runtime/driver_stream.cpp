@@ -4,7 +4,7 @@
 namespace atl::cudart {
 
 extern "C" {
-int cudaStreamCreate(void** out);
+int cudaStreamCreateWithFlags(void** out, unsigned flags);
 int cudaStreamDestroy(void* stream);
 int cudaStreamSynchronize(void* stream);
 int cudaStreamQuery(void* stream);
@@ -25,13 +25,11 @@ int cudaEventSynchronize(void* event);
 int cudaEventQuery(void* event);
 int cudaEventElapsedTime(float* milliseconds, void* start, void* end);
 
-int cuStreamCreate(void** out, unsigned) {
-  return driver_call([&](Runtime&) { return cudaStreamCreate(out); });
+int cuStreamCreate(void** out, unsigned flags) {
+  return driver_call([&](Runtime&) { return cudaStreamCreateWithFlags(out, flags); });
 }
 
-int cuStreamCreateWithPriority(void** out, unsigned, int) {
-  return driver_call([&](Runtime&) { return cudaStreamCreate(out); });
-}
+int cuStreamCreateWithPriority(void** out, unsigned flags, int) { return cuStreamCreate(out, flags); }
 
 int cuStreamDestroy_v2(void* stream) {
   return driver_call([&](Runtime&) { return cudaStreamDestroy(stream); });

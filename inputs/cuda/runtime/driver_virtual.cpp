@@ -152,6 +152,7 @@ int cuMemMap(std::uint64_t at, std::size_t size, std::size_t offset, std::uint64
 
 int cuMemUnmap(std::uint64_t at, std::size_t size) {
   return driver_call([&](Runtime& r) -> int {
+    r.backlog.finish(r, r.backlog.of_device(r.arena.device_of(at)));
     const bool all = for_mapped(r, at, size, [&](auto memory) {
       hide(r, memory->second, !memory->second.released);
       memory->second.mapped_at = 0;

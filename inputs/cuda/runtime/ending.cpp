@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -33,6 +34,7 @@ sem_t wake, saved;
 std::atomic<int> signal_seen{0};
 std::atomic<pid_t> owner{0};
 pthread_t saver;
+std::atomic<bool> saver_runs{false};
 
 bool mine() { return owner.load() == getpid(); }
 
@@ -102,7 +104,18 @@ void give_other_stack() {
 }
 
 void at_exit() {
-  if (mine()) save({});
+  if (!mine()) return;
+  // Another thread may be in a call that does not end.
+  Runtime& r = runtime();
+  if (r.mutex.try_lock()) {
+    const std::lock_guard lock(r.mutex, std::adopt_lock);
+    try {
+      r.backlog.end(r);
+    } catch (...) {
+      end_program(std::current_exception());
+    }
+  }
+  save({});
 }
 
 void in_child() { runtime().recording.disown(); }
@@ -115,10 +128,13 @@ void save_trace_at_end() {
   pthread_atfork(nullptr, nullptr, in_child);
   sem_init(&wake, 0, 0), sem_init(&saved, 0, 0);
   std::thread(wait_for_signals).detach();
+  saver_runs = true;
   give_other_stack();
   for (const int number : kInterrupts) take(number, on_interrupt);
   for (const int number : kCrashes) take(number, on_crash);
 }
+
+unsigned own_threads() { return saver_runs ? 1 : 0; }
 
 void end_program(const std::exception_ptr& error) {
   std::fflush(stdout);

@@ -8,4 +8,7 @@ namespace atl::cudart {
 /// later with atexit runs earlier, and HDF5, which the trace needs, registers its own end when it is first used.
 void save_trace_at_end();
 
+/// Threads of this process that are not the program's, besides those that execute kernels.
+unsigned own_threads();
+
 }  // namespace atl::cudart

@@ -160,14 +160,16 @@ int set_elements(Runtime& r, const SetWork& w) {
   if (bytes == 0 || w.height == 0) return kSuccess;
   if (w.element_bytes != 1 && w.element_bytes != 2 && w.element_bytes != 4) return kInvalidValue;
   if (bytes > pitch || !in_one_block(r, w.to, (w.height - 1) * pitch + bytes)) return kInvalidValue;
-  for (std::size_t y = 0; y < w.height; ++y) {
-    char* row = static_cast<char*>(w.to) + y * pitch;
-    if (w.element_bytes == 1)
-      std::memset(row, static_cast<int>(w.value), bytes);
-    else
-      for (std::size_t x = 0; x < bytes; x += w.element_bytes) std::memcpy(row + x, &w.value, w.element_bytes);
-  }
-  return kSuccess;
+  return r.backlog.in_turn(r, [=](Runtime&) -> int {
+    for (std::size_t y = 0; y < w.height; ++y) {
+      char* row = static_cast<char*>(w.to) + y * pitch;
+      if (w.element_bytes == 1)
+        std::memset(row, static_cast<int>(w.value), bytes);
+      else
+        for (std::size_t x = 0; x < bytes; x += w.element_bytes) std::memcpy(row + x, &w.value, w.element_bytes);
+    }
+    return kSuccess;
+  });
 }
 
 int in_stream(void* stream, NodeType type, const std::function<int(Runtime&)>& now) {

@@ -27,8 +27,13 @@ int run_list(const std::vector<GraphNode*>& order);
 
 int run(GraphNode& node) {
   if (const auto* host = std::get_if<HostWork>(&node.work)) {
-    host->function(host->data);  // without the lock: it may wait for another thread that calls us
-    return kSuccess;
+    bool later = false;
+    const int status = call([&](Runtime& r) -> int {
+      later = r.backlog.add_host_function(r, [work = *host] { work.function(work.data); });
+      return kSuccess;
+    });
+    if (!later) host->function(host->data);  // without the lock: it may wait for another thread that calls us
+    return status;
   }
   if (const auto* child = std::get_if<ChildWork>(&node.work)) return run_list(child->graph->order());
   return call([&](Runtime& r) -> int {
@@ -37,7 +42,7 @@ int run(GraphNode& node) {
     if (const auto* set = std::get_if<SetWork>(&node.work)) return set_elements(r, *set);
     if (const auto* other = std::get_if<CallWork>(&node.work)) return other->call(r);
     if (const auto* event = std::get_if<EventWork>(&node.work); event && node.type == NodeType::record_event)
-      return cudaEventRecord(event->event, nullptr);
+      return cudaEventRecord(event->event, const_cast<void*>(InStream::now().stream));
     return kSuccess;  // memory of a graph stays, and what is waited for is done
   });
 }

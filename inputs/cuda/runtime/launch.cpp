@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "inputs/cuda/runtime/copy.hpp"
@@ -102,7 +103,7 @@ int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {
   if (!is_default_stream(stream) && device_of(r, stream) != q.device) return kInvalidResourceHandle;
   Capture* capture = r.graphs.capture_of(stream);
   const InStream in(r, stream);
-  if (!capture) return launch(r, q);
+  if (!capture) return launch(r, std::move(q));
   if (const int status = check_launch(r, q); status != kSuccess) return status;
   own_parameters(r, q);
   return r.graphs.add(*capture, stream, NodeType::kernel, KernelWork{std::move(q), {}});
@@ -115,8 +116,7 @@ void own_parameters(Runtime& r, LaunchRequest& q) {
 
 namespace {
 
-/// One kernel; what it asks the runtime on the device for is in its queue then.
-void run(Runtime& r, const LaunchRequest& q, ptx::DeviceQueue& queue) {
+std::unique_ptr<RecordedLaunch> begin(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   const ptx::Function& function = r.code.function(*kernel, q.device);
   ptx::LaunchSpec spec;
@@ -133,70 +133,97 @@ void run(Runtime& r, const LaunchRequest& q, ptx::DeviceQueue& queue) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();
     spec.resident_ctas = resident_blocks(r, *kernel, function, q);
   }
-  r.recording.next_launch(function.name, std::uint64_t{q.grid.x} * q.grid.y * q.grid.z);
-  spec.params = q.arguments ? parameter_block(function, q.arguments) : q.parameters;
+  spec.params = q.parameters;
   const InStream::Place place = InStream::now();
   const LaunchPlace placement{q.device, r.order.next(place.stream, place.device, {q.device})};
   const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
   spec.read_only_marks = marks.hold();
-  spec.check = r.recording.check();
-  if (spec.check) spec.check->expect(marks.claims());
-  r.code.device().queue = &queue;
-  try {
-    r.recording.run(spec, r.code.device(), placement);
-  } catch (const ptx::ExecutionError& e) {
-    if (e.kind() != ptx::ExecutionError::Kind::assertion) throw;
-    // A failed assertion is the program's own message: it goes on, as on a GPU, and every later call fails.
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", e.what());
-    r.sticky = kAssert;
-  }
-  r.code.device().queue = nullptr;
+  return r.recording.begin(std::move(spec), marks.claims(), r.code.device(), placement);
 }
 
-int run_work(Runtime& r, const LaunchRequest& parent, const ptx::DeviceWork& work, ptx::DeviceQueue& queue) {
-  void* const to = reinterpret_cast<void*>(work.to);
-  if (work.kind == ptx::DeviceWork::Kind::set) return set_elements(r, SetWork{to, work.bytes, work.value, 1, work.bytes, 1});
-  if (work.kind == ptx::DeviceWork::Kind::copy)
-    return copy_bytes(r, to, reinterpret_cast<const void*>(work.from), work.bytes, kDefaultCopy);
-  const auto dim = [](const std::array<std::uint32_t, 3>& n) { return Dim3{n[0], n[1], n[2]}; };
-  LaunchRequest q;
-  q.kernel = kernel_named(r, r.code.binary_of(*work.module), work.module->functions[work.kernel].name);
-  q.grid = dim(work.grid), q.block = dim(work.block), q.dynamic_shared = work.dynamic_shared;
-  q.parameters = work.params, q.device = parent.device;
-  const int status = check_launch(r, q);
-  if (status == kSuccess) run(r, q, queue);
-  return status;
-}
+/// A launch with all that its kernels ask for, which comes after them, depth first: each with all that it asks for itself
+/// before the next one.
+class LaunchTask final : public StreamTask {
+ public:
+  explicit LaunchTask(LaunchRequest request) : request_(std::move(request)) {}
+
+  State turn(Runtime& r) override {
+    r.code.device().queue = &queue_;
+    State state = State::done;
+    try {
+      if (!begun_) begin_kernel(r, request_);
+      state = kernel_->turn();
+      if (state == State::done) state = next(r);
+    } catch (const ptx::ExecutionError& e) {
+      if (e.kind() != ptx::ExecutionError::Kind::assertion) throw;
+      // A failed assertion is the program's own message: it goes on, as on a GPU, and every later call fails.
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s\n", e.what());
+      r.sticky = kAssert;
+      kernel_.reset();
+    }
+    r.code.device().queue = nullptr;
+    return state;
+  }
+
+  ptx::Execution* execution() override { return kernel_ ? &kernel_->execution() : nullptr; }
+
+ private:
+  void begin_kernel(Runtime& r, const LaunchRequest& q) {
+    begun_ = true;
+    queue_ = ptx::DeviceQueue{};
+    queue_.devices = r.devices, queue_.runtime_version = cuda::DeviceModel::kRuntimeVersion;
+    queue_.error_string = cudaGetErrorString, queue_.error_name = cudaGetErrorName;
+    queue_.attribute = [device = q.device](std::uint32_t number, std::int32_t& value) {
+      return cudaDeviceGetAttribute(&value, static_cast<int>(number), static_cast<int>(device)) == kSuccess;
+    };
+    kernel_ = begin(r, q);
+  }
+
+  /// A kernel has ended: what it, or one before it, asked for, up to the next kernel.
+  State next(Runtime& r) {
+    kernel_.reset();
+    std::vector<ptx::DeviceWork>& work = queue_.work;
+    std::stable_partition(work.begin(), work.end(), [](const ptx::DeviceWork& w) { return !w.tail; });
+    std::move(work.rbegin(), work.rend(), std::back_inserter(left_));
+    while (!left_.empty() && !kernel_) {
+      const ptx::DeviceWork now = std::move(left_.back());
+      left_.pop_back();
+      if (const int status = do_work(r, now); status != kSuccess)
+        std::fprintf(stderr, "atoll: what a kernel asked the runtime on the device for fails (error %d)\n", status);
+    }
+    return kernel_ ? State::moved : State::done;
+  }
+
+  int do_work(Runtime& r, const ptx::DeviceWork& work) {
+    void* const to = reinterpret_cast<void*>(work.to);
+    if (work.kind == ptx::DeviceWork::Kind::set)
+      return set_elements(r, SetWork{to, work.bytes, work.value, 1, work.bytes, 1});
+    if (work.kind == ptx::DeviceWork::Kind::copy)
+      return copy_bytes(r, to, reinterpret_cast<const void*>(work.from), work.bytes, kDefaultCopy);
+    const auto dim = [](const std::array<std::uint32_t, 3>& n) { return Dim3{n[0], n[1], n[2]}; };
+    LaunchRequest q;
+    q.kernel = kernel_named(r, r.code.binary_of(*work.module), work.module->functions[work.kernel].name);
+    q.grid = dim(work.grid), q.block = dim(work.block), q.dynamic_shared = work.dynamic_shared;
+    q.parameters = work.params, q.device = request_.device;
+    const int status = check_launch(r, q);
+    if (status == kSuccess) begin_kernel(r, q);
+    return status;
+  }
+
+  LaunchRequest request_;
+  bool begun_ = false;
+  ptx::DeviceQueue queue_;
+  std::unique_ptr<RecordedLaunch> kernel_;
+  std::vector<ptx::DeviceWork> left_;  // the next one is the last
+};
 
 }  // namespace
 
-int launch(Runtime& r, const LaunchRequest& q) {
+int launch(Runtime& r, LaunchRequest q) {
   if (const int status = check_launch(r, q); status != kSuccess) return status;
-  // What kernels ask for comes after them, depth first: each with all that it asks for itself before the next one.
-  std::vector<ptx::DeviceWork> left;  // the next one is the last
-  const auto add = [&](std::vector<ptx::DeviceWork>& work) {
-    std::stable_partition(work.begin(), work.end(), [](const ptx::DeviceWork& w) { return !w.tail; });
-    std::move(work.rbegin(), work.rend(), std::back_inserter(left));
-  };
-  const auto fresh = [&] {
-    ptx::DeviceQueue queue;
-    queue.devices = r.devices, queue.runtime_version = cuda::DeviceModel::kRuntimeVersion;
-    queue.error_string = cudaGetErrorString, queue.error_name = cudaGetErrorName;
-    queue.attribute = [&](std::uint32_t number, std::int32_t& value) {
-      return cudaDeviceGetAttribute(&value, static_cast<int>(number), static_cast<int>(q.device)) == kSuccess;
-    };
-    return queue;
-  };
-  ptx::DeviceQueue queue = fresh();
-  run(r, q, queue);
-  for (add(queue.work); !left.empty() && r.sticky == kSuccess; add(queue.work)) {
-    const ptx::DeviceWork work = std::move(left.back());
-    left.pop_back();
-    queue = fresh();
-    if (const int status = run_work(r, q, work, queue); status != kSuccess)
-      std::fprintf(stderr, "atoll: what a kernel asked the runtime on the device for fails (error %d)\n", status);
-  }
+  own_parameters(r, q);
+  r.backlog.give(r, std::make_unique<LaunchTask>(std::move(q)));
   return kSuccess;
 }
 

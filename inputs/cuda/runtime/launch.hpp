@@ -41,7 +41,8 @@ int check_launch(Runtime& r, const LaunchRequest& request);
 /// Makes it a node, while the stream is captured; else as below.
 int launch_in_stream(Runtime& r, void* stream, LaunchRequest request);
 
-/// Runs the kernel to its end, and records it if it is to be. Returns the runtime's status; throws what ends the program.
-int launch(Runtime& r, const LaunchRequest& request);
+/// Runs the kernel, and records it if it is to be: to its end, or until it waits for something from outside, or after what
+/// its stream has got before (backlog.hpp). Returns the runtime's status; throws what ends the program.
+int launch(Runtime& r, LaunchRequest request);
 
 }  // namespace atl::cudart

@@ -17,7 +17,15 @@ int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
   return kSuccess;
 }
 
-int release(Runtime& r, void* pointer) {
+int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t width, std::size_t rows) {
+  if (!out || !pitch) return kInvalidValue;
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  return allocate(r, out, *pitch * rows, cuda::MemoryKind::device);
+}
+
+}  // namespace
+
+int release_memory(Runtime& r, void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (!pointer || r.graph_memory.contains(address)) return kSuccess;
   if (!r.code.release(address)) return kInvalidValue;
@@ -27,14 +35,6 @@ int release(Runtime& r, void* pointer) {
   }
   return kSuccess;
 }
-
-int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t width, std::size_t rows) {
-  if (!out || !pitch) return kInvalidValue;
-  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-  return allocate(r, out, *pitch * rows, cuda::MemoryKind::device);
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -66,8 +66,12 @@ int cudaMalloc3D(PitchedPointer* out, Extent extent) {
 
 int cudaFree(void* pointer) {
   return call([&](Runtime& r) {
-    if (pointer) r.order.host_waits(r.order.last(nullptr, current_device()));
-    return release(r, pointer);
+    if (pointer) {
+      r.backlog.finish(r, r.backlog.of_device(current_device()));
+      r.backlog.finish(r, r.backlog.of_device(r.arena.device_of(reinterpret_cast<std::uint64_t>(pointer))));
+      r.order.host_waits(r.order.last(nullptr, current_device()));
+    }
+    return release_memory(r, pointer);
   });
 }
 
@@ -84,6 +88,7 @@ int cudaHostRegister(void* pointer, std::size_t size, unsigned) {
 
 int cudaHostUnregister(void* pointer) {
   return call([&](Runtime& r) -> int {
+    r.backlog.finish(r, r.backlog.of_device(current_device()));
     if (r.registered_host.erase(pointer) == 0) return kHostMemoryNotRegistered;
     r.code.remove_host_range(reinterpret_cast<std::uint64_t>(pointer));
     return kSuccess;

@@ -39,6 +39,11 @@ int check_devices(const Runtime& r, int to, int from) {
   return has_device(r, to) && has_device(r, from) ? int{kSuccess} : int{kInvalidDevice};
 }
 
+/// Waits until both devices are idle.
+void settle_devices(Runtime& r, int to, int from) {
+  for (const int device : {to, from}) r.backlog.finish(r, r.backlog.of_device(static_cast<unsigned>(device)));
+}
+
 }  // namespace
 
 extern "C" {
@@ -105,6 +110,7 @@ int cudaDeviceGetByPCIBusId(int* device, const char* text) {
 int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t size) {
   return call([&](Runtime& r) -> int {
     if (const int status = check_devices(r, to_device, from_device); status != kSuccess) return status;
+    settle_devices(r, to_device, from_device);
     Traffic traffic(r, {static_cast<unsigned>(to_device), static_cast<unsigned>(from_device)});
     return traffic.end(copy_bytes(r, to, from, size, kDefaultCopy));
   });
@@ -121,6 +127,7 @@ int cudaMemcpy3DPeer(const PeerCopy3D* p) {
   return call([&](Runtime& r) -> int {
     if (!p) return kInvalidValue;
     if (const int status = check_devices(r, p->to_device, p->from_device); status != kSuccess) return status;
+    settle_devices(r, p->to_device, p->from_device);
     Traffic traffic(r, {static_cast<unsigned>(p->to_device), static_cast<unsigned>(p->from_device)});
     return traffic.end(copy_box(r, box_of(*p)));
   });

@@ -44,8 +44,6 @@ int allocate(Runtime& r, void** out, std::size_t size, Pool* pool) {
 
 extern "C" {
 
-int cudaFree(void* pointer);
-
 int cudaMallocFromPoolAsync(void** out, std::size_t size, void* pool, void* stream) {
   return call([&](Runtime& r) -> int {
     Capture* capture = r.graphs.capture_of(stream);
@@ -67,7 +65,8 @@ int cudaMallocAsync(void** out, std::size_t size, void* stream) {
 int cudaFreeAsync(void* pointer, void* stream) {
   return call([&](Runtime& r) -> int {
     Capture* capture = r.graphs.capture_of(stream);
-    if (!capture) return cudaFree(pointer);
+    const InStream in(r, stream);
+    if (!capture) return r.backlog.in_turn(r, [=](Runtime& now) { return release_memory(now, pointer); });
     return r.graphs.add(*capture, stream, NodeType::release, MemoryWork{reinterpret_cast<std::uint64_t>(pointer), 0});
   });
 }

@@ -63,58 +63,131 @@ bool Recording::claim() {
   return true;
 }
 
-ptx::AccessCheck* Recording::check() { return wanted_ && options_->check ? &checking_.check : nullptr; }
-
-void Recording::next_launch(const std::string& kernel, std::uint64_t ctas) {
+bool Recording::wants(const std::string& kernel, std::uint64_t ctas) {
   ++launches_;
   // Asked for every launch, because it counts them.
-  wanted_ = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
-}
-
-/// Null: the launch that was announced is not recorded.
-TraceSink* Recording::sink_of_launch(LaunchPlace place) {
-  if (!wanted_) return nullptr;
+  const bool wanted = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
   const std::lock_guard lock(mutex_);
-  if (!claim()) return nullptr;
-  trace_->place_next(place);
-  return trace_.get();
+  return wanted && claim();
 }
 
-void Recording::stop_if_enough() {
-  if (options_->stop_after != 0 && recorded() == options_->stop_after)
-    finish("as many as were asked for; the program goes on");
+/// True: the trace is complete.
+bool Recording::stop_if_enough() {
+  if (options_->stop_after == 0 || recorded() != options_->stop_after) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    held_.clear();
+  }
+  finish("as many as were asked for; the program goes on");
+  return true;
+}
+
+std::shared_ptr<HeldKernel> Recording::hold(LaunchPlace place) {
+  const std::lock_guard lock(mutex_);
+  return held_.emplace_back(std::make_shared<HeldKernel>(
+      mutex_, ptx::RecordOptions{options_->max_ctas, options_->max_ops, options_->first_cta}, place));
+}
+
+/// Those whose turn in the trace has come.
+void Recording::write_held() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      while (!held_.empty() && held_.front()->given_up()) held_.pop_front();
+      if (streaming_ || closed_ || held_.empty() || !held_.front()->ended()) return;
+      trace_->add_held(*held_.front());
+      held_.pop_front();
+    }
+    if (stop_if_enough()) return;
+  }
 }
 
 void Recording::copy(const cuda::CopyKernel& kernel, LaunchPlace place) {
   const KernelInfo info = kernel.info();
-  next_launch(info.name, info.ctas());
-  TraceSink* sink = sink_of_launch(place);
-  if (!sink) return;
-  sink->add_copy(kernel, options_->max_ctas);
+  if (!wants(info.name, info.ctas())) return;
+  if (streaming_ || !held_.empty()) return write_copy(*hold(place), kernel, options_->first_cta, options_->max_ctas);
+  {
+    const std::lock_guard lock(mutex_);
+    trace_->place_next(place);
+  }
+  trace_->add_copy(kernel, options_->max_ctas);
   stop_if_enough();
 }
 
-void Recording::run(ptx::LaunchSpec spec, ptx::Device& device, LaunchPlace place) {
-  TraceSink* sink = sink_of_launch(place);
-  if (sink) spec.races = &races_;
+std::unique_ptr<RecordedLaunch> Recording::begin(ptx::LaunchSpec spec, std::vector<ptx::ReadOnlyClaim> claims,
+                                                 ptx::Device& device, LaunchPlace place) {
+  const std::string& kernel = spec.module->functions[spec.kernel].name;
+  std::unique_ptr<RecordedLaunch> launch(new RecordedLaunch(*this));
+  launch->recorded_ = wants(kernel, std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2]);
   if (options_ && options_->tolerate_oob) spec.outside = &outside_;
+  ptx::RecordSink* sink = nullptr;
+  if (launch->recorded_) {
+    launch->alone_ = !races_taken_;
+    if (!launch->alone_) launch->own_races_ = std::make_unique<ptx::GlobalRaces>(&races_);
+    if (!launch->alone_ && options_->check) launch->own_check_ = std::make_unique<ptx::AccessCheck>();
+    races_taken_ = true;
+    spec.races = launch->own_races_ ? launch->own_races_.get() : &races_;
+    if (options_->check) {
+      spec.check = launch->own_check_ ? launch->own_check_.get() : &checking_.check;
+      spec.check->expect(std::move(claims));
+    }
+    if (streaming_ || !held_.empty()) {
+      launch->held_ = hold(place);
+      sink = &launch->held_->recorder();
+    } else {
+      const std::lock_guard lock(mutex_);
+      streaming_ = true;
+      trace_->place_next(place);
+      sink = &trace_->recorder();
+    }
+  }
+  progress(kernel);
+  launch->execution_ = std::make_unique<ptx::Execution>(std::move(spec), device, sink);
+  return launch;
+}
+
+ptx::Execution::State Recording::turn(RecordedLaunch& launch) {
   const auto start = std::chrono::steady_clock::now();
-  progress(spec.module->functions[spec.kernel].name);
-  try {
-    const ptx::LaunchStats stats = ptx::execute(spec, device, sink ? &sink->recorder() : nullptr);
-    executed_.warp_instructions += stats.warp_instructions;
-    executed_.missed_meetings += stats.missed_meetings;
-    executed_.repeated_polls += stats.repeated_polls;
-    if (spec.check) clear_progress(), checking_.report_races(spec.races);
-  } catch (...) {
+  const ptx::Execution::State state = launch.execution_->turn();
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (state == ptx::Execution::State::done) end(launch);
+  return state;
+}
+
+void Recording::end(RecordedLaunch& launch) {
+  const ptx::LaunchStats& stats = launch.execution_->stats();
+  executed_.warp_instructions += stats.warp_instructions;
+  executed_.missed_meetings += stats.missed_meetings;
+  executed_.repeated_polls += stats.repeated_polls;
+  if (!launch.recorded_) return;
+  launch.recorded_ = false;
+  const ptx::LaunchSpec& spec = launch.execution_->spec();
+  if (spec.check) clear_progress(), checking_.report_races(*spec.check, spec.races);
+  if (launch.own_races_) races_.add(*launch.own_races_);
+  if (launch.own_check_) checking_.check.add(*launch.own_check_);
+  if (launch.alone_) races_taken_ = false;
+  if (!launch.held_) {
+    streaming_ = false;
+    if (stop_if_enough()) return;
+  }
+  write_held();
+}
+
+/// A launch fails, or is not gone on with.
+void Recording::leave(RecordedLaunch& launch) {
+  {
     const std::lock_guard lock(mutex_);
     clear_progress();
-    if (sink && trace_) trace_->abandon_kernel();
-    throw;
+    if (!launch.recorded_) return;
+    if (!launch.held_ && trace_) trace_->abandon_kernel();
   }
-  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (sink) stop_if_enough();
+  if (launch.alone_) races_taken_ = false;
+  if (!launch.held_) streaming_ = false;
+  if (launch.held_) launch.held_->give_up();
 }
+
+RecordedLaunch::~RecordedLaunch() { recording_.leave(*this); }
+ptx::Execution::State RecordedLaunch::turn() { return recording_.turn(*this); }
 
 std::uint64_t Recording::recorded() {
   const std::lock_guard lock(mutex_);
@@ -141,6 +214,9 @@ void Recording::finish(const std::string& why) {
   if (closed_ || !trace_) return;
   closed_ = true;
   clear_progress();
+  trace_->abandon_kernel();
+  for (const auto& kernel : held_)
+    if (kernel->ended()) trace_->add_held(*kernel);
   trace_->finish();
   if (options_->quiet) return;
   std::error_code ignored;

@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "inputs/cuda/launch_selection.hpp"
 #include "inputs/cuda/record_options.hpp"
 #include "inputs/cuda/runtime/checking.hpp"
+#include "inputs/cuda/runtime/held_kernel.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/global_races.hpp"
@@ -20,6 +22,31 @@
 
 namespace atl::cudart {
 
+class Recording;
+
+/// A launch between its begin and its end, of several that may be at the same time.
+class RecordedLaunch {
+ public:
+  /// Of one that has not ended, the trace gets nothing.
+  ~RecordedLaunch();
+  RecordedLaunch(const RecordedLaunch&) = delete;
+  RecordedLaunch& operator=(const RecordedLaunch&) = delete;
+  ptx::Execution::State turn();
+  ptx::Execution& execution() { return *execution_; }
+
+ private:
+  friend class Recording;
+  explicit RecordedLaunch(Recording& recording) : recording_(recording) {}
+
+  Recording& recording_;
+  std::shared_ptr<HeldKernel> held_;  // null: the trace hears of it at once, if it is recorded
+  bool recorded_ = false, alone_ = false;
+  // Books of its own, where another launch has those of the recording.
+  std::unique_ptr<ptx::AccessCheck> own_check_;
+  std::unique_ptr<ptx::GlobalRaces> own_races_;
+  std::unique_ptr<ptx::Execution> execution_;
+};
+
 /// The trace of this process: which launches go into it, and how it ends. All may be called from any thread.
 class Recording {
  public:
@@ -27,18 +54,16 @@ class Recording {
   ~Recording();
 
   void note_allocation(const cuda::Allocation& block, const std::string& name);
-  /// A launch of `ctas` blocks begins: decides whether it is recorded. Then come check() and run().
-  void next_launch(const std::string& kernel, std::uint64_t ctas);
-  /// What is to watch this launch; null: nothing.
-  ptx::AccessCheck* check();
   /// That kernels may be executed on.
   unsigned threads() const { return threads_; }
   /// Whether CTAs that can learn of each other take short turns.
   bool interleaves() const { return options_ && !options_->long_turns; }
   /// Of the order in which they do.
   std::uint64_t schedule_seed() const { return options_ ? options_->schedule_seed.value_or(0) : 0; }
-  /// Executes the kernel; the trace hears of it if this launch is to be recorded.
-  void run(ptx::LaunchSpec spec, ptx::Device& device, LaunchPlace place);
+  /// A launch begins; the trace hears of it if it is to be recorded, after all that began before it. `claims`: what it must
+  /// not write.
+  std::unique_ptr<RecordedLaunch> begin(ptx::LaunchSpec spec, std::vector<ptx::ReadOnlyClaim> claims, ptx::Device& device,
+                                        LaunchPlace place);
   /// A copy between devices, which has been made: a launch of the trace.
   void copy(const cuda::CopyKernel& kernel, LaunchPlace place);
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
@@ -50,9 +75,16 @@ class Recording {
   void disown();
 
  private:
+  friend class RecordedLaunch;
   bool claim();
-  TraceSink* sink_of_launch(LaunchPlace place);
-  void stop_if_enough();
+  /// A launch of `ctas` blocks: whether it is recorded.
+  bool wants(const std::string& kernel, std::uint64_t ctas);
+  std::shared_ptr<HeldKernel> hold(LaunchPlace place);
+  ptx::Execution::State turn(RecordedLaunch& launch);
+  void end(RecordedLaunch& launch);
+  void leave(RecordedLaunch& launch);
+  void write_held();
+  bool stop_if_enough();
   std::uint64_t recorded();
   void progress(const std::string& kernel);
   void clear_progress();
@@ -61,9 +93,11 @@ class Recording {
   std::mutex mutex_;  // of the trace; the thread that finishes after a signal is another than the one that executes
   std::optional<cuda::RecordOptions> options_;
   cuda::LaunchSelection selection_;
-  bool wanted_ = false;                 // the launch that next_launch() announced
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
+  bool streaming_ = false;                          // a kernel that has not ended goes right into the trace
+  std::deque<std::shared_ptr<HeldKernel>> held_;    // those that began after it
+  bool check_taken_ = false, races_taken_ = false;  // by a launch that has not ended
   Checking checking_;
   ptx::GlobalRaces races_;    // of the recorded launches
   ptx::OutOfBounds outside_;  // of all, where they are tolerated

@@ -12,6 +12,8 @@
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/runtime/abi.hpp"
+#include "inputs/cuda/runtime/backlog.hpp"
+#include "inputs/cuda/runtime/call_lock.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
 #include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/order.hpp"
@@ -60,9 +62,9 @@ struct PoolBlock {
 /// The state behind the program's CUDA calls. There is one, because the calls carry no handle to it; it is never destroyed,
 /// because programs call from destructors of their own statics.
 struct Runtime {
-  std::recursive_mutex mutex;  ///< held during every call: calls of several threads run one after the other
-  cuda::DeviceModel model;     ///< what the program is told of each device
-  const unsigned devices;      ///< how many it has
+  CallLock mutex;           ///< held during every call
+  cuda::DeviceModel model;  ///< what the program is told of each device
+  const unsigned devices;   ///< how many it has
   cuda::DeviceArena arena;
   DeviceCode code;
   Recording recording;
@@ -71,8 +73,10 @@ struct Runtime {
   int device_flags = 0;
   std::size_t limits[8];                    ///< cudaLimit -> bytes
   std::map<const void*, unsigned> streams;  ///< with their devices
+  std::set<const void*> free_streams;       ///< of these, those that the default stream does not wait for
   std::set<void*> events;
   Order order;
+  Backlog backlog;
   std::vector<std::uint64_t> peers;  ///< [device] bit i: its kernels may use memory of device i, as their own in any case
   std::vector<std::uint64_t> pool_peers;  ///< likewise, by cudaMemPoolSetAccess
   Graphs graphs;
@@ -106,6 +110,9 @@ inline int known_device(const Runtime& r, int device) { return has_device(r, dev
 void write_uuid(void* out, unsigned device);
 /// As cudaSetDevice does; the driver API sees it.
 void use_primary_context(unsigned device);
+
+/// Gives memory of any kind back, at once. Returns the status.
+int release_memory(Runtime& r, void* pointer);
 
 /// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
 int remember(int status);

@@ -2,7 +2,8 @@
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
-// Everything a program puts into a stream is done when the call returns: one order that all streams allow.
+// What a program puts into a stream is done when the call returns, one order that all streams allow; or, behind a kernel
+// that waits for another one or for the program, later (backlog.hpp).
 namespace atl::cudart {
 namespace {
 
@@ -12,16 +13,19 @@ struct Event {
   Clock::time_point time;
   bool recorded = false;
   std::uint64_t step = 0;  ///< when all is done that its stream had got
+  std::uint64_t task = 0;  ///< of the backlog, with which that is so
 };
 
 enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
+enum : unsigned { kNonBlocking = 1 };
 
 bool is_stream(const Runtime& r, void* stream) { return is_default_stream(stream) || r.streams.count(stream) != 0; }
 
-int new_stream(Runtime& r, void** out) {
+int new_stream(Runtime& r, void** out, unsigned flags) {
   if (!out) return kInvalidValue;
   *out = new char;  // an address that nothing else has
   r.streams[*out] = current_device();
+  if ((flags & kNonBlocking) != 0) r.free_streams.insert(*out);
   return kSuccess;
 }
 
@@ -30,13 +34,28 @@ int known_stream(void* stream) {
 }
 
 /// What a capture cannot hold: it is of no use any more.
-int waited_for(void* stream) {
+int waited_for(void* stream, bool asked_only) {
   return call([&](Runtime& r) -> int {
     if (!is_stream(r, stream)) return kInvalidResourceHandle;
     Capture* capture = r.graphs.capture_of(stream);
-    if (capture) capture->invalid = true;
-    if (!capture) r.order.host_waits(r.order.last(stream, device_of(r, stream)));
-    return capture ? kCaptureUnsupported : kSuccess;
+    if (capture) return capture->invalid = true, kCaptureUnsupported;
+    const auto first = r.backlog.before(r, {stream, device_of(r, stream)});
+    if (asked_only && !r.backlog.done(r, first)) return kNotReady;
+    r.backlog.finish(r, first);
+    r.order.host_waits(r.order.last(stream, device_of(r, stream)));
+    return r.sticky;
+  });
+}
+
+/// The same of what a stream had got when the event was recorded.
+int waited_for_event(void* event, bool asked_only) {
+  return call([&](Runtime& r) -> int {
+    if (r.events.count(event) == 0) return kInvalidResourceHandle;
+    const std::vector<std::uint64_t> task{static_cast<Event*>(event)->task};
+    if (asked_only && !r.backlog.done(r, task)) return kNotReady;
+    r.backlog.finish(r, task);
+    r.order.host_waits(static_cast<Event*>(event)->step);
+    return r.sticky;
   });
 }
 
@@ -53,6 +72,8 @@ InStream::InStream(const Runtime& r, const void* stream) : outer_(innermost), pl
   innermost = this;
 }
 
+InStream::InStream(Place place) : outer_(innermost), place_(place) { innermost = this; }
+
 InStream::~InStream() { innermost = outer_; }
 
 InStream::Place InStream::now() { return innermost ? innermost->place_ : Place{nullptr, current_device(), true}; }
@@ -60,22 +81,27 @@ InStream::Place InStream::now() { return innermost ? innermost->place_ : Place{n
 extern "C" {
 
 int cudaStreamCreate(void** out) {
-  return call([&](Runtime& r) { return new_stream(r, out); });
+  return call([&](Runtime& r) { return new_stream(r, out, 0); });
 }
 
-int cudaStreamCreateWithFlags(void** out, unsigned) { return cudaStreamCreate(out); }
-int cudaStreamCreateWithPriority(void** out, unsigned, int) { return cudaStreamCreate(out); }
+int cudaStreamCreateWithFlags(void** out, unsigned flags) {
+  return call([&](Runtime& r) { return new_stream(r, out, flags); });
+}
+int cudaStreamCreateWithPriority(void** out, unsigned flags, int) { return cudaStreamCreateWithFlags(out, flags); }
 
 int cudaStreamDestroy(void* stream) {
   return call([&](Runtime& r) -> int {
-    if (r.streams.erase(stream) == 0) return kInvalidResourceHandle;
-    delete static_cast<char*>(stream);
+    if (!r.streams.contains(stream)) return kInvalidResourceHandle;
+    // What it has got is done all the same; meanwhile no other stream may get its address.
+    const bool done = r.backlog.before(r, {stream, device_of(r, stream)}).empty();
+    r.streams.erase(stream);
+    if (done) r.free_streams.erase(stream), delete static_cast<char*>(stream);
     return kSuccess;
   });
 }
 
-int cudaStreamSynchronize(void* stream) { return waited_for(stream); }
-int cudaStreamQuery(void* stream) { return waited_for(stream); }
+int cudaStreamSynchronize(void* stream) { return waited_for(stream, false); }
+int cudaStreamQuery(void* stream) { return waited_for(stream, true); }
 
 int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return call([&](Runtime& r) -> int {
@@ -87,14 +113,22 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
     if (!capture && own) return own->invalid = true, kCaptureIsolation;
     if (capture && own && own != capture) return own->invalid = true, kCaptureMerge;
     if (capture) r.graphs.join(*capture, stream, mark->second.nodes);
-    if (!capture) r.order.wait(stream, device_of(r, stream), static_cast<Event*>(event)->step);
+    if (capture) return kSuccess;
+    const InStream in(r, stream);
+    const auto wait = [=, device = device_of(r, stream)](Runtime& now) -> int {
+      if (now.events.contains(event)) now.order.wait(stream, device, static_cast<Event*>(event)->step);
+      return kSuccess;
+    };
+    r.backlog.add(r, wait, {static_cast<Event*>(event)->task});
     return kSuccess;
   });
 }
 
 int cudaStreamGetFlags(void* stream, unsigned* flags) {
-  if (flags) *flags = 0;
-  return known_stream(stream);
+  return call([&](Runtime& r) -> int {
+    if (flags) *flags = r.free_streams.contains(stream) ? unsigned{kNonBlocking} : 0u;
+    return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
+  });
 }
 
 int cudaStreamGetPriority(void* stream, int* priority) {
@@ -116,20 +150,32 @@ int cudaStreamGetDevice(void* stream, int* device) {
 
 // The program's functions run without the lock: they may wait for another thread that calls us.
 int cudaLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
-  bool captured = false;
+  bool later = false;
   const int status = call([&](Runtime& r) -> int {
     if (!is_stream(r, stream)) return kInvalidResourceHandle;
     Capture* capture = r.graphs.capture_of(stream);
-    captured = capture != nullptr;
-    return captured ? r.graphs.add(*capture, stream, NodeType::host, HostWork{function, data}) : int{kSuccess};
+    later = capture != nullptr;
+    if (capture) return r.graphs.add(*capture, stream, NodeType::host, HostWork{function, data});
+    const InStream in(r, stream);
+    later = r.backlog.add_host_function(r, [=] { function(data); });
+    return kSuccess;
   });
-  if (status == kSuccess && !captured) function(data);
+  if (status == kSuccess && !later) function(data);
   return status;
 }
 
 int cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), void* data, unsigned) {
-  const int status = waited_for(stream);
-  if (status == kSuccess) function(stream, kSuccess, data);
+  bool later = false;
+  const int status = call([&](Runtime& r) -> int {
+    if (!is_stream(r, stream)) return kInvalidResourceHandle;
+    Capture* capture = r.graphs.capture_of(stream);
+    if (capture) return capture->invalid = true, kCaptureUnsupported;
+    const InStream in(r, stream);
+    later = r.backlog.add_host_function(r, [=] { function(stream, kSuccess, data); });
+    if (!later) r.order.host_waits(r.order.last(stream, device_of(r, stream)));
+    return kSuccess;
+  });
+  if (status == kSuccess && !later) function(stream, kSuccess, data);
   return status;
 }
 
@@ -148,7 +194,8 @@ int cudaEventDestroy(void* event) {
   return call([&](Runtime& r) -> int {
     if (r.events.erase(event) == 0) return kInvalidResourceHandle;
     r.graphs.marks.erase(event);
-    delete static_cast<Event*>(event);
+    // What waits for it finds it by its address, which no other event may get.
+    if (r.backlog.idle()) delete static_cast<Event*>(event);
     return kSuccess;
   });
 }
@@ -161,7 +208,17 @@ int cudaEventRecord(void* event, void* stream) {
       return kSuccess;
     }
     r.graphs.marks.erase(event);
-    *static_cast<Event*>(event) = {Clock::now(), true, r.order.last(stream, device_of(r, stream))};
+    const InStream in(r, stream);
+    Event& e = *static_cast<Event*>(event);
+    e.recorded = true;
+    e.task = r.backlog.next();
+    // Recorded again while it waits, it means the later place.
+    const auto done = [=, number = e.task, device = device_of(r, stream)](Runtime& now) -> int {
+      Event& it = *static_cast<Event*>(event);
+      if (now.events.contains(event) && it.task == number) it.time = Clock::now(), it.step = now.order.last(stream, device);
+      return kSuccess;
+    };
+    e.task = r.backlog.add(r, done);
     return kSuccess;
   });
 }
@@ -178,15 +235,9 @@ int cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
   return captured || status != kSuccess ? status : cudaEventRecord(event, stream);
 }
 
-int cudaEventSynchronize(void* event) {
-  return call([&](Runtime& r) -> int {
-    if (r.events.count(event) == 0) return kInvalidResourceHandle;
-    r.order.host_waits(static_cast<Event*>(event)->step);
-    return kSuccess;
-  });
-}
+int cudaEventSynchronize(void* event) { return waited_for_event(event, false); }
 
-int cudaEventQuery(void* event) { return cudaEventSynchronize(event); }
+int cudaEventQuery(void* event) { return waited_for_event(event, true); }
 
 /// The time that the recording took, not what a GPU would take: positive, so that no program divides by zero.
 int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
@@ -195,6 +246,7 @@ int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
     if (!r.events.count(start) || !r.events.count(end)) return kInvalidResourceHandle;
     const Event &a = *static_cast<Event*>(start), &b = *static_cast<Event*>(end);
     if (!a.recorded || !b.recorded) return kInvalidResourceHandle;
+    if (!r.backlog.done(r, {a.task, b.task})) return kNotReady;
     const std::chrono::duration<float, std::milli> passed = b.time - a.time;
     *milliseconds = passed.count() > 0 ? passed.count() : 1e-3f;
     return kSuccess;

@@ -19,16 +19,18 @@ unsigned device_of(const Runtime& r, const void* stream);
 /// stream, and the program waits for what it moves to or from the host.
 class InStream {
  public:
-  InStream(const Runtime& r, const void* stream);
-  ~InStream();
-  InStream(const InStream&) = delete;
-  InStream& operator=(const InStream&) = delete;
-
   struct Place {
     const void* stream = nullptr;
     unsigned device = 0;
     bool waits = true;
   };
+
+  InStream(const Runtime& r, const void* stream);
+  explicit InStream(Place place);
+  ~InStream();
+  InStream(const InStream&) = delete;
+  InStream& operator=(const InStream&) = delete;
+
   static Place now();
 
  private:

@@ -30,8 +30,45 @@ void TraceSink::finish() {
   writer_.finish();
 }
 
+void write_copy(ptx::RecordOutput& to, const cuda::CopyKernel& kernel, std::uint64_t first_cta, std::uint64_t max_ctas) {
+  const KernelInfo info = kernel.info();
+  to.begin_kernel(info);
+  const std::uint64_t ctas = std::min(info.ctas() - first_cta, max_ctas);
+  CtaProgram program;
+  for (std::uint64_t cta = first_cta; cta < first_cta + ctas; ++cta) {
+    kernel.load_cta(cta, program);
+    to.add_cta(program);
+  }
+  to.end_kernel(ctas);
+}
+
 void TraceSink::begin_kernel(const KernelInfo& info) {
   const std::lock_guard lock(mutex_);
+  begin(info);
+}
+
+void TraceSink::add_cta(const CtaProgram& cta) {
+  const std::lock_guard lock(mutex_);
+  add(cta);
+}
+
+void TraceSink::end_kernel(std::uint64_t ctas) {
+  const std::lock_guard lock(mutex_);
+  end(ctas);
+}
+
+void TraceSink::add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas) {
+  write_copy(*this, kernel, first_cta_, max_ctas);
+}
+
+void TraceSink::add_held(const HeldKernel& kernel) {
+  place_ = kernel.place();
+  begin(kernel.info());
+  for (const CtaProgram& cta : kernel.ctas()) add(cta);
+  end(kernel.count());
+}
+
+void TraceSink::begin(const KernelInfo& info) {
   KernelInfo placed = info;
   placed.place = place_;
   if (open_) writer_.begin_kernel(placed, first_cta_);
@@ -39,26 +76,12 @@ void TraceSink::begin_kernel(const KernelInfo& info) {
   ops_ = accesses_ = 0;
 }
 
-void TraceSink::add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas) {
-  const KernelInfo info = kernel.info();
-  begin_kernel(info);
-  const std::uint64_t ctas = std::min(info.ctas() - first_cta_, max_ctas);
-  CtaProgram program;
-  for (std::uint64_t cta = first_cta_; cta < first_cta_ + ctas; ++cta) {
-    kernel.load_cta(cta, program);
-    add_cta(program);
-  }
-  end_kernel(ctas);
-}
-
-void TraceSink::add_cta(const CtaProgram& cta) {
-  const std::lock_guard lock(mutex_);
+void TraceSink::add(const CtaProgram& cta) {
   if (open_) writer_.add_cta(cta);
   ops_ += cta.ops.size(), accesses_ += cta.accesses.size();
 }
 
-void TraceSink::end_kernel(std::uint64_t ctas) {
-  const std::lock_guard lock(mutex_);
+void TraceSink::end(std::uint64_t ctas) {
   if (!open_) return;
   writer_.end_kernel();
   writer_.flush();

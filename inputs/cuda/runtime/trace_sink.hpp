@@ -4,6 +4,7 @@
 
 #include "inputs/cuda/copy_kernel.hpp"
 #include "inputs/cuda/record_options.hpp"
+#include "inputs/cuda/runtime/held_kernel.hpp"
 #include "inputs/ptx/record.hpp"
 #include "inputs/trace/trace_writer.hpp"
 
@@ -13,6 +14,9 @@ namespace atl::cudart {
 struct TraceCounts {
   std::uint64_t kernels = 0, samples = 0, ops = 0, accesses = 0;
 };
+
+/// The CTAs of a copy that recordings take which begin with `first_cta`, and take `max_ctas` at most.
+void write_copy(ptx::RecordOutput& to, const cuda::CopyKernel& kernel, std::uint64_t first_cta, std::uint64_t max_ctas);
 
 /// Stands between the recorder and the trace, so that another thread may complete the trace at any moment. After that it
 /// hears no more, and a kernel in the middle of its execution is left out.
@@ -27,6 +31,8 @@ class TraceSink final : private ptx::RecordOutput {
   void place_next(LaunchPlace place) { place_ = place; }
   /// A copy between devices, or its CTAs that recordings of samples take. Called without `mutex`.
   void add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas);
+  /// A kernel that has ended while one before it had not.
+  void add_held(const HeldKernel& kernel);
   /// The kernel that began last will not end: it failed.
   void abandon_kernel();
   /// Completes the trace. Throws IoError.
@@ -37,6 +43,10 @@ class TraceSink final : private ptx::RecordOutput {
   void begin_kernel(const KernelInfo& info) override;
   void add_cta(const CtaProgram& cta) override;
   void end_kernel(std::uint64_t ctas) override;
+  // With `mutex`.
+  void begin(const KernelInfo& info);
+  void add(const CtaProgram& cta);
+  void end(std::uint64_t ctas);
 
   std::mutex& mutex_;
   TraceWriter writer_;

@@ -71,6 +71,17 @@ TEST_CASE("warps of a block race before a barrier, and not across it") {
   CHECK(races_of(swap + "bar.sync 0; ld.global.u32 %r7,[%rd8]; st.global.u32 [%rd4],%r7;", 1, 64).locations == 64);
 }
 
+TEST_CASE("what one warp stores again and again makes no race, and hides none") {
+  std::string again;
+  for (unsigned n = 0; n < 4; ++n) again += "add.u32 %r5,%r1," + std::to_string(n) + "; st.global.u32 [%rd6],%r5; ";
+  CHECK(races_of(again, 4, 32).locations == 0);
+  CHECK(races_of(again + "bar.sync 0; " + again, 4, 32).locations == 0);
+  for (const unsigned threads : {1u, 2u})
+    CHECK(races_of(again + "ld.global.u32 %r7,[%rd6+128];", 4, 32, threads).locations == 96);
+  // Read by the neighbour after the first stores, and before the last ones, with a barrier of its own between.
+  CHECK(races_of(again + "ld.global.u32 %r7,[%rd6+128]; bar.sync 0; " + again, 4, 32).locations == 96);
+}
+
 TEST_CASE("lanes of one warp are not compared") {
   CHECK(races_of("xor.b32 %r6,%r1,1; mul.wide.u32 %rd7,%r6,4; add.s64 %rd8,%rd1,%rd7; st.global.u32 [%rd4],%r1; "
                  "ld.global.u32 %r7,[%rd8];",

@@ -86,6 +86,11 @@ TEST_CASE("sad, dp4a, min, max, abs and neg treat the sign as their type says") 
   CHECK(evaluate<std::int32_t>("s32", "s32", "sad.s32 %d,%a,%b,%c;", I32{-5, 9}, I32{5, 4}, I32{1, 1}) == I32{11, 6});
   CHECK(evaluate<std::int32_t>("s32", "s32", "dp4a.s32.s32 %d,%a,%b,%c;", I32{0x01FF0203}, I32{0x01010101}, I32{10}) ==
         I32{10 + 1 - 1 + 2 + 3});
+  // Two halfwords with the lower, or the upper, two bytes.
+  CHECK(evaluate<std::int32_t>("s32", "s32", "dp2a.lo.s32.s32 %d,%a,%b,%c;", I32{-100 << 16 | 1000}, I32{0x0403FE01},
+                               I32{10}) == I32{10 + 1000 + 200});
+  CHECK(evaluate<std::int32_t>("s32", "s32", "dp2a.hi.s32.u32 %d,%a,%b,%c;", I32{-100 << 16 | 1000}, I32{-0x00030000},
+                               I32{10}) == I32{10 + 1000 * 0xFD - 100 * 0xFF});
   CHECK(evaluate<std::uint32_t>("u32", "u32", "max.u32 %d,%a,%b;", U32{~0u}, U32{1}) == U32{~0u});
   CHECK(evaluate<std::int32_t>("s32", "s32", "max.s32 %d,%a,%b;", I32{-1}, I32{1}) == I32{1});
   CHECK(evaluate<std::int32_t>("s32", "s32", "abs.s32 %d,%a;", I32{kMin, -4}) == I32{kMin, 4});

@@ -118,3 +118,23 @@ TEST_CASE("griddepcontrol changes nothing, because the launch before has ended")
   h.run("k", 1, 1, h.buffer(out));
   CHECK(out[0] == 5);
 }
+
+TEST_CASE("an instruction that cannot be executed ends the kernel that comes to it, by its name") {
+  for (const std::string spelled :
+       {"wgmma.fence.sync.aligned", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes",
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes",
+        "mma.sp.sync.aligned.m16n8k16", "tensormap.replace.tile.global_address.global.b1024.b64"}) {
+    const Module m = parse(kHeader + ".visible .entry k(.param .u64 p)\n{ .reg .pred %p<2>; .reg .b64 %rd<2>;\n" +
+                               "ld.param.u64 %rd1,[p]; setp.eq.u64 %p1,%rd1,0;\n@%p1 " + spelled + " %rd1;\nret; }",
+                           "test.ptx", Unsupported::keep);
+    Device device;
+    device.load(m);
+    LaunchSpec s;
+    s.module = &m, s.kernel = m.find_function("k"), s.params.resize(8);
+    CHECK(message(s, device).find("thread (0, 0, 0), test.ptx:7: instruction " + spelled + " is not supported") !=
+          std::string::npos);
+    s.params[0] = std::byte{1};  // nobody comes to it
+    CHECK(message(s, device) == "no error");
+  }
+}
