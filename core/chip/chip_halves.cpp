@@ -24,6 +24,8 @@ constexpr std::size_t kCrossings = 1024;  ///< at most, of one event
 
 struct OtherFailed {};
 
+}  // namespace
+
 bool of_uncore(const Event& e) {
   switch (e.kind) {
     case EventKind::response_port:
@@ -45,8 +47,6 @@ bool of_uncore(const Event& e) {
       return false;
   }
 }
-
-}  // namespace
 
 Cycle ChipHalves::lookahead_of(const Machine& m) {
   return (m.has_l2 ? m.l2 : m.llc).latency + m.config.l1.latency_cycles + m.config.noc.request_latency_cycles;

@@ -17,6 +17,9 @@ struct ChipThreads {
   bool always = false;  ///< two, even so
 };
 
+/// Which half handles an event of a chip.
+bool of_uncore(const Event& e);
+
 /// What two threads need that run a chip's halves (chip_halves.cpp).
 struct ChipHalves {
   /// An event that the uncore has handled, for the cores' thread, which knows where it stands in the order of all.

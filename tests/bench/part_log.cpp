@@ -6,6 +6,7 @@
 #include "comm/serial_transport.hpp"
 #include "core/chip/base/event.hpp"
 #include "core/chip/base/observer.hpp"
+#include "core/chip/chip_halves.hpp"
 #include "core/chip/context.hpp"
 #include "core/control/simulation.hpp"
 
@@ -30,6 +31,7 @@ class PartCounter final : public ChipObserver {
     }
     ++log_.events[rows_[step] * log_.parts + c.chip * each_ + part(e)];
     ++log_.total;
+    log_.uncore += of_uncore(e);
   }
 
   /// Steps in their order.

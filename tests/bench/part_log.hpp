@@ -16,6 +16,7 @@ struct PartLog {
   std::uint32_t parts = 0;
   std::vector<std::uint32_t> events;  ///< [step][part], without steps in which there are none
   std::uint64_t total = 0;
+  std::uint64_t uncore = 0;  ///< of these: events of the uncore, where two threads run a chip (core/chip/chip_halves.hpp)
 
   std::size_t steps() const { return parts == 0 ? 0 : events.size() / parts; }
 };

@@ -69,9 +69,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what it
     const PartLog log = log_parts(config, *workload);
     const double event = 1e6 * o.seconds / static_cast<double>(log.total);
     for (const std::uint32_t threads : o.threads)
-      fmt::print(R"({{"threads": {}, "speed_up": {}, "steps": {}, "cycles": {}, "events": {}}})"
+      fmt::print(R"({{"threads": {}, "speed_up": {}, "steps": {}, "cycles": {}, "events": {}, "uncore": {}}})"
                  "\n",
-                 threads, speed_up(log, threads, o.sync / event), log.steps(), log.length, log.total);
+                 threads, speed_up(log, threads, o.sync / event), log.steps(), log.length, log.total, log.uncore);
     return 0;
   }
   const auto edges = system_edges(config);

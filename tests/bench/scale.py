@@ -12,9 +12,9 @@
     scale.py threads ATOLL [--systems A,B] [--workloads FILE,...] [--threads 2,4,8] [--sync MICROSECONDS]
         what threads that share the parts of a chip could give at most, from the events of each part and step
     scale.py pairs ATOLL [--systems A,B] [--workloads FILE,...] [--repeat 5]
-        one chip on one thread and on two, in turn: seconds, and the ratio
+        one chip on one thread and on two, in turn: seconds, ratio, and which part of the events is the uncore's
 
-`model`, `predict` and `threads` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
+`model`, `predict`, `threads` and `pairs` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
 does not. Standard library only."""
 
 import argparse
@@ -203,7 +203,7 @@ def threads_command(a):
 
 
 def pairs_command(a):
-    print("system       workload                 1 thread  2 threads  least : least  median of pairs")
+    print("system       workload                 uncore  1 thread  2 threads  least : least  median of pairs")
     for system in a.systems.split(","):
         for file in a.workloads.split(","):
             arguments = [system, "-w", os.path.join(SOURCE, file)]
@@ -212,7 +212,9 @@ def pairs_command(a):
                 sys.exit("digests differ")
             one, two = (min(pair[i].seconds for pair in pairs) for i in (0, 1))
             ratio = statistics.median(pair[0].seconds / pair[1].seconds for pair in pairs)
-            print(f"{system:11}  {os.path.basename(file):23}  {one:8.2f}  {two:9.2f}  {one / two:13.2f}  {ratio:15.2f}", flush=True)
+            row = replayed(a, arguments, one, "--threads", 2)[0]
+            print(f"{system:11}  {os.path.basename(file):23}  {100 * row['uncore'] / row['events']:4.0f} %  {one:8.2f}  {two:9.2f}  "
+                  f"{one / two:13.2f}  {ratio:15.2f}", flush=True)
 
 
 def main():
