@@ -6,9 +6,9 @@
 
 namespace atl::cudart {
 
-TraceSink::TraceSink(const cuda::RecordOptions& o, std::mutex& mutex)
+TraceSink::TraceSink(const cuda::RecordOptions& o, unsigned threads, std::mutex& mutex)
     : mutex_(mutex),
-      writer_(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression)),
+      writer_(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression), threads),
       recorder_(*this, {o.max_ctas, o.max_ops, o.first_cta}),
       first_cta_(o.first_cta) {
   if (o.devices > 1)
@@ -44,17 +44,20 @@ void TraceSink::add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas)
   begin_kernel(info);
   const std::uint64_t ctas = std::min(info.ctas() - first_cta_, max_ctas);
   CtaProgram program;
+  CtaColumns columns;
   for (std::uint64_t cta = first_cta_; cta < first_cta_ + ctas; ++cta) {
     kernel.load_cta(cta, program);
-    add_cta(program);
+    columns.encode(program, info.warps());
+    add_cta(program, columns);
+    help();
   }
   end_kernel(ctas);
 }
 
-void TraceSink::add_cta(const CtaProgram& cta) {
+void TraceSink::add_cta(const CtaProgram&, const CtaColumns& columns) {
   const std::lock_guard lock(mutex_);
-  if (open_) writer_.add_cta(cta);
-  ops_ += cta.ops.size(), accesses_ += cta.accesses.size();
+  if (open_) writer_.add_cta(columns);
+  ops_ += columns.op_kind.size, accesses_ += columns.access_sectors.size;
 }
 
 void TraceSink::end_kernel(std::uint64_t ctas) {

@@ -18,8 +18,9 @@ struct TraceCounts {
 /// hears no more, and a kernel in the middle of its execution is left out.
 class TraceSink final : private ptx::RecordOutput {
  public:
-  /// `mutex` guards the trace; whoever calls what follows, but the recorder, holds it. Throws IoError.
-  TraceSink(const cuda::RecordOptions& options, std::mutex& mutex);
+  /// `threads`: that may compress. `mutex` guards the trace; whoever calls what follows, but the recorder, holds it. Throws
+  /// IoError.
+  TraceSink(const cuda::RecordOptions& options, unsigned threads, std::mutex& mutex);
 
   ptx::RecordSink& recorder() { return recorder_; }
   void add_allocation(const TraceAllocation& allocation);
@@ -35,7 +36,12 @@ class TraceSink final : private ptx::RecordOutput {
 
  private:
   void begin_kernel(const KernelInfo& info) override;
-  void add_cta(const CtaProgram& cta) override;
+  bool encode(std::span<const WarpView> warps, CtaColumns& out) override {
+    writer_.encode(warps, out);
+    return true;
+  }
+  void add_cta(const CtaProgram& cta, const CtaColumns& columns) override;
+  void help() override { writer_.help(); }
   void end_kernel(std::uint64_t ctas) override;
 
   std::mutex& mutex_;
