@@ -1,7 +1,10 @@
-#include <chrono>
-#include <cmath>
+#include <time.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,8 +13,8 @@
 #include "inputs/ptx/record.hpp"
 
 /// Speed of the PTX executor on a naive GEMM (one thread per element, the product kept in memory, as PolyBench writes it):
-/// alone, with recording, and with recording into a trace file; on 1, 2, 4, ... threads. Usage: bench_ptx_speed [size]
-/// [trace.h5]
+/// alone, with recording, and with recording into a trace file; on 1, 2, 4, ... threads. What is compared takes turns, as
+/// other programs change what a processor has left. Usage: bench_ptx_speed [size] [trace.h5] [rounds]
 
 using namespace atl;
 using namespace atl::ptx;
@@ -58,12 +61,59 @@ DONE:
 class Nothing final : public RecordOutput {
  public:
   void begin_kernel(const KernelInfo&) override {}
-  void add_cta(const CtaProgram&) override {}
+  void add_cta(const CtaProgram&, const CtaColumns&) override {}
   void end_kernel(std::uint64_t) override {}
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+constexpr std::size_t kAlignment = 256;  // of what cudaMalloc gives
+
+struct Matrix {
+  explicit Matrix(std::size_t elements)
+      : bytes(elements * sizeof(float)),
+        data(static_cast<float*>(std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment))) {
+    std::fill_n(data.get(), elements, 0.5F);
+  }
+  struct Free {
+    void operator()(float* p) const { std::free(p); }
+  };
+  std::size_t bytes;
+  std::unique_ptr<float, Free> data;
+};
+
+/// Of several runs: seconds by the clock, and of all processors.
+struct Runs {
+  std::vector<double> wall, cpu;
+};
+
+double seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+template <class F> void measure(Runs& runs, F f) {
+  const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  f();
+  runs.wall.push_back(seconds(CLOCK_MONOTONIC) - wall);
+  runs.cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// `to`: what it is compared with, run by run.
+void print(const char* what, unsigned threads, double instructions, const Runs& runs, const Runs& to) {
+  const auto ratio = [](const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
+    return 100 * median(ratios);
+  };
+  std::printf(
+      "%-16s %2u threads: best %6.2f, median %6.2f M warp instructions/s, %3.0f %% of functional; of CPU time %3.0f %%\n",
+      what, threads, instructions / *std::min_element(runs.wall.begin(), runs.wall.end()) / 1e6,
+      instructions / median(runs.wall) / 1e6, ratio(runs.wall, to.wall), ratio(runs.cpu, to.cpu));
 }
 
 }  // namespace
@@ -73,42 +123,44 @@ int main(int argc, char** argv) {
   const Module module = parse(kGemm, "gemm.ptx");
   Device device;
   device.load(module);
-  std::vector<float> a(std::size_t{n} * n, 0.5F), b(a), c(a);
+  const unsigned rounds = argc > 3 ? std::max(1U, static_cast<unsigned>(std::stoul(argv[3]))) : 5;
+  const std::size_t elements = std::size_t{n} * n;
+  Matrix a(elements), b(elements), c(elements);
   LaunchSpec spec;
   spec.module = &module, spec.kernel = module.find_function("gemm");
   spec.grid = {(n + 31) / 32, (n + 7) / 8, 1}, spec.block = {32, 8, 1};
   spec.params.resize(module.functions[spec.kernel].param_block);
   std::size_t at = 0;
-  for (std::vector<float>* v : {&a, &b, &c}) {
-    const auto address = reinterpret_cast<std::uint64_t>(v->data());
-    device.memory.add({address, v->size() * sizeof(float), "matrix"});
+  for (const Matrix* m : {&a, &b, &c}) {
+    const auto address = reinterpret_cast<std::uint64_t>(m->data.get());
+    device.memory.add({address, m->bytes, "matrix"});
     std::memcpy(&spec.params[at], &address, 8), at += 8;
   }
   const float alpha = 1.5F, beta = 0.5F;
   std::memcpy(&spec.params[24], &n, 4), std::memcpy(&spec.params[28], &alpha, 4), std::memcpy(&spec.params[32], &beta, 4);
 
-  const auto measure = [&](const char* what, RecordSink* sink) {
-    const auto start = std::chrono::steady_clock::now();
-    const LaunchStats stats = execute(spec, device, sink);
-    std::printf("%-28s %2u threads %8.2f M warp instructions/s (%llu)\n", what, spec.threads,
-                static_cast<double>(stats.warp_instructions) / seconds_since(start) / 1e6,
-                static_cast<unsigned long long>(stats.warp_instructions));
-  };
-  measure("warming up", nullptr);
+  const auto instructions = static_cast<double>(execute(spec, device).warp_instructions);
   for (unsigned threads = 1; threads <= std::thread::hardware_concurrency(); threads *= 2) {
     spec.threads = threads;
-    measure("functional", nullptr);
-    Nothing nothing;
-    Recorder recorder(nothing);
-    measure("with recording", &recorder);
-    if (argc <= 2) continue;
-    const auto start = std::chrono::steady_clock::now();
-    TraceWriter writer(argv[2], {"gemm", "bench_ptx_speed"});
-    TraceOutput output(writer);
-    Recorder to_file(output);
-    measure("with recording to a file", &to_file);
-    writer.finish();
-    std::printf("%.2f s in all, %llu accesses\n", seconds_since(start),
-                static_cast<unsigned long long>(to_file.counts().accesses));
+    Runs functional, recorded, to_file;
+    for (unsigned round = 0; round < rounds; ++round) {
+      measure(functional, [&] { execute(spec, device); });
+      measure(recorded, [&] {
+        Nothing nothing;
+        Recorder recorder(nothing);
+        execute(spec, device, &recorder);
+      });
+      if (argc <= 2) continue;
+      measure(to_file, [&] {
+        TraceWriter writer(argv[2], {"gemm", "bench_ptx_speed"}, trace_format::kCompression, threads);
+        TraceOutput output(writer);
+        Recorder recorder(output);
+        execute(spec, device, &recorder);
+        writer.finish();
+      });
+    }
+    print("functional", threads, instructions, functional, functional);
+    print("recording", threads, instructions, recorded, functional);
+    if (argc > 2) print("to a file", threads, instructions, to_file, functional);
   }
 }
