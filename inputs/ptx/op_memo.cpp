@@ -5,7 +5,7 @@
 namespace atl::ptx {
 namespace {
 
-constexpr std::uint64_t kMostKept = 1u << 18;  // events: some 8 MB with what became of them
+constexpr std::uint64_t kMostKept = 4u << 20;  // bytes
 constexpr unsigned kMostTried = 8;             // of steps that came after the same one
 
 /// It matters whether any lane executes an instruction, but not which.
@@ -45,7 +45,8 @@ const OpMemo::Step* OpMemo::find(const Step& step, std::span<const WarpEvent> ev
 const OpMemo::Step* OpMemo::add(const Step& step, std::span<const WarpEvent> events, std::span<const atl::Op> ops,
                                 std::span<const Item> items, const WarpTimeline::State& after) {
   if (kept_.load(std::memory_order_relaxed) > kMostKept) return nullptr;
-  kept_.fetch_add(events.size(), std::memory_order_relaxed);
+  kept_.fetch_add(sizeof(Step) + events.size_bytes() + ops.size_bytes() + items.size_bytes() + after.bytes(),
+                  std::memory_order_relaxed);
   auto made = std::make_unique<Step>();
   made->events.assign(events.begin(), events.end());
   made->ops.assign(ops.begin(), ops.end());

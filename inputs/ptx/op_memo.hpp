@@ -52,7 +52,7 @@ class OpMemo {
   void clear();
 
   Step start_;
-  std::atomic<std::uint64_t> kept_{0};  ///< events of all steps
+  std::atomic<std::uint64_t> kept_{0};  ///< bytes of all steps
   std::atomic<Step*> made_{nullptr};    ///< all steps, newest first
 };
 

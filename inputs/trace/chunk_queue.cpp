@@ -6,9 +6,9 @@ namespace atl {
 namespace {
 
 constexpr std::size_t kEnough = 16;     // chunks that wait before helpers are worth starting
-constexpr std::size_t kPerHelper = 64;  // that may wait for each; more is done by those who make more
+constexpr std::size_t kPerHelper = 16;  // that may wait for each; more is done by those who make more
 constexpr std::size_t kWakeAt = 8;      // chunks for which one is woken
-constexpr std::size_t kMostSpare = 64;
+constexpr std::size_t kMostSpare = 32;
 
 }  // namespace
 

@@ -71,6 +71,8 @@ class WarpTimeline {
     unsigned next_slot = 0;
     std::uint32_t open_group = 0;       ///< slots of copies that no group has taken up
     std::vector<std::uint32_t> groups;  ///< committed ones, oldest first
+    /// Outside of this object.
+    std::size_t bytes() const { return registers.size() * sizeof(Register) + groups.size() * sizeof groups[0]; }
   };
   const State& state() const { return s_; }
   /// Goes on as the warp did that this is the state of.
