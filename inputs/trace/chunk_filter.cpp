@@ -1,9 +1,9 @@
 #include "inputs/trace/chunk_filter.hpp"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <new>
 
 namespace atl {
 namespace {
@@ -17,33 +17,31 @@ template <unsigned kBytes> void shuffle(std::span<const std::uint8_t> chunk, std
   }
 }
 
-void zlib_compress(std::span<const std::uint8_t> bytes, unsigned level, std::vector<std::uint8_t>& out) {
-  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
-  out.resize(size);
-  if (compress2(out.data(), &size, bytes.data(), static_cast<uLong>(bytes.size()), static_cast<int>(level)) != Z_OK)
-    throw std::runtime_error("zlib cannot compress");
-  out.resize(size);
-}
-
 }  // namespace
 
-void ChunkFilter::apply(std::span<const std::uint8_t> chunk, unsigned element, unsigned level,
-                        std::vector<std::uint8_t>& out) {
-  out.clear();
-  std::span<const std::uint8_t> bytes = chunk;
-  if (level != 0 && element > 1) {
-    shuffled_.resize(chunk.size());
-    element == 2   ? shuffle<2>(chunk, shuffled_.data())
-    : element == 4 ? shuffle<4>(chunk, shuffled_.data())
-                   : shuffle<8>(chunk, shuffled_.data());
-    bytes = shuffled_;
+void ChunkFilter::Free::operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
+
+ChunkFilter::ChunkFilter(unsigned level) {
+  if (level == 0) return;
+  compressor_.reset(libdeflate_alloc_compressor(static_cast<int>(level)));
+  if (compressor_ == nullptr) throw std::bad_alloc();
+}
+
+void ChunkFilter::apply(std::span<const std::uint8_t> chunk, unsigned element, std::vector<std::uint8_t>& out) {
+  if (compressor_ == nullptr) {
+    out.assign(chunk.begin(), chunk.end());
+  } else {
+    std::span<const std::uint8_t> bytes = chunk;
+    if (element > 1) {
+      shuffled_.resize(chunk.size());
+      element == 2   ? shuffle<2>(chunk, shuffled_.data())
+      : element == 4 ? shuffle<4>(chunk, shuffled_.data())
+                     : shuffle<8>(chunk, shuffled_.data());
+      bytes = shuffled_;
+    }
+    out.resize(libdeflate_zlib_compress_bound(compressor_.get(), bytes.size()));
+    out.resize(libdeflate_zlib_compress(compressor_.get(), bytes.data(), bytes.size(), out.data(), out.size()));
   }
-  if (level == 0)
-    out.assign(bytes.begin(), bytes.end());
-  else if (level == 1)
-    deflater_.compress(bytes, out);
-  else
-    zlib_compress(bytes, level, out);
   const std::uint32_t sum = fletcher32(out);
   for (unsigned shift = 0; shift < 32; shift += 8) out.push_back(static_cast<std::uint8_t>(sum >> shift));
 }

@@ -1,21 +1,27 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "inputs/trace/deflate.hpp"
+struct libdeflate_compressor;
 
 namespace atl {
 
-/// What HDF5's own filters shuffle, deflate and Fletcher-32 make of a chunk, on any thread: the library runs them one chunk
-/// after the other. Level 1 is Deflater's; 2 to 9 are zlib's, byte for byte as the library's; 0: checksum only.
+/// What HDF5's filters shuffle, deflate and Fletcher-32 read, made of a chunk on any thread: HDF5 runs its own one chunk
+/// after the other. Each object is for one thread at a time. The same bytes give the same result, whatever came before.
 class ChunkFilter {
  public:
+  /// `level`: 1 to 9; 0: checksum only.
+  explicit ChunkFilter(unsigned level);
   /// Replaces `out`. `element`: bytes of one.
-  void apply(std::span<const std::uint8_t> chunk, unsigned element, unsigned level, std::vector<std::uint8_t>& out);
+  void apply(std::span<const std::uint8_t> chunk, unsigned element, std::vector<std::uint8_t>& out);
 
  private:
-  Deflater deflater_;
+  struct Free {
+    void operator()(libdeflate_compressor* compressor) const;
+  };
+  std::unique_ptr<libdeflate_compressor, Free> compressor_;  ///< none at level 0
   std::vector<std::uint8_t> shuffled_;
 };
 

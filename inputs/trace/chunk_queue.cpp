@@ -52,8 +52,8 @@ bool ChunkQueue::work(std::unique_lock<std::mutex>& lock) {
   if (!filters_.empty()) filter = std::move(filters_.back()), filters_.pop_back();
   lock.unlock();
   try {
-    if (filter == nullptr) filter = std::make_unique<ChunkFilter>();
-    filter->apply(chunk.bytes, chunk.element, level_, chunk.packed);
+    if (filter == nullptr) filter = std::make_unique<ChunkFilter>(level_);
+    filter->apply(chunk.bytes, chunk.element, chunk.packed);
   } catch (...) {
     chunk.error = std::current_exception();
   }
