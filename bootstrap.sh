@@ -9,7 +9,7 @@ readonly apt_log=build/apt.log
 readonly packages=(
   g++ cmake ninja-build git
   libopenmpi-dev openmpi-bin libboost-serialization-dev nlohmann-json3-dev libhdf5-dev libcli11-dev libfmt-dev liblzma-dev
-  libzstd-dev liblz4-dev libjemalloc-dev
+  libzstd-dev liblz4-dev libdeflate-dev libjemalloc-dev
   doctest-dev
   python3 python3-h5py python3-jinja2 python3-numpy python3-pandas python3-matplotlib python3-dev pybind11-dev
 )

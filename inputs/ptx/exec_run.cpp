@@ -4,7 +4,7 @@
 namespace atl::ptx::exec {
 namespace {
 
-constexpr std::size_t kEvents = 1024;  // handed over at once
+constexpr std::size_t kEvents = 256;  // handed over at once
 
 template <bool kRecord> void run(Warp& w) {
   while (w.budget > 0) {

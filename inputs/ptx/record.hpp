@@ -10,17 +10,25 @@
 #include "inputs/ptx/record_cta.hpp"
 #include "inputs/ptx/record_sink.hpp"
 #include "inputs/ptx/record_table.hpp"
+#include "inputs/trace/cta_columns.hpp"
 #include "inputs/trace/trace_writer.hpp"
 
 /// Turns what warps execute into the form that the simulator runs (inputs/workload/workload.hpp).
 namespace atl::ptx {
 
-/// Where recorded CTAs go: kernels in launch order, CTAs in order of their number. Called by one thread at a time.
+/// Where recorded CTAs go: kernels in launch order, CTAs in order of their number. Called by one thread at a time, except
+/// where it says otherwise.
 class RecordOutput {
  public:
   virtual ~RecordOutput() = default;
   virtual void begin_kernel(const KernelInfo& info) = 0;
-  virtual void add_cta(const CtaProgram& cta) = 0;
+  /// What can be done for a CTA before its turn comes, on several threads at the same time. False: nothing is made of it,
+  /// and add_cta() gets a program.
+  virtual bool encode(std::span<const WarpView> /*warps*/, CtaColumns& /*out*/) { return false; }
+  /// `cta`, or `columns` if encode() made these of it.
+  virtual void add_cta(const CtaProgram& cta, const CtaColumns& columns) = 0;
+  /// Work that is left and needs no order, on several threads at the same time, also beside add_cta().
+  virtual void help() {}
   /// The kernel is whole. `ctas`: how many it got; fewer than announced make it a sample.
   virtual void end_kernel(std::uint64_t ctas) = 0;
 };
@@ -29,7 +37,12 @@ class TraceOutput final : public RecordOutput {
  public:
   explicit TraceOutput(TraceWriter& writer) : writer_(writer) {}
   void begin_kernel(const KernelInfo& info) override { writer_.begin_kernel(info); }
-  void add_cta(const CtaProgram& cta) override { writer_.add_cta(cta); }
+  bool encode(std::span<const WarpView> warps, CtaColumns& out) override {
+    writer_.encode(warps, out);
+    return true;
+  }
+  void add_cta(const CtaProgram&, const CtaColumns& columns) override { writer_.add_cta(columns); }
+  void help() override { writer_.help(); }
   void end_kernel(std::uint64_t) override { writer_.end_kernel(); }
 
  private:
@@ -63,25 +76,31 @@ class Recorder final : public RecordSink {
   const RecordCounts& counts() const { return counts_; }
 
  private:
-  CtaRecorder& live(std::uint64_t cta);
-  std::unique_ptr<CtaRecorder> take_next();
-  void deliver(const CtaRecorder& cta);
+  /// A CTA on its way.
+  struct Kept {
+    CtaRecorder recorder;
+    CtaColumns columns;
+  };
+  Kept& live(std::uint64_t cta);
+  std::unique_ptr<Kept> take_next();
+  void deliver(const Kept& cta);
 
   RecordOutput& output_;
   RecordOptions options_;
   RecordCounts counts_;
   KernelInfo info_;
   RecordTable table_;
+  OpMemo memo_;
   std::uint64_t total_ = 0;  ///< CTAs that the options allow
 
-  std::mutex output_mutex_;  ///< who ends a CTA writes what is due, and waits for others that do: so little piles up
+  std::mutex output_mutex_;  ///< who ends a CTA hands on what is due, and waits for others that do: so little piles up
   std::uint64_t next_ = 0, kernel_ctas_ = 0, kernel_ops_ = 0;
   std::atomic<bool> complete_{false};  ///< the sample has as many CTAs, or ops, as were asked for
 
   std::mutex mutex_;  ///< of what follows; never held for long
-  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> live_;
-  std::map<std::uint64_t, std::unique_ptr<CtaRecorder>> early_;  ///< ended, and not written yet
-  std::vector<std::unique_ptr<CtaRecorder>> spare_;
+  std::map<std::uint64_t, std::unique_ptr<Kept>> live_;
+  std::map<std::uint64_t, std::unique_ptr<Kept>> early_;  ///< ended, and not written yet
+  std::vector<std::unique_ptr<Kept>> spare_;
 };
 
 }  // namespace atl::ptx

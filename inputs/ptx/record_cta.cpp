@@ -14,13 +14,22 @@ constexpr unsigned kMostAccesses = 64;
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
+std::uint16_t passes_of(const RecordInfo& info, const std::uint64_t* address, unsigned lanes) {
+  unsigned passes = 0;
+  for (unsigned piece = 0; piece < info.pieces; ++piece)
+    passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
+  return static_cast<std::uint16_t>(passes);
+}
+
 }  // namespace
 
-void CtaRecorder::begin(const RecordTable& table, std::uint32_t warps) {
-  table_ = &table;
+void CtaRecorder::begin(const RecordTable& table, OpMemo& memo, std::uint32_t warps) {
+  table_ = &table, memo_ = &memo;
   warp_instructions_ = 0;
+  program_.clear();
   warps_.resize(warps);
-  for (WarpTimeline& w : warps_) w.begin(table.register_count);
+  for (WarpTimeline& w : warps_) w.ops.clear(), w.accesses.clear();
+  steps_.assign(warps, memo.start());
 }
 
 WarpTimeline::Registers CtaRecorder::results_of(const RecordInfo& info) const {
@@ -36,12 +45,75 @@ WarpTimeline::Need CtaRecorder::need_of(const WarpTimeline& warp, const RecordIn
 void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses) {
   WarpTimeline& timeline = warps_[warp];
   warp_instructions_ += events.size();
-  const std::uint64_t* address = addresses.data();
+  const OpMemo::Step* const before = steps_[warp];
+  if (before == nullptr) return execute(timeline, events, addresses.data());
+  const OpMemo::Step* after = memo_->find(*before, events);
+  if (after != nullptr && replay(timeline, *after, events, addresses.data())) {
+    steps_[warp] = after;
+    return;
+  }
+  timeline.restore(before->after);
+  const std::size_t first = timeline.ops.size() - std::min<std::size_t>(timeline.ops.size(), 1);
+  execute(timeline, events, addresses.data());
+  for (OpMemo::Item& item : items_) item.op -= static_cast<std::uint32_t>(first);
+  steps_[warp] = fits_memo_ && after == nullptr
+                     ? memo_->add(*before, events, std::span(timeline.ops).subspan(first), items_, timeline.state())
+                     : nullptr;
+}
+
+/// Makes the ops of a step again, with the accesses of this warp. False, and nothing has changed: an access goes elsewhere.
+bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
+                         const std::uint64_t* address) const {
+  const std::uint64_t* at = address;
+  for (const OpMemo::Item& item : step.items) {
+    const WarpEvent& event = events[item.event];
+    const OpMemo::Place place = in_shared(*at) ? OpMemo::Place::shared : OpMemo::Place::global;
+    if (item.place != OpMemo::Place::copy && (place != item.place || in_local(*at))) return false;
+    at += static_cast<unsigned>(std::popcount(event.mask)) * table_->infos[event.id].pieces;
+  }
+  const bool first = warp.ops.empty();
+  if (!first) {
+    atl::Op& last = warp.ops.back();
+    last.latency = step.ops[0].latency;
+    if (last.kind == OpKind::compute) last.issue = step.ops[0].issue;
+  }
+  const std::size_t begin = warp.ops.size() - (first ? 0 : 1);
+  warp.ops.insert(warp.ops.end(), step.ops.begin() + (first ? 0 : 1), step.ops.end());
+  std::size_t next = first ? 0 : 1;
+  const auto fill = [&](std::size_t end) {  // ops without accesses
+    for (; next < end; ++next) warp.ops[begin + next].first_access = static_cast<std::uint32_t>(warp.accesses.size());
+  };
+  for (const OpMemo::Item& item : step.items) {
+    const WarpEvent& event = events[item.event];
+    const RecordInfo& info = table_->infos[event.id];
+    const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
+    fill(item.op + 1);
+    atl::Op& op = warp.ops[begin + item.op];
+    if (item.place == OpMemo::Place::shared) {
+      op.issue = passes_of(info, address, lanes);
+    } else {
+      op.flags = info.flags;
+      if (item.place == OpMemo::Place::copy)
+        coalesced(warp, op, address + lanes, lanes, info.width);
+      else
+        coalesced(warp, op, address, lanes * info.pieces, info.width);
+    }
+    address += lanes * info.pieces;
+  }
+  fill(step.ops.size());
+  return true;
+}
+
+void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> events, const std::uint64_t* address) {
+  items_.clear();
+  fits_memo_ = true;
   for (const WarpEvent& event : events) {
     const RecordInfo& info = table_->infos[event.id];
     const bool executed = event.mask != 0;
     if (executed && info.accesses()) {
+      items_.push_back({0, static_cast<std::uint32_t>(&event - events.data()), OpMemo::Place::global});
       memory(timeline, info, event, address);
+      items_.back().op = static_cast<std::uint32_t>(timeline.ops.size() - 1);
       address += std::popcount(event.mask) * info.pieces;
       continue;
     }
@@ -63,26 +135,29 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
   const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
   if (info.kind == RecordInfo::copy) {
     // The arrival in shared memory costs nothing of its own.
+    items_.back().place = OpMemo::Place::copy;
     atl::Op& op = warp.copy(need_of(warp, info));
     op.flags = info.flags;
     coalesced(warp, op, address + lanes, lanes, info.width);
     return;
   }
-  if (info.kind >= RecordInfo::bulk_load && info.kind <= RecordInfo::bulk_prefetch) return bulk(warp, info, address, lanes);
+  if (info.kind >= RecordInfo::bulk_load && info.kind <= RecordInfo::bulk_prefetch) {
+    fits_memo_ = false;  // as many ops as the blocks take
+    return bulk(warp, info, address, lanes);
+  }
   if (in_shared(address[0])) {
     WarpTimeline::Need need = need_of(warp, info);
     if (info.kind == RecordInfo::phase_wait) warp.require_copies(~std::size_t{0}, true, need);
     atl::Op& op = warp.memory(OpKind::shared, need, info.results != 0, results_of(info));
-    unsigned passes = 0;
-    for (unsigned piece = 0; piece < info.pieces; ++piece)
-      passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
-    op.issue = static_cast<std::uint16_t>(passes);
+    items_.back().place = OpMemo::Place::shared;
+    op.issue = passes_of(info, address, lanes);
     return;
   }
   const OpKind kind = info.kind == RecordInfo::load    ? OpKind::load
                       : info.kind == RecordInfo::store ? OpKind::store
                                                        : OpKind::atomic;
   if (in_local(address[0])) {
+    fits_memo_ = false;  // the same
     offsets_.assign(address, address + lanes);
     for (std::uint64_t& offset : offsets_) offset = (offset & ~exec::kWindowMask) % (4 * kLocalRows);
     rows_.clear();
@@ -114,34 +189,41 @@ void CtaRecorder::global(WarpTimeline& warp, OpKind kind, const RecordInfo& info
 
 void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width) {
   Access found[kMostAccesses];
-  unsigned count = 0;
-  const std::uint64_t block = address[0] / Access::kBlockBytes;
-  const bool row = lanes == 32 && width == 4 && address[0] % Access::kBlockBytes == 0 && address[31] == address[0] + 124;
-  bool consecutive = row;
-  if (row)
-    for (unsigned l = 0; l < 32; ++l) consecutive &= address[l] == address[0] + 4 * l;
-  if (consecutive) {  // what most accesses are
-    found[0] = Access::make(block * Access::kBlockBytes, 0xF);
-    count = 1;
-  } else {
-    count = coalesce(address, lanes, width, found);
-    if (op.kind == OpKind::store && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
-  }
+  const unsigned count = coalesce(address, lanes, width, found);
+  if (op.kind == OpKind::store && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
   op.accesses = static_cast<std::uint8_t>(count);
-  warp.accesses.insert(warp.accesses.end(), found, found + count);
+  if (count == 1)
+    warp.accesses.push_back(found[0]);
+  else
+    warp.accesses.insert(warp.accesses.end(), found, found + count);
 }
 
-const CtaProgram& CtaRecorder::finish() {
-  program_.clear();
-  for (WarpTimeline& w : warps_) {
-    w.end();
-    const auto first_access = static_cast<std::uint32_t>(program_.accesses.size());
-    program_.warps.push_back({static_cast<std::uint32_t>(program_.ops.size()), static_cast<std::uint32_t>(w.ops.size())});
-    for (atl::Op& op : w.ops) op.first_access += first_access;
-    program_.ops.insert(program_.ops.end(), w.ops.begin(), w.ops.end());
-    program_.accesses.insert(program_.accesses.end(), w.accesses.begin(), w.accesses.end());
+std::span<const WarpView> CtaRecorder::finish() {
+  views_.clear();
+  ops_ = accesses_ = 0;
+  for (std::size_t n = 0; n < warps_.size(); ++n) {
+    WarpTimeline& w = warps_[n];
+    if (steps_[n] != nullptr)
+      w.end(steps_[n]->after);
+    else
+      w.end();
+    views_.push_back({w.ops, w.accesses});
+    ops_ += w.ops.size(), accesses_ += w.accesses.size();
   }
-  return program_;
+  return views_;
+}
+
+void CtaRecorder::make_program() {
+  program_.clear();
+  for (const WarpView& warp : views_) {
+    const auto first_access = static_cast<std::uint32_t>(program_.accesses.size());
+    program_.warps.push_back({static_cast<std::uint32_t>(program_.ops.size()), static_cast<std::uint32_t>(warp.ops.size())});
+    for (atl::Op op : warp.ops) {
+      op.first_access += first_access;
+      program_.ops.push_back(op);
+    }
+    program_.accesses.insert(program_.accesses.end(), warp.accesses.begin(), warp.accesses.end());
+  }
 }
 
 }  // namespace atl::ptx

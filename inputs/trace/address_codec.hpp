@@ -1,16 +1,19 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 /// Block addresses as differences: zigzag (small negative numbers stay small), then 7 bits per byte, low bits first.
 namespace atl {
 
-inline void put_delta(std::vector<std::uint8_t>& out, std::uint64_t from, std::uint64_t to) {
+inline constexpr unsigned kMostDeltaBytes = 10;
+
+/// Writes at most kMostDeltaBytes and returns their end.
+inline std::uint8_t* put_delta(std::uint8_t* out, std::uint64_t from, std::uint64_t to) {
   const std::uint64_t delta = to - from;
   std::uint64_t z = (delta << 1) ^ (0 - (delta >> 63));
-  while (z >= 0x80) out.push_back(static_cast<std::uint8_t>(z | 0x80)), z >>= 7;
-  out.push_back(static_cast<std::uint8_t>(z));
+  for (; z >= 0x80; z >>= 7) *out++ = static_cast<std::uint8_t>(z | 0x80);
+  *out++ = static_cast<std::uint8_t>(z);
+  return out;
 }
 
 /// Reads one difference at `p` and adds it to `value`. False: the bytes end, or the number is longer than 64 bits.

@@ -14,16 +14,83 @@ unsigned sector_mask(unsigned first, unsigned last) {
   return (2u << last / Access::kSectorBytes) - (1u << first / Access::kSectorBytes);
 }
 
+/// The sectors of the one block that all lanes touch; 0: they touch several. This is what most accesses are, and the loops
+/// become vector code if `kLanes` says how many lanes there are.
+template <unsigned kLanes> unsigned sectors_of_one_block(const std::uint64_t* address, unsigned lanes, unsigned width) {
+  constexpr unsigned kSector = Access::kSectorBytes;
+  const unsigned count = kLanes != 0 ? kLanes : lanes;
+  const std::uint64_t block = address[0] & ~std::uint64_t{Access::kBlockBytes - 1};
+  std::uint64_t inside = 0;
+  for (unsigned lane = 0; lane < count; ++lane) {
+    const std::uint64_t first = address[lane] - block;
+    inside |= first | (first + width - 1);
+  }
+  if (inside >= Access::kBlockBytes) return 0;
+  unsigned zeroth = 0, first = 0, second = 0, third = 0;  // sectors
+  for (unsigned lane = 0; lane < count; ++lane) {
+    const auto from = static_cast<unsigned>(address[lane] - block), to = from + width - 1;
+    zeroth |= static_cast<unsigned>(from < kSector);
+    first |= static_cast<unsigned>(from < 2 * kSector) & static_cast<unsigned>(to >= kSector);
+    second |= static_cast<unsigned>(from < 3 * kSector) & static_cast<unsigned>(to >= 2 * kSector);
+    third |= static_cast<unsigned>(to >= 3 * kSector);
+  }
+  return zeroth | first << 1 | second << 2 | third << 3;
+}
+
+/// Bytes from each of 32 lanes to the next: `width`, or 0, or none of these.
+struct Steps {
+  bool of_width, of_zero;
+};
+Steps steps_of(const std::uint64_t* address, unsigned width) {
+  std::uint64_t not_width = 0, not_zero = 0;
+  for (unsigned lane = 0; lane + 1 < kMostLanes; ++lane) {
+    const std::uint64_t step = address[lane + 1] - address[lane];
+    not_width |= step ^ width, not_zero |= step;
+  }
+  return {not_width == 0, not_zero == 0};
+}
+
+/// The blocks of bytes that lie together.
+unsigned blocks_of(std::uint64_t first, std::uint64_t end, Access* out) {
+  constexpr std::uint64_t kInside = Access::kBlockBytes - 1;
+  unsigned count = 0;
+  for (std::uint64_t next = 0; first < end; first = next) {
+    next = std::min((first | kInside) + 1, end);
+    out[count++] = Access::make(
+        first, sector_mask(static_cast<unsigned>(first & kInside), static_cast<unsigned>((next - 1) & kInside)));
+  }
+  return count;
+}
+
 }  // namespace
 
 unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, Access* out) {
+  if (lanes == 0) return 0;
+  if (lanes == kMostLanes) {
+    const Steps steps = steps_of(address, width);
+    if (steps.of_width) return blocks_of(address[0], address[0] + kMostLanes * width, out);
+    if (steps.of_zero) return blocks_of(address[0], address[0] + width, out);
+  }
+  const unsigned sectors = lanes == kMostLanes ? sectors_of_one_block<kMostLanes>(address, lanes, width)
+                                               : sectors_of_one_block<0>(address, lanes, width);
+  if (sectors != 0) {
+    out[0] = Access::make(address[0], sectors);
+    return 1;
+  }
   unsigned count = 0;
+  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;  // blocks so far
   const auto touch = [&](std::uint64_t block, unsigned sectors) {
-    for (unsigned i = count; i-- > 0;)  // backwards: neighbouring lanes mostly meet in the block found last
-      if (out[i].block() == block) {
-        out[i].packed |= sectors;
-        return;
-      }
+    if (count > 0 && out[count - 1].block() == block) {
+      out[count - 1].packed |= sectors;
+      return;
+    }
+    if (block <= highest && block >= lowest)
+      for (unsigned i = count; i-- > 0;)  // backwards: neighbouring lanes mostly meet in a block found lately
+        if (out[i].block() == block) {
+          out[i].packed |= sectors;
+          return;
+        }
+    lowest = std::min(lowest, block), highest = std::max(highest, block);
     out[count++] = Access::make(block * Access::kBlockBytes, sectors);
   };
   constexpr unsigned kLast = Access::kBlockBytes - 1;
@@ -45,13 +112,23 @@ bool touches_partly(const std::uint64_t* address, unsigned lanes, unsigned width
   std::uint64_t sectors = 0;
   for (unsigned i = 0; i < count; ++i) sectors += static_cast<unsigned>(std::popcount(found[i].sectors()));
   if (std::uint64_t{lanes} * width < sectors * Access::kSectorBytes) return true;
+  if (lanes == kMostLanes && steps_of(address, width).of_width)
+    return std::uint64_t{lanes} * width != sectors * Access::kSectorBytes;
   std::array<std::uint32_t, kMostLanes * 2 * Access::kSectors> bytes{};  // by access and sector
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    for (std::uint64_t at = address[lane]; at < address[lane] + width; ++at) {
-      unsigned i = count - 1;
-      while (i > 0 && found[i].block() != at / Access::kBlockBytes) --i;
-      bytes[i * Access::kSectors + at % Access::kBlockBytes / Access::kSectorBytes] |= 1u << at % Access::kSectorBytes;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    unsigned i = count - 1;
+    for (std::uint64_t at = address[lane], end = at + width; at < end;) {  // a sector at a time
+      const std::uint64_t offset = at % Access::kSectorBytes;
+      const std::uint64_t now = std::min<std::uint64_t>(end - at, Access::kSectorBytes - offset);
+      if (found[i].block() != at / Access::kBlockBytes) {
+        i = count - 1;
+        while (i > 0 && found[i].block() != at / Access::kBlockBytes) --i;
+      }
+      const std::uint64_t touched = ((std::uint64_t{1} << now) - 1) << offset;
+      bytes[i * Access::kSectors + at % Access::kBlockBytes / Access::kSectorBytes] |= static_cast<std::uint32_t>(touched);
+      at += now;
     }
+  }
   for (unsigned i = 0; i < count * Access::kSectors; ++i)
     if ((found[i / Access::kSectors].sectors() >> i % Access::kSectors & 1) != 0 && ~bytes[i] != 0) return true;
   return false;
@@ -103,17 +180,25 @@ bool coalesce_range(std::uint64_t address, std::uint64_t bytes, std::vector<Acce
 }
 
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
-  std::array<std::uint64_t, kMostLanes*(kMostWidth / kBankBytes + 1)> words;
-  unsigned count = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    for (std::uint64_t word = address[lane] / kBankBytes; word <= (address[lane] + width - 1) / kBankBytes; ++word)
-      words[count++] = word;
-  if (!std::is_sorted(words.begin(), words.begin() + count)) std::sort(words.begin(), words.begin() + count);
-  std::array<std::uint16_t, kBanks> used{};
+  constexpr unsigned kMostWords = kMostLanes * (kMostWidth / kBankBytes + 1);
+  constexpr std::uint16_t kNone = 0xFFFF;
+  std::array<std::uint64_t, kMostWords> words;  // that are distinct
+  std::array<std::uint16_t, kMostWords> next;   // of the same bank
+  std::array<std::uint16_t, kBanks> first, used{};
+  first.fill(kNone);
+  std::uint16_t count = 0;
   unsigned passes = 1;
-  for (unsigned i = 0; i < count; ++i) {
-    if (i > 0 && words[i] == words[i - 1]) continue;  // one word for many lanes is a broadcast
-    passes = std::max<unsigned>(passes, ++used[words[i] % kBanks]);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t last = (address[lane] + width - 1) / kBankBytes;
+    for (std::uint64_t word = address[lane] / kBankBytes; word <= last; ++word) {
+      const std::size_t bank = word % kBanks;
+      std::uint16_t known = first[bank];
+      while (known != kNone && words[known] != word) known = next[known];
+      if (known != kNone) continue;  // one word for many lanes is a broadcast
+      words[count] = word, next[count] = first[bank];
+      first[bank] = count++;
+      passes = std::max<unsigned>(passes, ++used[bank]);
+    }
   }
   return passes;
 }

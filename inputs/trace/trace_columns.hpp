@@ -27,87 +27,46 @@ template <typename T> const H5::PredType& file_type() {
   if constexpr (sizeof(T) == 8) return H5::PredType::STD_U64LE;
 }
 
-/// Values are collected in `values` and moved to the file by flush().
+/// A column of a table that grows now and then. Values are collected in `values` and moved to the file by flush().
 template <typename T> class ColumnWriter {
  public:
   std::vector<T> values;
 
-  /// Of the datasets that are begun from now on: deflate 1 to 9, or 0 for none.
-  void set_compression(unsigned level) { compression_ = level; }
-
-  /// `last`: no more will follow, so a short column gets a chunk of its own size and not a padded one;
-  /// if it is `fixed`, nobody can make it longer later.
-  void flush(H5::Group& group, const char* name, bool last, hsize_t chunk = trace_format::kChunk, bool fixed = true) {
-    const hsize_t count = values.size();
-    const bool whole = fixed && last && !created_ && count <= chunk;
-    if (whole)
-      create_whole(group, name, count);
-    else if (!created_)
-      create(group, name, last ? std::clamp<hsize_t>(count, 1, chunk) : chunk);
-    if (whole && count > 0) {
-      data_.write(values.data(), memory_type<T>());
-    } else if (count > 0) {
+  /// `last`: no more will follow, so a short column gets a chunk of its own size and not a padded one.
+  void flush(H5::Group& group, const char* name, bool last) {
+    using trace_format::kTableChunk;
+    const hsize_t count = values.size(), none = 0, unlimited = H5S_UNLIMITED;
+    if (!H5Iis_valid(data_.getId())) {
+      const H5::DSetCreatPropList properties = chunked(last ? std::clamp<hsize_t>(count, 1, kTableChunk) : kTableChunk);
+      data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &none, &unlimited), properties);
+    }
+    if (count > 0) {
       const hsize_t extent = written_ + count;
       data_.extend(&extent);
       H5::DataSpace file = data_.getSpace(), memory(1, &count);
       file.selectHyperslab(H5S_SELECT_SET, &count, &written_);
       data_.write(values.data(), memory_type<T>(), memory, file);
       written_ = extent;
+      values.clear();
     }
-    values.clear();
-    if (last) reset();
-  }
-
-  /// Forgets the values that are not in the file yet; the next flush() begins another dataset.
-  void reset() {
-    values.clear();
-    data_.close();
-    created_ = false, written_ = 0;
+    if (last) data_.close();
   }
 
  private:
-  void create(H5::Group& group, const char* name, hsize_t chunk) {
-    const hsize_t none = 0, unlimited = H5S_UNLIMITED;
-    const H5::DSetCreatPropList properties = chunked(chunk);
-    data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &none, &unlimited), properties);
-    created_ = true;
-  }
-
-  /// A column that will not grow needs no index of its chunks, and a few bytes no chunk: they lie in the object header,
-  /// which has a checksum of its own.
-  void create_whole(H5::Group& group, const char* name, hsize_t count) {
-    H5::DSetCreatPropList properties;
-    if (count * sizeof(T) <= trace_format::kCompactBytes) {
-      properties.setLayout(H5D_COMPACT);
-      plain_header(properties);
-    } else {
-      properties = chunked(count);
-    }
-    data_ = group.createDataSet(name, file_type<T>(), H5::DataSpace(1, &count), properties);
-    created_ = true;
-  }
-
-  /// Without a time, so that recording twice gives the same bytes, and without room for attributes, which none has.
-  static void plain_header(H5::DSetCreatPropList& properties) {
-    H5Pset_obj_track_times(properties.getId(), false);
-    H5Pset_dset_no_attrs_hint(properties.getId(), true);
-  }
-
-  H5::DSetCreatPropList chunked(hsize_t chunk) const {
+  static H5::DSetCreatPropList chunked(hsize_t chunk) {
     H5::DSetCreatPropList properties;
     properties.setChunk(1, &chunk);
-    if (compression_ != 0) {
-      properties.setShuffle();
-      properties.setDeflate(static_cast<int>(compression_));
-    }
-    plain_header(properties);
+    properties.setShuffle();
+    properties.setDeflate(trace_format::kTableCompression);
+    // Without a time, so that recording twice gives the same bytes, and without room for attributes, which none has.
+    H5Pset_obj_track_times(properties.getId(), false);
+    H5Pset_dset_no_attrs_hint(properties.getId(), true);
     properties.setFletcher32();  // a flipped bit is an error, never another address
     return properties;
   }
+
   H5::DataSet data_;
   hsize_t written_ = 0;
-  bool created_ = false;
-  unsigned compression_ = trace_format::kCompression;
 };
 
 inline hsize_t file_bytes(const H5::DataSet& data) {

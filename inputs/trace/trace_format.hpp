@@ -34,7 +34,9 @@ inline constexpr std::uint32_t kMaxDevices = 64;               ///< of the progr
 inline constexpr std::uint64_t kLeastDeviceMemory = 2u << 20;  ///< of each: a page, so that none has two homes
 inline constexpr unsigned kIndexColumns = 5;                   ///< first CTA, warp, op, access, address byte
 inline constexpr unsigned kMostDeflated = 1032;                ///< bytes that one deflated byte can become (zlib)
-inline constexpr unsigned kCompression = 6;                    ///< deflate, where nothing else is asked for
+inline constexpr unsigned kCompression = 1;                    ///< deflate, where nothing else is asked for
+inline constexpr std::uint64_t kTableChunk = 512;              ///< elements; flushes write the last chunk until it is full
+inline constexpr int kTableCompression = 6;                    ///< deflate of tables, which are small
 
 inline std::string kernel_group(std::size_t kernel) {
   const std::string digits = std::to_string(kernel);

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 
 #include "inputs/trace/trace_format.hpp"
@@ -7,12 +8,17 @@
 
 namespace atl {
 
+class CtaColumns;
+struct WarpView;
+
 /// Writes an Atoll trace: kernels in launch order, each CTA by CTA in order of the flattened id. The file is built as
 /// `<path>.part` and gets its name in finish(); without finish() nothing is left behind.
 class TraceWriter {
  public:
-  /// `compression`: deflate 1 to 9, or 0 for none.
-  TraceWriter(const std::string& path, const TraceProvenance& provenance, unsigned compression = trace_format::kCompression);
+  /// `compression`: deflate 1 to 9, or 0 for none. `threads`: that may compress, with the caller's; the file is the same
+  /// for every number.
+  TraceWriter(const std::string& path, const TraceProvenance& provenance, unsigned compression = trace_format::kCompression,
+              unsigned threads = 1);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -25,6 +31,12 @@ class TraceWriter {
   void begin_kernel(const KernelInfo& info, std::uint64_t first_cta = 0);
   /// Throws InputError for an op that the format or the simulator cannot represent.
   void add_cta(const CtaProgram& cta);
+  /// The same in parts. What follows begin_kernel() for a CTA without knowing its place: on any thread, also several.
+  void encode(std::span<const WarpView> warps, CtaColumns& out) const;
+  /// In order of the CTAs.
+  void add_cta(const CtaColumns& cta);
+  /// Compresses what is due: on any thread, also several, and while another is in add_cta().
+  void help();
   /// Of the kernel that was begun last: what its trace lacks (Workload::incomplete).
   void set_incomplete(const std::string& what);
   /// Ends the kernel with the CTAs that it got; if these are not all of its grid, as a sample: a smaller kernel of one row.

@@ -13,29 +13,29 @@ constexpr std::size_t kMostGroups = 32;       // more than there are slots
 
 void WarpTimeline::begin(std::size_t registers) {
   ops.clear(), accesses.clear();
-  registers_.assign(registers, {});
-  op_start_ = last_issue_ = last_ready_ = unit_free_ = 0;
-  unit_epoch_ = 0;
-  epoch_ = pending_ = open_group_ = 0, next_slot_ = 0;
-  groups_.clear();
+  s_.registers.assign(registers, {});
+  s_.op_start = s_.last_issue = s_.last_ready = s_.unit_free = 0;
+  s_.unit_epoch = 0;
+  s_.epoch = s_.pending = s_.open_group = 0, s_.next_slot = 0;
+  s_.groups.clear();
 }
 
 void WarpTimeline::require(Registers registers, Need& need) const {
   for (const std::uint32_t number : registers) {
-    const Register& r = registers_[number];
+    const Register& r = s_.registers[number];
     if (r.slot != kNoSlot) need.wait |= 1u << r.slot;
-    if (r.epoch == epoch_) need.ready = std::max(need.ready, r.ready);
+    if (r.epoch == s_.epoch) need.ready = std::max(need.ready, r.ready);
   }
 }
 
 void WarpTimeline::release(std::uint32_t slots) {
-  open_group_ &= ~slots;
-  for (std::uint32_t& group : groups_) group &= ~slots;
-  for (slots &= pending_; slots != 0; slots &= slots - 1) {
+  s_.open_group &= ~slots;
+  for (std::uint32_t& group : s_.groups) group &= ~slots;
+  for (slots &= s_.pending; slots != 0; slots &= slots - 1) {
     const auto slot = static_cast<unsigned>(std::countr_zero(slots));
-    pending_ &= ~(1u << slot);
-    for (const std::uint32_t number : delivers_[slot])
-      if (registers_[number].slot == slot) registers_[number].slot = kNoSlot;
+    s_.pending &= ~(1u << slot);
+    for (const std::uint32_t number : s_.delivers[slot])
+      if (s_.registers[number].slot == slot) s_.registers[number].slot = kNoSlot;
   }
 }
 
@@ -43,14 +43,14 @@ void WarpTimeline::release(std::uint32_t slots) {
 Op& WarpTimeline::start(OpKind kind, const Need& need) {
   std::uint64_t now = 0;
   if (!ops.empty()) {
-    now = std::max(last_issue_ + 1, need.ready);
-    ops.back().latency = static_cast<std::uint16_t>(std::min<std::uint64_t>(now - op_start_, 0xFFFF));
+    now = std::max(s_.last_issue + 1, need.ready);
+    ops.back().latency = static_cast<std::uint16_t>(std::min<std::uint64_t>(now - s_.op_start, 0xFFFF));
   }
-  op_start_ = last_issue_ = now;
+  s_.op_start = s_.last_issue = now;
   if (need.wait != 0) {
     release(need.wait);
     // A load takes longer than what is left of the fixed latencies, so these are over when it is back.
-    if (last_ready_ > now) ++epoch_, last_ready_ = 0;
+    if (s_.last_ready > now) ++s_.epoch, s_.last_ready = 0;
   }
   Op op;
   op.kind = kind;
@@ -61,39 +61,39 @@ Op& WarpTimeline::start(OpKind kind, const Need& need) {
 
 void WarpTimeline::compute(const Need& asked, unsigned issue, unsigned latency, Registers results, unsigned interval) {
   Need need = asked;
-  if (interval != 0 && unit_epoch_ == epoch_) need.ready = std::max(need.ready, unit_free_);
-  const std::uint64_t now = std::max(last_issue_ + 1, need.ready);
+  if (interval != 0 && s_.unit_epoch == s_.epoch) need.ready = std::max(need.ready, s_.unit_free);
+  const std::uint64_t now = std::max(s_.last_issue + 1, need.ready);
   const bool joins = need.wait == 0 && !ops.empty() && ops.back().kind == OpKind::compute &&
-                     ops.back().issue + issue < 0xFFFF && now - op_start_ < kLongestRun;
+                     ops.back().issue + issue < 0xFFFF && now - s_.op_start < kLongestRun;
   if (joins)
-    last_issue_ = now;
+    s_.last_issue = now;
   else
     start(OpKind::compute, need).issue = 0;
   ops.back().issue = static_cast<std::uint16_t>(ops.back().issue + issue);
-  last_issue_ += issue - 1u;
+  s_.last_issue += issue - 1u;
   if (interval != 0) {
-    unit_free_ = last_issue_ + interval, unit_epoch_ = epoch_;
-    last_ready_ = std::max(last_ready_, unit_free_);
+    s_.unit_free = s_.last_issue + interval, s_.unit_epoch = s_.epoch;
+    s_.last_ready = std::max(s_.last_ready, s_.unit_free);
   }
   if (results.empty()) return;
-  const std::uint64_t done = last_issue_ + latency;
-  for (const std::uint32_t r : results) registers_[r].ready = done, registers_[r].epoch = epoch_;
-  last_ready_ = std::max(last_ready_, done);
+  const std::uint64_t done = s_.last_issue + latency;
+  for (const std::uint32_t r : results) s_.registers[r].ready = done, s_.registers[r].epoch = s_.epoch;
+  s_.last_ready = std::max(s_.last_ready, done);
 }
 
 Op& WarpTimeline::memory(OpKind kind, Need need, bool answers, Registers results) {
-  if (kind == OpKind::barrier) need.wait |= open_group_;  // copies that nothing else will wait for
-  const unsigned slot = next_slot_;
+  if (kind == OpKind::barrier) need.wait |= s_.open_group;  // copies that nothing else will wait for
+  const unsigned slot = s_.next_slot;
   if (answers) {
-    next_slot_ = (next_slot_ + 1) % kScoreboardSlots;
-    need.wait |= pending_ & (1u << slot);
+    s_.next_slot = (s_.next_slot + 1) % kScoreboardSlots;
+    need.wait |= s_.pending & (1u << slot);
   }
   Op& op = start(kind, need);
   if (!answers) return op;
   op.slot = static_cast<std::uint8_t>(slot);
-  pending_ |= 1u << slot;
-  delivers_[slot] = results;
-  for (const std::uint32_t r : results) registers_[r].slot = static_cast<std::uint8_t>(slot);
+  s_.pending |= 1u << slot;
+  s_.delivers[slot] = results;
+  for (const std::uint32_t r : results) s_.registers[r].slot = static_cast<std::uint8_t>(slot);
   return op;
 }
 
@@ -126,27 +126,32 @@ void WarpTimeline::bulk(OpKind kind, bool copies, Need need, std::span<const Acc
 
 bool WarpTimeline::rename(const Need& need, Registers results) {
   if (need.wait != 0) return false;
-  for (const std::uint32_t r : results) registers_[r].ready = need.ready, registers_[r].epoch = epoch_;
+  for (const std::uint32_t r : results) s_.registers[r].ready = need.ready, s_.registers[r].epoch = s_.epoch;
   return true;
 }
 
 Op& WarpTimeline::copy(const Need& need) {
   Op& op = memory(OpKind::load, need, true);
-  open_group_ |= 1u << op.slot;
+  s_.open_group |= 1u << op.slot;
   return op;
 }
 
 void WarpTimeline::commit_copies() {
-  if (groups_.size() == kMostGroups) groups_[1] |= groups_[0], groups_.erase(groups_.begin());
-  groups_.push_back(open_group_);
-  open_group_ = 0;
+  if (s_.groups.size() == kMostGroups) s_.groups[1] |= s_.groups[0], s_.groups.erase(s_.groups.begin());
+  s_.groups.push_back(s_.open_group);
+  s_.open_group = 0;
 }
 
 void WarpTimeline::require_copies(std::size_t outstanding, bool all, Need& need) {
-  if (all) need.wait |= open_group_;
-  for (; groups_.size() > outstanding; groups_.erase(groups_.begin())) need.wait |= groups_.front();
+  if (all) need.wait |= s_.open_group;
+  for (; s_.groups.size() > outstanding; s_.groups.erase(s_.groups.begin())) need.wait |= s_.groups.front();
 }
 
 void WarpTimeline::end() { start(OpKind::exit, {}); }
+
+void WarpTimeline::end(const State& state) {
+  s_.op_start = state.op_start, s_.last_issue = state.last_issue;  // an exit waits for nothing, so that no more matters
+  end();
+}
 
 }  // namespace atl

@@ -56,20 +56,35 @@ class WarpTimeline {
     std::uint32_t epoch = 0;
     std::uint8_t slot = kNoSlot;
   };
+
+ public:
+  /// All that what comes next depends on, besides the last op.
+  struct State {
+    std::vector<Register> registers;
+    std::array<Registers, kScoreboardSlots> delivers{};
+    std::uint64_t op_start = 0, last_issue = 0;  ///< cycles of the warp, stalls for loads taken as 0
+    std::uint64_t unit_free = 0;                 ///< of the unit with an interval, as of its epoch
+    std::uint32_t unit_epoch = 0;
+    std::uint64_t last_ready = 0;  ///< the latest of this epoch
+    std::uint32_t epoch = 0;       ///< begins when all fixed latencies are over
+    std::uint32_t pending = 0;     ///< slots that nobody has waited for yet
+    unsigned next_slot = 0;
+    std::uint32_t open_group = 0;       ///< slots of copies that no group has taken up
+    std::vector<std::uint32_t> groups;  ///< committed ones, oldest first
+    /// Outside of this object.
+    std::size_t bytes() const { return registers.size() * sizeof(Register) + groups.size() * sizeof groups[0]; }
+  };
+  const State& state() const { return s_; }
+  /// Goes on as the warp did that this is the state of.
+  void restore(const State& state) { s_ = state; }
+  /// Ends a warp whose state this would be.
+  void end(const State& state);
+
+ private:
   Op& start(OpKind kind, const Need& need);
   void release(std::uint32_t slots);
 
-  std::vector<Register> registers_;
-  std::array<Registers, kScoreboardSlots> delivers_{};
-  std::uint64_t op_start_ = 0, last_issue_ = 0;  // cycles of the warp, stalls for loads taken as 0
-  std::uint64_t unit_free_ = 0;                  // of the unit with an interval, as of its epoch
-  std::uint32_t unit_epoch_ = 0;
-  std::uint64_t last_ready_ = 0;  // the latest of this epoch
-  std::uint32_t epoch_ = 0;       // begins when all fixed latencies are over
-  std::uint32_t pending_ = 0;     // slots that nobody has waited for yet
-  unsigned next_slot_ = 0;
-  std::uint32_t open_group_ = 0;       // slots of copies that no group has taken up
-  std::vector<std::uint32_t> groups_;  // committed ones, oldest first
+  State s_;
 };
 
 }  // namespace atl

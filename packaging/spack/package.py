@@ -30,6 +30,7 @@ class Atoll(CMakePackage):
     depends_on("xz")
     depends_on("zstd")
     depends_on("lz4")
+    depends_on("libdeflate")
     depends_on("jemalloc")
     depends_on("doctest", when="+tests")
     depends_on("python@3.10:", when="+python", type=("build", "link", "run"))

@@ -1,10 +1,11 @@
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +16,9 @@
 #include "inputs/ptx/record.hpp"
 
 /// Speed of the PTX executor on a naive GEMM (one thread per element, the product kept in memory, as PolyBench writes it):
-/// alone and with recording, in either schedule, and with recording into a trace file; on 1, 2, 4, ... threads, by the clock
-/// and by the processor time of all threads. Usage: bench_ptx_speed [size] [trace.h5]
+/// alone and with recording, in either schedule, and with recording into a trace file; on 1, 2, 4, ... threads. What is
+/// compared takes turns, as other programs change what a processor has left. Usage: bench_ptx_speed [size] [trace.h5]
+/// [rounds]
 
 using namespace atl;
 using namespace atl::ptx;
@@ -63,32 +65,76 @@ DONE:
 class Nothing final : public RecordOutput {
  public:
   void begin_kernel(const KernelInfo&) override {}
-  void add_cta(const CtaProgram&) override {}
+  void add_cta(const CtaProgram&, const CtaColumns&) override {}
   void end_kernel(std::uint64_t) override {}
 };
+
+constexpr std::size_t kAlignment = 256;  // of what cudaMalloc gives
+
+struct Matrix {
+  explicit Matrix(std::size_t elements)
+      : bytes(elements * sizeof(float)),
+        data(static_cast<float*>(std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment))) {
+    std::fill_n(data.get(), elements, 0.5F);
+  }
+  struct Free {
+    void operator()(float* p) const { std::free(p); }
+  };
+  std::size_t bytes;
+  std::unique_ptr<float, Free> data;
+};
+
+/// Of several runs: seconds by the clock, and of all processors.
+struct Runs {
+  std::vector<double> wall, cpu;
+};
+
+double seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+template <class F> void measure(Runs& runs, F f) {
+  const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  f();
+  runs.wall.push_back(seconds(CLOCK_MONOTONIC) - wall);
+  runs.cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
 
 /// How the kernel is executed. In the default schedule `atoll record` interleaves blocks that can learn of each other, and
 /// looks for races in either.
 struct Way {
   const char* name;
   Schedule schedule;
-  bool records, races;
+  bool records, races, to_file;
 };
 constexpr Way kWays[] = {
-    {"functional, in long turns", Schedule::long_turns, false, false},
-    {"functional, in the default schedule", Schedule::interleaved, false, false},
-    {"recording, in long turns, without races", Schedule::long_turns, true, false},
-    {"recording, in long turns", Schedule::long_turns, true, true},
-    {"recording, in the default schedule", Schedule::interleaved, true, true},
-};
-constexpr unsigned kRounds = 5;  // of all of them in turn; the best counts, as other programs may take the processor
-
-struct Best {
-  double rate = 0, processor = 0;
+    {"functional", Schedule::interleaved, false, false, false},
+    {"functional, long turns", Schedule::long_turns, false, false, false},
+    {"recording", Schedule::interleaved, true, true, false},
+    {"recording, long turns", Schedule::long_turns, true, true, false},
+    {"recording, without races", Schedule::long_turns, true, false, false},
+    {"to a file", Schedule::interleaved, true, true, true},
+    {"to a file, without races", Schedule::long_turns, true, false, true},
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// `to`: what it is compared with, run by run.
+void print(const char* what, unsigned threads, double instructions, const Runs& runs, const Runs& to) {
+  const auto ratio = [](const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
+    return 100 * median(ratios);
+  };
+  std::printf(
+      "%-24s %2u threads: best %6.2f, median %6.2f M warp instructions/s, %3.0f %% of functional; of CPU time %3.0f %%\n",
+      what, threads, instructions / *std::min_element(runs.wall.begin(), runs.wall.end()) / 1e6,
+      instructions / median(runs.wall) / 1e6, ratio(runs.wall, to.wall), ratio(runs.cpu, to.cpu));
 }
 
 }  // namespace
@@ -99,51 +145,47 @@ int main(int argc, char** argv) {
   analyse(module);  // which loads are of what the kernel only reads: these need no look for races
   Device device;
   device.load(module);
-  std::vector<float> a(std::size_t{n} * n, 0.5F), b(a), c(a);
+  const unsigned rounds = argc > 3 ? std::max(1U, static_cast<unsigned>(std::stoul(argv[3]))) : 5;
+  const std::size_t elements = std::size_t{n} * n;
+  Matrix a(elements), b(elements), c(elements);
   LaunchSpec spec;
   spec.module = &module, spec.kernel = module.find_function("gemm");
   spec.grid = {(n + 31) / 32, (n + 7) / 8, 1}, spec.block = {32, 8, 1};
   spec.params.resize(module.functions[spec.kernel].param_block);
   std::size_t at = 0;
-  for (std::vector<float>* v : {&a, &b, &c}) {
-    const auto address = reinterpret_cast<std::uint64_t>(v->data());
-    device.memory.add({address, v->size() * sizeof(float), "matrix"});
+  for (const Matrix* m : {&a, &b, &c}) {
+    const auto address = reinterpret_cast<std::uint64_t>(m->data.get());
+    device.memory.add({address, m->bytes, "matrix"});
     std::memcpy(&spec.params[at], &address, 8), at += 8;
   }
   const float alpha = 1.5F, beta = 0.5F;
   std::memcpy(&spec.params[24], &n, 4), std::memcpy(&spec.params[28], &alpha, 4), std::memcpy(&spec.params[32], &beta, 4);
 
+  const auto instructions = static_cast<double>(execute(spec, device).warp_instructions);
   GlobalRaces races;
-  const auto measure = [&](const Way& way, Best& best, RecordSink* sink) {
+  const auto run = [&](const Way& way) {
     spec.schedule = way.schedule, spec.races = way.races ? &races : nullptr;
-    const auto start = std::chrono::steady_clock::now();
-    const std::clock_t before = std::clock();
-    const LaunchStats stats = execute(spec, device, sink);
-    const double millions = static_cast<double>(stats.warp_instructions) / 1e6;
-    best.rate = std::max(best.rate, millions / seconds_since(start));
-    best.processor = std::max(best.processor, millions / (static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC));
+    if (!way.records) {
+      execute(spec, device);
+    } else if (!way.to_file) {
+      Nothing nothing;
+      Recorder recorder(nothing);
+      execute(spec, device, &recorder);
+    } else {
+      TraceWriter writer(argv[2], {"gemm", "bench_ptx_speed"}, trace_format::kCompression, spec.threads);
+      TraceOutput output(writer);
+      Recorder recorder(output);
+      execute(spec, device, &recorder);
+      writer.finish();
+    }
   };
   for (unsigned threads = 1; threads <= std::thread::hardware_concurrency(); threads *= 2) {
     spec.threads = threads;
-    std::vector<Best> best(std::size(kWays));
-    for (unsigned round = 0; round < kRounds; ++round)
-      for (std::size_t i = 0; i < std::size(kWays); ++i) {
-        Nothing nothing;
-        Recorder recorder(nothing);
-        measure(kWays[i], best[i], kWays[i].records ? &recorder : nullptr);
-      }
+    std::vector<Runs> runs(std::size(kWays));
+    for (unsigned round = 0; round < rounds; ++round)
+      for (std::size_t i = 0; i < std::size(kWays); ++i)
+        if (!kWays[i].to_file || argc > 2) measure(runs[i], [&] { run(kWays[i]); });
     for (std::size_t i = 0; i < std::size(kWays); ++i)
-      std::printf("%-44s %2u threads %8.2f M warp instructions/s, %8.2f of processor time\n", kWays[i].name, threads,
-                  best[i].rate, best[i].processor);
-    if (argc <= 2) continue;
-    const auto start = std::chrono::steady_clock::now();
-    TraceWriter writer(argv[2], {"gemm", "bench_ptx_speed"});
-    TraceOutput output(writer);
-    Recorder to_file(output);
-    Best file;
-    measure(kWays[std::size(kWays) - 1], file, &to_file);
-    writer.finish();
-    std::printf("%-44s %2u threads %8.2f M warp instructions/s; %.2f s in all, %llu accesses\n", "recording to a file",
-                threads, file.rate, seconds_since(start), static_cast<unsigned long long>(to_file.counts().accesses));
+      if (!runs[i].wall.empty()) print(kWays[i].name, threads, instructions, runs[i], runs[0]);
   }
 }

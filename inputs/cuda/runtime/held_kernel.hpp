@@ -19,7 +19,7 @@ class HeldKernel final : public ptx::RecordOutput {
   LaunchPlace place() const { return place_; }
   bool ended() const { return ended_; }
   void begin_kernel(const KernelInfo& info) override { info_ = info; }
-  void add_cta(const CtaProgram& cta) override { ctas_.push_back(cta); }
+  void add_cta(const CtaProgram& cta, const CtaColumns&) override { ctas_.push_back(cta); }
   void end_kernel(std::uint64_t ctas) override {
     const std::lock_guard lock(mutex_);
     count_ = ctas, ended_ = true;

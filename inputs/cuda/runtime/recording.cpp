@@ -56,7 +56,7 @@ bool Recording::claim() {
     return false;
   }
   setenv(kClaim, std::to_string(getpid()).c_str(), 1);
-  trace_ = std::make_unique<TraceSink>(*options_, mutex_);
+  trace_ = std::make_unique<TraceSink>(*options_, threads_, mutex_);
   for (const TraceAllocation& allocation : early_) trace_->add_allocation(allocation);
   early_.clear();
   save_trace_at_end();

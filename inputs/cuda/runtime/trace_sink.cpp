@@ -6,9 +6,9 @@
 
 namespace atl::cudart {
 
-TraceSink::TraceSink(const cuda::RecordOptions& o, std::mutex& mutex)
+TraceSink::TraceSink(const cuda::RecordOptions& o, unsigned threads, std::mutex& mutex)
     : mutex_(mutex),
-      writer_(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression)),
+      writer_(o.output, {o.source, o.importer}, static_cast<unsigned>(o.compression), threads),
       recorder_(*this, {o.max_ctas, o.max_ops, o.first_cta}),
       first_cta_(o.first_cta) {
   if (o.devices > 1)
@@ -35,9 +35,12 @@ void write_copy(ptx::RecordOutput& to, const cuda::CopyKernel& kernel, std::uint
   to.begin_kernel(info);
   const std::uint64_t ctas = std::min(info.ctas() - first_cta, max_ctas);
   CtaProgram program;
+  CtaColumns columns;
   for (std::uint64_t cta = first_cta; cta < first_cta + ctas; ++cta) {
     kernel.load_cta(cta, program);
-    to.add_cta(program);
+    columns.encode(program, info.warps());
+    to.add_cta(program, columns);
+    to.help();
   }
   to.end_kernel(ctas);
 }
@@ -47,9 +50,9 @@ void TraceSink::begin_kernel(const KernelInfo& info) {
   begin(info);
 }
 
-void TraceSink::add_cta(const CtaProgram& cta) {
+void TraceSink::add_cta(const CtaProgram&, const CtaColumns& columns) {
   const std::lock_guard lock(mutex_);
-  add(cta);
+  add(columns);
 }
 
 void TraceSink::end_kernel(std::uint64_t ctas) {
@@ -64,7 +67,12 @@ void TraceSink::add_copy(const cuda::CopyKernel& kernel, std::uint64_t max_ctas)
 void TraceSink::add_held(const HeldKernel& kernel) {
   place_ = kernel.place();
   begin(kernel.info());
-  for (const CtaProgram& cta : kernel.ctas()) add(cta);
+  CtaColumns columns;
+  for (const CtaProgram& cta : kernel.ctas()) {
+    columns.encode(cta, kernel.info().warps());
+    add(columns);
+    writer_.help();
+  }
   end(kernel.count());
 }
 
@@ -76,9 +84,9 @@ void TraceSink::begin(const KernelInfo& info) {
   ops_ = accesses_ = 0;
 }
 
-void TraceSink::add(const CtaProgram& cta) {
-  if (open_) writer_.add_cta(cta);
-  ops_ += cta.ops.size(), accesses_ += cta.accesses.size();
+void TraceSink::add(const CtaColumns& columns) {
+  if (open_) writer_.add_cta(columns);
+  ops_ += columns.op_kind.size, accesses_ += columns.access_sectors.size;
 }
 
 void TraceSink::end(std::uint64_t ctas) {

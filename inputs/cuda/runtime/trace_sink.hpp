@@ -22,8 +22,9 @@ void write_copy(ptx::RecordOutput& to, const cuda::CopyKernel& kernel, std::uint
 /// hears no more, and a kernel in the middle of its execution is left out.
 class TraceSink final : private ptx::RecordOutput {
  public:
-  /// `mutex` guards the trace; whoever calls what follows, but the recorder, holds it. Throws IoError.
-  TraceSink(const cuda::RecordOptions& options, std::mutex& mutex);
+  /// `threads`: that may compress. `mutex` guards the trace; whoever calls what follows, but the recorder, holds it. Throws
+  /// IoError.
+  TraceSink(const cuda::RecordOptions& options, unsigned threads, std::mutex& mutex);
 
   ptx::RecordSink& recorder() { return recorder_; }
   void add_allocation(const TraceAllocation& allocation);
@@ -41,11 +42,16 @@ class TraceSink final : private ptx::RecordOutput {
 
  private:
   void begin_kernel(const KernelInfo& info) override;
-  void add_cta(const CtaProgram& cta) override;
+  bool encode(std::span<const WarpView> warps, CtaColumns& out) override {
+    writer_.encode(warps, out);
+    return true;
+  }
+  void add_cta(const CtaProgram& cta, const CtaColumns& columns) override;
+  void help() override { writer_.help(); }
   void end_kernel(std::uint64_t ctas) override;
   // With `mutex`.
   void begin(const KernelInfo& info);
-  void add(const CtaProgram& cta);
+  void add(const CtaColumns& columns);
   void end(std::uint64_t ctas);
 
   std::mutex& mutex_;

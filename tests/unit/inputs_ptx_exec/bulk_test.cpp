@@ -123,7 +123,7 @@ TEST_CASE("what is not aligned, out of bounds or no form is told") {
 TEST_CASE("the trace has the blocks of bulk copies, past the L1, and waits for loads at the mbarrier") {
   struct Kept final : RecordOutput {
     void begin_kernel(const atl::KernelInfo&) override {}
-    void add_cta(const atl::CtaProgram& c) override { ctas.push_back(c); }
+    void add_cta(const atl::CtaProgram& c, const atl::CtaColumns&) override { ctas.push_back(c); }
     void end_kernel(std::uint64_t) override {}
     std::vector<atl::CtaProgram> ctas;
   } kept;
@@ -194,7 +194,7 @@ atl::CtaProgram run_box(const TensorMap& map, int x, int y, std::vector<std::uin
   ret; })");
   struct Kept final : RecordOutput {
     void begin_kernel(const atl::KernelInfo&) override {}
-    void add_cta(const atl::CtaProgram& c) override { cta = c; }
+    void add_cta(const atl::CtaProgram& c, const atl::CtaColumns&) override { cta = c; }
     void end_kernel(std::uint64_t) override {}
     atl::CtaProgram cta;
   } kept;

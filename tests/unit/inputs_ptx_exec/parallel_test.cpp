@@ -29,7 +29,7 @@ OUT:
 
 struct Kept final : RecordOutput {
   void begin_kernel(const KernelInfo&) override {}
-  void add_cta(const CtaProgram& c) override { ops.push_back(c.ops.size()); }
+  void add_cta(const CtaProgram& c, const CtaColumns&) override { ops.push_back(c.ops.size()); }
   void end_kernel(std::uint64_t count) override { ended = count; }
   std::vector<std::size_t> ops;
   std::uint64_t ended = 0;

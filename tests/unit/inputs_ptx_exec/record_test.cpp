@@ -22,7 +22,7 @@ class Aligned {
 
 struct Kept final : RecordOutput {
   void begin_kernel(const KernelInfo& k) override { kernels.push_back(k); }
-  void add_cta(const CtaProgram& c) override { ctas.push_back(c); }
+  void add_cta(const CtaProgram& c, const CtaColumns&) override { ctas.push_back(c); }
   void end_kernel(std::uint64_t count) override { ended.push_back(count); }
   std::vector<std::uint64_t> ended;
   std::vector<KernelInfo> kernels;

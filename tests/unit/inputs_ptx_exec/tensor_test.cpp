@@ -53,7 +53,7 @@ void check_tile(const std::string& ptx, const char* kernel, unsigned m, unsigned
 
 struct KeptCtas final : RecordOutput {
   void begin_kernel(const atl::KernelInfo&) override {}
-  void add_cta(const atl::CtaProgram& c) override { ctas.push_back(c); }
+  void add_cta(const atl::CtaProgram& c, const atl::CtaColumns&) override { ctas.push_back(c); }
   void end_kernel(std::uint64_t) override {}
   std::vector<atl::CtaProgram> ctas;
 };

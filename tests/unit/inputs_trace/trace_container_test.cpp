@@ -330,6 +330,39 @@ TEST_CASE("a kernel with more metadata than is kept in memory is whole, also beh
     }
 }
 
+TEST_CASE("a trace is the same, byte for byte, for every number of threads that compress it, also with others that help") {
+  const Scratch scratch;
+  std::mt19937_64 random(11);
+  std::vector<CtaProgram> ctas;
+  for (unsigned n = 0; n < 3000; ++n) ctas.push_back(random_cta(random, 6, 60));
+  std::string expected;
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    const std::string path = scratch.path("t.h5");
+    TraceWriter writer(path, {}, trace_format::kCompression, threads);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+      while (threads == 5 && !done) writer.help();
+    });
+    for (unsigned kernel = 0; kernel < 2; ++kernel) {
+      writer.begin_kernel(info_of(3000, "k" + std::to_string(kernel)));
+      for (const CtaProgram& cta : ctas) writer.add_cta(cta);
+      writer.end_kernel();
+    }
+    done = true;
+    other.join();
+    writer.finish();
+    const std::string bytes = read_all(path);
+    if (expected.empty()) expected = bytes;
+    CHECK(bytes == expected);
+  }
+  CtaProgram read;
+  TraceWorkload trace(scratch.path("t.h5"));
+  for (const std::size_t c : {0U, 1U, 1499U, 2998U, 2999U}) {
+    trace.load_cta(1, c, read);
+    CHECK(same(read, ctas[c]));
+  }
+}
+
 TEST_CASE("every compression level from 0 to 9 gives the same trace, 9 a smaller file than 0, and 10 is refused") {
   const Scratch scratch;
   std::mt19937_64 random(9);
