@@ -14,8 +14,8 @@
     scale.py pairs ATOLL [--systems A,B] [--workloads FILE,...] [--repeat 5]
         one chip on one thread and on two, in turn: seconds, ratio, and which part of the events is the uncore's
 
-`model`, `predict`, `threads` and `pairs` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on the machine, wall clock
-does not. Standard library only."""
+`model`, `predict`, `threads` and `pairs` use bench_replay, which is built beside ATOLL. Processor time bears other jobs on
+the machine, wall clock does not. Standard library only."""
 
 import argparse
 import json
