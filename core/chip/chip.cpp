@@ -32,7 +32,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);
   links_.connect(slices_, responses_);
-  if (machine.home_directory) agent_.emplace(c_).connect(slices_);
+  if (machine.home_directory) agent_.emplace(uncore()).connect(slices_);
   for (LlcSlice& s : slices_) s.connect(channels_, links_, responses_, agent_ ? &*agent_ : nullptr);
   if (machine.has_l2) {
     for (LlcSlice& s : llc()) s.connect(l2().data());

@@ -117,7 +117,9 @@ class Chip final : public LogicalProcess {
   void run_apart(Cycle end);
   void run_cores(Cycle end);
   void run_uncore();
-  void wait_for_room(std::size_t crossings, bool uncore);
+  void take_arrivals();
+  void wait_for_cores();
+  void wait_for_uncore();
   void join_halves();
   void part_halves();
   void swap_profiles();

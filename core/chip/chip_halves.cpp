@@ -204,30 +204,40 @@ void Chip::run_apart(Cycle end) {
   if (error) std::rethrow_exception(error);
   if (h.error) std::rethrow_exception(std::exchange(h.error, nullptr));
   h.set_apart(false);
-  for (const Crossing* c = h.cores.out.first(); c != nullptr; c = h.cores.out.first()) {
-    h.arrivals.emplace(c->at, c->event, c->stamp);
-    h.cores.out.take();
-  }
-  h.cores.out.give_back();
+  take_arrivals();
   h.cycles_apart += h.end - h.reached;
   h.reached = h.end;
   if (phase_ != Phase::running) throw SimulationError("a kernel has ended while the halves of its chip were apart");
 }
 
-/// Until the other half has taken enough of what this one sent.
-void Chip::wait_for_room(std::size_t crossings, bool uncore) {
+/// What the cores sent arrives later than in the cycle that the uncore is at.
+void Chip::take_arrivals() {
   ChipHalves& h = *halves_;
-  SpscRing<Crossing>& out = uncore ? h.uncore.out : h.cores.out;
-  for (ShortWait w; !out.room(crossings) || (uncore && !h.handled.room(1)); w.pause()) {
-    if (h.failed) throw OtherFailed{};
-    if (!uncore) continue;
-    // The cores may wait for room, too. What they send arrives in a later cycle than this.
-    for (const Crossing* c = h.cores.out.first(); c != nullptr; c = h.cores.out.first()) {
-      h.arrivals.emplace(c->at, c->event, c->stamp);
-      h.cores.out.take();
-    }
-    h.cores.out.give_back();
+  for (const Crossing* c = h.cores.out.first(); c != nullptr; c = h.cores.out.first()) {
+    h.arrivals.emplace(c->at, c->event, c->stamp);
+    h.cores.out.take();
   }
+  h.cores.out.give_back();
+}
+
+/// The uncore's thread, until the cores have taken enough of what it sent. They take nothing of a cycle that is not over.
+void Chip::wait_for_cores() {
+  ChipHalves& h = *halves_;
+  for (ShortWait w; !h.uncore.out.room(kCrossings) || !h.handled.room(1); w.pause()) {
+    if (h.failed) throw OtherFailed{};
+    const bool taken = h.handled.all_given_back() && h.uncore.out.all_given_back();
+    if (taken && !(h.uncore.out.room(kCrossings) && h.handled.room(1)))
+      throw SimulationError("more happens in one cycle than two threads of a chip can tell each other: use --threads 1");
+    take_arrivals();  // the cores may wait for room, too
+  }
+}
+
+/// The cores' thread, likewise.
+void Chip::wait_for_uncore() {
+  ChipHalves& h = *halves_;
+  h.cores.out.publish();
+  for (ShortWait w; !h.cores.out.room(kCrossings); w.pause())
+    if (h.failed) throw OtherFailed{};
 }
 
 void Chip::run_cores(Cycle end) {
@@ -280,7 +290,7 @@ void Chip::run_cores(Cycle end) {
         h.handled.take();
       } else {
         if (!h.cores.out.room(kCrossings)) [[unlikely]]
-          h.cores.out.publish(), wait_for_room(kCrossings, false);
+          wait_for_uncore();
         const Event e = queue.take(hint).event;
         h.core_stamper.handling(at, place);
         digest_.add(hash_of(at, e));
@@ -297,11 +307,7 @@ void Chip::run_uncore() {
   HalfQueue& queue = h.uncore.queue;
   const auto hint = [this](const StampedEvent& next) { prefetch(next.event); };
   for (Cycle granted = h.granted.load(std::memory_order_acquire);;) {
-    for (const Crossing* c = h.cores.out.first(); c != nullptr; c = h.cores.out.first()) {
-      h.arrivals.emplace(c->at, c->event, c->stamp);
-      h.cores.out.take();
-    }
-    h.cores.out.give_back();
+    take_arrivals();
     for (;;) {
       const Cycle at = std::min(queue.next(), h.arrivals.next());
       h.uncore.out.publish(), h.handled.publish();
@@ -313,7 +319,7 @@ void Chip::run_uncore() {
         const StampedEvent *own = queue.first(), *sent = h.arrivals.first();
         if (own == nullptr && sent == nullptr) break;
         if (!h.uncore.out.room(kCrossings) || !h.handled.room(1)) [[unlikely]]
-          wait_for_room(kCrossings, true);
+          wait_for_cores();
         const bool arrival = sent != nullptr && (own == nullptr || before(sent->stamp, own->stamp));
         const Stamp stamp = (arrival ? sent : own)->stamp;
         const Event e = (arrival ? h.arrivals : queue).take(hint).event;
@@ -328,6 +334,7 @@ void Chip::run_uncore() {
     const Cycle before = granted;
     for (ShortWait w; granted < std::min(before + kStep, h.end.load(std::memory_order_acquire)); w.pause()) {
       if (h.failed) throw OtherFailed{};
+      take_arrivals();  // the cores may wait for room
       h.ahead.work();
       granted = h.granted.load(std::memory_order_acquire);
     }

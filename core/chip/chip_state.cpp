@@ -28,6 +28,7 @@ void Chip::save(SaveArchive& a) {
 void Chip::load(LoadArchive& a, Cycle boundary) {
   if (parted()) join_halves();
   serialize(a, 0);
+  if (uncore_) uncore_->queue.set_now(c_.queue.now());
   std::vector<Gate*> numbered = gates();
   numbered.insert(numbered.begin(), nullptr);
   for_each_wait([&](Gate*& g) {
@@ -47,6 +48,7 @@ void Chip::load(LoadArchive& a, Cycle boundary) {
   }
   check_state_at(boundary);
   swap_profiles(), tell_uncore();
+  if (halves_ && ctas_) halves_->ahead.begin(kernel_, *ctas_, dispatched_);
 }
 
 }  // namespace atl

@@ -21,6 +21,10 @@ template <class T> class SpscRing {
   }
   /// There must be room.
   void push(const T& value) { slots_[pushed_++ & mask_] = value; }
+  /// The other thread has given back all that was published.
+  bool all_given_back() const {
+    return given_back_.load(std::memory_order_acquire) == published_.load(std::memory_order_relaxed);
+  }
   void publish() { published_.store(pushed_, std::memory_order_release); }
 
   // The thread that takes.

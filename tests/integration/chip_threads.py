@@ -9,6 +9,11 @@ import program
 TRACES = os.path.join(program.SOURCE, "inputs", "workloads", "traces")
 
 
+SHORT_CTAS = """{"seed": 1, "kernels": [{
+  "name": "short", "ctas": 15000, "warps_per_cta": 1, "memory_instructions": 3, "compute_instructions": 1,
+  "regions": [{"name": "P", "kind": "private", "size_kib": 8192, "weight": 1, "pattern": "stream"}]}]}"""
+
+
 class ChipThreads(program.ProgramTest):
     def arguments(self, threads, *more, system="selrep-gpu", trace="jacobi2d.h5"):
         return ["run", system, "-w", os.path.join(TRACES, trace), "--threads", str(threads), *more]
@@ -26,10 +31,16 @@ class ChipThreads(program.ProgramTest):
         self.assertIn("on 2 ranks", two.out)
 
     def test_a_checkpoint_of_either_is_gone_on_from_by_the_other(self):
-        wanted = self.succeeds(self.arguments(1)).digest()
+        """Also while CTAs are placed in nearly every cycle."""
+        self.check_checkpoints("jacobi2d.h5", "4000")
+        self.check_checkpoints(self.write("short.json", SHORT_CTAS), "6000")
+
+    def check_checkpoints(self, trace, every, *more):
+        wanted = self.succeeds(self.arguments(1, *more, trace=trace)).digest()
         for threads in (1, 2):
-            out, again = self.path(f"of{threads}.h5"), self.path("again.h5")
-            self.assertEqual(self.succeeds(self.arguments(threads, "-o", out, "--checkpoint-every", "4000")).digest(), wanted)
+            out, again = self.path(f"of{threads}{every}.h5"), self.path("again.h5")
+            arguments = self.arguments(threads, "-o", out, "--checkpoint-every", every, *more, trace=trace)
+            self.assertEqual(self.succeeds(arguments).digest(), wanted)
             left = glob.glob(out + ".*.ckpt")
             self.assertTrue(left)
             for path in left:

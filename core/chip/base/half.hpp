@@ -3,6 +3,7 @@
 
 #include "core/chip/base/event.hpp"
 #include "core/chip/base/gate.hpp"
+#include "core/engine/error.hpp"
 #include "core/engine/event_queue.hpp"
 #include "core/engine/spsc_ring.hpp"
 
@@ -100,6 +101,9 @@ struct alignas(64) Half {
     if (!apart) {
       into->emplace(c.at, c.event, c.stamp);
     } else {
+      if (!out.room(1)) [[unlikely]]
+        throw SimulationError(
+            "an event of a chip reaches more places than two threads can tell each other: use --threads 1");
       out.push(c), ++crossed;
     }
   }
