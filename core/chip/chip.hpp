@@ -85,6 +85,15 @@ class Chip final : public LogicalProcess {
   void prefetch(const Event& e) const;
   void resume(const Event& e);
   void on_control(std::uint32_t parked);
+  void send_touches();
+  void fill_l1(const Event& e);
+  void run_events(Cycle end);
+  /// Schedules what concerns the whole chip.
+  void schedule_for_all(Cycle at, const Event& e) {
+    c_.schedule(at, e);
+    if (halves_) halves_->together_at(at);
+  }
+  // chip_kernels.cpp
   void begin_kernel(const LaunchBody& launch);
   const DevicePart* part_of(const KernelInfo& kernel) const;
   ChipCtas ctas_of(const KernelInfo& kernel) const;
@@ -100,14 +109,6 @@ class Chip final : public LogicalProcess {
   bool invalidated() const;
   void flush_after_kernel();
   void end_kernel();
-  void send_touches();
-  void fill_l1(const Event& e);
-  void run_events(Cycle end);
-  /// Schedules what concerns the whole chip.
-  void schedule_for_all(Cycle at, const Event& e) {
-    c_.schedule(at, e);
-    if (halves_) halves_->together_at(at);
-  }
   // chip_halves.cpp
   void run_halves(Cycle end);
   Cycle apart_until(Cycle from, Cycle end);

@@ -48,10 +48,6 @@ bool of_uncore(const Event& e) {
   }
 }
 
-Cycle ChipHalves::lookahead_of(const Machine& m) {
-  return (m.has_l2 ? m.l2 : m.llc).latency + m.config.l1.latency_cycles + m.config.noc.request_latency_cycles;
-}
-
 ChipHalves::ChipHalves(Cycle l, bool always_two, Workload& workload)
     : always(always_two),
       lookahead(l),
@@ -80,9 +76,7 @@ void ChipHalves::set_apart(bool apart) {
   cores.by = &core_stamper, uncore.by = apart ? &uncore_stamper : &core_stamper;
 }
 
-bool Chip::can_halve(const Machine& machine) {
-  return machine.config.chips == 1 && ChipHalves::lookahead_of(machine) >= 2 * kStep;
-}
+bool Chip::can_halve(const Machine& machine) { return machine.config.chips == 1 && machine.port_to_slice >= 2 * kStep; }
 
 // ---- Together ----
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "core/chip/base/half.hpp"
-#include "core/chip/base/machine.hpp"
 #include "core/chip/cta_ahead.hpp"
 #include "core/chip/faster_way.hpp"
 #include "core/engine/second_thread.hpp"
@@ -35,7 +34,6 @@ struct ChipHalves {
 
   ChipHalves(Cycle lookahead, bool always, Workload& workload);
 
-  static Cycle lookahead_of(const Machine& machine);
   Cycle next() const { return std::min({cores.queue.next(), uncore.queue.next(), arrivals.next()}); }
   std::uint64_t handled_events() const { return core_stamper.handled + uncore_stamper.handled; }
   void clear() { cores.queue.clear(), uncore.queue.clear(), arrivals.clear(), together.clear(); }

@@ -82,12 +82,7 @@ template <class Event> class EventQueue {
     for (std::uint32_t early = kNil;;) {  // first node of the cycle to come, once it was hinted
       const Cycle at = next();
       if (at >= end) return;
-      now_ = at;
-      while (!far_.empty() && far_.front().at - now_ < kWheel) {
-        std::pop_heap(far_.begin(), far_.end(), Later{});
-        push_wheel(far_.back().at, far_.back().event);
-        far_.pop_back();
-      }
+      come_to(at);
       auto& b = bucket_[at & kMask];
       if (const std::uint32_t first = bucket_[(at + 1) & kMask].head; first != kNil) prefetch_address(&nodes_[first]);
       // The last node that was hinted, and how many of them are not yet handled.
@@ -121,12 +116,7 @@ template <class Event> class EventQueue {
   // and it ends when there are none left. Events may be scheduled for the cycle meanwhile.
   void begin_cycle(Cycle at) {
     ATOLL_ASSERT(at >= now_ && at <= next());
-    now_ = at;
-    while (!far_.empty() && far_.front().at - now_ < kWheel) {
-      std::pop_heap(far_.begin(), far_.end(), Later{});
-      push_wheel(far_.back().at, far_.back().event);
-      far_.pop_back();
-    }
+    come_to(at);
     hinted_ = kNil, distance_ = 0;
     if (const std::uint32_t first = bucket_[(at + 1) & kMask].head; first != kNil) prefetch_address(&nodes_[first]);
   }
@@ -217,6 +207,15 @@ template <class Event> class EventQueue {
     bool operator()(const Far& a, const Far& b) const { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
   };
 
+  /// Now is `at`: what was far away and is near from here enters the wheel.
+  void come_to(Cycle at) {
+    now_ = at;
+    while (!far_.empty() && far_.front().at - now_ < kWheel) {
+      std::pop_heap(far_.begin(), far_.end(), Later{});
+      push_wheel(far_.back().at, far_.back().event);
+      far_.pop_back();
+    }
+  }
   template <class... Parts> void push_wheel(Cycle at, const Parts&... parts) {
     std::uint32_t n;
     if (free_.empty()) {

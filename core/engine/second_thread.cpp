@@ -36,7 +36,7 @@ void SecondThread::keep_off(int processor) {
 void SecondThread::serve() {
   pthread_setname_np(pthread_self(), "second");
   for (std::uint64_t done = 0;; ended_ = ++done) {
-    for (int i = 0; i < 4000 && started_ == done; ++i) __builtin_ia32_pause();
+    for (int i = 0; i < 4000 && started_ == done; ++i) pause_processor();
     started_.wait(done);
     if (leaves_) return;
     processor_.store(sched_getcpu(), std::memory_order_relaxed);

@@ -6,13 +6,22 @@
 
 namespace atl {
 
+/// Tells the processor that this thread is in a loop that waits.
+inline void pause_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// For loops that wait for another thread, which is about to do something: asks the processor again for a moment, then lets
 /// others have it.
 class ShortWait {
  public:
   void pause() {
     if (++times_ < kSpins) {
-      __builtin_ia32_pause();
+      pause_processor();
     } else {
       std::this_thread::yield();
     }

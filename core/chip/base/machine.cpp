@@ -53,6 +53,7 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
   shared_network = c.llc.network == LlcNetwork::automatic ? !only_sm_side : c.llc.network == LlcNetwork::shared;
   if (has_l2) shared_network = false;  // the L2's ports to the memory side are no crossbar's
   llc.below = c.noc.memory_latency_cycles, l2.below = c.l2.memory_latency_cycles;
+  port_to_slice = c.l1.latency_cycles + c.noc.request_latency_cycles + (has_l2 ? l2 : llc).latency;
   link_to_slice = has_l2 ? l2.below : c.noc.request_latency_cycles;
   link_to_fetcher = has_l2 ? l2.below : c.noc.memory_latency_cycles;
   link_to_cluster = c.noc.response_latency_cycles + (has_l2 ? l2.below : 0);

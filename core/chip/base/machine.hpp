@@ -34,6 +34,7 @@ struct Machine {
   bool has_l2;
   SliceLevel llc, l2;
   std::uint32_t front_slices;                             ///< per chip, that SMs ask
+  Cycle port_to_slice;                                    ///< requests of SMs, until the slice may look at them
   Cycle link_to_slice, link_to_fetcher, link_to_cluster;  ///< from an inter-chip port: requests, a slice's data, an SM's
   std::uint32_t clusters, cluster_ports;  ///< per chip; every cluster has one port to each memory-side router
   std::uint32_t line_sectors;             ///< 32-byte sectors per line

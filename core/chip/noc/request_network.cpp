@@ -94,13 +94,12 @@ void RequestNetwork::pump(std::uint32_t port) {
         const auto& config = c_.machine.config;
         ++c_.count[Counter::noc_request_packets];
         c_.count[Counter::noc_request_bytes] += c_.machine.bytes(p);
-        const Cycle at = depart + config.l1.latency_cycles + config.noc.request_latency_cycles;
-        if (lane == 0) {
-          const Machine& m = c_.machine;  // LlcSlice::reach(), by the ports' clock: slices may run in another thread
-          const SliceLevel& level = m.has_l2 ? m.l2 : m.llc;
-          c_.schedule(at + level.latency, EventKind::slice_arrive, first_slice_ + p.slice, LlcSlice::kFromSms, p);
+        if (lane == 0) {  // by the ports' clock: slices may run in another thread
+          c_.schedule(depart + c_.machine.port_to_slice, EventKind::slice_arrive, first_slice_ + p.slice, LlcSlice::kFromSms,
+                      p);
         } else {
-          c_.schedule(at, EventKind::egress_arrive, links_->channel_for(p), 0, p);
+          c_.schedule(depart + config.l1.latency_cycles + config.noc.request_latency_cycles, EventKind::egress_arrive,
+                      links_->channel_for(p), 0, p);
         }
         c_.release(port_[port].lanes[lane].gate);
       });
