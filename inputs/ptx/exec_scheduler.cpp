@@ -1,0 +1,157 @@
+#include "inputs/ptx/exec_scheduler.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "inputs/ptx/turn_order.hpp"
+
+namespace atl::ptx::exec {
+namespace {
+
+constexpr std::size_t kLiveBytes = std::size_t{256} << 20;  // of CTAs that wait for others, if they need not all be there
+
+// Rounds without any change after which it is looked whether there is anything but polling. Those that read a clock may
+// wait for it, much longer; less is enough to see that those go on polling who did nothing else before.
+constexpr std::uint64_t kLongEpoch = 16, kShortEpoch = 1024, kTimedEpochs = 1000, kTimedPatience = 4;
+constexpr std::uint64_t kKnownPart = 16;
+
+}  // namespace
+
+void PollWatch::round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch) {
+  changed_ = ended || live.empty();
+  for (const auto& cta : live) changed_ |= cta->progressed, cta->progressed = false;
+  if (changed_) return begin_anew();
+  const std::uint64_t look = known_ ? std::max<std::uint64_t>(epoch / kKnownPart, 2) : epoch;
+  if (++idle_ % look != 1) return;
+  polls_ = idle_ > 1;  // in the first round, what went before does not count
+  timed_ = false;
+  for (const auto& cta : live)
+    for (const auto& w : cta->warps) {
+      if (w->state == WarpState::ready) polls_ &= w->polled;
+      timed_ |= w->timed;
+      w->polled = w->timed = false;
+    }
+  waits_ = polls_ && (!timed_ || known_ || idle_ >= epoch * kTimedPatience);
+  stuck_ = polls_ && (!timed_ || idle_ >= epoch * kTimedEpochs);
+}
+
+Scheduler::Scheduler(Launch& launch) : launch_(launch) {
+  const LaunchSpec& spec = *launch.spec;
+  total_ = std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
+  for (const std::uint32_t n : launch.cluster) each_ *= n;
+  random_ = spec.schedule_seed;
+}
+
+bool Scheduler::round() {
+  if (live_.empty() && next_ == total_) return false;
+  if (launch_.short_turns)
+    interleaved_round();
+  else
+    long_round();
+  return !live_.empty() || next_ < total_;
+}
+
+void Scheduler::raise() const {
+  std::vector<std::uint64_t> waiting;
+  for (const auto& cta : live_) waiting.push_back(cta->number);
+  std::sort(waiting.begin(), waiting.end());
+  const std::size_t shown = std::min<std::size_t>(waiting.size(), 8);
+  const auto first =
+      std::find_if(live_.begin(), live_.end(), [&](const auto& cta) { return cta->number == waiting.front(); });
+  raise_livelock(**first, fmt::format("of {} blocks, {} {}{} wait", total_, waiting.size() == 1 ? "number" : "numbers",
+                                      fmt::join(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(shown), " "),
+                                      shown < waiting.size() ? fmt::format(" and {} more", waiting.size() - shown) : ""));
+}
+
+void Scheduler::long_round() {
+  const bool cooperative = launch_.spec->cooperative;
+  if (cooperative)
+    while (next_ < total_) add();
+  if (live_.empty()) add();
+  // Every live CTA has its turn; if all of them wait, perhaps it is for one that has not begun.
+  bool moved = false, ended = false;
+  for (std::size_t n = live_.size(); n > 0; --n) {
+    std::unique_ptr<Cta> cta = std::move(live_.front());
+    live_.pop_front();
+    const CtaState state = run_cta(*cta, cooperative || !live_.empty());
+    moved |= state != CtaState::waiting;
+    ended |= state == CtaState::done;
+    if (state == CtaState::done)
+      finish(std::move(cta));
+    else
+      live_.push_back(std::move(cta));
+  }
+  if (!moved && may_add())
+    add(), watch_.begin_anew();
+  else
+    watch_.round(live_, ended, kLongEpoch);
+}
+
+/// As many CTAs as are resident take short turns, in another order in each round.
+void Scheduler::interleaved_round() {
+  const LaunchSpec& spec = *launch_.spec;
+  const std::size_t resident = spec.resident_ctas == 0 || spec.cooperative ? total_ : spec.resident_ctas;
+  while (live_.size() < resident && may_add()) add();
+  shuffle_turns(live_, random_);
+  bool moved = false, ended = false;
+  for (std::unique_ptr<Cta>& cta : live_) {
+    const CtaState state = step_cta(*cta);
+    moved |= state != CtaState::waiting;
+    ended |= state == CtaState::done;
+    if (state == CtaState::done) finish(std::move(cta));
+  }
+  live_.erase(std::remove(live_.begin(), live_.end(), nullptr), live_.end());
+  // One that is resident may wait for one that is not: on a GPU it would for ever.
+  unmoved_ = moved ? 0 : unmoved_ + 1;
+  if (unmoved_ >= kShortEpoch / 4 && may_add())
+    add(), unmoved_ = 0, watch_.begin_anew();
+  else
+    watch_.round(live_, ended, kShortEpoch);
+}
+
+bool Scheduler::may_add() const {
+  const std::size_t each = std::max<std::size_t>(footprint(launch_), 1);
+  return next_ < total_ && (live_.empty() || launch_.spec->cooperative || (live_.size() + 1) * each < kLiveBytes);
+}
+
+/// The next CTA, or all of the next cluster.
+void Scheduler::add() {
+  if (each_ == 1) return add(next_++, nullptr);
+  const auto& c = launch_.cluster;
+  const std::uint64_t number = next_ / each_, across = launch_.spec->grid[0] / c[0], down = launch_.spec->grid[1] / c[1];
+  const std::uint64_t x = number % across * c[0], y = number / across % down * c[1], z = number / across / down * c[2];
+  const auto cluster = std::make_shared<Cluster>();
+  for (std::uint64_t rank = 0; rank < each_; ++rank, ++next_)
+    add(x + rank % c[0] +
+            launch_.spec->grid[0] * (y + rank / c[0] % c[1] + launch_.spec->grid[1] * (z + rank / c[0] / c[1])),
+        cluster);
+}
+
+void Scheduler::add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster) {
+  std::unique_ptr<Cta> cta;
+  if (spare_.empty()) {
+    cta = std::make_unique<Cta>();
+  } else {
+    cta = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  start_cta(*cta, launch_, number, cluster);
+  live_.push_back(std::move(cta));
+}
+
+void Scheduler::finish(std::unique_ptr<Cta> cta) {
+  for (const auto& w : cta->warps) {
+    flush_events(*w);
+    stats_.warp_instructions += w->executed;
+    stats_.thread_instructions += w->thread_executed;
+    stats_.missed_meetings += w->missed, stats_.repeated_polls += w->repeated_polls;
+  }
+  launch_.clock = stats_.warp_instructions;
+  if (cta->recorded) launch_.sink->end_cta(cta->number);
+  cta->cluster->ctas[cta->rank] = nullptr;  // others of its cluster reach it no more
+  if (each_ > 1) cta->cluster = nullptr;
+  if (spare_.size() < 4) spare_.push_back(std::move(cta));
+}
+
+}  // namespace atl::ptx::exec

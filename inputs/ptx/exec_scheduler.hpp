@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "inputs/ptx/exec_cta.hpp"
+
+namespace atl::ptx::exec {
+
+/// Notices that all that goes on in a launch is polling.
+class PollWatch {
+ public:
+  /// After each round; `ended`: some CTA has ended in it. `epoch`: rounds without any change after which it is looked.
+  void round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch);
+
+  /// What others have done since may have changed what is polled.
+  void begin_anew() { idle_ = 0, known_ = polls_ = waits_ = stuck_ = false; }
+  /// Of those that waited it is soon seen whether they still do.
+  void look_again() { known_ |= waits_, idle_ = 0, polls_ = waits_ = stuck_ = false; }
+
+  bool changed() const { return changed_; }  ///< in the last round
+  bool waits() const { return waits_; }      ///< only polling goes on, perhaps until a time has come
+  bool stuck() const { return stuck_; }      ///< only polling, and no time that could come
+
+ private:
+  std::uint64_t idle_ = 0;  // rounds
+  bool known_ = false, changed_ = false, polls_ = false, timed_ = false, waits_ = false, stuck_ = false;
+};
+
+/// Runs the CTAs of a launch on one thread, in long turns or in short ones, and counts what they executed.
+class Scheduler {
+ public:
+  /// `launch` stays where it is as long as this lives.
+  explicit Scheduler(Launch& launch);
+
+  /// A turn of everything that is resident. False: all CTAs have ended.
+  bool round();
+
+  PollWatch& watch() { return watch_; }
+  const LaunchStats& stats() const { return stats_; }
+  /// Throws an ExecutionError that names those CTAs that wait.
+  [[noreturn]] void raise() const;
+
+ private:
+  void long_round();
+  void interleaved_round();
+  bool may_add() const;
+  void add();
+  void add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster);
+  void finish(std::unique_ptr<Cta> cta);
+
+  Launch& launch_;
+  std::uint64_t next_ = 0, total_ = 0, each_ = 1;  // CTAs; in a cluster
+  std::deque<std::unique_ptr<Cta>> live_;
+  PollWatch watch_;
+  std::uint64_t random_ = 0;                 // of the order of turns
+  std::uint64_t unmoved_ = 0;                // rounds
+  std::vector<std::unique_ptr<Cta>> spare_;  // their buffers are used again
+  LaunchStats stats_;
+};
+
+}  // namespace atl::ptx::exec
