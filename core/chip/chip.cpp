@@ -59,9 +59,11 @@ void Chip::run_events(Cycle end) {
 }
 
 void Chip::on_event(Cycle at, const Event& e) {
-  digest_.add(hash_of(at, e));
-  if (c_.observer != nullptr) [[unlikely]]
+  if (c_.observer != nullptr) [[unlikely]] {
+    if (e.kind == EventKind::lsu && e.sub == kHitsOnly) return ++uncounted_, sms_[e.index].catch_up();
     c_.observer->on_event(c_, e);
+  }
+  digest_.add(hash_of(at, e));
   handle(e);
   if (change_ != Change::none) [[unlikely]] {
     advance_change();

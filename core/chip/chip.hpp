@@ -41,7 +41,7 @@ class Chip final : public LogicalProcess {
   void run_until(Cycle end) override;
   Cycle next_event() const override { return parted() ? halves_->next() : c_.queue.next(); }
   std::uint64_t digest() const override { return digest_.value(); }
-  std::uint64_t events() const override { return parted() ? halves_->handled_events() : c_.queue.handled(); }
+  std::uint64_t events() const override { return parted() ? halves_->handled_events() : c_.queue.handled() - uncounted_; }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
   /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
@@ -172,6 +172,7 @@ class Chip final : public LogicalProcess {
   std::optional<Context> uncore_;  ///< of a chip that two threads run; c_ is the cores' then
   Workload& workload_;
   Digest digest_;
+  std::uint64_t uncounted_ = 0;  ///< events that an observer needed (kHitsOnly); it is not there in a run with checkpoints
   Links links_;
   RequestNetwork requests_;
   ResponseNetwork responses_;

@@ -339,6 +339,7 @@ void Chip::run_uncore() {
 // ---- One chip again ----
 
 void Chip::add_up_counters() {
+  for (Sm& s : sms_) s.catch_up();
   if (!uncore_) return;
   c_.count += uncore_->count;
   uncore_->count = {};

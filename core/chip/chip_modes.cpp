@@ -49,6 +49,7 @@ void Chip::send_epoch(std::uint32_t of_modes) {
 
 void Chip::pause() {
   c_.paused = true;
+  for (Sm& s : sms_) s.pause();
   change_ = Change::draining;
   enter_span(Span::changing);
 }

@@ -99,11 +99,13 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
     resident += live[k] != 0;
   }
   require_state(!c_.machine.config.sm.exit_waits || stores == unacknowledged_ - awaited_);
-  require_state(resident == resident_ && lsu_part_ < Access::kSectors);
+  require_state(resident == resident_ && lsu_at_.part < Access::kSectors);
   require_state(std::uint64_t{free} + resident + finished_ <=
                 std::min<std::size_t>(cta_.size(), warp_.size() / warps_per_cta_));
-  require_state(lsu_.empty() ? lsu_access_ == 0 && lsu_part_ == 0 && credit_wanted_ == nullptr
-                             : lsu_access_ <= op_of(warp_[lsu_.front()]).accesses);
+  require_state(lsu_.empty() ? lsu_at_.access == 0 && lsu_at_.part == 0 && credit_wanted_ == nullptr
+                             : lsu_at_.access <= op_of(warp_[lsu_.front()]).accesses);
+  require_state(is_bool(op_hits_) && is_bool(lsu_timed_) && hits_ahead_ <= (lsu_.empty() ? 0 : hits_ahead()));
+  require_state(hits_ahead_ == 0 || (lsu_timed_ && lsu_due_ == lsu_free_ + hits_ahead_));
   s.expects(WaiterKind::sm, 0, id_, credit_wanted_ != nullptr);
 }
 

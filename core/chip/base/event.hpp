@@ -9,7 +9,7 @@ enum class EventKind : std::uint8_t {
   warp_ready,       ///< index: SM, sub: warp
   issue,            ///< index: SM, sub: scheduler
   access_done,      ///< index: SM, sub: warp, packet.token: slot; L1 hit or shared-memory result
-  lsu,              ///< index: SM; the load-store unit can take its next access
+  lsu,              ///< index: SM, sub: kHitsOnly or 0; the load-store unit can take its next access
   l1_fill,          ///< index: SM; packet: response at the SM; sub: 1 from a neighbour's L1
   request_port,     ///< index: cluster port; its bandwidth is free again
   response_port,    ///< index: cluster port of the response crossbar
@@ -38,6 +38,8 @@ enum class EventKind : std::uint8_t {
   cluster_access,   ///< index: SM; its L1 may look on for neighbours
   cluster_miss,     ///< index: SM; packet: read of a neighbour that its L1 did not have
 };
+
+inline constexpr std::uint8_t kHitsOnly = 1;  ///< of EventKind::lsu: an observer is to see the hits until now (sm_hits.cpp)
 
 /// What a chip's event queue holds. 40 bytes.
 struct Event {

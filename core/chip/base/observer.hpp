@@ -17,6 +17,9 @@ enum class LlcOutcome : std::uint8_t { hit, merge, fetch, bypass };
 class ChipObserver {
  public:
   virtual ~ChipObserver() = default;
+  /// Whether on_l1_load() of a hit must come before any event of the next cycle. Else it may come later, but before
+  /// anything changes in that L1.
+  virtual bool sees_each_hit() const { return true; }
   /// Before the event is handled.
   virtual void on_event(const Context&, const Event&) {}
   /// The chip has emptied its L1s and is about to start CTAs of this kernel.

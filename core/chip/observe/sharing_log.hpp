@@ -18,6 +18,7 @@ class SharingLog final : public ChipObserver {
  public:
   explicit SharingLog(Cycle epoch_cycles) : epoch_cycles_(epoch_cycles) {}
 
+  bool sees_each_hit() const override { return false; }
   void on_request(const Context& c, const Packet& p) override { add(c.now(), p.line); }
   /// `now` never goes back.
   void add(Cycle now, LineAddr line) {

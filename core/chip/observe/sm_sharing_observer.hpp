@@ -12,6 +12,7 @@ class SmSharingObserver final : public ChipObserver {
  public:
   explicit SmSharingObserver(Cycle window_cycles) : window_cycles_(window_cycles) {}
 
+  bool sees_each_hit() const override { return false; }
   void on_kernel_start(const Context&, std::uint64_t kernel) override;
   void on_l1_load(const Context&, std::uint32_t sm, LineAddr, std::uint8_t sectors, L1Outcome) override;
   void on_l1_store(const Context&, std::uint32_t sm, LineAddr line) override { touch(sm, line).written = true; }

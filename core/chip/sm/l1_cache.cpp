@@ -16,13 +16,12 @@ L1Cache::L1Cache(const Machine& m)
       tags_(l1_sets(m.config), m.config.l1.ways),
       mshr_(m.config.l1.mshrs, m.config.l1.mshr_merges) {}
 
-L1Cache::Lookup L1Cache::lookup(LineAddr line, std::uint8_t sectors) {
-  const std::uint32_t i = tags_.find(sets_(line.value), line);
-  const std::uint8_t valid = i == TagArray::kMiss ? 0 : tags_.valid(i);
-  if ((sectors & ~valid) == 0) {
-    tags_.touch(i);
+L1Cache::Lookup L1Cache::lookup(LineAddr line, std::uint8_t sectors, std::uint32_t at) {
+  if (has(at, sectors)) {
+    tags_.touch(at);
     return {Outcome::hit, 0, 0, 0};
   }
+  const std::uint8_t valid = at == TagArray::kMiss ? 0 : tags_.valid(at);
   const std::uint8_t wanted = sectored_ ? static_cast<std::uint8_t>(sectors & ~valid) : full_line_;
   const auto here = static_cast<std::uint8_t>(sectors & valid);
   const std::uint32_t e = mshr_.find(line);

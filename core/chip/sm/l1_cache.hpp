@@ -30,8 +30,11 @@ class L1Cache {
   explicit L1Cache(const Machine& m);
 
   bool enabled() const { return enabled_; }
-  /// What a load of `sectors` of `line` would meet. Changes nothing but the LRU state on a hit.
-  Lookup lookup(LineAddr line, std::uint8_t sectors);
+  /// The line's entry in the tags; TagArray::kMiss: it has none. Holds until data arrive, or an op passes.
+  std::uint32_t find(LineAddr line) const { return tags_.find(sets_(line.value), line); }
+  /// What a load of `sectors` of `line`, which find() had found at `at`, would meet. Changes nothing but the LRU state on
+  /// a hit.
+  Lookup lookup(LineAddr line, std::uint8_t sectors, std::uint32_t at);
   /// Carries out a merge or fetch; returns the MSHR.
   std::uint32_t wait_for(const Lookup& l, LineAddr line, const Waiter& w);
   /// A store passes: a present line stays (its data is updated); nothing is allocated.
@@ -40,9 +43,13 @@ class L1Cache {
   void allocate(LineAddr line, std::uint8_t sectors);
   /// An atomic passes: the copy is stale afterwards.
   void atomic(LineAddr line);
+  /// Where data went; `replaced`: into the place of another line, or of none.
+  struct Filled {
+    std::uint32_t at;
+    bool replaced;
+  };
   /// Data arrived for MSHR `entry`. Calls done(waiter) for each load part that has all its sectors now.
-  /// Returns whether the line is new in the cache.
-  template <class Done> bool fill(std::uint32_t entry, std::uint8_t sectors, Done&& done) {
+  template <class Done> Filled fill(std::uint32_t entry, std::uint8_t sectors, Done&& done) {
     const LineAddr line = mshr_[entry].line;
     const std::uint32_t set = sets_(line.value);
     std::uint32_t i = tags_.find(set, line);
@@ -50,7 +57,7 @@ class L1Cache {
     if (is_new) tags_.install(i = tags_.victim(set), line);
     tags_.valid(i) |= sectors;
     serve(entry, sectors, tags_.valid(i), done);
-    return is_new;
+    return {i, is_new};
   }
   /// As fill(), of data that do not stay: remote lines under coherence.protocol = none_remote, and what another L1 of the
   /// cluster has, where one copy is enough (COLAB).
@@ -60,12 +67,15 @@ class L1Cache {
     serve(entry, sectors, i == TagArray::kMiss ? 0 : tags_.valid(i), done);
   }
   /// All these sectors are here. Changes nothing.
-  bool has(LineAddr line, std::uint8_t sectors) const {
-    const std::uint32_t i = tags_.find(sets_(line.value), line);
-    return i != TagArray::kMiss && (sectors & ~tags_.valid(i)) == 0;
+  bool has(LineAddr line, std::uint8_t sectors) const { return has(find(line), sectors); }
+  bool has(std::uint32_t at, std::uint8_t sectors) const {
+    return at != TagArray::kMiss && (sectors & ~tags_.valid(at)) == 0;
   }
-  /// A use of a line that is here.
-  void use(LineAddr line) { tags_.touch(tags_.find(sets_(line.value), line)); }
+  /// A use of a line that is here, at `at` unless another is there.
+  void use(LineAddr line, std::uint32_t at) {
+    tags_.touch(at < tags_.entries() && tags_.line(at) == line ? at : find(line));
+  }
+  void use(LineAddr line) { tags_.touch(find(line)); }
   /// The line was asked for and is not complete.
   bool pending(LineAddr line) const { return mshr_.find(line) != mshr_.kNone; }
   /// What a response for MSHR `entry` will touch.

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,7 +23,8 @@ class RequestNetwork;
 ///
 /// A warp is in order: its next op issues when its scoreboard slots are free and its scheduler picks it. Loads, stores
 /// and atomics pass through the load-store unit, which presents one coalesced access per cycle to the L1; a warp goes on
-/// once all accesses of its op are presented, so memory-level parallelism within a warp is what the program allows.
+/// once all accesses of its op are presented, so memory-level parallelism within a warp is what the program allows. Hits
+/// within an op take no events of their own (sm_hits.cpp).
 class Sm {
  public:
   Sm(Context& c, RequestNetwork& network, std::uint16_t id);
@@ -53,6 +55,12 @@ class Sm {
   void on_neighbour() { ++neighbours_, serve_neighbours(); }
   /// Looks up in the L1 what neighbours asked for, as soon as its turn comes.
   void serve_neighbours();
+  /// Hits that were due before now, as far as they have not been presented: whoever reads counters asks for it first.
+  void catch_up() {
+    if (hits_ahead_ != 0) present_hits();
+  }
+  /// The organisation is about to change: nothing is presented from now on.
+  void pause();
 
   /// What the next event will touch: a response, or a warp that issues.
   void prefetch(const Packet& p) const {
@@ -96,8 +104,9 @@ class Sm {
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, l1_, fixed(warp_), cta_, fixed(scheduler_), warps_per_cta_, resident_, finished_, next_age_, loading_, lsu_,
-          lsu_access_);
-    state(a, lsu_part_, lsu_free_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
+          lsu_at_);
+    state(a, lsu_free_, lsu_due_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
+    state(a, hits_ahead_, op_hits_, last_hit_);
     state(a, unacknowledged_, awaited_, shared_free_, replies_free_);
   }
 
@@ -109,6 +118,26 @@ class Sm {
     std::uint32_t last = 0;  ///< issued last (GTO: goes on first; LRR: goes last)
     bool timed = false;
     template <class Archive> void serialize(Archive& a, unsigned) { state(a, ready, free_at, last, timed); }
+  };
+
+  /// A line in an op: number of the access, and of the line in it (lines smaller than 128 bytes).
+  struct Place {
+    using PlainState = void;
+    std::uint32_t access = 0, part = 0;
+  };
+  static constexpr std::uint32_t kHitsAhead = 32, kUnknown = TagArray::kMiss;
+  /// Entries in the L1 that were found for lines to come.
+  struct Found {
+    Found() { hit.fill(kUnknown); }
+    std::array<std::uint32_t, kHitsAhead> hit;  ///< of hits ahead, from `first` on
+    std::uint32_t first = 0;
+    std::uint32_t next = 0;   ///< of what is presented next
+    bool next_known = false;  ///< `next` is right
+  };
+  /// What an access touches of a line.
+  struct Part {
+    LineAddr line{};
+    std::uint8_t sectors = 0;
   };
 
   const Op& op_of(const Warp& w) const { return code_[w.cta].ops[w.op]; }
@@ -132,8 +161,21 @@ class Sm {
   void on_store_done(std::uint32_t warp);
 
   void run_load_store_unit();
+  void await_load_store_unit();
+  Access access_of(std::uint32_t warp, const Op& op, std::uint32_t access) const;
+  Part part_of(Access a, std::uint32_t& part) const;
+  Place behind(Access a, Place at) const;
   bool present(std::uint32_t warp, const Op& op, Access a);
   bool load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors);
+  bool looks_ahead(const Op& op) const;
+  template <class Visit> std::uint32_t find_hits(Visit&& visit) const;
+  std::uint32_t hits_ahead() const;
+  void look_ahead();
+  void look_ahead_again();
+  void on_replaced(std::uint32_t entry);
+  void present_hits();
+  void take_hits(std::uint32_t warp, const Op& op, std::uint32_t hits, Cycle at);
+  void end_hits(std::uint32_t warp, const Op& op);
   bool send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors);
   void store_in_l1(const Op& op, LineAddr line, std::uint8_t sectors);
   bool credit_for(Packet& p);
@@ -159,11 +201,14 @@ class Sm {
   std::uint32_t warps_per_cta_ = 1, resident_ = 0, finished_ = 0, next_age_ = 0, loading_ = 0;
 
   // Load-store unit.
-  Fifo<std::uint8_t> lsu_;        ///< warps whose memory op is being presented
-  std::uint32_t lsu_access_ = 0;  ///< next access of the head's op
-  std::uint32_t lsu_part_ = 0;    ///< next line of that access (lines smaller than 128 bytes)
-  Cycle lsu_free_ = 0;
+  Fifo<std::uint8_t> lsu_;  ///< warps whose memory op is being presented
+  Place lsu_at_;            ///< what it presents next of the head's op
+  Cycle lsu_free_ = 0;      ///< from when it may present the next
+  Cycle lsu_due_ = 0;       ///< when its event comes, if lsu_timed_; others are of plans that were given up
   bool lsu_timed_ = false;
+  bool op_hits_ = false;           ///< a line of the head's op was a hit
+  std::uint32_t hits_ahead_ = 0;   ///< lines of the head's op that hit, one a cycle from lsu_free_ on, before lsu_due_
+  Cycle last_hit_ = 0;             ///< of the head's op, if op_hits_
   bool lsu_stalled_ = false;       ///< the L1 has no MSHR, merge place or store credit for the head
   Gate* credit_wanted_ = nullptr;  ///< in line for a credit of this gate
   Gate* credit_held_ = nullptr;    ///< holds a credit of this gate
@@ -175,6 +220,7 @@ class Sm {
   std::uint32_t awaited_ = 0;  ///< of these: loads and atomics with a result
   Cycle shared_free_ = 0;
   Cycle replies_free_ = 0;  ///< of the port by which loads take what arrives, in parts of a cycle: its sectors
+  Found found_;             ///< no part of a checkpoint
 };
 
 }  // namespace atl

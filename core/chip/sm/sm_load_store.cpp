@@ -10,7 +10,9 @@
 namespace atl {
 
 void Sm::on_load_store_unit() {
+  if (!lsu_timed_ || lsu_due_ != c_.now()) return;
   lsu_timed_ = false;
+  catch_up();
   run_load_store_unit();
 }
 
@@ -22,43 +24,61 @@ void Sm::on_credit() {
 
 void Sm::run_load_store_unit() {
   while (!lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr) {
-    if (lsu_free_ > c_.now()) {
-      if (!lsu_timed_) {
-        lsu_timed_ = true;
-        c_.schedule(lsu_free_, EventKind::lsu, id_);
-      }
-      return;
-    }
+    if (lsu_free_ > c_.now()) return await_load_store_unit();
     if (neighbours_ != 0 && neighbours_first()) [[unlikely]] {
       look_up_for_neighbour();
       continue;
     }
     const std::uint32_t warp = lsu_.front();
     const Op& op = op_of(warp_[warp]);
-    if (lsu_access_ < op.accesses) {
-      Access a = code_[warp_[warp].cta].accesses[op.first_access + lsu_access_];
-      if ((op.flags & kLocal) != 0) [[unlikely]]
-        a = local_.locate(a, warp);
-      if (!present(warp, op, a)) return;
-    }
-    if (lsu_access_ >= op.accesses) {
+    if (lsu_at_.access < op.accesses && !present(warp, op, access_of(warp, op, lsu_at_.access))) return;
+    if (lsu_at_.access >= op.accesses) {
       lsu_.pop();
-      lsu_access_ = 0;
+      lsu_at_ = {};
+      if (op_hits_) end_hits(warp, op);
       if (!lsu_.empty()) prefetch_op(warp_[lsu_.front()]);
       advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
     }
   }
 }
 
+void Sm::await_load_store_unit() {
+  if (lsu_timed_) return;
+  lsu_timed_ = true;
+  look_ahead();
+  lsu_due_ = lsu_free_ + hits_ahead_;
+  c_.schedule(lsu_due_, EventKind::lsu, id_);
+}
+
+Access Sm::access_of(std::uint32_t warp, const Op& op, std::uint32_t access) const {
+  const Access a = code_[warp_[warp].cta].accesses[op.first_access + access];
+  return (op.flags & kLocal) != 0 ? local_.locate(a, warp) : a;
+}
+
+/// The first line from `part` on, which becomes its number, of which the access wants anything. No sectors: there is none.
+Sm::Part Sm::part_of(Access a, std::uint32_t& part) const {
+  const Machine& m = c_.machine;
+  if (m.line_sectors == Access::kSectors) [[likely]]
+    return {{a.block()}, static_cast<std::uint8_t>(a.sectors())};
+  const std::uint32_t parts = Access::kSectors / m.line_sectors;
+  for (; part < parts; ++part) {
+    const auto sectors = static_cast<std::uint8_t>(a.sectors() >> (part * m.line_sectors) & m.full_line);
+    if (sectors != 0) return {{a.block() * parts + part}, sectors};
+  }
+  return {};
+}
+
+Sm::Place Sm::behind(Access a, Place at) const {
+  if (c_.machine.line_sectors == Access::kSectors) [[likely]]
+    return {at.access + 1, 0};
+  ++at.part;
+  const std::uint32_t sectors = at.part * c_.machine.line_sectors;
+  return sectors < Access::kSectors && a.sectors() >> sectors != 0 ? at : Place{at.access + 1, 0};
+}
+
 /// Presents the next line of access `a`. False: the unit has to wait, and is called again.
 bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
-  const Machine& m = c_.machine;
-  const std::uint32_t parts = Access::kSectors / m.line_sectors;
-  std::uint8_t sectors = 0;
-  for (; lsu_part_ < parts; ++lsu_part_) {
-    sectors = static_cast<std::uint8_t>(a.sectors() >> (lsu_part_ * m.line_sectors)) & m.full_line;
-    if (sectors != 0) break;
-  }
+  const auto [line, sectors] = part_of(a, lsu_at_.part);
   if (sectors != 0) {
     if (c_.paused) [[unlikely]] {
       lsu_stalled_ = true;
@@ -66,7 +86,6 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
       if (credit_held_ != nullptr) c_.release(*std::exchange(credit_held_, nullptr));
       return false;
     }
-    const LineAddr line{a.block() * parts + lsu_part_};
     const bool taken = op.kind == OpKind::load && l1_.enabled() && (op.flags & kBypassL1) == 0
                            ? load(warp, op, line, sectors)
                            : send_unacknowledged(warp, op,
@@ -79,10 +98,9 @@ bool Sm::present(std::uint32_t warp, const Op& op, Access a) {
     c_.count[Counter::l1_sector_accesses] += static_cast<unsigned>(std::popcount(sectors));
     lsu_free_ = c_.now() + 1;
     own_last_ = true;
-    ++lsu_part_;
   }
-  const bool more = lsu_part_ < parts && (a.sectors() >> (lsu_part_ * m.line_sectors)) != 0;
-  if (!more) lsu_part_ = 0, ++lsu_access_;
+  lsu_at_ = behind(a, lsu_at_);
+  found_.next_known = false;
   return true;
 }
 
@@ -91,7 +109,7 @@ static std::uint8_t read_only(const Op& op) {
 }
 
 bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sectors) {
-  const auto l = l1_.lookup(line, sectors);
+  const auto l = l1_.lookup(line, sectors, found_.next_known ? found_.next : l1_.find(line));
   if (l.outcome == L1Outcome::stall) {
     stall();
     return false;
@@ -105,20 +123,15 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
   }
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_l1_load(c_, id_, line, sectors, l.outcome);
-  Warp& w = warp_[warp];
-  if (op.slot != kNoSlot) {
-    w.busy |= 1u << op.slot;
-    ++w.outstanding[op.slot];
-  }
   ++c_.count[Counter::l1_accesses];
   if (l.outcome == L1Outcome::hit) {
-    ++c_.count[Counter::l1_hits];
-    ++c_.count[Counter::loads_completed];
-    c_.count[Counter::load_latency_cycles] += c_.machine.config.l1.latency_cycles;
-    Event e{{}, id_, EventKind::access_done, static_cast<std::uint8_t>(warp)};
-    e.packet.token = op.slot;
-    c_.schedule(c_.now() + c_.machine.config.l1.latency_cycles, e);
+    take_hits(warp, op, 1, c_.now());
     return true;
+  }
+  if (op.slot != kNoSlot) {
+    Warp& w = warp_[warp];
+    w.busy |= 1u << op.slot;
+    ++w.outstanding[op.slot];
   }
   const std::uint32_t entry = l1_.wait_for(
       l, line, {.warp = static_cast<std::uint8_t>(warp), .slot = op.slot, .sectors = sectors, .issued = p.born});
@@ -241,6 +254,7 @@ void Sm::deliver(const L1Cache::Waiter& w) {
 }
 
 void Sm::on_response(const Packet& p, bool from_neighbour) {
+  catch_up();
   const auto done = [this](const L1Cache::Waiter& w) { deliver(w); };
   if (p.has(kDirect)) {
     --unacknowledged_;
@@ -263,9 +277,11 @@ void Sm::on_response(const Packet& p, bool from_neighbour) {
     if (p.home != c_.chip && !c_.machine.l1_keeps_remote) {
       l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
     } else {
-      const bool is_new = l1_.fill(p.token & 0xFFFF, p.sectors, done);
+      const auto [at, replaced] = l1_.fill(p.token & 0xFFFF, p.sectors, done);
+      found_.next_known = false;
+      if (replaced && hits_ahead_ != 0) on_replaced(at);
       if (cluster_ != nullptr) [[unlikely]]
-        cluster_->on_fill(p, is_new);
+        cluster_->on_fill(p, replaced);
     }
   }
   retry();

@@ -66,6 +66,10 @@ class ReferenceCache {
     if (p->second.coming == 0) pending_.erase(p);
     return true;
   }
+  bool has(std::uint32_t set, std::uint64_t line, std::uint8_t sectors) {
+    const auto at = find(set, line);
+    return at != sets_[set].end() && (sectors & ~at->valid) == 0;
+  }
   bool nothing_pending() const { return pending_.empty(); }
 
  private:

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "alone.hpp"
-#include "core/chip/sm/sm.hpp"
+#include "sm_alone.hpp"
 
 // One SM alone, with its cluster's request port: the test is the slices, whose answers reach the SM after 100 cycles.
 namespace atl {
@@ -10,75 +9,7 @@ namespace {
 using namespace test;
 
 constexpr std::uint64_t kA = 0x10000, kB = 0x20000, kC = 0x30000, kD = 0x40000;
-/// From the SM to the look-up of a slice: 29 cycles past the L1, 5 through the crossbar, 53 of the slice, after those that
-/// the request takes to pass the port at 32 bytes per cycle: 1 for a header of 8, 5 for a line of 136.
-constexpr Cycle kToSlice = 29 + 5 + 53;
-constexpr Cycle kLoad = 1 + kToSlice + 100;
-
-struct StoreCycles : ChipObserver {
-  Cycles cycles;
-  std::vector<std::uint64_t> lines;
-  void on_l1_store(const Context& c, std::uint32_t, LineAddr line) override {
-    cycles.push_back(c.now()), lines.push_back(line.value * 128);
-  }
-};
-
-/// Runs the CTAs of one kernel; stores are the marks by which a test sees when a warp came where.
-struct Bench : Alone {
-  explicit Bench(const SystemConfig& config, std::uint32_t warps_per_cta = 1, std::uint32_t ctas = 1)
-      : Alone(config), sm(c, requests, 0) {
-    c.observer = &stores;
-    work.kernel(ctas, warps_per_cta);
-  }
-  Program& warp(std::uint32_t warp = 0, std::uint64_t cta = 0) { return work.warp(cta, warp); }
-  /// The CTAs start in cycle 0, so that their first ops issue in cycle 1.
-  void run(Cycle end = 2000) {
-    if (!begun) {
-      begun = true;
-      sm.begin_kernel(work.kernels()[0].warps());
-      for (std::uint64_t cta = 0; cta < work.kernels()[0].ctas(); ++cta) {
-        work.load_cta(0, cta, sm.next_program());
-        sm.start_cta(cta);
-      }
-    }
-    Alone::run(end, [this](const Event& e) {
-      switch (e.kind) {
-        case EventKind::warp_ready:
-          return sm.on_warp_ready(e.sub), true;
-        case EventKind::issue:
-          return sm.on_issue(e.sub), true;
-        case EventKind::access_done:
-          return sm.on_access_done(e.sub, e.packet.token), true;
-        case EventKind::lsu:
-          return sm.on_load_store_unit(), true;
-        case EventKind::l1_fill:
-          return sm.on_response(e.packet, false), true;
-        case EventKind::request_port:
-          return requests.on_port(e.index), true;
-        case EventKind::resume:
-          return sm.on_credit(), true;
-        case EventKind::slice_arrive:
-          answer(e);
-          return false;
-        default:
-          return false;
-      }
-    });
-  }
-  void answer(const Event& e) {
-    slices[e.index].gate(LlcSlice::kFromSms).release();
-    Packet p = e.packet;
-    p.kind = response_to(p.kind);
-    c.schedule(c.now() + 100, EventKind::l1_fill, 0, 0, p);
-  }
-  /// When the last warp of a CTA has ended.
-  Cycles ends() const { return cycles(EventKind::dispatch); }
-  ScriptedWorkload work;
-  StoreCycles stores;
-  Sm sm;
-  bool begun = false;
-};
-
+using Bench = SmAlone;
 using Addresses = std::vector<std::uint64_t>;
 
 TEST_CASE("each scheduler issues one warp per cycle: 16 ops of four warps take 16 cycles with one, 8 with two") {
@@ -125,7 +56,7 @@ TEST_CASE(
   Bench b(tiny(1));
   b.warp().load(kA, 0).store(kB).after({0}).store(kC);
   b.run();
-  CHECK(b.cycles(EventKind::slice_arrive).front() == 1 + 1 + kToSlice);
+  CHECK(b.cycles(EventKind::slice_arrive).front() == 1 + 1 + kToLookUp);
   CHECK(b.stores.lines == Addresses{kB, kC});
   CHECK(b.stores.cycles == Cycles{2, 1 + kLoad});
   CHECK(b.c.count[Counter::load_latency_cycles] == kLoad);
@@ -160,7 +91,7 @@ TEST_CASE("with two MSHRs the third line is asked for when the first comes, and 
   b.warp().load(kA, 0).load(kB, 1).load(kC, 2).store(kD);
   b.run();
   const Cycle first = 1 + kLoad;
-  CHECK(b.cycles(EventKind::slice_arrive) == Cycles{1 + 88, 2 + 88, first + 88, first + 1 + 5 + kToSlice});
+  CHECK(b.cycles(EventKind::slice_arrive) == Cycles{1 + 88, 2 + 88, first + 88, first + 1 + 5 + kToLookUp});
   CHECK(b.c.count[Counter::l1_stalls] == 1);
   CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
   CHECK(b.stores.cycles == Cycles{first + 1});
@@ -185,7 +116,7 @@ TEST_CASE(
   b.warp().store(kA, 1).store(kB, 1).store(kC, 1).store(kD, 1);
   b.run();
   // 40 bytes pass the port in 1.25 cycles: the second store, presented in cycle 2, has passed at 3.5.
-  const Cycle first = 3 + kToSlice + 100, second = 4 + kToSlice + 100;
+  const Cycle first = 3 + kToLookUp + 100, second = 4 + kToLookUp + 100;
   CHECK(b.stores.cycles == Cycles{1, 2, first, second});
   CHECK(b.c.count[Counter::l1_stalls] == 1);  // the fourth is presented when the second is acknowledged
   CHECK(b.c.count[Counter::sm_reply_stall] == first - 3);
@@ -199,7 +130,7 @@ TEST_CASE("a CTA ends at its exit, or with sm.exit_waits when its last store is 
     b.warp().store(kA, 1);
     b.run();
     // The store is presented in cycle 1; its 40 bytes pass the port in 1.25 cycles.
-    CHECK(b.ends() == Cycles{waits ? Cycle{3} + kToSlice + 100 : 2});
+    CHECK(b.ends() == Cycles{waits ? Cycle{3} + kToLookUp + 100 : 2});
     CHECK(b.sm.empty());
   }
 }
@@ -301,7 +232,7 @@ TEST_CASE("an atomic keeps only those waiting who want its result") {
   Bench b(tiny(1));
   b.warp().atomic(kA, 0).store(kB, 1).after({0}).store(kC, 1);
   b.run();
-  CHECK(b.stores.cycles == Cycles{2, 3 + kToSlice + 100});  // with its operands, of one sector, 40 bytes
+  CHECK(b.stores.cycles == Cycles{2, 3 + kToLookUp + 100});  // with its operands, of one sector, 40 bytes
 }
 
 TEST_CASE("a barrier lets its CTA go on one cycle after the last warp came, and keeps no other CTA") {
