@@ -11,62 +11,75 @@
 
 namespace atl {
 
-void Mailbox::put(Mail& mail, Cycle now) {
+void Mailbox::put(LpId source, Mail& mail, Cycle now) {
   const auto check = [&](Cycle arrival) {
     if (arrival < now) {
       throw SimulationError(
           fmt::format("a message from process {} arrives at cycle {}, before the window that starts at {}: "
                       "its edge's latency is smaller than promised",
-                      source_, arrival, now));
+                      source, arrival, now));
     }
   };
-  for (const Message& m : mail.data) check(m.arrival), place(m);
+  for (const Message& m : mail.data) {
+    check(m.arrival);
+    const Cycle index = m.arrival / window_;
+    ATOLL_ASSERT(index >= current_ && m.source == source);
+    near(index) ? slot(index).place(source, m) : far_.data.push_back(m);
+  }
   for (ControlMessage& c : mail.control) {
     check(c.arrival);
     const Cycle index = c.arrival / window_;
-    ATOLL_ASSERT(index >= current_);
-    (index - current_ < kSlots ? slots_[index % kSlots].control : far_.control).push_back(std::move(c));
+    ATOLL_ASSERT(index >= current_ && c.source == source);
+    (near(index) ? slots_[index % kSlots].control : far_.control).push_back(std::move(c));
   }
   kept_ += mail.data.size() + mail.control.size();
   mail.clear();
 }
 
-const Mail& Mailbox::take(Cycle index) {
+/// What arrives in window `index` is in taken_, by source.
+void Mailbox::open(Cycle index) {
   ATOLL_ASSERT(index >= current_);
-  taken_.clear();
-  if (taken_.data.capacity() != 0) spare_.push_back(std::exchange(taken_.data, {}));
-  if (kept_ == 0) {
-    current_ = index + 1;
-    return taken_;
-  }
-  std::swap(taken_, slots_[index % kSlots]);
   current_ = index + 1;
+  if (kept_ == 0) return;
+  std::swap(taken_, slots_[index % kSlots]);
   if (!far_.empty()) {
     // What comes into reach joins its slot; later messages of the same window can only be sent later, so order is kept.
     Mail rest;
     for (const Message& m : far_.data) {
       const Cycle w = m.arrival / window_;
-      (w == index ? taken_.data : w - current_ < kSlots ? slots_[w % kSlots].data : rest.data).push_back(m);
+      if (w == index)
+        taken_.place(m.source, m);
+      else
+        near(w) ? slot(w).place(m.source, m) : rest.data.push_back(m);
     }
     for (ControlMessage& c : far_.control) {
       const Cycle w = c.arrival / window_;
-      (w == index              ? taken_.control
-       : w - current_ < kSlots ? slots_[w % kSlots].control
-                               : rest.control)
-          .push_back(std::move(c));
+      (w == index ? taken_.control : near(w) ? slots_[w % kSlots].control : rest.control).push_back(std::move(c));
     }
     std::swap(far_, rest);
   }
   kept_ -= taken_.data.size() + taken_.control.size();
-  return taken_;
+  // Of one source, the run that begins first was sent first.
+  std::sort(taken_.runs.begin(), taken_.runs.end(),
+            [](const Run& a, const Run& b) { return a.source != b.source ? a.source < b.source : a.begin < b.begin; });
+  std::stable_sort(taken_.control.begin(), taken_.control.end(),
+                   [](const ControlMessage& a, const ControlMessage& b) { return a.source < b.source; });
+}
+
+void Mailbox::put_away() {
+  taken_.runs.clear(), taken_.control.clear(), taken_.data.clear();
+  if (taken_.data.capacity() != 0) spare_->push_back(std::exchange(taken_.data, {}));
 }
 
 /// Window by window; of one window all lie in one place.
-Mail Mailbox::undelivered() const {
-  Mail all;
-  const auto add = [&](const Mail& mail) {
-    all.data.insert(all.data.end(), mail.data.begin(), mail.data.end());
-    all.control.insert(all.control.end(), mail.control.begin(), mail.control.end());
+std::vector<Mail> Mailbox::undelivered() const {
+  std::vector<Mail> all(sources_.size());
+  const auto of = [&](LpId source) -> Mail& {
+    return all[static_cast<std::size_t>(std::lower_bound(sources_.begin(), sources_.end(), source) - sources_.begin())];
+  };
+  const auto add = [&](const auto& mail) {
+    for (const Message& m : mail.data) of(m.source).data.push_back(m);
+    for (const ControlMessage& c : mail.control) of(c.source).control.push_back(c);
   };
   for (Cycle w = current_; w < current_ + kSlots; ++w) add(slots_[w % kSlots]);
   add(far_);
@@ -76,11 +89,11 @@ Mail Mailbox::undelivered() const {
 Cycle Mailbox::earliest() const {
   if (kept_ == 0) return kNever;
   Cycle first = kNever;
-  const auto look = [&](const Mail& mail) {
+  const auto look = [&](const auto& mail) {
     for (const Message& m : mail.data) first = std::min(first, m.arrival);
     for (const ControlMessage& c : mail.control) first = std::min(first, c.arrival);
   };
-  for (const Mail& s : slots_) look(s);
+  for (const Slot& s : slots_) look(s);
   look(far_);
   return first;
 }

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,45 +10,84 @@
 
 namespace atl {
 
-/// Messages from one source to one local logical process, kept until the window of their arrival begins.
+/// Messages to one local logical process, kept until the window of their arrival begins.
 ///
 /// A message is handed over at the start of that window, wherever it came from and whenever it came in; so the order in
-/// which a process sees messages is (window, source, order of sending) for every layout.
+/// which a process sees messages is (window, source, order of sending) for every layout. What arrives in one window lies
+/// in one place, whoever sent it: of a system of 64 chips, each hears from 64 others in every window.
 class Mailbox {
  public:
-  Mailbox(LpId source, Cycle window) : source_(source), window_(window) {}
-  LpId source() const { return source_; }
+  /// Memory of messages that were read, which the host's caches still hold: of all mailboxes of a rank.
+  using Spare = std::vector<std::vector<Message>>;
 
-  /// Takes over the messages of `mail` and leaves it empty. Throws SimulationError if one lies before `now`.
-  void put(Mail& mail, Cycle now);
-  /// Messages that arrive in window `index`; call for ascending indices. The result is valid until the next call.
-  const Mail& take(Cycle index);
+  /// `sources`: ascending. `spare` must outlive the mailbox.
+  Mailbox(std::vector<LpId> sources, Cycle window, Spare& spare)
+      : sources_(std::move(sources)), window_(window), spare_(&spare) {}
+  const std::vector<LpId>& sources() const { return sources_; }
+
+  /// Takes over the messages of one source and leaves `mail` empty. Throws SimulationError if one lies before `now`.
+  void put(LpId source, Mail& mail, Cycle now);
+  /// Hands over what arrives in window `index`; call for ascending indices. Source by source in ascending order: calls
+  /// data(messages) one or several times, then control(message) for each.
+  template <class Data, class Control> void take(Cycle index, Data&& data, Control&& control) {
+    open(index);
+    auto message = taken_.control.begin();
+    const auto controls_before = [&](LpId source) {
+      for (; message != taken_.control.end() && message->source < source; ++message) control(*message);
+    };
+    for (const Run& run : taken_.runs) {
+      controls_before(run.source);
+      data(std::span<const Message>(taken_.data).subspan(run.begin, run.end - run.begin));
+    }
+    controls_before(kNobody);
+    put_away();
+  }
   /// Arrival of the earliest message still kept, kNever if none.
   Cycle earliest() const;
 
-  /// All messages still kept, in an order that gives the same hand-overs when put into a box that was restarted.
-  Mail undelivered() const;
+  /// By source, all messages still kept, in an order that gives the same hand-overs when put into a box that was restarted.
+  std::vector<Mail> undelivered() const;
   /// Of a box that has seen nothing: windows before `index` are over.
   void restart(Cycle index) { current_ = index; }
 
  private:
   static constexpr Cycle kSlots = 16;
-  void place(const Message& m) {
-    const Cycle index = m.arrival / window_;
-    ATOLL_ASSERT(index >= current_);
-    auto& into = index - current_ < kSlots ? slots_[index % kSlots].data : far_.data;
-    if (into.capacity() == 0 && !spare_.empty()) {
-      into = std::move(spare_.back());
-      spare_.pop_back();
+  static constexpr LpId kNobody = ~LpId{0};
+  /// Messages of one source, one behind the other in `data`.
+  struct Run {
+    LpId source;
+    std::uint32_t begin, end;
+  };
+  struct Slot {
+    std::vector<Message> data;
+    std::vector<Run> runs;
+    std::vector<ControlMessage> control;
+    void place(LpId source, const Message& m) {
+      const auto at = static_cast<std::uint32_t>(data.size());
+      if (runs.empty() || runs.back().source != source) runs.push_back({source, at, at});
+      data.push_back(m);
+      runs.back().end = at + 1;
     }
-    into.push_back(m);
+  };
+  bool near(Cycle index) const { return index - current_ < kSlots; }
+  Slot& slot(Cycle index) {
+    Slot& s = slots_[index % kSlots];
+    if (s.data.capacity() == 0 && !spare_->empty()) {
+      s.data = std::move(spare_->back());
+      spare_->pop_back();
+    }
+    return s;
   }
-  LpId source_;
+  void open(Cycle index);
+  void put_away();
+
+  std::vector<LpId> sources_;
   Cycle window_;
   Cycle current_ = 0;  ///< slots cover windows [current, current + kSlots)
-  std::array<Mail, kSlots> slots_;
-  Mail far_, taken_;
-  std::vector<std::vector<Message>> spare_;  ///< of slots that were taken: memory that the host's caches still hold
+  std::array<Slot, kSlots> slots_;
+  Slot taken_;
+  Mail far_;
+  Spare* spare_;
   std::size_t kept_ = 0;
 };
 

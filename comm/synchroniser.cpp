@@ -30,12 +30,13 @@ Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProces
   if (window_ == kNever) window_ = 1024;  // nobody talks to anybody
   for (LogicalProcess* p : local) {
     local_index_[p->id()] = static_cast<int>(local_.size());
-    Local& l = local_.emplace_back(Local{p, {}});
+    std::vector<LpId> sources;
     for (std::size_t from = 0; from < edges.size(); ++from) {
       for (const Edge& e : edges[from]) {
-        if (e.to == p->id()) l.boxes.emplace_back(static_cast<LpId>(from), window_);
+        if (e.to == p->id()) sources.push_back(static_cast<LpId>(from));
       }
     }
+    local_.push_back({p, {std::move(sources), window_, spare_}});
   }
   make_groups(rank_of);
 }
@@ -69,19 +70,12 @@ void Synchroniser::make_groups(const std::vector<int>& rank_of) {
   }
 }
 
-Mailbox& Synchroniser::box(LpId to, LpId from) {
-  for (Mailbox& b : local_[static_cast<std::size_t>(local_index_[to])].boxes) {
-    if (b.source() == from) return b;
-  }
-  throw SimulationError(fmt::format("process {} has no edge to process {}", from, to));
-}
+Mailbox& Synchroniser::box(LpId to) { return local_[static_cast<std::size_t>(local_index_[to])].box; }
 
 void Synchroniser::deliver(Local& l, Cycle index) {
-  for (Mailbox& b : l.boxes) {
-    const Mail& mail = b.take(index);
-    if (!mail.data.empty()) l.process->receive(mail.data);
-    for (const ControlMessage& c : mail.control) l.process->receive(c);
-  }
+  l.box.take(
+      index, [&](std::span<const Message> messages) { l.process->receive(messages); },
+      [&](const ControlMessage& message) { l.process->receive(message); });
 }
 
 /// Moves what a process sent to the mailbox of a local one, or into the batch of the group where the receiver lives.
@@ -89,7 +83,7 @@ void Synchroniser::collect(Group& g, Local& l, Cycle boundary) {
   for (Edge& e : l.process->edges()) {
     if (e.outbox.empty()) continue;
     if (local_index_[e.to] >= 0) {
-      box(e.to, l.process->id()).put(e.outbox, boundary);
+      box(e.to).put(l.process->id(), e.outbox, boundary);
     } else {
       Pair& pair =
           *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
@@ -122,7 +116,7 @@ void Synchroniser::receive_batches(Group& g, Cycle boundary, std::exception_ptr&
     try {
       std::size_t offset = 0;
       LpId from = 0, to = 0;
-      while (decode(batch_, offset, from, to, scratch_)) box(to, from).put(scratch_, boundary);
+      while (decode(batch_, offset, from, to, scratch_)) box(to).put(from, scratch_, boundary);
     } catch (...) {
       if (!error) error = std::current_exception();
     }
@@ -140,8 +134,7 @@ Cycle Synchroniser::least_of_all(Cycle mine) {
 Cycle Synchroniser::earliest() const {
   Cycle first = kNever;
   for (const Local& l : local_) {
-    first = std::min(first, l.process->next_event());
-    for (const Mailbox& b : l.boxes) first = std::min(first, b.earliest());
+    first = std::min({first, l.process->next_event(), l.box.earliest()});
   }
   return first;
 }
@@ -172,25 +165,26 @@ void Synchroniser::run_window(Cycle index, Cycle end, bool all, std::exception_p
 }
 
 std::vector<Mail> Synchroniser::undelivered(LpId to) {
-  std::vector<Mail> all;
-  for (const Mailbox& b : local_[static_cast<std::size_t>(local_index_[to])].boxes) all.push_back(b.undelivered());
-  return all;
+  return local_[static_cast<std::size_t>(local_index_[to])].box.undelivered();
 }
 
 void Synchroniser::resume_at(Cycle boundary, std::uint64_t windows) {
   if (boundary % window_ != 0)
     throw SimulationError(fmt::format("no window of {} cycles begins at cycle {}", window_, boundary));
   index_ = boundary / window_, windows_run_ = windows;
-  for (Local& l : local_) {
-    for (Mailbox& b : l.boxes) b.restart(index_);
-  }
+  for (Local& l : local_) l.box.restart(index_);
 }
 
 void Synchroniser::redeliver(LpId to, std::vector<Mail>& mail) {
-  auto& boxes = local_[static_cast<std::size_t>(local_index_[to])].boxes;
-  if (mail.size() != boxes.size())
-    throw SimulationError(fmt::format("process {} has {} sources and not {}", to, boxes.size(), mail.size()));
-  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].put(mail[i], index_ * window_);
+  Mailbox& to_fill = box(to);
+  const std::vector<LpId>& sources = to_fill.sources();
+  if (mail.size() != sources.size())
+    throw SimulationError(fmt::format("process {} has {} sources and not {}", to, sources.size(), mail.size()));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (const Message& m : mail[i].data) require_state(m.source == sources[i]);
+    for (const ControlMessage& m : mail[i].control) require_state(m.source == sources[i]);
+    to_fill.put(sources[i], mail[i], index_ * window_);
+  }
 }
 
 bool Synchroniser::run(Meeting* meeting) {

@@ -60,7 +60,7 @@ class Synchroniser {
   static constexpr Cycle kFailed = 0;  ///< no event is that early any more when ranks meet
   struct Local {
     LogicalProcess* process;
-    std::vector<Mailbox> boxes;  ///< one per incoming edge, ascending source
+    Mailbox box;
   };
   /// Of a group of this rank with one of another.
   struct Pair {
@@ -84,10 +84,11 @@ class Synchroniser {
   Cycle least_of_all(Cycle mine);
   Cycle earliest() const;
   bool busy_soon(Cycle end) const;
-  Mailbox& box(LpId to, LpId from);
+  Mailbox& box(LpId to);
 
   Transport& transport_;
   BatchPlan plan_;
+  Mailbox::Spare spare_;
   std::vector<Local> local_;
   std::vector<int> local_index_;  ///< [lp], -1 if elsewhere
   std::vector<Group> groups_;     ///< in the order of running
