@@ -210,6 +210,17 @@ void Chip::receive(const ControlMessage& message) {
   schedule_for_all(message.arrival, e);
 }
 
+/// Pages are many and each has its place in large tables: the host fetches what the next ones will touch.
+void Chip::learn_homes(const PageHomesBody& body) {
+  constexpr std::size_t kAhead = 4;
+  for (std::size_t i = 0; i < body.homes.size(); ++i) {
+    if (i + kAhead < body.homes.size()) requests_.mmu().prefetch_answer({body.homes[i + kAhead].first});
+    const auto& [page, home] = body.homes[i];
+    require_course(home < c_.machine.config.chips);
+    requests_.learn({page}, static_cast<std::uint8_t>(home));
+  }
+}
+
 void Chip::on_control(std::uint32_t parked) {
   const ControlMessage m = parked_.take(parked);
   if (phase_ == Phase::stopped) return;  // a launch, say, that was under way when the run came to its limit
@@ -229,11 +240,7 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::resume:
       return resume_with(unpack<ModesBody>(m.body).modes);
     case ControlKind::page_homes:
-      for (const auto& [page, home] : unpack<PageHomesBody>(m.body).homes) {
-        require_course(home < c_.machine.config.chips);
-        requests_.learn({page}, static_cast<std::uint8_t>(home));
-      }
-      return;
+      return learn_homes(unpack<PageHomesBody>(m.body));
     case ControlKind::status_request:
       return tell_controller(ControlKind::status_report, StatusBody{status()});
     case ControlKind::finish:

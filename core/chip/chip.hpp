@@ -85,6 +85,7 @@ class Chip final : public LogicalProcess {
   void prefetch(const Event& e) const;
   void resume(const Event& e);
   void on_control(std::uint32_t parked);
+  void learn_homes(const PageHomesBody& body);
   void send_touches();
   void fill_l1(const Event& e);
   void run_events(Cycle end);

@@ -15,6 +15,7 @@ Links::Links(Context& c, std::vector<Edge>& edges)
       edges_(edges),
       edge_of_(c.machine.config.chips + 1),
       state_(topology_.channels().size()),
+      freed_(state_.size()),
       port_(topology_.ports()),
       shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
@@ -125,7 +126,7 @@ void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
 }
 
 void Links::free_buffer(std::uint32_t channel) {
-  ++state_[channel].freed;
+  ++freed_[channel];
   if (credits_timed_) return;
   credits_timed_ = true;
   const Cycle step = c_.machine.config.link.credit_cycles;
@@ -210,8 +211,8 @@ void Links::hand_on(const Packet& p, Cycle depart) {
 
 void Links::on_send_credits() {
   credits_timed_ = false;
-  for (std::uint32_t i = 0; i < state_.size(); ++i) {
-    const std::uint32_t freed = std::exchange(state_[i].freed, 0);
+  for (std::uint32_t i = 0; i < freed_.size(); ++i) {
+    const std::uint32_t freed = std::exchange(freed_[i], 0);
     if (freed == 0) continue;
     const Channel& channel = topology_.channels()[i];
     outbox(channel.neighbour)
@@ -221,10 +222,11 @@ void Links::on_send_credits() {
 }
 
 bool Links::credits_home() const {
-  return std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
-    return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() && s.freed == 0 &&
-           s.credits == c_.machine.config.link.buffer_packets;
-  });
+  const bool reported = std::all_of(freed_.begin(), freed_.end(), [](std::uint32_t n) { return n == 0; });
+  return reported && std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
+           return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() &&
+                  s.credits == c_.machine.config.link.buffer_packets;
+         });
 }
 
 std::string Links::describe_stall() const {

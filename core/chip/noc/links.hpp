@@ -57,7 +57,9 @@ class Links {
   template <class F> void for_each_gate(F&& f) {
     for (ChannelState& s : state_) f(s.out_gate);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, fixed(state_), fixed(port_), credits_timed_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, fixed(state_), fixed(freed_), fixed(port_), credits_timed_);
+  }
   void check(StateCheck& s) const;  // state_check.cpp
   /// Of messages that have not been handed over.
   void check(const StateCheck& s, const Message& m) const;
@@ -77,10 +79,9 @@ class Links {
     bool through_next = true;
     Gate out_gate;
     std::uint32_t credits = 0;  ///< free buffers at the other end
-    std::uint32_t freed = 0;    ///< buffers freed here, not yet reported
     bool waiting = false, granted = false;
     template <class Archive> void serialize(Archive& a, unsigned) {
-      state(a, out, through, in, through_next, out_gate, credits, freed, waiting, granted);
+      state(a, out, through, in, through_next, out_gate, credits, waiting, granted);
     }
   };
   struct Port {
@@ -107,6 +108,7 @@ class Links {
   std::vector<Edge>& edges_;
   std::vector<std::uint32_t> edge_of_;  ///< [chip]
   std::vector<ChannelState> state_;
+  std::vector<std::uint32_t> freed_;          ///< [channel] buffers freed here, not yet reported: all are looked at together
   std::vector<std::uint32_t> channel_index_;  ///< [channel] its place in its port
   std::vector<Port> port_;
   const bool shared_;  ///< several chips send to a port, behind a switch

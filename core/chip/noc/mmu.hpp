@@ -38,6 +38,8 @@ class Mmu {
     });
     parked_.close(e);
   }
+  /// What learn() will touch.
+  void prefetch_answer(PageAddr page) const { cache_.prefetch(page), parked_.prefetch(LineAddr{page.value}); }
   void prefetch(LineAddr line) const { cache_.prefetch(c_.machine.page_of(line)); }
 
   /// Touches from before `end` that were not taken yet, for the controller.
