@@ -152,6 +152,7 @@ class MpiTransport final : public Transport {
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  int address_space(int rank) const override { return rank; }
   std::unique_ptr<Stream> open(int rank, int number) override { return std::make_unique<MpiStream>(bells_, rank, number); }
 
   /// In each round a rank knows the minimum of twice as many ranks before it. Not by MPI_Allreduce, which polls.

@@ -24,6 +24,9 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// The address space in which a rank works, by number: ranks of the same are threads of one process, and can hand each
+  /// other objects (hand_over.hpp).
+  virtual int address_space(int rank) const = 0;
 
   /// Stream `number`, from 0 to kStreams - 1, between this rank and `rank`. Both must close it with nothing under way.
   virtual std::unique_ptr<Stream> open(int rank, int number) = 0;

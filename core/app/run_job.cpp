@@ -268,6 +268,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
   options.chip_threads.count = job.chip_threads;
+  options.moves.first = job.map.empty() ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };

@@ -27,14 +27,15 @@ std::string workload_file(const std::string& name) {
   return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name);
 }
 
-RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "") {
+RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "",
+                 const SimulationOptions& options = {}) {
   RunResult result;
   std::mutex mutex;
   run_threads(ranks, [&](Transport& t) {
     const auto opened = open_workload(workload_file(workload));
     const auto n = static_cast<std::uint32_t>(ranks);
-    auto mine =
-        simulate(t, config, *opened, map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n));
+    auto mine = simulate(t, config, *opened,
+                         map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n), options);
     const std::lock_guard lock(mutex);
     if (mine) result = std::move(*mine);
   });
@@ -180,6 +181,20 @@ TEST_CASE("every result is the same for any map of chips and controller to ranks
     CAPTURE(map);
     const int ranks = 1 + *std::max_element(map.begin(), map.end()) - '0';
     check_same(run_on(config, "stores", ranks, map), one);
+  }
+}
+
+TEST_CASE("every result is the same on 2 to 4 threads between which chips move, whoever looks on") {
+  SystemConfig config = small_system("sm_side", "ring");
+  config.partition.placement = Placement::fixed;
+  config.observe.sharing = true, config.observe.sharing_window_cycles = 1000;
+  const RunResult one = run_on(config, "stores", 1);
+  SimulationOptions moving;
+  moving.moves = {.first = 1, .most = 1, .least_events = 1};
+  for (int threads = 2; threads <= 4; ++threads) {
+    const RunResult got = run_on(config, "stores", threads, "", moving);
+    check_same(got, one);
+    CHECK((got.provenance.moves > 0) == (threads < 4));  // of four each has a chip, and nothing to gain
   }
 }
 
