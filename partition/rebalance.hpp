@@ -10,9 +10,10 @@ namespace atl {
 /// Part of the greatest work of a rank that a change must save to be made.
 ///
 /// What a change costs: a chip's state, 10 to 20 MB, has to come from memory again, 20 ms at most; a look covers some 100 ms
-/// at its longest interval (MoveRule), so that a tenth has paid for itself after two. What is known: work is counted in
-/// events, whose time differs between chips by as much as that, so that less may be no gain at all.
-inline constexpr double kWorthMoving = 0.1;
+/// at its longest interval (MoveRule), so that it has paid for itself after two. What is known: work is counted in events,
+/// whose time differs between chips by a tenth, more seldom by a fifth; and ranks wait for each other in every window, so
+/// that of what is saved in the sum over many only a part is saved in the end. Less than this may be no gain at all.
+inline constexpr double kWorthMoving = 0.15;
 
 /// A map with which the greatest work of the ranks that share an address space is clearly less, if there is one for any of
 /// them. `work`: of each process of late; `space_of`: the address space of each rank, in which chips may move from one rank
