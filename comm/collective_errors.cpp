@@ -1,5 +1,6 @@
 #include "comm/collective_errors.hpp"
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 
@@ -25,6 +26,7 @@ int exit_code_of(const std::exception_ptr& error) {
 
 void throw_if_any_failed(Transport& transport, const std::exception_ptr& mine) {
   const auto all = transport.all_gather(mine ? std::to_string(exit_code_of(mine)) : std::string{});
+  transport.agree_on_failure(std::ranges::any_of(all, [](const std::string& code) { return !code.empty(); }));
   for (std::size_t r = 0; r < all.size(); ++r) {
     if (all[r].empty()) continue;
     if (static_cast<int>(r) == transport.rank()) std::rethrow_exception(mine);

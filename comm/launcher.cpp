@@ -1,5 +1,7 @@
 #include "comm/launcher.hpp"
 
+#include <sched.h>
+
 #include <charconv>
 #include <cstdlib>
 
@@ -33,6 +35,12 @@ int ranks_on_this_host() {
   if (const int local = environment_number("OMPI_COMM_WORLD_LOCAL_SIZE")) return local;
   const char* tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
   return tasks ? tasks_on_node(tasks, environment_number("SLURM_NODEID")) : 0;
+}
+
+int processors_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 int tasks_on_node(std::string_view list, int node) {

@@ -69,9 +69,9 @@ std::uint32_t MpiDoorbells::rings() const {
 void MpiDoorbells::sleep(std::uint32_t rings) {
   Bell& bell = *bell_[static_cast<std::size_t>(rank_)];
   const timespec longest{0, 1'000'000};
-  bell.asleep.store(1);
+  bell.asleep.fetch_add(1);                        // several threads may sleep, and all are woken
   futex(bell.rings, FUTEX_WAIT, rings, &longest);  // returns at once if it has been rung since
-  bell.asleep.store(0);
+  bell.asleep.fetch_sub(1);
 }
 
 }  // namespace atl

@@ -1,7 +1,6 @@
 #include "comm/mpi_transport.hpp"
 
 #include <mpi.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -152,6 +151,7 @@ class MpiTransport final : public Transport {
   }
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  int address_space(int rank) const override { return rank; }
   std::unique_ptr<Stream> open(int rank, int number) override { return std::make_unique<MpiStream>(bells_, rank, number); }
 
   /// In each round a rank knows the minimum of twice as many ranks before it. Not by MPI_Allreduce, which polls.
@@ -195,21 +195,20 @@ class MpiTransport final : public Transport {
 
 }  // namespace
 
-MpiSession::MpiSession(int& argc, char**& argv, bool parallel) {
+MpiSession::MpiSession(int& argc, char**& argv, bool parallel, int threads) : threads_(threads) {
   if (!parallel || !started_by_launcher()) {
     transport_ = std::make_unique<SerialTransport>();
     return;
   }
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  const int local = ranks_on_this_host();
+  const int processors = processors_of_process();
+  const int local = ranks_on_this_host() * threads;
   const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  // A rank bound to one processor has it to itself; only a mask that several ranks share says that they are too many.
+  // A thread bound to one processor has it to itself; only a mask that several share says that they are too many.
   const bool crowded = local > online || (processors > 1 && local > processors);
   if (crowded) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   setenv("OMPI_MCA_btl_vader_eager_limit", "65536", 0);
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;  // more costs every call a lock
+  MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   active_ = true;
   transport_ = std::make_unique<MpiTransport>();
 }
@@ -222,6 +221,18 @@ MpiSession::~MpiSession() {
 
 void MpiSession::abort(int exit_code) {
   if (active_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+std::string MpiSession::no_threads() const {
+  if (!active_) return {};
+  int provided = MPI_THREAD_SINGLE, found = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) return "this MPI lets one thread of a rank talk (no MPI_THREAD_MULTIPLE)";
+  const int* largest = nullptr;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&largest), &found);
+  const std::int64_t needed = std::int64_t{2} * Transport::kStreams * threads_ * threads_;
+  if (found != 0 && *largest < needed) return "this MPI has too few tags for so many threads of a rank";
+  return {};
 }
 
 std::string MpiSession::host() const {

@@ -111,6 +111,7 @@ class ThreadTransport final : public Transport {
   ThreadTransport(Hub& hub, int rank) : hub_(hub), rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return hub_.ranks(); }
+  int address_space(int) const override { return 0; }
   std::unique_ptr<Stream> open(int rank, int number) override {
     return std::make_unique<ThreadStream>(hub_, rank_, rank, number);
   }

@@ -18,16 +18,20 @@ class Stream {
   virtual void receive(std::string& body) = 0;
 };
 
-/// How ranks talk. Implementations: one rank alone, threads of one process, MPI. All pass one contract test suite.
+/// How ranks talk. Implementations: one rank alone, threads of one process, MPI, threads of several processes. All pass one
+/// contract test suite.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// The address space in which a rank works, by number: ranks of the same are threads of one process, and can hand each
+  /// other objects (hand_over.hpp).
+  virtual int address_space(int rank) const = 0;
 
   /// Stream `number`, from 0 to kStreams - 1, between this rank and `rank`. Both must close it with nothing under way.
   virtual std::unique_ptr<Stream> open(int rank, int number) = 0;
-  static constexpr int kStreams = 10000;
+  static constexpr int kStreams = 4096;
 
   /// Collective: the minimum over all ranks.
   virtual std::uint64_t all_min(std::uint64_t value) = 0;
@@ -35,6 +39,13 @@ class Transport {
   virtual void broadcast(std::string& body, int root) = 0;
   /// Collective: every rank's body, in rank order, on every rank.
   virtual std::vector<std::string> all_gather(const std::string& body) = 0;
+
+  /// Whether all ranks know that one of them has failed, and are about to end (throw_if_any_failed).
+  bool failure_known() const { return failure_known_; }
+  void agree_on_failure(bool failed) { failure_known_ = failed; }
+
+ private:
+  bool failure_known_ = false;
 };
 
 }  // namespace atl

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/engine/types.hpp"
@@ -16,6 +17,9 @@ class RankMap {
 
   /// A map such as "0,0,1,1,2", the controller last. Throws InputError unless every LP has a rank and every rank an LP.
   static RankMap parse(const std::string& text, std::uint32_t chips, std::uint32_t ranks);
+
+  /// `rank_of[lp]`, which the program has worked out.
+  static RankMap of(std::vector<std::uint32_t> rank_of, std::uint32_t ranks) { return {std::move(rank_of), ranks}; }
 
   std::uint32_t rank_of(LpId lp) const { return rank_of_[lp]; }
   const std::vector<LpId>& lps_of(std::uint32_t rank) const { return lps_of_[rank]; }

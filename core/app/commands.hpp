@@ -1,6 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,8 +14,10 @@ struct Commands {
   CLI::App& app;
   MpiSession& mpi;
   std::function<void()> chosen{};  ///< set by the command that the user gave
-  std::string line{};              ///< the whole command line, for results
-  int exit_code = 0;               ///< of a command that throws nothing
+  /// Tells an error of which the other ranks do not know, and ends the whole job.
+  std::function<void(const std::exception_ptr&)> give_up{};
+  std::string line{};  ///< the whole command line, for results
+  int exit_code = 0;   ///< of a command that throws nothing
 };
 
 /// For names of files to be written: an empty one, as an unset variable gives, is refused.

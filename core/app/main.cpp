@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -60,6 +62,23 @@ int answer_first(CLI::App& app, int argc, char** argv) {
   return 2;
 }
 
+/// --threads, before all options are read: MPI has to know when it starts. 1 if it makes no sense, which is said later.
+int threads_asked(int argc, char** argv) {
+  constexpr std::string_view kOption = "--threads";
+  int threads = 1;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (!word.starts_with(kOption)) continue;
+    if (word == kOption) {
+      word = i + 1 < argc ? argv[i + 1] : "";
+    } else {
+      word.remove_prefix(std::min(word.size(), kOption.size() + 1));
+    }
+    std::from_chars(word.data(), word.data() + word.size(), threads);
+  }
+  return threads;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
@@ -70,7 +89,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
     if (atl::launched_rank() != 0) return 0;
     std::fprintf(stderr, "note: only `run` and `resume` are parallel; rank 0 does this, and the others have ended\n");
   }
-  atl::MpiSession mpi(argc, argv, parallel);
+  atl::MpiSession mpi(argc, argv, parallel, parallel ? threads_asked(argc, argv) : 1);
   CLI::App app{
       "Atoll simulates the memory system of multi-chip GPUs, one chip per MPI rank.\n\n"
       "  atoll list                                            what there is to run\n"
@@ -86,6 +105,10 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   app.set_version_flag("--version", std::string(atl::version()) + " (" + std::string(atl::git_commit()) + ")");
   app.require_subcommand(1);
   atl::Commands commands{app, mpi};
+  commands.give_up = [&](const std::exception_ptr& error) {
+    report(error);
+    mpi.abort(atl::exit_code_of(error));
+  };
   for (int i = 0; i < argc; ++i) commands.line += (i == 0 ? "" : " ") + std::string(argv[i]);
   atl::add_run(commands);
   atl::add_resume(commands);
@@ -117,8 +140,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
   try {
     commands.chosen();
   } catch (const std::bad_alloc&) {  // anywhere, also where others wait for this rank and would never hear of it
-    report(std::current_exception());
-    mpi.abort(1);
+    commands.give_up(std::current_exception());
     return 1;
   } catch (...) {
     report(std::current_exception());

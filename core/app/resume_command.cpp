@@ -68,7 +68,8 @@ void add_resume(Commands& c) {
   cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
-  cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads; one chip uses two")
+  cmd->add_option("--threads", o->threads,
+                  "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   add_monitor(*cmd, o->monitor);
@@ -76,7 +77,7 @@ void add_resume(Commands& c) {
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
       const auto chips = [&] { return parse_effective(read_checkpoint(o->checkpoint).header.config).chips; };
-      c.exit_code = run_on_ranks(c.mpi.transport(), {o->threads, chips, !o->map.empty()}, [&](Transport& t, unsigned own) {
+      c.exit_code = run_on_ranks(c, {o->threads, chips, !o->map.empty()}, [&](Transport& t, unsigned own) {
         Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);
         RunJob job;
         run_collectively(t, [&] { job = job_of(*o, std::move(checkpoint)); });

@@ -68,7 +68,8 @@ void add_run(Commands& c) {
   cmd->add_option("--max-cycles", o->job.max_cycles, "stop there; the result says that it is incomplete")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
-  cmd->add_option("--threads", o->threads, "without mpirun: spread the chips over so many threads; one chip uses two")
+  cmd->add_option("--threads", o->threads,
+                  "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
   cmd->add_flag("--check", o->job.check,
@@ -85,7 +86,7 @@ void add_run(Commands& c) {
       const std::string started = time_of_day();
       const auto chips = [&] { return read_system(o->system, o->sets).chips; };
       const ThreadPlan plan{o->threads, chips, !o->job.map.empty()};
-      c.exit_code = run_on_ranks(c.mpi.transport(), plan, [&](Transport& t, unsigned of_chip) {
+      c.exit_code = run_on_ranks(c, plan, [&](Transport& t, unsigned of_chip) {
         RunJob job = o->job;
         job.chip_threads = of_chip;
         run_collectively(t, [&] {

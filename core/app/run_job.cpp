@@ -10,9 +10,14 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <mutex>
 
 #include "comm/collective_errors.hpp"
+#include "comm/launcher.hpp"
+#include "comm/mpi_transport.hpp"
 #include "comm/thread_transport.hpp"
+#include "comm/worker_transport.hpp"
+#include "core/app/commands.hpp"
 #include "core/app/file_checkpointer.hpp"
 #include "core/app/keep_result.hpp"
 #include "core/app/stop_signals.hpp"
@@ -268,6 +273,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
   options.chip_threads.count = job.chip_threads;
+  options.moves.first = job.map.empty() ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
@@ -344,17 +350,31 @@ int run_job(Transport& t, RunJob job, const std::string& host) {
   }
 }
 
-int run_on_ranks(Transport& t, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank) {
+int run_on_ranks(Commands& c, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank) {
+  Transport& t = c.mpi.transport();
   if (plan.threads == 1) return on_rank(t, 1);
-  run_collectively(t, [&] {
-    if (t.size() > 1) throw InputError("--threads", "is for runs without mpirun; give mpirun more ranks instead");
-  });
+  if (t.size() == 1 && !plan.mapped && plan.chips() == 1) return on_rank(t, static_cast<unsigned>(plan.threads));
   int code = 0;
-  if (!plan.mapped && plan.chips() == 1) return on_rank(t, static_cast<unsigned>(plan.threads));
-  run_threads(plan.threads, [&](Transport& thread) {
-    const int mine = on_rank(thread, 1);
-    if (thread.rank() == 0) code = mine;
+  std::mutex mutex;
+  const auto body = [&](Transport& rank) {
+    const int mine = on_rank(rank, 1);  // the same on all
+    const std::lock_guard lock(mutex);
+    code = mine;
+  };
+  if (t.size() == 1) {
+    run_threads(plan.threads, body);
+    return code;
+  }
+  run_collectively(t, [&] {
+    if (const std::string why = c.mpi.no_threads(); !why.empty())
+      throw InputError("--threads", why + "; give mpirun more ranks instead");
   });
+  if (t.rank() == 0 && processors_of_process() < plan.threads)
+    fmt::print(stderr,
+               "note: rank 0 is bound to {} processor{}, which its {} threads share; give mpirun `--map-by slot:PE={}`, or "
+               "srun `--cpus-per-task={}`\n",
+               processors_of_process(), processors_of_process() == 1 ? "" : "s", plan.threads, plan.threads, plan.threads);
+  run_workers(t, plan.threads, body, c.give_up);
   return code;
 }
 

@@ -11,6 +11,7 @@
 #include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
+struct Commands;
 
 /// One simulation, new or gone on with, from its inputs to its result file.
 struct RunJob {
@@ -43,9 +44,9 @@ struct ThreadPlan {
   std::function<std::uint32_t()> chips;  ///< called if there are several threads
   bool mapped = false;                   ///< the user says where each process is
 };
-/// Runs `on_rank(rank, threads of a chip)` on the ranks of the program: those of mpirun, or threads of this process. One
-/// chip is no two ranks: its threads share it.
-int run_on_ranks(Transport& transport, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank);
+/// Runs `on_rank(rank, threads of a chip)` on the ranks of the program: those of mpirun, or threads of this process, or so
+/// many threads in each process of mpirun. One chip in one process is no two ranks: its threads share it.
+int run_on_ranks(Commands& c, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank);
 
 /// `2026-11-20T12:00:00Z`
 std::string time_of_day();

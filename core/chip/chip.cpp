@@ -12,7 +12,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       c_{.machine = machine, .chip = static_cast<std::uint8_t>(id)},
       uncore_(threads.count > 1 && can_halve(machine) ? std::make_optional<Context>(Context{machine, c_.chip})
                                                       : std::nullopt),
-      workload_(workload),
+      workload_(&workload),
       links_(c_, this->edges()),
       requests_(c_, links_.directions()),
       responses_(uncore()),

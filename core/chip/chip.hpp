@@ -44,6 +44,11 @@ class Chip final : public LogicalProcess {
   std::uint64_t events() const override { return parted() ? halves_->handled_events() : c_.queue.handled() - uncounted_; }
 
   void observe(ChipObserver* observer) { c_.observer = observer; }
+  /// Another copy of the same workload is used from here on: each thread has its own. Not of a chip that two threads run.
+  void read_from(Workload& workload) {
+    ATOLL_ASSERT(!halves_);
+    workload_ = &workload;
+  }
   /// Samples carry the census of the running kernel, for who watches the run. No checkpoint holds this.
   void show_looks() { shows_looks_ = true; }
   const Context& context() const { return c_; }
@@ -171,7 +176,7 @@ class Chip final : public LogicalProcess {
 
   Context c_;
   std::optional<Context> uncore_;  ///< of a chip that two threads run; c_ is the cores' then
-  Workload& workload_;
+  Workload* workload_;
   Digest digest_;
   std::uint64_t uncounted_ = 0;  ///< events that an observer needed (kHitsOnly); it is not there in a run with checkpoints
   Links links_;

@@ -24,7 +24,7 @@ ChipCtas Chip::ctas_of(const KernelInfo& kernel) const {
 
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
-  require_course(phase_ == Phase::idle && kernel < workload_.kernels().size());
+  require_course(phase_ == Phase::idle && kernel < workload_->kernels().size());
   for (const Sm& sm : sms_) require_course(sm.empty());
   add_up_counters();
   begin_census();
@@ -38,7 +38,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   end_rule_ = launch.end;
   obey(launch.modes);
   const SystemConfig& config = c_.machine.config;
-  const KernelInfo& info = workload_.kernels()[kernel];
+  const KernelInfo& info = workload_->kernels()[kernel];
   kernel_ = kernel;
   KernelInfo mine = info;
   if (const DevicePart* part = part_of(info)) {
@@ -85,7 +85,7 @@ void Chip::dispatch() {
     if (const auto sm = dispatcher_.next_sm(free_slots_)) {
       const std::uint64_t cta = ctas_->nth(dispatched_++);
       CtaProgram& program = sms_[*sm].next_program();
-      halves_ ? halves_->ahead.take(program) : workload_.load_cta(kernel_, cta, program);
+      halves_ ? halves_->ahead.take(program) : workload_->load_cta(kernel_, cta, program);
       --free_slots_[*sm];
       sms_[*sm].start_cta(cta);
       last_dispatch_ = c_.now();

@@ -37,13 +37,13 @@ void Chip::load(LoadArchive& a, Cycle boundary) {
     if (number >= numbered.size()) refuse_checkpoint();
     g = numbered[number];
   });
-  const auto& kernels = workload_.kernels();
+  const auto& kernels = workload_->kernels();
   for (Sm& s : sms_) {
     std::uint32_t resident = 0;  // a program may be far larger than what names it
     s.reload([&](std::uint64_t cta, CtaProgram& program) {
       if (kernel_ >= kernels.size() || cta >= kernels[kernel_].ctas() || ++resident > c_.machine.config.sm.ctas)
         refuse_checkpoint();
-      workload_.load_cta(kernel_, cta, program);
+      workload_->load_cta(kernel_, cta, program);
     });
   }
   check_state_at(boundary);

@@ -354,7 +354,7 @@ void Chip::check_event(StateCheck& s, const Event& e) const {
 void Chip::check_state_at(Cycle boundary) {
   require_state(c_.queue.now() <= boundary && c_.queue.next() >= boundary && census_schedule_.possible(boundary));
   require_state(phase_ <= Phase::stopped && change_ <= Change::flushing && span_ < Span::count_);
-  const auto& kernels = workload_.kernels();
+  const auto& kernels = workload_->kernels();
   require_state(kernels.empty() || kernel_ < kernels.size());
   require_state(census_.size() <= kernels.size() && span_since_ <= boundary);
   for (const WaitCensus& w : census_) require_state(w.packets.size() == c_.machine.config.chips);

@@ -1,12 +1,14 @@
 #include "core/control/simulation.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include "comm/collective_errors.hpp"
 #include "comm/control_message.hpp"
 #include "core/control/checkpoint_meeting.hpp"
 #include "core/control/local_system.hpp"
 #include "core/control/stack.hpp"
+#include "partition/rebalance.hpp"
 
 namespace atl {
 namespace {
@@ -29,12 +31,25 @@ std::vector<Fingerprint> fingerprints(Transport& transport, const std::vector<Lo
   return all;
 }
 
+/// Runs to the end: true. False: `meeting` ended it. On the way chips go where they make work more even.
+bool run_balanced(Transport& transport, Workload& workload, LocalSystem& here, const MoveRule& rule, Meeting* meeting) {
+  std::vector<int> space_of;
+  for (int rank = 0; rank < transport.size(); ++rank) space_of.push_back(transport.address_space(rank));
+  if (rule.first == 0 || !can_rebalance(*here.map, space_of)) return here.synchroniser->run(meeting);
+  BalanceMeeting balance(transport, *here.map, here.processes, rule, std::move(space_of), meeting);
+  while (!here.synchroniser->run(&balance)) {
+    auto next = balance.take_map();
+    if (!next) return false;
+    here.move_chips(transport, workload, std::move(*next), balance.boundary());
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                                   const SimulationOptions& options) {
   LocalSystem here;
-  auto& [machine, chips, sharing, sm_sharing, controller, local, kernels, synchroniser] = here;
   run_collectively(transport,
                    [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
                      here.build(transport, config, workload, map, options);
@@ -45,14 +60,14 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   std::optional<CheckpointMeeting> meeting;
   if (options.checkpointer != nullptr)
     meeting.emplace(
-        transport, map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
-        [&] { return synchroniser->windows_run(); },
+        transport, *here.map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
+        [&] { return here.synchroniser->windows_run(); },
         [&](Cycle boundary) {
-          if (controller) controller->limit(boundary);
+          if (here.controller) here.controller->limit(boundary);
         });
-  if (!synchroniser->run(meeting ? &*meeting : nullptr)) return std::nullopt;
+  if (!run_balanced(transport, workload, here, options.moves, meeting ? &*meeting : nullptr)) return std::nullopt;
   run_collectively(transport, [&] {
-    if (controller && !controller->done())
+    if (here.controller && !here.controller->done())
       throw SimulationError(
           "nothing is left to do, and the last kernel has not ended: the run went on from a state that none "
           "comes to");
@@ -60,23 +75,27 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
 
   std::vector<double> waits;
-  for (const std::string& body : transport.all_gather(pack(synchroniser->seconds_waited() / seconds.count())))
-    waits.push_back(unpack<double>(body));
-  const std::vector<Fingerprint> prints = fingerprints(transport, local, config.chips + 1);
+  std::uint64_t moves = 0;
+  const double waited = here.seconds_waited + here.synchroniser->seconds_waited();
+  for (const std::string& body : transport.all_gather(pack(std::pair(waited / seconds.count(), here.moves)))) {
+    const auto [share, came] = unpack<std::pair<double, std::uint64_t>>(body);
+    waits.push_back(share), moves += came;
+  }
+  const std::vector<Fingerprint> prints = fingerprints(transport, here.processes, config.chips + 1);
   if (options.inspect_chip) {
-    for (const auto& chip : chips) options.inspect_chip(*chip);
+    for (const auto& chip : here.chips) options.inspect_chip(*chip);
   }
   std::optional<SharingResult> shared;
-  if (config.observe.sharing) shared = gather_sharing(transport, *machine, sharing, controller != nullptr);
+  if (config.observe.sharing) shared = gather_sharing(transport, *here.machine, here.sharing, here.controller != nullptr);
   std::optional<SmSharingResult> shared_by_sms;
-  if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, sm_sharing);
-  if (!controller) return std::nullopt;
-  RunResult result = controller->result();
-  result.provenance.policy = controller->policy().digest.empty() ? "" : controller->policy().name;
-  result.provenance.policy_digest = controller->policy().digest;
-  result.stack = stack_of_run(*machine, result, controller->census(), controller->kernel_counts());
+  if (config.observe.sm_sharing) shared_by_sms = gather_sm_sharing(transport, config, here.sm_sharing);
+  if (!here.controller) return std::nullopt;
+  RunResult result = here.controller->result();
+  result.provenance.policy = here.controller->policy().digest.empty() ? "" : here.controller->policy().name;
+  result.provenance.policy_digest = here.controller->policy().digest;
+  result.stack = stack_of_run(*here.machine, result, here.controller->census(), here.controller->kernel_counts());
   if (auto structures = workload.structures(); !structures.empty())
-    result.structures = gather_structures(std::move(structures), controller->structures());
+    result.structures = gather_structures(std::move(structures), here.controller->structures());
   result.sharing = std::move(shared);
   result.sm_sharing = std::move(shared_by_sms);
   Digest digest;
@@ -87,8 +106,9 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   }
   result.digest = digest.value();
   result.provenance.host_seconds = seconds.count();
-  result.provenance.windows = synchroniser->windows_run();
+  result.provenance.windows = here.synchroniser->windows_run();
   result.provenance.wait_shares = std::move(waits);
+  result.provenance.moves = moves;
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "comm/transport.hpp"
 #include "core/chip/chip.hpp"
+#include "core/control/balance_meeting.hpp"
 #include "core/control/checkpointer.hpp"
 #include "core/control/controller.hpp"
 #include "partition/rank_map.hpp"
@@ -28,12 +29,15 @@ struct SimulationOptions {
   KernelSampler* sampler = nullptr;
   /// Of this rank; every rank has one or none. Does not know of an observer that prepare_chip sets.
   Checkpointer* checkpointer = nullptr;
+  /// When chips may move between ranks of one address space.
+  MoveRule moves{};
   /// Goes on from here. Built for the same configuration and workload; ranks and map may be others. `max_cycles` is the
   /// new limit.
   const SystemState* resume = nullptr;
 };
 
-/// Collective: runs `workload` on `config`, with the logical processes spread over the transport's ranks as `map` says.
+/// Collective: runs `workload` on `config`, with the logical processes spread over the transport's ranks as `map` says,
+/// at first.
 /// Every rank opens its own workload. The result is complete on the controller's rank, and empty on the others, and on all
 /// if the checkpointer ended the run.
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,

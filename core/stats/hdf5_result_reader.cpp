@@ -205,6 +205,7 @@ Provenance read_provenance(const ResultFile& file) {
   p.events = file.number("/provenance", "events");
   if (file.has_attribute("/provenance", "link_bytes_per_cycle"))
     p.link_bytes_per_cycle = file.real("/provenance", "link_bytes_per_cycle");
+  if (file.has_attribute("/provenance", "moves")) p.moves = file.number("/provenance", "moves");
   if (file.number("/", "schema_version") < 4) return p;
   p.windows = file.number("/provenance", "windows");
   p.wait_shares = file.list<double>("/provenance", "wait_shares", H5T_FLOAT);

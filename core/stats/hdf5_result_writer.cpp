@@ -80,6 +80,7 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   set_real(group, "host_seconds", p.host_seconds);
   if (p.link_bytes_per_cycle != 0) set_real(group, "link_bytes_per_cycle", p.link_bytes_per_cycle);
   set_number(group, "windows", p.windows);
+  if (p.moves != 0) set_number(group, "moves", p.moves);
   const hsize_t processes = p.process_events.size();
   const auto of_process = group.createAttribute("process_events", H5::PredType::STD_U64LE, H5::DataSpace(1, &processes));
   if (processes != 0) of_process.write(H5::PredType::NATIVE_UINT64, p.process_events.data());

@@ -111,7 +111,8 @@ std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result)
 std::string waiting(const Provenance& p) {
   if (p.wait_shares.size() < 2) return "";
   const double sum = std::accumulate(p.wait_shares.begin(), p.wait_shares.end(), 0.0);
-  return fmt::format(" that wait {} of it", percent(sum, static_cast<double>(p.wait_shares.size())));
+  const std::string moved = p.moves == 0 ? "" : fmt::format(", {} move{} of chips", p.moves, p.moves == 1 ? "" : "s");
+  return fmt::format(" that wait {} of it{}", percent(sum, static_cast<double>(p.wait_shares.size())), moved);
 }
 
 std::string responses_row(const RunResult& result) {
@@ -405,6 +406,7 @@ std::string info_json(const RunResult& result) {
                        {"policy_digest", p.policy_digest},
                        {"windows", p.windows},
                        {"wait_shares", p.wait_shares},
+                       {"moves", p.moves},
                        {"process_events", p.process_events}};
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

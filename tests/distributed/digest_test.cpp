@@ -6,6 +6,7 @@
 
 #include "comm/serial_transport.hpp"
 #include "comm/thread_transport.hpp"
+#include "comm/worker_transport.hpp"
 #include "core/control/simulation.hpp"
 #include "core/stats/summary.hpp"
 #include "inputs/config/reader.hpp"
@@ -27,16 +28,33 @@ std::string workload_file(const std::string& name) {
   return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name);
 }
 
-RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "") {
+RunResult run_on(const SystemConfig& config, const std::string& workload, int ranks, const std::string& map = "",
+                 const SimulationOptions& options = {}) {
   RunResult result;
   std::mutex mutex;
   run_threads(ranks, [&](Transport& t) {
     const auto opened = open_workload(workload_file(workload));
     const auto n = static_cast<std::uint32_t>(ranks);
-    auto mine =
-        simulate(t, config, *opened, map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n));
+    auto mine = simulate(t, config, *opened,
+                         map.empty() ? RankMap::spread(config.chips, n) : RankMap::parse(map, config.chips, n), options);
     const std::lock_guard lock(mutex);
     if (mine) result = std::move(*mine);
+  });
+  return result;
+}
+
+/// On two processes of two threads each, which are all threads of this one.
+RunResult run_on_workers(const SystemConfig& config, const std::string& workload, const SimulationOptions& options) {
+  RunResult result;
+  std::mutex mutex;
+  run_threads(2, [&](Transport& process) {
+    const auto body = [&](Transport& t) {
+      const auto opened = open_workload(workload_file(workload));
+      auto mine = simulate(t, config, *opened, RankMap::spread(config.chips, 4), options);
+      const std::lock_guard lock(mutex);
+      if (mine) result = std::move(*mine);
+    };
+    run_workers(process, 2, body, [](const std::exception_ptr&) { FAIL("a rank failed for itself"); });
   });
   return result;
 }
@@ -181,6 +199,32 @@ TEST_CASE("every result is the same for any map of chips and controller to ranks
     const int ranks = 1 + *std::max_element(map.begin(), map.end()) - '0';
     check_same(run_on(config, "stores", ranks, map), one);
   }
+}
+
+TEST_CASE("every result is the same on 2 to 4 threads between which chips move, whoever looks on") {
+  SystemConfig config = small_system("sm_side", "ring");
+  config.partition.placement = Placement::fixed;
+  config.observe.sharing = true, config.observe.sharing_window_cycles = 1000;
+  const RunResult one = run_on(config, "stores", 1);
+  SimulationOptions moving;
+  moving.moves = {.first = 1, .most = 1, .least_events = 1};
+  for (int threads = 2; threads <= 4; ++threads) {
+    const RunResult got = run_on(config, "stores", threads, "", moving);
+    check_same(got, one);
+    CHECK((got.provenance.moves > 0) == (threads < 4));  // of four each has a chip, and nothing to gain
+  }
+}
+
+TEST_CASE("every result is the same on two processes of two threads each, within which chips move") {
+  SystemConfig config = small_system("sm_side", "full");
+  config.chips = 7, config.partition.placement = Placement::fixed;
+  const RunResult one = run_on(config, "stores", 1);
+  check_same(run_on_workers(config, "stores", {}), one);
+  SimulationOptions moving;
+  moving.moves = {.first = 1, .most = 1, .least_events = 1};
+  const RunResult got = run_on_workers(config, "stores", moving);
+  check_same(got, one);
+  CHECK(got.provenance.moves > 0);
 }
 
 TEST_CASE("sharing statistics are the same on 1 to 5 ranks and any map, and the digest is that of a run without them") {

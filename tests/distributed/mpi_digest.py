@@ -18,7 +18,7 @@ options = [*program.sets(*program.SMALL, "coherence.directory_entries=64", f"llc
 def check(workload, extra=()):
     arguments = ["run", "sac-4chip", "-w", workload, *options, *extra]
     layouts = [(None, ()), (None, ("--threads", "3")), (1, ()), (2, ()), (3, ()), (4, ()), (5, ()),
-               (3, ("--map", "2,0,1,0,1"))]
+               (2, ("--threads", "2")), (3, ("--map", "2,0,1,0,1"))]
     wanted = None
     for ranks, more in layouts:
         outcome = program.run([*arguments, *more], ranks, timeout=30)

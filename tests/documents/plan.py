@@ -99,7 +99,8 @@ PLANS = {
     ),
     "docs/cluster.md": Plan(
         not_run={"sbatch": SLURM, "slurm/submit.sh": SLURM, "cat hosts": "shows a file", "sudo": SLURM, "eval": SLURM,
-                 "mpirun -n 65": "needs two hosts: integration_two_hosts runs over two of its own"},
+                 "mpirun -n 65": "needs two hosts: integration_two_hosts runs over two of its own",
+                 "mpirun -n 8": "needs 64 processors to bind to: integration_rank_threads runs two threads in each of two ranks"},
     ),
     "docs/comparison.md": Plan(not_run={"tests/validation/comparison/report.py": HOURS}),
     "docs/energy.md": Plan(before=["atoll sweep quick"], words={"W": MIXED}),

@@ -32,7 +32,11 @@ struct Resumable {
   std::vector<SystemState> states{};
   const SystemState* from = nullptr;
   Cycle max_cycles = kNever;
+  MoveRule moves{};
 };
+
+/// Chips move as early and as often as they may: a look at every meeting, whatever has happened since.
+inline constexpr MoveRule kRestless{.first = 1, .most = 1, .least_events = 1};
 
 /// As stress_case(), and every few seeds with L1s that serve each other, or with statistics on the side.
 inline StressCase resume_case(std::uint32_t seed) {
@@ -56,6 +60,7 @@ inline RunResult run_on(const SystemConfig& config, Workload& workload, int rank
     options.max_cycles = r.max_cycles;
     if (r.every != 0) options.checkpointer = &keeper;
     options.resume = r.from;
+    options.moves = r.moves;
     auto mine = simulate(t, config, workload, RankMap::spread(config.chips, static_cast<std::uint32_t>(ranks)), options);
     const std::lock_guard lock(mutex);
     if (mine) result = std::move(*mine);

@@ -59,6 +59,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(p.windows == q.windows);
   CHECK((p.process_events == q.process_events));
   CHECK((p.wait_shares == q.wait_shares));
+  CHECK(p.moves == q.moves);
   CHECK(p.events == q.events);
   CHECK(a.cycles == b.cycles);
   CHECK(a.complete == b.complete);

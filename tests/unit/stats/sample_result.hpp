@@ -23,6 +23,7 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
   p.windows = 3125;
   p.process_events = {1, 123'456'789'000, 11};
   p.wait_shares = {0.25, 0.1, 1e-9};
+  p.moves = 3;
   r.kernels = {{"gemm", 512, 0, 40, 1000}, {"", 3, 1000, 1040, 100'000}};
   r.decisions = {{0, 2040, "sm_side", {{"eab", 1.25}, {"hit", 0.1 + 0.2}}},
                  {1, 3040, "", {}},
