@@ -210,14 +210,16 @@ void Chip::receive(const ControlMessage& message) {
   schedule_for_all(message.arrival, e);
 }
 
-/// Pages are many and each has its place in large tables: the host fetches what the next ones will touch.
+/// Pages are many and each has its place in large tables: the host fetches what the next ones will touch, in steps of which
+/// each follows what the one before has fetched.
 void Chip::learn_homes(const PageHomesBody& body) {
-  constexpr std::size_t kAhead = 4;
-  for (std::size_t i = 0; i < body.homes.size(); ++i) {
-    if (i + kAhead < body.homes.size()) requests_.mmu().prefetch_answer({body.homes[i + kAhead].first});
-    const auto& [page, home] = body.homes[i];
-    require_course(home < c_.machine.config.chips);
-    requests_.learn({page}, static_cast<std::uint8_t>(home));
+  const auto& homes = body.homes;
+  for (const auto& [page, home] : homes) require_course(home < c_.machine.config.chips);
+  for (std::size_t i = 0; i < homes.size(); ++i) {
+    if (i + 6 < homes.size()) requests_.mmu().prefetch_answer({homes[i + 6].first});
+    if (i + 4 < homes.size()) requests_.mmu().prefetch_parked({homes[i + 4].first});
+    if (i + 2 < homes.size()) requests_.prefetch({homes[i + 2].first}, static_cast<std::uint8_t>(homes[i + 2].second));
+    requests_.learn({homes[i].first}, static_cast<std::uint8_t>(homes[i].second));
   }
 }
 

@@ -38,8 +38,16 @@ class Mmu {
     });
     parked_.close(e);
   }
-  /// What learn() will touch.
+  /// What learn() will touch first, and what it will find there.
   void prefetch_answer(PageAddr page) const { cache_.prefetch(page), parked_.prefetch(LineAddr{page.value}); }
+  void prefetch_parked(PageAddr page) const {
+    if (const std::uint32_t e = parked_.find({page.value}); e != parked_.kNone) parked_.prefetch(e);
+  }
+  /// The first request that waits for the page; nullptr if none does.
+  const Packet* parked(PageAddr page) const {
+    const std::uint32_t e = parked_.find({page.value});
+    return e == parked_.kNone || !parked_[e].has_front ? nullptr : &parked_[e].front;
+  }
   void prefetch(LineAddr line) const { cache_.prefetch(c_.machine.page_of(line)); }
 
   /// Touches from before `end` that were not taken yet, for the controller.

@@ -58,6 +58,15 @@ void RequestNetwork::enter(const Packet& p) {
   pump(port);
 }
 
+void RequestNetwork::prefetch(PageAddr page, std::uint8_t home) const {
+  const Packet* parked = mmu_.parked(page);
+  if (parked == nullptr) return;
+  Packet p = *parked;
+  p.home = home;
+  const Lane& lane = port_[port_of(p)].lanes[lane_of(p)];
+  prefetch_address(&lane.gate), prefetch_address(&lane.fifo);
+}
+
 void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
   mmu_.learn(page, home, [&](const Packet& p) {
     const std::uint32_t port = port_of(p), lane = lane_of(p);

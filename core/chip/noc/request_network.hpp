@@ -27,6 +27,8 @@ class RequestNetwork {
   void request(const Packet& p);
   /// Homes settled by the controller.
   void learn(PageAddr page, std::uint8_t home);
+  /// The queue that the first request will enter that waits for the page.
+  void prefetch(PageAddr page, std::uint8_t home) const;
 
   void on_port(std::uint32_t port) { port_[port].timed = false, pump(port); }
   void on_credit(std::uint32_t port, std::uint32_t lane) { port_[port].grant(lane), pump(port); }
