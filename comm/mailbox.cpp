@@ -30,7 +30,7 @@ void Mailbox::put(LpId source, Mail& mail, Cycle now) {
     check(c.arrival);
     const Cycle index = c.arrival / window_;
     ATOLL_ASSERT(index >= current_ && c.source == source);
-    (near(index) ? slots_[index % kSlots].control : far_.control).push_back(std::move(c));
+    near(index) ? slots_[index % kSlots].place(source, std::move(c)) : far_.control.push_back(std::move(c));
   }
   kept_ += mail.data.size() + mail.control.size();
   mail.clear();
@@ -54,20 +54,24 @@ void Mailbox::open(Cycle index) {
     }
     for (ControlMessage& c : far_.control) {
       const Cycle w = c.arrival / window_;
-      (w == index ? taken_.control : near(w) ? slots_[w % kSlots].control : rest.control).push_back(std::move(c));
+      if (w == index)
+        taken_.place(c.source, std::move(c));
+      else
+        near(w) ? slots_[w % kSlots].place(c.source, std::move(c)) : rest.control.push_back(std::move(c));
     }
     std::swap(far_, rest);
   }
   kept_ -= taken_.data.size() + taken_.control.size();
   // Of one source, the run that begins first was sent first.
-  std::sort(taken_.runs.begin(), taken_.runs.end(),
-            [](const Run& a, const Run& b) { return a.source != b.source ? a.source < b.source : a.begin < b.begin; });
-  std::stable_sort(taken_.control.begin(), taken_.control.end(),
-                   [](const ControlMessage& a, const ControlMessage& b) { return a.source < b.source; });
+  const auto first = [](const Run& a, const Run& b) {
+    return a.source != b.source ? a.source < b.source : a.begin < b.begin;
+  };
+  std::sort(taken_.runs.begin(), taken_.runs.end(), first);
+  std::sort(taken_.control_runs.begin(), taken_.control_runs.end(), first);
 }
 
 void Mailbox::put_away() {
-  taken_.runs.clear(), taken_.control.clear(), taken_.data.clear();
+  taken_.runs.clear(), taken_.control_runs.clear(), taken_.control.clear(), taken_.data.clear();
   if (taken_.data.capacity() != 0) spare_->push_back(std::exchange(taken_.data, {}));
 }
 

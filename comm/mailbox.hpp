@@ -31,9 +31,10 @@ class Mailbox {
   /// data(messages) one or several times, then control(message) for each.
   template <class Data, class Control> void take(Cycle index, Data&& data, Control&& control) {
     open(index);
-    auto message = taken_.control.begin();
+    auto controls = taken_.control_runs.begin();
     const auto controls_before = [&](LpId source) {
-      for (; message != taken_.control.end() && message->source < source; ++message) control(*message);
+      for (; controls != taken_.control_runs.end() && controls->source < source; ++controls)
+        for (std::uint32_t i = controls->begin; i < controls->end; ++i) control(taken_.control[i]);
     };
     for (const Run& run : taken_.runs) {
       controls_before(run.source);
@@ -53,19 +54,27 @@ class Mailbox {
  private:
   static constexpr Cycle kSlots = 16;
   static constexpr LpId kNobody = ~LpId{0};
-  /// Messages of one source, one behind the other in `data`.
+  /// Messages of one source that lie one behind the other.
   struct Run {
     LpId source;
     std::uint32_t begin, end;
   };
   struct Slot {
     std::vector<Message> data;
-    std::vector<Run> runs;
+    std::vector<Run> runs;  ///< of data
     std::vector<ControlMessage> control;
+    std::vector<Run> control_runs;
     void place(LpId source, const Message& m) {
-      const auto at = static_cast<std::uint32_t>(data.size());
-      if (runs.empty() || runs.back().source != source) runs.push_back({source, at, at});
+      extend(runs, source, data.size());
       data.push_back(m);
+    }
+    void place(LpId source, ControlMessage&& m) {
+      extend(control_runs, source, control.size());
+      control.push_back(std::move(m));
+    }
+    static void extend(std::vector<Run>& runs, LpId source, std::size_t size) {
+      const auto at = static_cast<std::uint32_t>(size);
+      if (runs.empty() || runs.back().source != source) runs.push_back({source, at, at});
       runs.back().end = at + 1;
     }
   };

@@ -106,6 +106,12 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
                              : lsu_at_.access <= op_of(warp_[lsu_.front()]).accesses);
   require_state(is_bool(op_hits_) && is_bool(lsu_timed_) && hits_ahead_ <= (lsu_.empty() ? 0 : hits_ahead()));
   require_state(hits_ahead_ == 0 || (lsu_timed_ && lsu_due_ == lsu_free_ + hits_ahead_));
+  if (op_hits_) {
+    require_state(!lsu_.empty() && last_hit_ <= c_.now());
+    const Warp& w = warp_[lsu_.front()];
+    const std::uint8_t slot = op_of(w).slot;
+    require_state(op_of(w).kind == OpKind::load && (slot == kNoSlot || w.outstanding[slot] != 0));
+  }
   s.expects(WaiterKind::sm, 0, id_, credit_wanted_ != nullptr);
 }
 
