@@ -1,4 +1,6 @@
 #pragma once
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -10,7 +12,7 @@
 namespace atl {
 
 template <class T> void hand_over(Stream& to, std::unique_ptr<T> object) {
-  T* const address = object.get();
+  const auto address = std::bit_cast<std::uintptr_t>(object.get());
   to.send(std::string(reinterpret_cast<const char*>(&address), sizeof address));
   static_cast<void>(object.release());  // not before: a send that throws leaves it here
 }
@@ -18,9 +20,9 @@ template <class T> void hand_over(Stream& to, std::unique_ptr<T> object) {
 template <class T> std::unique_ptr<T> take_over(Stream& from) {
   std::string body;
   from.receive(body);
-  T* address = nullptr;
+  std::uintptr_t address = 0;
   std::memcpy(&address, body.data(), sizeof address);
-  return std::unique_ptr<T>(address);
+  return std::unique_ptr<T>(std::bit_cast<T*>(address));
 }
 
 }  // namespace atl

@@ -12,6 +12,11 @@ MPIRUN = os.environ.get("MPIRUN", "mpirun")
 SOURCE = os.environ["ATOLL_SOURCE_DIR"]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
+# Jobs of Open MPI keep their files below one folder, which each removes when it ends and finds it empty: just then another
+# one may be making its own there. So each test has a folder for its jobs.
+SESSIONS = tempfile.TemporaryDirectory(prefix="mpi", ignore_cleanup_errors=True)
+os.environ.setdefault("OMPI_MCA_orte_tmpdir_base", SESSIONS.name)
+
 # SAC's system, shrunk so that a run takes well under a second.
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
          "control.sample_cycles=1000"]
