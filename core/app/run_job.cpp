@@ -368,6 +368,13 @@ int run_on_ranks(Commands& c, const ThreadPlan& plan, const std::function<int(Tr
   run_collectively(t, [&] {
     if (const std::string why = c.mpi.no_threads(); !why.empty())
       throw InputError("--threads", why + "; give mpirun more ranks instead");
+    const int workers = t.size() * plan.threads, most = static_cast<int>(plan.chips()) + 1;
+    if (workers > most)
+      throw InputError(
+          fmt::format("--threads {}", plan.threads),
+          fmt::format("with {} ranks of mpirun these are {} in all; a system of {} chip{} takes {} at most, one "
+                      "per chip and one for the controller",
+                      t.size(), workers, most - 1, most == 2 ? "" : "s", most));
   });
   if (t.rank() == 0 && processors_of_process() < plan.threads)
     fmt::print(stderr,

@@ -70,7 +70,7 @@ class BadLayout(program.ProgramTest):
         self.refused(["run", "sac-4chip", "-w", workload("hot"), "--threads", "6"], 2, "1 to 5 ranks", layouts=[None])
 
     def test_threads_of_all_ranks_that_are_more_than_chips_and_controller_are_refused_once(self):
-        self.refused(["run", "sac-4chip", "-w", workload("hot"), "--threads", "2"], 2, "10 ranks", "1 to 5", layouts=[5])
+        self.refused(["run", "sac-4chip", "-w", workload("hot"), "--threads", "2"], 2, "--threads 2", "10 in all", "5 at most", layouts=[5])
 
     def test_a_map_to_ranks_that_do_not_exist_is_refused(self):
         self.refused(["run", "sac-4chip", "-w", workload("hot"), "--map", "0,1,2,3,7"], 2, "--map 0,1,2,3,7",

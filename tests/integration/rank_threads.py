@@ -56,9 +56,9 @@ class RankThreads(program.ProgramTest):
         self.assertGreater(self.provenance(out)["moves"], 0)
 
     def test_more_threads_than_chips_and_controller_are_refused(self):
-        self.refused(self.arguments(4, "--threads", "3"), 2, "6 ranks", "1 to 5 ranks", layouts=(2,))
+        self.refused(self.arguments(4, "--threads", "3"), 2, "--threads 3", "6 in all", "5 at most", layouts=(2,))
         one_chip = ["run", "selrep-gpu", "-w", os.path.join(SHIPPED, "traces", "jacobi2d.h5"), "--threads", "2"]
-        self.refused(one_chip, 2, "4 ranks", "1 to 2 ranks", layouts=(2,))
+        self.refused(one_chip, 2, "--threads 2", "4 in all", "2 at most", layouts=(2,))
 
     def test_one_chip_on_one_rank_is_shared_by_its_threads(self):
         one_chip = ["run", "selrep-gpu", "-w", os.path.join(SHIPPED, "traces", "jacobi2d.h5")]

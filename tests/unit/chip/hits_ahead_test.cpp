@@ -123,6 +123,22 @@ std::vector<LoadOp> random_ops(std::mt19937& random, std::uint32_t blocks, bool 
   return ops;
 }
 
+/// One warp loads 32 lines, and when it has them loads them again.
+struct TwiceTheSame : SmAlone {
+  static constexpr Cycle kAgain = 32 + kLoad;  ///< the last line was asked for in cycle 32
+  TwiceTheSame() : SmAlone(roomy()) {
+    c.observer = nullptr;
+    std::vector<Access> lines;
+    for (std::uint64_t i = 0; i < 32; ++i) lines.push_back(Access::make(i * 128, 0xF));
+    warp().loads(lines, 0).after({0}).loads(lines, 1);
+  }
+  static SystemConfig roomy() {
+    SystemConfig config = tiny(1);
+    config.l1.size_kib = 8, config.l1.mshrs = 32;
+    return config;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("ops of many lines take the cycles of one line after the other, though hits have no events") {
@@ -166,14 +182,8 @@ TEST_CASE("ops of many lines take the cycles of one line after the other, though
 }
 
 TEST_CASE("an op of 32 lines that all hit takes two events, in which its last line is presented and its data are there") {
-  SystemConfig config = tiny(1);
-  config.l1.size_kib = 8, config.l1.mshrs = 32;
-  SmAlone b(config);
-  b.c.observer = nullptr;
-  std::vector<Access> lines;
-  for (std::uint64_t i = 0; i < 32; ++i) lines.push_back(Access::make(i * 128, 0xF));
-  b.warp().loads(lines, 0).after({0}).loads(lines, 1);
-  const Cycle again = 32 + kLoad;  // the last line was asked for in cycle 32
+  TwiceTheSame b;
+  const Cycle again = TwiceTheSame::kAgain;
   std::uint64_t before = 0;
   b.at(again, [&] { before = b.c.queue.handled(); });
   b.run();
@@ -196,14 +206,8 @@ TEST_CASE("an op whose last line comes before its hits have been read is done wh
 }
 
 TEST_CASE("counters that are read while hits are ahead have those that were due, and a paused SM presents no more") {
-  SystemConfig config = tiny(1);
-  config.l1.size_kib = 8, config.l1.mshrs = 32;
-  SmAlone b(config);
-  b.c.observer = nullptr;
-  std::vector<Access> lines;
-  for (std::uint64_t i = 0; i < 32; ++i) lines.push_back(Access::make(i * 128, 0xF));
-  b.warp().loads(lines, 0).after({0}).loads(lines, 1);
-  const Cycle again = 32 + kLoad;
+  TwiceTheSame b;
+  const Cycle again = TwiceTheSame::kAgain;
   std::vector<std::uint64_t> seen;
   const auto look = [&] { b.sm.catch_up(), seen.push_back(b.c.count[Counter::l1_hits]); };
   b.at(again + 5, look);
