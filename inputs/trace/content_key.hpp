@@ -10,6 +10,8 @@ namespace atl {
 /// waiting for a multiplication per word.
 class ContentKey {
  public:
+  using Value = std::pair<std::uint64_t, std::uint64_t>;
+
   template <typename T> void add(const T* values, std::size_t count) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(values);
     std::size_t left = count * sizeof(T);
@@ -23,8 +25,8 @@ class ContentKey {
     }
   }
 
-  std::pair<std::uint64_t, std::uint64_t> value() const {
-    std::pair<std::uint64_t, std::uint64_t> key{};
+  Value value() const {
+    Value key{};
     for (const std::uint64_t s : state_) {
       key.first = mixed(key.first ^ s, 0xC2B2AE3D27D4EB4Full);
       key.second = mixed(key.second + std::rotl(s, 32), 0x165667B19E3779F9ull);

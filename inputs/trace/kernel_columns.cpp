@@ -20,7 +20,8 @@ struct Kind {
   unsigned bytes;  // of an element
 };
 constexpr std::array<Kind, KernelColumns::kColumns> kKinds = {{{"cta_warps", 4},
-                                                               {"warp_ops", 4},
+                                                               {"warp_program", 4},
+                                                               {"program_ops", 4},
                                                                {"op_kind", 1},
                                                                {"op_slot", 1},
                                                                {"op_flags", 1},
@@ -73,14 +74,17 @@ void KernelColumns::append_bytes(Column column, const std::uint8_t* bytes, std::
   }
 }
 
-void KernelColumns::append(const CtaColumns& cta) {
-  const auto warps = static_cast<std::uint32_t>(cta.warp_ops.size);
-  append(cta_warps, &warps, 1);
-  const auto take = [this](Column column, const auto& values) { append(column, values.values.data(), values.size); };
-  take(warp_ops, cta.warp_ops);
+void KernelColumns::append_program(const CtaColumns& cta, std::size_t program, std::size_t op) {
+  const std::uint32_t count = cta.program_ops.values[program];
+  append(program_ops, &count, 1);
+  const auto take = [&](Column column, const auto& values) { append(column, values.values.data() + op, count); };
   take(op_kind, cta.op_kind), take(op_slot, cta.op_slot), take(op_flags, cta.op_flags), take(op_accesses, cta.op_accesses);
   take(op_issue, cta.op_issue), take(op_latency, cta.op_latency), take(op_wait, cta.op_wait);
-  take(access_sectors, cta.access_sectors), take(access_delta, cta.access_delta);
+}
+
+void KernelColumns::append_accesses(const CtaColumns& cta) {
+  append(access_sectors, cta.access_sectors.values.data(), cta.access_sectors.size);
+  append(access_delta, cta.access_delta.values.data(), cta.access_delta.size);
 }
 
 /// The chunk is full, or the last one.

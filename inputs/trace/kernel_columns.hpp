@@ -17,7 +17,8 @@ class KernelColumns {
  public:
   enum Column : unsigned {
     cta_warps,
-    warp_ops,
+    warp_program,
+    program_ops,
     op_kind,
     op_slot,
     op_flags,
@@ -36,8 +37,10 @@ class KernelColumns {
   template <typename T> void append(Column column, const T* values, std::size_t count) {
     append_bytes(column, reinterpret_cast<const std::uint8_t*>(values), count * sizeof(T));
   }
-  /// All of it but where it differs from the CTA before.
-  void append(const CtaColumns& cta);
+  /// The ops of a program that the block has not had; it begins at `op` of the CTA's.
+  void append_program(const CtaColumns& cta, std::size_t program, std::size_t op);
+  /// The accesses of a CTA, but for where the first one differs from the CTA before.
+  void append_accesses(const CtaColumns& cta);
   /// Elements of a column so far.
   std::uint64_t size(Column column) const;
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-/// Names and limits of the Atoll trace container, version 1. The schema is described in docs/traces.md.
+/// Names and limits of the Atoll trace container, version 2. The schema is described in docs/traces.md.
 namespace atl {
 
 /// A device allocation or host-to-device copy that the traced program made.
@@ -23,7 +23,7 @@ struct TraceProvenance {
 
 namespace trace_format {
 inline constexpr char kFormat[] = "atoll-trace";
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2, kOldestVersion = 1;  ///< written; still read
 inline constexpr std::uint64_t kOpsPerBlock = 1u << 15;        ///< a block is closed by the CTA that reaches this many ops
 inline constexpr std::uint64_t kChunk = 1u << 15;              ///< elements per HDF5 chunk
 inline constexpr std::uint64_t kCompactBytes = 512;            ///< a column up to this size is stored without a chunk
@@ -32,11 +32,13 @@ inline constexpr unsigned kMaxAccesses = 64;                   ///< per op: 32 l
 inline constexpr std::uint64_t kMaxBlockAddress = 1ull << 56;  ///< block addresses that Access can hold
 inline constexpr std::uint32_t kMaxDevices = 64;               ///< of the program
 inline constexpr std::uint64_t kLeastDeviceMemory = 2u << 20;  ///< of each: a page, so that none has two homes
-inline constexpr unsigned kIndexColumns = 5;                   ///< first CTA, warp, op, access, address byte
-inline constexpr unsigned kMostDeflated = 1032;                ///< bytes that one deflated byte can become (zlib)
-inline constexpr unsigned kCompression = 1;                    ///< deflate, where nothing else is asked for
-inline constexpr std::uint64_t kTableChunk = 512;              ///< elements; flushes write the last chunk until it is full
-inline constexpr int kTableCompression = 6;                    ///< deflate of tables, which are small
+/// Columns of the block index: what a block begins with. In version 1 each warp has a program of its own, and the index no
+/// column of programs.
+enum IndexColumn : unsigned { kCta, kWarp, kProgram, kOp, kAccess, kByte, kIndexColumns };
+inline constexpr unsigned kMostDeflated = 1032;    ///< bytes that one deflated byte can become (zlib)
+inline constexpr unsigned kCompression = 3;        ///< deflate, where nothing else is asked for
+inline constexpr std::uint64_t kTableChunk = 512;  ///< elements; flushes write the last chunk until it is full
+inline constexpr int kTableCompression = 6;        ///< deflate of tables, which are small
 
 inline std::string kernel_group(std::size_t kernel) {
   const std::string digits = std::to_string(kernel);

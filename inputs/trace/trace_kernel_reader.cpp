@@ -1,6 +1,7 @@
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/engine/hdf5_lock.hpp"
 #include "inputs/trace/address_codec.hpp"
@@ -9,9 +10,9 @@ namespace atl {
 
 using namespace trace_format;
 
-TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& path, std::size_t kernel,
-                                     const KernelInfo& info)
-    : where_(path + ":" + kernel_group(kernel)), warps_per_cta_(info.warps()) {
+TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& path, std::uint32_t version,
+                                     std::size_t kernel, const KernelInfo& info)
+    : where_(path + ":" + kernel_group(kernel)), warps_per_cta_(info.warps()), warps_share_(version > 1) {
   H5::Group group;
   try {
     group = file.openGroup(kernel_group(kernel));
@@ -20,7 +21,8 @@ TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& 
   }
   block_index_.open(group, where_, "block_index");
   cta_warps_.open(group, where_, "cta_warps");
-  warp_ops_.open(group, where_, "warp_ops");
+  if (warps_share_) warp_program_.open(group, where_, "warp_program");
+  program_ops_.open(group, where_, warps_share_ ? "program_ops" : "warp_ops");
   op_wait_.open(group, where_, "op_wait");
   op_issue_.open(group, where_, "op_issue");
   op_latency_.open(group, where_, "op_latency");
@@ -36,42 +38,49 @@ TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& 
 
 void TraceKernelReader::check_index(std::uint64_t ctas) {
   const std::string& where = block_index_.where();
-  if (index_.size() < 2 * kIndexColumns || index_.size() % kIndexColumns != 0)
-    throw InputError(where, "expected rows of " + std::to_string(kIndexColumns) + " and at least two, found " +
+  const std::size_t width = warps_share_ ? kIndexColumns : kIndexColumns - 1;
+  if (index_.size() < 2 * width || index_.size() % width != 0)
+    throw InputError(where, "expected rows of " + std::to_string(width) + " and at least two, found " +
                                 std::to_string(index_.size()) + " numbers");
-  const std::size_t blocks = index_.size() / kIndexColumns - 1;
-  for (unsigned c = 0; c < kIndexColumns; ++c) {
-    bool ordered = row(0)[c] == 0;
-    for (std::size_t b = 0; b < blocks; ++b)
-      ordered = ordered && row(b)[c] <= row(b + 1)[c] && (c > 0 || row(b)[c] < row(b + 1)[c]);
+  const std::size_t rows = index_.size() / width;
+  for (std::size_t c = 0; c < width; ++c) {
+    bool ordered = index_[c] == 0;
+    for (std::size_t at = c; at + width < index_.size(); at += width)
+      ordered = ordered && index_[at] <= index_[at + width] && (c != kCta || index_[at] < index_[at + width]);
     if (!ordered) throw InputError(where, "column " + std::to_string(c) + " does not rise from 0");
   }
-  const std::uint64_t* end = row(blocks);
-  const auto expect = [&](const auto& column, std::uint64_t length) {
-    if (column.size() != length)
+  if (!warps_share_)
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto warp = index_.begin() + static_cast<std::ptrdiff_t>(r * kIndexColumns + kWarp);
+      index_.insert(warp + 1, *warp);
+    }
+  const std::uint64_t* end = row(rows - 1);
+  const auto expect = [&](const auto& column, IndexColumn of) {
+    if (column.size() != end[of])
       throw InputError(column.where(), "has " + std::to_string(column.size()) + " elements, but block_index ends at " +
-                                           std::to_string(length));
+                                           std::to_string(end[of]));
   };
-  if (end[0] != ctas)
-    throw InputError(where, "ends at CTA " + std::to_string(end[0]) + ", but the grid has " + std::to_string(ctas));
-  expect(cta_warps_, end[0]);
-  expect(warp_ops_, end[1]);
-  expect(op_kind_, end[2]);
-  expect(op_slot_, end[2]);
-  expect(op_flags_, end[2]);
-  expect(op_accesses_, end[2]);
-  expect(op_issue_, end[2]);
-  expect(op_latency_, end[2]);
-  expect(op_wait_, end[2]);
-  expect(access_sectors_, end[3]);
-  expect(access_delta_, end[4]);
+  if (end[kCta] != ctas)
+    throw InputError(where, "ends at CTA " + std::to_string(end[kCta]) + ", but the grid has " + std::to_string(ctas));
+  expect(cta_warps_, kCta);
+  if (warps_share_) expect(warp_program_, kWarp);
+  expect(program_ops_, kProgram);
+  expect(op_kind_, kOp);
+  expect(op_slot_, kOp);
+  expect(op_flags_, kOp);
+  expect(op_accesses_, kOp);
+  expect(op_issue_, kOp);
+  expect(op_latency_, kOp);
+  expect(op_wait_, kOp);
+  expect(access_sectors_, kAccess);
+  expect(access_delta_, kByte);
 }
 
 std::size_t TraceKernelReader::block_of(std::uint64_t cta) const {
   std::size_t low = 0, high = index_.size() / kIndexColumns - 1;  // first_cta(low) <= cta < first_cta(high)
   while (high - low > 1) {
     const std::size_t middle = (low + high) / 2;
-    (row(middle)[0] <= cta ? low : high) = middle;
+    (row(middle)[kCta] <= cta ? low : high) = middle;
   }
   return low;
 }
@@ -86,8 +95,12 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
     if (last[c] - first[c] > kMaxBlockItems) fail(block_index_.where(), block, "is larger than any that is written");
   out.clear();
   read_block(first, last);
-  check_block(block, last[3] - first[3]);
-  out.ops.resize(kind_.size());
+  check_block(block);
+  make_programs(block);
+  check_size(block, sectors_.size());
+  std::size_t ops = 0;
+  for (const std::uint32_t which : which_) ops += programs_[which].count;
+  out.ops.resize(ops);
   out.accesses.resize(sectors_.size());
 
   std::size_t warp = 0, op = 0, access = 0;
@@ -96,66 +109,97 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
   for (const std::uint32_t warps : warps_) {
     const std::size_t cta_op = op, cta_access = access;
     for (std::uint32_t w = 0; w < warps; ++w, ++warp) {
-      const std::size_t op_end = op + counts_[warp], warp_access = access;
-      if (op_end != op && kind_[op_end - 1] != static_cast<std::uint8_t>(OpKind::exit))
-        fail(op_kind_.where(), block, "has a warp that does not end with an exit");
-      out.warps.push_back({static_cast<std::uint32_t>(op - cta_op), counts_[warp]});
-      for (; op != op_end; ++op) {
-        Op& made = out.ops[op];
-        made = {wait_[op],
-                static_cast<std::uint32_t>(access - cta_access),
-                issue_[op],
-                latency_[op],
-                static_cast<OpKind>(kind_[op]),
-                slot_[op],
-                flags_[op],
-                accesses_[op]};
-        access += accesses_[op];
+      const Program& program = programs_[which_[warp]];
+      out.warps.push_back({static_cast<std::uint32_t>(op - cta_op), program.count});
+      const auto first_access = static_cast<std::uint32_t>(access - cta_access);
+      for (std::uint32_t n = 0; n < program.count; ++n) {
+        out.ops[op + n] = ops_[program.first + n];
+        out.ops[op + n].first_access += first_access;
       }
       std::uint64_t address = warp_start;
-      for (std::size_t a = warp_access; a != access; ++a) {
+      const std::size_t end = access + program.accesses;
+      for (std::size_t a = access; a != end; ++a) {
         if (!take_delta(bytes, bytes_end, address) || address >= kMaxBlockAddress)
           fail(access_delta_.where(), block, "holds no valid address for access " + std::to_string(a));
-        if (a == warp_access) warp_start = address;
+        if (a == access) warp_start = address;
         out.accesses[a].packed = address << 8 | sectors_[a];
       }
-      check_rows(block, out, op_end - counts_[warp], op_end, cta_access);
+      if (program.local) check_rows(block, std::span(ops_).subspan(program.first, program.count), &out.accesses[access]);
+      op += program.count, access = end;
     }
     out.end_cta(op, access, warp);
   }
   if (bytes != bytes_end) fail(access_delta_.where(), block, "holds more addresses than accesses");
 }
 
+void TraceKernelReader::read_block(const std::uint64_t* first, const std::uint64_t* last) {
+  const Hdf5Lock lock;
+  const auto read = [&](auto& column, IndexColumn of, auto& out) { column.read(first[of], last[of] - first[of], out); };
+  read(cta_warps_, kCta, warps_);
+  if (warps_share_) read(warp_program_, kWarp, which_);
+  read(program_ops_, kProgram, counts_);
+  read(op_kind_, kOp, kind_);
+  read(op_slot_, kOp, slot_);
+  read(op_flags_, kOp, flags_);
+  read(op_accesses_, kOp, accesses_);
+  read(op_issue_, kOp, issue_);
+  read(op_latency_, kOp, latency_);
+  read(op_wait_, kOp, wait_);
+  read(access_sectors_, kAccess, sectors_);
+  read(access_delta_, kByte, bytes_);
+  if (warps_share_) return;
+  which_.resize(counts_.size());
+  std::iota(which_.begin(), which_.end(), 0u);
+}
+
+/// Ops of the programs, which are the same in all warps but for the place of their accesses.
+void TraceKernelReader::make_programs(std::size_t block) {
+  programs_.clear();
+  ops_.resize(kind_.size());
+  std::uint32_t op = 0;
+  for (const std::uint32_t count : counts_) {
+    Program program{op, count};
+    for (; op != program.first + count; ++op) {
+      ops_[op] = {wait_[op],
+                  static_cast<std::uint32_t>(program.accesses),
+                  issue_[op],
+                  latency_[op],
+                  static_cast<OpKind>(kind_[op]),
+                  slot_[op],
+                  flags_[op],
+                  accesses_[op]};
+      program.accesses += accesses_[op];
+      program.local |= (flags_[op] & kLocal) != 0;
+    }
+    if (count != 0 && ops_[op - 1].kind != OpKind::exit)
+      fail(op_kind_.where(), block, "has a warp that does not end with an exit");
+    programs_.push_back(program);
+  }
+}
+
+/// A few bytes can stand for any number of ops, if warps share them.
+void TraceKernelReader::check_size(std::size_t block, std::uint64_t accesses) const {
+  std::uint64_t ops = 0, needed = 0;
+  for (const std::uint32_t which : which_) {
+    if (which >= programs_.size()) fail(warp_program_.where(), block, "has a warp of a program that is not in it");
+    ops += programs_[which].count, needed += programs_[which].accesses;
+  }
+  if (ops > kMaxBlockItems) fail(warp_program_.where(), block, "has more ops than any that is written");
+  if (needed != accesses) fail(op_accesses_.where(), block, "counts accesses that are not in it");
+}
+
 /// Ops of local memory are loads and stores, of rows that exist.
-void TraceKernelReader::check_rows(std::size_t block, const CtaBlock& read, std::size_t op, std::size_t end,
-                                   std::size_t cta_access) const {
-  for (; op != end; ++op) {
-    if ((flags_[op] & kLocal) == 0) continue;
-    const Op& local = read.ops[op];
-    const Access* first = read.accesses.data() + cta_access + local.first_access;
-    const bool valid = (local.kind == OpKind::load || local.kind == OpKind::store) &&
-                       std::all_of(first, first + local.accesses, [](const Access& a) { return a.block() < kLocalRows; });
+void TraceKernelReader::check_rows(std::size_t block, std::span<const Op> ops, const Access* accesses) const {
+  for (const Op& op : ops) {
+    if ((op.flags & kLocal) == 0) continue;
+    const Access* first = accesses + op.first_access;
+    const bool valid = (op.kind == OpKind::load || op.kind == OpKind::store) &&
+                       std::all_of(first, first + op.accesses, [](const Access& a) { return a.block() < kLocalRows; });
     if (!valid) fail(op_flags_.where(), block, "has an op of local memory that is no load or store of a thread's 16 MiB");
   }
 }
 
-void TraceKernelReader::read_block(const std::uint64_t* first, const std::uint64_t* last) {
-  const Hdf5Lock lock;
-  cta_warps_.read(first[0], last[0] - first[0], warps_);
-  warp_ops_.read(first[1], last[1] - first[1], counts_);
-  const std::uint64_t ops = last[2] - first[2];
-  op_kind_.read(first[2], ops, kind_);
-  op_slot_.read(first[2], ops, slot_);
-  op_flags_.read(first[2], ops, flags_);
-  op_accesses_.read(first[2], ops, accesses_);
-  op_issue_.read(first[2], ops, issue_);
-  op_latency_.read(first[2], ops, latency_);
-  op_wait_.read(first[2], ops, wait_);
-  access_sectors_.read(first[3], last[3] - first[3], sectors_);
-  access_delta_.read(first[4], last[4] - first[4], bytes_);
-}
-
-void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) const {
+void TraceKernelReader::check_block(std::size_t block) const {
   const auto total = [](const auto& counts) {
     std::uint64_t sum = 0;
     for (const auto count : counts) sum += count;
@@ -168,9 +212,8 @@ void TraceKernelReader::check_block(std::size_t block, std::uint64_t accesses) c
   };
   if (!all(warps_, [this](std::uint32_t n) { return n <= warps_per_cta_; }))
     fail(cta_warps_.where(), block, "has a CTA of more warps than its kernel's blocks");
-  if (total(warps_) != counts_.size()) fail(cta_warps_.where(), block, "counts warps that are not in it");
-  if (total(counts_) != kind_.size()) fail(warp_ops_.where(), block, "counts ops that are not in it");
-  if (total(accesses_) != accesses) fail(op_accesses_.where(), block, "counts accesses that are not in it");
+  if (total(warps_) != which_.size()) fail(cta_warps_.where(), block, "counts warps that are not in it");
+  if (total(counts_) != kind_.size()) fail(program_ops_.where(), block, "counts ops that are not in it");
   if (!all(accesses_, [](std::uint8_t n) { return n <= kMaxAccesses; }))
     fail(op_accesses_.where(), block, "has an op with more than 64 accesses");
   if (!all(kind_, [](std::uint8_t k) { return k <= static_cast<std::uint8_t>(OpKind::exit); }))

@@ -67,6 +67,7 @@ struct TraceWorkload::Impl {
   };
   std::string path;
   H5::H5File file;
+  std::uint32_t version = 0;
   TraceProvenance provenance;
   std::vector<std::string> incomplete;  // [kernel]
   std::vector<KernelInfo> kernels;
@@ -112,11 +113,10 @@ void TraceWorkload::Impl::read_root() {
   if (!root.attrExists("format")) throw InputError(path, "an HDF5 file, but without the attribute format = \"atoll-trace\"");
   const std::string format = text(root, path, "format");
   if (format != kFormat) throw InputError(path, "its format is '" + format + "', expected '" + kFormat + "'");
-  std::uint32_t version = 0;
   numbers(root, path, "version", &version, 1);
-  if (version != kVersion)
-    throw InputError(
-        path, "trace version " + std::to_string(version) + ", but this program reads version " + std::to_string(kVersion));
+  if (version < kOldestVersion || version > kVersion)
+    throw InputError(path, "trace version " + std::to_string(version) + ", but this program reads versions " +
+                               std::to_string(kOldestVersion) + " to " + std::to_string(kVersion));
   provenance = {text(root, path, "source"), text(root, path, "importer"), {}};
   if (root.attrExists("selection")) provenance.selection = text(root, path, "selection");
   std::uint64_t count = 0;
@@ -221,7 +221,7 @@ TraceKernelReader& TraceWorkload::Impl::columns(std::size_t kernel) {
     reader.reset();  // first: the old kernel's chunk caches
     open_kernel = ~std::size_t{0};
     try {
-      reader = std::make_unique<TraceKernelReader>(file, path, kernel, kernels[kernel]);
+      reader = std::make_unique<TraceKernelReader>(file, path, version, kernel, kernels[kernel]);
     } catch (const H5::Exception&) {
       throw InputError(path + ":" + kernel_group(kernel), "this group cannot be read; the file is damaged");
     }

@@ -22,6 +22,13 @@ using namespace trace_format;
 
 using namespace trace_groups;
 
+/// The columns that the block index counts, besides CTAs.
+constexpr std::pair<IndexColumn, KernelColumns::Column> kCounted[] = {{kWarp, KernelColumns::warp_program},
+                                                                      {kProgram, KernelColumns::program_ops},
+                                                                      {kOp, KernelColumns::op_kind},
+                                                                      {kAccess, KernelColumns::access_sectors},
+                                                                      {kByte, KernelColumns::access_delta}};
+
 template <typename T> void put(H5::H5Object& object, const char* name, const T* values, hsize_t count) {
   const H5::DataSpace space = count == 1 ? H5::DataSpace(H5S_SCALAR) : H5::DataSpace(1, &count);
   object.createAttribute(name, file_type<T>(), space).write(memory_type<T>(), values);
@@ -50,11 +57,13 @@ struct TraceWriter::Impl {
   std::uint64_t first_cta = 0;  // of this kernel, if it is a sample
   DeviceMemories devices;
   H5::Group table, launches;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> contents;  // key -> kernel
+  std::map<ContentKey::Value, std::uint64_t> contents;  // key -> kernel
   bool in_kernel = false;
   std::string incomplete;  // of this kernel; empty: whole
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
-  std::uint64_t block[kIndexColumns] = {};  // where this block begins: CTAs, warps, ops, accesses, address bytes
+  std::uint64_t block[kIndexColumns] = {};              // where this block begins
+  std::map<ContentKey::Value, std::uint32_t> programs;  // of this block: their numbers
+  std::vector<std::uint32_t> numbers;                   // of a CTA's programs
 
   ColumnWriter<std::uint32_t> launch_device;           // of several devices
   ColumnWriter<std::uint64_t> launch_step;             // the same
@@ -68,6 +77,7 @@ struct TraceWriter::Impl {
   template <typename F> void with_file(const char* doing, F f);
 
   void begin_block();
+  void add_programs(const CtaColumns& cta);
   void end_block();
   void end_kernel(bool sample);
   bool link_to_equal_kernel();
@@ -149,12 +159,25 @@ void TraceWriter::begin_kernel(const KernelInfo& info, std::uint64_t first_cta) 
 }
 
 void TraceWriter::Impl::begin_block() {
-  using C = KernelColumns;
-  block[0] = ctas;
-  unsigned next = 1;
-  for (const C::Column c : {C::warp_ops, C::op_kind, C::access_sectors, C::access_delta}) block[next++] = columns.size(c);
-  columns.append(C::block_index, block, kIndexColumns);
+  block[kCta] = ctas;
+  for (const auto& [index, column] : kCounted) block[index] = columns.size(column);
+  columns.append(KernelColumns::block_index, block, kIndexColumns);
   previous_start = 0;
+  programs.clear();
+}
+
+/// Programs of the CTA that the block has not had, and which ones its warps execute.
+void TraceWriter::Impl::add_programs(const CtaColumns& cta) {
+  numbers.clear();
+  std::size_t op = 0;
+  for (std::size_t p = 0; p < cta.program_ops.size; ++p) {
+    const auto [program, is_new] = programs.emplace(cta.keys[p], static_cast<std::uint32_t>(programs.size()));
+    if (is_new) columns.append_program(cta, p, op);
+    numbers.push_back(program->second);
+    op += cta.program_ops.values[p];
+  }
+  for (std::size_t n = 0; n < cta.warp_program.size; ++n)
+    columns.append(KernelColumns::warp_program, &numbers[cta.warp_program.values[n]], 1);
 }
 
 void TraceWriter::encode(std::span<const WarpView> warps, CtaColumns& out) const { out.encode(warps, impl_->info.warps()); }
@@ -178,8 +201,11 @@ void TraceWriter::add_cta(const CtaColumns& cta) {
     w.columns.append(KernelColumns::access_delta, first, static_cast<std::size_t>(end - first));
     w.previous_start = cta.last_start;
   }
-  w.columns.append(cta);
-  w.block_ops += cta.op_kind.size + 1;  // one more, so that empty CTAs close a block in the end, too
+  const auto warps = static_cast<std::uint32_t>(cta.warp_program.size);
+  w.columns.append(KernelColumns::cta_warps, &warps, 1);
+  w.add_programs(cta);
+  w.columns.append_accesses(cta);
+  w.block_ops += cta.ops + 1;  // one more, so that empty CTAs close a block in the end, too
   ++w.ctas;
   if (w.block_ops < kOpsPerBlock) return;
   w.end_block();
@@ -189,12 +215,10 @@ void TraceWriter::add_cta(const CtaColumns& cta) {
 void TraceWriter::help() { impl_->columns.help(); }
 
 void TraceWriter::Impl::end_block() {
-  using C = KernelColumns;
+  bool fits = block_ops <= kMaxBlockItems;
+  for (const auto& [index, column] : kCounted) fits = fits && columns.size(column) - block[index] <= kMaxBlockItems;
+  if (!fits) refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
   block_ops = 0;
-  unsigned next = 1;
-  for (const C::Column c : {C::warp_ops, C::op_kind, C::access_sectors, C::access_delta})
-    if (columns.size(c) - block[next++] > kMaxBlockItems)
-      refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
 }
 
 /// Benchmarks launch the same again and again: such a kernel is another name of the first one's group.

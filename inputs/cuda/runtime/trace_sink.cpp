@@ -86,7 +86,7 @@ void TraceSink::begin(const KernelInfo& info) {
 
 void TraceSink::add(const CtaColumns& columns) {
   if (open_) writer_.add_cta(columns);
-  ops_ += columns.op_kind.size, accesses_ += columns.access_sectors.size;
+  ops_ += columns.ops, accesses_ += columns.access_sectors.size;
 }
 
 void TraceSink::end(std::uint64_t ctas) {

@@ -99,10 +99,10 @@ TEST_CASE("an HDF5 file of another kind or version is refused") {
   CHECK(contains(after([](H5::H5File& f) { f.openGroup("/").removeAttr("format"); }),
                  ": an HDF5 file, but without the attribute format"));
   CHECK(contains(after([](H5::H5File& f) {
-                   const std::uint32_t version = 2;
+                   const std::uint32_t version = 3;
                    f.openGroup("/").openAttribute("version").write(H5::PredType::NATIVE_UINT32, &version);
                  }),
-                 ": trace version 2, but this program reads version 1"));
+                 ": trace version 3, but this program reads versions 1 to 2"));
 }
 
 TEST_CASE("missing groups, datasets and attributes are named") {
@@ -121,14 +121,15 @@ TEST_CASE("values that no writer writes are found when their block is decoded") 
   CHECK(contains(after(poke("op_flags", 0, 16)), "/op_flags: block 0 has an unknown flag"));
   CHECK(contains(after(poke("op_issue", 0, 0)), "/op_issue: block 0 has an op without issue slot"));
   CHECK(contains(after(poke("op_accesses", 0, 3)), "/op_accesses: block 0 counts accesses that are not in it"));
-  CHECK(contains(after(poke("warp_ops", 0, 9)), "/warp_ops: block 0 counts ops that are not in it"));
+  CHECK(contains(after(poke("program_ops", 0, 9)), "/program_ops: block 0 counts ops that are not in it"));
+  CHECK(contains(after(poke("warp_program", 1, 1)), "/warp_program: block 0 has a warp of a program that is not in it"));
   CHECK(contains(after(poke("cta_warps", 1, 0)), "/cta_warps: block 0 counts warps that are not in it"));
   CHECK(contains(after(poke("access_sectors", 0, 16)), "/access_sectors: block 0 has sectors that do not exist"));
   CHECK(contains(after(poke("access_delta", 0, 0)), "/access_delta: block 0 holds more addresses than accesses"));
 }
 
 TEST_CASE("a trace that would lead an SM beyond a program is refused") {
-  CHECK(contains(after(poke("op_kind", 3, 0)), "/op_kind: block 0 has a warp that does not end with an exit"));
+  CHECK(contains(after(poke("op_kind", 1, 0)), "/op_kind: block 0 has a warp that does not end with an exit"));
   const auto two_warps = [](H5::H5File& file) {
     poke("cta_warps", 0, 2)(file);
     poke("cta_warps", 1, 0)(file);
@@ -150,8 +151,8 @@ TEST_CASE("a column that claims more elements than its bytes can hold is refused
 }
 
 TEST_CASE("a block index that does not fit grid and columns is refused when the kernel is opened") {
-  CHECK(contains(after(poke("block_index", 5, 3)), "/block_index: ends at CTA 3, but the grid has 2"));
-  CHECK(contains(after(poke("block_index", 7, 5)), "/op_kind: has 4 elements, but block_index ends at 5"));
+  CHECK(contains(after(poke("block_index", 6, 3)), "/block_index: ends at CTA 3, but the grid has 2"));
+  CHECK(contains(after(poke("block_index", 9, 5)), "/op_kind: has 2 elements, but block_index ends at 5"));
   CHECK(contains(after(poke("block_index", 2, 9)), "/block_index: column 2 does not rise from 0"));
 }
 

@@ -11,9 +11,13 @@ import argparse
 import json
 import pathlib
 import subprocess
+import sys
 
 import h5py
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import trace_columns
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TABLE = pathlib.Path(__file__).with_name("traits.json")
@@ -39,33 +43,6 @@ PROGRAMS = {
 }
 
 
-def addresses(kernel):
-    """Block address and sectors of every access of a launch (docs/traces.md: differences, zigzag, seven bits per byte)."""
-    raw = kernel["access_delta"][:].astype(np.uint64)
-    last = raw < 128
-    start = np.concatenate([[0], np.flatnonzero(last)[:-1] + 1])
-    within = np.arange(len(raw)) - np.repeat(start, np.diff(np.append(start, len(raw))))
-    value = np.add.reduceat((raw & np.uint64(127)) << (np.uint64(7) * within.astype(np.uint64)), start)
-    delta = (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
-
-    ops = kernel["op_accesses"][:].astype(np.int64)
-    first_op = np.concatenate([[0], np.cumsum(kernel["warp_ops"][:].astype(np.int64))])
-    total = np.concatenate([[0], np.cumsum(ops)])
-    first = total[first_op]  # access with which each warp begins, and the end
-    used = np.flatnonzero(np.diff(first) > 0)
-    begin = first[used]
-    # The first accesses of a block's warps are a chain of their own; each block begins at 0.
-    block_warp = kernel["block_index"][:].reshape(-1, 5)[:-1, 1].astype(np.int64)
-    block = np.searchsorted(block_warp, used, side="right") - 1
-    chain = np.cumsum(delta[begin])
-    starts = np.searchsorted(block, np.arange(len(block_warp)))
-    before = np.where(starts > 0, chain[np.maximum(starts - 1, 0)], 0)
-    base = chain - before[block]
-    running = np.cumsum(delta)
-    warp = np.repeat(np.arange(len(used)), np.diff(np.append(begin, total[-1])))
-    return base[warp] + running - running[begin][warp], kernel["access_sectors"][:]
-
-
 def sectors(trace):
     """Of the lines that the launches touch: share of which some sector stays untouched by the launch, and sectors of those."""
     lines = partial = touched = 0
@@ -73,7 +50,8 @@ def sectors(trace):
         for kernel in f["kernels"].values():
             if kernel["access_delta"].shape[0] == 0:
                 continue
-            where, mask = addresses(kernel)
+            blocks = list(trace_columns.accesses(kernel))
+            where, mask = (np.concatenate([block[column] for block in blocks]) for column in (0, 2))
             order = np.argsort(where, kind="stable")
             where, mask = where[order], mask[order]
             start = np.concatenate([[0], np.flatnonzero(np.diff(where)) + 1])

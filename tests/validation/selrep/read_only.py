@@ -7,45 +7,18 @@ compile-time analysis finds, against what the recorded launches do.
 A structure is an allocation that a launch loads from; it is read-only if the launch stores nothing into it; it is found if
 all loads from it carry the mark. Needs h5py and numpy (Debian: python3-h5py, /usr/bin/python3)."""
 
-import itertools
 import pathlib
 import sys
 
 import h5py
 import numpy
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import trace_columns
+
 TRACES = pathlib.Path(__file__).resolve().parents[3] / "inputs/workloads/traces"
 LOAD, STORE, ATOMIC = 1, 2, 3
 READ_ONLY = 1
-
-
-def deltas(coded):
-    """Zigzag numbers of seven bits per byte, low bits first."""
-    ends = numpy.flatnonzero(coded < 128)
-    starts = numpy.append(0, ends[:-1] + 1)
-    number = numpy.repeat(numpy.arange(ends.size), ends - starts + 1)
-    shift = (numpy.arange(coded.size) - starts[number]) * 7
-    parts = (coded & 127).astype(numpy.uint64) << shift.astype(numpy.uint64)
-    values = numpy.bitwise_or.reduceat(parts, starts) if ends.size else parts
-    return (values >> numpy.uint64(1)).astype(numpy.int64) ^ -(values & numpy.uint64(1)).astype(numpy.int64)
-
-
-def accesses(kernel):
-    """Byte address of every access of a launch, and the op that it belongs to; block by block."""
-    index = kernel["block_index"][:].astype(numpy.int64).reshape(-1, 5)
-    ops_of, accesses_of = kernel["warp_ops"][:], kernel["op_accesses"][:]
-    coded = kernel["access_delta"][:]
-    for (_, warp, op, _, byte), (_, warp_end, op_end, _, byte_end) in itertools.pairwise(index):
-        d = deltas(coded[byte:byte_end])
-        if d.size == 0:
-            continue
-        warp_of_op = numpy.repeat(numpy.arange(warp_end - warp), ops_of[warp:warp_end])
-        op_of = numpy.repeat(numpy.arange(op, op_end), accesses_of[op:op_end])
-        warp_of = warp_of_op[op_of - op]
-        first = numpy.flatnonzero(numpy.diff(warp_of, prepend=-1))  # of each warp: counts from the warp's before
-        base, sums = numpy.cumsum(d[first]), numpy.cumsum(d)
-        which = numpy.repeat(numpy.arange(first.size), numpy.diff(numpy.append(first, d.size)))
-        yield (base[which] + sums - sums[first][which]) * 128, op_of
 
 
 def structures(path):
@@ -59,7 +32,7 @@ def structures(path):
         for kernel in f["kernels"].values():
             kind, flags = kernel["op_kind"][:], kernel["op_flags"][:]
             loaded, unmarked, written = (numpy.zeros(begin.size + 1, bool) for _ in range(3))
-            for address, op in accesses(kernel):
+            for address, op, _ in trace_columns.accesses(kernel):
                 which = numpy.searchsorted(begin, address, side="right") - 1  # allocations begin with a block
                 which[(which < 0) | (address >= end[which])] = begin.size  # local memory and the like
                 load = kind[op] == LOAD
