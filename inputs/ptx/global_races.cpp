@@ -41,6 +41,16 @@ std::uint32_t hash_of(std::uint64_t value) {
   return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15u >> (64 - 2 * kHashBits));
 }
 
+// A warp that touches a row of locations mostly finds them all as it left them, or untouched. Both are seen, and the latter
+// written down, in loops over all lanes that become vector code.
+constexpr unsigned kLanes = 32;
+constexpr std::uint64_t all_if(std::uint64_t flag) { return 0 - flag; }
+
+/// What speaks against nobody but this warp having been here in this epoch; 0: nothing.
+std::uint64_t not_alone(std::uint64_t word, std::uint64_t now) {
+  return (((word ^ now) & kKey) | (word & (kWarps | kCtas))) & all_if(word >> kKeyBits & 1);
+}
+
 const char* deed(const GlobalTouch& t, bool writes) {
   return !writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes";
 }
@@ -110,26 +120,41 @@ GlobalRaces::Page* GlobalRaces::page(RaceView& view, std::uint64_t number) {
   return cached;
 }
 
+/// Keeps others away from a page where there are others.
+class GlobalRaces::Hold {
+ public:
+  explicit Hold(bool concurrent) : concurrent_(concurrent) {}
+  ~Hold() { take(nullptr); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  /// Instead of the one before.
+  void take(Page* page) {
+    if (!concurrent_) return;
+    if (page_ != nullptr) page_->busy.clear(std::memory_order_release);
+    page_ = page;
+    while (page_ != nullptr && page_->busy.test_and_set(std::memory_order_acquire)) continue;
+  }
+
+ private:
+  bool concurrent_;
+  Page* page_ = nullptr;
+};
+
 template <class Visit>
 void GlobalRaces::each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
                                 Visit visit) {
-  Page* held = nullptr;
-  std::uint64_t number = ~std::uint64_t{0};  // of the page that is held, or for which there is no memory
-  const auto let_go = [&] {
-    if (held != nullptr && mode_.concurrent) held->busy.clear(std::memory_order_release);
-    held = nullptr;
-  };
+  Hold hold(mode_.concurrent);
+  Page* held = nullptr;                      // null: there is no memory for it
+  std::uint64_t number = ~std::uint64_t{0};  // of the page that is held
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     std::uint64_t from = address[lane];
     for (std::uint32_t left = bytes; left != 0;) {
       const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kPage - from % kPage));
       if (from / kPage != number) {
-        let_go();
         number = from / kPage;
         held = page(view, number);
-        if (held != nullptr && mode_.concurrent)
-          while (held->busy.test_and_set(std::memory_order_acquire)) continue;
+        hold.take(held);
       }
       if (held == nullptr) ++overlooked_;
       const auto last = static_cast<std::uint32_t>((from % kPage + part - 1) >> shift_);
@@ -138,17 +163,39 @@ void GlobalRaces::each_location(RaceView& view, const std::uint64_t* address, st
       from += part, left -= part;
     }
   }
-  let_go();
+}
+
+/// Where all lanes touch a location each, one behind the other, as most accesses do.
+GlobalRaces::Row GlobalRaces::row_of(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes) {
+  const std::uint64_t first = address[0];
+  if (~mask != 0 || bytes != mode_.granule || mode_.lines || first % kPage + kLanes * bytes > kPage) return {};
+  std::uint64_t elsewhere = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) elsewhere |= address[lane] ^ (first + std::uint64_t{lane} * bytes);
+  if (elsewhere != 0) return {};
+  return {page(view, first / kPage), static_cast<std::uint32_t>(first % kPage >> shift_)};
 }
 
 void GlobalRaces::read(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
                        const GlobalTouch& touch) {
   const std::uint64_t now = key_of(touch);
+  if (const Row row = row_of(view, address, mask, bytes); row.page != nullptr) {
+    Hold hold(mode_.concurrent);
+    hold.take(row.page);
+    Location* const l = &row.page->locations[row.at];
+    std::uint64_t news = 0, touched = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      news |= ((l[lane].reader ^ now) & (kKey | kValid | kStrong)) | not_alone(l[lane].writer, now);
+      touched |= (l[lane].reader | l[lane].writer) & kValid;
+    }
+    if (news == 0) return;
+    if (touched == 0) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) l[lane].reader = (l[lane].reader & (kCounted | kHash)) | now;
+      return;
+    }
+  }
   each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned) {
     const Location& l = p.locations[at];
-    const bool again = ((l.reader ^ now) & (kKey | kValid | kStrong)) == 0;
-    if (again && ((l.writer & kValid) == 0 || (((l.writer ^ now) & kKey) == 0 && (l.writer & (kWarps | kCtas)) == 0)))
-      return;
+    if (((l.reader ^ now) & (kKey | kValid | kStrong)) == 0 && not_alone(l.writer, now) == 0) return;
     slow_read(view, p, at, now, touch);
   });
 }
@@ -157,11 +204,30 @@ void GlobalRaces::write(RaceView& view, const std::uint64_t* address, std::uint3
                         const GlobalTouch& touch, const std::uint64_t* value) {
   const std::uint64_t now = key_of(touch);
   const std::uint64_t bits = mode_.granule >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * mode_.granule) - 1;
+  // Several values were stored there already, and nobody but this warp has been there in this epoch: 0.
+  constexpr std::uint64_t kLooked = kKey | kValid | kStrong | kWarps | kCtas | kVaried;
+  const auto news_at = [&](const Location& l) {
+    return (((l.writer ^ now) & kLooked) ^ kVaried) | not_alone(l.reader, now);
+  };
+  if (const Row row = row_of(view, address, mask, bytes); row.page != nullptr) {
+    Hold hold(mode_.concurrent);
+    hold.take(row.page);
+    Location* const l = &row.page->locations[row.at];
+    std::uint64_t news = 0, touched = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      news |= news_at(l[lane]), touched |= (l[lane].reader | l[lane].writer) & kValid;
+    if (news == 0) return;
+    if (touched == 0) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const std::uint64_t hash = hash_of(value[lane] & bits);
+        l[lane].writer = now | hash << kHashAt;
+        l[lane].reader = (l[lane].reader & ~kHash) | hash >> kHashBits << kHashAt;
+      }
+      return;
+    }
+  }
   each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned lane) {
-    // Several values were stored here already, and nobody but this warp has been here in this epoch: nothing is new.
-    const Location& l = p.locations[at];
-    const bool again = ((l.writer ^ now) & (kKey | kValid | kStrong | kWarps | kCtas | kVaried)) == kVaried;
-    if (again && ((l.reader & kValid) == 0 || (((l.reader ^ now) & kKey) == 0 && (l.reader & (kWarps | kCtas)) == 0))) {
+    if (news_at(p.locations[at]) == 0) {
       if (mode_.lines) p.lines[at][0] = touch.line;
       return;
     }

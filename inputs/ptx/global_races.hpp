@@ -99,7 +99,15 @@ class GlobalRaces {
     std::unordered_map<std::uint64_t, Page*> pages;
   };
 
+  class Hold;
+  /// Locations one behind the other in a page, one for each lane.
+  struct Row {
+    Page* page = nullptr;
+    std::uint32_t at = 0;
+  };
+
   Page* page(RaceView& view, std::uint64_t number);
+  Row row_of(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes);
   Page* find_page(std::uint64_t number);
   template <class Visit>
   void each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, Visit visit);
