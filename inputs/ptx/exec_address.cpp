@@ -183,7 +183,7 @@ void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned b
     w.launch->spec->check->access(w, traced, window);
     w.active = active;
   }
-  trace_addresses(w, traced, window);
+  if (i.traced != 0) trace_addresses(w, traced, window);
   w.cta->beyond = {};
   const auto nowhere = reinterpret_cast<std::uint64_t>(w.cta->beyond.data());
   for (unsigned l = 0; l < kLanes; ++l)
@@ -226,7 +226,7 @@ void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   check_alignment(w, out.host, e.bits, bytes);
   if (const std::uint32_t outside = check_global(w, out.host, e, bytes); outside != 0)
     return redirect(w, out.host, outside, bytes, 0);
-  record_addresses(w, out.host, 0);
+  if (i.traced != 0) record_addresses(w, out.host, 0);
   out.global = true;
 }
 

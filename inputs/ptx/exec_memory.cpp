@@ -153,16 +153,14 @@ bool decode_access(Decoder& d, bool loads) {
                    ? kWaits
                    : 0;
   out.option |= strength_of(in);
-  out.traced = 1;
+  out.traced = in.space != Space::constant && in.space != Space::param;  // these two have caches of their own
   if (in.space == Space::param) {
-    out.traced = 0;
     const bool kernels = d.function().entry && (!address.is(Operand::param) || address.value < d.function().param_block);
     if (kernels && address.is(Operand::param)) {
       kind = Kind::param;
       out.value = address.value;
     } else if (kernels) {  // [%rd], with the address of a parameter
       kind = Kind::global;
-      out.traced = 1;
       take_address(d, address);
     } else {
       kind = Kind::local;

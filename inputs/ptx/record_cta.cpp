@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
+#include "core/engine/assert.hpp"
 #include "inputs/trace/coalesce.hpp"
 
 namespace atl::ptx {
@@ -19,6 +21,14 @@ std::uint16_t passes_of(const RecordInfo& info, const std::uint64_t* address, un
   for (unsigned piece = 0; piece < info.pieces; ++piece)
     passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
   return static_cast<std::uint16_t>(passes);
+}
+
+/// All addresses have found their instruction. Otherwise this recorder and the executor disagree which instructions have
+/// some, and what follows in the trace would be somebody else's: a trace that must not be.
+void check_all_taken(std::span<const std::uint64_t> addresses, const std::uint64_t* at) {
+  if (at != addresses.data() + addresses.size())
+    throw AssertionFailure("the recorder has " + std::to_string(addresses.size()) + " addresses for instructions that take " +
+                           std::to_string(at - addresses.data()));
 }
 
 }  // namespace
@@ -46,15 +56,15 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
   WarpTimeline& timeline = warps_[warp];
   warp_instructions_ += events.size();
   const OpMemo::Step* const before = steps_[warp];
-  if (before == nullptr) return execute(timeline, events, addresses.data());
+  if (before == nullptr) return execute(timeline, events, addresses);
   const OpMemo::Step* after = memo_->find(*before, events);
-  if (after != nullptr && replay(timeline, *after, events, addresses.data())) {
+  if (after != nullptr && replay(timeline, *after, events, addresses)) {
     steps_[warp] = after;
     return;
   }
   timeline.restore(before->after);
   const std::size_t first = timeline.ops.size() - std::min<std::size_t>(timeline.ops.size(), 1);
-  execute(timeline, events, addresses.data());
+  execute(timeline, events, addresses);
   for (OpMemo::Item& item : items_) item.op -= static_cast<std::uint32_t>(first);
   steps_[warp] = fits_memo_ && after == nullptr
                      ? memo_->add(*before, events, std::span(timeline.ops).subspan(first), items_, timeline.state())
@@ -63,14 +73,15 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
 
 /// Makes the ops of a step again, with the accesses of this warp. False, and nothing has changed: an access goes elsewhere.
 bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
-                         const std::uint64_t* address) const {
-  const std::uint64_t* at = address;
+                         std::span<const std::uint64_t> addresses) const {
+  const std::uint64_t* at = addresses.data();
   for (const OpMemo::Item& item : step.items) {
     const WarpEvent& event = events[item.event];
     const OpMemo::Place place = in_shared(*at) ? OpMemo::Place::shared : OpMemo::Place::global;
     if (item.place != OpMemo::Place::copy && (place != item.place || in_local(*at))) return false;
     at += static_cast<unsigned>(std::popcount(event.mask)) * table_->infos[event.id].pieces;
   }
+  check_all_taken(addresses, at);
   const bool first = warp.ops.empty();
   if (!first) {
     atl::Op& last = warp.ops.back();
@@ -80,6 +91,7 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   const std::size_t begin = warp.ops.size() - (first ? 0 : 1);
   warp.ops.insert(warp.ops.end(), step.ops.begin() + (first ? 0 : 1), step.ops.end());
   std::size_t next = first ? 0 : 1;
+  const std::uint64_t* address = addresses.data();
   const auto fill = [&](std::size_t end) {  // ops without accesses
     for (; next < end; ++next) warp.ops[begin + next].first_access = static_cast<std::uint32_t>(warp.accesses.size());
   };
@@ -104,7 +116,9 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   return true;
 }
 
-void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> events, const std::uint64_t* address) {
+void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> events,
+                          std::span<const std::uint64_t> addresses) {
+  const std::uint64_t* address = addresses.data();
   items_.clear();
   fits_memo_ = true;
   for (const WarpEvent& event : events) {
@@ -129,6 +143,7 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
     timeline.compute(need, info.issue, info.latency, results);
     if (info.kind == RecordInfo::copy_commit) timeline.commit_copies();
   }
+  check_all_taken(addresses, address);
 }
 
 void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address) {

@@ -29,9 +29,9 @@ class CtaRecorder {
   std::uint64_t warp_instructions() const { return warp_instructions_; }
 
  private:
-  void execute(WarpTimeline& warp, std::span<const WarpEvent> events, const std::uint64_t* address);
+  void execute(WarpTimeline& warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   bool replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
-              const std::uint64_t* address) const;
+              std::span<const std::uint64_t> addresses) const;
   void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
   void bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes);
   static void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);

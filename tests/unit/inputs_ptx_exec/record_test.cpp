@@ -296,3 +296,35 @@ TEST_CASE("surface accesses are loads and stores at their texels, and those behi
   CHECK(ops[2].flags == 0);
   CHECK(accesses(cta, ops[2]) == std::vector{Access::make(image.address() + 256, 0xF)});
 }
+
+TEST_CASE("constants and parameters that are read by address have no accesses, and those behind them keep theirs") {
+  const std::string text = kHeader + R"(
+.const .align 4 .b32 table[32];
+.visible .entry k(.param .u64 pg, .param .u32 pn)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1,[pg]; mov.u32 %r1,%tid.x; mul.wide.u32 %rd2,%r1,4;
+  mov.u64 %rd3,table; add.s64 %rd4,%rd3,%rd2; ld.const.u32 %r2,[%rd4]; ld.const.u32 %r3,[table+4];
+  mov.b64 %rd5,pn; ld.param.u32 %r4,[%rd5];
+  add.s64 %rd6,%rd1,%rd2; ld.global.u32 %r5,[%rd6]; add.s32 %r2,%r2,%r3; add.s32 %r2,%r2,%r4; add.s32 %r2,%r2,%r5;
+  st.global.u32 [%rd6+1024],%r2; ret;
+})";
+  Harness h(text);
+  const Aligned memory(4096);
+  h.device.memory.add({memory.address(), 4096, "memory"});
+  LaunchSpec spec = h.spec("k", 1, 32);
+  h.set(spec, memory.address(), 7);
+  auto* const words = reinterpret_cast<std::uint32_t*>(memory.address());
+  for (std::uint32_t n = 0; n < 32; ++n) words[n] = n;
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  CHECK(words[256 + 31] == 31 + 7);
+  const CtaProgram& cta = kept.ctas.at(0);
+  const auto ops = memory_ops(cta, 0);
+  REQUIRE(ops.size() == 2);
+  CHECK(ops[0].kind == OpKind::load);
+  CHECK(accesses(cta, ops[0]) == std::vector{Access::make(memory.address(), 0xF)});
+  CHECK(ops[1].kind == OpKind::store);
+  CHECK(accesses(cta, ops[1]) == std::vector{Access::make(memory.address() + 1024, 0xF)});
+}
