@@ -118,6 +118,31 @@ void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window
     hide_host_addresses(*w.launch, w.addresses.data() + begin, w.addresses.size() - begin);
 }
 
+/// How the addresses of all lanes lie, which access `bytes` each.
+Spread spread_of(const std::uint64_t* address, const Extent& e, unsigned bytes) {
+  if (e.low == e.high) return Spread::same;
+  if (e.high - e.low != std::uint64_t{kLanes - 1} * bytes) return Spread::apart;
+  std::uint64_t elsewhere = 0;
+  for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ (e.low + std::uint64_t{l} * bytes);
+  return elsewhere == 0 ? Spread::row : Spread::apart;
+}
+
+/// Apart from what is executed without a recorder: that is not to be slower for it.
+[[gnu::noinline]] void trace_spread(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes,
+                                    std::uint64_t window) {
+  const Spread spread = w.active == kFullMask ? spread_of(address, e, bytes) : Spread::apart;
+  if (spread == Spread::apart) return trace_addresses(w, address, window);
+  w.events.back().spread = spread;
+  w.addresses.push_back(address[0] | window);
+  if (window == 0 && w.launch->own_memory) hide_host_addresses(*w.launch, &w.addresses.back(), 1);
+}
+
+/// Heard of by the check of accesses, and by the recorder.
+void note_access(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes, std::uint64_t window) {
+  if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, address, window);
+  if (w.recorder != nullptr) trace_spread(w, address, e, bytes, window);
+}
+
 void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t bits, unsigned bytes) {
   if ((bits & (bytes - 1)) == 0) return;
   for_active(w.active, [&](unsigned l) {
@@ -125,10 +150,8 @@ void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t 
   });
 }
 
-/// Lanes out of bounds, if these are tolerated there; else it throws.
-std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
-  Range& seen = w.seen[w.pc % w.seen.size()];
-  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) return 0;
+/// Lanes out of bounds, if these are tolerated there; else it throws. Leaves in `seen` where the others are.
+[[gnu::noinline]] std::uint32_t look_up(Warp& w, const std::uint64_t* address, unsigned bytes, Range& seen) {
   std::uint32_t outside = 0;
   const auto& params = w.launch->params;
   const auto param_begin = reinterpret_cast<std::uint64_t>(params.data());
@@ -149,6 +172,14 @@ std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& 
     outside |= 1u << l;
   });
   return outside;
+}
+
+/// The same; most instructions access what they accessed last.
+inline std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
+  Range& seen = w.seen[w.pc % w.seen.size()];
+  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) [[likely]]
+    return 0;
+  return look_up(w, address, bytes, seen);
 }
 
 /// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation.
@@ -226,7 +257,7 @@ void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   check_alignment(w, out.host, e.bits, bytes);
   if (const std::uint32_t outside = check_global(w, out.host, e, bytes); outside != 0)
     return redirect(w, out.host, outside, bytes, 0);
-  if (i.traced != 0) record_addresses(w, out.host, 0);
+  if (i.traced != 0) note_access(w, out.host, e, bytes, 0);
   out.global = true;
 }
 
@@ -273,7 +304,7 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
       return;
     }
   }
-  record_addresses(w, out.host, kSharedWindow);
+  note_access(w, out.host, e, bytes, kSharedWindow);
 #pragma GCC ivdep
   for (unsigned l = 0; l < kLanes; ++l) out.host[l] += begin;
 }

@@ -28,7 +28,7 @@ Meeting gather_members(Warp& w, const Inst& i, std::uint32_t named, std::uint32_
 void record(Warp& w, const Inst& i, std::uint32_t lanes) {
   ++w.executed;
   w.thread_executed += static_cast<std::uint64_t>(std::popcount(lanes));
-  if (w.recorder != nullptr) w.events.push_back({w.frame().code->first_id + i.index, lanes});
+  if (w.recorder != nullptr) w.events.emplace_back(w.frame().code->first_id + i.index, lanes);
 }
 
 /// Those that had waited go on behind the instruction.

@@ -21,7 +21,7 @@ template <bool kRecord> void run(Warp& w) {
       active &= i.guarded == 1 ? p : ~p;
     }
     w.active = active;
-    if constexpr (kRecord) w.events.push_back({w.frame().code->first_id + i.index, active});
+    if constexpr (kRecord) w.events.emplace_back(w.frame().code->first_id + i.index, active);
     if (active == 0) continue;
     w.thread_executed += static_cast<std::uint64_t>(std::popcount(active));
     i.run(w, i);

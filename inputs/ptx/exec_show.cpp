@@ -4,10 +4,10 @@
 namespace atl::ptx::exec {
 namespace {
 
-GlobalTouch touch_of(const Warp& w, const Inst& i) {
+GlobalTouch touch_of(const Warp& w, const Inst& i, const GlobalRaces& races) {
   GlobalTouch t;
   t.cta = w.cta->number, t.epoch = w.cta->view.epoch, t.warp = w.number;
-  t.line = w.frames.back().code->function->code[i.index].line;
+  if (races.keeps_lines()) t.line = w.frames.back().code->function->code[i.index].line;
   t.strong = (i.option & kIsStrong) != 0;
   return t;
 }
@@ -29,9 +29,9 @@ void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const std
   if (races == nullptr || !at.global) return;
   RaceView& view = w.cta->view;
   if (value != nullptr)
-    races->write(view, at.host, w.active, bytes, touch_of(w, i), value);
+    races->write(view, at.host, w.active, bytes, touch_of(w, i, *races), value);
   else
-    races->read(view, at.host, w.active, bytes, touch_of(w, i));
+    races->read(view, at.host, w.active, bytes, touch_of(w, i, *races));
   if ((i.option & kOrders) != 0) races->fence(view, w.cta->number);
   if ((i.option & kIsStrong) != 0 && value == nullptr) races->acquire(view);
 }

@@ -24,14 +24,12 @@ bool stands_again(const Warp& w, const SpinPoint& s) {
 /// A first round sets registers that the loop itself made before, predicates for one. If it is the same in the trace as
 /// those that follow, it is left out like them.
 void drop_first_round(Warp& w, SpinPoint& s) {
-  const auto same = [](const auto& all, std::size_t first, std::size_t second, auto equal) {
+  const auto same = [](const auto& all, std::size_t first, std::size_t second) {
     return all.size() - second == second - first &&
            std::equal(all.begin() + static_cast<std::ptrdiff_t>(first), all.begin() + static_cast<std::ptrdiff_t>(second),
-                      all.begin() + static_cast<std::ptrdiff_t>(second), equal);
+                      all.begin() + static_cast<std::ptrdiff_t>(second));
   };
-  const auto same_event = [](const WarpEvent& a, const WarpEvent& b) { return a.id == b.id && a.mask == b.mask; };
-  s.again = s.again && same(w.events, s.events_before, s.events, same_event) &&
-            same(w.addresses, s.addresses_before, s.addresses, std::equal_to<>());
+  s.again = s.again && same(w.events, s.events_before, s.events) && same(w.addresses, s.addresses_before, s.addresses);
   if (!s.again) return;
   s.again = false;
   s.events = s.events_before, s.addresses = s.addresses_before;

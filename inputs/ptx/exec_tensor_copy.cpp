@@ -92,7 +92,7 @@ void record_rows(Warp& w, const Inst& i, const std::vector<Row>& rows) {
     if (n > 0) {
       const std::size_t lanes = std::min<std::size_t>(kLanes, rows.size() - next);
       w.active = lanes == kLanes ? kFullMask : (1u << lanes) - 1;
-      w.events.push_back({w.frame().code->first_id + i.index, w.active});
+      w.events.emplace_back(w.frame().code->first_id + i.index, w.active);
     }
     for_active(w.active, [&](unsigned l) {
       const Row row = next < rows.size() ? rows[next++] : Row{};

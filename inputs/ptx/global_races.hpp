@@ -66,6 +66,8 @@ class GlobalRaces {
   bool raced(const std::string& kernel) const {
     return counts_.kernels.count(kernel) != 0 || (earlier_ != nullptr && earlier_->raced(kernel));
   }
+  /// Of accesses.
+  bool keeps_lines() const { return mode_.lines; }
   /// Counts what one counted that watched launches beside those of this one.
   void add(const GlobalRaces& other);
 

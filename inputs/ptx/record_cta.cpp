@@ -16,19 +16,35 @@ constexpr unsigned kMostAccesses = 64;
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
-std::uint16_t passes_of(const RecordInfo& info, const std::uint64_t* address, unsigned lanes) {
+/// Of a row of lanes, or lanes at one place.
+std::uint64_t bytes_of(const RecordInfo& info, const WarpEvent& event) {
+  return std::uint64_t{info.width} * (event.spread == Spread::row ? exec::kLanes : 1);
+}
+
+std::uint16_t passes_of(const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address) {
+  if (event.spread != Spread::apart)
+    return static_cast<std::uint16_t>(shared_passes(address[0] & ~exec::kWindowMask, bytes_of(info, event)));
+  const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
   unsigned passes = 0;
   for (unsigned piece = 0; piece < info.pieces; ++piece)
     passes += shared_passes(address + std::size_t{piece} * lanes, lanes, info.width);
   return static_cast<std::uint16_t>(passes);
 }
 
+void append(WarpTimeline& warp, atl::Op& op, const Access* found, unsigned count) {
+  op.accesses = static_cast<std::uint8_t>(count);
+  if (count == 1)
+    warp.accesses.push_back(found[0]);
+  else
+    warp.accesses.insert(warp.accesses.end(), found, found + count);
+}
+
 /// All addresses have found their instruction. Otherwise this recorder and the executor disagree which instructions have
 /// some, and what follows in the trace would be somebody else's: a trace that must not be.
 void check_all_taken(std::span<const std::uint64_t> addresses, const std::uint64_t* at) {
   if (at != addresses.data() + addresses.size())
-    throw AssertionFailure("the recorder has " + std::to_string(addresses.size()) + " addresses for instructions that take " +
-                           std::to_string(at - addresses.data()));
+    throw AssertionFailure("the recorder has " + std::to_string(addresses.size()) +
+                           " addresses for instructions that take " + std::to_string(at - addresses.data()));
 }
 
 }  // namespace
@@ -79,7 +95,7 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
     const WarpEvent& event = events[item.event];
     const OpMemo::Place place = in_shared(*at) ? OpMemo::Place::shared : OpMemo::Place::global;
     if (item.place != OpMemo::Place::copy && (place != item.place || in_local(*at))) return false;
-    at += static_cast<unsigned>(std::popcount(event.mask)) * table_->infos[event.id].pieces;
+    at += event.addresses(table_->infos[event.id].pieces);
   }
   check_all_taken(addresses, at);
   const bool first = warp.ops.empty();
@@ -98,19 +114,20 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   for (const OpMemo::Item& item : step.items) {
     const WarpEvent& event = events[item.event];
     const RecordInfo& info = table_->infos[event.id];
-    const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
     fill(item.op + 1);
     atl::Op& op = warp.ops[begin + item.op];
     if (item.place == OpMemo::Place::shared) {
-      op.issue = passes_of(info, address, lanes);
+      op.issue = passes_of(info, event, address);
     } else {
       op.flags = info.flags;
-      if (item.place == OpMemo::Place::copy)
+      if (item.place == OpMemo::Place::copy) {
+        const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
         coalesced(warp, op, address + lanes, lanes, info.width);
-      else
-        coalesced(warp, op, address, lanes * info.pieces, info.width);
+      } else {
+        coalesced(warp, op, info, event, address);
+      }
     }
-    address += lanes * info.pieces;
+    address += event.addresses(info.pieces);
   }
   fill(step.ops.size());
   return true;
@@ -128,7 +145,7 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
       items_.push_back({0, static_cast<std::uint32_t>(&event - events.data()), OpMemo::Place::global});
       memory(timeline, info, event, address);
       items_.back().op = static_cast<std::uint32_t>(timeline.ops.size() - 1);
-      address += std::popcount(event.mask) * info.pieces;
+      address += event.addresses(info.pieces);
       continue;
     }
     WarpTimeline::Need need = need_of(timeline, info);
@@ -165,7 +182,7 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     if (info.kind == RecordInfo::phase_wait) warp.require_copies(~std::size_t{0}, true, need);
     atl::Op& op = warp.memory(OpKind::shared, need, info.results != 0, results_of(info));
     items_.back().place = OpMemo::Place::shared;
-    op.issue = passes_of(info, address, lanes);
+    op.issue = passes_of(info, event, address);
     return;
   }
   const OpKind kind = info.kind == RecordInfo::load    ? OpKind::load
@@ -180,7 +197,10 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     warp.local(kind == OpKind::store ? kind : OpKind::load, need_of(warp, info), rows_, partly, results_of(info)).flags |=
         info.flags & kBypassL1;
   } else {
-    global(warp, kind, info, address, lanes * info.pieces, info.width);
+    const bool answers = kind == OpKind::load || (kind == OpKind::atomic && info.results != 0);
+    atl::Op& op = warp.memory(kind, need_of(warp, info), answers, results_of(info));
+    op.flags = info.flags;
+    coalesced(warp, op, info, event, address);
   }
 }
 
@@ -194,23 +214,22 @@ void CtaRecorder::bulk(WarpTimeline& warp, const RecordInfo& info, const std::ui
   warp.bulk(kind, info.kind == RecordInfo::bulk_load, need_of(warp, info), rows_, partly);
 }
 
-void CtaRecorder::global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address,
-                         unsigned lanes, unsigned width) {
-  const bool answers = kind == OpKind::load || (kind == OpKind::atomic && info.results != 0);
-  atl::Op& op = warp.memory(kind, need_of(warp, info), answers, results_of(info));
-  op.flags = info.flags;
-  coalesced(warp, op, address, lanes, width);
+void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& info, const WarpEvent& event,
+                            const std::uint64_t* address) {
+  if (event.spread == Spread::apart)
+    return coalesced(warp, op, address, static_cast<unsigned>(std::popcount(event.mask)) * info.pieces, info.width);
+  const std::uint64_t bytes = bytes_of(info, event);
+  Access found[kMostAccesses];
+  const unsigned count = coalesce(address[0], bytes, found);
+  if (op.kind == OpKind::store && touches_partly(address[0], bytes)) op.flags |= kPartial;
+  append(warp, op, found, count);
 }
 
 void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width) {
   Access found[kMostAccesses];
   const unsigned count = coalesce(address, lanes, width, found);
   if (op.kind == OpKind::store && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
-  op.accesses = static_cast<std::uint8_t>(count);
-  if (count == 1)
-    warp.accesses.push_back(found[0]);
-  else
-    warp.accesses.insert(warp.accesses.end(), found, found + count);
+  append(warp, op, found, count);
 }
 
 std::span<const WarpView> CtaRecorder::finish() {

@@ -35,8 +35,8 @@ class CtaRecorder {
   void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
   void bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes);
   static void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
-  void global(WarpTimeline& warp, OpKind kind, const RecordInfo& info, const std::uint64_t* address, unsigned lanes,
-              unsigned width);
+  static void coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& info, const WarpEvent& event,
+                        const std::uint64_t* address);
   WarpTimeline::Registers results_of(const RecordInfo& info) const;
   WarpTimeline::Need need_of(const WarpTimeline& warp, const RecordInfo& info) const;
 

@@ -9,11 +9,6 @@ namespace {
 
 constexpr unsigned kMostWidth = 32, kMostLanes = 32, kBanks = 32, kBankBytes = 4;
 
-/// Sectors of a block from the one of byte `first` to the one of byte `last`.
-unsigned sector_mask(unsigned first, unsigned last) {
-  return (2u << last / Access::kSectorBytes) - (1u << first / Access::kSectorBytes);
-}
-
 /// The sectors of the one block that all lanes touch; 0: they touch several. This is what most accesses are, and the loops
 /// become vector code if `kLanes` says how many lanes there are.
 template <unsigned kLanes> unsigned sectors_of_one_block(const std::uint64_t* address, unsigned lanes, unsigned width) {
@@ -50,26 +45,14 @@ Steps steps_of(const std::uint64_t* address, unsigned width) {
   return {not_width == 0, not_zero == 0};
 }
 
-/// The blocks of bytes that lie together.
-unsigned blocks_of(std::uint64_t first, std::uint64_t end, Access* out) {
-  constexpr std::uint64_t kInside = Access::kBlockBytes - 1;
-  unsigned count = 0;
-  for (std::uint64_t next = 0; first < end; first = next) {
-    next = std::min((first | kInside) + 1, end);
-    out[count++] = Access::make(
-        first, sector_mask(static_cast<unsigned>(first & kInside), static_cast<unsigned>((next - 1) & kInside)));
-  }
-  return count;
-}
-
 }  // namespace
 
 unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, Access* out) {
   if (lanes == 0) return 0;
   if (lanes == kMostLanes) {
     const Steps steps = steps_of(address, width);
-    if (steps.of_width) return blocks_of(address[0], address[0] + kMostLanes * width, out);
-    if (steps.of_zero) return blocks_of(address[0], address[0] + width, out);
+    if (steps.of_width) return coalesce(address[0], std::uint64_t{kMostLanes} * width, out);
+    if (steps.of_zero) return coalesce(address[0], std::uint64_t{width}, out);
   }
   const unsigned sectors = lanes == kMostLanes ? sectors_of_one_block<kMostLanes>(address, lanes, width)
                                                : sectors_of_one_block<0>(address, lanes, width);
@@ -176,7 +159,7 @@ bool coalesce_range(std::uint64_t address, std::uint64_t bytes, std::vector<Acce
       out.push_back(found[0]);
     at = next;
   }
-  return (address | end) % Access::kSectorBytes != 0;
+  return touches_partly(address, bytes);
 }
 
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
@@ -201,6 +184,11 @@ unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned wi
     }
   }
   return passes;
+}
+
+unsigned shared_passes(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t words = (address + bytes - 1) / kBankBytes - address / kBankBytes + 1;
+  return static_cast<unsigned>((words + kBanks - 1) / kBanks);
 }
 
 }  // namespace atl

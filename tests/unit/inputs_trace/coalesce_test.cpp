@@ -82,4 +82,22 @@ TEST_CASE("32 consecutive 8-byte words take 2 passes and 16-byte words 4") {
   CHECK(passes(strided(0, 16), 16) == 4);
 }
 
+TEST_CASE("lanes in a row, or at one place, are what the bytes are that they touch together") {
+  for (const unsigned width : {1u, 2u, 4u, 8u, 16u, 32u})
+    for (std::uint64_t offset = 0; offset < 300; ++offset)
+      for (const unsigned step : {width, 0u}) {
+        CAPTURE(width);
+        CAPTURE(offset);
+        CAPTURE(step);
+        const std::vector<std::uint64_t> address = strided(kBase + offset, step);
+        const std::uint64_t bytes = step == 0 ? width : 32 * width;
+        const std::vector<Access> lanes = coalesced(address, width);
+        Access found[64];
+        const unsigned count = coalesce(address[0], bytes, found);
+        REQUIRE(std::vector(found, found + count) == lanes);
+        REQUIRE(touches_partly(address[0], bytes) == touches_partly(address.data(), 32, width, lanes.data(), count));
+        REQUIRE(shared_passes(address[0], bytes) == passes(address, width));
+      }
+}
+
 }  // namespace atl
