@@ -69,7 +69,8 @@ class Execution {
 
   /// A turn of each resident CTA; of CTAs that can learn of nothing, all of them to their end. Throws ExecutionError.
   State turn();
-  /// After `polls`: it does not look at a clock either, so that it waits for ever unless something changes from outside.
+  /// After `polls`: it has stood still ever since, without a look at a clock, or has polled for very long, so that it is
+  /// taken to wait for ever unless something changes from outside.
   bool stuck() const;
   /// Something outside has moved: what was seen of its polling counts no more.
   void others_moved();

@@ -272,7 +272,7 @@ CtaState step_cta(Cta& cta) {
   return round.suspicious && !round.changed ? CtaState::waiting : CtaState::moved;
 }
 
-void raise_livelock(const Cta& cta, const std::string& who) {
+void raise_livelock(const Cta& cta, bool proved, const std::string& who) {
   const auto waits =
       std::find_if(cta.warps.begin(), cta.warps.end(), [](const auto& w) { return w->state == WarpState::at_cluster; });
   if (waits != cta.warps.end())
@@ -282,7 +282,9 @@ void raise_livelock(const Cta& cta, const std::string& who) {
                                   [](const auto& w) { return w->state == WarpState::ready && w->polled; });
   const Warp& w = polls != cta.warps.end() ? **polls : *cta.warps.front();
   raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
-            fmt::format("polls memory that nobody changes any more: nothing else goes on, in this launch or beside it; {}",
+            fmt::format("{}: nothing else goes on, in this launch or beside it; {}",
+                        proved ? "polls memory that nobody changes any more"
+                               : "has polled for very long, and nobody changes memory any more",
                         who)});
 }
 

@@ -22,8 +22,8 @@ CtaState run_cta(Cta& cta, bool patient);
 /// The same in one short turn of each warp.
 CtaState step_cta(Cta& cta);
 
-/// Ends the launch because of a warp of this CTA that polls: nothing else goes on.
-[[noreturn]] void raise_livelock(const Cta& cta, const std::string& who);
+/// Ends the launch because of a warp of this CTA that polls: nothing else goes on. `proved`: and it is always the same.
+[[noreturn]] void raise_livelock(const Cta& cta, bool proved, const std::string& who);
 
 /// Runs all CTAs on LaunchSpec::threads threads.
 LaunchStats run_parallel(const Launch& launch);

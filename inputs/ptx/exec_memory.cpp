@@ -68,12 +68,14 @@ template <class M, class R> void load_local(Warp& w, const Inst& i) {
   });
 }
 template <class M, class R> void store_local(Warp& w, const Inst& i) {
-  w.spin.forget();
   const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
+  bool differs = false;
   each_local(w, i, sizeof(M) * i.count, [&](unsigned l, unsigned e, std::byte* to) {
     const M v = static_cast<M>(w.at<R>(refs[e])[l]);
+    differs |= std::memcmp(to, &v, sizeof v) != 0;  // loops that wait may call functions, with the same arguments each time
     std::memcpy(to, &v, sizeof v);
   });
+  if (differs) w.spin.forget();
 }
 
 /// A parameter of the kernel: the same for all lanes.

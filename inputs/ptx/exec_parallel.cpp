@@ -42,7 +42,7 @@ class ParallelRun {
       try {
         start_cta(cta, mine, number);
         for (unsigned waits = 0; run_cta(cta, false) != CtaState::done;)
-          if (++waits == kPatience) raise_livelock(cta, fmt::format("block {} of {} waits", number, total_));
+          if (++waits == kPatience) raise_livelock(cta, false, fmt::format("block {} of {} waits", number, total_));
         for (const auto& w : cta.warps) {
           flush_events(*w);
           executed += w->executed, sum.thread_instructions += w->thread_executed;

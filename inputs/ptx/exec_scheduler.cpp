@@ -16,6 +16,10 @@ constexpr std::size_t kLiveBytes = std::size_t{256} << 20;  // of CTAs that wait
 constexpr std::uint64_t kLongEpoch = 16, kShortEpoch = 1024, kTimedEpochs = 1000, kTimedPatience = 4;
 constexpr std::uint64_t kKnownPart = 16;
 
+// Who reads memory that could be polled, and is at no time where he was before, may be following pointers, adding up, or
+// counting his polls until he gives up. That it goes on for ever is taken for granted after so much of it.
+constexpr std::uint64_t kUnprovedEpochs = 16, kUnprovedInstructions = std::uint64_t{1} << 28;
+
 }  // namespace
 
 void PollWatch::round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch) {
@@ -23,17 +27,26 @@ void PollWatch::round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, 
   for (const auto& cta : live) changed_ |= cta->progressed, cta->progressed = false;
   if (changed_) return begin_anew();
   const std::uint64_t look = known_ ? std::max<std::uint64_t>(epoch / kKnownPart, 2) : epoch;
-  if (++idle_ % look != 1) return;
+  if (++idle_ % look == 1) this->look(live, epoch);
+}
+
+void PollWatch::look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t epoch) {
   polls_ = idle_ > 1;  // in the first round, what went before does not count
   timed_ = false;
+  bool same = true;
+  std::uint64_t executed = 0;
   for (const auto& cta : live)
     for (const auto& w : cta->warps) {
-      if (w->state == WarpState::ready) polls_ &= w->polled;
+      if (w->state == WarpState::ready) polls_ &= w->polled, same &= w->spin.stood && !w->spin.went_on;
       timed_ |= w->timed;
-      w->polled = w->timed = false;
+      executed += w->executed;
+      w->polled = w->timed = w->spin.stood = w->spin.went_on = false;
     }
+  if (idle_ == 1) before_ = executed;
   waits_ = polls_ && (!timed_ || known_ || idle_ >= epoch * kTimedPatience);
-  stuck_ = polls_ && (!timed_ || idle_ >= epoch * kTimedEpochs);
+  proved_ = polls_ && same && !timed_;
+  stuck_ = proved_ || (polls_ && idle_ >= epoch * (timed_ ? kTimedEpochs : kUnprovedEpochs) &&
+                       (timed_ || executed >= before_ + kUnprovedInstructions));
 }
 
 Scheduler::Scheduler(Launch& launch) : launch_(launch) {
@@ -49,6 +62,7 @@ bool Scheduler::round() {
     interleaved_round();
   else
     long_round();
+  launch_.only_polls = watch_.only_polls();
   return !live_.empty() || next_ < total_;
 }
 
@@ -59,9 +73,12 @@ void Scheduler::raise() const {
   const std::size_t shown = std::min<std::size_t>(waiting.size(), 8);
   const auto first =
       std::find_if(live_.begin(), live_.end(), [&](const auto& cta) { return cta->number == waiting.front(); });
-  raise_livelock(**first, fmt::format("of {} blocks, {} {}{} wait", total_, waiting.size() == 1 ? "number" : "numbers",
-                                      fmt::join(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(shown), " "),
-                                      shown < waiting.size() ? fmt::format(" and {} more", waiting.size() - shown) : ""));
+  const bool one = waiting.size() == 1;
+  raise_livelock(**first, watch_.proved(),
+                 fmt::format("{} {}{} of {} {}", one ? "block" : "blocks",
+                             fmt::join(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                             shown < waiting.size() ? fmt::format(" and {} more", waiting.size() - shown) : "", total_,
+                             one ? "waits" : "wait"));
 }
 
 void Scheduler::long_round() {

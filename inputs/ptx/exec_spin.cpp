@@ -9,16 +9,18 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr std::uint32_t kPollsOfLoop = 16;  // a loop of more does not come back to the one that is remembered
+constexpr std::size_t kMostBytes =
+    256 << 10;  // of registers: deep within calls, remembering them takes longer than all else
 
 std::size_t register_bytes(const Warp& w) {
   const Frame& f = w.frames.back();
-  return std::min<std::size_t>(f.code->register_bytes, w.registers.size() - f.first_register);
+  return std::min<std::size_t>(f.first_register + f.code->register_bytes, w.registers.size());
 }
 
 bool stands_again(const Warp& w, const SpinPoint& s) {
-  return s.pc == w.pc && s.active == w.active && s.paths == w.paths.size() && s.frames == w.frames.size() &&
-         s.events < w.events.size() && s.registers.size() == register_bytes(w) &&
-         std::memcmp(s.registers.data(), w.registers.data() + w.frames.back().first_register, s.registers.size()) == 0;
+  return s.pc == w.pc && s.active == w.active && (w.recorder == nullptr || s.events < w.events.size()) &&
+         s.paths == w.paths && s.frames == w.frames && s.registers.size() == register_bytes(w) &&
+         std::memcmp(s.registers.data(), w.registers.data(), s.registers.size()) == 0;
 }
 
 /// A first round sets registers that the loop itself made before, predicates for one. If it is the same in the trace as
@@ -39,23 +41,26 @@ void drop_first_round(Warp& w, SpinPoint& s) {
 }  // namespace
 
 void note_poll(Warp& w) {
-  if (w.recorder == nullptr) return;
+  if (w.recorder == nullptr && !w.launch->only_polls) return;
   SpinPoint& s = w.spin;
   if (s.known && s.pc != w.pc && ++s.others < kPollsOfLoop) return;
   if (s.known && stands_again(w, s)) {
+    s.others = 0;
+    s.stood = true;
+    if (w.recorder == nullptr) return;
     drop_first_round(w, s);
     w.events.resize(s.events);
     w.addresses.resize(s.addresses);
     ++w.repeated_polls;
-    s.others = 0;
     return;
   }
+  s.went_on = true;
+  if (register_bytes(w) > kMostBytes) return s.forget();
   s.again = s.known && s.pc == w.pc && s.active == w.active && s.events < w.events.size();
   s.events_before = s.events, s.addresses_before = s.addresses;
-  const auto* from = w.registers.data() + w.frames.back().first_register;
-  s.registers.assign(from, from + register_bytes(w));
+  s.registers.assign(w.registers.begin(), w.registers.begin() + static_cast<std::ptrdiff_t>(register_bytes(w)));
   s.pc = w.pc, s.active = w.active, s.others = 0;
-  s.paths = w.paths.size(), s.frames = w.frames.size();
+  s.paths = w.paths, s.frames = w.frames;
   s.events = w.events.size(), s.addresses = w.addresses.size();
   s.known = true;
 }

@@ -16,22 +16,6 @@
 
 namespace atl::ptx::exec {
 
-/// Lanes that run together until one of them reaches `reconverge`, the immediate post-dominator of the branch that
-/// parted them from the lanes below on the stack.
-struct Path {
-  std::uint32_t pc = 0, reconverge = kNone, mask = 0;
-  std::uint32_t members = 0;  ///< not 0: at pc is an instruction that waits for these lanes (exec_meeting.hpp)
-};
-
-struct Frame {
-  const Code* code = nullptr;
-  const CallSite* site = nullptr;    ///< in the caller; null for the kernel
-  std::uint32_t first_path = 0;      ///< suspended paths below are those of its callers
-  std::uint32_t first_register = 0;  ///< byte in Warp::registers
-  std::uint32_t first_local = 0;     ///< byte of local memory
-  std::uint32_t mask = 0;            ///< lanes that called
-};
-
 enum class WarpState : std::uint8_t { ready, at_barrier, at_cluster, at_meeting, done };
 
 struct Range {
@@ -132,6 +116,7 @@ struct Launch {
   std::uint64_t clock = 0;
   bool concurrent = false;   ///< other CTAs run at the same time
   bool short_turns = false;  ///< a turn ends at an access that other CTAs may notice
+  bool only_polls = false;   ///< nothing else was seen for a while: is it the same each time?
   std::uint8_t watched = 0;  ///< Inst::watch of these accesses
   Bytes params;              ///< at an address of its own, aligned
   bool own_memory = false;   ///< instructions may access params or grid_barrier by address

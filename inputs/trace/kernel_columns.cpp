@@ -107,9 +107,13 @@ H5::DSetCreatPropList KernelColumns::chunked(hsize_t elements) const {
   return properties;
 }
 
+void KernelColumns::make_group(H5::H5File& file) {
+  if (!H5Iis_valid(group_.getId())) group_ = trace_groups::create(file, kColumns);
+}
+
 void KernelColumns::create(H5::H5File& file, Column column, hsize_t elements, const hsize_t* most,
                            const H5::DSetCreatPropList& properties) {
-  if (!H5Iis_valid(group_.getId())) group_ = trace_groups::create(file, kColumns);
+  make_group(file);
   const Kind& kind = kKinds[column];
   columns_[column].data =
       group_.createDataSet(kind.name, type_of(kind.bytes), H5::DataSpace(1, &elements, most), properties);
@@ -141,7 +145,7 @@ ContentKey KernelColumns::write_full(H5::H5File& file) {
   return key_;
 }
 
-H5::Group KernelColumns::write_rest(H5::H5File& file) {
+H5::Group KernelColumns::write_rest(H5::H5File& file, std::uint64_t kernel) {
   std::array<hsize_t, kColumns> elements;
   for (unsigned c = 0; c < kColumns; ++c) {
     Written& w = columns_[c];
@@ -155,18 +159,34 @@ H5::Group KernelColumns::write_rest(H5::H5File& file) {
     Written& w = columns_[c];
     const auto column = static_cast<Column>(c);
     if (w.full == 0) {
-      write_compact(file, column, elements[c]);
+      if (!link_to_equal(file, kernel, column, elements[c], w.chunk->bytes)) write_compact(file, column, elements[c]);
       continue;
     }
     const std::unique_ptr<Chunk> chunk = queue_.take_done();
-    if (w.full == 1)
-      write_whole(file, *chunk, elements[c]);
-    else
+    if (w.full > 1)
       write(file, *chunk, elements[c]);
+    else if (!link_to_equal(file, kernel, column, elements[c], chunk->packed))
+      write_whole(file, *chunk, elements[c]);
   }
   H5::Group group = group_;
   reset();
   return group;
+}
+
+/// `bytes`: as they would be stored.
+bool KernelColumns::link_to_equal(H5::H5File& file, std::uint64_t kernel, Column column, hsize_t elements,
+                                  const std::vector<std::uint8_t>& bytes) {
+  const std::uint64_t what[] = {column, elements, columns_[column].full};
+  ContentKey content;
+  content.add(what, std::size(what));
+  content.add(bytes.data(), bytes.size());
+  const auto [equal, is_new] = equal_.emplace(content.value(), kernel);
+  if (is_new) return false;
+  make_group(file);
+  const std::string from = kernel_group(equal->second) + "/" + kKinds[column].name;
+  if (H5Lcreate_hard(file.getId(), from.c_str(), group_.getId(), kKinds[column].name, H5P_DEFAULT, H5P_DEFAULT) < 0)
+    throw H5::DataSetIException("H5Lcreate_hard", "cannot share " + from);
+  return true;
 }
 
 /// A column that will not grow needs no index of its chunks, and a few bytes no chunk: they lie in the object header, which

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "inputs/trace/chunk_queue.hpp"
 #include "inputs/trace/content_key.hpp"
@@ -12,7 +14,9 @@
 namespace atl {
 
 /// The columns of the kernel that is being written. Values are collected to chunks, which any thread compresses
-/// (ChunkQueue); one thread gives them to the file as they are, in the order in which they became full.
+/// (ChunkQueue); one thread gives them to the file as they are, in the order in which they became full. A column of one
+/// chunk at most that an earlier kernel has, too, is the same dataset under another name: launches of one kernel often
+/// differ by their addresses alone.
 class KernelColumns {
  public:
   enum Column : unsigned {
@@ -50,8 +54,9 @@ class KernelColumns {
   void write_due(H5::H5File& file);
   /// Gives the file all chunks that are full, and returns a key of the columns. The kernel gets no more.
   ContentKey write_full(H5::H5File& file);
-  /// The rest. Then the columns are those of the next kernel, whose group is another.
-  H5::Group write_rest(H5::H5File& file);
+  /// The rest. Then the columns are those of the next kernel, whose group is another. `kernel`: the number by which the
+  /// caller names the group.
+  H5::Group write_rest(H5::H5File& file, std::uint64_t kernel);
   /// Forgets the kernel; what the file has of it is dropped.
   void drop();
 
@@ -65,10 +70,13 @@ class KernelColumns {
   void append_bytes(Column column, const std::uint8_t* bytes, std::size_t count);
   void push(Column column);
   H5::DSetCreatPropList chunked(hsize_t elements) const;
+  void make_group(H5::H5File& file);
   void create(H5::H5File& file, Column column, hsize_t elements, const hsize_t* most,
               const H5::DSetCreatPropList& properties);
   void write(H5::H5File& file, const Chunk& chunk, hsize_t elements);
   void write_whole(H5::H5File& file, const Chunk& chunk, hsize_t elements);
+  bool link_to_equal(H5::H5File& file, std::uint64_t kernel, Column column, hsize_t elements,
+                     const std::vector<std::uint8_t>& bytes);
   void write_compact(H5::H5File& file, Column column, hsize_t elements);
   void reset();
 
@@ -77,6 +85,7 @@ class KernelColumns {
   std::array<Written, kColumns> columns_;
   H5::Group group_;
   ContentKey key_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> equal_;  // content of a column -> first kernel with it
 };
 
 }  // namespace atl

@@ -259,7 +259,7 @@ void TraceWriter::Impl::end_kernel(bool sample) {
 }
 
 void TraceWriter::Impl::write_kernel(bool whole) {
-  H5::Group group = columns.write_rest(file);
+  H5::Group group = columns.write_rest(file, kernels);
   put(group, "name", info.name);
   if (!incomplete.empty()) put(group, "incomplete", incomplete);
   if (!whole) {

@@ -395,7 +395,7 @@ class Beside(OneProgram):
             self.assertEqual((outcome.code, outcome.out), (3, "launched\n"), outcome)
             self.assertIn("kernel _Z5awaitPViPi, block (0, 0, 0)", outcome.err)
             self.assertIn("polls memory that nobody changes any more", outcome.err)
-            self.assertIn("of 2 blocks, numbers 0 1 wait", outcome.err)
+            self.assertIn("blocks 0, 1 of 2 wait", outcome.err)
 
     def test_a_kernel_that_still_waits_at_the_end_is_not_in_the_trace_and_those_behind_it_are(self):
         outcome = self.recorded("left", "end\n", 1)

@@ -127,7 +127,7 @@ class Schedule(RecordTest):
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
         self.assertIn("kernel _Z5stuckPi, block (0, 0, 0)", outcome.err)
         self.assertIn("polls memory that nobody changes any more", outcome.err)
-        self.assertIn("of 2 blocks, numbers 0 1 wait", outcome.err)
+        self.assertIn("blocks 0, 1 of 2 wait", outcome.err)
 
 
 # Blocks that meet at grid-wide barriers, and the last one to finish sums up what the others left.

@@ -91,6 +91,7 @@ TEST_CASE("a kernel that waits says so, goes on when something has changed, and 
     Two two(schedule);
     Execution odd = two.play(1, 2);
     REQUIRE(until_it_rests(odd) == State::polls);
+    for (unsigned n = 0; n < 100'000 && !odd.stuck(); ++n) CHECK(odd.turn() != State::moved);
     CHECK(odd.stuck());
     odd.look_again();
     CHECK_FALSE(odd.stuck());

@@ -90,15 +90,61 @@ TEST_CASE("a launch in which nothing but polling goes on ends with kernel, line 
       CHECK(said.find("kernel k, block (0, 0, 0)") != said.npos);
       CHECK(said.find("test.ptx:7") != said.npos);
       CHECK(said.find("polls memory that nobody changes any more") != said.npos);
-      CHECK(said.find("of 3 blocks, numbers 0 1 2 wait") != said.npos);
+      CHECK(said.find("blocks 0, 1, 2 of 3 wait") != said.npos);
     }
 }
 
 TEST_CASE("a lock that is never given back is polling as well; a wait for the clock is none") {
   CHECK(error_of("WAIT: atom.global.cas.b32 %r1,[%rd1],0,1; setp.ne.u32 %p1,%r1,0; @%p1 bra WAIT;", Schedule::long_turns, 1)
-            .find("of 1 blocks, number 0 wait") != std::string::npos);
+            .find("block 0 of 1 waits") != std::string::npos);
   CHECK(error_of("mov.u64 %rd2,%clock64; WAIT: mov.u64 %rd3,%clock64; sub.s64 %rd3,%rd3,%rd2; setp.lt.s64 %p1,%rd3,3000000; "
                  "@%p1 bra WAIT;",
                  Schedule::long_turns, 1)
             .empty());
+}
+
+TEST_CASE("who reads volatile memory for long, and does something else with it each time, does not wait") {
+  // A chain of pointers, a sum, and polls that give up after a while: each of more loads than those of a loop that waits.
+  const std::string count = "add.u32 %r4,%r4,1; setp.lt.u32 %p1,%r4,40000; @%p1 bra NEXT; st.global.u32 [%rd1+4],%r5;";
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved})
+    for (const std::string body :
+         {"mov.u64 %rd2,%rd1; mul.wide.u32 %rd3,%r1,0; NEXT: ld.global.cg.u32 %r5,[%rd2]; and.b32 %r1,%r4,1; mad.wide.u32 "
+          "%rd2,%r1,4,%rd1; ",
+          "NEXT: ld.volatile.global.u32 %r1,[%rd1+12]; add.u32 %r5,%r5,%r1; ",
+          "NEXT: ld.acquire.gpu.global.u32 %r5,[%rd1]; setp.ne.u32 %p1,%r5,0; @%p1 ret; "}) {
+      CAPTURE(body);
+      CHECK(error_of("mov.u32 %r1,0; mov.u32 %r4,0; mov.u32 %r5,0; " + body + count, schedule, 1).empty());
+    }
+}
+
+TEST_CASE("a function that polls for its caller's loop is no wait, unless that loop is one") {
+  Harness h(kHeader + R"(
+.func (.param .b32 out) look(.param .b64 at)
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1,[at]; ld.volatile.global.u32 %r1,[%rd1]; st.param.b32 [out],%r1; ret;
+}
+.visible .entry k(.param .u64 px, .param .u32 rounds)
+{
+  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1,[px]; ld.param.u32 %r4,[rounds]; mov.u32 %r2,0; mov.u32 %r3,0;
+NEXT:
+  { .param .b64 a; .param .b32 o; st.param.b64 [a],%rd1; call (o),look,(a); ld.param.b32 %r1,[o]; }
+  add.u32 %r2,%r2,%r1; setp.ne.u32 %p1,%r4,0; selp.u32 %r5,1,0,%p1; add.u32 %r3,%r3,%r5;
+  setp.lt.u32 %p1,%r3,%r4; @%p1 bra NEXT; setp.eq.u32 %p1,%r4,0; @%p1 bra NEXT;
+  st.global.u32 [%rd1+4],%r3; ret;
+})");
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
+    U32 cell(4);
+    LaunchSpec s = h.spec("k", 1, 32);
+    s.schedule = schedule;
+    h.set(s, h.buffer(cell), std::uint32_t{40'000});
+    execute(s, h.device);
+    CHECK(cell[1] == 40'000);
+    LaunchSpec waits = h.spec("k", 1, 32);
+    waits.schedule = schedule;
+    h.set(waits, h.buffer(cell), std::uint32_t{0});
+    CHECK_THROWS_WITH_AS(execute(waits, h.device), doctest::Contains("polls memory that nobody changes any more"),
+                         ExecutionError);
+  }
 }

@@ -136,6 +136,59 @@ TEST_CASE("kernels with the same content are stored once, and come back each und
   }
 }
 
+TEST_CASE("of launches that differ by their addresses alone, addresses are what another one costs") {
+  const Scratch scratch;
+  std::mt19937_64 random(12);
+  const auto launch_of = [&](unsigned ctas, unsigned ops) {
+    std::vector<CtaProgram> all(ctas);
+    for (CtaProgram& cta : all) {
+      cta.warps = {{0, ops}};
+      for (unsigned i = 0; i < ops; ++i) {
+        Op op;
+        op.wait = static_cast<std::uint32_t>(random()), op.latency = static_cast<std::uint16_t>(random());
+        op.first_access = static_cast<std::uint32_t>(cta.accesses.size()), op.accesses = i % 8 == 0 ? 1 : 0;
+        op.kind = i + 1 == ops ? OpKind::exit : op.accesses != 0 ? OpKind::load : OpKind::compute;
+        if (op.accesses != 0) cta.accesses.push_back(Access::make(random() % (1 << 20) * 128, 0xF));
+        cta.ops.push_back(op);
+      }
+    }
+    return all;
+  };
+  const auto moved = [](unsigned launch, CtaProgram cta) {
+    for (Access& a : cta.accesses) a = Access::make((a.block() * (launch + 1) + launch) * 128, a.sectors());
+    return cta;
+  };
+  // A column lies in its header, or in one chunk, or in several, which are written before it is known that it was there.
+  for (const auto& [ctas, ops] : {std::pair{1u, 20u}, {20u, 300u}, {200u, 300u}}) {
+    const std::vector<CtaProgram> all = launch_of(ctas, ops);
+    const auto write = [&](const std::string& name, unsigned times) {
+      TraceWriter writer(scratch.path(name), {"s", "i"});
+      for (unsigned i = 0; i < times; ++i)
+        for (const bool abandoned : {true, false}) {
+          writer.begin_kernel(info_of(ctas, "k"));
+          for (const CtaProgram& cta : all) writer.add_cta(moved(i, cta));
+          abandoned ? writer.abandon_kernel() : writer.end_kernel();
+          writer.flush();
+        }
+      writer.finish();
+      return std::filesystem::file_size(scratch.path(name));
+    };
+    const auto once = write("once.h5", 1), often = write("often.h5", 9);
+    CAPTURE(once);
+    CAPTURE(often);
+    if (ctas == 1) CHECK((often - once) / 8 < 1200);
+    if (ctas == 20) CHECK((often - once) / 8 < once / 4);
+    TraceWorkload workload(scratch.path("often.h5"));
+    REQUIRE(workload.kernels().size() == 9);
+    CtaProgram cta;
+    for (const unsigned launch : {0u, 1u, 4u, 8u})
+      for (const unsigned number : {0u, ctas - 1}) {
+        workload.load_cta(launch, number, cta);
+        CHECK(same(cta, moved(launch, all[number])));
+      }
+  }
+}
+
 TEST_CASE("random programs with empty warps, empty CTAs and the largest addresses come back unchanged, in any order") {
   const Scratch scratch;
   std::mt19937_64 random(7);
