@@ -17,8 +17,9 @@ constexpr std::uint64_t kLongEpoch = 16, kShortEpoch = 1024, kTimedEpochs = 1000
 constexpr std::uint64_t kKnownPart = 16;
 
 // Who reads memory that could be polled, and is at no time where he was before, may be following pointers, adding up, or
-// counting his polls until he gives up. That it goes on for ever is taken for granted after so much of it.
-constexpr std::uint64_t kUnprovedEpochs = 16, kUnprovedInstructions = std::uint64_t{1} << 28;
+// counting his polls until he gives up. That it goes on for ever is taken for granted after so many instructions of the
+// launch, and of each warp.
+constexpr std::uint64_t kUnprovedEpochs = 16, kUnproved = std::uint64_t{1} << 25, kUnprovedEach = std::uint64_t{1} << 18;
 
 }  // namespace
 
@@ -34,19 +35,20 @@ void PollWatch::look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t
   polls_ = idle_ > 1;  // in the first round, what went before does not count
   timed_ = false;
   bool same = true;
-  std::uint64_t executed = 0;
+  std::uint64_t executed = 0, warps = 0;
   for (const auto& cta : live)
     for (const auto& w : cta->warps) {
       if (w->state == WarpState::ready) polls_ &= w->polled, same &= w->spin.stood && !w->spin.went_on;
       timed_ |= w->timed;
       executed += w->executed;
+      if (w->state == WarpState::ready) ++warps;
       w->polled = w->timed = w->spin.stood = w->spin.went_on = false;
     }
   if (idle_ == 1) before_ = executed;
   waits_ = polls_ && (!timed_ || known_ || idle_ >= epoch * kTimedPatience);
   proved_ = polls_ && same && !timed_;
   stuck_ = proved_ || (polls_ && idle_ >= epoch * (timed_ ? kTimedEpochs : kUnprovedEpochs) &&
-                       (timed_ || executed >= before_ + kUnprovedInstructions));
+                       (timed_ || executed >= before_ + std::max(kUnproved, warps * kUnprovedEach)));
 }
 
 Scheduler::Scheduler(Launch& launch) : launch_(launch) {
