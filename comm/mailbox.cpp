@@ -11,28 +11,35 @@
 
 namespace atl {
 
+namespace {
+void require_lookahead(LpId source, Cycle arrival, Cycle now) {
+  if (arrival < now) [[unlikely]]
+    throw SimulationError(
+        fmt::format("a message from process {} arrives at cycle {}, before the window that starts at {}: "
+                    "its edge's latency is smaller than promised",
+                    source, arrival, now));
+}
+}  // namespace
+
+void Mailbox::put(LpId source, const Message& message, Cycle now) {
+  require_lookahead(source, message.arrival, now);
+  const Cycle index = message.arrival / window_;
+  ATOLL_ASSERT(index >= current_ && message.source == source);
+  near(index) ? slot(index).place(source, message) : far_.data.push_back(message);
+  ++kept_;
+}
+
+void Mailbox::put(LpId source, ControlMessage&& message, Cycle now) {
+  require_lookahead(source, message.arrival, now);
+  const Cycle index = message.arrival / window_;
+  ATOLL_ASSERT(index >= current_ && message.source == source);
+  near(index) ? slots_[index % kSlots].place(source, std::move(message)) : far_.control.push_back(std::move(message));
+  ++kept_;
+}
+
 void Mailbox::put(LpId source, Mail& mail, Cycle now) {
-  const auto check = [&](Cycle arrival) {
-    if (arrival < now) {
-      throw SimulationError(
-          fmt::format("a message from process {} arrives at cycle {}, before the window that starts at {}: "
-                      "its edge's latency is smaller than promised",
-                      source, arrival, now));
-    }
-  };
-  for (const Message& m : mail.data) {
-    check(m.arrival);
-    const Cycle index = m.arrival / window_;
-    ATOLL_ASSERT(index >= current_ && m.source == source);
-    near(index) ? slot(index).place(source, m) : far_.data.push_back(m);
-  }
-  for (ControlMessage& c : mail.control) {
-    check(c.arrival);
-    const Cycle index = c.arrival / window_;
-    ATOLL_ASSERT(index >= current_ && c.source == source);
-    near(index) ? slots_[index % kSlots].place(source, std::move(c)) : far_.control.push_back(std::move(c));
-  }
-  kept_ += mail.data.size() + mail.control.size();
+  for (const Message& m : mail.data) put(source, m, now);
+  for (ControlMessage& c : mail.control) put(source, std::move(c), now);
   mail.clear();
 }
 

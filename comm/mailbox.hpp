@@ -27,6 +27,8 @@ class Mailbox {
 
   /// Takes over the messages of one source and leaves `mail` empty. Throws SimulationError if one lies before `now`.
   void put(LpId source, Mail& mail, Cycle now);
+  void put(LpId source, const Message& message, Cycle now);
+  void put(LpId source, ControlMessage&& message, Cycle now);
   /// Hands over what arrives in window `index`; call for ascending indices. Source by source in ascending order: calls
   /// data(messages) one or several times, then control(message) for each.
   template <class Data, class Control> void take(Cycle index, Data&& data, Control&& control) {

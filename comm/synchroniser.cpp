@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;  // read twice per batch: 50 ns of a wi
 
 Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
                            const std::vector<std::vector<Edge>>& edges)
-    : transport_(transport), plan_(plan_batches(rank_of, edges)), local_index_(rank_of.size(), -1) {
+    : transport_(transport), plan_(plan_batches(rank_of, edges)), local_index_(rank_of.size(), -1), away_(rank_of.size()) {
   window_ = kNever;
   for (std::size_t from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {
@@ -78,19 +78,28 @@ void Synchroniser::deliver(Local& l, Cycle index) {
       [&](const ControlMessage& message) { l.process->receive(message); });
 }
 
-/// Moves what a process sent to the mailbox of a local one, or into the batch of the group where the receiver lives.
+/// Moves what a process sent to the mailboxes of local ones, and into the batches of the groups where other receivers live.
 void Synchroniser::collect(Group& g, Local& l, Cycle boundary) {
-  for (Edge& e : l.process->edges()) {
-    if (e.outbox.empty()) continue;
-    if (local_index_[e.to] >= 0) {
-      box(e.to).put(l.process->id(), e.outbox, boundary);
-    } else {
-      Pair& pair =
-          *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[e.to]; });
-      encode(e.outbox, l.process->id(), e.to, pair.send);
-      e.outbox.clear();
-    }
+  const LpId from = l.process->id();
+  Outbox& sent = l.process->outbox();
+  const auto away = [&](LpId to) -> Mail& {
+    Mail& mail = away_[to];
+    if (mail.empty()) away_to_.push_back(to);
+    return mail;
+  };
+  for (const auto& [to, message] : sent.data)
+    local_index_[to] >= 0 ? box(to).put(from, message, boundary) : away(to).data.push_back(message);
+  for (auto& [to, message] : sent.control) {
+    local_index_[to] >= 0 ? box(to).put(from, std::move(message), boundary) : away(to).control.push_back(std::move(message));
   }
+  sent.data.clear(), sent.control.clear();
+  sent_.swap(sent.data);
+  for (const LpId to : away_to_) {
+    Pair& pair = *std::find_if(g.pairs.begin(), g.pairs.end(), [&](const Pair& p) { return p.there == plan_.group[to]; });
+    encode(away_[to], from, to, pair.send);
+    away_[to].clear();
+  }
+  away_to_.clear();
 }
 
 void Synchroniser::send_batches(Group& g, Cycle boundary, bool all) {
@@ -152,6 +161,7 @@ void Synchroniser::run_window(Cycle index, Cycle end, bool all, std::exception_p
         for (std::size_t i = 0; i < g.members.size(); ++i) {
           // To and fro: what ran last in one window runs first in the next, while the host's caches hold its state.
           Local& l = *g.members[index % 2 == 0 ? i : g.members.size() - 1 - i];
+          if (l.process->outbox().data.empty()) l.process->outbox().data.swap(sent_);
           deliver(l, index);
           l.process->run_until(end);
           collect(g, l, end);

@@ -90,8 +90,11 @@ class Synchroniser {
   BatchPlan plan_;
   Mailbox::Spare spare_;
   std::vector<Local> local_;
-  std::vector<int> local_index_;  ///< [lp], -1 if elsewhere
-  std::vector<Group> groups_;     ///< in the order of running
+  std::vector<int> local_index_;             ///< [lp], -1 if elsewhere
+  std::vector<Group> groups_;                ///< in the order of running
+  std::vector<Outbox::Sent<Message>> sent_;  ///< memory that the process before has used, which the host's caches still hold
+  std::vector<Mail> away_;                   ///< [lp] of the process that is being collected, to processes of other ranks
+  std::vector<LpId> away_to_;                ///< those that have some
   std::string batch_;
   Mail scratch_;
   Cycle window_ = 1;

@@ -38,16 +38,20 @@ StaticPlacement::StaticPlacement(const SystemConfig& config)
 }
 
 void PageHomeCache::insert(PageAddr page, std::uint8_t home) {
-  if (const std::uint8_t known = find(page); known != kUnknownHome) {
-    if (known == home) return;
+  std::size_t i = slot_of(page);
+  if (slots_[i] == 0) {
+    if (2 * (blocks() + 1) > slots_.size()) grow(), i = slot_of(page);
+    if (blocks() >> kPlaceBits != 0)
+      throw SimulationError("the run uses more than 2^24 blocks of 4096 pages: take larger pages");
+    slots_[i] = key(page) << kPlaceBits | blocks();
+    homes_.resize(homes_.size() + kPages, kUnknownHome);
+  }
+  std::uint8_t& known = homes_[place(slots_[i], page)];
+  if (known == home) return;
+  if (known != kUnknownHome)
     throw SimulationError("page " + std::to_string(page.value) + " is bound to chip " + std::to_string(known) +
                           " and cannot move to chip " + std::to_string(home));
-  }
-  if (2 * (size_ + 1) > slots_.size()) grow();
-  const std::uint64_t key = page.value + 1;
-  std::size_t i = start(key);
-  while (slots_[i]) i = (i + 1) & (slots_.size() - 1);
-  slots_[i] = key << 8 | home;
+  known = home;
   ++size_;
 }
 
@@ -55,12 +59,20 @@ void PageHomeCache::grow() {
   std::vector<std::uint64_t> old(2 * slots_.size());
   old.swap(slots_);
   --shift_;
-  for (const std::uint64_t slot : old) {
-    if (!slot) continue;
-    std::size_t i = start(slot >> 8);
-    while (slots_[i]) i = (i + 1) & (slots_.size() - 1);
-    slots_[i] = slot;
-  }
+  for (const std::uint64_t slot : old)
+    if (slot != 0) slots_[slot_of({((slot >> kPlaceBits) - 1) << kPageBits})] = slot;
+}
+
+void PageHomeCache::check_state() const {
+  require_state(slots_.size() >= kInitial && std::has_single_bit(slots_.size()) && homes_.size() % kPages == 0 &&
+                2 * blocks() <= slots_.size() && shift_ == 64 - static_cast<unsigned>(std::countr_zero(slots_.size())));
+  std::vector<std::uint64_t> places;
+  for (const std::uint64_t slot : slots_)
+    if (slot != 0) places.push_back(slot & ((std::uint64_t{1} << kPlaceBits) - 1));
+  require_places(places, blocks());
+  const auto known = [](std::uint8_t home) { return home != kUnknownHome; };
+  require_state(places.size() == blocks() &&
+                size_ == static_cast<std::size_t>(std::count_if(homes_.begin(), homes_.end(), known)));
 }
 
 FirstTouch::FirstTouch(const SystemConfig& config) {

@@ -32,50 +32,63 @@ class StaticPlacement {
   FastDiv chunk_, chips_;
 };
 
-/// A chip's copy of the page homes it has learnt. Open addressing with linear probing in one flat array of 8-byte
-/// entries, at most half full, since every access of the chip passes here. Bindings are permanent: nothing is erased.
+/// A chip's copy of the page homes it has learnt: a byte for each page in blocks of pages that follow each other, as a page
+/// table has them, and the blocks by open addressing. Every access of the chip passes here, at a random page, so that the
+/// whole should be small. Bindings are permanent: nothing is erased.
 class PageHomeCache {
  public:
   PageHomeCache() : slots_(kInitial), shift_(64 - kInitialBits) {}
 
   /// Home of the page, or kUnknownHome.
   std::uint8_t find(PageAddr page) const {
-    const std::uint64_t key = page.value + 1;
-    for (std::size_t i = start(key);; i = (i + 1) & (slots_.size() - 1)) {
-      const std::uint64_t slot = slots_[i];
-      if (slot >> 8 == key) return static_cast<std::uint8_t>(slot);
-      if (slot == 0) return kUnknownHome;
-    }
+    const std::uint64_t slot = slots_[slot_of(page)];
+    return slot == 0 ? kUnknownHome : homes_[place(slot, page)];
   }
 
-  void prefetch(PageAddr page) const { prefetch_address(&slots_[start(page.value + 1)]); }
+  void prefetch(PageAddr page) const {
+    if (const std::uint64_t slot = slots_[slot_of(page)]; slot != 0) prefetch_address(&homes_[place(slot, page)]);
+  }
 
   /// Learns a home; throws SimulationError when the page is already known to live elsewhere.
   void insert(PageAddr page, std::uint8_t home);
   std::size_t size() const { return size_; }
 
-  void check_state() const {
-    std::size_t found = 0;
-    for (const std::uint64_t slot : slots_) found += slot != 0;
-    require_state(slots_.size() >= kInitial && std::has_single_bit(slots_.size()) && found == size_ &&
-                  2 * size_ <= slots_.size() && shift_ == 64 - static_cast<unsigned>(std::countr_zero(slots_.size())));
-  }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, size_, shift_); }
+  void check_state() const;
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, homes_, size_, shift_); }
 
   /// Calls f(page, home) for every binding, in no particular order.
   template <class F> void for_each(F&& f) const {
-    for (const std::uint64_t slot : slots_)
-      if (slot) f(PageAddr{(slot >> 8) - 1}, static_cast<std::uint8_t>(slot));
+    for (const std::uint64_t slot : slots_) {
+      if (slot == 0) continue;
+      const std::uint64_t first = ((slot >> kPlaceBits) - 1) << kPageBits;
+      for (std::uint64_t i = 0; i < kPages; ++i)
+        if (const std::uint8_t home = homes_[place(slot, {i})]; home != kUnknownHome) f(PageAddr{first + i}, home);
+    }
   }
 
  private:
-  static constexpr unsigned kInitialBits = 10;
-  static constexpr std::size_t kInitial = 1u << kInitialBits;
+  static constexpr unsigned kPageBits = 12;  ///< pages of a block
+  static constexpr std::size_t kPages = std::size_t{1} << kPageBits;
+  static constexpr unsigned kPlaceBits = 24;  ///< blocks: 2^36 pages
+  static constexpr unsigned kInitialBits = 7;
+  static constexpr std::size_t kInitial = std::size_t{1} << kInitialBits;
+  static std::uint64_t key(PageAddr page) { return (page.value >> kPageBits) + 1; }
   std::size_t start(std::uint64_t key) const { return key * 0x9E3779B97F4A7C15ull >> shift_; }
+  /// Of the page's block, or the empty one where it belongs.
+  std::size_t slot_of(PageAddr page) const {
+    std::size_t i = start(key(page));
+    while (slots_[i] != 0 && slots_[i] >> kPlaceBits != key(page)) i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+  static std::size_t place(std::uint64_t slot, PageAddr page) {
+    return (slot & ((std::uint64_t{1} << kPlaceBits) - 1)) << kPageBits | (page.value & (kPages - 1));
+  }
+  std::size_t blocks() const { return homes_.size() >> kPageBits; }
   void grow();
 
-  std::vector<std::uint64_t> slots_;  ///< (page + 1) << 8 | home; 0 is empty
-  std::size_t size_ = 0;
+  std::vector<std::uint64_t> slots_;  ///< (block + 1) << kPlaceBits | its place; 0 is empty; at most half are taken
+  std::vector<std::uint8_t> homes_;   ///< [place][page of the block]
+  std::size_t size_ = 0;              ///< pages with a home
   unsigned shift_;
 };
 

@@ -13,7 +13,8 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
       uncore_(threads.count > 1 && can_halve(machine) ? std::make_optional<Context>(Context{machine, c_.chip})
                                                       : std::nullopt),
       workload_(&workload),
-      links_(c_, this->edges()),
+      hints_lanes_(machine.config.chips > 8),
+      links_(c_, outbox()),
       requests_(c_, links_.directions()),
       responses_(uncore()),
       cluster_(c_, requests_),
@@ -27,7 +28,7 @@ Chip::Chip(const Machine& machine, LpId id, std::vector<Edge> edges, Workload& w
   const std::uint32_t slices = config.llc.slices + config.l2.slices;
   slices_.reserve(slices);
   for (std::uint32_t i = 0; i < slices; ++i)
-    slices_.emplace_back(uncore(), static_cast<std::uint16_t>(i), links_.directions());
+    slices_.emplace_back(uncore(), slice_packets_, static_cast<std::uint16_t>(i), links_.directions());
   for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels_.emplace_back(uncore(), i);
   cluster_.connect(sms_);
   requests_.connect(slices_, links_);
@@ -82,11 +83,16 @@ void Chip::prefetch(const Event& e) const {
       if (e.sub == 0) cluster_.prefetch(e.index, e.packet.line);
       return sms_[e.index].prefetch(e.packet);
     case EventKind::slice_arrive:
+      if (hints_lanes_ && e.sub == LlcSlice::kFromLinks) slices_[e.index].prefetch_answer(e.packet);
       return slices_[e.index].prefetch(e.packet);
     case EventKind::dram_done:
       return slices_[e.packet.slice].prefetch(e.packet);
     case EventKind::cluster_table:
       return cluster_.prefetch(e.packet.sm, e.packet.line);
+    case EventKind::egress_arrive:
+    case EventKind::ingress_arrive:
+      if (hints_lanes_) links_.prefetch(e.index);
+      return;
     default:
       return;
   }

@@ -71,7 +71,7 @@ class Chip final : public LogicalProcess {
   /// What is to be handed over to the chip that was loaded.
   void check(const std::vector<Mail>& mail) const;
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slices_, channels_);
+    state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slice_packets_, slices_, channels_);
     if (agent_) state(a, *agent_);
     state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
           finished_, to_run_);
@@ -168,15 +168,18 @@ class Chip final : public LogicalProcess {
     cluster_.for_each_wait(f);
   }
   template <class Body> void tell_controller(ControlKind kind, const Body& body) {
-    for (Edge& e : edges()) {
-      if (e.to != c_.machine.config.chips) continue;
-      e.outbox.control.push_back({c_.now() + e.latency, id(), static_cast<std::uint32_t>(kind), pack(body)});
+    const auto number = static_cast<std::uint32_t>(kind);
+    for (const Edge& e : edges()) {
+      if (e.to == c_.machine.config.chips)
+        outbox().control.push_back({e.to, {c_.now() + e.latency, id(), number, pack(body)}});
     }
   }
 
   Context c_;
   std::optional<Context> uncore_;  ///< of a chip that two threads run; c_ is the cores' then
   Workload* workload_;
+  /// With few chips lanes and channels stay in the host's caches, and hints for them cost more than they give.
+  const bool hints_lanes_;
   Digest digest_;
   std::uint64_t uncounted_ = 0;  ///< events that an observer needed (kHitsOnly); it is not there in a run with checkpoints
   Links links_;
@@ -184,6 +187,7 @@ class Chip final : public LogicalProcess {
   ResponseNetwork responses_;
   ClusterSharing cluster_;
   std::vector<Sm> sms_;
+  PacketQueues slice_packets_;    ///< that leave them
   std::vector<LlcSlice> slices_;  ///< of the LLC, and behind them those of an L2
   std::vector<DramChannel> channels_;
   std::optional<HomeAgent> agent_;

@@ -157,11 +157,14 @@ void Mmu::check(const StateCheck& s) const {
 
 void RequestNetwork::check(StateCheck& s) const {
   mmu_.check(s);
+  packets_.check([&](auto&& see) {
+    for (const OutPort& p : port_) p.for_each_queue(see);
+  });
   std::size_t resuming = 0;
   for (std::uint32_t port = 0; port < port_.size(); ++port) {
     port_[port].check(s, [&](const Packet& p) { s.request(p); });
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-      s.expects(WaiterKind::request_port, lane, port, port_[port].lanes[lane].waiting);
+      s.expects(WaiterKind::request_port, lane, port, port_[port].waits(lane));
       const Fifo<Packet>& queue = resumed_[port * lanes_ + lane];
       queue.for_each([&](const Packet& p) {
         s.request(p);
@@ -196,19 +199,22 @@ void ResponseNetwork::check(StateCheck& s, const std::vector<std::uint32_t>& cro
 }
 
 void Links::check(StateCheck& s) const {
+  packets_.check([&](auto&& see) {
+    for (const ChannelState& channel : state_) see(channel.out), see(channel.through), see(channel.in);
+  });
   for (std::uint32_t i = 0; i < state_.size(); ++i) {
     const ChannelState& channel = state_[i];
     s.line_of(channel.out_gate);
-    channel.out.for_each([&](const Packet& p) { s.packet(p); });
-    channel.in.for_each([&](const Packet& p) { s.packet(p), require_state(p.destination() == c_.chip); });
-    channel.through.for_each([&](const Passing& p) {
-      s.packet(p.packet);
-      require_state(p.arrived_on < state_.size());
-    });
+    packets_.for_each(channel.out, [&](const Packet& p) { s.packet(p); });
+    packets_.for_each(channel.in, [&](const Packet& p) { s.packet(p), require_state(p.destination() == c_.chip); });
+    packets_.for_each(channel.through, [&](const Packet& p) { s.packet(p); });
+    packets_.for_each_note(channel.through, [&](std::uint32_t arrived_on) { require_state(arrived_on < state_.size()); });
     require_state(!channel.in.empty() || (!channel.waiting && !channel.granted));
     s.expects(WaiterKind::ingress, 0, i, channel.waiting);
+    require_state(port_[topology_.channels()[i].port].can_send.has(place_of(i)) == can_send(channel));
+    require_state((freed_[i / 64] >> i % 64 & 1) == (channel.freed != 0));
   }
-  for (const Port& p : port_) require_state(p.next < p.channels.size() && p.next_in < p.channels.size());
+  for (const Port& p : port_) require_state(p.next < channels_per_port_ && p.next_in < channels_per_port_);
 }
 
 void Links::check(const StateCheck& s, const Message& m) const {
@@ -242,9 +248,9 @@ void LlcSlice::check(StateCheck& s) const {
   out_.check(s, [&](const Packet& p) { s.response(p), require_state(p.source == c_.chip || out_.lanes.size() > 1); });
   write_.check(s, [&](const Packet& p) { l2_ ? s.request(p) : s.below(p); });
   for (std::uint32_t lane = 0; lane < out_.lanes.size(); ++lane)
-    s.expects(WaiterKind::slice_out, lane, id_, out_.lanes[lane].waiting);
+    s.expects(WaiterKind::slice_out, lane, id_, out_.waits(lane));
   for (std::uint32_t lane = 0; lane < write_.lanes.size(); ++lane)
-    s.expects(WaiterKind::slice_write, lane, id_, write_.lanes[lane].waiting);
+    s.expects(WaiterKind::slice_write, lane, id_, write_.waits(lane));
   require_state(turn_ < 2 && flush_ <= Flush::settle && (flush_next_ == kNotFlushing || flush_next_ <= tags_.entries()));
 }
 
@@ -386,6 +392,9 @@ void Chip::check_state_at(Cycle boundary) {
   });
   for (std::size_t i = 0; i < sms_.size(); ++i) sms_[i].check(s, ready[i], free_slots_[i]);
   cluster_.check(s), requests_.check(s), responses_.check(s, crossing, arriving), links_.check(s);
+  slice_packets_.check([&](auto&& see) {
+    for (const LlcSlice& slice : slices_) slice.for_each_queue(see);
+  });
   for (const LlcSlice& slice : slices_) slice.check(s);
   for (const DramChannel& channel : channels_) channel.check(s);
   if (agent_) agent_->check(s);

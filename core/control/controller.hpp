@@ -108,10 +108,10 @@ class Controller final : public LogicalProcess {
   void take_step(const ModeStep& step);
   void on_flushed();
   template <class Body> void tell(LpId chip, Cycle arrival, ControlKind kind, const Body& body) {
-    for (Edge& e : edges()) {
+    const auto number = static_cast<std::uint32_t>(kind);
+    for (const Edge& e : edges()) {
       if (e.to == chip)
-        e.outbox.control.push_back(
-            {std::max(arrival, queue_.now() + e.latency), id(), static_cast<std::uint32_t>(kind), pack(body)});
+        outbox().control.push_back({chip, {std::max(arrival, queue_.now() + e.latency), id(), number, pack(body)}});
     }
   }
 

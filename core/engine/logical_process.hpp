@@ -13,7 +13,17 @@ namespace atl {
 struct Edge {
   LpId to = 0;
   Cycle latency = 1;
-  Mail outbox{};
+};
+
+/// What a process has sent in a window, whoever it is for, in the order of sending: with links between all, each of 64 chips
+/// sends to each other one, and few messages each.
+struct Outbox {
+  template <class T> struct Sent {
+    LpId to;
+    T message;
+  };
+  std::vector<Sent<Message>> data;
+  std::vector<Sent<ControlMessage>> control;
 };
 
 /// A part of the simulated machine that owns its state and its events and meets the others only through messages.
@@ -26,15 +36,16 @@ class LogicalProcess {
   LogicalProcess& operator=(const LogicalProcess&) = delete;
 
   LpId id() const { return id_; }
-  std::vector<Edge>& edges() { return edges_; }
   const std::vector<Edge>& edges() const { return edges_; }
+  /// To processes that an edge leads to.
+  Outbox& outbox() { return outbox_; }
 
   /// Messages from one source whose arrival lies in the window about to run, in the order of sending. Called for the
   /// sources in ascending order.
   virtual void receive(std::span<const Message> messages) = 0;
   virtual void receive(const ControlMessage& message) = 0;
 
-  /// Handles every event before `end`. Messages go to the edges' outboxes.
+  /// Handles every event before `end`. Messages go to the outbox.
   virtual void run_until(Cycle end) = 0;
   /// Cycle of the earliest pending event, kNever if idle.
   virtual Cycle next_event() const = 0;
@@ -44,6 +55,7 @@ class LogicalProcess {
  private:
   LpId id_;
   std::vector<Edge> edges_;
+  Outbox outbox_;
 };
 
 }  // namespace atl

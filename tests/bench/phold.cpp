@@ -52,7 +52,8 @@ class Process final : public LogicalProcess {
       const Event next{(r >> 8) % kComponents, e.visits + 1, {e.load[0] + now, e.load[1], e.load[2]}};
       const Cycle delay = 1 + (r >> 20) % (2 * kLookahead);
       if (!edges().empty() && (r & 0xFF) * 100 < remote_ * 256) {
-        edges()[(r >> 18) % edges().size()].outbox.data.push_back(Message::make(now + kLookahead + delay, id(), 0, next));
+        outbox().data.push_back(
+            {edges()[(r >> 18) % edges().size()].to, Message::make(now + kLookahead + delay, id(), 0, next)});
       } else {
         queue_.push(now + delay, next);
       }

@@ -36,7 +36,7 @@ class Counted final : public LogicalProcess {
       log_.windows.push_back({index, std::vector<std::uint32_t>(processes_)});
     log_.windows.back().events[id()] = handled;
     log_.events += handled;
-    for (std::size_t e = 0; e < edges().size(); ++e) std::swap(edges()[e].outbox, of_.edges()[e].outbox);
+    std::swap(outbox(), of_.outbox());
   }
 
  private:

@@ -62,13 +62,13 @@ class Player final : public LogicalProcess {
     const Cycle wait = ball.bounces % 10 == 0 && rules_.pause != 0 ? rules_.pause : random() % rules_.longest_wait;
     const auto choice = random() % (edges().size() + 1);
     if (choice == edges().size()) return queue_.push(at + wait, ball);
-    Edge& edge = edges()[choice];
+    const Edge& edge = edges()[choice];
     const Cycle arrival = id() == rules_.cheat ? at + 1 : at + edge.latency + wait;
     if (random() % 8 == 0 || rules_.freight != 0) {
-      edge.outbox.control.push_back(
-          {arrival, id(), ball.bounces, std::to_string(ball.id) + std::string(random() % 300 + rules_.freight, ' ')});
+      const std::string body = std::to_string(ball.id) + std::string(random() % 300 + rules_.freight, ' ');
+      outbox().control.push_back({edge.to, {arrival, id(), ball.bounces, body}});
     } else {
-      edge.outbox.data.push_back(Message::make(arrival, id(), 0, ball));
+      outbox().data.push_back({edge.to, Message::make(arrival, id(), 0, ball)});
     }
   }
   Rules rules_;

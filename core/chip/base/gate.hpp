@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
-
 #include <utility>
 
 #include "core/chip/base/fifo.hpp"
@@ -19,6 +19,15 @@ struct Waiter {
   std::uint16_t index = 0;
 };
 
+/// A part of the state that may not be there.
+template <class Archive, class T> void carry(Archive& a, std::unique_ptr<T>& part) {
+  bool there = part != nullptr;
+  carry(a, there);
+  if (there && !part) part = std::make_unique<T>();
+  if (!there) part.reset();
+  if (there) carry(a, *part);
+}
+
 /// Credits of one finite queue. Whoever wants to send into it takes a credit first and, if there is none, lines up; a
 /// credit that comes free goes to the first in line, so waiting is fair and no credit is stolen on the way.
 class Gate {
@@ -29,25 +38,31 @@ class Gate {
     --free_;
     return true;
   }
-  void wait(Waiter w) { line_.push(w); }
+  void wait(Waiter w) {
+    if (!line_) line_ = std::make_unique<Fifo<Waiter>>();
+    line_->push(w);
+  }
   /// A slot was freed. Returns who now holds its credit and must be resumed, if anybody waits.
   std::optional<Waiter> release() {
-    if (line_.empty()) {
+    if (nobody_waits()) {
       ATOLL_ASSERT(free_ < capacity_);
       ++free_;
       return std::nullopt;
     }
-    return line_.take();
+    return line_->take();
   }
   std::uint32_t free() const { return free_; }
-  bool full() const { return free_ == capacity_ && line_.empty(); }  ///< all credits are back
-  const Fifo<Waiter>& line() const { return line_; }
-  void check_state() const { require_state(free_ <= capacity_ && (free_ == 0 || line_.empty())); }
+  bool full() const { return free_ == capacity_ && nobody_waits(); }  ///< all credits are back
+  template <class F> void for_each_waiter(F&& f) const {
+    if (line_) line_->for_each(f);
+  }
+  void check_state() const { require_state(free_ <= capacity_ && (free_ == 0 || nobody_waits())); }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, free_, line_); }
 
  private:
+  bool nobody_waits() const { return !line_ || line_->empty(); }
   std::uint32_t capacity_, free_;
-  Fifo<Waiter> line_;
+  std::unique_ptr<Fifo<Waiter>> line_;  ///< from the first wait on: most gates of a chip never have one
 };
 
 }  // namespace atl

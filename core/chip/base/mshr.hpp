@@ -29,7 +29,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
 
   MshrFile() = default;
   MshrFile(std::uint32_t entries, std::uint32_t merges)
-      : merges_(merges), entry_(entries), index_(std::bit_ceil(entries * 2u), kFree), mask_(index_.size() - 1) {
+      : merges_(merges), mask_(std::bit_ceil(entries * 2u) - 1), index_(mask_ + 1, kFree), entry_(entries) {
     for (std::uint32_t i = entries; i-- > 0;) free_.push_back(i);
   }
 
@@ -182,10 +182,10 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   std::size_t slot(LineAddr line) const { return (line.value * 0x9E3779B97F4A7C15ull >> 32) & mask_; }
 
   std::uint32_t merges_ = 1;
+  std::size_t mask_ = 0;
+  std::vector<Index> index_;  ///< entry by hashed line; at most half full
   std::vector<Entry> entry_;
   std::vector<std::uint32_t> free_;
-  std::vector<Index> index_;  ///< entry by hashed line; at most half full
-  std::size_t mask_ = 0;
   std::vector<Node> node_;
   std::vector<std::uint32_t> free_nodes_;
 };

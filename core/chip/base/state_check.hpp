@@ -36,7 +36,7 @@ class StateCheck {
   /// Stands in line for a credit, or holds one and will be resumed.
   void waits(const Waiter& w) { ++book_[{static_cast<std::uint32_t>(w.kind), w.sub, w.index}]; }
   void line_of(const Gate& g) {
-    g.line().for_each([&](const Waiter& w) { waits(w); });
+    g.for_each_waiter([&](const Waiter& w) { waits(w); });
   }
   /// Whether `who` says that he waits.
   void expects(WaiterKind kind, std::uint32_t sub, std::uint32_t index, bool waits) {

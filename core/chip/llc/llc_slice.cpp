@@ -24,7 +24,7 @@ bool asks(const Packet& p) {
 }
 }  // namespace
 
-LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
+LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uint32_t directions)
     : c_(c),
       id_(id),
       l2_(id >= c.machine.llc.slices),
@@ -39,8 +39,8 @@ LlcSlice::LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions)
       home_of_(tags_.entries()),
       mshr_(level_.mshrs + 1, level_.mshr_merges),
       lookup_(level_.lookup_bpc),
-      out_(1 + directions, 1, c.machine.slice_bpc),
-      write_(c.machine.home_directory ? 1 + directions : 1, 1, l2_ ? c.machine.l2_memory_bpc : c.machine.slice_bpc),
+      out_(packets, 1 + directions, 1, c.machine.slice_bpc),
+      write_(packets, c.machine.home_directory ? 1 + directions : 1, 1, l2_ ? c.machine.l2_memory_bpc : c.machine.slice_bpc),
       fill_port_(c.machine.l2_memory_bpc) {
   if (c.machine.full_map) full_map_.emplace();
   if (c.machine.home_directory) home_.emplace(c.machine.config.chips, c.machine.has_l2 ? c.machine.llc.slices : 1);
@@ -305,7 +305,7 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
   if (!hit && !write_room(i = victim(s, p.home)) && !never_waits) return stall(queue);
   if (!response_room(p)) return stall(queue);
   const bool announce = uses_full_map() && full_map_->announces(*this, p, i, hit);
-  if (announce && write_.lanes[0].fifo.size() >= level_.write_buffer) return stall(queue);
+  if (announce && write_.size(0) >= level_.write_buffer) return stall(queue);
   if (!hit) install(i, p.line, p.home);
   if (announce) full_map_->announce_write(*this, p);
   put_written(i, p);
@@ -322,7 +322,7 @@ bool LlcSlice::write(const Packet& p, std::uint32_t queue) {
 /// A private LLC writes through, since any of its slices may be asked for the line next (Adaptive): a copy here is updated,
 /// none is made, and memory takes the data.
 bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
-  if (!response_room(p) || write_.lanes[0].fifo.size() >= c_.machine.config.llc.write_buffer) return stall(queue);
+  if (!response_room(p) || write_.size(0) >= c_.machine.config.llc.write_buffer) return stall(queue);
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;
   if (hit) put_written(i, p);
@@ -339,7 +339,7 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
 /// A write to another chip's line, or through an L2, goes on to its home, which acknowledges it; a copy here is updated,
 /// none is made (MCM-GPU section 5.1 for the L1.5).
 bool LlcSlice::write_through(const Packet& p, std::uint32_t queue) {
-  if (l2_ && !write_.lanes[0].fifo.empty()) return stall(queue);  // behind an atomic, whose line it may be
+  if (l2_ && write_.size(0) != 0) return stall(queue);  // behind an atomic, whose line it may be
   if (!take(gate_below(p), queue)) return false;
   const std::uint32_t i = tags_.find(set(p.line), p.line);
   const bool hit = i != TagArray::kMiss;
@@ -392,7 +392,7 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
 
 /// Atomics execute at the home's LLC. What this L2 has of the line goes there ahead of them, by the same queue.
 bool LlcSlice::pass_atomic(const Packet& p, std::uint32_t queue) {
-  if (write_.lanes[0].fifo.size() >= level_.write_buffer) return stall(queue);
+  if (write_.size(0) >= level_.write_buffer) return stall(queue);
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_lookup(c_, id_, p, LlcOutcome::bypass);
   ++c_.count[Counter::l2_atomics];

@@ -46,7 +46,8 @@ class LlcSlice {
   enum Queue : std::uint32_t { kFromSms, kFromLinks, kFill };
 
   /// `id`: among the slices of the chip, of which an L2's come behind those of the LLC.
-  LlcSlice(Context& c, std::uint16_t id, std::uint32_t directions);
+  /// `packets`: of all slices of the chip.
+  LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uint32_t directions);
   /// `agent`: keeps the chip's home directory, if there is one.
   void connect(std::vector<DramChannel>& channels, Links& links, ResponseNetwork& responses, HomeAgent* agent) {
     channels_ = &channels, links_ = &links, responses_ = &responses;
@@ -73,6 +74,8 @@ class LlcSlice {
 
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
   void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
+  /// Where the answer to an arriving request will queue.
+  void prefetch_answer(const Packet& p) const { out_.prefetch(lane_of(response(p, 0))); }
 
   /// A line of this chip is there, as if it had been read. Between kernels; what it replaces is gone.
   void warm(LineAddr line, std::uint8_t sectors);
@@ -123,6 +126,7 @@ class LlcSlice {
     };
     return idle(in_[0]) && idle(in_[1]) && out_.idle() && write_.idle() && bypassing_ == 0 && invalidations_ == 0;
   }
+  template <class F> void for_each_queue(F&& f) const { out_.for_each_queue(f), write_.for_each_queue(f); }
   template <class F> void for_each_gate(F&& f) {
     for (Input& in : in_) f(in.gate);
     out_.for_each_gate(f), write_.for_each_gate(f);
@@ -182,8 +186,8 @@ class LlcSlice {
   void install(std::uint32_t i, LineAddr line, std::uint8_t home);
 
   Wait wait_below(const Packet& p) const;
-  Wait wait_to_answer(const Lane& lane) const;
-  Wait wait_to_write_back(const Lane& lane) const;
+  Wait wait_to_answer(std::uint32_t lane) const;
+  Wait wait_to_write_back(std::uint32_t lane) const;
 
   bool stall(std::uint32_t queue);
   void return_granted(Input& in);

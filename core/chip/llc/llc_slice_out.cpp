@@ -14,7 +14,7 @@ namespace atl {
 std::uint32_t LlcSlice::lane_of(const Packet& p) const { return p.source == c_.chip ? 0 : links_->lane_for(p); }
 
 bool LlcSlice::response_room(const Packet& request) const {
-  return out_.lanes[lane_of(response(request, 0))].fifo.size() < c_.machine.config.noc.queue_packets;
+  return out_.size(lane_of(response(request, 0))) < c_.machine.config.noc.queue_packets;
 }
 
 void LlcSlice::respond(const Packet& request, std::uint8_t flags) {
@@ -145,7 +145,7 @@ void LlcSlice::answer_l2(const Packet& p, std::uint32_t lane, Cycle depart) {
 // ---- Write-back ----
 
 bool LlcSlice::write_room(std::uint32_t victim) {
-  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.lanes[0].fifo.size() < level_.write_buffer;
+  return !tags_.occupied(victim) || tags_.dirty(victim) == 0 || write_.size(0) < level_.write_buffer;
 }
 
 /// A dirty victim goes to the write-back port.
@@ -312,10 +312,10 @@ std::string LlcSlice::describe_stall() const {
                                                : "");
   }
   if (mshr_.in_use() != 0) text += fmt::format("{}: {} lines missing\n", name, mshr_.in_use());
-  for (const Lane& lane : out_.lanes) {
-    if (lane.waiting)
-      text += fmt::format("{}: {} responses wait for the response crossbar or a link\n", name, lane.fifo.size());
-  }
+  out_.for_each_used([&](std::uint32_t lane) {
+    if (out_.waits(lane))
+      text += fmt::format("{}: {} responses wait for the response crossbar or a link\n", name, out_.size(lane));
+  });
   if (invalidations_ != 0) text += fmt::format("{}: {} invalidations not acknowledged\n", name, invalidations_);
   if (writebacks_ != 0) text += fmt::format("{}: {} write-backs under way\n", name, writebacks_);
   return text;

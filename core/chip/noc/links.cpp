@@ -3,59 +3,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/chip/llc/llc_slice.hpp"
 #include "core/chip/noc/response_network.hpp"
 
 namespace atl {
 
-Links::Links(Context& c, std::vector<Edge>& edges)
+Links::Links(Context& c, Outbox& outbox)
     : c_(c),
       topology_(c.machine.config.link, c.machine.config.chips, c.chip),
-      edges_(edges),
-      edge_of_(c.machine.config.chips + 1),
+      outbox_(outbox),
       state_(topology_.channels().size()),
-      freed_(state_.size()),
+      freed_((state_.size() + 63) / 64),
       port_(topology_.ports()),
       shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
-  for (std::uint32_t e = 0; e < edges.size(); ++e) edge_of_[edges[e].to] = e;
   for (std::uint32_t p = 0; p < port_.size(); ++p) {
     const double link_bpc = c.machine.per_cycle(topology_.bandwidth_gbps(p));
     port_[p].out = Server(link_bpc);
     // A port that several others send to is also the bottleneck of what arrives.
     port_[p].in = Server(shared_ ? link_bpc : c.machine.link_port_bpc);
   }
-  for (std::uint32_t i = 0; i < state_.size(); ++i) {
-    state_[i].out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
-    state_[i].credits = config.link.buffer_packets;
-    auto& channels = port_[topology_.channels()[i].port].channels;
-    channel_index_.push_back(static_cast<std::uint32_t>(channels.size()));
-    channels.push_back(i);
+  for (ChannelState& s : state_) {
+    s.out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
+    s.credits = config.link.buffer_packets;
   }
+  if (!port_.empty()) channels_per_port_ = static_cast<std::uint32_t>(state_.size() / port_.size());
+  ATOLL_ASSERT(channels_per_port_ <= Turns::kMost);
 }
 
 // ---- Leaving ----
 
 void Links::send(std::uint32_t channel, const Packet& p) {
-  state_[channel].out.push(p);
+  packets_.push(state_[channel].out, p);
+  note_turn(channel);
   pump_out(topology_.channels()[channel].port);
 }
 
 void Links::pump_out(std::uint32_t port) {
   Port& p = port_[port];
-  const auto n = static_cast<std::uint32_t>(p.channels.size());
   for (;;) {
-    std::uint32_t chosen = n;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t k = p.next + i < n ? p.next + i : p.next + i - n;
-      const ChannelState& s = state_[p.channels[k]];
-      if ((!s.out.empty() || !s.through.empty()) && s.credits != 0) {
-        chosen = k;
-        break;
-      }
-    }
-    if (chosen == n) return;
+    const std::uint32_t chosen = p.can_send.next(p.next);
+    if (chosen == Turns::kNobody) return;
     if (!p.out.idle(c_.now())) {
       if (!p.out_timed) {
         p.out_timed = true;
@@ -63,35 +53,35 @@ void Links::pump_out(std::uint32_t port) {
       }
       return;
     }
-    p.next = chosen + 1 < n ? chosen + 1 : 0;
-    const std::uint32_t id = p.channels[chosen];
+    p.next = chosen + 1 < channels_per_port_ ? chosen + 1 : 0;
+    const std::uint32_t id = port * channels_per_port_ + chosen;
     const Channel& channel = topology_.channels()[id];
     ChannelState& s = state_[id];
     // Through traffic and the chip's own in turn: lined up behind the chip's many queues, it would starve, fill the
     // buffers behind it, and take the whole ring down.
     const bool through = !s.through.empty() && (s.out.empty() || s.through_next);
     s.through_next = !through;
-    Packet packet;
+    if (through) free_buffer(packets_.note(s.through));
+    const Packet packet = packets_.take(through ? s.through : s.out);
     if (through) {
-      packet = s.through.front().packet;
-      free_buffer(s.through.take().arrived_on);
       c_.count[Counter::link_forwarded] += !packet.has(kRides);
     } else {
-      packet = s.out.take();
       c_.release(s.out_gate);
     }
     --s.credits;
+    p.can_send.set(chosen, can_send(s));
     const std::uint32_t bytes = c_.machine.link_bytes(packet);
     const Cycle arrival = p.out.serve(c_.now(), bytes) + topology_.latency(channel.neighbour);
     c_.count[Counter::link_packets] += !packet.has(kRides);
     c_.count[Counter::link_bytes] += bytes;
     if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
-    outbox(channel.neighbour).data.push_back(Message::make(arrival, c_.chip, channel.at_neighbour, packet));
+    outbox_.data.push_back({channel.neighbour, Message::make(arrival, c_.chip, channel.at_neighbour, packet)});
   }
 }
 
 void Links::on_credits(std::uint32_t channel, std::uint32_t number) {
   state_[channel].credits += number;
+  note_turn(channel);
   pump_out(topology_.channels()[channel].port);
 }
 
@@ -117,16 +107,18 @@ void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
     // slice of that chip goes where that slice will read.
     if (c_.machine.replicates && !is_response(p.kind) && !p.has(kToSlice))
       here.slice = static_cast<std::uint8_t>(c_.role == LlcRole::memory_side ? c_.slice(p) : c_.machine.map.slice(p.line));
-    state_[channel].in.push(here);
+    packets_.push(state_[channel].in, here);
     return pump_in(channel);
   }
   const std::uint32_t onward = channel_for(p, channel);
-  state_[onward].through.push({p, channel});
+  packets_.push(state_[onward].through, p, channel);
+  note_turn(onward);
   pump_out(topology_.channels()[onward].port);
 }
 
 void Links::free_buffer(std::uint32_t channel) {
-  ++freed_[channel];
+  ++state_[channel].freed;
+  freed_[channel / 64] |= std::uint64_t{1} << channel % 64;
   if (credits_timed_) return;
   credits_timed_ = true;
   const Cycle step = c_.machine.config.link.credit_cycles;
@@ -137,8 +129,8 @@ void Links::on_ingress(std::uint32_t port) {
   Port& p = port_[port];
   p.in_timed = false;
   // In turn: each call serves one packet, and with a fixed order the first channel would shut the others out.
-  const auto n = static_cast<std::uint32_t>(p.channels.size());
-  for (std::uint32_t i = 0, k = p.next_in; i < n; ++i, k = k + 1 < n ? k + 1 : 0) pump_in(p.channels[k]);
+  const std::uint32_t n = channels_per_port_;
+  for (std::uint32_t i = 0, k = p.next_in; i < n; ++i, k = k + 1 < n ? k + 1 : 0) pump_in(port * n + k);
 }
 
 void Links::on_credit(std::uint32_t channel) {
@@ -182,7 +174,7 @@ void Links::pump_in(std::uint32_t channel) {
       return;
     }
     if (!s.granted) {
-      Gate* gate = destination_gate(s.in.front());
+      Gate* gate = destination_gate(packets_.front(s.in));
       if (gate != nullptr && !gate->acquire()) {
         gate->wait({WaiterKind::ingress, 0, static_cast<std::uint16_t>(channel)});
         s.waiting = true;
@@ -190,10 +182,11 @@ void Links::pump_in(std::uint32_t channel) {
       }
     }
     s.granted = false;
-    const Packet p = s.in.take();
+    const Packet p = packets_.take(s.in);
     free_buffer(channel);
     hand_on(p, port.in.serve(c_.now(), shared_ ? c_.machine.link_bytes(p) : c_.machine.bytes(p)));
-    port.next_in = channel_index_[channel] + 1 < port.channels.size() ? channel_index_[channel] + 1 : 0;
+    const std::uint32_t place = place_of(channel);
+    port.next_in = place + 1 < channels_per_port_ ? place + 1 : 0;
   }
 }
 
@@ -211,18 +204,19 @@ void Links::hand_on(const Packet& p, Cycle depart) {
 
 void Links::on_send_credits() {
   credits_timed_ = false;
-  for (std::uint32_t i = 0; i < freed_.size(); ++i) {
-    const std::uint32_t freed = std::exchange(freed_[i], 0);
-    if (freed == 0) continue;
-    const Channel& channel = topology_.channels()[i];
-    outbox(channel.neighbour)
-        .data.push_back(Message::make(c_.now() + topology_.latency(channel.neighbour), c_.chip,
-                                      channel.at_neighbour | kCreditPort, freed));
+  for (std::uint32_t w = 0; w < freed_.size(); ++w) {
+    for (std::uint64_t rest = std::exchange(freed_[w], 0); rest != 0; rest &= rest - 1) {
+      const std::uint32_t i = 64 * w + static_cast<std::uint32_t>(std::countr_zero(rest));
+      const Channel& channel = topology_.channels()[i];
+      const Cycle arrival = c_.now() + topology_.latency(channel.neighbour);
+      const std::uint32_t freed = std::exchange(state_[i].freed, 0), port = channel.at_neighbour | kCreditPort;
+      outbox_.data.push_back({channel.neighbour, Message::make(arrival, c_.chip, port, freed)});
+    }
   }
 }
 
 bool Links::credits_home() const {
-  const bool reported = std::all_of(freed_.begin(), freed_.end(), [](std::uint32_t n) { return n == 0; });
+  const bool reported = std::all_of(freed_.begin(), freed_.end(), [](std::uint64_t w) { return w == 0; });
   return reported && std::all_of(state_.begin(), state_.end(), [&](const ChannelState& s) {
            return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() &&
                   s.credits == c_.machine.config.link.buffer_packets;
@@ -236,10 +230,10 @@ std::string Links::describe_stall() const {
     if (s.out.empty() && s.through.empty() && s.in.empty()) continue;
     const Channel& ch = topology_.channels()[i];
     const bool dateline = c_.machine.config.link.topology == Topology::ring && ch.stage == 1;
-    text += fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
-                        ch.neighbour, ch.message_class == 0 ? "requests" : "responses",
-                        dateline ? ", past the dateline" : "", s.out.size(), s.through.size(), s.credits, s.in.size(),
-                        s.waiting ? ", the first waits for a credit" : "");
+    text +=
+        fmt::format("link to chip {} ({}{}): {} packets to send and {} to pass on, {} credits; {} packets received{}\n",
+                    ch.neighbour, ch.message_class == 0 ? "requests" : "responses", dateline ? ", past the dateline" : "",
+                    s.out.size, s.through.size, s.credits, s.in.size, s.waiting ? ", the first waits for a credit" : "");
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/chip/base/census.hpp"
+#include "core/chip/base/turns.hpp"
 #include "core/chip/noc/out_port.hpp"
 #include "core/chip/noc/topology.hpp"
 #include "core/engine/archive.hpp"
@@ -18,13 +19,17 @@ class ResponseNetwork;
 /// link's latency, gathered over `link.credit_cycles`. A port's bandwidth is shared by its channels in turn.
 class Links {
  public:
-  Links(Context& c, std::vector<Edge>& edges);
+  Links(Context& c, Outbox& outbox);
   /// `slices`: all of the chip.
   void connect(std::span<LlcSlice> slices, ResponseNetwork& responses) { slices_ = slices, responses_ = &responses; }
 
   /// Channel by which a packet leaves this chip for its destination.
   std::uint32_t channel_for(const Packet& p, std::uint32_t arrived_on = ChipTopology::kStart) const {
     return topology_.route(p.destination(), p.line.value, is_response(p.kind), arrived_on);
+  }
+  /// What a packet touches that comes to the channel.
+  void prefetch(std::uint32_t channel) const {
+    prefetch_address(&state_[channel]), prefetch_address(&port_[topology_.channels()[channel].port]);
   }
   std::uint32_t directions() const { return topology_.directions(); }
   /// Lane of a crossbar port for a packet that leaves the chip.
@@ -58,7 +63,7 @@ class Links {
     for (ChannelState& s : state_) f(s.out_gate);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, fixed(state_), fixed(freed_), fixed(port_), credits_timed_);
+    state(a, fixed(state_), packets_, fixed(freed_), fixed(port_), credits_timed_);
   }
   void check(StateCheck& s) const;  // state_check.cpp
   /// Of messages that have not been handed over.
@@ -67,32 +72,41 @@ class Links {
   std::uint32_t ports() const { return static_cast<std::uint32_t>(port_.size()); }
 
  private:
-  struct Passing {
-    Packet packet;
-    std::uint32_t arrived_on;
-    template <class Archive> void serialize(Archive& a, unsigned) { state(a, packet, arrived_on); }
-  };
-  struct ChannelState {
-    Fifo<Packet> out;       ///< of this chip
-    Fifo<Passing> through;  ///< of others; each still occupies the buffer it arrived in
-    Fifo<Packet> in;        ///< for this chip
-    bool through_next = true;
+  /// One cache line of the host: with links between all, a chip has two for each other one.
+  struct alignas(64) ChannelState {
     Gate out_gate;
-    std::uint32_t credits = 0;  ///< free buffers at the other end
+    PacketQueues::Queue out;      ///< of this chip
+    PacketQueues::Queue through;  ///< of others, with the channel whose buffer each still occupies
+    PacketQueues::Queue in;       ///< for this chip
+    std::uint32_t credits = 0;    ///< free buffers at the other end
+    std::uint32_t freed = 0;      ///< buffers freed here and not yet reported
+    bool through_next = true;
     bool waiting = false, granted = false;
     template <class Archive> void serialize(Archive& a, unsigned) {
-      state(a, out, through, in, through_next, out_gate, credits, waiting, granted);
+      state(a, out_gate, out, through, in, credits, freed, through_next, waiting, granted);
     }
   };
-  struct Port {
+  static_assert(sizeof(ChannelState) == 64);
+  struct alignas(64) Port {
     Server out, in;
+    Turns can_send;                       ///< channels of it that can_send()
     std::uint32_t next = 0, next_in = 0;  ///< channel to serve first
     bool out_timed = false, in_timed = false;
-    std::vector<std::uint32_t> channels;
-    template <class Archive> void serialize(Archive& a, unsigned) { state(a, out, in, next, next_in, out_timed, in_timed); }
+    template <class Archive> void serialize(Archive& a, unsigned) {
+      state(a, out, in, can_send, next, next_in, out_timed, in_timed);
+    }
   };
 
   void send(std::uint32_t channel, const Packet& p);
+  static bool can_send(const ChannelState& s) { return (!s.out.empty() || !s.through.empty()) && s.credits != 0; }
+  /// Place of a channel among those of its port, which follow each other.
+  std::uint32_t place_of(std::uint32_t channel) const {
+    return channel - topology_.channels()[channel].port * channels_per_port_;
+  }
+  /// After any change of its queues or credits.
+  void note_turn(std::uint32_t channel) {
+    port_[topology_.channels()[channel].port].can_send.set(place_of(channel), can_send(state_[channel]));
+  }
   void pump_out(std::uint32_t port);
   void pump_in(std::uint32_t channel);
   bool to_slice(const Packet& p) const { return is_response(p.kind) && p.has(kToSlice); }
@@ -101,16 +115,15 @@ class Links {
   std::uint32_t slice_for(const Packet& p) const;
   LlcSlice& fetcher(const Packet& p) const;
   void hand_on(const Packet& p, Cycle depart);
-  Mail& outbox(std::uint32_t neighbour) { return edges_[edge_of_[neighbour]].outbox; }
 
   Context& c_;
   ChipTopology topology_;
-  std::vector<Edge>& edges_;
-  std::vector<std::uint32_t> edge_of_;  ///< [chip]
+  Outbox& outbox_;
   std::vector<ChannelState> state_;
-  std::vector<std::uint32_t> freed_;          ///< [channel] buffers freed here, not yet reported: all are looked at together
-  std::vector<std::uint32_t> channel_index_;  ///< [channel] its place in its port
+  PacketQueues packets_;              ///< of all channels
+  std::vector<std::uint64_t> freed_;  ///< channels with buffers that were freed here and not yet reported, one bit each
   std::vector<Port> port_;
+  std::uint32_t channels_per_port_ = 1;
   const bool shared_;  ///< several chips send to a port, behind a switch
   bool credits_timed_ = false;
   std::span<LlcSlice> slices_;

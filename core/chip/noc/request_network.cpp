@@ -8,11 +8,11 @@
 namespace atl {
 
 RequestNetwork::RequestNetwork(Context& c, std::uint32_t directions)
-    : c_(c),
-      mmu_(c),
-      port_(c.machine.cluster_ports, OutPort(1 + directions, c.machine.config.noc.queue_packets, c.machine.cluster_bpc)),
-      lanes_(1 + directions),
-      resumed_(port_.size() * lanes_) {}
+    : c_(c), mmu_(c), lanes_(1 + directions), resumed_(c.machine.cluster_ports * lanes_) {
+  port_.reserve(c.machine.cluster_ports);
+  while (port_.size() < c.machine.cluster_ports)
+    port_.emplace_back(packets_, lanes_, c.machine.config.noc.queue_packets, c.machine.cluster_bpc);
+}
 
 void RequestNetwork::connect(std::span<LlcSlice> slices, Links& links) {
   slices_ = slices.last(c_.machine.front_slices), links_ = &links;
@@ -63,8 +63,7 @@ void RequestNetwork::prefetch(PageAddr page, std::uint8_t home) const {
   if (parked == nullptr) return;
   Packet p = *parked;
   p.home = home;
-  const Lane& lane = port_[port_of(p)].lanes[lane_of(p)];
-  prefetch_address(&lane.gate), prefetch_address(&lane.fifo);
+  prefetch_address(&port_[port_of(p)].lanes[lane_of(p)]);
 }
 
 void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
@@ -117,11 +116,11 @@ void RequestNetwork::pump(std::uint32_t port) {
 std::string RequestNetwork::describe_stall() const {
   std::string text;
   for (std::size_t i = 0; i < port_.size(); ++i) {
-    for (const Lane& lane : port_[i].lanes) {
-      if (!lane.waiting) continue;
-      const Packet& p = lane.fifo.front();
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      if (!port_[i].waits(lane)) continue;
+      const Packet& p = port_[i].front(lane);
       text += fmt::format(
-          "request port {}: {} packets, the first waits for {}\n", i, lane.fifo.size(),
+          "request port {}: {} packets, the first waits for {}\n", i, port_[i].size(lane),
           to_local_slice(p) ? fmt::format("slice {}", p.slice) : fmt::format("the link towards chip {}", p.home));
     }
   }

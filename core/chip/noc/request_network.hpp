@@ -47,7 +47,9 @@ class RequestNetwork {
   template <class F> void for_each_gate(F&& f) {
     for (OutPort& p : port_) p.for_each_gate(f);
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, mmu_, port_, fixed(resumed_), resuming_); }
+  template <class Archive> void serialize(Archive& a, unsigned) {
+    state(a, mmu_, packets_, port_, fixed(resumed_), resuming_);
+  }
   void check(StateCheck& s) const;  // state_check.cpp
   std::uint32_t ports() const { return static_cast<std::uint32_t>(port_.size()); }
   std::uint32_t lanes() const { return lanes_; }
@@ -61,10 +63,11 @@ class RequestNetwork {
   Fifo<Packet>& resumed(std::uint32_t port, std::uint32_t lane) { return resumed_[port * lanes_ + lane]; }
   void pump(std::uint32_t port);
   bool to_local_slice(const Packet& p) const;
-  Wait wait_of(const Lane& lane) const;
+  Wait wait_of(const OutPort& port, std::uint32_t lane) const;
 
   Context& c_;
   Mmu mmu_;
+  PacketQueues packets_;  ///< of all ports
   std::vector<OutPort> port_;
   std::uint32_t lanes_;
   std::vector<Fifo<Packet>> resumed_;  ///< [port][lane] requests whose page has its home now and that wait for a credit

@@ -2,11 +2,10 @@
 
 namespace atl {
 
-ResponseNetwork::ResponseNetwork(Context& c)
-    : c_(c),
-      port_(c.machine.cluster_ports,
-            Port{{}, Gate(c.machine.config.noc.queue_packets + c.machine.response_flight), Server(c.machine.cluster_bpc)}) {
+ResponseNetwork::ResponseNetwork(Context& c) : c_(c), port_(c.machine.cluster_ports) {
   const auto& config = c.machine.config;
+  for (Port& p : port_)
+    p.gate = Gate(config.noc.queue_packets + c.machine.response_flight), p.server = Server(c.machine.cluster_bpc);
   if (config.noc.virtual_channels == 0) return;
   const std::uint32_t window = config.noc.virtual_channels, held = c.machine.router_packets;
   const std::uint32_t ports = c.machine.cluster_ports, routers = config.noc.memory_routers;

@@ -87,30 +87,34 @@ void ClusterSharing::take_census(Census& census) const {
 
 // ---- Crossbars ----
 
-Wait RequestNetwork::wait_of(const Lane& lane) const {
-  if (!lane.waiting || lane.fifo.empty()) return Wait::request;
-  const Packet& p = lane.fifo.front();
+Wait RequestNetwork::wait_of(const OutPort& port, std::uint32_t lane) const {
+  if (!port.waits(lane)) return Wait::request;
+  const Packet& p = port.front(lane);
   return to_local_slice(p) ? slices_[p.slice].wait_of(LlcSlice::kFromSms) : links_->wait_of(links_->channel_for(p));
 }
 
 Wait RequestNetwork::wait_behind(const Gate& gate, std::uint32_t sm) const {
   const std::uint32_t first = sm / c_.machine.config.noc.sms_per_cluster * c_.machine.config.noc.memory_routers;
   for (std::uint32_t i = 0; i < c_.machine.config.noc.memory_routers; ++i)
-    for (const Lane& lane : port_[first + i].lanes)
-      if (&lane.gate == &gate) return wait_of(lane);
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane)
+      if (&port_[first + i].lanes[lane].gate == &gate) return wait_of(port_[first + i], lane);
   return Wait::request;
 }
 
 void RequestNetwork::take_census(Census& census) const {
-  for (std::size_t port = 0; port < port_.size(); ++port) {
-    for (std::size_t l = 0; l < lanes_; ++l) {
-      const Lane& lane = port_[port].lanes[l];
-      const Fifo<Packet>& behind = resumed_[port * lanes_ + l];
-      if (lane.fifo.empty() && behind.empty()) continue;
-      const Wait wait = wait_of(lane);
-      census.queued(Counter::queue_request, lane.fifo.size() + behind.size());
-      for (std::size_t i = 0; i < lane.fifo.size(); ++i) census.packet(lane.fifo.at(i), wait);
-      for (std::size_t i = 0; i < behind.size(); ++i) census.packet(behind.at(i), wait);
+  for (std::uint32_t port = 0; port < port_.size(); ++port) {
+    const OutPort& p = port_[port];
+    p.for_each_used([&](std::uint32_t lane) {
+      const Wait wait = wait_of(p, lane);
+      census.queued(Counter::queue_request, p.size(lane));
+      p.for_each_packet(lane, [&](const Packet& packet) { census.packet(packet, wait); });
+    });
+    for (std::uint32_t lane = 0; resuming_ != 0 && lane < lanes_; ++lane) {
+      const Fifo<Packet>& behind = resumed_[port * lanes_ + lane];
+      if (behind.empty()) continue;
+      const Wait wait = wait_of(p, lane);
+      census.queued(Counter::queue_request, behind.size());
+      behind.for_each([&](const Packet& packet) { census.packet(packet, wait); });
     }
   }
   mmu_.for_each_parked([&](const Packet& p) { census.packet(p, Wait::page_home); });
@@ -138,13 +142,10 @@ Wait LlcSlice::wait_of(std::uint32_t queue) const {
   if (in.fifo.empty() || (in.lined_up == nullptr && !in.stalled)) return l2_ ? Wait::l2 : Wait::slice;
   const Packet& p = in.fifo.front();
   if (in.lined_up != nullptr) return wait_below(p);
-  if (!response_room(p)) {
-    const Lane& lane = out_.lanes[lane_of(response(p, 0))];
-    return wait_to_answer(lane);
-  }
+  if (!response_room(p)) return wait_to_answer(lane_of(response(p, 0)));
   const std::uint32_t room = level_.write_buffer;
-  const bool behind_atomic = l2_ && writes_through(p) && p.kind == PacketKind::write && !write_.lanes[0].fifo.empty();
-  if (write_.lanes[0].fifo.size() >= room || behind_atomic) return wait_to_write_back(write_.lanes[0]);
+  const bool behind_atomic = l2_ && writes_through(p) && p.kind == PacketKind::write && write_.size(0) != 0;
+  if (write_.size(0) >= room || behind_atomic) return wait_to_write_back(0);
   const bool writes = p.kind == PacketKind::write && p.home == c_.chip && p.source == c_.chip;
   if (writes && uses_home_directory() && !home_->invalidation_room(*this)) return Wait::coherence;
   return Wait::llc_mshr;
@@ -156,15 +157,15 @@ Wait LlcSlice::wait_below(const Packet& p) const {
   return l2_ ? other_[c_.machine.map.slice(p.line)].wait_of(kFromSms) : Wait::dram;
 }
 
-Wait LlcSlice::wait_to_answer(const Lane& lane) const {
-  if (!lane.waiting || lane.fifo.empty()) return Wait::response;
-  const Packet& p = lane.fifo.front();
+Wait LlcSlice::wait_to_answer(std::uint32_t lane) const {
+  if (!out_.waits(lane)) return Wait::response;
+  const Packet& p = out_.front(lane);
   return p.source == c_.chip ? Wait::response : links_->wait_of(links_->channel_for(p));
 }
 
-Wait LlcSlice::wait_to_write_back(const Lane& lane) const {
-  if (!lane.waiting || lane.fifo.empty()) return l2_ ? Wait::l2 : Wait::slice;
-  return wait_below(lane.fifo.front());
+Wait LlcSlice::wait_to_write_back(std::uint32_t lane) const {
+  if (!write_.waits(lane)) return l2_ ? Wait::l2 : Wait::slice;
+  return wait_below(write_.front(lane));
 }
 
 void LlcSlice::take_census(Census& census) const {
@@ -189,15 +190,15 @@ void LlcSlice::take_census(Census& census) const {
   census.under_way(PacketUse::fetch, fetches);
   census.queued(Counter::queue_llc_mshrs, mshr_.in_use());
   census.to.memory_owes += reads * census.weight;
-  for (const Lane& lane : out_.lanes) {
+  out_.for_each_used([&](std::uint32_t lane) {
     const Wait wait = wait_to_answer(lane);
-    census.queued(Counter::queue_response, lane.fifo.size());
-    for (std::size_t i = 0; i < lane.fifo.size(); ++i) census.packet(lane.fifo.at(i), wait);
-  }
-  for (const Lane& lane : write_.lanes) {
+    census.queued(Counter::queue_response, out_.size(lane));
+    out_.for_each_packet(lane, [&](const Packet& p) { census.packet(p, wait); });
+  });
+  write_.for_each_used([&](std::uint32_t lane) {
     const Wait wait = wait_to_write_back(lane);
-    for (std::size_t i = 0; i < lane.fifo.size(); ++i) census.packet(lane.fifo.at(i), wait);
-  }
+    write_.for_each_packet(lane, [&](const Packet& p) { census.packet(p, wait); });
+  });
 }
 
 void DramChannel::take_census(Census& census) const {
@@ -223,18 +224,18 @@ void Links::take_census(Census& census) const {
     const ChannelState& s = state_[i];
     Waits& arrived = census.to.arrived[topology_.channels()[i].message_class];
     const Wait onward = wait_of(i);
-    census.queued(Counter::queue_link_out, s.out.size() + s.through.size());
-    census.queued(Counter::queue_link_in, s.in.size());
-    for (std::size_t k = 0; k < s.out.size(); ++k) census.packet(s.out.at(k), onward);
-    for (std::size_t k = 0; k < s.through.size(); ++k) census.packet(s.through.at(k).packet, onward);
-    arrived[Census::index(onward)] += s.through.size() * census.weight;
+    census.queued(Counter::queue_link_out, s.out.size + s.through.size);
+    census.queued(Counter::queue_link_in, s.in.size);
+    packets_.for_each(s.out, [&](const Packet& p) { census.packet(p, onward); });
+    packets_.for_each(s.through, [&](const Packet& p) { census.packet(p, onward); });
+    arrived[Census::index(onward)] += s.through.size * census.weight;
     if (s.in.empty()) continue;
-    const Packet& head = s.in.front();
+    const Packet& head = packets_.front(s.in);
     const Wait inward = !s.waiting               ? Wait::link
                         : is_response(head.kind) ? Wait::response
                                                  : slices_[slice_for(head)].wait_of(LlcSlice::kFromLinks);
-    for (std::size_t k = 0; k < s.in.size(); ++k) census.packet(s.in.at(k), inward);
-    arrived[Census::index(inward)] += s.in.size() * census.weight;
+    packets_.for_each(s.in, [&](const Packet& p) { census.packet(p, inward); });
+    arrived[Census::index(inward)] += s.in.size * census.weight;
   }
 }
 

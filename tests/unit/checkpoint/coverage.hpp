@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,10 @@ template <class T, std::size_t N> void carry(Coverage& a, std::array<T, N>& valu
   }
 }
 template <class T> void carry(Coverage& a, std::optional<T>& value) { a.listed(value); }
+template <class T> void carry(Coverage& a, std::unique_ptr<T>& part) {
+  a.listed(part);
+  if (part) carry(a, *part);
+}
 template <class A, class B> void carry(Coverage& a, std::pair<A, B>& pair) { state(a, pair.first, pair.second); }
 template <class K, class T> void carry(Coverage& a, std::map<K, T>& map) { a.listed(map); }
 

@@ -35,10 +35,12 @@ class Watch final : public Meeting {
     Coverage c;
     for (const auto& chip : chips_) {
       carry(c, *chip);
+      c.listed(chip->outbox());  // empty where ranks meet
       ChipTestAccess::for_each_wait(*chip, [&](Gate*& g) { c.listed(g); });
       ChipTestAccess::for_each_derived(*chip, [&](const auto& member) { c.listed(member); });
     }
     carry(c, controller_);
+    c.listed(controller_.outbox());
     return c.rest();
   }
   void note(const Coverage::Bytes& where) {

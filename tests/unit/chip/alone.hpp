@@ -20,9 +20,8 @@ struct Alone {
     bool operator==(EventKind kind) const { return event.kind == kind; }
   };
 
-  explicit Alone(const SystemConfig& config, std::uint8_t chip = 0)
-      : machine(config), c{.machine = machine, .chip = chip}, edges(system_edges(config)[chip]) {
-    for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices.emplace_back(c, i, links.directions());
+  explicit Alone(const SystemConfig& config, std::uint8_t chip = 0) : machine(config), c{.machine = machine, .chip = chip} {
+    for (std::uint16_t i = 0; i < config.llc.slices; ++i) slices.emplace_back(c, slice_packets, i, links.directions());
     for (std::uint16_t i = 0; i < config.dram.channels; ++i) channels.emplace_back(c, i);
     requests.connect(slices, links);
     links.connect(slices, responses);
@@ -61,10 +60,11 @@ struct Alone {
 
   const Machine machine;
   Context c;
-  std::vector<Edge> edges;
-  Links links{c, edges};
+  Outbox outbox{};
+  Links links{c, outbox};
   RequestNetwork requests{c, links.directions()};
   ResponseNetwork responses{c};
+  PacketQueues slice_packets{};
   std::vector<LlcSlice> slices;
   std::vector<DramChannel> channels;
   std::vector<Noted> noted;

@@ -106,7 +106,7 @@ TEST_CASE("the cache of homes agrees with a map over 200,000 pages, page 0 and t
   PageHomeCache cache;
   std::map<std::uint64_t, std::uint8_t> truth;
   for (std::uint64_t i = 0; i < 200000; ++i) {
-    const std::uint64_t page = i % 3 == 0 ? i : (i * 0x9E3779B97F4A7C15ull) >> 28;
+    const std::uint64_t page = i % 16 != 0 ? i : (i * 0x9E3779B97F4A7C15ull) >> 28;
     const std::uint8_t home = static_cast<std::uint8_t>(page % 64);
     truth[page] = home;
     cache.insert({page}, home);

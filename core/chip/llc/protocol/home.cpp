@@ -76,8 +76,8 @@ bool Home::write_both(LlcSlice& s, const Packet& p, std::uint32_t queue) {
 bool Home::invalidation_room(const LlcSlice& s) const {
   const std::uint32_t room = s.c_.machine.config.coherence.invalidation_queue;
   if (room == 0) return true;
-  for (std::size_t k = 1; k < s.write_.lanes.size(); ++k)
-    if (s.write_.lanes[k].fifo.size() >= room) return false;
+  for (std::uint32_t k = 1; k < s.write_.lanes.size(); ++k)
+    if (s.write_.size(k) >= room) return false;
   return true;
 }
 
