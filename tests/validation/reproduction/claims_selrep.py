@@ -53,11 +53,11 @@ def sharing(quantity, *benchmarks):
 
 
 def insensitive(r):
-    return [counted(abs(r.selrep_neutral.speedup(w, "selrep") - 1) <= 0.05 for w in r.selrep.page.NEUTRAL)]
+    return [counted(abs(r.selrep_neutral.speedup(w, "selrep") - 1) <= 0.05 for w in r.selrep_page.NEUTRAL)]
 
 
 def preferences(r):
-    page = r.selrep.page
+    page = r.selrep_page
     private = {w: r.selrep_neutral.speedup(w, "private") for w in page.NEUTRAL}
     return [counted(private[w] < 0.95 for w in page.PREFER_SHARED),
             counted(abs(x - 1) <= 0.05 for w, x in private.items() if w not in page.PREFER_SHARED)]

@@ -56,13 +56,17 @@ class Runs:
         return {tuple(p.stem.split("__")): self.sac.page.read(p)["cycles"] for p in points}
 
     @functools.cached_property
+    def selrep_page(self):
+        return module("selrep")
+
+    @functools.cached_property
     def selrep(self):
-        page = module("selrep")
+        page = self.selrep_page
         return types.SimpleNamespace(page=page, all=page.Results(self.of("selrep")))
 
     @functools.cached_property
     def selrep_neutral(self):
-        return self.selrep.page.Results(self.of("selrep_neutral"))
+        return self.selrep_page.Results(self.of("selrep_neutral"))
 
     @functools.cached_property
     def selrep_epoch(self):

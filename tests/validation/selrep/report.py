@@ -2,6 +2,7 @@
 """Runs SelRep's comparison and writes its results into docs/validation/selrep.md.
 
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--no-run]
+    report.py --insensitive [...]     only Table III's twelve programs, and the table of these
 
 The runs are `atoll sweep` of inputs/experiments/selrep.json, selrep_neutral.json and selrep_load.json, on the traces of
 record.py: what is in DIR already is not run again, and points that are missing leave gaps in the tables. Needs h5py (Debian:
@@ -27,6 +28,8 @@ DEGREE = {"shared": 1, "degree_2": 2, "degree_4": 4, "degree_8": 8, "private": 1
 ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory")
 SHOWN = ("private", "adaptive", "selrep", "selrep_shadow", "BSR")
 DIRECTORIES = {"selrep": "line tags", "selrep_shadow": "shadow tags"}
+EXPERIMENTS = ("selrep", "selrep_neutral", "selrep_load")
+INSENSITIVE = ("<!-- insensitive: written by report.py -->", "<!-- end of insensitive -->")  # within the results
 PREFER_SHARED = ("lud", "sp", "3dc", "bt", "gemm", "bp")
 
 
@@ -288,18 +291,25 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "results"), help="folder for the sweeps' folders")
     parser.add_argument("--atoll", default=str(ROOT / "build/release/atoll"))
     parser.add_argument("--no-run", action="store_true", help="only write what there is")
+    parser.add_argument("--insensitive", action="store_true", help="only Table III's programs, and their table")
     arguments = parser.parse_args()
-    folders = {name: pathlib.Path(arguments.out) / name for name in ("selrep", "selrep_neutral", "selrep_load")}
+    folders = {name: pathlib.Path(arguments.out) / name for name in EXPERIMENTS}
     if not arguments.no_run:
-        for name, folder in folders.items():
+        for name in ("selrep_neutral",) if arguments.insensitive else EXPERIMENTS:
             experiment = ROOT / f"inputs/experiments/{name}.json"
-            subprocess.run([arguments.atoll, "sweep", str(experiment), "--jobs", arguments.jobs, "--out", str(folder)], check=True)
-    r, rest = Results(folders["selrep"]), Results(folders["selrep_neutral"])
+            subprocess.run([arguments.atoll, "sweep", str(experiment), "--jobs", arguments.jobs, "--out", str(folders[name])],
+                           check=True)
+    rest = Results(folders["selrep_neutral"])
+    if arguments.insensitive:
+        results_page.write(PAGE, neutral(rest), *INSENSITIVE)
+        return
+    r = Results(folders["selrep"])
     done = sum(v != "BSR" for _, v in r.runs)
     lines = [f"{done} runs of the 25 configurations, {sum(v != 'BSR' for _, v in rest.runs)} of the insensitive programs.", ""]
     lines += performance(r) + averages(r) + shapes(r)
     lines += by_index(r, "miss", "LLC miss rates (Fig. 14)") + by_index(r, "replies", "LLC replies per cycle (Fig. 15)", form=".1f")
-    lines += degrees(r) + predictions(r) + energies(r) + neutral(rest)
+    lines += degrees(r) + predictions(r) + energies(r)
+    lines += [INSENSITIVE[0], "", *neutral(rest), INSENSITIVE[1], ""]
     lines += load(Results(folders["selrep_load"]))
     results_page.write(PAGE, lines)
 
