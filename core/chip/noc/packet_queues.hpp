@@ -26,28 +26,28 @@ class PacketQueues {
     if (free_ == kNone) [[unlikely]]
       grow();
     const std::uint32_t n = free_;
-    free_ = node_[n].next;
-    node_[n] = {p, kNone, note};
-    (q.size++ == 0 ? q.first : node_[q.last].next) = n;
+    free_ = link_[n].next;
+    packet_[n] = p, link_[n] = {kNone, note};
+    (q.size++ == 0 ? q.first : link_[q.last].next) = n;
     q.last = n;
   }
-  const Packet& front(const Queue& q) const { return node(q).packet; }
-  Packet& front(Queue& q) { return const_cast<Node&>(node(q)).packet; }
-  std::uint32_t note(const Queue& q) const { return node(q).note; }
+  const Packet& front(const Queue& q) const { return packet_[place(q)]; }
+  Packet& front(Queue& q) { return packet_[place(q)]; }
+  std::uint32_t note(const Queue& q) const { return link_[place(q)].note; }
   Packet take(Queue& q) {
-    const std::uint32_t n = q.first;
-    const Packet p = node(q).packet;
-    q.first = node_[n].next;
+    const std::uint32_t n = place(q);
+    const Packet p = packet_[n];
+    q.first = link_[n].next;
     give_back(q, n);
     return p;
   }
   /// Takes the first packet behind the front for which accept(packet); the others keep their order.
   template <class Accept> std::optional<Packet> take_behind(Queue& q, Accept&& accept) {
     if (q.size < 2) return std::nullopt;
-    for (std::uint32_t before = q.first, n = node_[before].next; n != kNone; before = n, n = node_[n].next) {
-      if (!accept(node_[n].packet)) continue;
-      const Packet p = node_[n].packet;
-      node_[before].next = node_[n].next;
+    for (std::uint32_t before = q.first, n = link_[before].next; n != kNone; before = n, n = link_[n].next) {
+      if (!accept(packet_[n])) continue;
+      const Packet p = packet_[n];
+      link_[before].next = link_[n].next;
       if (q.last == n) q.last = before;
       give_back(q, n);
       return p;
@@ -55,20 +55,20 @@ class PacketQueues {
     return std::nullopt;
   }
   template <class F> void for_each(const Queue& q, F&& f) const {
-    for (std::uint32_t i = 0, n = q.first; i < q.size; ++i, n = node_[n].next) f(node_[n].packet);
+    for (std::uint32_t i = 0, n = q.first; i < q.size; ++i, n = link_[n].next) f(packet_[n]);
   }
   template <class F> void for_each_note(const Queue& q, F&& f) const {
-    for (std::uint32_t i = 0, n = q.first; i < q.size; ++i, n = node_[n].next) f(node_[n].note);
+    for (std::uint32_t i = 0, n = q.first; i < q.size; ++i, n = link_[n].next) f(link_[n].note);
   }
 
   /// Every place is in one queue or free, and queues are as long as they say. each(see) calls see(queue) for all of them.
   template <class Each> void check(Each&& each) const {
-    std::vector<bool> named(node_.size());
+    std::vector<bool> named(link_.size());
     std::size_t found = 0;
     const auto walk = [&](std::uint32_t first) {
       Queue walked{first};
-      for (std::uint32_t n = first; n != kNone; n = node_[n].next, ++walked.size, ++found) {
-        require_state(n < node_.size() && !named[n]);
+      for (std::uint32_t n = first; n != kNone; n = link_[n].next, ++walked.size, ++found) {
+        require_state(n < link_.size() && !named[n]);
         named[n] = true, walked.last = n;
       }
       return walked;
@@ -78,34 +78,34 @@ class PacketQueues {
       require_state(walked.size == q.size && (q.empty() || walked.last == q.last));
     });
     walk(free_);
-    require_state(found == node_.size());
+    require_state(found == link_.size() && packet_.size() == link_.size());
   }
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, node_, free_); }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, packet_, link_, free_); }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  struct Node {
+  struct Link {
     using PlainState = void;
-    Packet packet;
     std::uint32_t next = kNone, note = 0;
   };
-  const Node& node(const Queue& q) const {
+  std::uint32_t place(const Queue& q) const {
     ATOLL_ASSERT(!q.empty());
     if (q.empty()) [[unlikely]]  // without assertions it can only come from a checkpoint's lists that do not fit together
       refuse_course();
-    return node_[q.first];
+    return q.first;
   }
   /// Apart, so that push() is small enough to be part of its callers.
   [[gnu::noinline]] void grow() {
-    free_ = static_cast<std::uint32_t>(node_.size());
-    node_.resize(node_.size() + 8);
-    for (std::uint32_t n = free_; n + 1 < node_.size(); ++n) node_[n].next = n + 1;
+    free_ = static_cast<std::uint32_t>(link_.size());
+    packet_.resize(packet_.size() + 8), link_.resize(packet_.size());
+    for (std::uint32_t n = free_; n + 1 < link_.size(); ++n) link_[n].next = n + 1;
   }
   void give_back(Queue& q, std::uint32_t n) {
     --q.size;
-    node_[n].next = free_, free_ = n;
+    link_[n].next = free_, free_ = n;
   }
-  std::vector<Node> node_;
+  std::vector<Packet> packet_;  ///< apart, so that none lies in two of the host's cache lines
+  std::vector<Link> link_;      ///< of these
   std::uint32_t free_ = kNone;
 };
 
