@@ -9,7 +9,7 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr std::uint32_t kPollsOfLoop = 16;  // a loop of more does not come back to the one that is remembered
-constexpr std::size_t kMostBytes =
+constexpr std::size_t kMostKeptBytes =
     256 << 10;  // of registers: deep within calls, remembering them takes longer than all else
 
 std::size_t register_bytes(const Warp& w) {
@@ -55,7 +55,7 @@ void note_poll(Warp& w) {
     return;
   }
   s.went_on = true;
-  if (register_bytes(w) > kMostBytes) return s.forget();
+  if (register_bytes(w) > kMostKeptBytes) return s.forget();
   s.again = s.known && s.pc == w.pc && s.active == w.active && s.events < w.events.size();
   s.events_before = s.events, s.addresses_before = s.addresses;
   s.registers.assign(w.registers.begin(), w.registers.begin() + static_cast<std::ptrdiff_t>(register_bytes(w)));

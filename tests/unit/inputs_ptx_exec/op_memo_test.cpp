@@ -61,7 +61,7 @@ Batch batch_of(const RecordTable& table, unsigned path, std::mt19937_64& random)
     const RecordInfo& info = table.infos[id];
     auto mask = static_cast<std::uint32_t>(random() % 2 == 0 ? 0xFFFFFFFF : random() | 1);
     if (way() % 8 == 0) mask = 0;
-    batch.events.push_back({id, mask});
+    batch.events.emplace_back(id, mask);
     if (mask == 0 || !info.accesses()) continue;
     const auto lanes = static_cast<unsigned>(std::popcount(mask));
     const std::uint64_t windows[] = {0, 0, 0, 0, 0, 0, 0, 0, exec::kSharedWindow, exec::kLocalWindow};
