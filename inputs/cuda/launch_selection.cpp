@@ -60,6 +60,16 @@ std::string_view without_signature(std::string_view name) {
   return name;
 }
 
+using Text = std::unique_ptr<char, void (*)(void*)>;
+
+/// Null: it is not mangled.
+Text demangled(const std::string& name) {
+  int status = 0;
+  Text text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || !name.starts_with("_Z")) text.reset();
+  return text;
+}
+
 bool glob_fits(const std::string& pattern, std::string_view name) {
   return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
 }
@@ -81,13 +91,16 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, con
 
 bool fits_kernel(const std::string& pattern, const std::string& mangled_name) {
   if (glob_fits(pattern, mangled_name)) return true;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled_name.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
-  if (status != 0 || !text) return false;
+  const Text text = demangled(mangled_name);
+  if (!text) return false;
   const std::string_view whole = text.get(), name = without_signature(whole);
   return glob_fits(pattern, whole) || glob_fits(pattern, name) ||
          glob_fits(pattern, name.substr(0, last_opening(name, '<', '>')));
+}
+
+std::string source_name(const std::string& mangled_name) {
+  const Text text = demangled(mangled_name);
+  return text ? std::string(without_signature(text.get())) : mangled_name;
 }
 
 LaunchSelection::LaunchSelection(const std::string& text) {

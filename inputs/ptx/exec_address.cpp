@@ -9,7 +9,8 @@
 namespace atl::ptx::exec {
 namespace {
 
-constexpr std::uint64_t kFar = std::uint64_t{1} << 34;  // from an allocation: the address has nothing to do with it
+constexpr std::uint64_t kFar = std::uint64_t{1} << 30;   // from an allocation: an index a little wrong does not get there
+constexpr std::uint64_t kNull = std::uint64_t{1} << 34;  // what indices of 32 bits get to from a null pointer
 
 /// Where an address lies that is in no allocation.
 std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
@@ -27,8 +28,8 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
     if (behind && address < end)
       nearby = fmt::format("it crosses the end of {} ({} bytes at {:#x})", near->name, near->size, near->address);
     if ((behind ? address - std::min(address, end) : near->address - address) > kFar)
-      nearby = address < kFar ? "the address of no allocation, as from a null pointer"
-                              : "the address of no allocation; is it a pointer to host memory?";
+      nearby = address < kNull ? "no allocation is near; it is as from a null pointer"
+                               : "no allocation is near; is an index wrong, or is it a pointer to host memory?";
   }
   return nearby;
 }

@@ -83,10 +83,12 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
     changes |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
     d[l] = old;
   });
-  if (changes)
-    w.change();
-  else
+  if (!changes)
     note_poll(w);
+  else if (kSpace == Space::shared)
+    w.change_own();
+  else
+    w.change();
 }
 
 /// The handler of an operation F on elements T.

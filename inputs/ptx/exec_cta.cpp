@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kTurn = 8192;      // instructions of a warp before the next one has its turn
 constexpr std::int64_t kShortTurn = 64;   // where turns end at accesses of global memory as well
 constexpr unsigned kIdleRounds = 4;       // of all warps, in which nothing changed
+constexpr unsigned kRounds = 16;          // of all warps, before it is looked whether they get on
 constexpr std::uint32_t kStuckTurns = 8;  // of a warp, in which a part of its lanes spun alone
 constexpr std::uint32_t kStuckShortTurns = 512;
 
@@ -134,13 +135,14 @@ void fill_specials(Warp& w) {
 
 void turn(Warp& w, std::int64_t instructions) {
   w.budget = instructions;
-  w.suspicious = w.changed = false;
+  w.suspicious = w.changed = w.stirred = false;
   try {
     run_warp(w);
   } catch (const Fault& fault) {
     raise(w, fault);  // without the last events: the one that failed may lack addresses, and no CTA will end
   }
   w.polled |= w.suspicious;
+  w.cta->polled |= w.suspicious, w.cta->stirred |= w.stirred;
   w.cta->progressed |= w.changed || w.state != WarpState::ready;
   const std::uint64_t limit = w.launch->spec->max_instructions;
   if (limit != 0 && w.executed > limit && w.state != WarpState::done)
@@ -214,6 +216,8 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
   cta.id[2] = static_cast<std::uint32_t>(number / spec.grid[0] / spec.grid[1]);
   cta.shared.assign(launch.shared_bytes + 16, std::byte{0});
   cta.barriers = {};
+  cta.progressed = cta.stirred = cta.polled = false;
+  cta.standing.forget();
   cta.view.epoch = 0, cta.view.acquired = 0, cta.view.fenced = false;
   cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
   const auto& each = launch.cluster;
@@ -252,7 +256,8 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
 
 CtaState run_cta(Cta& cta, bool patient) {
   const std::int64_t budget = patient ? kTurn / 4 : kTurn;
-  for (unsigned idle = 0; idle < (patient ? 1 : kIdleRounds);) {
+  for (unsigned idle = 0, rounds = 0; idle < (patient ? 1 : kIdleRounds); ++rounds) {
+    if (rounds == kRounds) return CtaState::moved;
     const Round round = run_round(cta, budget);
     if (round.all_done) return CtaState::done;
     if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
@@ -278,8 +283,11 @@ void raise_livelock(const Cta& cta, bool proved, const std::string& who) {
   if (waits != cta.warps.end())
     raise(**waits, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero((*waits)->alive)),
                     "waits at the barrier of its cluster, at which other threads never arrive; " + who});
-  const auto polls = std::find_if(cta.warps.begin(), cta.warps.end(),
-                                  [](const auto& w) { return w->state == WarpState::ready && w->polled; });
+  auto polls = std::find_if(cta.warps.begin(), cta.warps.end(),
+                            [](const auto& w) { return w->state == WarpState::ready && w->polled; });
+  if (polls == cta.warps.end())  // it may wait for the others just now, where warps meet after each poll
+    polls = std::find_if(cta.warps.begin(), cta.warps.end(),
+                         [](const auto& w) { return w->state == WarpState::at_barrier && w->polled; });
   const Warp& w = polls != cta.warps.end() ? **polls : *cta.warps.front();
   raise(w, {ExecutionError::Kind::deadlock, static_cast<unsigned>(std::countr_zero(w.alive)),
             fmt::format("{}: nothing else goes on, in this launch or beside it; {}",

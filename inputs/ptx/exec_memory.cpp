@@ -31,11 +31,26 @@ template <class R> void show_stored(Warp& w, const Inst& i, Addresses at, std::s
   for (unsigned l = 0; l < kLanes; ++l) at.host[l] += offset, value[l] = static_cast<std::uint64_t>(from[l]);
   show(w, i, at, i.bytes, value);
 }
+/// Whether something else is there than what will be stored.
+template <class M, class R> bool differs(Warp& w, const Inst& i, const Ref* refs, const Addresses& at) {
+  bool differs = false;
+  for (unsigned e = 0; e < i.count; ++e) {
+    const R* from = w.at<R>(refs[e]);
+    for_active(w.active, [&](unsigned l) {
+      const M v = static_cast<M>(from[l]);
+      differs |= std::memcmp(reinterpret_cast<const void*>(at.host[l] + e * sizeof(M)), &v, sizeof v) != 0;
+    });
+  }
+  return differs;
+}
 template <Space kSpace, class M, class R> void store(Warp& w, const Inst& i) {
   Addresses at;
   resolve<kSpace>(w, i, sizeof(M) * i.count, at);
-  w.change();
   const Ref* refs = i.count == 1 ? &i.src[1] : w.frame().code->refs.data() + i.extra;
+  if (kSpace == Space::shared || (w.launch->by_value && !differs<M, R>(w, i, refs, at)))
+    w.change_own();
+  else
+    w.change();
   for (unsigned e = 0; e < i.count; ++e) {
     const R* from = w.at<R>(refs[e]);
     for_active(w.active, [&](unsigned l) {

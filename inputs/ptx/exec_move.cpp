@@ -40,7 +40,7 @@ template <class T> void read_clock(Warp& w, const Inst& i) {
   const std::uint64_t value = (i.option ? w.launch->device->time : 0) + now(w);
   const auto part = static_cast<T>(value >> i.count);
   each_lane<T>(w, i.dst[0], [=](unsigned) { return part; });
-  w.suspicious = w.timed = true;
+  w.suspicious = w.timed = w.stirred = true;
 }
 
 template <class T> void add_window(Warp& w, const Inst& i) {

@@ -41,8 +41,10 @@ class ParallelRun {
       std::uint64_t executed = 0;
       try {
         start_cta(cta, mine, number);
-        for (unsigned waits = 0; run_cta(cta, false) != CtaState::done;)
-          if (++waits == kPatience) raise_livelock(cta, false, fmt::format("block {} of {} waits", number, total_));
+        unsigned waits = 0;
+        for (CtaState state = CtaState::moved; state != CtaState::done; state = run_cta(cta, false))
+          if (state == CtaState::waiting && ++waits == kPatience)
+            raise_livelock(cta, false, fmt::format("block {} of {} waits", number, total_));
         for (const auto& w : cta.warps) {
           flush_events(*w);
           executed += w->executed, sum.thread_instructions += w->thread_executed;

@@ -1,6 +1,7 @@
 #include "inputs/ptx/exec_scheduler.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,14 +22,36 @@ constexpr std::uint64_t kKnownPart = 16;
 // launch, and of each warp.
 constexpr std::uint64_t kUnprovedEpochs = 16, kUnproved = std::uint64_t{1} << 25, kUnprovedEach = std::uint64_t{1} << 18;
 
+// After so many rounds with changes and polls it is looked whether the CTAs only go round in circles, each warp meeting the
+// others at a barrier for one. What they must come back to is remembered for as many CTAs at a time.
+constexpr std::uint64_t kCircleEpochs = 4;
+constexpr std::size_t kCircleBytes = std::size_t{64} << 20;
+
+/// Whether each has polled since this was asked, so that it may be waiting for what is outside.
+bool may_circle(const std::deque<std::unique_ptr<Cta>>& live) {
+  bool all = true;
+  for (const auto& cta : live) all &= std::exchange(cta->polled, false) && cta->cluster->ctas.size() == 1;
+  return all;
+}
+
 }  // namespace
 
 void PollWatch::round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch) {
-  changed_ = ended || live.empty();
-  for (const auto& cta : live) changed_ |= cta->progressed, cta->progressed = false;
-  if (changed_) return begin_anew();
+  bool progressed = ended || live.empty(), stirred = progressed;
+  for (const auto& cta : live) {
+    progressed |= std::exchange(cta->progressed, false);
+    stirred |= std::exchange(cta->stirred, false);
+  }
+  changed_ = by_value_ ? stirred : progressed;
   const std::uint64_t look = known_ ? std::max<std::uint64_t>(epoch / kKnownPart, 2) : epoch;
-  if (++idle_ % look == 1) this->look(live, epoch);
+  if (progressed)
+    moves();
+  else if (++idle_ % look == 1)
+    this->look(live, epoch);
+  if (by_value_)
+    look_for_circles(live, stirred);
+  else if (progressed && ++busy_ % (epoch * kCircleEpochs) == 0)
+    by_value_ = may_circle(live), anew_ = true;
 }
 
 void PollWatch::look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t epoch) {
@@ -51,6 +74,28 @@ void PollWatch::look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t
                        (timed_ || executed >= before_ + std::max(kUnproved, warps * kUnprovedEach)));
 }
 
+void PollWatch::look_for_circles(const std::deque<std::unique_ptr<Cta>>& live, bool stirred) {
+  if (stirred || std::exchange(anew_, false))
+    for (const auto& cta : live) cta->standing.forget();
+  circles_ = false;
+  if (stirred) {
+    by_value_ = false;
+    return;
+  }
+  std::size_t bytes = 0;
+  for (const auto& cta : live) bytes += cta->standing.state.size();
+  bool all = true;
+  for (const auto& cta : live) {
+    Standing& s = cta->standing;
+    const std::size_t before = s.state.size();
+    if (before != 0 || bytes < kCircleBytes) note_standing(*cta);
+    bytes += s.state.size() - before;
+    all &= s.again;
+  }
+  circles_ = all;
+  if (circles_) waits_ = stuck_ = proved_ = true;
+}
+
 Scheduler::Scheduler(Launch& launch) : launch_(launch) {
   const LaunchSpec& spec = *launch.spec;
   total_ = std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
@@ -64,7 +109,7 @@ bool Scheduler::round() {
     interleaved_round();
   else
     long_round();
-  launch_.only_polls = watch_.only_polls();
+  launch_.only_polls = watch_.only_polls(), launch_.by_value = watch_.by_value();
   return !live_.empty() || next_ < total_;
 }
 
@@ -105,6 +150,7 @@ void Scheduler::long_round() {
     add(), watch_.begin_anew();
   else
     watch_.round(live_, ended, kLongEpoch);
+  add_to_circles();
 }
 
 /// As many CTAs as are resident take short turns, in another order in each round.
@@ -127,6 +173,12 @@ void Scheduler::interleaved_round() {
     add(), unmoved_ = 0, watch_.begin_anew();
   else
     watch_.round(live_, ended, kShortEpoch);
+  add_to_circles();
+}
+
+/// What all of those wait for that have begun may be done by one that has not.
+void Scheduler::add_to_circles() {
+  if (watch_.circles() && may_add()) add(), watch_.begin_anew();
 }
 
 bool Scheduler::may_add() const {

@@ -16,22 +16,29 @@ class PollWatch {
   void round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, std::uint64_t epoch);
 
   /// What others have done since may have changed what is polled.
-  void begin_anew() { idle_ = 0, known_ = polls_ = waits_ = stuck_ = proved_ = false; }
+  void begin_anew() { moves(), anew_ = true; }
   /// Of those that waited it is soon seen whether they still do.
-  void look_again() { known_ |= waits_, idle_ = 0, polls_ = waits_ = stuck_ = proved_ = false; }
+  void look_again() { known_ |= waits_, idle_ = 0, polls_ = waits_ = stuck_ = proved_ = circles_ = false, anew_ = true; }
 
-  bool changed() const { return changed_; }   ///< in the last round
-  bool only_polls() const { return polls_; }  ///< perhaps the first of many polls, perhaps of a loop that does something
-  bool waits() const { return waits_; }       ///< only polling goes on, perhaps until a time has come
-  bool stuck() const { return stuck_; }       ///< only polling, and no time that could come
-  bool proved() const { return proved_; }     ///< stuck, and each poll is the same as the one before
+  bool changed() const { return changed_; }    ///< in the last round
+  bool by_value() const { return by_value_; }  ///< as Launch::by_value
+  bool circles() const { return circles_; }    ///< stuck, over barriers and stores that change nothing for others
+  bool only_polls() const { return polls_; }   ///< perhaps the first of many polls, perhaps of a loop that does something
+  bool waits() const { return waits_; }        ///< only polling goes on, perhaps until a time has come
+  bool stuck() const { return stuck_; }        ///< only polling, and no time that could come
+  bool proved() const { return proved_; }      ///< stuck, and each poll is the same as the one before
 
  private:
+  void moves() { idle_ = 0, known_ = polls_ = waits_ = stuck_ = proved_ = circles_ = false; }
   void look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t epoch);
+  void look_for_circles(const std::deque<std::unique_ptr<Cta>>& live, bool stirred);
 
   std::uint64_t idle_ = 0;    // rounds
+  std::uint64_t busy_ = 0;    // rounds with changes
   std::uint64_t before_ = 0;  // instructions that the live CTAs had executed when nothing had changed for the first time
   bool known_ = false, changed_ = false, polls_ = false, timed_ = false, waits_ = false, stuck_ = false, proved_ = false;
+  bool by_value_ = false, circles_ = false;
+  bool anew_ = false;  // something outside has changed: no CTA has come back to where it was
 };
 
 /// Runs the CTAs of a launch on one thread, in long turns or in short ones, and counts what they executed.
@@ -52,6 +59,7 @@ class Scheduler {
   void long_round();
   void interleaved_round();
   bool may_add() const;
+  void add_to_circles();
   void add();
   void add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster);
   void finish(std::unique_ptr<Cta> cta);

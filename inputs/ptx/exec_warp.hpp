@@ -10,6 +10,7 @@
 #include "inputs/ptx/exec_cluster.hpp"
 #include "inputs/ptx/exec_code.hpp"
 #include "inputs/ptx/exec_spin.hpp"
+#include "inputs/ptx/exec_standing.hpp"
 #include "inputs/ptx/global_races.hpp"
 #include "inputs/ptx/record_sink.hpp"
 #include "inputs/ptx/shared_races.hpp"
@@ -38,6 +39,7 @@ struct Warp {
   WarpState state = WarpState::ready;
   bool suspicious = false;  ///< in this turn, executed something that spin loops are made of
   bool changed = false;     ///< in this turn, changed memory
+  bool stirred = false;     ///< in this turn, changed memory that is not its CTA's alone, or read a clock
   bool polled = false;      ///< was suspicious in some turn since this was cleared
   bool timed = false;       ///< read a clock since this was cleared
 
@@ -68,7 +70,9 @@ struct Warp {
   template <class T> T* at(Ref ref) { return reinterpret_cast<T*>(bank[ref >> 30] + (ref & kOffsetMask)); }
   Frame& frame() { return frames.back(); }
   /// It has changed memory.
-  void change() { changed = true, spin.known = false; }
+  void change() { changed = stirred = true, spin.known = false; }
+  /// It has changed memory of its own CTA, or stored what was there already.
+  void change_own() { changed = true, spin.known = false; }
 
   /// The bytes of local memory at an offset of a lane. Memory is interleaved in granules of 16 bytes, so that it grows at
   /// its end; no aligned access crosses one.
@@ -99,7 +103,10 @@ struct Cta {
   std::array<Barrier, 16> barriers;
   std::uint32_t alive = 0;  ///< threads that have not exited
   bool recorded = false;
-  bool progressed = false;                                   ///< something changed since this was cleared
+  bool progressed = false;  ///< something changed since this was cleared
+  bool stirred = false;     ///< as Warp::stirred, since this was cleared
+  bool polled = false;      ///< some warp was suspicious since this was cleared
+  Standing standing;
   std::unique_ptr<SharedRaces> races;                        ///< only with LaunchSpec::check
   RaceView view;                                             ///< of LaunchSpec::races
   alignas(64) std::array<std::byte, 16 * kLanes> nowhere{};  ///< Bank::kSink
@@ -117,6 +124,7 @@ struct Launch {
   bool concurrent = false;   ///< other CTAs run at the same time
   bool short_turns = false;  ///< a turn ends at an access that other CTAs may notice
   bool only_polls = false;   ///< nothing else was seen for a while: is it the same each time?
+  bool by_value = false;     ///< it is looked whether stores to global memory change what is there
   std::uint8_t watched = 0;  ///< Inst::watch of these accesses
   Bytes params;              ///< at an address of its own, aligned
   bool own_memory = false;   ///< instructions may access params or grid_barrier by address

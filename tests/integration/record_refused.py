@@ -62,6 +62,21 @@ class Refused(program.ProgramTest):
         self.refused(self.record(self.path("none")), 2, "there is no such program", layouts=[None])
         self.refused(self.record("/bin/true"), 2, "launched no kernel", layouts=[None])
 
+    def test_launches_beyond_limits_that_the_program_does_not_look_at_are_told(self):
+        self.write("wild.cu", "template <int N> __global__ void k(int* p) { p[0] = N; }\n"
+                   "int main(int n, char**) { int* p; cudaMalloc(&p, 4); k<7><<<1, 2048>>>(p); k<7><<<1, 32, 1 << 17>>>(p);\n"
+                   "if (n > 1) k<8><<<1, 32>>>(p); cudaGetLastError(); }\n")
+        subprocess.run([NVCC, "-o", self.path("wild"), self.path("wild.cu")], check=True, capture_output=True)
+        line = ("atoll: warning: 2 launches were refused, as on a GPU; the first: kernel k<7>: 2048 threads per block, "
+                "at most 1024\n")
+        outcome = program.run([*self.record(self.path("wild")), "more"])
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn(line, outcome.err)
+        os.remove(self.path("T.h5"))
+        outcome = program.run(self.record(self.path("wild")))  # there is no trace then
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn(line, outcome.err)
+
     def test_outputs_that_cannot_be_written(self):
         binary = self.compiled()
         self.refused(["record", "-o", self.path("no", "T.h5"), "--", binary], 4, "there is no directory", layouts=[None])

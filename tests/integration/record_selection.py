@@ -57,6 +57,13 @@ class Selections(OneProgram):
         self.assertLess(os.path.getsize(self.path("T.h5")), ten + 390 * 200)
         self.simulated()
 
+    def test_where_no_launch_fits_it_is_said_what_was_launched(self):
+        outcome = self.record(self.binary, 3, options=["--kernels", "multiply"])
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn("none of 6 launches was to be recorded: of add, lin::scale<float>\n", outcome.err)
+        self.assertIn("launched no kernel that was to be recorded", outcome.err.splitlines()[-1])
+        self.assertNotIn("none of", self.record(self.binary, 3, options=["--force", "--kernels", "add:2"]).err)
+
     def test_what_is_no_selection_is_refused_by_its_option(self):
         for options in (["--kernels", "3-x"], ["--kernels", "add:"], ["--ctas", "4-2"]):
             outcome = self.record(self.binary, 1, options=options)

@@ -5,7 +5,10 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/driver.hpp"
@@ -55,6 +58,31 @@ bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
          q.grid.z % c.z == 0;
 }
 
+/// What is beyond a limit, for the user.
+std::string why_refused(const LaunchRequest& q, const Kernel& kernel, int status) {
+  using Limits = cuda::DeviceModel;
+  const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
+  if (threads > Limits::kMaxThreadsPerBlock)
+    return fmt::format("{} threads per block, at most {}", threads, Limits::kMaxThreadsPerBlock);
+  if (q.dynamic_shared > kernel.max_dynamic_shared)
+    return fmt::format("{} bytes of dynamic shared memory, at most {} (cudaFuncSetAttribute can raise it)", q.dynamic_shared,
+                       kernel.max_dynamic_shared);
+  if (status == kInvalidConfiguration)
+    return fmt::format("a grid of {} x {} x {} blocks of {} x {} x {} threads", q.grid.x, q.grid.y, q.grid.z, q.block.x,
+                       q.block.y, q.block.z);
+  if (status == kInvalidClusterSize)
+    return fmt::format("a grid of {} x {} x {} blocks in clusters of {} x {} x {}", q.grid.x, q.grid.y, q.grid.z,
+                       q.cluster.x, q.cluster.y, q.cluster.z);
+  return "too few parameters";
+}
+
+int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
+  if (!fits(q, kernel)) return kInvalidConfiguration;
+  const ptx::Function& function = r.code.function(kernel);
+  if (!fits_cluster(q, function)) return kInvalidClusterSize;
+  return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
+}
+
 }  // namespace
 
 void LaunchRequest::take(const LaunchAttribute& attribute) {
@@ -93,10 +121,9 @@ bool parameters_from_extra(void** extra, std::vector<std::byte>& out) {
 int check_launch(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   if (!kernel) return kInvalidDeviceFunction;
-  if (!fits(q, *kernel)) return kInvalidConfiguration;
-  const ptx::Function& function = r.code.function(*kernel);
-  if (!fits_cluster(q, function)) return kInvalidClusterSize;
-  return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
+  const int status = check_form(r, q, *kernel);
+  if (status != kSuccess) r.recording.note_refused(kernel->name, why_refused(q, *kernel, status));
+  return status;
 }
 
 int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {

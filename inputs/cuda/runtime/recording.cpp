@@ -11,12 +11,14 @@
 
 #include "core/engine/error.hpp"
 #include "inputs/cuda/runtime/ending.hpp"
+#include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
 
 namespace atl::cudart {
 namespace {
 
 constexpr char kClaim[] = "ATOLL_RECORD_BY";
+constexpr std::size_t kMostNames = 8;  // of kernels, in a line
 constexpr auto kBetweenProgress = std::chrono::milliseconds(500);
 
 /// 12345678 -> "12.3 M"
@@ -67,8 +69,50 @@ bool Recording::wants(const std::string& kernel, std::uint64_t ctas) {
   ++launches_;
   // Asked for every launch, because it counts them.
   const bool wanted = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
+  if (!wanted) leave_out(kernel);
   const std::lock_guard lock(mutex_);
   return wanted && claim();
+}
+
+/// While no launch has been recorded, a program may end without a trace.
+void Recording::expect_no_trace() {
+  if (!options_ || at_exit_) return;
+  at_exit_ = true;
+  static pid_t process;  // a child made by fork says nothing
+  process = getpid();
+  std::atexit([] {
+    if (getpid() == process) runtime().recording.say_unrecorded();
+  });
+}
+
+void Recording::leave_out(const std::string& kernel) {
+  const std::lock_guard lock(mutex_);
+  if (trace_ || closed_) return;
+  expect_no_trace();
+  if (more_left_out_ || std::find(left_out_.begin(), left_out_.end(), kernel) != left_out_.end()) return;
+  if (left_out_.size() == kMostNames)
+    more_left_out_ = true;
+  else
+    left_out_.push_back(kernel);
+}
+
+void Recording::note_refused(const std::string& kernel, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!trace_) expect_no_trace();
+  if (++refused_ == 1) first_refused_ = cuda::source_name(kernel) + ": " + why;
+}
+
+void Recording::say_unrecorded() {
+  const std::lock_guard lock(mutex_);
+  if (trace_ || closed_) return;
+  clear_progress();
+  if (launches_ != 0) {
+    std::string names;
+    for (const std::string& kernel : left_out_) names += (names.empty() ? "" : ", ") + cuda::source_name(kernel);
+    std::fprintf(stderr, "none of %llu launches was to be recorded: of %s%s\n", static_cast<unsigned long long>(launches_),
+                 names.c_str(), more_left_out_ ? " and others" : "");
+  }
+  warn_of_refused();
 }
 
 /// True: the trace is complete.
@@ -234,8 +278,16 @@ void Recording::finish(const std::string& why) {
   if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
 
+void Recording::warn_of_refused() const {
+  if (refused_ == 0) return;
+  std::fprintf(stderr, "atoll: warning: %llu launch%s refused, as on a GPU%s: kernel %s\n",
+               static_cast<unsigned long long>(refused_), refused_ == 1 ? " was" : "es were",
+               refused_ == 1 ? "" : "; the first", first_refused_.c_str());
+}
+
 /// What the user must know of the recorded launches.
 void Recording::warn() const {
+  warn_of_refused();
   std::fprintf(stderr, "%s\n", races_line(races_.counts(), options_->check).c_str());
   if (executed_.repeated_polls != 0)
     std::fprintf(stderr, "%s rounds of loops that waited for others were left out of the trace\n",

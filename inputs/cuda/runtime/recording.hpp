@@ -66,6 +66,10 @@ class Recording {
                                         LaunchPlace place);
   /// A copy between devices, which has been made: a launch of the trace.
   void copy(const cuda::CopyKernel& kernel, LaunchPlace place);
+  /// A launch of this kernel was refused, which the program may not look at. `why`: a limit and what was beyond it.
+  void note_refused(const std::string& kernel, const std::string& why);
+  /// The program ends: says what it launched if there is no trace.
+  void say_unrecorded();
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
   /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
   void finish(const std::string& why = {});
@@ -89,6 +93,9 @@ class Recording {
   void progress(const std::string& kernel);
   void clear_progress();
   void warn() const;
+  void warn_of_refused() const;
+  void leave_out(const std::string& kernel);
+  void expect_no_trace();
 
   std::mutex mutex_;  // of the trace; the thread that finishes after a signal is another than the one that executes
   std::optional<cuda::RecordOptions> options_;
@@ -101,7 +108,11 @@ class Recording {
   Checking checking_;
   ptx::GlobalRaces races_;    // of the recorded launches
   ptx::OutOfBounds outside_;  // of all, where they are tolerated
-  std::uint64_t launches_ = 0;
+  std::uint64_t launches_ = 0, refused_ = 0;
+  std::string first_refused_;          // and why
+  std::vector<std::string> left_out_;  // kernels, as long as nothing is recorded
+  bool more_left_out_ = false;         // than are named
+  bool at_exit_ = false;               // say_unrecorded() will be called
   unsigned threads_ = 1;
   ptx::LaunchStats executed_;
   bool closed_ = false, progress_shown_ = false;

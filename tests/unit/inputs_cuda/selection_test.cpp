@@ -42,6 +42,13 @@ TEST_CASE("launches are chosen by number, by name, and by number among those of 
   }
 }
 
+TEST_CASE("a kernel is named as in the source, without what is around the name") {
+  CHECK(source_name("_Z4vaddPKfS0_Pfi") == "vadd");
+  CHECK(source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
+  CHECK(source_name("_ZN12_GLOBAL__N_11kEPi") == "(anonymous namespace)::k");
+  CHECK(source_name("f") == "f");  // a name of C, not the type float
+}
+
 TEST_CASE("a pattern fits the name in the PTX and the name in the source, with and without template arguments") {
   const std::string plain = "_Z4vaddPKfS0_Pfi", of_template = "_Z4fillIiEvPT_S0_i",
                     in_namespace = "_ZN3lin4gemmILi2EfEEvPT0_";

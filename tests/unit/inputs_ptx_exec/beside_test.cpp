@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <vector>
 
 #include "harness.hpp"
@@ -42,6 +43,28 @@ WAIT:
   mov.u64 %rd3,%clock64; sub.s64 %rd3,%rd3,%rd2; setp.gt.s64 %p1,%rd3,4000000; @%p1 bra END;
   ld.volatile.global.u32 %r1,[%rd1]; setp.eq.u32 %p2,%r1,0; @%p2 bra WAIT;
 END:
+  ret;
+}
+.visible .entry vote(.param .u64 pcell, .param .u64 pout)
+{
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1,[pcell]; ld.param.u64 %rd2,[pout]; mov.u32 %r2,%tid.x;
+WAIT:
+  mov.u32 %r1,0; setp.ne.u32 %p1,%r2,0; @%p1 bra MEET; ld.volatile.global.u32 %r1,[%rd1];
+MEET:
+  setp.ne.u32 %p1,%r1,0; barrier.cta.red.or.pred.aligned %p2,0,%p1; @!%p2 bra WAIT;
+  atom.global.add.u32 %r3,[%rd2],1;
+  ret;
+}
+.visible .entry hand_on(.param .u64 pcell, .param .u64 pout)
+{
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<6>; .shared .b32 v;
+  ld.param.u64 %rd1,[pcell]; ld.param.u64 %rd2,[pout]; mov.u32 %r2,%tid.x; setp.ne.u32 %p1,%r2,0;
+WAIT:
+  @%p1 bra MEET; ld.volatile.global.u32 %r1,[%rd1]; st.shared.u32 [v],%r1;
+MEET:
+  bar.sync 0; ld.shared.u32 %r3,[v]; bar.sync 0; setp.eq.u32 %p2,%r3,0; @%p2 bra WAIT;
+  atom.global.add.u32 %r4,[%rd2],%r3;
   ret;
 })";
 
@@ -152,5 +175,58 @@ TEST_CASE("a kernel that polls until a time has come may be set aside, but is no
     REQUIRE(until_it_rests(timed) == State::polls);
     CHECK_FALSE(timed.stuck());
     for (State state = State::polls; state != State::done; state = timed.turn()) REQUIRE_FALSE(timed.stuck());
+  }
+}
+
+TEST_CASE("a kernel whose warps meet after each poll waits like one that only polls, and one seed gives one course") {
+  for (const Schedule schedule : kBoth)
+    for (const std::string kernel : {"vote", "hand_on"}) {
+      CAPTURE(kernel);
+      std::uint64_t executed[2] = {};
+      for (std::uint64_t& instructions : executed) {
+        Two two(schedule);
+        LaunchSpec s = two.h.spec(kernel, 2, 128);
+        two.h.set(s, two.cell.data(), two.out.data());
+        s.schedule = schedule, s.schedule_seed = 3;
+        Execution waits(std::move(s), two.h.device, nullptr);
+        REQUIRE(until_it_rests(waits) == State::polls);
+        CHECK(waits.stuck());
+        CHECK_THROWS_WITH_AS(waits.raise_deadlock(), doctest::Contains(("kernel " + kernel + ", block (0, 0, 0)").c_str()),
+                             ExecutionError);
+        waits.look_again();
+        CHECK_FALSE(waits.stuck());
+        REQUIRE(until_it_rests(waits) == State::polls);
+        two.cell[0] = 1;
+        waits.look_again();
+        CHECK(until_it_rests(waits) == State::done);
+        CHECK(two.out[0] == 256);
+        instructions = waits.stats().warp_instructions;
+      }
+      CHECK(executed[0] == executed[1]);
+    }
+}
+
+TEST_CASE("two kernels whose warps meet after each poll are both seen to wait, side by side") {
+  for (const Schedule schedule : kBoth) {
+    Two two(schedule);
+    std::vector<std::unique_ptr<Execution>> both;
+    for (const std::string kernel : {"vote", "hand_on"}) {
+      LaunchSpec s = two.h.spec(kernel, 2, 128);
+      two.h.set(s, two.cell.data(), two.out.data());
+      s.schedule = schedule;
+      both.push_back(std::make_unique<Execution>(std::move(s), two.h.device, nullptr));
+    }
+    bool wait = false;
+    for (unsigned n = 0; n < 1'000'000 && !wait; ++n) {
+      bool moved = false;
+      wait = true;
+      for (const auto& e : both) {
+        const State state = e->turn();
+        moved |= state == State::moved, wait &= state == State::polls;
+      }
+      if (moved)
+        for (const auto& e : both) e->others_moved();
+    }
+    CHECK(wait);
   }
 }

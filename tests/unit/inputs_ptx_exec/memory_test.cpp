@@ -64,6 +64,9 @@ TEST_CASE("an access to freed memory, or far from all, is named as what it is") 
             "it lies in allocation 1 (256 bytes at 0x200000001000), which has been freed"));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x7FFF00000000}); }), "is it a pointer to host memory?"));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{16}); }), "as from a null pointer"));
+  const std::string index = message([&] { h.run("k", 1, 1, 0x200000000000 + std::uint64_t{0xFFFFFFFF} * 4); });
+  CHECK(has(index, "access of 4 bytes at 0x2003fffffffc out of bounds: no allocation is near"));
+  CHECK(has(message([&] { h.run("k", 1, 1, 0x200000000000 + (std::uint64_t{1} << 29)); }), "bytes behind allocation 0"));
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000000200}); }), "4 bytes behind allocation 0"));
 }
 

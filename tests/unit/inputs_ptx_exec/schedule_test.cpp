@@ -148,3 +148,53 @@ NEXT:
                          ExecutionError);
   }
 }
+
+namespace {
+
+// Thread 0 polls; the block meets and goes on as one, with what it has got.
+const std::string kMeetByVote =
+    "mov.u32 %r2,%tid.x; WAIT: mov.u32 %r1,0; setp.ne.u32 %p1,%r2,0; @%p1 bra MEET; ld.volatile.global.u32 %r1,[%rd1];\n"
+    "MEET: setp.ne.u32 %p1,%r1,0; barrier.cta.red.or.pred.aligned %p2,0,%p1; @!%p2 bra WAIT;";
+const std::string kMeetByStore =
+    ".shared .b32 v; mov.u32 %r2,%tid.x; setp.ne.u32 %p1,%r2,0;\n"
+    "WAIT: @%p1 bra MEET; ld.volatile.global.u32 %r1,[%rd1]; st.shared.u32 [v],%r1;\n"
+    "MEET: bar.sync 0; ld.shared.u32 %r3,[v]; bar.sync 0; setp.eq.u32 %p2,%r3,0; @%p2 bra WAIT;";
+constexpr Schedule kBoth[] = {Schedule::long_turns, Schedule::interleaved};
+
+}  // namespace
+
+TEST_CASE("blocks that poll and meet at a barrier after each poll stand still like those that only poll") {
+  for (const Schedule schedule : kBoth)
+    for (const std::string& body :
+         std::vector<std::string>{kMeetByVote, kMeetByStore,
+                                  "WAIT: ld.volatile.global.u32 %r1,[%rd1]; st.global.u32 [%rd1+4],%r1; setp.eq.u32 "
+                                  "%p1,%r1,0; @%p1 bra WAIT;"}) {
+      CAPTURE(body);
+      const std::string said = error_of(body, schedule, 3);
+      CHECK(said.find("kernel k, block (0, 0, 0)") != said.npos);
+      CHECK(said.find("polls memory that nobody changes any more") != said.npos);
+      CHECK(said.find("blocks 0, 1, 2 of 3 wait") != said.npos);
+    }
+}
+
+TEST_CASE("a block that polls and meets goes on when one that had not begun stores what it waits for") {
+  const std::string set =
+      "mov.u32 %r5,%ctaid.x; setp.ne.u32 %p1,%r5,2; @%p1 bra OTHERS; mov.u32 %r6,1; st.volatile.global.u32 [%rd1],%r6; "
+      "ret;\n"
+      "OTHERS: ";
+  for (const std::string& body : {kMeetByVote, kMeetByStore}) CHECK(error_of(set + body, Schedule::long_turns, 3).empty());
+}
+
+TEST_CASE("who polls, meets, and counts or computes in registers or shared memory gets on") {
+  const std::string end = "bar.sync 0; add.u32 %r4,%r4,1; setp.lt.u32 %p1,%r4,70000; @%p1 bra NEXT; ret;";
+  for (const Schedule schedule : kBoth)
+    for (const std::string look : {"ld.volatile.global.u32 %r1,[%rd1]; st.global.u32 [%rd1+4],%r1;",
+                                   "mov.u32 %r5,%tid.x; setp.ge.u32 %p1,%r5,32; @%p1 bra MEET; ld.volatile.global.u32 "
+                                   "%r1,[%rd1]; MEET: bar.sync 1;"})
+      CHECK(error_of("mov.u32 %r4,0; NEXT: " + look + end, schedule, 2).empty());
+  const std::string shared =
+      ".shared .b32 v; mov.u32 %r2,%tid.x; setp.ne.u32 %p1,%r2,0; @%p1 bra NEXT; mov.u32 %r1,0; st.shared.u32 [v],%r1;\n"
+      "NEXT: bar.sync 0; @%p1 bra MEET; ld.volatile.shared.u32 %r1,[v]; add.u32 %r1,%r1,1; st.volatile.shared.u32 [v],%r1;\n"
+      "MEET: bar.sync 0; ld.shared.u32 %r3,[v]; setp.lt.u32 %p2,%r3,70000; @%p2 bra NEXT;";
+  for (const Schedule schedule : kBoth) CHECK(error_of(shared, schedule, 2).empty());
+}
