@@ -17,12 +17,6 @@ PAPERS = (claims_sac, claims_selrep, claims_rec, claims_colab)
 CLAIMS = tuple(c for p in PAPERS for c in p.CLAIMS)
 COMMAND = "/usr/bin/python3 tests/validation/reproduction/report.py"
 
-# Runs that rest on what has been found wrong since; to be taken out when they have been made anew.
-STALE = ("**`sac` has a wrong profile of 3DC**, one of its sixteen ([sac.md](validation/sac.md#results)). With the right one claim 1 "
-         "becomes 1.244 and 1.388, 9 becomes 1.812 and 1.898, 25 becomes 1.1 %, and 3 stays as it is; no verdict changes by these. "
-         "Claims 5, 7, 11 to 14, 30 to 32 and 34, which have 3DC in a mean or a count, have not been read anew; its speed-ups moved "
-         "by at most 0.03.")
-
 
 def found_of(claim, measured):
     """Its values, and their ranges where it has any."""
@@ -75,8 +69,8 @@ def of_paper(paper, measured, found):
 
 def runs(measured):
     rows = [[f"`{name}`", r["points"], ", ".join(r["commits"])] for name, r in sorted(measured["runs"].items())]
-    return ["## Runs", "", "The results that the figures were read from, and the versions of Atoll that wrote them.", "",
-            *results_page.wrapped(STALE), ""] + table(["experiment", "points", "commits"], rows)
+    return ["## Runs", "", "The results that the figures were read from, and the versions of Atoll that wrote them.", ""] \
+        + table(["experiment", "points", "commits"], rows)
 
 
 def text(measured):
