@@ -21,7 +21,7 @@ ENDINGS = r"""
 __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
 __global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
 __global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
-__global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = 1; }
+__global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = (p[threadIdx.x] + 1) & 0xFFFF; }
 __global__ void refused(int* p) {
   asm volatile("vmad.u32.u32.u32 %0, %1, %1, %1;" : "=r"(p[threadIdx.x]) : "r"(1));
 }
