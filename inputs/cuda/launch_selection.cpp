@@ -1,15 +1,13 @@
 #include "inputs/cuda/launch_selection.hpp"
 
-#include <cxxabi.h>
 #include <fnmatch.h>
 
 #include <charconv>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <tuple>
 
 #include "core/engine/error.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 namespace atl::cuda {
 namespace {
@@ -36,40 +34,6 @@ std::vector<std::string> split_items(const std::string& text) {
   return out;
 }
 
-/// Where the bracket that closes at the end of `name` opens; npos: none closes there.
-std::size_t last_opening(std::string_view name, char open, char close) {
-  if (name.empty() || name.back() != close) return std::string_view::npos;
-  int depth = 0;
-  for (std::size_t at = name.size(); at-- > 0;) {
-    depth += name[at] == close;
-    depth -= name[at] == open;
-    if (depth == 0) return at;
-  }
-  return std::string_view::npos;
-}
-
-/// "void ns::f<int>(int*)" -> "ns::f<int>": what the demangler puts around the name is not part of it.
-std::string_view without_signature(std::string_view name) {
-  name = name.substr(0, last_opening(name, '(', ')'));
-  int depth = 0;
-  for (std::size_t at = name.size(); at-- > 0;) {
-    depth += name[at] == '>' || name[at] == ')';
-    depth -= name[at] == '<' || name[at] == '(';
-    if (depth == 0 && name[at] == ' ') return name.substr(at + 1);
-  }
-  return name;
-}
-
-using Text = std::unique_ptr<char, void (*)(void*)>;
-
-/// Null: it is not mangled.
-Text demangled(const std::string& name) {
-  int status = 0;
-  Text text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0 || !name.starts_with("_Z")) text.reset();
-  return text;
-}
-
 bool glob_fits(const std::string& pattern, std::string_view name) {
   return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
 }
@@ -91,16 +55,8 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, con
 
 bool fits_kernel(const std::string& pattern, const std::string& mangled_name) {
   if (glob_fits(pattern, mangled_name)) return true;
-  const Text text = demangled(mangled_name);
-  if (!text) return false;
-  const std::string_view whole = text.get(), name = without_signature(whole);
-  return glob_fits(pattern, whole) || glob_fits(pattern, name) ||
-         glob_fits(pattern, name.substr(0, last_opening(name, '<', '>')));
-}
-
-std::string source_name(const std::string& mangled_name) {
-  const Text text = demangled(mangled_name);
-  return text ? std::string(without_signature(text.get())) : mangled_name;
+  return glob_fits(pattern, ptx::source_declaration(mangled_name)) || glob_fits(pattern, ptx::source_name(mangled_name)) ||
+         glob_fits(pattern, ptx::source_name_of_template(mangled_name));
 }
 
 LaunchSelection::LaunchSelection(const std::string& text) {

@@ -33,7 +33,4 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, con
 /// without template arguments and parameters.
 bool fits_kernel(const std::string& pattern, const std::string& mangled_name);
 
-/// The kernel's name as in the source, with template arguments and without parameters; one that is not mangled is itself.
-std::string source_name(const std::string& mangled_name);
-
 }  // namespace atl::cuda

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "inputs/ptx/exec_warp.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 namespace atl::ptx {
 namespace {
@@ -147,9 +148,9 @@ std::string text_of(const WarpMisuse& m) {
           ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
           : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "
             "their own, or 0 from lanes that have exited";
-  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}:{}: {}: {}; {} times in this launch", m.kernel, m.cta[0],
-                     m.cta[1], m.cta[2], m.warp, m.module, m.line, m.spelling, fmt::format(fmt::runtime(what), m.lanes),
-                     m.times);
+  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}:{}: {}: {}; {} times in this launch", source_name(m.kernel),
+                     m.cta[0], m.cta[1], m.cta[2], m.warp, m.module, m.line, m.spelling,
+                     fmt::format(fmt::runtime(what), m.lanes), m.times);
 }
 
 std::vector<SharedRace> AccessCheck::races() const {
@@ -165,7 +166,7 @@ std::string text_of(const SharedRace& r) {
   return fmt::format(
       "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier is between; {} "
       "accesses in this launch",
-      r.kernel, r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first), side(r.race.second), r.times);
+      source_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first), side(r.race.second), r.times);
 }
 
 }  // namespace atl::ptx

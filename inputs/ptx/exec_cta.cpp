@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "inputs/ptx/access_check.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 namespace atl::ptx::exec {
 namespace {
@@ -125,11 +126,11 @@ void fill_specials(Warp& w) {
   const std::uint32_t thread = w.number * kLanes + fault.lane;
   const Code& code = *w.frames.back().code;
   const std::uint32_t line = w.pc > 0 && w.pc <= code.code.size() ? code.function->code[w.pc - 1].line : 0;
-  const std::string inside = w.frames.size() > 1 ? " in " + code.function->name : "";
+  const std::string inside = w.frames.size() > 1 ? " in " + source_name(code.function->name) : "";
   throw ExecutionError(
       fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}:{}: {}",
-                              w.launch->image->module->functions[w.launch->image->kernel].name, w.cta->id[0], w.cta->id[1],
-                              w.cta->id[2], thread % spec.block[0], thread / spec.block[0] % spec.block[1],
+                              source_name(w.launch->image->module->functions[w.launch->image->kernel].name), w.cta->id[0],
+                              w.cta->id[1], w.cta->id[2], thread % spec.block[0], thread / spec.block[0] % spec.block[1],
                               thread / spec.block[0] / spec.block[1], inside, spec.module->name, line, fault.what));
 }
 

@@ -1,4 +1,5 @@
 #include "inputs/ptx/global_races.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 #include <fmt/format.h>
 
@@ -334,7 +335,7 @@ std::string text_of(const GlobalRace& r) {
   const auto side = [&](const GlobalTouch& t, bool writes) {
     return fmt::format("block {}, warp {} {} it ({}:{})", t.cta, t.warp, deed(t, writes), r.module, t.line);
   };
-  return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", r.kernel, r.address,
+  return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", source_name(r.kernel), r.address,
                      side(r.first, r.first_writes), side(r.second, r.second_writes));
 }
 

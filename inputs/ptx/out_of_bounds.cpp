@@ -1,4 +1,5 @@
 #include "inputs/ptx/out_of_bounds.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 #include <fmt/format.h>
 
@@ -21,9 +22,10 @@ std::vector<OutOfBounds::Site> OutOfBounds::sites() const {
 }
 
 std::string text_of(const OutOfBounds::Site& s) {
-  return fmt::format("kernel {}, {}:{}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}", s.kernel, s.module,
-                     s.line, s.count, s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta,
-                     s.thread, s.bytes, s.address, s.where);
+  return fmt::format("kernel {}, {}:{}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}",
+                     source_name(s.kernel), s.module, s.line, s.count,
+                     s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta, s.thread, s.bytes,
+                     s.address, s.where);
 }
 
 }  // namespace atl::ptx

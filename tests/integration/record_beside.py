@@ -387,19 +387,19 @@ class Beside(OneProgram):
     def test_two_threads_that_wait_are_ended_as_well(self):
         outcome = self.record(self.binary, "two", options=["--force"], timeout=200)
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
-        self.assertRegex(outcome.err, "kernel _Z5awaitPViPi, .*; so does kernel _Z4playPViiiPi. The program waits for this")
+        self.assertRegex(outcome.err, "kernel await, .*; so does kernel play. The program waits for this")
 
     def test_what_nothing_can_help_is_named_when_the_program_waits_for_it(self):
         for schedule in ("--schedule-seed=1", "--long-turns"):
             outcome = self.record(self.binary, "deadlock", options=["--force", schedule])
             self.assertEqual((outcome.code, outcome.out), (3, "launched\n"), outcome)
-            self.assertIn("kernel _Z5awaitPViPi, block (0, 0, 0)", outcome.err)
+            self.assertIn("kernel await, block (0, 0, 0)", outcome.err)
             self.assertIn("polls memory that nobody changes any more", outcome.err)
             self.assertIn("blocks 0, 1 of 2 wait", outcome.err)
 
     def test_a_kernel_that_still_waits_at_the_end_is_not_in_the_trace_and_those_behind_it_are(self):
         outcome = self.recorded("left", "end\n", 1)
-        self.assertIn("the program ended while kernel _Z5awaitPViPi waited: it is not in the trace", outcome.err)
+        self.assertIn("the program ended while kernel await waited: it is not in the trace", outcome.err)
         self.assertEqual(self.names(), ["add"])
         self.assertTrue(self.simulated())
 

@@ -58,7 +58,7 @@ class Checked(RecordTest):
         self.assertEqual((outcome.code, outcome.out), (3, ""), outcome)
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
         self.assertEqual(len(said), 1, outcome)
-        for fragment in ("kernel _Z6astrayPKiPil, block (0, 0, 0), thread (0, 0, 0)", "program.0.ptx:", "this store changes",
+        for fragment in ("kernel astray, block (0, 0, 0), thread (0, 0, 0)", "program.0.ptx:", "this store changes",
                          "in allocation 0 (parameter _Z6astrayPKiPil_param_0)", "which the kernel only reads, in lines"):
             self.assertIn(fragment, said[0])
         self.assertIn("a READ-ONLY MARK DID NOT HOLD", outcome.err)
@@ -71,7 +71,7 @@ class Checked(RecordTest):
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: warning: ")]
         self.assertEqual(len(said), 2, outcome)
         for line in said:
-            self.assertIn("kernel _Z7reversePii, block (0, 0, 0): shared-memory race at byte 12", line)
+            self.assertIn("kernel reverse, block (0, 0, 0): shared-memory race at byte 12", line)
         self.assertIn("2 shared-memory races\n", outcome.err)
         quiet = self.record(binary, 1, options=["--check", "--force"])
         self.assertIn("no shared-memory races\n", quiet.err)

@@ -8,6 +8,7 @@
 
 #include "inputs/cuda/runtime/ending.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
+#include "inputs/ptx/source_name.hpp"
 #include "inputs/ptx/turn_order.hpp"
 
 namespace atl::cudart {
@@ -55,8 +56,8 @@ bool is_per_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>
 /// Whether it waits for the default stream, which then waits for it.
 bool blocks(const Runtime& r, const void* stream) { return r.free_streams.count(stream) == 0; }
 
-const std::string& name_of(const ptx::Execution& kernel) {
-  return kernel.spec().module->functions[kernel.spec().kernel].name;
+std::string name_of(const ptx::Execution& kernel) {
+  return ptx::source_name(kernel.spec().module->functions[kernel.spec().kernel].name);
 }
 
 unsigned threads_of_program() {

@@ -4,6 +4,7 @@
 
 #include "core/engine/error.hpp"
 #include "inputs/cuda/launch_selection.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 using namespace atl;
 using namespace atl::cuda;
@@ -43,10 +44,10 @@ TEST_CASE("launches are chosen by number, by name, and by number among those of 
 }
 
 TEST_CASE("a kernel is named as in the source, without what is around the name") {
-  CHECK(source_name("_Z4vaddPKfS0_Pfi") == "vadd");
-  CHECK(source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
-  CHECK(source_name("_ZN12_GLOBAL__N_11kEPi") == "(anonymous namespace)::k");
-  CHECK(source_name("f") == "f");  // a name of C, not the type float
+  CHECK(ptx::source_name("_Z4vaddPKfS0_Pfi") == "vadd");
+  CHECK(ptx::source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
+  CHECK(ptx::source_name("_ZN12_GLOBAL__N_11kEPi") == "(anonymous namespace)::k");
+  CHECK(ptx::source_name("f") == "f");  // a name of C, not the type float
 }
 
 TEST_CASE("a pattern fits the name in the PTX and the name in the source, with and without template arguments") {
