@@ -88,12 +88,10 @@ State until_it_rests(Execution& e) {
     if (const State state = e.turn(); state == State::done || state == State::polls) return state;
 }
 
-constexpr Schedule kBoth[] = {Schedule::long_turns, Schedule::interleaved};
-
 }  // namespace
 
 TEST_CASE("two kernels that are executed turn by turn wait for each other") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     Execution odd = two.play(1, 20), even = two.play(0, 20);
     bool odd_done = false, even_done = false;
@@ -110,7 +108,7 @@ TEST_CASE("two kernels that are executed turn by turn wait for each other") {
 }
 
 TEST_CASE("a kernel that waits says so, goes on when something has changed, and can be ended with kernel and line") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     Execution odd = two.play(1, 2);
     REQUIRE(until_it_rests(odd) == State::polls);
@@ -132,7 +130,7 @@ TEST_CASE("a kernel that waits says so, goes on when something has changed, and 
 }
 
 TEST_CASE("a second look at a kernel that waits takes a fraction of the turns of the first") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     Execution odd = two.play(1, 1);
     const auto turns = [&] {
@@ -148,7 +146,7 @@ TEST_CASE("a second look at a kernel that waits takes a fraction of the turns of
 }
 
 TEST_CASE("a kernel that computes for long without storing does not seem to wait") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     LaunchSpec s = two.h.spec("work", 1, 32);
     two.h.set(s, two.out.data(), 200'000u);
@@ -166,7 +164,7 @@ TEST_CASE("a kernel that computes for long without storing does not seem to wait
 }
 
 TEST_CASE("a kernel that polls until a time has come may be set aside, but is not stuck, and ends") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     LaunchSpec s = two.h.spec("timed", 1, 1);
     two.h.set(s, two.cell.data());
@@ -179,7 +177,7 @@ TEST_CASE("a kernel that polls until a time has come may be set aside, but is no
 }
 
 TEST_CASE("a kernel whose warps meet after each poll waits like one that only polls, and one seed gives one course") {
-  for (const Schedule schedule : kBoth)
+  for (const Schedule schedule : kSchedules)
     for (const std::string kernel : {"vote", "hand_on"}) {
       CAPTURE(kernel);
       std::uint64_t executed[2] = {};
@@ -207,7 +205,7 @@ TEST_CASE("a kernel whose warps meet after each poll waits like one that only po
 }
 
 TEST_CASE("two kernels whose warps meet after each poll are both seen to wait, side by side") {
-  for (const Schedule schedule : kBoth) {
+  for (const Schedule schedule : kSchedules) {
     Two two(schedule);
     std::vector<std::unique_ptr<Execution>> both;
     for (const std::string kernel : {"vote", "hand_on"}) {

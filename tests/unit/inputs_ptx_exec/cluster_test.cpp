@@ -11,8 +11,6 @@ using namespace atl::ptx;
 // Thread-block clusters: addresses in each other's shared memory, and barriers of all their threads.
 namespace {
 
-constexpr Schedule kSchedules[] = {Schedule::long_turns, Schedule::interleaved};
-
 /// Each thread puts 1000 * CTA + thread into its shared memory and reads that of the CTA with the next rank.
 const std::string kNeighbours = kHeader + R"(
 .visible .entry k(.param .u64 pout, .param .u64 pplace)

@@ -48,6 +48,8 @@ class Harness {
   Module module_;
 };
 
+inline constexpr Schedule kSchedules[] = {Schedule::long_turns, Schedule::interleaved};
+
 inline const std::string kHeader = ".version 9.0\n.target sm_90\n.address_size 64\n";
 
 /// One thread per element: out[i] = body(a[i], b[i], c[i]). The body finds its operands in %a, %b, %c (of register type

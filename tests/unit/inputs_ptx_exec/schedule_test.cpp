@@ -159,12 +159,11 @@ const std::string kMeetByStore =
     ".shared .b32 v; mov.u32 %r2,%tid.x; setp.ne.u32 %p1,%r2,0;\n"
     "WAIT: @%p1 bra MEET; ld.volatile.global.u32 %r1,[%rd1]; st.shared.u32 [v],%r1;\n"
     "MEET: bar.sync 0; ld.shared.u32 %r3,[v]; bar.sync 0; setp.eq.u32 %p2,%r3,0; @%p2 bra WAIT;";
-constexpr Schedule kBoth[] = {Schedule::long_turns, Schedule::interleaved};
 
 }  // namespace
 
 TEST_CASE("blocks that poll and meet at a barrier after each poll stand still like those that only poll") {
-  for (const Schedule schedule : kBoth)
+  for (const Schedule schedule : kSchedules)
     for (const std::string& body :
          std::vector<std::string>{kMeetByVote, kMeetByStore,
                                   "WAIT: ld.volatile.global.u32 %r1,[%rd1]; st.global.u32 [%rd1+4],%r1; setp.eq.u32 "
@@ -187,7 +186,7 @@ TEST_CASE("a block that polls and meets goes on when one that had not begun stor
 
 TEST_CASE("who polls, meets, and counts or computes in registers or shared memory gets on") {
   const std::string end = "bar.sync 0; add.u32 %r4,%r4,1; setp.lt.u32 %p1,%r4,70000; @%p1 bra NEXT; ret;";
-  for (const Schedule schedule : kBoth)
+  for (const Schedule schedule : kSchedules)
     for (const std::string look : {"ld.volatile.global.u32 %r1,[%rd1]; st.global.u32 [%rd1+4],%r1;",
                                    "mov.u32 %r5,%tid.x; setp.ge.u32 %p1,%r5,32; @%p1 bra MEET; ld.volatile.global.u32 "
                                    "%r1,[%rd1]; MEET: bar.sync 1;"})
@@ -196,5 +195,5 @@ TEST_CASE("who polls, meets, and counts or computes in registers or shared memor
       ".shared .b32 v; mov.u32 %r2,%tid.x; setp.ne.u32 %p1,%r2,0; @%p1 bra NEXT; mov.u32 %r1,0; st.shared.u32 [v],%r1;\n"
       "NEXT: bar.sync 0; @%p1 bra MEET; ld.volatile.shared.u32 %r1,[v]; add.u32 %r1,%r1,1; st.volatile.shared.u32 [v],%r1;\n"
       "MEET: bar.sync 0; ld.shared.u32 %r3,[v]; setp.lt.u32 %p2,%r3,70000; @%p2 bra NEXT;";
-  for (const Schedule schedule : kBoth) CHECK(error_of(shared, schedule, 2).empty());
+  for (const Schedule schedule : kSchedules) CHECK(error_of(shared, schedule, 2).empty());
 }
