@@ -85,7 +85,7 @@ class KernelColumns {
   std::array<Written, kColumns> columns_;
   H5::Group group_;
   ContentKey key_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> equal_;  // content of a column -> first kernel with it
+  std::map<ContentKey::Value, std::uint64_t> equal_;  ///< content of a column -> first kernel with it
 };
 
 }  // namespace atl

@@ -63,7 +63,7 @@ void RequestNetwork::prefetch(PageAddr page, std::uint8_t home) const {
   if (parked == nullptr) return;
   Packet p = *parked;
   p.home = home;
-  prefetch_address(&port_[port_of(p)].lanes[lane_of(p)]);
+  port_[port_of(p)].prefetch(lane_of(p));
 }
 
 void RequestNetwork::learn(PageAddr page, std::uint8_t home) {
