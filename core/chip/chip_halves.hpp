@@ -56,6 +56,7 @@ struct ChipHalves {
   alignas(64) std::atomic<Cycle> granted{0};    ///< the uncore may do everything before
   std::atomic<Cycle> end{0};                    ///< where halves come together; only made earlier, and not before `granted`
   alignas(64) std::atomic<Cycle> uncore_at{0};  ///< the uncore has done everything before
+  std::atomic<bool> uncore_over{false};         ///< its thread has done all before `end`
   std::atomic<bool> failed{false};
   std::exception_ptr error;  ///< of the uncore's thread
   CtaAhead ahead;

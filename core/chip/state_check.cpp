@@ -279,6 +279,9 @@ void DramChannel::check(StateCheck& s) const {
                     pool_[r].arrived <= now() + (Time{1} << DramCycles::kBits));
     }
     require_state(chosen);
+    if (b.chosen == kNone) continue;
+    const Request& r = pool_[b.chosen];
+    require_state(candidate_[i].order == r.order && (writes_chosen_ >> i & 1) == r.write);
   }
   require_state(queued == pool_.size() && next_activate_ < activates_.size() &&
                 (bank_.size() >= 64 || waiting_ >> bank_.size() == 0));

@@ -6,8 +6,8 @@
 
 namespace atl {
 
-/// A queue of fixed size between two threads: one pushes, the other takes. What was pushed is seen once it is published,
-/// and places are free again once they are given back; both may be done for many at a time.
+/// A queue between two threads: one pushes, the other takes. What was pushed is seen once it is published, and places are
+/// free again once they are given back; both may be done for many at a time.
 template <class T> class SpscRing {
  public:
   /// `capacity`: rounded up to a power of two.
@@ -24,6 +24,14 @@ template <class T> class SpscRing {
   /// The other thread has given back all that was published.
   bool all_given_back() const {
     return given_back_.load(std::memory_order_acquire) == published_.load(std::memory_order_relaxed);
+  }
+  /// Doubles the places. The other thread must have given back all that was published: then it does not look at any.
+  void grow() {
+    std::vector<T> more(2 * slots_.size());
+    for (std::uint64_t n = published_.load(std::memory_order_relaxed); n != pushed_; ++n)
+      more[n & (more.size() - 1)] = slots_[n & mask_];
+    slots_.swap(more);
+    mask_ = slots_.size() - 1;
   }
   void publish() { published_.store(pushed_, std::memory_order_release); }
 

@@ -85,7 +85,7 @@ struct alignas(64) Half {
   }
   void resume(const Waiter& w, const Stamp& stamp) { queue.emplace(queue.now(), resumption(w), stamp); }
 
-  static constexpr std::size_t kCrossings = std::size_t{1} << 14;
+  static constexpr std::size_t kCrossings = std::size_t{1} << 12;
   const EventKind crosses;
   bool apart = false;                  ///< each half is run by a thread
   Half* other = nullptr;               ///< touched only while not apart

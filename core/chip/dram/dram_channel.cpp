@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "core/engine/assert.hpp"
 
@@ -33,8 +34,11 @@ DramChannel::DramChannel(Context& c, std::uint16_t id)
       gate_(c.machine.config.dram.queue),
       pool_(c.machine.config.dram.queue),
       bank_(c.machine.config.dram.timing.banks),
+      candidate_(bank_.size()),
+      group_(bank_.size()),
       group_column_(bank_groups_, -(Time{1} << 40)) {
   for (auto i = static_cast<std::uint32_t>(pool_.size()); i-- > 0;) free_.push_back(i);
+  for (std::uint32_t i = 0; i < bank_.size(); ++i) group_[i] = i % bank_groups_;
   activates_.fill(-(Time{1} << 40));
 }
 
@@ -52,16 +56,20 @@ void DramChannel::push(const Packet& p) {
   b.last = r;
   if (b.chosen == kNone) {
     choose(b);
-    waiting_ |= std::uint64_t{1} << bank;
-    wake(column_time(b, bank));
+    wake(column_time(bank));
   }
 }
 
 /// Picks the bank's next request: one in the direction in which the bus moves before one that turns it round, then one of
 /// the open row, then the oldest. `row_hit_cap` picks in a row may pass an older request by.
 void DramChannel::choose(Bank& b) {
+  const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
+  const std::uint64_t bit = std::uint64_t{1} << bank;
   b.chosen = b.first;
-  if (b.chosen == kNone) return;
+  if (b.chosen == kNone) {
+    waiting_ &= ~bit;
+    return;
+  }
   const auto in_open_row = [&](std::uint32_t r) { return b.open && pool_[r].row == b.row; };
   if (b.hits < row_hit_cap_) {
     int best = 4;
@@ -76,6 +84,9 @@ void DramChannel::choose(Bank& b) {
   } else {
     prepare(b);
   }
+  candidate_[bank].order = pool_[b.chosen].order;
+  waiting_ |= bit;
+  writes_chosen_ = pool_[b.chosen].write ? writes_chosen_ | bit : writes_chosen_ & ~bit;
 }
 
 /// Closes the open row if there is one and activates the chosen request's.
@@ -99,19 +110,21 @@ void DramChannel::prepare(Bank& b) {
   b.activated = at;
   b.open = true;
   b.row = pool_[b.chosen].row;
-  b.ready = at + t_.rcd;
+  candidate_[bank].ready = at + t_.rcd;
   b.precharge_from = at + t_.ras;
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_dram_activate(c_, id_, bank, b.row, at);
 }
 
+/// Earliest column command that the bus allows, whatever the bank.
+DramChannel::Time DramChannel::bus_time(bool write) const {
+  const Time at = std::max(now(), last_column_ + t_.ccd);
+  return write ? std::max(at, bus_free_ - t_.wl) : std::max({at, bus_free_ - t_.cl, last_write_end_ + t_.cdlr});
+}
+
 /// Earliest column command for the bank's chosen request.
-DramChannel::Time DramChannel::column_time(const Bank& b, std::uint32_t bank) const {
-  const bool write = pool_[b.chosen].write;
-  Time at = std::max({now(), b.ready, last_column_ + t_.ccd, group_column_[bank % bank_groups_] + t_.ccdl});
-  at = std::max(at, bus_free_ - (write ? t_.wl : t_.cl));
-  if (!write) at = std::max(at, last_write_end_ + t_.cdlr);
-  return at;
+DramChannel::Time DramChannel::column_time(std::uint32_t bank) const {
+  return column_time(bank, bus_time((writes_chosen_ >> bank & 1) != 0));
 }
 
 void DramChannel::wake(Time at) {
@@ -126,24 +139,24 @@ void DramChannel::on_pick() {
   pick_at_ = kNever;
   const Time end_of_cycle = now() + (Time{1} << DramCycles::kBits);
   while (waiting_ != 0) {
+    // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
+    const Time bus[2] = {bus_time(false), bus_time(true)};
+    const Time to_data[2] = {t_.cl, t_.wl + (writing_ ? 0 : t_.cdlr + t_.cl)};
+    constexpr std::uint64_t kNoOrder = ~std::uint64_t{0};
     std::uint32_t best = 0, oldest = 0;
-    Time best_start = 0, best_at = 0;
-    std::uint64_t best_order = ~std::uint64_t{0}, oldest_order = best_order;
+    Time best_start = std::numeric_limits<Time>::max(), best_at = 0;
+    std::uint64_t best_order = kNoOrder, oldest_order = kNoOrder;
     for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
-      const Request& r = pool_[bank_[i].chosen];
-      const Time at = column_time(bank_[i], i);
-      // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
-      const Time start = at + (r.write ? t_.wl : t_.cl) + (r.write && !writing_ ? t_.cdlr + t_.cl : 0);
-      if (best_order == ~std::uint64_t{0} || start < best_start || (start == best_start && r.order < best_order)) {
-        best = i, best_start = start, best_at = at, best_order = r.order;
-      }
-      if (r.order < oldest_order) oldest = i, oldest_order = r.order;
+      const bool write = (writes_chosen_ >> i & 1) != 0;
+      const std::uint64_t order = candidate_[i].order;
+      const Time at = column_time(i, bus[write]), start = at + to_data[write];
+      if (start < best_start || (start == best_start && order < best_order))
+        best = i, best_start = start, best_at = at, best_order = order;
+      if (order < oldest_order) oldest = i, oldest_order = order;
     }
     const Time since = pool_[bank_[oldest].chosen].arrived;
-    if (now() - since > t_.starvation) {
-      best = oldest, best_at = column_time(bank_[oldest], oldest);
-    }
+    if (now() - since > t_.starvation) best = oldest, best_at = column_time(oldest);
     if (best_at >= end_of_cycle) return wake(best_at);
     serve(best, best_at, since);
   }
@@ -194,7 +207,6 @@ void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   free_.push_back(r);
   c_.release(gate_);
   choose(b);
-  if (b.chosen == kNone) waiting_ &= ~(std::uint64_t{1} << bank);
 }
 
 std::string DramChannel::describe_stall() const {

@@ -40,8 +40,8 @@ class DramChannel {
   void check(StateCheck& s) const;  // state_check.cpp
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, gate_, fixed(pool_), free_, fixed(bank_), waiting_, activates_, next_activate_, last_activate_, bus_free_,
-          busy_, wanted_, last_column_);
+    state(a, gate_, fixed(pool_), free_, fixed(bank_), fixed(candidate_), waiting_, writes_chosen_, activates_,
+          next_activate_, last_activate_, bus_free_, busy_, wanted_, last_column_);
     state(a, last_write_end_, fixed(group_column_), writing_, order_, reads_, writes_, pick_at_);
   }
 
@@ -63,17 +63,27 @@ class DramChannel {
     std::uint32_t row = 0;
     bool open = false;
     std::uint32_t hits = 0;  ///< picks in a row that passed an older request by
-    Time activated = -(Time{1} << 40), ready = 0, precharge_from = 0;
+    Time activated = -(Time{1} << 40), precharge_from = 0;
     template <class Archive> void serialize(Archive& a, unsigned) {
-      state(a, first, last, chosen, row, open, hits, activated, ready, precharge_from);
+      state(a, first, last, chosen, row, open, hits, activated, precharge_from);
     }
+  };
+  /// What a pick looks at in every bank that has a chosen request: side by side, apart from the banks and the requests.
+  struct Candidate {
+    using PlainState = void;
+    Time ready = 0;           ///< the bank's row is open
+    std::uint64_t order = 0;  ///< of the chosen request
   };
 
   Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }
   static Cycle up(Time t) { return static_cast<Cycle>((t + (Time{1} << DramCycles::kBits) - 1) >> DramCycles::kBits); }
   void choose(Bank& b);
   void prepare(Bank& b);
-  Time column_time(const Bank& b, std::uint32_t bank) const;
+  Time bus_time(bool write) const;
+  Time column_time(std::uint32_t bank) const;
+  Time column_time(std::uint32_t bank, Time bus) const {
+    return std::max({bus, candidate_[bank].ready, group_column_[group_[bank]] + t_.ccdl});
+  }
   /// Serves the bank's chosen request. `waiting_since`: arrival of the oldest request that a bank is prepared for.
   void serve(std::uint32_t bank, Time at, Time waiting_since);
   /// Time up to `bytes_move` in which the bus stood still although a request waited for longer than an idle channel takes.
@@ -88,7 +98,10 @@ class DramChannel {
   std::vector<Request> pool_;
   std::vector<std::uint32_t> free_;
   std::vector<Bank> bank_;
-  std::uint64_t waiting_ = 0;  ///< banks with a chosen request (bit mask)
+  std::vector<Candidate> candidate_;  ///< by bank
+  std::vector<std::uint32_t> group_;  ///< by bank: which bank group it is in
+  std::uint64_t waiting_ = 0;         ///< banks with a chosen request (bit mask)
+  std::uint64_t writes_chosen_ = 0;   ///< those of them whose chosen request is a write
   std::array<Time, 4> activates_{};
   std::uint32_t next_activate_ = 0;
   Time last_activate_ = -(Time{1} << 40);

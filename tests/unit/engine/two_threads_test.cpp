@@ -26,6 +26,29 @@ TEST_CASE("a ring hands over what is published, in order, and has room again for
   CHECK(!ring.room(4));
 }
 
+TEST_CASE("a ring that has been emptied may grow, and keeps what is pushed and not yet published") {
+  SpscRing<int> ring(4);
+  for (int i = 0; i < 3; ++i) ring.push(i);
+  ring.publish();
+  while (ring.first() != nullptr) ring.take();
+  ring.give_back();
+  REQUIRE(ring.room(4));
+  for (int i = 3; i < 7; ++i) ring.push(i);
+  CHECK(ring.all_given_back());
+  CHECK(!ring.room(1));
+  ring.grow();
+  CHECK(ring.room(4));
+  CHECK(!ring.room(5));
+  for (int i = 7; i < 11; ++i) ring.push(i);
+  ring.publish();
+  for (int i = 3; i < 11; ++i) {
+    REQUIRE(ring.first() != nullptr);
+    CHECK(*ring.first() == i);
+    ring.take();
+  }
+  CHECK(ring.first() == nullptr);
+}
+
 TEST_CASE("two threads hand each other a million numbers by rings, each waiting for the other's") {
   constexpr int kCount = 1'000'000;
   SpscRing<int> there(64), back(64);
