@@ -221,11 +221,13 @@ void Chip::receive(const ControlMessage& message) {
 void Chip::learn_homes(const PageHomesBody& body) {
   const auto& homes = body.homes;
   for (const auto& [page, home] : homes) require_course(home < c_.machine.config.chips);
-  for (std::size_t i = 0; i < homes.size(); ++i) {
-    if (i + 6 < homes.size()) requests_.mmu().prefetch_answer({homes[i + 6].first});
-    if (i + 4 < homes.size()) requests_.mmu().prefetch_parked({homes[i + 4].first});
-    if (i + 2 < homes.size()) requests_.prefetch({homes[i + 2].first}, static_cast<std::uint8_t>(homes[i + 2].second));
-    requests_.learn({homes[i].first}, static_cast<std::uint8_t>(homes[i].second));
+  const auto at = [&](std::size_t i) { return std::pair{PageAddr{homes[i].first}, static_cast<std::uint8_t>(homes[i].second)}; };
+  constexpr std::size_t kStep = 2;
+  for (std::size_t i = 0; i < homes.size() + 3 * kStep; ++i) {
+    if (i < homes.size()) requests_.mmu().prefetch_answer(at(i).first);
+    if (const std::size_t k = i - kStep; k < homes.size()) requests_.mmu().prefetch_parked(at(k).first);
+    if (const std::size_t k = i - 2 * kStep; k < homes.size()) requests_.prefetch(at(k).first, at(k).second);
+    if (const std::size_t k = i - 3 * kStep; k < homes.size()) requests_.learn(at(k).first, at(k).second);
   }
 }
 

@@ -285,6 +285,8 @@ void DramChannel::check(StateCheck& s) const {
   }
   require_state(queued == pool_.size() && next_activate_ < activates_.size() &&
                 (bank_.size() >= 64 || waiting_ >> bank_.size() == 0));
+  const auto waits = [this](std::uint32_t bank) { return bank < bank_.size() && (waiting_ >> bank & 1) != 0; };
+  require_state(is_bool(looked_) && (!looked_ || (waits(first_) && waits(oldest_))));
 }
 
 void StructureCounter::check(const StateCheck& s, std::uint64_t kernels) const {

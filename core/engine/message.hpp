@@ -1,5 +1,6 @@
 #pragma once
 #include <cstring>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -25,11 +26,10 @@ struct Message {
     std::memcpy(m.payload, &value, sizeof value);
     return m;
   }
-  template <class T> T as() const {
-    static_assert(kPlain<T> && sizeof(T) <= kPayload);
-    T value;
-    std::memcpy(&value, payload, sizeof value);
-    return value;
+  /// Where it lies: a copy would be put together in pieces, and who loads it in one has to wait for them.
+  template <class T> const T& as() const {
+    static_assert(kPlain<T> && sizeof(T) <= kPayload && alignof(T) <= 8);
+    return *std::launder(reinterpret_cast<const T*>(payload));
   }
 };
 static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) == 48);

@@ -65,6 +65,7 @@ void DramChannel::push(const Packet& p) {
 void DramChannel::choose(Bank& b) {
   const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
   const std::uint64_t bit = std::uint64_t{1} << bank;
+  looked_ = false;
   b.chosen = b.first;
   if (b.chosen == kNone) {
     waiting_ &= ~bit;
@@ -134,31 +135,38 @@ void DramChannel::wake(Time at) {
   c_.schedule(cycle, EventKind::dram_pick, id_);
 }
 
+/// Finds the bank whose data can start first, of several the one with the oldest request, and the oldest request of all.
+/// Until a bank chooses anew they stay so: as time goes by, the others' data can only start later.
+void DramChannel::look() {
+  // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
+  const Time bus[2] = {bus_time(false), bus_time(true)};
+  const Time to_data[2] = {t_.cl, t_.wl + (writing_ ? 0 : t_.cdlr + t_.cl)};
+  constexpr std::uint64_t kNoOrder = ~std::uint64_t{0};
+  Time first_start = std::numeric_limits<Time>::max();
+  std::uint64_t first_order = kNoOrder, oldest_order = kNoOrder;
+  for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const bool write = (writes_chosen_ >> i & 1) != 0;
+    const std::uint64_t order = candidate_[i].order;
+    const Time start = column_time(i, bus[write]) + to_data[write];
+    if (start < first_start || (start == first_start && order < first_order))
+      first_ = i, first_start = start, first_order = order;
+    if (order < oldest_order) oldest_ = i, oldest_order = order;
+  }
+  looked_ = true;
+}
+
 void DramChannel::on_pick() {
   if (c_.now() != pick_at_) return;  // an earlier one was scheduled since
   pick_at_ = kNever;
   const Time end_of_cycle = now() + (Time{1} << DramCycles::kBits);
   while (waiting_ != 0) {
-    // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
-    const Time bus[2] = {bus_time(false), bus_time(true)};
-    const Time to_data[2] = {t_.cl, t_.wl + (writing_ ? 0 : t_.cdlr + t_.cl)};
-    constexpr std::uint64_t kNoOrder = ~std::uint64_t{0};
-    std::uint32_t best = 0, oldest = 0;
-    Time best_start = std::numeric_limits<Time>::max(), best_at = 0;
-    std::uint64_t best_order = kNoOrder, oldest_order = kNoOrder;
-    for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
-      const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
-      const bool write = (writes_chosen_ >> i & 1) != 0;
-      const std::uint64_t order = candidate_[i].order;
-      const Time at = column_time(i, bus[write]), start = at + to_data[write];
-      if (start < best_start || (start == best_start && order < best_order))
-        best = i, best_start = start, best_at = at, best_order = order;
-      if (order < oldest_order) oldest = i, oldest_order = order;
-    }
-    const Time since = pool_[bank_[oldest].chosen].arrived;
-    if (now() - since > t_.starvation) best = oldest, best_at = column_time(oldest);
-    if (best_at >= end_of_cycle) return wake(best_at);
-    serve(best, best_at, since);
+    if (!looked_) look();
+    const Time since = pool_[bank_[oldest_].chosen].arrived;
+    const std::uint32_t next = now() - since > t_.starvation ? oldest_ : first_;
+    const Time at = column_time(next);
+    if (at >= end_of_cycle) return wake(at);
+    serve(next, at, since);
   }
 }
 

@@ -40,8 +40,8 @@ class DramChannel {
   void check(StateCheck& s) const;  // state_check.cpp
   template <class F> void for_each_gate(F&& f) { f(gate_); }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, gate_, fixed(pool_), free_, fixed(bank_), fixed(candidate_), waiting_, writes_chosen_, activates_,
-          next_activate_, last_activate_, bus_free_, busy_, wanted_, last_column_);
+    state(a, gate_, fixed(pool_), free_, fixed(bank_), fixed(candidate_), waiting_, writes_chosen_, looked_, first_, oldest_,
+          activates_, next_activate_, last_activate_, bus_free_, busy_, wanted_, last_column_);
     state(a, last_write_end_, fixed(group_column_), writing_, order_, reads_, writes_, pick_at_);
   }
 
@@ -78,6 +78,7 @@ class DramChannel {
   Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }
   static Cycle up(Time t) { return static_cast<Cycle>((t + (Time{1} << DramCycles::kBits) - 1) >> DramCycles::kBits); }
   void choose(Bank& b);
+  void look();
   void prepare(Bank& b);
   Time bus_time(bool write) const;
   Time column_time(std::uint32_t bank) const;
@@ -102,6 +103,8 @@ class DramChannel {
   std::vector<std::uint32_t> group_;  ///< by bank: which bank group it is in
   std::uint64_t waiting_ = 0;         ///< banks with a chosen request (bit mask)
   std::uint64_t writes_chosen_ = 0;   ///< those of them whose chosen request is a write
+  bool looked_ = false;               ///< and these are what look() found:
+  std::uint32_t first_ = 0, oldest_ = 0;
   std::array<Time, 4> activates_{};
   std::uint32_t next_activate_ = 0;
   Time last_activate_ = -(Time{1} << 40);

@@ -6,8 +6,6 @@ namespace atl {
 namespace {
 /// Touches of so many cycles are reported together: a streaming kernel touches a page every few cycles.
 constexpr Cycle kTouchBatch = 16;
-/// Pages that wait for their home; the table grows when more do.
-constexpr std::uint32_t kParkedPages = 256;
 }  // namespace
 
 Mmu::Mmu(Context& c)

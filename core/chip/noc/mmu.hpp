@@ -48,7 +48,11 @@ class Mmu {
     const std::uint32_t e = parked_.find({page.value});
     return e == parked_.kNone || !parked_[e].has_front ? nullptr : &parked_[e].front;
   }
-  void prefetch(LineAddr line) const { cache_.prefetch(c_.machine.page_of(line)); }
+  void prefetch(LineAddr line) const {
+    const PageAddr page = c_.machine.page_of(line);
+    cache_.prefetch(page);
+    if (parked_.entries() > kParkedPages) parked_.prefetch(LineAddr{page.value});  // many wait, and this one may have to
+  }
 
   /// Touches from before `end` that were not taken yet, for the controller.
   std::vector<FirstTouch::Touch> take_touches_before(Cycle end);
@@ -60,6 +64,8 @@ class Mmu {
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, cache_, parked_, touches_); }
 
  private:
+  /// Pages that wait for their home; the table grows when more do.
+  static constexpr std::uint32_t kParkedPages = 256;
   void time_report();
   Context& c_;
   StaticPlacement placement_;
