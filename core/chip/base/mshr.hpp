@@ -1,8 +1,8 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <vector>
 
+#include "core/chip/base/line_index.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/assert.hpp"
 #include "core/engine/prefetch.hpp"
@@ -28,8 +28,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   };
 
   MshrFile() = default;
-  MshrFile(std::uint32_t entries, std::uint32_t merges)
-      : merges_(merges), mask_(std::bit_ceil(entries * 2u) - 1), index_(mask_ + 1, kFree), entry_(entries) {
+  MshrFile(std::uint32_t entries, std::uint32_t merges) : merges_(merges), index_(entries), entry_(entries) {
     for (std::uint32_t i = entries; i-- > 0;) free_.push_back(i);
   }
 
@@ -39,14 +38,9 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   Entry& operator[](std::uint32_t e) { return entry_[e]; }
   const Entry& operator[](std::uint32_t e) const { return entry_[e]; }
 
-  void prefetch(LineAddr line) const { prefetch_address(&index_[slot(line)]); }
+  void prefetch(LineAddr line) const { index_.prefetch(line); }
   void prefetch(std::uint32_t e) const { prefetch_address(&entry_[e]); }
-  std::uint32_t find(LineAddr line) const {
-    for (std::size_t i = slot(line);; i = (i + 1) & mask_) {
-      if (index_[i] == kFree) return kNone;
-      if (entry_[index_[i]].line == line) return index_[i];
-    }
-  }
+  std::uint32_t find(LineAddr line) const { return index_.find(line, line_of()); }
   /// Opens an entry. Beyond the pool's size it grows; who models a finite file asks full() first.
   std::uint32_t open(LineAddr line) {
     ATOLL_ASSERT(find(line) == kNone);
@@ -55,7 +49,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     free_.pop_back();
     entry_[e] = {};
     entry_[e].line = line;
-    insert(e);
+    index_.insert(line, e);
     return e;
   }
   void add_waiter(std::uint32_t e, const Waiter& w) {
@@ -101,48 +95,33 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   /// Calls see(entry, for_each_waiter) for every open entry, in no order that means anything; for_each_waiter(f) calls
   /// f(waiter).
   template <class See> void for_each(See&& see) const {
-    for (const Index e : index_) {
-      if (e == kFree) continue;
+    index_.for_each([&](std::uint32_t e) {
       const Entry& entry = entry_[e];
       see(entry, [&](auto&& f) {
         if (entry.has_front) f(entry.front);
         for (std::uint32_t n = entry.first; n != kNone; n = node_[n].next) f(node_[n].waiter);
       });
-    }
+    });
   }
   void close(std::uint32_t e) {
     ATOLL_ASSERT(find(entry_[e].line) == e);
     ATOLL_ASSERT(entry_[e].first == kNone);
-    // Linear probing without tombstones: move later members of the run back into the hole.
-    std::size_t hole = slot(entry_[e].line);
-    for (; index_[hole] != e; hole = (hole + 1) & mask_)
-      if (index_[hole] == kFree) [[unlikely]]
-        refuse_course();  // an answer for a line that nobody asked for
-    for (std::size_t i = (hole + 1) & mask_; index_[i] != kFree; i = (i + 1) & mask_) {
-      const std::size_t wanted = slot(entry_[index_[i]].line);
-      if (((i - wanted) & mask_) >= ((i - hole) & mask_)) {
-        index_[hole] = index_[i];
-        hole = i;
-      }
-    }
-    index_[hole] = kFree;
+    index_.erase(entry_[e].line, e, line_of());
     free_.push_back(e);
   }
 
   std::uint32_t entries() const { return static_cast<std::uint32_t>(entry_.size()); }
   /// Entries are free or found by their lines, and each waits with a list of its own.
   void check_state() const {
-    require_state(entry_.size() < kFree && index_.size() == std::bit_ceil(entry_.size() * 2) && mask_ == index_.size() - 1);
+    require_state(index_.fits(entry_.size()));
     std::vector<bool> named = require_places(free_, entry_.size()), nodes = require_places(free_nodes_, node_.size());
     std::size_t open = 0, waiting = free_nodes_.size();
-    for (const Index e : index_) {
-      if (e == kFree) continue;
+    index_.for_each([&](std::uint32_t e) {
       require_state(e < entry_.size() && !named[e]);
       named[e] = true, ++open;
-    }
+    });
     require_state(open + free_.size() == entry_.size());
-    for (const Index e : index_) {
-      if (e == kFree) continue;
+    index_.for_each([&](std::uint32_t e) {
       const Entry& entry = entry_[e];
       require_state(is_bool(entry.has_front) && is_bool(entry.void_on_arrival));
       require_state(find(entry.line) == e && (entry.first == kNone) == (entry.last == kNone));
@@ -152,38 +131,30 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
         nodes[n] = true;
       }
       require_state(length == entry.waiting);
-    }
+    });
     require_state(waiting == node_.size());
   }
-  template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, entry_, free_, index_, mask_, node_, free_nodes_);
-  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, entry_, free_, index_, node_, free_nodes_); }
 
  private:
-  static constexpr Index kFree = static_cast<Index>(~Index{0});
   struct Node {
     Waiter waiter;
     std::uint32_t next;
     template <class Archive> void serialize(Archive& a, unsigned) { state(a, waiter, next); }
   };
-  void insert(std::uint32_t e) {
-    std::size_t i = slot(entry_[e].line);
-    while (index_[i] != kFree) i = (i + 1) & mask_;
-    index_[i] = static_cast<Index>(e);
+  auto line_of() const {
+    return [this](std::uint32_t e) { return entry_[e].line; };
   }
   void grow() {
     const auto used = static_cast<std::uint32_t>(entry_.size());
     entry_.resize(std::size_t{used} * 2);
-    index_.assign(index_.size() * 2, kFree);
-    mask_ = index_.size() - 1;
-    for (std::uint32_t e = 0; e < used; ++e) insert(e);
+    index_ = LineIndex<Index>(entry_.size());
+    for (std::uint32_t e = 0; e < used; ++e) index_.insert(entry_[e].line, e);
     for (auto e = static_cast<std::uint32_t>(entry_.size()); e-- > used;) free_.push_back(e);
   }
-  std::size_t slot(LineAddr line) const { return (line.value * 0x9E3779B97F4A7C15ull >> 32) & mask_; }
 
   std::uint32_t merges_ = 1;
-  std::size_t mask_ = 0;
-  std::vector<Index> index_;  ///< entry by hashed line; at most half full
+  LineIndex<Index> index_;
   std::vector<Entry> entry_;
   std::vector<std::uint32_t> free_;
   std::vector<Node> node_;

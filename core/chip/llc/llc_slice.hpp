@@ -73,7 +73,7 @@ class LlcSlice {
   void on_memory(const Packet& p);
 
   /// What an arriving request, or a fill of MSHR `p.entry`, will touch.
-  void prefetch(const Packet& p) const { tags_.prefetch(set(p.line)); }
+  void prefetch(const Packet& p) const { tags_.prefetch(set(p.line), p.line); }
   /// Where the answer to an arriving request will queue.
   void prefetch_answer(const Packet& p) const { out_.prefetch(lane_of(response(p, 0))); }
 

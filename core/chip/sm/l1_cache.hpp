@@ -82,11 +82,11 @@ class L1Cache {
   void prefetch(std::uint32_t entry, LineAddr line) const {
     mshr_.prefetch(entry);
     mshr_.prefetch(line);
-    tags_.prefetch(sets_(line.value));
+    tags_.prefetch(sets_(line.value), line);
   }
   /// What a look-up of `line` will touch.
   void prefetch(LineAddr line) const {
-    tags_.prefetch(sets_(line.value));
+    tags_.prefetch(sets_(line.value), line);
     mshr_.prefetch(line);
   }
   void invalidate_all() { tags_.invalidate_all(); }

@@ -5,6 +5,8 @@
 #include <list>
 #include <random>
 
+#include "core/engine/archive_bytes.hpp"
+
 namespace atl {
 namespace {
 
@@ -34,13 +36,37 @@ TEST_CASE("an installed line has no valid and no dirty sectors of its predecesso
   CHECK(tags.dirty(0) == 0);
 }
 
+/// As the definition has it: the first invalid entry, else the one whose use is longest ago.
+std::uint32_t victim_by_looking(const TagArray& tags, std::uint32_t set) {
+  const std::uint32_t first = set * tags.ways();
+  std::uint32_t best = first;
+  for (std::uint32_t i = first; i < first + tags.ways(); ++i) {
+    if (!tags.occupied(i)) return i;
+    if (tags.used(i) < tags.used(best)) best = i;
+  }
+  return best;
+}
+
+TagArray from_checkpoint(TagArray& tags, std::uint32_t sets) {
+  const std::string bytes = bytes_of_state([&](auto& archive) { carry(archive, tags); });
+  TagArray copy(sets, tags.ways());
+  load_state(bytes, [&](auto& archive) { carry(archive, copy); });
+  return copy;
+}
+
 TEST_CASE("100,000 random uses leave the same lines as a list kept in order of use") {
-  constexpr std::uint32_t kSets = 4, kWays = 6;
-  TagArray tags(kSets, kWays);
+  constexpr std::uint32_t kSets = 4;
+  std::uint32_t ways = 6;
+  SUBCASE("few ways, which are looked through") {}
+  SUBCASE("more") { ways = 24; }
+  SUBCASE("as many as bits of a word") { ways = 64; }
+  SUBCASE("as many as Accel-Sim gives an L1") { ways = 192; }
+  CAPTURE(ways);
+  TagArray tags(kSets, ways);
   std::vector<std::list<std::uint64_t>> reference(kSets);  // most recent first
   std::mt19937 random(7);
   for (int n = 0; n < 100000; ++n) {
-    const std::uint64_t line = random() % 48;
+    const std::uint64_t line = random() % (kSets * ways * 2);
     const std::uint32_t set = line % kSets;
     auto& list = reference[set];
     const auto at = std::find(list.begin(), list.end(), line);
@@ -53,8 +79,43 @@ TEST_CASE("100,000 random uses leave the same lines as a list kept in order of u
       list.splice(list.begin(), list, at);
     } else {
       tags.install(tags.victim(set), LineAddr{line});
-      if (list.size() == kWays) list.pop_back();
+      if (list.size() == ways) list.pop_back();
       list.push_front(line);
+    }
+    REQUIRE(tags.victim(set) == victim_by_looking(tags, set));
+    if (n % 10000 == 0) tags = from_checkpoint(tags, kSets);
+    if (n == 55555) {
+      tags.invalidate_all();
+      for (auto& each : reference) each.clear();
+    }
+  }
+}
+
+TEST_CASE("a checkpoint that has a line twice in a set of many ways is refused") {
+  TagArray tags(1, 24);
+  tags.install(0, LineAddr{5});
+  tags.install(1, LineAddr{6});
+  std::string bytes = bytes_of_state([&](auto& archive) { carry(archive, tags); });
+  const std::size_t six = bytes.find('\6');
+  REQUIRE(six != std::string::npos);
+  bytes[six] = '\5';
+  TagArray copy(1, 24);
+  CHECK_THROWS_AS(load_state(bytes, [&](auto& archive) { carry(archive, copy); }), SimulationError);
+}
+
+TEST_CASE("an index of lines has short runs for the lines that an L1 can hold") {
+  constexpr std::size_t kEntries = 1024;
+  for (const std::uint64_t stride : {1, 2, 3, 7, 8, 32, 96, 1024, 4096, 12288, 1 << 20}) {
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{0x2000000}, std::uint64_t{1} << 40}) {
+      CAPTURE(stride);
+      CAPTURE(first);
+      std::vector<LineAddr> line;
+      LineIndex<std::uint32_t> index(kEntries);
+      std::size_t looks = 0;
+      const auto line_of = [&](std::uint32_t i) { return ++looks, line[i]; };
+      for (std::uint32_t i = 0; i < kEntries; ++i) index.insert(line.emplace_back(LineAddr{first + i * stride}), i);
+      for (std::uint32_t i = 0; i < kEntries; ++i) REQUIRE(index.find(line[i], line_of) == i);
+      CHECK(looks < 2 * kEntries);  // random addresses: 1.5 for each
     }
   }
 }
