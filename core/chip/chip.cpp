@@ -221,7 +221,9 @@ void Chip::receive(const ControlMessage& message) {
 void Chip::learn_homes(const PageHomesBody& body) {
   const auto& homes = body.homes;
   for (const auto& [page, home] : homes) require_course(home < c_.machine.config.chips);
-  const auto at = [&](std::size_t i) { return std::pair{PageAddr{homes[i].first}, static_cast<std::uint8_t>(homes[i].second)}; };
+  const auto at = [&](std::size_t i) {
+    return std::pair{PageAddr{homes[i].first}, static_cast<std::uint8_t>(homes[i].second)};
+  };
   constexpr std::size_t kStep = 2;
   for (std::size_t i = 0; i < homes.size() + 3 * kStep; ++i) {
     if (i < homes.size()) requests_.mmu().prefetch_answer(at(i).first);
