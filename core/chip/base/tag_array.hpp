@@ -26,8 +26,9 @@ class TagArray {
   static constexpr std::uint32_t kMiss = ~std::uint32_t{0};
 
   /// Index of the line's entry, or kMiss. Does not count as a use.
-  std::uint32_t find(std::uint32_t set, LineAddr line) const {
-    if (ways_ > kFewWays) return index_.find(line, line_of());
+  [[gnu::always_inline]] std::uint32_t find(std::uint32_t set, LineAddr line) const {
+    if (ways_ > kFewWays) [[unlikely]]
+      return find_by_index(line);
     const Line* lines = line_.data() + std::size_t{set} * ways_;
     std::uint32_t way = kMiss;
     for (std::uint32_t w = 0; w < ways_; ++w) way = lines[w].tag == line.value ? w : way;
@@ -35,12 +36,14 @@ class TagArray {
   }
   void touch(std::uint32_t i) {
     line_[i].used = ++clock_;
-    if (ways_ > kFewWays) order_.use(i);
+    if (ways_ > kFewWays) [[unlikely]]
+      order_.use(i);
   }
 
   /// The entry to replace: an invalid one, else the least recently used.
   std::uint32_t victim(std::uint32_t set) const {
-    if (ways_ > kFewWays) return order_.victim(set);
+    if (ways_ > kFewWays) [[unlikely]]
+      return order_.victim(set);
     const std::uint32_t first = set * ways_;
     std::uint32_t best = first;
     for (std::uint32_t i = first; i < first + ways_; ++i) {
@@ -54,10 +57,8 @@ class TagArray {
   std::uint32_t ways() const { return ways_; }
   /// Puts `line` into entry `i`, without valid sectors, as most recently used.
   void install(std::uint32_t i, LineAddr line) {
-    if (ways_ > kFewWays) {
-      if (occupied(i)) index_.erase(this->line(i), i, line_of());
-      index_.insert(line, i), order_.use(i);
-    }
+    if (ways_ > kFewWays) [[unlikely]]
+      put_into_index(i, line);
     line_[i] = {line.value, ++clock_, 0, 0};
   }
   void invalidate(std::uint32_t i) {
@@ -95,6 +96,12 @@ class TagArray {
     LineAddr operator()(std::uint32_t i) const { return tags.line(i); }
   };
   LineOf line_of() const { return {*this}; }
+  // Calls, so that gcc has what a look at few ways takes where it is needed.
+  [[gnu::noinline]] std::uint32_t find_by_index(LineAddr line) const { return index_.find(line, line_of()); }
+  [[gnu::noinline]] void put_into_index(std::uint32_t i, LineAddr line) {
+    if (occupied(i)) index_.erase(this->line(i), i, line_of());
+    index_.insert(line, i), order_.use(i);
+  }
   /// Index and order of the lines as they are.
   void find_order() {
     if (ways_ <= kFewWays) return;

@@ -17,14 +17,14 @@ class WaysInOrder {
     free_all();
   }
 
-  std::uint32_t victim(std::uint32_t set) const {
+  [[gnu::noinline]] std::uint32_t victim(std::uint32_t set) const {
     const std::uint64_t* word = &free_[std::size_t{set} * words_];
     for (std::uint32_t w = 0; w < words_; ++w)
       if (word[w] != 0) return set * ways_ + w * 64 + static_cast<std::uint32_t>(std::countr_zero(word[w]));
     return set * ways_ + links(set)[ways_].next;
   }
   /// Entry `i` is in use, the most recently used of its set.
-  void use(std::uint32_t i) {
+  [[gnu::noinline]] void use(std::uint32_t i) {
     const std::uint32_t set = i / ways_, way = i % ways_;
     std::uint64_t& word = free_[std::size_t{set} * words_ + way / 64];
     const std::uint64_t bit = std::uint64_t{1} << way % 64;
