@@ -268,10 +268,7 @@ template <class Event> class EventQueue {
   std::vector<Far> far_;
   std::vector<std::uint32_t> free_;  ///< nodes; the last is the one used last, which the host's caches still hold
   std::size_t pending_ = 0;
-  std::uint64_t far_sequence_ = 1;
-  /// Not beside pending_: gcc would change both in one step, which has to wait until what push() stored there is in the
-  /// cache.
-  std::uint64_t handled_ = 0;
+  std::uint64_t handled_ = 0, far_sequence_ = 1;
   Cycle now_ = 0;
   std::uint32_t hinted_ = kNil, distance_ = 0;  ///< begin_cycle(): the last node hinted, and those hinted and not taken
 };

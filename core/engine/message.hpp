@@ -1,6 +1,5 @@
 #pragma once
 #include <cstring>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -26,10 +25,11 @@ struct Message {
     std::memcpy(m.payload, &value, sizeof value);
     return m;
   }
-  /// Where it lies: a copy would be put together in pieces, and who loads it in one has to wait for them.
-  template <class T> const T& as() const {
-    static_assert(kPlain<T> && sizeof(T) <= kPayload && alignof(T) <= 8);
-    return *std::launder(reinterpret_cast<const T*>(payload));
+  template <class T> T as() const {
+    static_assert(kPlain<T> && sizeof(T) <= kPayload);
+    T value;
+    std::memcpy(&value, payload, sizeof value);
+    return value;
   }
 };
 static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) == 48);

@@ -55,15 +55,15 @@ void DramChannel::push(const Packet& p) {
   (b.first == kNone ? b.first : pool_[b.last].next) = r;
   b.last = r;
   if (b.chosen == kNone) {
-    choose(b);
+    choose(bank);
     wake(column_time(bank));
   }
 }
 
 /// Picks the bank's next request: one in the direction in which the bus moves before one that turns it round, then one of
 /// the open row, then the oldest. `row_hit_cap` picks in a row may pass an older request by.
-void DramChannel::choose(Bank& b) {
-  const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
+void DramChannel::choose(std::uint32_t bank) {
+  Bank& b = bank_[bank];
   const std::uint64_t bit = std::uint64_t{1} << bank;
   looked_ = false;
   b.chosen = b.first;
@@ -83,7 +83,7 @@ void DramChannel::choose(Bank& b) {
   if (in_open_row(b.chosen)) {
     ++c_.count[Counter::dram_row_hits];
   } else {
-    prepare(b);
+    prepare(bank);
   }
   candidate_[bank].order = pool_[b.chosen].order;
   waiting_ |= bit;
@@ -91,8 +91,8 @@ void DramChannel::choose(Bank& b) {
 }
 
 /// Closes the open row if there is one and activates the chosen request's.
-void DramChannel::prepare(Bank& b) {
-  const auto bank = static_cast<std::uint32_t>(&b - bank_.data());
+void DramChannel::prepare(std::uint32_t bank) {
+  Bank& b = bank_[bank];
   Time from = now();
   if (b.open) {
     ++c_.count[Counter::dram_row_conflicts];
@@ -214,7 +214,7 @@ void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   if (b.last == r) b.last = before;
   free_.push_back(r);
   c_.release(gate_);
-  choose(b);
+  choose(bank);
 }
 
 std::string DramChannel::describe_stall() const {

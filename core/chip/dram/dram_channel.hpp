@@ -77,9 +77,9 @@ class DramChannel {
 
   Time now() const { return static_cast<Time>(c_.now()) << DramCycles::kBits; }
   static Cycle up(Time t) { return static_cast<Cycle>((t + (Time{1} << DramCycles::kBits) - 1) >> DramCycles::kBits); }
-  void choose(Bank& b);
+  void choose(std::uint32_t bank);
   void look();
-  void prepare(Bank& b);
+  void prepare(std::uint32_t bank);
   Time bus_time(bool write) const;
   Time column_time(std::uint32_t bank) const;
   Time column_time(std::uint32_t bank, Time bus) const {
