@@ -66,19 +66,48 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
 
 std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
 
-struct Extent {
-  std::uint64_t low = ~std::uint64_t{0}, high = 0, bits = 0;
-};
-Extent extent(const std::uint64_t* address) {
-  Extent e;
+/// How the addresses of all lanes lie, which access `bytes` each. Most are alike or a row: then two of them tell of all.
+struct Layout {
+  const std::uint64_t* address;
+  unsigned bytes;
+  Spread spread = Spread::apart;
+  std::uint64_t bits = 0;  ///< that one of them has
+
+  Layout(const std::uint64_t* addresses, unsigned n) : address(addresses), bytes(n) {
+    const std::uint64_t first = address[0], span = address[kLanes - 1] - first;
+    std::uint64_t elsewhere = 0;
+    bits = first;
+    if (span == 0) {
 #pragma GCC ivdep
-  for (unsigned l = 0; l < kLanes; ++l) {
-    e.low = std::min(e.low, address[l]);
-    e.high = std::max(e.high, address[l]);
-    e.bits |= address[l];
+      for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ first;
+      if (elsewhere == 0) spread = Spread::same;
+      bits |= elsewhere;
+      return;
+    }
+    if (span == std::uint64_t{kLanes - 1} * bytes && std::has_single_bit(bytes)) {
+      const int shift = std::countr_zero(bytes);
+#pragma GCC ivdep
+      for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ (first + (std::uint64_t{l} << shift));
+      if (elsewhere == 0) {
+        spread = Spread::row;
+        bits |= address[kLanes - 1];
+        return;
+      }
+    }
+#pragma GCC ivdep
+    for (unsigned l = 0; l < kLanes; ++l) bits |= address[l];
   }
-  return e;
-}
+  /// Of ranges that end below 2^63: a difference that is then negative has that bit.
+  bool within(const Range& r) const {
+    const std::uint64_t last = r.high - bytes;
+    std::uint64_t beyond = (address[0] - r.low) | (last - address[0]) | (last - address[kLanes - 1]);
+    if (spread == Spread::apart) {
+#pragma GCC ivdep
+      for (unsigned l = 0; l < kLanes; ++l) beyond |= (address[l] - r.low) | (last - address[l]);
+    }
+    return beyond >> 63 == 0;
+  }
+};
 
 constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
 
@@ -119,50 +148,43 @@ void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window
     hide_host_addresses(*w.launch, w.addresses.data() + begin, w.addresses.size() - begin);
 }
 
-/// How the addresses of all lanes lie, which access `bytes` each.
-Spread spread_of(const std::uint64_t* address, const Extent& e, unsigned bytes) {
-  if (e.low == e.high) return Spread::same;
-  if (e.high - e.low != std::uint64_t{kLanes - 1} * bytes) return Spread::apart;
-  std::uint64_t elsewhere = 0;
-  for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ (e.low + std::uint64_t{l} * bytes);
-  return elsewhere == 0 ? Spread::row : Spread::apart;
-}
-
 /// Apart from what is executed without a recorder: that is not to be slower for it.
-[[gnu::noinline]] void trace_spread(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes,
-                                    std::uint64_t window) {
-  const Spread spread = w.active == kFullMask ? spread_of(address, e, bytes) : Spread::apart;
-  if (spread == Spread::apart) return trace_addresses(w, address, window);
-  w.events.back().spread = spread;
-  w.addresses.push_back(address[0] | window);
+[[gnu::noinline]] void trace_spread(Warp& w, const Layout& at, std::uint64_t window) {
+  if (w.active != kFullMask || at.spread == Spread::apart) return trace_addresses(w, at.address, window);
+  w.events.back().spread = at.spread;
+  w.addresses.push_back(at.address[0] | window);
   if (window == 0 && w.launch->own_memory) hide_host_addresses(*w.launch, &w.addresses.back(), 1);
 }
 
 /// Heard of by the check of accesses, and by the recorder.
-void note_access(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes, std::uint64_t window) {
-  if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, address, window);
-  if (w.recorder != nullptr) trace_spread(w, address, e, bytes, window);
+void note_access(Warp& w, const Layout& at, std::uint64_t window) {
+  if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, at.address, window);
+  if (w.recorder != nullptr) trace_spread(w, at, window);
 }
 
-void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t bits, unsigned bytes) {
-  if ((bits & (bytes - 1)) == 0) return;
+void check_alignment(const Warp& w, const Layout& at) {
+  if ((at.bits & (at.bytes - 1)) == 0) return;
   for_active(w.active, [&](unsigned l) {
-    if ((address[l] & (bytes - 1)) != 0) misaligned(l, address[l], bytes);
+    if ((at.address[l] & (at.bytes - 1)) != 0) misaligned(l, at.address[l], at.bytes);
   });
 }
 
 /// Lanes out of bounds, if these are tolerated there; else it throws. Leaves in `seen` where the others are.
-[[gnu::noinline]] std::uint32_t look_up(Warp& w, const std::uint64_t* address, unsigned bytes, Range& seen) {
+[[gnu::noinline]] std::uint32_t look_up(Warp& w, const Layout& at, Range& seen) {
+  const std::uint64_t* const address = at.address;
+  const unsigned bytes = at.bytes;
   std::uint32_t outside = 0;
   const auto& params = w.launch->params;
   const auto param_begin = reinterpret_cast<std::uint64_t>(params.data());
   const DeviceMemory& memory = w.launch->device->memory;
+  bool all = false;  // that all lanes are in one allocation is seen at the first
   for_active(w.active, [&](unsigned l) {
-    if (address[l] >= seen.low && address[l] + bytes <= seen.high) return;
+    if (all || (address[l] >= seen.low && address[l] + bytes <= seen.high)) return;
     if (const Allocation* found = memory.find(address[l], bytes)) {
       if (found->device != kOfNoDevice && (w.launch->spec->visible >> found->device & 1) == 0)
         foreign(w, l, address[l], *found);
       seen = {found->address, found->address + found->size};
+      all = at.within(seen);
       return;
     }
     if (address[l] >= param_begin && address[l] + bytes <= param_begin + params.size()) return;
@@ -176,11 +198,11 @@ void check_alignment(const Warp& w, const std::uint64_t* address, std::uint64_t 
 }
 
 /// The same; most instructions access what they accessed last.
-inline std::uint32_t check_global(Warp& w, const std::uint64_t* address, const Extent& e, unsigned bytes) {
+inline std::uint32_t check_global(Warp& w, const Layout& at) {
   Range& seen = w.seen[w.pc % w.seen.size()];
-  if (e.low >= seen.low && e.high + bytes <= seen.high && e.high + bytes > e.high) [[likely]]
+  if (at.within(seen)) [[likely]]
     return 0;
-  return look_up(w, address, bytes, seen);
+  return look_up(w, at, seen);
 }
 
 /// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation.
@@ -254,11 +276,11 @@ void record_bulk(Warp& w, const std::uint64_t* address, const std::uint64_t* byt
 
 void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
-  const Extent e = extent(out.host);
-  check_alignment(w, out.host, e.bits, bytes);
-  if (const std::uint32_t outside = check_global(w, out.host, e, bytes); outside != 0)
-    return redirect(w, out.host, outside, bytes, 0);
-  if (i.traced != 0) note_access(w, out.host, e, bytes, 0);
+  const Layout at(out.host, bytes);
+  check_alignment(w, at);
+  if (const std::uint32_t outside = check_global(w, at); outside != 0) return redirect(w, out.host, outside, bytes, 0);
+  if (i.traced != 0) note_access(w, at, 0);
+  out.spread = at.spread;
   out.global = true;
 }
 
@@ -286,12 +308,12 @@ void resolve_cluster(Warp& w, unsigned bytes, Addresses& out) {
 
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
-  const Extent e = extent(out.host);
-  check_alignment(w, out.host, e.bits, bytes);
+  const Layout at(out.host, bytes);
+  check_alignment(w, at);
   const auto& shared = w.cta->shared;
   const std::uint64_t size = w.launch->shared_bytes;
   const auto begin = reinterpret_cast<std::uint64_t>(shared.data());
-  if (e.high + bytes > size || e.high + bytes < e.high) {
+  if (!at.within({0, size})) {
     if (names_cluster(w, out.host)) return resolve_cluster(w, bytes, out);
     std::uint32_t beyond = 0;
     for_active(w.active, [&](unsigned l) {
@@ -305,18 +327,18 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
       return;
     }
   }
-  note_access(w, out.host, e, bytes, kSharedWindow);
+  note_access(w, at, kSharedWindow);
+  out.spread = at.spread;
 #pragma GCC ivdep
   for (unsigned l = 0; l < kLanes; ++l) out.host[l] += begin;
 }
 
 void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out) {
-  const Extent e = extent(address);
-  if ((e.bits & kWindowMask) == 0) {
-    check_alignment(w, address, e.bits, bytes);
+  const Layout at(address, bytes);
+  if ((at.bits & kWindowMask) == 0) {
+    check_alignment(w, at);
     std::copy(address, address + kLanes, out.host);
-    if (const std::uint32_t outside = check_global(w, address, e, bytes); outside != 0)
-      return redirect(w, out.host, outside, bytes, 0);
+    if (const std::uint32_t outside = check_global(w, at); outside != 0) return redirect(w, out.host, outside, bytes, 0);
     record_addresses(w, address, 0);
     out.global = true;
     return;
@@ -343,7 +365,7 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
       std::fill(one, one + kLanes, address);
       const std::uint32_t active = w.active;
       w.active = 1u << lane;
-      const std::uint32_t outside = check_global(w, one, {address, address, address}, static_cast<unsigned>(bytes));
+      const std::uint32_t outside = check_global(w, Layout(one, static_cast<unsigned>(bytes)));
       w.active = active;
       if (outside != 0) illegal(w, lane, address, bytes);
       return reinterpret_cast<std::byte*>(address);

@@ -192,7 +192,8 @@ void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t addr
   for (std::uint64_t offset = 0; offset < bytes; offset += step) {
     at.host[lane] = address + offset;
     if (value != nullptr) std::memcpy(&stored[lane], value + offset, step);
-    show(w, i, at, step, value != nullptr ? stored : nullptr);
+    const StoredValues values(stored);
+    show(w, i, at, step, value != nullptr ? &values : nullptr);
   }
   w.active = active;
 }

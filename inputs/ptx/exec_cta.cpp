@@ -26,20 +26,14 @@ bool explicit_cluster(const LaunchSpec& spec) {
   return spec.cluster[0] != 0 || spec.module->functions[spec.kernel].cluster[0] != 0;
 }
 
+/// But for %tid.
 std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lane) {
   const LaunchSpec& spec = *w.launch->spec;
   const Cta& cta = *w.cta;
   const std::array<std::uint32_t, 3>& cluster = w.launch->cluster;
-  const std::uint32_t thread = w.number * kLanes + lane;
   const std::uint32_t warps = (spec.block[0] * spec.block[1] * spec.block[2] + kLanes - 1) / kLanes;
   if (slot.param) return reinterpret_cast<std::uint64_t>(w.launch->params.data()) + slot.number;
   switch (slot.special) {
-    case Special::tid_x:
-      return thread % spec.block[0];
-    case Special::tid_y:
-      return thread / spec.block[0] % spec.block[1];
-    case Special::tid_z:
-      return thread / spec.block[0] / spec.block[1];
     case Special::ntid_x:
       return spec.block[0];
     case Special::ntid_y:
@@ -113,12 +107,49 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
   }
 }
 
-void fill_specials(Warp& w) {
-  for (const SpecialSlot& slot : w.launch->image->specials)
-    for (unsigned lane = 0; lane < (slot.mask ? 1 : kLanes); ++lane) {
-      const std::uint64_t value = special_value(w, slot, lane);
-      std::memcpy(w.specials.data() + (slot.ref & kOffsetMask) + lane * slot.bytes, &value, slot.bytes);
+template <class T, class F> void put_lanes(Warp& w, const SpecialSlot& slot, F value) {
+  auto* to = w.specials.data() + (slot.ref & kOffsetMask);
+  for (unsigned lane = 0; lane < (slot.mask ? 1 : kLanes); ++lane) {
+    const T v = static_cast<T>(value(lane));
+    std::memcpy(to + lane * sizeof v, &v, sizeof v);
+  }
+}
+template <class F> void put_lanes(Warp& w, const SpecialSlot& slot, F value) {
+  if (slot.bytes == 1) return put_lanes<std::uint8_t>(w, slot, value);
+  if (slot.bytes == 2) return put_lanes<std::uint16_t>(w, slot, value);
+  if (slot.bytes == 4) return put_lanes<std::uint32_t>(w, slot, value);
+  put_lanes<std::uint64_t>(w, slot, value);
+}
+
+/// Without a division for each lane: the threads of a warp follow each other.
+void put_thread_ids(Warp& w, const SpecialSlot& slot) {
+  const auto& block = w.launch->spec->block;
+  const std::uint32_t first = w.number * kLanes;
+  std::array<std::uint32_t, 3> id{first % block[0], first / block[0] % block[1], first / block[0] / block[1]};
+  put_lanes(w, slot, [&, at = way(slot, Special::tid_x)](unsigned) {
+    const std::uint32_t value = id[at];
+    if (++id[0] == block[0]) {
+      id[0] = 0;
+      if (++id[1] == block[1]) id[1] = 0, ++id[2];
     }
+    return value;
+  });
+}
+
+/// When a warp starts, which short kernels do as often as anything else.
+void fill_specials(Warp& w) {
+  for (const SpecialSlot& slot : w.launch->image->specials) {
+    const bool thread = !slot.param && slot.special <= Special::tid_z;
+    const bool lane = !slot.param && (slot.special == Special::laneid ||
+                                      (slot.special >= Special::lanemask_eq && slot.special <= Special::lanemask_gt));
+    if (thread) {
+      put_thread_ids(w, slot);
+    } else if (lane) {
+      put_lanes(w, slot, [&](unsigned l) { return special_value(w, slot, l); });
+    } else {
+      put_lanes(w, slot, [value = special_value(w, slot, 0)](unsigned) { return value; });
+    }
+  }
 }
 
 [[noreturn]] void raise(const Warp& w, const Fault& fault) {
@@ -244,7 +275,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
     w.spin.forget();
     w.alone = w.polled = w.timed = false;
     w.cluster_phase = 0, w.cluster_lanes = 0;
-    w.seen.fill({});
+    if (w.seen_at != launch.device->memory.changes()) w.seen.fill({}), w.seen_at = launch.device->memory.changes();
     w.specials.resize(launch.image->special_bytes);
     w.bank[kConstants] = const_cast<std::byte*>(launch.image->constants.data());  // never a destination
     w.bank[kSpecials] = w.specials.data();

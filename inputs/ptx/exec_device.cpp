@@ -10,6 +10,7 @@ namespace atl::ptx {
 void DeviceMemory::add(Allocation allocation) {
   const std::uint64_t address = allocation.address;
   by_address_[address] = std::move(allocation);
+  ++changes_;
 }
 
 bool DeviceMemory::remove(std::uint64_t address) {
@@ -18,6 +19,7 @@ bool DeviceMemory::remove(std::uint64_t address) {
   freed_.push_front(std::move(found->second));
   if (freed_.size() > kRemembered) freed_.pop_back();
   by_address_.erase(found);
+  ++changes_;
   return true;
 }
 

@@ -47,9 +47,12 @@ class DeviceMemory {
   /// The allocation that was removed last of those that held an address, or null.
   const Allocation* freed(std::uint64_t address) const;
   const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
+  /// How often it has changed: what find() said is true while this is the same.
+  std::uint64_t changes() const { return changes_; }
 
  private:
   static constexpr std::size_t kRemembered = 4096;
+  std::uint64_t changes_ = 0;
   std::map<std::uint64_t, Allocation> by_address_;
   std::deque<Allocation> freed_;  // the latest in front
 };

@@ -50,7 +50,8 @@ void load_fragment(Warp& w, const Inst& i) {
       }
       if (stores) std::memcpy(&value[l], reinterpret_cast<const void*>(at.host[l]), i.bytes);
     }
-    if (shows(w, i)) show(w, i, at, i.bytes, stores ? value : nullptr);
+    const StoredValues stored(value);
+    if (shows(w, i)) show(w, i, at, i.bytes, stores ? &stored : nullptr);
   }
 }
 

@@ -16,20 +16,29 @@ template <Space kSpace, class M, class R> void load(Warp& w, const Inst& i) {
   resolve<kSpace>(w, i, sizeof(M) * i.count, at);
   if (i.option & kWaits) w.suspicious = true;
   if (kSpace != Space::shared && shows(w, i)) show(w, i, at, sizeof(M) * i.count, nullptr);
-  if (i.count == 1) {
-    each_lane<R>(w, i.dst[0], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l])); });
-  } else {
-    const Ref* refs = w.frame().code->refs.data() + i.extra;
-    for (unsigned e = 0; e < i.count; ++e)
+  const Ref* refs = i.count == 1 ? &i.dst[0] : w.frame().code->refs.data() + i.extra;
+  for (unsigned e = 0; e < i.count; ++e) {
+    if (at.spread == Spread::same) {
+      const auto value = static_cast<R>(read<M>(at.host[0] + e * sizeof(M)));
+      each_lane<R>(w, refs[e], [=](unsigned) { return value; });
+    } else if (at.spread == Spread::row && i.count == 1) {
+      M row[kLanes];
+      std::memcpy(row, reinterpret_cast<const void*>(at.host[0]), sizeof row);
+      each_lane<R>(w, refs[e], [&](unsigned l) { return static_cast<R>(row[l]); });
+    } else {
       each_lane<R>(w, refs[e], [&](unsigned l) { return static_cast<R>(read<M>(at.host[l] + e * sizeof(M))); });
+    }
   }
   if (i.option & kWaits) note_poll(w);
 }
-/// Elements of sizeof(R) or fewer bytes, `offset` behind the addresses.
-template <class R> void show_stored(Warp& w, const Inst& i, Addresses at, std::size_t offset, const R* from) {
-  std::uint64_t value[kLanes];
-  for (unsigned l = 0; l < kLanes; ++l) at.host[l] += offset, value[l] = static_cast<std::uint64_t>(from[l]);
-  show(w, i, at, i.bytes, value);
+/// Elements of sizeof(R) or fewer bytes; of several, those `offset` behind the addresses.
+template <class R> void show_stored(Warp& w, const Inst& i, const Addresses& at, std::size_t offset, const R* from) {
+  const StoredValues stored(from);
+  if (i.count == 1) return show(w, i, at, i.bytes, &stored);
+  Addresses part;
+  part.global = at.global;
+  for (unsigned l = 0; l < kLanes; ++l) part.host[l] = at.host[l] + offset;
+  show(w, i, part, i.bytes, &stored);
 }
 /// Whether something else is there than what will be stored.
 template <class M, class R> bool differs(Warp& w, const Inst& i, const Ref* refs, const Addresses& at) {
@@ -53,10 +62,16 @@ template <Space kSpace, class M, class R> void store(Warp& w, const Inst& i) {
     w.change();
   for (unsigned e = 0; e < i.count; ++e) {
     const R* from = w.at<R>(refs[e]);
-    for_active(w.active, [&](unsigned l) {
-      const M v = static_cast<M>(from[l]);
-      std::memcpy(reinterpret_cast<void*>(at.host[l] + e * sizeof(M)), &v, sizeof v);
-    });
+    if (i.count == 1 && at.spread == Spread::row) {
+      M row[kLanes];
+      for (unsigned l = 0; l < kLanes; ++l) row[l] = static_cast<M>(from[l]);
+      std::memcpy(reinterpret_cast<void*>(at.host[0]), row, sizeof row);
+    } else {
+      for_active(w.active, [&](unsigned l) {
+        const M v = static_cast<M>(from[l]);
+        std::memcpy(reinterpret_cast<void*>(at.host[l] + e * sizeof(M)), &v, sizeof v);
+      });
+    }
     if (kSpace != Space::shared && shows(w, i)) show_stored(w, i, at, e * sizeof(M), from);
   }
 }

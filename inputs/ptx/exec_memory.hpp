@@ -7,6 +7,8 @@ namespace atl::ptx::exec {
 struct Addresses {
   std::uint64_t host[kLanes];  ///< lanes that do not execute have that of one that does, so that all can be read
   bool global = false;         ///< all in global memory
+  /// Known of what loads and stores access; lanes that do not execute are among "all".
+  Spread spread = Spread::apart;
 };
 
 /// Inst::option of memory instructions.
@@ -44,8 +46,8 @@ template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned byt
 }
 
 /// Other CTAs may notice this access, or change its outcome: it ends a short turn, and LaunchSpec::races hears of it.
-/// `bytes` from each address; stored are `value[lane]`, of up to 8 bytes (null: loads).
-void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const std::uint64_t* value);
+/// `bytes` from each address, as resolved; `stored`: up to 8 bytes of each lane (null: loads).
+void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const StoredValues* stored);
 /// An atomic.
 void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes);
 /// A fence; `others`: of other CTAs as well.

@@ -23,24 +23,28 @@ std::uint8_t strength_of(const Instruction& in) {
                                    (orders ? kOrders : 0));
 }
 
-void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const std::uint64_t* value) {
+void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const StoredValues* stored) {
   if (w.launch->short_turns && at.global) w.budget = 0;
   GlobalRaces* const races = w.launch->spec->races;
   if (races == nullptr || !at.global) return;
   RaceView& view = w.cta->view;
-  if (value != nullptr)
-    races->write(view, at.host, w.active, bytes, touch_of(w, i, *races), value);
-  else
-    races->read(view, at.host, w.active, bytes, touch_of(w, i, *races));
+  GlobalLanes lanes{at.host, w.active, bytes, at.spread == Spread::row};
+  if (stored != nullptr) {
+    races->write(view, lanes, touch_of(w, i, *races), *stored);
+  } else {
+    if (at.spread == Spread::same) lanes.mask &= -lanes.mask;  // of those that read one place, one is enough
+    races->read(view, lanes, touch_of(w, i, *races));
+  }
   if ((i.option & kOrders) != 0) races->fence(view, w.cta->number);
-  if ((i.option & kIsStrong) != 0 && value == nullptr) races->acquire(view);
+  if ((i.option & kIsStrong) != 0 && stored == nullptr) races->acquire(view);
 }
 
 void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes) {
-  constexpr std::uint64_t kNothing[kLanes] = {};  // strong writers need not agree
+  constexpr std::uint64_t kZeroes[kLanes] = {};
+  const StoredValues nothing(kZeroes);  // strong writers need not agree
   GlobalRaces* const races = w.launch->spec->races;
   if (races != nullptr && (i.option & kOrders) != 0) races->fence(w.cta->view, w.cta->number);
-  show(w, i, at, bytes, kNothing);
+  show(w, i, at, bytes, &nothing);
   if (races != nullptr) races->acquire(w.cta->view);
 }
 

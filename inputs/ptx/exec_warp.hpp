@@ -46,7 +46,8 @@ struct Warp {
   std::vector<Path> paths;  ///< suspended ones; the current one is in mask, pc and reconverge
   std::vector<Frame> frames;
   Bytes registers, local, specials;
-  std::array<Range, 16> seen{};  ///< allocations that instructions touched last
+  std::array<Range, 32> seen{};  ///< allocations that instructions touched last
+  std::uint64_t seen_at = 0;     ///< DeviceMemory::changes when it was empty last
   std::uint64_t executed = 0, thread_executed = 0;
 
   std::uint32_t number = 0;         ///< in its CTA

@@ -45,12 +45,18 @@ std::uint32_t hash_of(std::uint64_t value) {
 // A warp that touches a row of locations mostly finds them all as it left them, or untouched. Both are seen, and the latter
 // written down, in loops over all lanes that become vector code.
 constexpr unsigned kLanes = 32;
-constexpr std::uint64_t all_if(std::uint64_t flag) { return 0 - flag; }
 
-/// What speaks against nobody but this warp having been here in this epoch; 0: nothing.
-std::uint64_t not_alone(std::uint64_t word, std::uint64_t now) {
-  return (((word ^ now) & kKey) | (word & (kWarps | kCtas))) & all_if(word >> kKeyBits & 1);
-}
+/// What speaks against nobody but this warp having been here in this epoch, of a word that is valid; 0: nothing.
+constexpr std::uint64_t kOthers = kKey | kWarps | kCtas;
+
+/// Of a word, or the words of a row.
+struct Look {
+  std::uint64_t differ = 0;  ///< bits in which one differs from this warp's
+  std::uint64_t any = 0;     ///< bits that one has
+  void add(std::uint64_t word, std::uint64_t now) { differ |= word ^ now, any |= word; }
+  /// Nobody but this warp has been there in this epoch. If it has not been at all locations of a row, that remains unseen.
+  bool alone() const { return (any & kValid) == 0 || (differ & kOthers) == 0; }
+};
 
 const char* deed(const GlobalTouch& t, bool writes) {
   return !writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes";
@@ -141,16 +147,14 @@ class GlobalRaces::Hold {
   Page* page_ = nullptr;
 };
 
-template <class Visit>
-void GlobalRaces::each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
-                                Visit visit) {
+template <class Visit> void GlobalRaces::each_location(RaceView& view, const GlobalLanes& lanes, Visit visit) {
   Hold hold(mode_.concurrent);
   Page* held = nullptr;                      // null: there is no memory for it
   std::uint64_t number = ~std::uint64_t{0};  // of the page that is held
-  for (; mask != 0; mask &= mask - 1) {
+  for (std::uint32_t mask = lanes.mask; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    std::uint64_t from = address[lane];
-    for (std::uint32_t left = bytes; left != 0;) {
+    std::uint64_t from = lanes.address[lane];
+    for (std::uint32_t left = lanes.bytes; left != 0;) {
       const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, kPage - from % kPage));
       if (from / kPage != number) {
         number = from / kPage;
@@ -167,73 +171,67 @@ void GlobalRaces::each_location(RaceView& view, const std::uint64_t* address, st
 }
 
 /// Where all lanes touch a location each, one behind the other, as most accesses do.
-GlobalRaces::Row GlobalRaces::row_of(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes) {
-  const std::uint64_t first = address[0];
-  if (~mask != 0 || bytes != mode_.granule || mode_.lines || first % kPage + kLanes * bytes > kPage) return {};
-  std::uint64_t elsewhere = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) elsewhere |= address[lane] ^ (first + std::uint64_t{lane} * bytes);
-  if (elsewhere != 0) return {};
+GlobalRaces::Row GlobalRaces::row_of(RaceView& view, const GlobalLanes& lanes) {
+  const std::uint64_t first = lanes.address[0];
+  if (!lanes.row || lanes.bytes != mode_.granule || mode_.lines || first % kPage + kLanes * lanes.bytes > kPage) return {};
   return {page(view, first / kPage), static_cast<std::uint32_t>(first % kPage >> shift_)};
 }
 
-void GlobalRaces::read(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
-                       const GlobalTouch& touch) {
+void GlobalRaces::read(RaceView& view, const GlobalLanes& lanes, const GlobalTouch& touch) {
   const std::uint64_t now = key_of(touch);
-  if (const Row row = row_of(view, address, mask, bytes); row.page != nullptr) {
+  const auto nothing_new = [](const Look& reader, const Look& writer) {
+    return (reader.differ & (kKey | kValid | kStrong)) == 0 && writer.alone();
+  };
+  if (const Row row = row_of(view, lanes); row.page != nullptr) {
     Hold hold(mode_.concurrent);
     hold.take(row.page);
     Location* const l = &row.page->locations[row.at];
-    std::uint64_t news = 0, touched = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      news |= ((l[lane].reader ^ now) & (kKey | kValid | kStrong)) | not_alone(l[lane].writer, now);
-      touched |= (l[lane].reader | l[lane].writer) & kValid;
-    }
-    if (news == 0) return;
-    if (touched == 0) {
+    Look readers, writers;
+    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(l[lane].reader, now), writers.add(l[lane].writer, now);
+    if (nothing_new(readers, writers)) return;
+    if (((readers.any | writers.any) & kValid) == 0) {
       for (unsigned lane = 0; lane < kLanes; ++lane) l[lane].reader = (l[lane].reader & (kCounted | kHash)) | now;
       return;
     }
   }
-  each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned) {
+  each_location(view, lanes, [&](Page& p, std::uint32_t at, unsigned) {
     const Location& l = p.locations[at];
-    if (((l.reader ^ now) & (kKey | kValid | kStrong)) == 0 && not_alone(l.writer, now) == 0) return;
+    if (nothing_new({l.reader ^ now, l.reader}, {l.writer ^ now, l.writer})) return;
     slow_read(view, p, at, now, touch);
   });
 }
 
-void GlobalRaces::write(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes,
-                        const GlobalTouch& touch, const std::uint64_t* value) {
+void GlobalRaces::write(RaceView& view, const GlobalLanes& lanes, const GlobalTouch& touch, const StoredValues& values) {
   const std::uint64_t now = key_of(touch);
   const std::uint64_t bits = mode_.granule >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * mode_.granule) - 1;
-  // Several values were stored there already, and nobody but this warp has been there in this epoch: 0.
-  constexpr std::uint64_t kLooked = kKey | kValid | kStrong | kWarps | kCtas | kVaried;
-  const auto news_at = [&](const Location& l) {
-    return (((l.writer ^ now) & kLooked) ^ kVaried) | not_alone(l.reader, now);
+  const std::uint64_t left = now | kVaried;  // what this warp leaves where it stores several values
+  const auto nothing_new = [](const Look& reader, const Look& writer) {
+    return (writer.differ & (kOthers | kValid | kStrong | kVaried)) == 0 && reader.alone();
   };
-  if (const Row row = row_of(view, address, mask, bytes); row.page != nullptr) {
+  if (const Row row = row_of(view, lanes); row.page != nullptr) {
     Hold hold(mode_.concurrent);
     hold.take(row.page);
     Location* const l = &row.page->locations[row.at];
-    std::uint64_t news = 0, touched = 0;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      news |= news_at(l[lane]), touched |= (l[lane].reader | l[lane].writer) & kValid;
-    if (news == 0) return;
-    if (touched == 0) {
+    Look readers, writers;
+    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(l[lane].reader, now), writers.add(l[lane].writer, left);
+    if (nothing_new(readers, writers)) return;
+    if (((readers.any | writers.any) & kValid) == 0) {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const std::uint64_t hash = hash_of(value[lane] & bits);
+        const std::uint64_t hash = hash_of(values.of(lane) & bits);
         l[lane].writer = now | hash << kHashAt;
         l[lane].reader = (l[lane].reader & ~kHash) | hash >> kHashBits << kHashAt;
       }
       return;
     }
   }
-  each_location(view, address, mask, bytes, [&](Page& p, std::uint32_t at, unsigned lane) {
-    if (news_at(p.locations[at]) == 0) {
+  each_location(view, lanes, [&](Page& p, std::uint32_t at, unsigned lane) {
+    const Location& l = p.locations[at];
+    if (nothing_new({l.reader ^ now, l.reader}, {l.writer ^ left, l.writer})) {
       if (mode_.lines) p.lines[at][0] = touch.line;
       return;
     }
-    const std::uint64_t offset = p.number * kPage + (std::uint64_t{at} << shift_) - address[lane];  // in the value
-    slow_write(view, p, at, now, touch, hash_of(value[lane] >> (8 * offset % 64) & bits));
+    const std::uint64_t offset = p.number * kPage + (std::uint64_t{at} << shift_) - lanes.address[lane];  // in the value
+    slow_write(view, p, at, now, touch, hash_of(values.of(lane) >> (8 * offset % 64) & bits));
   });
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,39 @@ struct GlobalTouch {
   std::uint32_t warp = 0;
   std::uint32_t line = 0;  ///< of the PTX; kept with GlobalRaces::Mode::lines only
   bool strong = false;     ///< atomic, volatile or ordered: such accesses do not race with each other
+};
+
+/// What an instruction touches: lanes of `mask` access `bytes` each, at `address[lane]`.
+struct GlobalLanes {
+  const std::uint64_t* address = nullptr;
+  std::uint32_t mask = 0, bytes = 0;
+  bool row = false;  ///< all 32 lanes, one behind the other
+};
+
+/// What lanes store: a register each, of `bytes`.
+struct StoredValues {
+  const void* registers;
+  std::uint32_t bytes;
+  template <class R> StoredValues(const R* from) : registers(from), bytes(sizeof(R)) {}
+  std::uint64_t of(unsigned lane) const {
+    switch (bytes) {
+      case 1:
+        return at<std::uint8_t>(lane);
+      case 2:
+        return at<std::uint16_t>(lane);
+      case 4:
+        return at<std::uint32_t>(lane);
+      default:
+        return at<std::uint64_t>(lane);
+    }
+  }
+
+ private:
+  template <class R> R at(unsigned lane) const {
+    R value;
+    std::memcpy(&value, static_cast<const std::byte*>(registers) + std::size_t{lane} * sizeof value, sizeof value);
+    return value;
+  }
 };
 
 /// Two accesses to one location, one of them a write, that nothing orders.
@@ -72,11 +107,9 @@ class GlobalRaces {
   void add(const GlobalRaces& other);
 
   // ---- for the executor; accesses of one CTA come from one thread ----
-  /// The lanes of `mask` read `bytes` each at `address[lane]`.
-  void read(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, const GlobalTouch& touch);
-  /// They write up to 8 bytes each. `value[lane]`: what is stored, whose equality says that two writers agree.
-  void write(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, const GlobalTouch& touch,
-             const std::uint64_t* value);
+  void read(RaceView& view, const GlobalLanes& lanes, const GlobalTouch& touch);
+  /// Up to 8 bytes each. Equality of what is stored says that two writers agree.
+  void write(RaceView& view, const GlobalLanes& lanes, const GlobalTouch& touch, const StoredValues& values);
   /// A fence that other CTAs see; ends the epoch.
   void fence(RaceView& view, std::uint64_t cta);
   /// The CTA has read what others may have stored to tell it something.
@@ -109,10 +142,9 @@ class GlobalRaces {
   };
 
   Page* page(RaceView& view, std::uint64_t number);
-  Row row_of(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes);
+  Row row_of(RaceView& view, const GlobalLanes& lanes);
   Page* find_page(std::uint64_t number);
-  template <class Visit>
-  void each_location(RaceView& view, const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes, Visit visit);
+  template <class Visit> void each_location(RaceView& view, const GlobalLanes& lanes, Visit visit);
   bool ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const;
   void slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch);
   void slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,

@@ -10,9 +10,6 @@
 namespace atl::ptx {
 namespace {
 
-/// Each lane touches two blocks at most, or a warp's tile 32 rows of 64 bytes, in pieces that many lanes may have.
-constexpr unsigned kMostAccesses = 64;
-
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
@@ -89,7 +86,7 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
 
 /// Makes the ops of a step again, with the accesses of this warp. False, and nothing has changed: an access goes elsewhere.
 bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
-                         std::span<const std::uint64_t> addresses) const {
+                         std::span<const std::uint64_t> addresses) {
   const std::uint64_t* at = addresses.data();
   for (const OpMemo::Item& item : step.items) {
     const WarpEvent& event = events[item.event];
@@ -219,17 +216,15 @@ void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& i
   if (event.spread == Spread::apart)
     return coalesced(warp, op, address, static_cast<unsigned>(std::popcount(event.mask)) * info.pieces, info.width);
   const std::uint64_t bytes = bytes_of(info, event);
-  Access found[kMostAccesses];
-  const unsigned count = coalesce(address[0], bytes, found);
+  const unsigned count = coalesce(address[0], bytes, found_.data());
   if (op.kind == OpKind::store && touches_partly(address[0], bytes)) op.flags |= kPartial;
-  append(warp, op, found, count);
+  append(warp, op, found_.data(), count);
 }
 
 void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width) {
-  Access found[kMostAccesses];
-  const unsigned count = coalesce(address, lanes, width, found);
-  if (op.kind == OpKind::store && touches_partly(address, lanes, width, found, count)) op.flags |= kPartial;
-  append(warp, op, found, count);
+  const unsigned count = coalesce(address, lanes, width, found_.data());
+  if (op.kind == OpKind::store && touches_partly(address, lanes, width, found_.data(), count)) op.flags |= kPartial;
+  append(warp, op, found_.data(), count);
 }
 
 std::span<const WarpView> CtaRecorder::finish() {

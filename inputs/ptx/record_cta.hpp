@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,12 +32,12 @@ class CtaRecorder {
  private:
   void execute(WarpTimeline& warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   bool replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
-              std::span<const std::uint64_t> addresses) const;
+              std::span<const std::uint64_t> addresses);
   void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
   void bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes);
-  static void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
-  static void coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& info, const WarpEvent& event,
-                        const std::uint64_t* address);
+  void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);
+  void coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& info, const WarpEvent& event,
+                 const std::uint64_t* address);
   WarpTimeline::Registers results_of(const RecordInfo& info) const;
   WarpTimeline::Need need_of(const WarpTimeline& warp, const RecordInfo& info) const;
 
@@ -47,6 +48,9 @@ class CtaRecorder {
   std::vector<const OpMemo::Step*> steps_;  ///< of the warps: where each stands; null: it went ways of its own
   std::vector<OpMemo::Item> items_;         ///< of a batch
   bool fits_memo_ = true;                   ///< the batch
+  /// Of an instruction: each lane touches two blocks at most, or a warp's tile 32 rows of 64 bytes, in pieces that many
+  /// lanes may have.
+  std::array<Access, 64> found_;
   std::vector<Access> rows_;
   std::vector<std::uint64_t> offsets_;
   std::vector<WarpView> views_;

@@ -162,7 +162,44 @@ bool coalesce_range(std::uint64_t address, std::uint64_t bytes, std::vector<Acce
   return touches_partly(address, bytes);
 }
 
+namespace {
+
+/// Passes where each lane accesses one word; 0: not known, as they cross words or lie very far apart. Loops over 32 words,
+/// in which lanes that are not there and those before the first stand for a word that nobody has, become vector code.
+unsigned passes_of_words(const std::uint64_t* address, unsigned lanes) {
+  constexpr std::uint32_t kNobodys = ~std::uint32_t{0};
+  std::array<std::uint32_t, 2 * kMostLanes> words;
+  words.fill(kNobodys);
+  std::uint32_t* const word = words.data() + kMostLanes;
+  std::uint64_t far = 0, inside = 0;
+  std::uint32_t banks = 0;
+  bool nobodys = false;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    word[lane] = static_cast<std::uint32_t>(address[lane] / kBankBytes);
+    far |= address[lane] ^ address[0], inside |= address[lane] % kBankBytes;
+    banks |= std::uint32_t{1} << word[lane] % kBanks;
+    nobodys |= word[lane] == kNobodys;
+  }
+  if (far >> 33 != 0 || inside != 0 || nobodys) return 0;
+  if (std::popcount(banks) == static_cast<int>(lanes)) return 1;
+  std::array<std::uint32_t, kMostLanes> again{};  // some lane before has this word, too: a broadcast
+  for (unsigned before = 1; before < lanes; ++before)
+    for (unsigned lane = 0; lane < kMostLanes; ++lane) again[lane] |= word[lane] == *(word + lane - before) ? 1 : 0;
+  std::array<std::uint8_t, kBanks> used{};
+  unsigned passes = 1;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    std::uint8_t& bank = used[word[lane] % kBanks];
+    bank = static_cast<std::uint8_t>(bank + (again[lane] ^ 1));
+    passes = std::max<unsigned>(passes, bank);
+  }
+  return passes;
+}
+
+}  // namespace
+
 unsigned shared_passes(const std::uint64_t* address, unsigned lanes, unsigned width) {
+  if (width == kBankBytes && lanes <= kMostLanes)
+    if (const unsigned passes = passes_of_words(address, lanes); passes != 0) return passes;
   constexpr unsigned kMostWords = kMostLanes * (kMostWidth / kBankBytes + 1);
   constexpr std::uint16_t kNone = 0xFFFF;
   std::array<std::uint64_t, kMostWords> words;  // that are distinct

@@ -183,9 +183,9 @@ TEST_CASE("random accesses of blocks that nothing orders race exactly where a se
         const Access& a = by_cta[cta][next[cta]++];
         --left;
         if (a.writes)
-          races.write(views[cta], &a.address, 1, 4, a.touch, &a.value);
+          races.write(views[cta], {&a.address, 1, 4}, a.touch, &a.value);
         else
-          races.read(views[cta], &a.address, 1, 4, a.touch);
+          races.read(views[cta], {&a.address, 1, 4}, a.touch);
       }
       races.end_kernel();
       CAPTURE(round);
@@ -222,14 +222,14 @@ TEST_CASE("a whole warp's row of locations is watched as its lanes one by one ar
       for (unsigned l = 0; l < 32; ++l) address[l] = first + l * step, value[l] = varied ? random() % 3 : 7;
       const bool writes = random() % 2 != 0;
       if (writes)
-        rows.write(row_view, address, ~0u, bytes, t, value);
+        rows.write(row_view, {address, ~0u, bytes, step == bytes}, t, value);
       else
-        rows.read(row_view, address, ~0u, bytes, t);
+        rows.read(row_view, {address, ~0u, bytes, step == bytes}, t);
       for (unsigned l = 0; l < 32; ++l)
         if (writes)
-          lanes.write(lane_view, address, 1u << l, bytes, t, value);
+          lanes.write(lane_view, {address, 1u << l, bytes}, t, value);
         else
-          lanes.read(lane_view, address, 1u << l, bytes, t);
+          lanes.read(lane_view, {address, 1u << l, bytes}, t);
     }
     rows.end_kernel(), lanes.end_kernel();
     CAPTURE(round);

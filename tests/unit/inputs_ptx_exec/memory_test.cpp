@@ -70,6 +70,61 @@ TEST_CASE("an access to freed memory, or far from all, is named as what it is") 
   CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000000200}); }), "4 bytes behind allocation 0"));
 }
 
+TEST_CASE("what a block has freed is gone for the next one") {
+  Harness h(kHeader + R"(.extern .func free(.param .b64 p);
+.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%ctaid.x; st.global.u32 [%rd1],%r1;
+  setp.ne.u32 %p1,%r1,1; @%p1 bra DONE;
+  { .param .b64 a; st.param.b64 [a+0],%rd1; call.uni free,(a); }
+DONE: ret;
+})");
+  U32 v(64);
+  const auto address = reinterpret_cast<std::uint64_t>(v.data());
+  h.device.memory.add({address, 256, "allocation 2"});
+  h.device.release = [&](std::uint64_t at) { h.device.memory.remove(at); };
+  const std::string m = message([&] { h.run("k", 3, 1, address); });
+  CHECK(has(m, "block (2, 0, 0)"));
+  CHECK(has(m, "which has been freed"));
+}
+
+TEST_CASE("addresses of a row, of one place or of any kind are out of bounds where one lane's is") {
+  // The lanes' addresses are p + first + stride * lane; the allocation has 4096 bytes.
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 p, .param .u32 first, .param .u32 stride, .param .u32 odd)
+{
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[first]; ld.param.u32 %r2,[stride]; ld.param.u32 %r5,[odd];
+  mov.u32 %r3,%tid.x; mad.lo.u32 %r4,%r3,%r2,%r1;
+  setp.eq.u32 %p1,%r3,17; @%p1 add.u32 %r4,%r4,%r5;
+  cvt.s64.s32 %rd2,%r4; add.s64 %rd3,%rd1,%rd2;
+  ld.global.u32 %r1,[%rd3]; st.global.u32 [%rd3],%r1; ret;
+})");
+  std::vector<std::uint32_t> v(3072);
+  const auto address = reinterpret_cast<std::uint64_t>(&v[1024]);
+  h.device.memory.add({address, 4096, "allocation 4"});
+  for (const std::int32_t stride : {0, 4, -4, 8, 64})
+    for (const std::int32_t odd : {0, 4, -4, 2048, -2048})
+      for (const std::int32_t first : {-4, 0, 4, 124, 2048, 3968, 3972, 4092, 4096}) {
+        bool inside = true;
+        for (std::int32_t lane = 0; lane < 32; ++lane) {
+          const std::int32_t at = first + stride * lane + (lane == 17 ? odd : 0);
+          inside = inside && at >= 0 && at + 4 <= 4096;
+        }
+        CAPTURE(stride);
+        CAPTURE(odd);
+        CAPTURE(first);
+        const auto run = [&] {
+          h.run("k", 1, 32, address, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(stride),
+                static_cast<std::uint32_t>(odd));
+        };
+        if (inside)
+          CHECK_NOTHROW(run());
+        else
+          CHECK(has(message(run), "out of bounds"));
+      }
+}
+
 TEST_CASE("misaligned accesses, traps and barriers that nobody completes are errors") {
   const auto fails = [](const std::string& body, std::uint32_t threads = 32) {
     Harness h(

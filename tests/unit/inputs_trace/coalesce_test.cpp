@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
 #include <vector>
 
 #include "inputs/trace/coalesce.hpp"
@@ -98,6 +102,34 @@ TEST_CASE("lanes in a row, or at one place, are what the bytes are that they tou
         REQUIRE(touches_partly(address[0], bytes) == touches_partly(address.data(), 32, width, lanes.data(), count));
         REQUIRE(shared_passes(address[0], bytes) == passes(address, width));
       }
+}
+
+TEST_CASE("an access to shared memory takes as many passes as the most distinct words of a bank") {
+  std::mt19937_64 random(5);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  unsigned conflicts = 0;
+  for (unsigned round = 0; round < 20000; ++round) {
+    // Few words or many, of few banks or all; aligned or not; sometimes in windows far apart, or at the end of a word's
+    // range.
+    const unsigned width = 1u << below(4), lanes = 1 + static_cast<unsigned>(below(32));
+    const std::uint64_t span = std::uint64_t{1} << (3 + below(14)), step = std::uint64_t{4} << below(6);
+    const bool far = below(8) == 0, end = below(8) == 0;
+    std::vector<std::uint64_t> address;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      std::uint64_t at = below(span) * (below(8) == 0 ? 1 : step) + (end ? 0x3'FFFF'FFE0 : kBase);
+      if (far) at += below(3) << 33;
+      address.push_back(at);
+    }
+    std::array<std::set<std::uint64_t>, 32> words;
+    for (const std::uint64_t at : address)
+      for (std::uint64_t word = at / 4; word <= (at + width - 1) / 4; ++word) words[word % 32].insert(word);
+    std::size_t most = 1;
+    for (const auto& bank : words) most = std::max(most, bank.size());
+    CAPTURE(round);
+    REQUIRE(passes(address, width) == most);
+    conflicts += width == 4 && most > 1;
+  }
+  CHECK(conflicts > 1000);
 }
 
 }  // namespace atl
