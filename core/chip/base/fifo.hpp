@@ -5,6 +5,7 @@
 
 #include "core/engine/archive.hpp"
 #include "core/engine/assert.hpp"
+#include "core/engine/prefetch.hpp"
 
 namespace atl {
 
@@ -40,6 +41,7 @@ template <class T> class Fifo {
     if (--size_ == 0) return;
     front_ = slots_[head_];
     head_ = size_ == 1 ? 0 : (head_ + 1) & mask();
+    prefetch_address(&slots_[head_]);  // what the next pop will move
   }
   /// Takes the i-th out of the middle; the others keep their order.
   T take_at(std::size_t i) {

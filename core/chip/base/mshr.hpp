@@ -106,7 +106,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   void close(std::uint32_t e) {
     ATOLL_ASSERT(find(entry_[e].line) == e);
     ATOLL_ASSERT(entry_[e].first == kNone);
-    index_.erase(entry_[e].line, e, line_of());
+    index_.erase(entry_[e].line, e);
     free_.push_back(e);
   }
 

@@ -62,7 +62,7 @@ class TagArray {
     line_[i] = {line.value, ++clock_, 0, 0};
   }
   void invalidate(std::uint32_t i) {
-    if (ways_ > kFewWays && occupied(i)) index_.erase(line(i), i, line_of()), order_.free(i);
+    if (ways_ > kFewWays && occupied(i)) index_.erase(line(i), i), order_.free(i);
     line_[i] = {};
   }
   void invalidate_all() {
@@ -99,7 +99,7 @@ class TagArray {
   // Calls, so that gcc has what a look at few ways takes where it is needed.
   [[gnu::noinline]] std::uint32_t find_by_index(LineAddr line) const { return index_.find(line, line_of()); }
   [[gnu::noinline]] void put_into_index(std::uint32_t i, LineAddr line) {
-    if (occupied(i)) index_.erase(this->line(i), i, line_of());
+    if (occupied(i)) index_.erase(this->line(i), i);
     index_.insert(line, i), order_.use(i);
   }
   /// Index and order of the lines as they are.

@@ -141,18 +141,23 @@ void DramChannel::look() {
   // After a write the bus stands still before it can be read again: writes gather until the reads would wait as long.
   const Time bus[2] = {bus_time(false), bus_time(true)};
   const Time to_data[2] = {t_.cl, t_.wl + (writing_ ? 0 : t_.cdlr + t_.cl)};
-  constexpr std::uint64_t kNoOrder = ~std::uint64_t{0};
+  // Without branches on what is found, which the host cannot foresee: first when data start, then whose it is.
+  std::array<Time, kMostBanks> starts;
   Time first_start = std::numeric_limits<Time>::max();
-  std::uint64_t first_order = kNoOrder, oldest_order = kNoOrder;
+  std::uint64_t oldest = ~std::uint64_t{0}, first = oldest;  // order of the request, bank
   for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
     const bool write = (writes_chosen_ >> i & 1) != 0;
-    const std::uint64_t order = candidate_[i].order;
-    const Time start = column_time(i, bus[write]) + to_data[write];
-    if (start < first_start || (start == first_start && order < first_order))
-      first_ = i, first_start = start, first_order = order;
-    if (order < oldest_order) oldest_ = i, oldest_order = order;
+    starts[i] = column_time(i, bus[write]) + to_data[write];
+    first_start = std::min(first_start, starts[i]);
+    oldest = std::min(oldest, candidate_[i].order << kBankBits | i);
   }
+  for (std::uint64_t rest = waiting_; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint64_t later = starts[i] == first_start ? 0 : ~std::uint64_t{0};
+    first = std::min(first, (candidate_[i].order << kBankBits | i) | later);
+  }
+  first_ = first % kMostBanks, oldest_ = oldest % kMostBanks;
   looked_ = true;
 }
 

@@ -47,6 +47,7 @@ class DramChannel {
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr unsigned kBankBits = 6, kMostBanks = 1u << kBankBits;
   using Time = std::int64_t;  ///< core cycles << DramCycles::kBits
   static_assert(~std::uint64_t{0} >> 1 >> DramCycles::kBits >= 2 * kCycleLimit - 1, "times of the longest run fit");
   struct Request {

@@ -5,6 +5,7 @@
 #include "core/chip/noc/request_network.hpp"
 #include "core/chip/sm/cluster_sharing.hpp"
 #include "core/chip/sm/sm.hpp"
+#include "core/engine/prefetch.hpp"
 
 // The load-store unit of an SM: presents accesses to the L1, sends what misses, takes responses.
 namespace atl {
@@ -37,6 +38,7 @@ void Sm::run_load_store_unit() {
       lsu_at_ = {};
       if (op_hits_) end_hits(warp, op);
       if (!lsu_.empty()) prefetch_op(warp_[lsu_.front()]);
+      if (lsu_.size() > 1) prefetch_address(&warp_[lsu_.at(1)]);
       advance(warp, c_.now() + std::max<std::uint32_t>(1, op.latency));
     }
   }
