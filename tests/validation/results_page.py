@@ -16,6 +16,16 @@ def wrapped(line):
     return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
+def section(path: pathlib.Path, heading):
+    """What the page has under a heading, with it; empty if it has none."""
+    lines = path.read_text().splitlines()
+    if heading not in lines:
+        return []
+    first = lines.index(heading)
+    last = next((i for i in range(first + 1, len(lines)) if lines[i].startswith(("#", "<!--"))), len(lines))
+    return lines[first:last]
+
+
 def write(path: pathlib.Path, lines, begin=BEGIN, end=END):
     page = path.read_text()
     head, tail = page.split(begin)[0], page.split(end)[1]
