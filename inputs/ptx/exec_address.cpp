@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "inputs/ptx/access_check.hpp"
+#include "inputs/ptx/exec_address_layout.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 #include "inputs/ptx/out_of_bounds.hpp"
 
@@ -66,49 +67,6 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
 
 std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
 
-/// How the addresses of all lanes lie, which access `bytes` each. Most are alike or a row: then two of them tell of all.
-struct Layout {
-  const std::uint64_t* address;
-  unsigned bytes;
-  Spread spread = Spread::apart;
-  std::uint64_t bits = 0;  ///< that one of them has
-
-  Layout(const std::uint64_t* addresses, unsigned n) : address(addresses), bytes(n) {
-    const std::uint64_t first = address[0], span = address[kLanes - 1] - first;
-    std::uint64_t elsewhere = 0;
-    bits = first;
-    if (span == 0) {
-#pragma GCC ivdep
-      for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ first;
-      if (elsewhere == 0) spread = Spread::same;
-      bits |= elsewhere;
-      return;
-    }
-    if (span == std::uint64_t{kLanes - 1} * bytes && std::has_single_bit(bytes)) {
-      const int shift = std::countr_zero(bytes);
-#pragma GCC ivdep
-      for (unsigned l = 0; l < kLanes; ++l) elsewhere |= address[l] ^ (first + (std::uint64_t{l} << shift));
-      if (elsewhere == 0) {
-        spread = Spread::row;
-        bits |= address[kLanes - 1];
-        return;
-      }
-    }
-#pragma GCC ivdep
-    for (unsigned l = 0; l < kLanes; ++l) bits |= address[l];
-  }
-  /// Of ranges that end below 2^63: a difference that is then negative has that bit.
-  bool within(const Range& r) const {
-    const std::uint64_t last = r.high - bytes;
-    std::uint64_t beyond = (address[0] - r.low) | (last - address[0]) | (last - address[kLanes - 1]);
-    if (spread == Spread::apart) {
-#pragma GCC ivdep
-      for (unsigned l = 0; l < kLanes; ++l) beyond |= (address[l] - r.low) | (last - address[l]);
-    }
-    return beyond >> 63 == 0;
-  }
-};
-
 constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
 
 /// Whether a lane out of bounds is to be borne with: a GPU survives what lies near an allocation.
@@ -149,7 +107,7 @@ void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window
 }
 
 /// Apart from what is executed without a recorder: that is not to be slower for it.
-[[gnu::noinline]] void trace_spread(Warp& w, const Layout& at, std::uint64_t window) {
+[[gnu::noinline]] void trace_spread(Warp& w, const AddressLayout& at, std::uint64_t window) {
   if (w.active != kFullMask || at.spread == Spread::apart) return trace_addresses(w, at.address, window);
   w.events.back().spread = at.spread;
   w.addresses.push_back(at.address[0] | window);
@@ -157,12 +115,12 @@ void trace_addresses(Warp& w, const std::uint64_t* address, std::uint64_t window
 }
 
 /// Heard of by the check of accesses, and by the recorder.
-void note_access(Warp& w, const Layout& at, std::uint64_t window) {
+void note_access(Warp& w, const AddressLayout& at, std::uint64_t window) {
   if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, at.address, window);
   if (w.recorder != nullptr) trace_spread(w, at, window);
 }
 
-void check_alignment(const Warp& w, const Layout& at) {
+void check_alignment(const Warp& w, const AddressLayout& at) {
   if ((at.bits & (at.bytes - 1)) == 0) return;
   for_active(w.active, [&](unsigned l) {
     if ((at.address[l] & (at.bytes - 1)) != 0) misaligned(l, at.address[l], at.bytes);
@@ -170,7 +128,7 @@ void check_alignment(const Warp& w, const Layout& at) {
 }
 
 /// Lanes out of bounds, if these are tolerated there; else it throws. Leaves in `seen` where the others are.
-[[gnu::noinline]] std::uint32_t look_up(Warp& w, const Layout& at, Range& seen) {
+[[gnu::noinline]] std::uint32_t look_up(Warp& w, const AddressLayout& at, Range& seen) {
   const std::uint64_t* const address = at.address;
   const unsigned bytes = at.bytes;
   std::uint32_t outside = 0;
@@ -198,7 +156,7 @@ void check_alignment(const Warp& w, const Layout& at) {
 }
 
 /// The same; most instructions access what they accessed last.
-inline std::uint32_t check_global(Warp& w, const Layout& at) {
+inline std::uint32_t check_global(Warp& w, const AddressLayout& at) {
   Range& seen = w.seen[w.pc % w.seen.size()];
   if (at.within(seen)) [[likely]]
     return 0;
@@ -276,7 +234,7 @@ void record_bulk(Warp& w, const std::uint64_t* address, const std::uint64_t* byt
 
 void resolve_global(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
-  const Layout at(out.host, bytes);
+  const AddressLayout at(out.host, bytes);
   check_alignment(w, at);
   if (const std::uint32_t outside = check_global(w, at); outside != 0) return redirect(w, out.host, outside, bytes, 0);
   if (i.traced != 0) note_access(w, at, 0);
@@ -308,7 +266,7 @@ void resolve_cluster(Warp& w, unsigned bytes, Addresses& out) {
 
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
-  const Layout at(out.host, bytes);
+  const AddressLayout at(out.host, bytes);
   check_alignment(w, at);
   const auto& shared = w.cta->shared;
   const std::uint64_t size = w.launch->shared_bytes;
@@ -334,7 +292,7 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
 }
 
 void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out) {
-  const Layout at(address, bytes);
+  const AddressLayout at(address, bytes);
   if ((at.bits & kWindowMask) == 0) {
     check_alignment(w, at);
     std::copy(address, address + kLanes, out.host);
@@ -365,7 +323,7 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
       std::fill(one, one + kLanes, address);
       const std::uint32_t active = w.active;
       w.active = 1u << lane;
-      const std::uint32_t outside = check_global(w, Layout(one, static_cast<unsigned>(bytes)));
+      const std::uint32_t outside = check_global(w, AddressLayout(one, static_cast<unsigned>(bytes)));
       w.active = active;
       if (outside != 0) illegal(w, lane, address, bytes);
       return reinterpret_cast<std::byte*>(address);

@@ -46,7 +46,7 @@ std::uint32_t hash_of(std::uint64_t value) {
 // written down, in loops over all lanes that become vector code.
 constexpr unsigned kLanes = 32;
 
-/// What speaks against nobody but this warp having been here in this epoch, of a word that is valid; 0: nothing.
+/// Where a valid word differs from this warp's in one of these, somebody else has been here, or this warp in another epoch.
 constexpr std::uint64_t kOthers = kKey | kWarps | kCtas;
 
 /// Of a word, or the words of a row.
