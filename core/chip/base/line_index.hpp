@@ -60,13 +60,14 @@ template <class Index> class LineIndex {
   }
   /// It was made for so many entries.
   bool fits(std::size_t entries) const {
-    return entries < kEntries && slot_.size() == std::bit_ceil(entries * 2) && mask_ == slot_.size() - 1;
+    return entries <= kEntries / 2 && slot_.size() == std::bit_ceil(entries * 2) && mask_ == slot_.size() - 1;
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slot_, mask_); }
 
  private:
-  friend struct LineIndexTestAccess;                                                  // measures runs
-  using Slot = std::conditional_t<sizeof(Index) == 2, std::uint32_t, std::uint64_t>;  // hash, entry
+  friend struct LineIndexTestAccess;
+  /// Hash, entry. Half as many entries as Index has numbers are as many as its hash can spread over all slots.
+  using Slot = std::conditional_t<sizeof(Index) == 2, std::uint32_t, std::uint64_t>;
   static constexpr unsigned kEntryBits = 8 * sizeof(Index);
   static constexpr Slot kEntries = Slot{1} << kEntryBits, kFree = ~Slot{0};
   static Slot hash_of(LineAddr line) {

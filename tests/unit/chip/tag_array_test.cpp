@@ -142,7 +142,7 @@ TEST_CASE("an index of lines finds what is there and nothing else while lines co
   constexpr std::uint32_t kEntries = 256;
   LineIndex<std::uint16_t> index(kEntries);
   std::vector<LineAddr> line(kEntries);
-  std::vector<std::uint32_t> free, used;
+  std::vector<std::uint32_t> free;
   for (std::uint32_t e = 0; e < kEntries; ++e) free.push_back(e);
   std::map<std::uint64_t, std::uint32_t> model;
   const auto line_of = [&](std::uint32_t e) { return line[e]; };
