@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "inputs/ptx/exec_code.hpp"
+#include "inputs/ptx/exec_cta_pool.hpp"
 
 namespace atl::ptx {
 
@@ -52,7 +53,7 @@ struct Device::Loaded {
   std::unordered_map<std::uint32_t, std::unique_ptr<exec::Image>> images;
 };
 
-Device::Device() = default;
+Device::Device() : ctas_(std::make_unique<exec::CtaPool>()) {}
 Device::~Device() = default;
 
 void Device::load(const Module& module, std::vector<std::uint64_t> addresses, unsigned gpu) {

@@ -73,8 +73,9 @@ struct Texture {
 };
 
 namespace exec {
+class CtaPool;
 struct Image;
-}
+}  // namespace exec
 struct DeviceQueue;
 
 /// Everything that outlives a launch: the memory that kernels may touch, of one GPU or of several.
@@ -96,6 +97,8 @@ class Device {
   /// The decoded kernel, made at its first launch.
   const exec::Image& image(const Module& module, std::uint32_t kernel, unsigned gpu = 0);
 
+  exec::CtaPool& ctas() { return *ctas_; }
+
   DeviceMemory memory;
   std::unordered_map<std::uint64_t, Texture> textures;   ///< by handle
   std::unordered_map<std::uint64_t, Texture> surfaces;   ///< by handle
@@ -112,6 +115,7 @@ class Device {
   struct Loaded;
   std::map<std::pair<const Module*, unsigned>, std::unique_ptr<Loaded>> modules_;
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> heap_;
+  std::unique_ptr<exec::CtaPool> ctas_;
 };
 
 /// The initial contents of a variable with its addresses filled in: `variable.size` bytes.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "inputs/ptx/exec_cta.hpp"
+#include "inputs/ptx/exec_cta_pool.hpp"
 
 /// CTAs that cannot learn of each other, on several threads.
 namespace atl::ptx::exec {
@@ -35,8 +36,10 @@ class ParallelRun {
  private:
   void work(bool first) {
     Launch mine = launch_;
-    Cta cta;
+    std::unique_ptr<Cta> owned = launch_.device->ctas().take();
+    Cta& cta = *owned;
     LaunchStats sum;
+    bool sound = true;
     for (std::uint64_t number = 0; next(number);) {
       std::uint64_t executed = 0;
       try {
@@ -55,9 +58,11 @@ class ParallelRun {
         ended(number, executed);
       } catch (...) {
         failed(number, std::current_exception());
+        sound = false;
       }
       if (first && helpers_.empty() && sum.warp_instructions > kAlone) start_helpers(total_ - number - 1);
     }
+    if (sound) launch_.device->ctas().give(std::move(owned));
     const std::lock_guard lock(mutex_);
     stats_.warp_instructions += sum.warp_instructions, stats_.thread_instructions += sum.thread_instructions;
     stats_.missed_meetings += sum.missed_meetings, stats_.repeated_polls += sum.repeated_polls;

@@ -4,9 +4,11 @@
 namespace atl::ptx::exec {
 namespace {
 
-constexpr std::size_t kEvents = 256;  // handed over at once
+// Handed over at once. Where many CTAs take turns, each has a buffer of as many, with up to 32 addresses for each.
+constexpr std::size_t kEvents = 256, kEventsInTurns = 64;
 
 template <bool kRecord> void run(Warp& w) {
+  const std::size_t most = w.launch->short_turns ? kEventsInTurns : kEvents;
   while (w.budget > 0) {
     if (w.pc == w.reconverge) {
       pop_path(w);
@@ -26,7 +28,7 @@ template <bool kRecord> void run(Warp& w) {
     w.thread_executed += static_cast<std::uint64_t>(std::popcount(active));
     i.run(w, i);
     if constexpr (kRecord)
-      if (w.events.size() >= kEvents) flush_events(w);
+      if (w.events.size() >= most) flush_events(w);
   }
 }
 

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "inputs/ptx/exec_cta_pool.hpp"
 #include "inputs/ptx/turn_order.hpp"
 
 namespace atl::ptx::exec {
 namespace {
 
+constexpr std::size_t kMostSpare = 4;
 constexpr std::size_t kLiveBytes = std::size_t{256} << 20;  // of CTAs that wait for others, if they need not all be there
 
 // Rounds without any change after which it is looked whether there is anything but polling. Those that read a clock may
@@ -101,6 +103,10 @@ Scheduler::Scheduler(Launch& launch) : launch_(launch) {
   total_ = std::uint64_t{spec.grid[0]} * spec.grid[1] * spec.grid[2];
   for (const std::uint32_t n : launch.cluster) each_ *= n;
   random_ = spec.schedule_seed;
+}
+
+Scheduler::~Scheduler() {
+  for (std::unique_ptr<Cta>& cta : spare_) launch_.device->ctas().give(std::move(cta));
 }
 
 bool Scheduler::round() {
@@ -202,7 +208,7 @@ void Scheduler::add() {
 void Scheduler::add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster) {
   std::unique_ptr<Cta> cta;
   if (spare_.empty()) {
-    cta = std::make_unique<Cta>();
+    cta = launch_.device->ctas().take();
   } else {
     cta = std::move(spare_.back());
     spare_.pop_back();
@@ -222,7 +228,10 @@ void Scheduler::finish(std::unique_ptr<Cta> cta) {
   if (cta->recorded) launch_.sink->end_cta(cta->number);
   cta->cluster->ctas[cta->rank] = nullptr;  // others of its cluster reach it no more
   if (each_ > 1) cta->cluster = nullptr;
-  if (spare_.size() < 4) spare_.push_back(std::move(cta));
+  if (spare_.size() < kMostSpare)
+    spare_.push_back(std::move(cta));
+  else
+    launch_.device->ctas().give(std::move(cta));
 }
 
 }  // namespace atl::ptx::exec

@@ -46,6 +46,9 @@ class Scheduler {
  public:
   /// `launch` stays where it is as long as this lives.
   explicit Scheduler(Launch& launch);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
   /// A turn of everything that is resident. False: all CTAs have ended.
   bool round();
@@ -70,7 +73,7 @@ class Scheduler {
   PollWatch watch_;
   std::uint64_t random_ = 0;                 // of the order of turns
   std::uint64_t unmoved_ = 0;                // rounds
-  std::vector<std::unique_ptr<Cta>> spare_;  // their buffers are used again
+  std::vector<std::unique_ptr<Cta>> spare_;  // that have ended; their buffers are used again
   LaunchStats stats_;
 };
 

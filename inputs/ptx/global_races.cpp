@@ -100,17 +100,18 @@ GlobalRaces::Page* GlobalRaces::find_page(std::uint64_t number) {
   if (page != nullptr) return page;
   const std::lock_guard all(mutex_);
   if (free_.empty()) {
-    const std::size_t entries = kPage >> shift_, bytes = entries * (sizeof(Location) + (mode_.lines ? 8 : 0));
+    const std::size_t entries = kPage >> shift_, bytes = entries * (2 * sizeof(std::uint64_t) + (mode_.lines ? 8 : 0));
     if (bytes_ + bytes > kMostBytes) return nullptr;
     bytes_ += bytes;
     owned_.push_back(std::make_unique<Page>());
     page = owned_.back().get();
-    page->locations.resize(entries);
+    page->writers.resize(entries), page->readers.resize(entries);
     if (mode_.lines) page->lines.resize(entries);
   } else {
     page = free_.back();
     free_.pop_back();
-    std::fill(page->locations.begin(), page->locations.end(), Location{});
+    std::fill(page->writers.begin(), page->writers.end(), 0);
+    std::fill(page->readers.begin(), page->readers.end(), 0);
   }
   page->number = number;
   return page;
@@ -185,18 +186,18 @@ void GlobalRaces::read(RaceView& view, const GlobalLanes& lanes, const GlobalTou
   if (const Row row = row_of(view, lanes); row.page != nullptr) {
     Hold hold(mode_.concurrent);
     hold.take(row.page);
-    Location* const l = &row.page->locations[row.at];
+    std::uint64_t *const reader = &row.page->readers[row.at], *const writer = &row.page->writers[row.at];
     Look readers, writers;
-    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(l[lane].reader, now), writers.add(l[lane].writer, now);
+    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(reader[lane], now), writers.add(writer[lane], now);
     if (nothing_new(readers, writers)) return;
     if (((readers.any | writers.any) & kValid) == 0) {
-      for (unsigned lane = 0; lane < kLanes; ++lane) l[lane].reader = (l[lane].reader & (kCounted | kHash)) | now;
+      for (unsigned lane = 0; lane < kLanes; ++lane) reader[lane] = (reader[lane] & (kCounted | kHash)) | now;
       return;
     }
   }
   each_location(view, lanes, [&](Page& p, std::uint32_t at, unsigned) {
-    const Location& l = p.locations[at];
-    if (nothing_new({l.reader ^ now, l.reader}, {l.writer ^ now, l.writer})) return;
+    const std::uint64_t reader = p.readers[at], writer = p.writers[at];
+    if (nothing_new({reader ^ now, reader}, {writer ^ now, writer})) return;
     slow_read(view, p, at, now, touch);
   });
 }
@@ -211,22 +212,22 @@ void GlobalRaces::write(RaceView& view, const GlobalLanes& lanes, const GlobalTo
   if (const Row row = row_of(view, lanes); row.page != nullptr) {
     Hold hold(mode_.concurrent);
     hold.take(row.page);
-    Location* const l = &row.page->locations[row.at];
+    std::uint64_t *const reader = &row.page->readers[row.at], *const writer = &row.page->writers[row.at];
     Look readers, writers;
-    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(l[lane].reader, now), writers.add(l[lane].writer, left);
+    for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(reader[lane], now), writers.add(writer[lane], left);
     if (nothing_new(readers, writers)) return;
     if (((readers.any | writers.any) & kValid) == 0) {
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         const std::uint64_t hash = hash_of(values.of(lane) & bits);
-        l[lane].writer = now | hash << kHashAt;
-        l[lane].reader = (l[lane].reader & ~kHash) | hash >> kHashBits << kHashAt;
+        writer[lane] = now | hash << kHashAt;
+        reader[lane] = (reader[lane] & ~kHash) | hash >> kHashBits << kHashAt;
       }
       return;
     }
   }
   each_location(view, lanes, [&](Page& p, std::uint32_t at, unsigned lane) {
-    const Location& l = p.locations[at];
-    if (nothing_new({l.reader ^ now, l.reader}, {l.writer ^ left, l.writer})) {
+    const std::uint64_t reader = p.readers[at], writer = p.writers[at];
+    if (nothing_new({reader ^ now, reader}, {writer ^ left, writer})) {
       if (mode_.lines) p.lines[at][0] = touch.line;
       return;
     }
@@ -249,63 +250,62 @@ bool GlobalRaces::ordered(const RaceView& view, std::uint64_t earlier, std::uint
 
 void GlobalRaces::slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now,
                             const GlobalTouch& touch) {
-  Location& l = page.locations[at];
-  const bool both_strong = (l.writer & now & kStrong) != 0;
-  if ((l.writer & kValid) != 0 && !both_strong &&
-      ((mode_.unordered && (l.writer & kCtas) != 0) || !ordered(view, l.writer, now)))
+  std::uint64_t &writer = page.writers[at], &reader = page.readers[at];
+  const bool both_strong = (writer & now & kStrong) != 0;
+  if ((writer & kValid) != 0 && !both_strong && ((mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now)))
     raced(page, at, true, touch, false);
-  const std::uint64_t kept = l.reader & (kCounted | kHash);
+  const std::uint64_t kept = reader & (kCounted | kHash);
   std::uint64_t next = now;
-  if ((l.reader & kValid) != 0) {
-    const std::uint64_t differ = l.reader ^ now;
-    next |= l.reader & kCtas;
+  if ((reader & kValid) != 0) {
+    const std::uint64_t differ = reader ^ now;
+    next |= reader & kCtas;
     if ((differ & kCta) != 0) next |= kCtas;
     if ((differ & kCtaAndEpoch) == 0) {
-      next |= l.reader & kWarps;
+      next |= reader & kWarps;
       if ((differ & kKey) != 0) next |= kWarps;
-      if ((l.reader & kStrong) == 0) next &= ~kStrong;
+      if ((reader & kStrong) == 0) next &= ~kStrong;
     }
   }
-  l.reader = next | kept;
+  reader = next | kept;
   if (mode_.lines) page.lines[at][1] = touch.line;
 }
 
 void GlobalRaces::slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,
                              std::uint32_t hash) {
-  Location& l = page.locations[at];
+  std::uint64_t &writer = page.writers[at], &reader = page.readers[at];
   const std::uint64_t low = std::uint64_t{hash} << kHashAt, high = std::uint64_t{hash >> kHashBits} << kHashAt;
-  const bool same = ((l.writer ^ low) & kHash) == 0 && ((l.reader ^ high) & kHash) == 0;
-  if ((l.writer & kValid) != 0 && (l.writer & now & kStrong) == 0) {
-    const bool agree = same && ((l.writer | now) & kStrong) == 0 && (l.writer & kVaried) == 0;
-    const bool others = (mode_.unordered && (l.writer & kCtas) != 0) || !ordered(view, l.writer, now);
+  const bool same = ((writer ^ low) & kHash) == 0 && ((reader ^ high) & kHash) == 0;
+  if ((writer & kValid) != 0 && (writer & now & kStrong) == 0) {
+    const bool agree = same && ((writer | now) & kStrong) == 0 && (writer & kVaried) == 0;
+    const bool others = (mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now);
     if (others && !agree) raced(page, at, true, touch, true);
   }
-  if ((l.reader & kValid) != 0 && (l.reader & now & kStrong) == 0) {
+  if ((reader & kValid) != 0 && (reader & now & kStrong) == 0) {
     // Of several readers the last one is known; where nothing orders CTAs, one of the others is enough.
-    const bool others = (l.reader & kCtas) != 0 && (mode_.unordered || !view.fenced);
-    if (others || !ordered(view, l.reader, now)) raced(page, at, false, touch, true);
+    const bool others = (reader & kCtas) != 0 && (mode_.unordered || !view.fenced);
+    if (others || !ordered(view, reader, now)) raced(page, at, false, touch, true);
   }
   std::uint64_t next = now;
-  if ((l.writer & kValid) != 0) {
-    const std::uint64_t differ = l.writer ^ now;
-    next |= l.writer & (kCtas | kVaried);
+  if ((writer & kValid) != 0) {
+    const std::uint64_t differ = writer ^ now;
+    next |= writer & (kCtas | kVaried);
     if (!same) next |= kVaried;
     if ((differ & kCta) != 0) next |= kCtas;
     if ((differ & kCtaAndEpoch) == 0) {
-      next |= l.writer & kWarps;
+      next |= writer & kWarps;
       if ((differ & kKey) != 0) next |= kWarps;
-      if ((l.writer & kStrong) == 0) next &= ~kStrong;
+      if ((writer & kStrong) == 0) next &= ~kStrong;
     }
   }
-  l.writer = next | low;
-  l.reader = (l.reader & ~kHash) | high;
+  writer = next | low;
+  reader = (reader & ~kHash) | high;
   if (mode_.lines) page.lines[at][0] = touch.line;
 }
 
 void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes) {
-  Location& l = page.locations[at];
-  if ((l.reader & kCounted) == 0) ++locations_;
-  l.reader |= kCounted;
+  std::uint64_t& reader = page.readers[at];
+  if ((reader & kCounted) == 0) ++locations_;
+  reader |= kCounted;
   if (!mode_.lines) return;
   const std::lock_guard lock(mutex_);
   const std::uint32_t line = page.lines[at][with_writer ? 0 : 1];
@@ -313,7 +313,7 @@ void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, const Gl
   GlobalRace race;
   race.kernel = kernel_, race.module = module_;
   race.address = page.number * kPage + (std::uint64_t{at} << shift_);
-  race.first = touch_of(with_writer ? l.writer : l.reader, line), race.second = touch;
+  race.first = touch_of(with_writer ? page.writers[at] : reader, line), race.second = touch;
   race.first_writes = with_writer, race.second_writes = writes;
   found_.push_back(std::move(race));
 }

@@ -119,14 +119,11 @@ class GlobalRaces {
   friend struct RaceView;
   static constexpr std::uint64_t kPage = 4096;
   static constexpr std::size_t kMostBytes = std::size_t{1} << 30, kMostFound = 64;
-  /// Two words of bits (see the .cpp): the last writer, the last reader.
-  struct Location {
-    std::uint64_t writer = 0, reader = 0;
-  };
   struct Page {
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
     std::uint64_t number = 0;
-    std::vector<Location> locations;
+    /// Of each location a word of bits (see the .cpp). They lie apart because a row is looked at by vector code.
+    std::vector<std::uint64_t> writers, readers;
     std::vector<std::array<std::uint32_t, 2>> lines;  ///< of writer and reader
   };
   struct Shard {

@@ -1,5 +1,7 @@
 #include "inputs/ptx/op_memo.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace atl::ptx {
@@ -8,17 +10,40 @@ namespace {
 constexpr std::uint64_t kMostKept = 4u << 20;  // bytes
 constexpr unsigned kMostTried = 8;             // of steps that came after the same one
 
-/// It matters whether any lane executes an instruction, but not which.
+/// It matters whether any lane executes an instruction, but not which, nor how addresses lie.
 bool same(std::span<const WarpEvent> a, std::span<const WarpEvent> b) {
   constexpr std::size_t kPiece = 64;
+  constexpr std::uint64_t kId = (std::uint64_t{1} << 30) - 1, kMost = 0xFFFFFFFF;
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size();) {
     const std::size_t end = std::min(i + kPiece, a.size());
-    std::uint32_t differs = 0;  // no early exit: the loop becomes vector code
-    for (; i < end; ++i) differs |= (a[i].id ^ b[i].id) | static_cast<std::uint32_t>((a[i].mask == 0) != (b[i].mask == 0));
+    std::uint64_t differs = 0;  // arithmetic on whole words, and no early exit: the loop becomes vector code
+    for (; i < end; ++i) {
+      std::uint64_t x = 0, y = 0;
+      static_assert(sizeof(WarpEvent) == sizeof x);
+      std::memcpy(&x, &a[i], sizeof x), std::memcpy(&y, &b[i], sizeof y);
+      const std::uint64_t x_some = ((x >> 32) + kMost) >> 32, y_some = ((y >> 32) + kMost) >> 32;  // 1: some lane
+      differs |= ((x ^ y) & kId) | (x_some ^ y_some);
+    }
     if (differs != 0) return false;
   }
   return true;
+}
+
+/// As if each item in global memory had one access to whole sectors.
+void assume_rows(OpMemo::Step& step) {
+  std::uint32_t accesses = 0;
+  std::size_t op = 0;
+  for (OpMemo::Item& item : step.items) {
+    for (; op <= item.op; ++op) step.ops[op].first_access = accesses;
+    item.stores = step.ops[item.op].kind == OpKind::store;
+    step.copies |= item.place == OpMemo::Place::copy;
+    if (item.place != OpMemo::Place::global) continue;
+    step.ops[item.op].accesses = 1;
+    step.ops[item.op].flags &= static_cast<std::uint8_t>(~kPartial);
+    ++accesses;
+  }
+  for (; op < step.ops.size(); ++op) step.ops[op].first_access = accesses;
 }
 
 }  // namespace
@@ -51,6 +76,7 @@ const OpMemo::Step* OpMemo::add(const Step& step, std::span<const WarpEvent> eve
   made->events.assign(events.begin(), events.end());
   made->ops.assign(ops.begin(), ops.end());
   made->items.assign(items.begin(), items.end());
+  assume_rows(*made);
   made->after = after;
   Step* const added = made.release();
   added->made_before = made_.load(std::memory_order_relaxed);

@@ -20,13 +20,18 @@ class OpMemo {
     std::uint32_t op = 0;     ///< in Step::ops
     std::uint32_t event = 0;  ///< in the batch
     Place place = Place::global;
+    bool stores = false;      ///< known in a step
+    std::uint16_t width = 0;  ///< bytes per lane
   };
 
   /// A batch of instructions behind all those before.
   struct Step {
     std::vector<WarpEvent> events;
-    std::vector<atl::Op> ops;  ///< the first one is the last of the step before, with its final length, if there is one
-    std::vector<Item> items;   ///< memory instructions that some lane executed
+    /// The first one is the last of the step before, with its final length, if there is one. Those of `items` in global
+    /// memory have one access each, of which the first is number 0, and fill their sectors.
+    std::vector<atl::Op> ops;
+    std::vector<Item> items;  ///< memory instructions that some lane executed
+    bool copies = false;      ///< one of these is a copy
     WarpTimeline::State after;
     std::atomic<Step*> next{nullptr};  ///< the newest of those that came after it
     Step* sibling = nullptr;           ///< an older one that came after the same

@@ -13,14 +13,14 @@ namespace {
 bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
-/// Of a row of lanes, or lanes at one place.
-std::uint64_t bytes_of(const RecordInfo& info, const WarpEvent& event) {
-  return std::uint64_t{info.width} * (event.spread == Spread::row ? exec::kLanes : 1);
+/// Of a row of lanes, or lanes at one place, each of `width`.
+std::uint64_t bytes_of(unsigned width, const WarpEvent& event) {
+  return std::uint64_t{width} * (event.spread == Spread::row ? exec::kLanes : 1);
 }
 
 std::uint16_t passes_of(const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address) {
   if (event.spread != Spread::apart)
-    return static_cast<std::uint16_t>(shared_passes(address[0] & ~exec::kWindowMask, bytes_of(info, event)));
+    return static_cast<std::uint16_t>(shared_passes(address[0] & ~exec::kWindowMask, bytes_of(info.width, event)));
   const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
   unsigned passes = 0;
   for (unsigned piece = 0; piece < info.pieces; ++piece)
@@ -34,6 +34,19 @@ void append(WarpTimeline& warp, atl::Op& op, const Access* found, unsigned count
     warp.accesses.push_back(found[0]);
   else
     warp.accesses.insert(warp.accesses.end(), found, found + count);
+}
+
+/// Appends the ops of a step. Returns where the first of the step's lies now; `next`: the first that is new.
+std::size_t append_ops(WarpTimeline& warp, const OpMemo::Step& step, std::size_t& next) {
+  next = warp.ops.empty() ? 0 : 1;
+  const std::size_t begin = warp.ops.size() - next;
+  if (next != 0) {
+    atl::Op& last = warp.ops.back();
+    last.latency = step.ops[0].latency;
+    if (last.kind == OpKind::compute) last.issue = step.ops[0].issue;
+  }
+  warp.ops.insert(warp.ops.end(), step.ops.begin() + static_cast<std::ptrdiff_t>(next), step.ops.end());
+  return begin;
 }
 
 /// All addresses have found their instruction. Otherwise this recorder and the executor disagree which instructions have
@@ -71,7 +84,8 @@ void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, 
   const OpMemo::Step* const before = steps_[warp];
   if (before == nullptr) return execute(timeline, events, addresses);
   const OpMemo::Step* after = memo_->find(*before, events);
-  if (after != nullptr && replay(timeline, *after, events, addresses)) {
+  if (after != nullptr &&
+      (replay_rows(timeline, *after, events, addresses) || replay(timeline, *after, events, addresses))) {
     steps_[warp] = after;
     return;
   }
@@ -95,15 +109,8 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
     at += event.addresses(table_->infos[event.id].pieces);
   }
   check_all_taken(addresses, at);
-  const bool first = warp.ops.empty();
-  if (!first) {
-    atl::Op& last = warp.ops.back();
-    last.latency = step.ops[0].latency;
-    if (last.kind == OpKind::compute) last.issue = step.ops[0].issue;
-  }
-  const std::size_t begin = warp.ops.size() - (first ? 0 : 1);
-  warp.ops.insert(warp.ops.end(), step.ops.begin() + (first ? 0 : 1), step.ops.end());
-  std::size_t next = first ? 0 : 1;
+  std::size_t next = 0;
+  const std::size_t begin = append_ops(warp, step, next);
   const std::uint64_t* address = addresses.data();
   const auto fill = [&](std::size_t end) {  // ops without accesses
     for (; next < end; ++next) warp.ops[begin + next].first_access = static_cast<std::uint32_t>(warp.accesses.size());
@@ -130,6 +137,45 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   return true;
 }
 
+/// The same, and quicker, for what most warps do: every instruction accesses a row or one place, within a block. False, and
+/// nothing has changed: it is not so.
+bool CtaRecorder::replay_rows(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
+                              std::span<const std::uint64_t> addresses) {
+  if (step.copies || addresses.size() != step.items.size()) return false;  // each has one at least
+  const std::size_t accesses = warp.accesses.size();
+  warp.accesses.resize(accesses + step.items.size());
+  atl::Access* access = warp.accesses.data() + accesses;
+  std::uint64_t beyond = 0;  // the block
+  bool elsewhere = false, special = false;
+  for (std::size_t i = 0; i < step.items.size(); ++i) {
+    const OpMemo::Item& item = step.items[i];
+    const std::uint64_t address = addresses[i], from = address % Access::kBlockBytes;
+    const std::uint64_t bytes = bytes_of(item.width, events[item.event]), to = from + bytes - 1;
+    const bool shared = item.place == OpMemo::Place::shared;
+    elsewhere |= in_local(address) | (in_shared(address) != shared);
+    special |= shared | (item.stores & touches_partly(address, bytes));
+    beyond |= shared ? 0 : to;
+    *access = Access::make(address, sector_mask(static_cast<unsigned>(from), static_cast<unsigned>(to)));
+    access += shared ? 0 : 1;
+  }
+  const bool rows = !elsewhere && beyond < Access::kBlockBytes;
+  warp.accesses.resize(rows ? static_cast<std::size_t>(access - warp.accesses.data()) : accesses);
+  if (!rows) return false;
+  std::size_t next = 0;
+  const std::size_t begin = append_ops(warp, step, next);
+  for (; next < step.ops.size(); ++next) warp.ops[begin + next].first_access += static_cast<std::uint32_t>(accesses);
+  for (std::size_t i = 0; special && i < step.items.size(); ++i) {
+    const OpMemo::Item& item = step.items[i];
+    atl::Op& op = warp.ops[begin + item.op];
+    const std::uint64_t bytes = bytes_of(item.width, events[item.event]);
+    if (item.place == OpMemo::Place::shared)
+      op.issue = static_cast<std::uint16_t>(shared_passes(addresses[i] & ~exec::kWindowMask, bytes));
+    else if (item.stores && touches_partly(addresses[i], bytes))
+      op.flags |= kPartial;
+  }
+  return true;
+}
+
 void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> events,
                           std::span<const std::uint64_t> addresses) {
   const std::uint64_t* address = addresses.data();
@@ -139,7 +185,7 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
     const RecordInfo& info = table_->infos[event.id];
     const bool executed = event.mask != 0;
     if (executed && info.accesses()) {
-      items_.push_back({0, static_cast<std::uint32_t>(&event - events.data()), OpMemo::Place::global});
+      items_.push_back({0, static_cast<std::uint32_t>(&event - events.data()), OpMemo::Place::global, false, info.width});
       memory(timeline, info, event, address);
       items_.back().op = static_cast<std::uint32_t>(timeline.ops.size() - 1);
       address += event.addresses(info.pieces);
@@ -215,7 +261,7 @@ void CtaRecorder::coalesced(WarpTimeline& warp, atl::Op& op, const RecordInfo& i
                             const std::uint64_t* address) {
   if (event.spread == Spread::apart)
     return coalesced(warp, op, address, static_cast<unsigned>(std::popcount(event.mask)) * info.pieces, info.width);
-  const std::uint64_t bytes = bytes_of(info, event);
+  const std::uint64_t bytes = bytes_of(info.width, event);
   const unsigned count = coalesce(address[0], bytes, found_.data());
   if (op.kind == OpKind::store && touches_partly(address[0], bytes)) op.flags |= kPartial;
   append(warp, op, found_.data(), count);

@@ -33,6 +33,8 @@ class CtaRecorder {
   void execute(WarpTimeline& warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   bool replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
               std::span<const std::uint64_t> addresses);
+  bool replay_rows(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
+                   std::span<const std::uint64_t> addresses);
   void memory(WarpTimeline& warp, const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address);
   void bulk(WarpTimeline& warp, const RecordInfo& info, const std::uint64_t* address, unsigned lanes);
   void coalesced(WarpTimeline& warp, atl::Op& op, const std::uint64_t* address, unsigned lanes, unsigned width);

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 
+#include "inputs/trace/block_filter.hpp"
+
 namespace atl {
 namespace {
 
@@ -61,19 +63,19 @@ unsigned coalesce(const std::uint64_t* address, unsigned lanes, unsigned width, 
     return 1;
   }
   unsigned count = 0;
-  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;  // blocks so far
+  BlockFilter known;
   const auto touch = [&](std::uint64_t block, unsigned sectors) {
     if (count > 0 && out[count - 1].block() == block) {
       out[count - 1].packed |= sectors;
       return;
     }
-    if (block <= highest && block >= lowest)
+    if (known.perhaps(block))
       for (unsigned i = count; i-- > 0;)  // backwards: neighbouring lanes mostly meet in a block found lately
         if (out[i].block() == block) {
           out[i].packed |= sectors;
           return;
         }
-    lowest = std::min(lowest, block), highest = std::max(highest, block);
+    known.add(block);
     out[count++] = Access::make(block * Access::kBlockBytes, sectors);
   };
   constexpr unsigned kLast = Access::kBlockBytes - 1;

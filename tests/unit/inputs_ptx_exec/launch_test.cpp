@@ -119,6 +119,53 @@ TEST_CASE("griddepcontrol changes nothing, because the launch before has ended")
   CHECK(out[0] == 5);
 }
 
+TEST_CASE("a launch knows nothing of those before it: registers and local memory that nobody has set are 0") {
+  Harness h(kHeader + R"(.visible .entry leave(.param .u64 p)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<3>; .local .align 4 .b8 there[16];
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,7; mov.u32 %r2,7; mov.u32 %r3,7; mov.u32 %r4,7; mov.u32 %r8,7;
+  st.local.u32 [there],%r1; st.local.u32 [there+4],%r2; st.global.u32 [%rd1],%r1; ret;
+}
+.visible .entry look(.param .u64 p)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<3>; .local .align 4 .b8 there[16];
+  ld.param.u64 %rd1,[p]; ld.local.u32 %r5,[there]; ld.local.u32 %r6,[there+4];
+  add.u32 %r7,%r1,%r2; add.u32 %r7,%r7,%r3; add.u32 %r7,%r7,%r5; add.u32 %r7,%r7,%r6; add.u32 %r7,%r7,%r8;
+  red.global.add.u32 [%rd1],%r7; ret;
+})");
+  for (const Schedule schedule : kSchedules)
+    for (const unsigned threads : {1u, 2u}) {
+      U32 out(1);
+      const std::uint64_t address = h.buffer(out);
+      for (const char* kernel : {"leave", "look"}) {
+        LaunchSpec s = h.spec(kernel, 8, 64);
+        h.set(s, address);
+        s.schedule = schedule, s.threads = threads;
+        execute(s, h.device);
+        CHECK(out[0] == 7);
+      }
+      h.device.memory.remove(address);
+    }
+}
+
+TEST_CASE("what a launch on one GPU found of memory is not taken to be known on another") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1,[p]; ld.global.u32 %r1,[%rd1]; st.global.u32 [%rd1],%r1; ret;
+})");
+  U32 data(1);
+  const auto address = reinterpret_cast<std::uint64_t>(data.data());
+  h.device.memory.add({address, 4, "data", 0});
+  h.device.load(h.module(), {}, 1);
+  LaunchSpec s = h.spec("k", 1, 32);
+  h.set(s, address);
+  s.device = 0, s.visible = 1;
+  execute(s, h.device);
+  s.device = 1, s.visible = 2;
+  CHECK(message(s, h.device).find("to which it has no peer access") != std::string::npos);
+}
+
 TEST_CASE("an instruction that cannot be executed ends the kernel that comes to it, by its name") {
   for (const std::string spelled :
        {"wgmma.fence.sync.aligned", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",

@@ -50,12 +50,12 @@ struct Batch {
 };
 
 /// `path`: batches of the same have the same instructions. Lanes and addresses are as `random` has it; addresses may be
-/// shared or local ones where instructions leave that open.
+/// shared or local ones where instructions leave that open. In every other batch all access rows or one place.
 Batch batch_of(const RecordTable& table, unsigned path, std::mt19937_64& random) {
   std::mt19937_64 way(path);
   Batch batch;
   const auto count = 1 + way() % 60;
-  const bool bulky = path % 5 == 4;
+  const bool bulky = path % 5 == 4, rows = random() % 2 == 0;
   for (std::uint64_t n = 0; n < count; ++n) {
     const auto id = static_cast<std::uint32_t>(way() % (table.infos.size() - (bulky ? 0 : 1)));
     const RecordInfo& info = table.infos[id];
@@ -67,6 +67,12 @@ Batch batch_of(const RecordTable& table, unsigned path, std::mt19937_64& random)
     const std::uint64_t windows[] = {0, 0, 0, 0, 0, 0, 0, 0, exec::kSharedWindow, exec::kLocalWindow};
     const bool generic = info.kind == RecordInfo::load || info.kind == RecordInfo::store;
     const std::uint64_t window = generic ? windows[random() % 10] : 0;
+    if (rows && info.pieces == 1 && window != exec::kLocalWindow) {  // local memory has all addresses
+      WarpEvent& event = batch.events.back();
+      event.mask = 0xFFFFFFFF, event.spread = random() % 2 == 0 ? Spread::row : Spread::same;
+      batch.addresses.push_back(window | (random() % 4096 * (random() % 4 == 0 ? info.width : 128)));
+      continue;
+    }
     for (unsigned piece = 0; piece < info.pieces; ++piece) {
       const bool length = info.kind == RecordInfo::bulk_load && piece == 1;
       const std::uint64_t first = random() % 4096 * 16, step = random() % 3 * info.width;

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "inputs/trace/block_filter.hpp"
 #include "inputs/trace/coalesce.hpp"
 
 namespace atl {
@@ -50,6 +51,47 @@ TEST_CASE("32 lanes of 8 bytes fill two blocks and of 16 bytes four") {
   const auto found = coalesced(strided(kBase, 16), 16);
   REQUIRE(found.size() == 4);
   for (unsigned i = 0; i < 4; ++i) CHECK(found[i] == Access::make(kBase + 128 * i, 0xF));
+}
+
+TEST_CASE("a filter of blocks knows those that it has, and takes few of the others for known at any stride") {
+  std::mt19937_64 random(1);
+  for (std::uint64_t stride = 1; stride <= std::uint64_t{1} << 24; stride = stride % 3 == 0 ? stride / 3 * 4 : stride * 3) {
+    CAPTURE(stride);
+    unsigned mistaken = 0;
+    constexpr unsigned kRounds = 200, kBlocks = 32;
+    for (unsigned round = 0; round < kRounds; ++round) {
+      BlockFilter filter;
+      const std::uint64_t first = random() >> 24;
+      for (unsigned i = 0; i < kBlocks; ++i) {
+        mistaken += filter.perhaps(first + i * stride) ? 1 : 0;
+        filter.add(first + i * stride);
+      }
+      for (unsigned i = 0; i < kBlocks; ++i) CHECK(filter.perhaps(first + i * stride));
+    }
+    CHECK(mistaken < kRounds * kBlocks / 16);  // blocks that lie at random: 16 of 512 bits are set on average
+  }
+}
+
+TEST_CASE("lanes that gather and come back to blocks of lanes before them add to what these touched") {
+  std::mt19937_64 random(2);
+  for (unsigned round = 0; round < 500; ++round) {
+    const std::uint64_t blocks = 1 + random() % 64, pitch = std::uint64_t{128} << random() % 12;
+    std::vector<std::uint64_t> address;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      address.push_back(kBase + random() % blocks * pitch + random() % 31 * 4 + (random() % 8 == 0 ? 2 : 0));
+    std::vector<Access> expected;  // one lane and one byte after the other
+    for (const std::uint64_t first : address)
+      for (std::uint64_t at = first; at < first + 4; ++at) {
+        const Access one = Access::make(at, 1u << at % 128 / 32);
+        const auto known =
+            std::find_if(expected.begin(), expected.end(), [&](const Access& a) { return a.block() == one.block(); });
+        if (known == expected.end())
+          expected.push_back(one);
+        else
+          known->packed |= one.packed;
+      }
+    CHECK(coalesced(address, 4) == expected);
+  }
 }
 
 TEST_CASE("one lane across a block boundary is two accesses, the lower block first") {
