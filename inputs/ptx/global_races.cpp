@@ -42,8 +42,8 @@ std::uint32_t hash_of(std::uint64_t value) {
   return static_cast<std::uint32_t>((value ^ value >> 32) * 0x9E3779B97F4A7C15u >> (64 - 2 * kHashBits));
 }
 
-// A warp that touches a row of locations mostly finds them all as it left them, or untouched. Both are seen, and the latter
-// written down, in loops over all lanes that become vector code.
+// A warp that touches a row of locations mostly finds them all as it left them, or untouched, or touched by its own CTA
+// before the last barrier. This is seen, and what changes is written down, in loops over all lanes that become vector code.
 constexpr unsigned kLanes = 32;
 
 /// Where a valid word differs from this warp's in one of these, somebody else has been here, or this warp in another epoch.
@@ -57,6 +57,44 @@ struct Look {
   /// Nobody but this warp has been there in this epoch. If it has not been at all locations of a row, that remains unseen.
   bool alone() const { return (any & kValid) == 0 || (differ & kOthers) == 0; }
 };
+
+/// An access that the own CTA's barriers order before this one, or that there is none.
+bool plainly_before(std::uint64_t word, std::uint64_t now) {
+  const std::uint64_t differ = word ^ now;
+  const bool own = ((differ & kCta) | (word & kCtas)) == 0;
+  const bool earlier = (differ & kCtaAndEpoch) != 0, mine = ((differ & kKey) | (word & kWarps)) == 0;
+  return ((word & kValid) == 0) | (own & (earlier | mine));
+}
+bool plainly_before(const std::uint64_t* words, std::uint64_t now) {
+  unsigned before = 1;
+  for (unsigned lane = 0; lane < kLanes; ++lane) before &= plainly_before(words[lane], now) ? 1 : 0;
+  return before != 0;
+}
+
+/// What stands for `word` and what happens now.
+std::uint64_t both(std::uint64_t word, std::uint64_t now) {
+  const std::uint64_t differ = word ^ now;
+  const bool cta = (differ & kCta) == 0, epoch = (differ & kCtaAndEpoch) == 0, warp = (differ & kKey) == 0;
+  std::uint64_t next = now | (word & kCtas) | (cta ? 0 : kCtas);
+  next |= epoch ? word & kWarps : 0;
+  next |= epoch && !warp ? kWarps : 0;
+  next &= epoch && (word & kStrong) == 0 ? ~kStrong : ~std::uint64_t{0};
+  return (word & kValid) != 0 ? next : now;
+}
+std::uint64_t next_reader(std::uint64_t word, std::uint64_t now) { return both(word, now) | (word & (kCounted | kHash)); }
+
+/// A value that is stored, in the places where the two words have it.
+struct Stored {
+  std::uint64_t low, high;
+  explicit Stored(std::uint32_t hash)
+      : low(std::uint64_t{hash} << kHashAt), high(std::uint64_t{hash >> kHashBits} << kHashAt) {}
+  bool same(std::uint64_t writer, std::uint64_t reader) const { return (((writer ^ low) | (reader ^ high)) & kHash) == 0; }
+};
+std::uint64_t next_writer(std::uint64_t word, std::uint64_t now, const Stored& stored, bool same) {
+  const std::uint64_t varied = (word & kVaried) | (same ? 0 : kVaried);
+  return both(word, now) | ((word & kValid) != 0 ? varied : 0) | stored.low;
+}
+std::uint64_t with_value(std::uint64_t reader, const Stored& stored) { return (reader & ~kHash) | stored.high; }
 
 const char* deed(const GlobalTouch& t, bool writes) {
   return !writes ? "reads" : t.strong ? "updates (atomic or volatile)" : "writes";
@@ -190,8 +228,8 @@ void GlobalRaces::read(RaceView& view, const GlobalLanes& lanes, const GlobalTou
     Look readers, writers;
     for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(reader[lane], now), writers.add(writer[lane], now);
     if (nothing_new(readers, writers)) return;
-    if (((readers.any | writers.any) & kValid) == 0) {
-      for (unsigned lane = 0; lane < kLanes; ++lane) reader[lane] = (reader[lane] & (kCounted | kHash)) | now;
+    if (plainly_before(writer, now)) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) reader[lane] = next_reader(reader[lane], now);
       return;
     }
   }
@@ -216,11 +254,14 @@ void GlobalRaces::write(RaceView& view, const GlobalLanes& lanes, const GlobalTo
     Look readers, writers;
     for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(reader[lane], now), writers.add(writer[lane], left);
     if (nothing_new(readers, writers)) return;
-    if (((readers.any | writers.any) & kValid) == 0) {
+    if (plainly_before(writer, now) && plainly_before(reader, now)) {
+      std::array<std::uint64_t, kLanes> value;
+      values.copy(value);
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const std::uint64_t hash = hash_of(values.of(lane) & bits);
-        writer[lane] = now | hash << kHashAt;
-        reader[lane] = (reader[lane] & ~kHash) | hash >> kHashBits << kHashAt;
+        const Stored stored(hash_of(value[lane] & bits));
+        const bool same = stored.same(writer[lane], reader[lane]);
+        writer[lane] = next_writer(writer[lane], now, stored, same);
+        reader[lane] = with_value(reader[lane], stored);
       }
       return;
     }
@@ -254,27 +295,15 @@ void GlobalRaces::slow_read(const RaceView& view, Page& page, std::uint32_t at, 
   const bool both_strong = (writer & now & kStrong) != 0;
   if ((writer & kValid) != 0 && !both_strong && ((mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now)))
     raced(page, at, true, touch, false);
-  const std::uint64_t kept = reader & (kCounted | kHash);
-  std::uint64_t next = now;
-  if ((reader & kValid) != 0) {
-    const std::uint64_t differ = reader ^ now;
-    next |= reader & kCtas;
-    if ((differ & kCta) != 0) next |= kCtas;
-    if ((differ & kCtaAndEpoch) == 0) {
-      next |= reader & kWarps;
-      if ((differ & kKey) != 0) next |= kWarps;
-      if ((reader & kStrong) == 0) next &= ~kStrong;
-    }
-  }
-  reader = next | kept;
+  reader = next_reader(reader, now);
   if (mode_.lines) page.lines[at][1] = touch.line;
 }
 
 void GlobalRaces::slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,
                              std::uint32_t hash) {
   std::uint64_t &writer = page.writers[at], &reader = page.readers[at];
-  const std::uint64_t low = std::uint64_t{hash} << kHashAt, high = std::uint64_t{hash >> kHashBits} << kHashAt;
-  const bool same = ((writer ^ low) & kHash) == 0 && ((reader ^ high) & kHash) == 0;
+  const Stored stored(hash);
+  const bool same = stored.same(writer, reader);
   if ((writer & kValid) != 0 && (writer & now & kStrong) == 0) {
     const bool agree = same && ((writer | now) & kStrong) == 0 && (writer & kVaried) == 0;
     const bool others = (mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now);
@@ -285,20 +314,8 @@ void GlobalRaces::slow_write(const RaceView& view, Page& page, std::uint32_t at,
     const bool others = (reader & kCtas) != 0 && (mode_.unordered || !view.fenced);
     if (others || !ordered(view, reader, now)) raced(page, at, false, touch, true);
   }
-  std::uint64_t next = now;
-  if ((writer & kValid) != 0) {
-    const std::uint64_t differ = writer ^ now;
-    next |= writer & (kCtas | kVaried);
-    if (!same) next |= kVaried;
-    if ((differ & kCta) != 0) next |= kCtas;
-    if ((differ & kCtaAndEpoch) == 0) {
-      next |= writer & kWarps;
-      if ((differ & kKey) != 0) next |= kWarps;
-      if ((writer & kStrong) == 0) next &= ~kStrong;
-    }
-  }
-  writer = next | low;
-  reader = (reader & ~kHash) | high;
+  writer = next_writer(writer, now, stored, same);
+  reader = with_value(reader, stored);
   if (mode_.lines) page.lines[at][0] = touch.line;
 }
 

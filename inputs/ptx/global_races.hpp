@@ -32,29 +32,42 @@ struct GlobalLanes {
 };
 
 /// What lanes store: a register each, of `bytes`.
-struct StoredValues {
-  const void* registers;
-  std::uint32_t bytes;
-  template <class R> StoredValues(const R* from) : registers(from), bytes(sizeof(R)) {}
+class StoredValues {
+ public:
+  template <class R> StoredValues(const R* from) : registers_(from), bytes_(sizeof(R)) {}
   std::uint64_t of(unsigned lane) const {
-    switch (bytes) {
-      case 1:
-        return at<std::uint8_t>(lane);
-      case 2:
-        return at<std::uint16_t>(lane);
-      case 4:
-        return at<std::uint32_t>(lane);
-      default:
-        return at<std::uint64_t>(lane);
-    }
+    std::uint64_t value = 0;
+    with_type([&]<class R>(R) { value = at<R>(lane); });
+    return value;
+  }
+  /// Of all lanes.
+  void copy(std::array<std::uint64_t, 32>& to) const {
+    with_type([&]<class R>(R) {
+      for (unsigned lane = 0; lane < to.size(); ++lane) to[lane] = at<R>(lane);
+    });
   }
 
  private:
+  template <class F> void with_type(F f) const {
+    switch (bytes_) {
+      case 1:
+        return f(std::uint8_t{});
+      case 2:
+        return f(std::uint16_t{});
+      case 4:
+        return f(std::uint32_t{});
+      default:
+        return f(std::uint64_t{});
+    }
+  }
   template <class R> R at(unsigned lane) const {
     R value;
-    std::memcpy(&value, static_cast<const std::byte*>(registers) + std::size_t{lane} * sizeof value, sizeof value);
+    std::memcpy(&value, static_cast<const std::byte*>(registers_) + std::size_t{lane} * sizeof value, sizeof value);
     return value;
   }
+
+  const void* registers_;
+  std::uint32_t bytes_;
 };
 
 /// Two accesses to one location, one of them a write, that nothing orders.
