@@ -18,7 +18,7 @@ class CtaPool {
   void give(std::unique_ptr<Cta> cta);
 
  private:
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Cta>> kept_;
