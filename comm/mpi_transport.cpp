@@ -12,6 +12,7 @@
 
 #include "comm/launcher.hpp"
 #include "comm/mpi_doorbells.hpp"
+#include "comm/patience.hpp"
 #include "comm/serial_transport.hpp"
 #include "comm/short_slices.hpp"
 
@@ -28,13 +29,11 @@ template <class F> void in_pieces(char* data, std::size_t bytes, F&& f) {
   for (std::size_t at = 0; at < bytes; at += kPieceBytes) f(data + at, static_cast<int>(std::min(kPieceBytes, bytes - at)));
 }
 
-/// Waits for messages of one rank: polls for as long as going to sleep and being woken would take, then sleeps. Polling is
-/// left out while it has not helped of late, because the other rank takes longer or needs this very processor; now and then
-/// it is tried again. Nothing is concluded from the number of ranks: other jobs count as much.
-class Patience {
+/// Waits for messages of one rank: polls for a while, then sleeps.
+class MpiWait {
  public:
   /// `bells`: those that the other rank rings; nullptr: it is on another host.
-  explicit Patience(MpiDoorbells* bells) : bells_(bells) {}
+  explicit MpiWait(MpiDoorbells* bells) : bells_(bells) {}
 
   void wait_for(MPI_Request& request) {
     const auto done = [&] {
@@ -42,16 +41,8 @@ class Patience {
       MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
       return flag != 0;
     };
-    if (done()) return;
     const auto start = Clock::now();
-    if (helped_ >= kHelps || ++left_out_ % kTryEvery == 0) {
-      while (Clock::now() - start < kPoll) {
-        if (!done()) continue;
-        helped_ = std::min(helped_ + 1, 2 * kHelps - 1);
-        return;
-      }
-      helped_ = std::max(helped_ - 1, 0);
-    }
+    if (patience_.poll(done)) return;
     for (;;) {
       const std::uint32_t rings = bells_ != nullptr ? bells_->rings() : 0;
       if (done()) return;
@@ -68,13 +59,9 @@ class Patience {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr Clock::duration kPoll = std::chrono::microseconds(100);
   static constexpr Clock::duration kShortest = std::chrono::microseconds(1), kLongest = std::chrono::microseconds(500);
-  static constexpr int kHelps = 4;
-  static constexpr unsigned kTryEvery = 32;
   MpiDoorbells* bells_;
-  int helped_ = kHelps;  ///< polls that were in time, less those that were not, between 0 and 7
-  unsigned left_out_ = 0;
+  Patience patience_;
 };
 
 /// A message goes in parts: one of bounded size that starts with the total size, and, seldom, the rest.
@@ -133,8 +120,8 @@ class MpiStream final : public Stream {
     s.parts.clear();
   }
   MpiDoorbells& bells_;
-  Patience first_here_;
-  Patience large_{nullptr};  ///< what goes on in steps of both sides, without rings
+  MpiWait first_here_;
+  MpiWait large_{nullptr};  ///< what goes on in steps of both sides, without rings
   int rank_, first_tag_;
   std::string first_in_;
   Sending sending_[2];  ///< used in turn
@@ -163,8 +150,8 @@ class MpiTransport final : public Transport {
       MPI_Irecv(&other, 1, MPI_UINT64_T, from, kMinTag, MPI_COMM_WORLD, &in);
       MPI_Isend(&value, 1, MPI_UINT64_T, to, kMinTag, MPI_COMM_WORLD, &out);
       bells_.ring(to);
-      Patience(bells_.reaches(from) ? &bells_ : nullptr).wait_for(in);
-      Patience(nullptr).wait_for(out);
+      MpiWait(bells_.reaches(from) ? &bells_ : nullptr).wait_for(in);
+      MpiWait(nullptr).wait_for(out);
       value = std::min(value, other);
     }
     return value;

@@ -1,6 +1,7 @@
 #include "comm/thread_transport.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <tuple>
 
 #include "comm/collective_errors.hpp"
+#include "comm/patience.hpp"
 #include "comm/short_slices.hpp"
 
 namespace atl {
@@ -30,19 +32,23 @@ class Box {
   void post(std::string body) {
     const std::lock_guard lock(mutex_);
     bodies_.push_back(std::move(body));
+    changes_.fetch_add(1, std::memory_order_release);
     changed_.notify_one();
   }
   std::string take() {
+    patience_.poll([&] { return changes_.load(std::memory_order_acquire) != taken_; });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || !bodies_.empty(); });
     if (bodies_.empty()) throw PeerFailed{};
     std::string body = std::move(bodies_.front());
     bodies_.pop_front();
+    ++taken_;
     return body;
   }
   void fail() {
     const std::lock_guard lock(mutex_);
     failed_ = true;
+    changes_.fetch_add(1, std::memory_order_release);
     changed_.notify_one();
   }
 
@@ -51,6 +57,9 @@ class Box {
   std::condition_variable changed_;
   std::deque<std::string> bodies_;
   bool failed_ = false;
+  std::atomic<std::uint64_t> changes_{0};  // bodies that have come, and failures
+  std::uint64_t taken_ = 0;                // of the bodies
+  Patience patience_;                      // of the one who takes
 };
 
 /// Boxes of all streams, and one place for collectives.
@@ -65,12 +74,21 @@ class Hub {
     return box;
   }
   /// All ranks enter with their body and leave with everybody's.
-  std::vector<std::string> gather(int rank, const std::string& body) {
+  std::vector<std::string> gather(int rank, const std::string& body, Patience& patience) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || !leaving_; });
     if (failed_) throw PeerFailed{};
     gathered_[static_cast<std::size_t>(rank)] = body;
-    if (++inside_ == ranks_) leaving_ = true, changed_.notify_all();
+    if (++inside_ == ranks_) {
+      leaving_ = true;
+      complete_.fetch_add(1, std::memory_order_release);
+      changed_.notify_all();
+    } else {
+      const std::uint64_t before = complete_.load(std::memory_order_relaxed);
+      lock.unlock();
+      patience.poll([&] { return complete_.load(std::memory_order_acquire) != before; });
+      lock.lock();
+    }
     changed_.wait(lock, [&] { return failed_ || leaving_; });
     if (!leaving_) throw PeerFailed{};  // a round that is complete serves all, also if one of them failed right after it
     auto all = gathered_;
@@ -80,6 +98,7 @@ class Hub {
   void fail() {
     const std::lock_guard lock(mutex_);
     failed_ = true;
+    complete_.fetch_add(1, std::memory_order_release);
     changed_.notify_all();
     for (auto& [way, box] : boxes_) box.fail();
   }
@@ -93,6 +112,7 @@ class Hub {
   std::vector<std::string> gathered_;
   int inside_ = 0;
   bool leaving_ = false, failed_ = false;
+  std::atomic<std::uint64_t> complete_{0};  // rounds in which all have entered, and failures
 };
 
 class ThreadStream final : public Stream {
@@ -116,7 +136,7 @@ class ThreadTransport final : public Transport {
     return std::make_unique<ThreadStream>(hub_, rank_, rank, number);
   }
   std::uint64_t all_min(std::uint64_t value) override {
-    for (const auto& s : hub_.gather(rank_, std::string(reinterpret_cast<const char*>(&value), sizeof value))) {
+    for (const auto& s : hub_.gather(rank_, std::string(reinterpret_cast<const char*>(&value), sizeof value), patience_)) {
       std::uint64_t other;
       s.copy(reinterpret_cast<char*>(&other), sizeof other);
       value = std::min(value, other);
@@ -124,13 +144,14 @@ class ThreadTransport final : public Transport {
     return value;
   }
   void broadcast(std::string& body, int root) override {
-    body = hub_.gather(rank_, rank_ == root ? body : std::string{})[static_cast<std::size_t>(root)];
+    body = hub_.gather(rank_, rank_ == root ? body : std::string{}, patience_)[static_cast<std::size_t>(root)];
   }
-  std::vector<std::string> all_gather(const std::string& body) override { return hub_.gather(rank_, body); }
+  std::vector<std::string> all_gather(const std::string& body) override { return hub_.gather(rank_, body, patience_); }
 
  private:
   Hub& hub_;
   int rank_;
+  Patience patience_;
 };
 
 }  // namespace
