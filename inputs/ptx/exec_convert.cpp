@@ -14,6 +14,7 @@ struct Wide {
   enum { integer, unsigned_integer, real } kind = integer;
   std::int64_t i = 0;
   double d = 0;
+  bool from_double = false;  ///< a double itself
 };
 
 template <class T> T read(const std::byte* at) {
@@ -48,14 +49,14 @@ Wide widen(Type type, const std::byte* at) {
     case Type::f32:
       return {Wide::real, 0, read<float>(at)};
     case Type::f64:
-      return {Wide::real, 0, read<double>(at)};
+      return {Wide::real, 0, read<double>(at), true};
     default:
       return {Wide::unsigned_integer, read<std::int64_t>(at), 0};
   }
 }
 
 template <class I> I integer_of(const Wide& v, lane::Round mode, bool saturating) {
-  if (v.kind == Wide::real) return lane::to_integer<I>(v.d, mode);
+  if (v.kind == Wide::real) return lane::to_integer<I>(v.d, mode, v.from_double);
   if (v.kind == Wide::unsigned_integer) return lane::to_integer_from<I>(static_cast<std::uint64_t>(v.i), saturating);
   return lane::to_integer_from<I>(v.i, saturating);
 }
@@ -210,7 +211,7 @@ void float_of_double(Warp& w, const Inst& i) {
 }
 template <class I> void truncated(Warp& w, const Inst& i) {
   const float* a = w.at<float>(i.src[0]);
-  each_lane<I>(w, i.dst[0], [=](unsigned l) { return lane::to_integer<I>(a[l], lane::Round::rz); });
+  each_lane<I>(w, i.dst[0], [=](unsigned l) { return lane::to_integer<I>(a[l], lane::Round::rz, false); });
 }
 
 Handler common_form(Type to, Type from, const Instruction& in) {

@@ -22,9 +22,10 @@ template <class T> T integral(T v, Round mode) {
   }
 }
 
-/// Floating point to integer: clamps to the range of I; NaN becomes 0.
-template <class I> I to_integer(double v, Round mode) {
-  if (v != v) return 0;
+/// Floating point to integer: clamps to the range of I. NaN becomes 0 where neither side has 64 bits, and only the highest
+/// bit where one has (PTX ISA 9.0, cvt).
+template <class I> I to_integer(double v, Round mode, bool from_double) {
+  if (v != v) return from_double || sizeof(I) == 8 ? static_cast<I>(I{1} << (8 * sizeof(I) - 1)) : I{0};
   const double whole = integral(v, mode);
   // 2^63 and 2^64 are exact in double, the largest integers are not.
   constexpr double kBeyond =

@@ -36,6 +36,8 @@ template <class T> void mad_wide(Warp& w, const Inst& i) {
 }
 
 /// add, sub and mad that read or write the carry flag. a + b (+ carry), a - b (- borrow); a mad is an add of its product.
+/// There is one flag: GPUs subtract by adding the complement, so that it is 1 where nothing was borrowed. PTX says that
+/// sub.cc writes the borrow, which differs where addc follows sub.cc: what nvcc makes of a 128-bit division depends on that.
 enum Chain : std::uint8_t { kReads = 1, kWrites = 2, kSubtracts = 4, kProductLow = 8, kProductHigh = 16 };
 
 template <class T> void chain(Warp& w, const Inst& i) {
@@ -49,16 +51,11 @@ template <class T> void chain(Warp& w, const Inst& i) {
     U x = static_cast<U>(a[l]), y = static_cast<U>(b[l]);
     if (option & kProductLow) x = static_cast<U>(lane::mul_lo<T>(a[l], b[l])), y = static_cast<U>(c[l]);
     if (option & kProductHigh) x = static_cast<U>(lane::mul_hi<T>(a[l], b[l])), y = static_cast<U>(c[l]);
-    const U in = (option & kReads) != 0 ? w.carry >> l & 1 : 0;
-    U sum = 0;
-    bool out = false;
-    if (option & kSubtracts) {
-      sum = x - y - in;
-      out = x < y || (x == y && in != 0);
-    } else {
-      sum = x + y + in;
-      out = sum < x || (in != 0 && sum == x);
-    }
+    const bool subtracts = (option & kSubtracts) != 0;
+    if (subtracts) y = static_cast<U>(~y);
+    const U in = (option & kReads) != 0 ? w.carry >> l & 1 : subtracts ? 1 : 0;
+    const U sum = x + y + in;
+    const bool out = sum < x || (in != 0 && sum == x);
     result[l] = sum;
     carries |= static_cast<std::uint32_t>(out) << l;
   });

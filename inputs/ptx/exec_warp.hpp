@@ -35,7 +35,7 @@ struct Warp {
   std::uint32_t pc = 0, reconverge = kNone;
   std::int64_t budget = 0;  ///< instructions left in this turn
   const Inst* code = nullptr;
-  std::uint32_t carry = 0;  ///< condition code of each lane
+  std::uint32_t carry = 0;  ///< flag of each lane: 1 where a sum carried, or a difference did not borrow
   WarpState state = WarpState::ready;
   bool suspicious = false;  ///< in this turn, executed something that spin loops are made of
   bool changed = false;     ///< in this turn, changed memory

@@ -102,6 +102,18 @@ TEST_CASE("testp tells the kinds of numbers apart") {
   CHECK(test("subnormal") == U32{0, 0, 0, 1});
 }
 
+TEST_CASE("NaN converts to 0 between 32 bits, and to the highest bit where the source or the integer has 64") {
+  const F32 f{kNaN};
+  const F64 d{std::numeric_limits<double>::quiet_NaN()};
+  constexpr std::uint64_t k64 = std::uint64_t{1} << 63;
+  CHECK(evaluate<std::uint64_t>("s64", "f32", "cvt.rzi.s64.f32 %d,%a;", f) == std::vector<std::uint64_t>{k64});
+  CHECK(evaluate<std::uint64_t>("u64", "f32", "cvt.rni.u64.f32 %d,%a;", f) == std::vector<std::uint64_t>{k64});
+  CHECK(evaluate<std::uint64_t>("s64", "f64", "cvt.rzi.s64.f64 %d,%a;", d) == std::vector<std::uint64_t>{k64});
+  CHECK(evaluate<std::uint32_t>("s32", "f64", "cvt.rzi.s32.f64 %d,%a;", d) == U32{0x80000000});
+  CHECK(evaluate<std::uint32_t>("u32", "f64", "cvt.rmi.u32.f64 %d,%a;", d) == U32{0x80000000});
+  CHECK(evaluate<std::uint32_t>("u32", "f32", "cvt.rzi.u32.f32 %d,%a;", f) == U32{0});
+}
+
 TEST_CASE("conversions to integers clamp, round as they say, and turn NaN into 0") {
   const F32 v{1.5F, -1.5F, 2.5F, 1e20F, -1e20F, kNaN};
   using I = std::vector<std::int32_t>;

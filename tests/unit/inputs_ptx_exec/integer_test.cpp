@@ -82,6 +82,18 @@ TEST_CASE("carry chains add and subtract 128-bit numbers") {
                                 U32{2}) == U32{2});
 }
 
+TEST_CASE("sums and differences share one flag, which is 1 where a difference did not borrow") {
+  CHECK(evaluate<std::uint32_t>("u32", "u32", "sub.cc.u32 %r5,%a,%b; addc.u32 %d,0,0;", U32{5, 1, 3}, U32{1, 5, 3}) ==
+        U32{1, 0, 1});
+  CHECK(evaluate<std::uint32_t>("u32", "u32", "add.cc.u32 %r5,%a,%b; subc.u32 %d,%c,0;", U32{~0u, 1}, U32{1, 1},
+                                U32{7, 7}) == U32{7, 6});
+  // 5 - 5 borrows nothing, and then 0 - 0 with a borrow does; the other way round the second does not borrow.
+  const std::string twice = "sub.cc.u32 %r5,%a,%b; subc.cc.u32 %r6,%c,0; addc.u32 %d,0,0;";
+  CHECK(evaluate<std::uint32_t>("u32", "u32", twice, U32{5, 4, 4}, U32{5, 5, 5}, U32{0, 0, 1}) == U32{1, 0, 1});
+  CHECK(evaluate<std::uint64_t>("u64", "u64", "sub.cc.u64 %rd11,%a,%b; addc.u64 %d,%c,0;", U64{0, 9}, U64{1, 1},
+                                U64{7, 7}) == U64{7, 8});
+}
+
 TEST_CASE("sad, dp4a, min, max, abs and neg treat the sign as their type says") {
   CHECK(evaluate<std::int32_t>("s32", "s32", "sad.s32 %d,%a,%b,%c;", I32{-5, 9}, I32{5, 4}, I32{1, 1}) == I32{11, 6});
   CHECK(evaluate<std::int32_t>("s32", "s32", "dp4a.s32.s32 %d,%a,%b,%c;", I32{0x01FF0203}, I32{0x01010101}, I32{10}) ==
