@@ -219,6 +219,9 @@ bool decode_float(Decoder& d) {
     d.take(0, in.type), d.give(0, Type::pred);
     return true;
   }
+  const bool selects = in.op == Op::min || in.op == Op::max;
+  const std::uint32_t known = kFtz | kSat | kApprox | kFull | (selects ? kNan | kXorSign : 0u);
+  if ((in.flags & ~known) != 0 || (selects && in.sources != 2)) return false;
   out.run = in.type == Type::f32 ? handler_of<float>(in, out) : handler_of<double>(in, out);
   if (out.run == nullptr) return false;
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, in.type);

@@ -8,6 +8,8 @@ namespace {
 
 template <class T> T min(T a, T b) { return a < b ? a : b; }
 template <class T> T max(T a, T b) { return a > b ? a : b; }
+std::int32_t min_relu(std::int32_t a, std::int32_t b) { return max(min(a, b), 0); }
+std::int32_t max_relu(std::int32_t a, std::int32_t b) { return max(max(a, b), 0); }
 template <class T> T neg(T a) { return lane::sub<T>(0, a); }
 template <class T> T mad_lo(T a, T b, T c) { return lane::add<T>(lane::mul_lo<T>(a, b), c); }
 template <class T> T mad_hi(T a, T b, T c) { return lane::add<T>(lane::mul_hi<T>(a, b), c); }
@@ -121,6 +123,13 @@ template <class T> Handler handler_of(const Instruction& in, Inst& out) {
     }
     return nullptr;
   }
+  if (in.has(kRelu)) {
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      if (in.op == Op::min) return &binary_lanes<T, min_relu>;
+      if (in.op == Op::max) return &binary_lanes<T, max_relu>;
+    }
+    return nullptr;
+  }
   switch (in.op) {
     case Op::add:
       return &binary_lanes<T, lane::add<T>>;
@@ -172,6 +181,8 @@ bool decode_integer(Decoder& d) {
     d.give(0, Type::u32);
     return true;
   }
+  constexpr std::uint32_t kKnown = kCarryOut | kSat | kRelu;  // what else is spelled is not to be lost
+  if ((in.flags & ~kKnown) != 0) return false;
   if (!with_integer(in.type, [&]<class T>() { out.run = handler_of<T>(in, out); }) || out.run == nullptr) return false;
   const bool wide = in.part == Part::wide;
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, wide && n == 2 ? widened(in.type) : in.type);

@@ -149,7 +149,8 @@ bool decode_mbarrier(Decoder& d) {
     return true;
   }
   if (in.space != Space::shared && in.space != Space::generic) return false;
-  if (!copies && in.has(kNoComplete)) return false;
+  // That an arrival completes no phase is a promise of the program's.
+  if (in.has(kNoComplete) && !copies && in.mode != Mode::arrive && in.mode != Mode::arrive_drop) return false;
   if (copies && !in.has(kNoComplete)) {  // it adds the arrival that it makes: nothing is left of it
     out.run = [](Warp&, const Inst&) {};
     return true;

@@ -7,7 +7,7 @@
 namespace atl::ptx::exec {
 namespace {
 
-enum VideoOption : std::uint8_t { kSignedA = 1, kSignedB = 2, kSignedD = 4, kClampsParts = 8, kSums = 16 };
+enum VideoOption : std::uint8_t { kSignedA = 1, kSignedB = 2, kSignedD = 4, kClampsParts = 8, kSums = 16, kRectifies = 32 };
 
 std::int32_t part_of(std::uint32_t word, unsigned at, unsigned bits, bool is_signed) {
   const std::uint32_t part = word >> at & ((1u << bits) - 1);
@@ -63,6 +63,7 @@ void video(Warp& w, const Inst& i) {
                                  part_of(a[l], at, bits, (i.option & kSignedA) != 0),
                                  part_of(b[l], at, bits, (i.option & kSignedB) != 0));
       if ((i.option & kClampsParts) != 0) r = std::clamp(r, low, high);
+      if ((i.option & kRectifies) != 0) r = std::max(r, 0);
       packed |= (static_cast<std::uint32_t>(r) & ((1u << bits) - 1)) << at;
       sum += static_cast<std::uint32_t>(r);
     }
@@ -75,12 +76,14 @@ bool decode_pair(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
   const Mode mode = in.op == Op::add ? Mode::v_add : in.op == Op::min ? Mode::v_min : Mode::v_max;
-  if (in.sources != 2 || in.flags != 0 || (in.op != Op::add && in.op != Op::min && in.op != Op::max)) return false;
+  if (in.sources != 2 || (in.op != Op::add && in.op != Op::min && in.op != Op::max)) return false;
+  if (in.flags != 0 && (in.flags != kRelu || in.op == Op::add || in.type != Type::s16x2)) return false;
   out.run = &video;
   d.take(0, Type::b32), d.take(1, Type::b32), d.give(0, Type::b32);
   out.src[2] = out.src[0];
   out.count = 2, out.value = static_cast<std::int64_t>(mode);
-  out.option = in.type == Type::s16x2 ? kSignedA | kSignedB | kSignedD : 0;
+  out.option = static_cast<std::uint8_t>((in.type == Type::s16x2 ? kSignedA | kSignedB | kSignedD : 0) |
+                                         (in.has(kRelu) ? kRectifies : 0));
   return true;
 }
 

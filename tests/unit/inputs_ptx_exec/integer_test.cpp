@@ -120,3 +120,12 @@ TEST_CASE("comparisons select, with slct by sign and set as a mask") {
   CHECK(evaluate<std::int32_t>("s32", "s32", "slct.s32.s32 %d,%a,%b,%c;", I32{1, 1}, I32{2, 2}, I32{0, -1}) == I32{1, 2});
   CHECK(evaluate<std::uint32_t>("u32", "s32", "set.ge.u32.s32 %d,%a,%b;", I32{1, -1}, I32{0, 0}) == U32{~0u, 0});
 }
+
+TEST_CASE("min and max with .relu are at least 0") {
+  using I = std::vector<std::int32_t>;
+  CHECK(evaluate<std::int32_t>("s32", "s32", "max.relu.s32 %d,%a,%b;", I{-5, 4}, I{-3, -9}) == I{0, 4});
+  CHECK(evaluate<std::int32_t>("s32", "s32", "min.relu.s32 %d,%a,%b;", I{-5, 4, 7}, I{-3, -9, 9}) == I{0, 0, 7});
+  const U32 a{0xFFFB0007, 0x80000001}, b{0xFFFD0009, 0x7FFF8000};  // (-5, 7) and (-3, 9); (-32768, 1) and (32767, -32768)
+  CHECK(evaluate<std::uint32_t>("b32", "b32", "max.s16x2.relu %d,%a,%b;", a, b) == U32{0x00000009, 0x7FFF0001});
+  CHECK(evaluate<std::uint32_t>("b32", "b32", "min.relu.s16x2 %d,%a,%b;", a, b) == U32{0x00000007, 0});
+}
