@@ -163,7 +163,11 @@ int record(RecordCommand& c) {
   }
   if (!c.device.empty()) c.record.device = device_of(c.device, c.record.devices);
   const std::string program = cuda::find_program(c.program.front());
-  cuda::check_recordable(program);
+  if (const std::string closed = cuda::check_recordable(program); !closed.empty())
+    fmt::print(stderr,
+               "atoll: warning: {} uses {}, whose kernels are there as machine code only: its functions fail, which the "
+               "program may not look at, and nothing of them is in the trace\n",
+               program, closed);
   const std::string library = find_runtime();
   if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();

@@ -54,9 +54,10 @@ bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
   return std::search(entry.payload.begin(), entry.payload.end(), kSection.begin(), kSection.end()) != entry.payload.end();
 }
 
-/// Whether the program has kernels of its own. Throws where there will be none, whatever it is rebuilt with.
-bool check_kernels(const ElfFile& elf, const std::string& path) {
-  std::string driver, library;
+/// Whether the program has kernels of its own. Throws where there will be none, whatever it is rebuilt with. `library`: of
+/// closed() ones.
+bool check_kernels(const ElfFile& elf, const std::string& path, std::string& library) {
+  std::string driver;
   for (const std::string& name : elf.needed()) {
     if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
     if (closed(name)) library = name;
@@ -111,12 +112,14 @@ std::string find_program(const std::string& program) {
                                 std::string(executable("./" + program) ? "; did you mean ./" + program + "?" : ""));
 }
 
-void check_recordable(const std::string& path) {
+std::string check_recordable(const std::string& path) {
   const auto elf = ElfFile::open(path);
-  if (!elf) return;
-  const bool kernels = check_kernels(*elf, path);
+  if (!elf) return {};
+  std::string library;
+  const bool kernels = check_kernels(*elf, path, library);
   check_runtime(*elf, path, kernels);
   if (kernels) check_device_code(*elf, path);
+  return library;
 }
 
 }  // namespace atl::cuda

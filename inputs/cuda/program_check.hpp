@@ -8,7 +8,8 @@ std::string find_program(const std::string& program);
 
 /// Throws InputError, with the remedy, for a program whose kernels cannot be recorded: no PTX in it, a CUDA runtime that
 /// cannot be replaced because the program is stripped, or one of another version. Scripts and programs without device
-/// code of their own pass: what they start may have some.
-void check_recordable(const std::string& path);
+/// code of their own pass: what they start may have some. Returns a library of kernels without PTX that the program asks for
+/// besides its own kernels, or an empty name: what that library computes is missing.
+std::string check_recordable(const std::string& path);
 
 }  // namespace atl::cuda

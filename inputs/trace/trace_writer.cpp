@@ -217,7 +217,10 @@ void TraceWriter::help() { impl_->columns.help(); }
 void TraceWriter::Impl::end_block() {
   bool fits = block_ops <= kMaxBlockItems;
   for (const auto& [index, column] : kCounted) fits = fits && columns.size(column) - block[index] <= kMaxBlockItems;
-  if (!fits) refuse(here() + " ends a block of more than 2^28 items; no reader accepts it");
+  if (!fits)
+    refuse(here() + " ('" + info.name +
+           "') has more than 2^28 ops, accesses or bytes of addresses, which no trace can hold; leave this kernel out "
+           "(atoll record --kernels), or take a smaller input");
   block_ops = 0;
 }
 

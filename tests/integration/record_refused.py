@@ -58,6 +58,30 @@ class Refused(program.ProgramTest):
                             "-Xlinker", self.path("libcublas.so.13")], check=True, capture_output=True)
             self.refused(self.record(self.path("linked")), 2, "no kernels of its own", layouts=[None])
 
+    def test_a_library_without_ptx_beside_own_kernels_is_warned_of(self):
+        self.linked_with("libcusolver.so.12", "unused")
+        self.write("both.cu", 'extern "C" int used(void);\n__global__ void k(int* p) { *p = 1; }\n'
+                   "int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return used(); }\n")
+        subprocess.run([NVCC, "-o", self.path("both"), self.path("both.cu"), "-Xlinker", self.path("libcusolver.so.12"),
+                        "-Xlinker", "-rpath=" + self.folder], check=True, capture_output=True)
+        outcome = program.run(self.record(self.path("both")))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("both uses libcusolver.so.12, whose kernels are there as machine code only", outcome.err)
+
+    def test_launches_beyond_limits_get_the_error_of_a_gpu(self):
+        self.write("limits.cu", "__global__ void __launch_bounds__(128) bound(int* p) { *p = 1; }\n"
+                   "__global__ void k(int* p) { *p = 1; }\n"
+                   "int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaGetLastError();\n"
+                   "bound<<<1, 256>>>(p); if (cudaGetLastError() != cudaErrorInvalidValue) return 1;\n"
+                   "bound<<<1, 128>>>(p); if (cudaGetLastError() != cudaSuccess) return 2;\n"
+                   "k<<<1, 32, 60000>>>(p); if (cudaGetLastError() != cudaErrorInvalidValue) return 3;\n"
+                   "k<<<1, 2048>>>(p); if (cudaGetLastError() != cudaErrorInvalidConfiguration) return 4; }\n")
+        subprocess.run([NVCC, "-o", self.path("limits"), self.path("limits.cu")], check=True, capture_output=True)
+        outcome = program.run(self.record(self.path("limits")))
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("3 launches were refused, as on a GPU; the first: kernel bound: 256 threads per block, at most 128 "
+                      "(its launch bounds)", outcome.err)
+
     def test_a_program_that_does_not_exist_or_launches_nothing(self):
         self.refused(self.record(self.path("none")), 2, "there is no such program", layouts=[None])
         self.refused(self.record("/bin/true"), 2, "launched no kernel", layouts=[None])

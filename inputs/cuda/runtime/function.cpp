@@ -12,17 +12,17 @@ enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9 };
 
 std::size_t static_shared(const ptx::Function& f) { return f.shared_bytes; }
 
-int max_threads(const ptx::Function& f) {
-  const auto limit = std::uint64_t{f.max_threads[0]} * std::max(f.max_threads[1], 1u) * std::max(f.max_threads[2], 1u);
-  return limit == 0 ? cuda::DeviceModel::kMaxThreadsPerBlock : static_cast<int>(limit);
-}
-
 /// Estimated; the module is loaded.
 int registers(const Kernel& kernel) {
   return static_cast<int>(ptx::estimate_registers(*kernel.binary->module, kernel.function));
 }
 
 }  // namespace
+
+std::uint64_t most_threads(const ptx::Function& f) {
+  const auto limit = std::uint64_t{f.max_threads[0]} * std::max(f.max_threads[1], 1u) * std::max(f.max_threads[2], 1u);
+  return limit == 0 ? cuda::DeviceModel::kMaxThreadsPerBlock : limit;
+}
 
 std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
                               const LaunchRequest& q) {
@@ -41,7 +41,8 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     if (!kernel) return kInvalidDeviceFunction;
     const ptx::Function& f = r.code.function(*kernel);
     *out = {};
-    out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame, out->max_threads = max_threads(f);
+    out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame,
+    out->max_threads = static_cast<int>(most_threads(f));
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(r.model.arch);
     out->max_dynamic_shared = static_cast<int>(kernel->max_dynamic_shared), out->carveout = -1;
@@ -96,7 +97,9 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host,
     if (!kernel) return kInvalidDeviceFunction;
     const ptx::Function& f = r.code.function(*kernel);
     const std::size_t shared = static_shared(f) + dynamic;
-    *blocks = threads > max_threads(f) ? 0 : cuda::resident_blocks(r.model, shared, registers(*kernel), threads);
+    *blocks = threads > static_cast<int>(most_threads(f))
+                  ? 0
+                  : cuda::resident_blocks(r.model, shared, registers(*kernel), threads);
     return kSuccess;
   });
 }

@@ -37,14 +37,14 @@ struct Pushed {
 // Between <<<...>>> and the stub that it calls; of the thread, as two threads may launch at a time.
 thread_local std::vector<Pushed> pushed;
 
-bool fits(const LaunchRequest& q, const Kernel& kernel) {
+/// Within the limits of every kernel.
+bool fits(const LaunchRequest& q) {
   using Limits = cuda::DeviceModel;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   const bool some = threads > 0 && q.grid.x > 0 && q.grid.y > 0 && q.grid.z > 0;
   return some && threads <= Limits::kMaxThreadsPerBlock && q.block.x <= Limits::kMaxBlockXY &&
          q.block.y <= Limits::kMaxBlockXY && q.block.z <= Limits::kMaxBlockZ &&
-         q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ &&
-         q.dynamic_shared <= kernel.max_dynamic_shared;
+         q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ;
 }
 
 /// A grid that can be divided into its clusters, of which a GPU takes up to 16 blocks, and those that the kernel was made
@@ -59,11 +59,13 @@ bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
 }
 
 /// What is beyond a limit, for the user.
-std::string why_refused(const LaunchRequest& q, const Kernel& kernel, int status) {
+std::string why_refused(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& function, int status) {
   using Limits = cuda::DeviceModel;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   if (threads > Limits::kMaxThreadsPerBlock)
     return fmt::format("{} threads per block, at most {}", threads, Limits::kMaxThreadsPerBlock);
+  if (threads > most_threads(function))
+    return fmt::format("{} threads per block, at most {} (its launch bounds)", threads, most_threads(function));
   if (q.dynamic_shared > kernel.max_dynamic_shared)
     return fmt::format("{} bytes of dynamic shared memory, at most {} (cudaFuncSetAttribute can raise it)", q.dynamic_shared,
                        kernel.max_dynamic_shared);
@@ -77,9 +79,11 @@ std::string why_refused(const LaunchRequest& q, const Kernel& kernel, int status
 }
 
 int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
-  if (!fits(q, kernel)) return kInvalidConfiguration;
+  if (!fits(q)) return kInvalidConfiguration;
   const ptx::Function& function = r.code.function(kernel);
   if (!fits_cluster(q, function)) return kInvalidClusterSize;
+  const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
+  if (threads > most_threads(function) || q.dynamic_shared > kernel.max_dynamic_shared) return kInvalidValue;
   return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
 }
 
@@ -122,7 +126,7 @@ int check_launch(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   if (!kernel) return kInvalidDeviceFunction;
   const int status = check_form(r, q, *kernel);
-  if (status != kSuccess) r.recording.note_refused(kernel->name, why_refused(q, *kernel, status));
+  if (status != kSuccess) r.recording.note_refused(kernel->name, why_refused(q, *kernel, r.code.function(*kernel), status));
   return status;
 }
 

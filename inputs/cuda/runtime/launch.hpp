@@ -31,6 +31,8 @@ void own_parameters(Runtime& r, LaunchRequest& request);
 /// From a driver launch's `extra`: pairs of what follows and its value, ended by a zero. False: no such list.
 bool parameters_from_extra(void** extra, std::vector<std::byte>& out);
 
+/// Per block: the kernel's launch bounds, or what every kernel may have.
+std::uint64_t most_threads(const ptx::Function& function);
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
 std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
                               const LaunchRequest& request);
