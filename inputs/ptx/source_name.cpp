@@ -48,6 +48,12 @@ std::string source_name(const std::string& mangled_name) {
   return std::string(without_signature(whole));
 }
 
+std::string short_source_name(const std::string& mangled_name) {
+  constexpr std::size_t kLong = 80;
+  const std::string name = source_name(mangled_name), plain = source_name_of_template(mangled_name);
+  return name.size() <= kLong || plain == name ? name : plain + "<...>";
+}
+
 std::string source_name_of_template(const std::string& mangled_name) {
   const std::string name = source_name(mangled_name);
   return name.substr(0, last_opening(name, '<', '>'));

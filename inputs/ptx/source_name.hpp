@@ -6,6 +6,8 @@ namespace atl::ptx {
 
 /// "ns::f<int>" of "void ns::f<int>(int*)": for messages, and as `--kernels` takes it.
 std::string source_name(const std::string& mangled_name);
+/// The same for one name among others in a line: "ns::f<...>" where there are more than some 80 characters, as of libraries.
+std::string short_source_name(const std::string& mangled_name);
 /// "ns::f".
 std::string source_name_of_template(const std::string& mangled_name);
 /// "void ns::f<int>(int*)".

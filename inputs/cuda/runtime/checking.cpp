@@ -32,7 +32,7 @@ std::string races_line(const ptx::GlobalRaces::Counts& n, bool named) {
     std::string kernels;
     std::size_t shown = 0;
     for (const auto& [kernel, locations] : n.kernels)
-      if (++shown <= 3) kernels += (kernels.empty() ? "" : ", ") + ptx::source_name(kernel);
+      if (++shown <= 3) kernels += (kernels.empty() ? "" : ", ") + ptx::short_source_name(kernel);
     if (shown > 3) kernels += fmt::format(" and {} more", shown - 3);
     line = fmt::format(
         "atoll: warning: {} locations of global memory raced, in {} launches of {}: written by one warp, and read or "

@@ -100,7 +100,7 @@ void Recording::leave_out(const std::string& kernel) {
 void Recording::note_refused(const std::string& kernel, const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (!trace_) expect_no_trace();
-  if (++refused_ == 1) first_refused_ = ptx::source_name(kernel) + ": " + why;
+  if (++refused_ == 1) first_refused_ = ptx::short_source_name(kernel) + ": " + why;
 }
 
 void Recording::say_unrecorded() {
@@ -109,7 +109,7 @@ void Recording::say_unrecorded() {
   clear_progress();
   if (launches_ != 0) {
     std::string names;
-    for (const std::string& kernel : left_out_) names += (names.empty() ? "" : ", ") + ptx::source_name(kernel);
+    for (const std::string& kernel : left_out_) names += (names.empty() ? "" : ", ") + ptx::short_source_name(kernel);
     std::fprintf(stderr, "none of %llu launches was to be recorded: of %s%s\n", static_cast<unsigned long long>(launches_),
                  names.c_str(), more_left_out_ ? " and others" : "");
   }
@@ -245,7 +245,7 @@ void Recording::progress(const std::string& kernel) {
   if (now - shown_ < kBetweenProgress) return;
   shown_ = now, progress_shown_ = true;
   std::fprintf(stderr, "\r\033[Klaunch %llu %s, %s warp instructions, %s/s", static_cast<unsigned long long>(launches_),
-               ptx::source_name(kernel).c_str(), short_number(static_cast<double>(executed_.warp_instructions)).c_str(),
+               ptx::short_source_name(kernel).c_str(), short_number(static_cast<double>(executed_.warp_instructions)).c_str(),
                short_number(static_cast<double>(executed_.warp_instructions) / (seconds_ > 0 ? seconds_ : 1)).c_str());
 }
 

@@ -47,6 +47,11 @@ TEST_CASE("a kernel is named as in the source, without what is around the name")
   CHECK(ptx::source_name("_Z4vaddPKfS0_Pfi") == "vadd");
   CHECK(ptx::source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
   CHECK(ptx::source_name("_ZN12_GLOBAL__N_11kEPi") == "(anonymous namespace)::k");
+  CHECK(ptx::short_source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
+  const std::string name(70, 'k'), many = "_Z70" + name + "ILi1ELi2ELi3ELi4ELi5EEvv";
+  CHECK(ptx::source_name(many) == name + "<1, 2, 3, 4, 5>");
+  CHECK(ptx::short_source_name(many) == name + "<...>");
+  CHECK(ptx::short_source_name(std::string(90, 'k')) == std::string(90, 'k'));
   CHECK(ptx::source_name("f") == "f");  // a name of C, not the type float
 }
 
