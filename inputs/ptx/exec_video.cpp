@@ -39,8 +39,8 @@ std::int32_t result_of(Mode mode, Compare compare, std::int32_t a, std::int32_t 
       return a - b;
     case Mode::v_absdiff:
       return std::abs(a - b);
-    case Mode::v_avrg:
-      return (a + b + 1) >> 1;
+    case Mode::v_avrg:  // halves away from zero
+      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
     case Mode::v_min:
       return std::min(a, b);
     case Mode::v_max:

@@ -245,7 +245,8 @@ void Recording::progress(const std::string& kernel) {
   if (now - shown_ < kBetweenProgress) return;
   shown_ = now, progress_shown_ = true;
   std::fprintf(stderr, "\r\033[Klaunch %llu %s, %s warp instructions, %s/s", static_cast<unsigned long long>(launches_),
-               ptx::short_source_name(kernel).c_str(), short_number(static_cast<double>(executed_.warp_instructions)).c_str(),
+               ptx::short_source_name(kernel).c_str(),
+               short_number(static_cast<double>(executed_.warp_instructions)).c_str(),
                short_number(static_cast<double>(executed_.warp_instructions) / (seconds_ > 0 ? seconds_ : 1)).c_str());
 }
 

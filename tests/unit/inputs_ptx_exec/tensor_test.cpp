@@ -179,6 +179,7 @@ TEST_CASE("video instructions work on the bytes and halves of a word") {
   CHECK(one("vmin2.s32.s32.s32") == 0x80FF7F01);
   CHECK(one("vmax4.u32.u32.u32") == 0x80FF7FFF);
   CHECK(one("vavrg4.u32.u32.u32") == 0x41807F80);
+  CHECK(one("vavrg4.s32.s32.s32") == 0xC0007F00);  // -127 / 2 is -64
   CHECK(one("vset4.u32.u32.gt") == 0x01010000);
   CHECK(one("vset4.u32.u32.ge.add") == 1003);
   CHECK(one("vabsdiff2.s32.s32.s32.add") == 1000 + 0x8002 + 0x00FE);
