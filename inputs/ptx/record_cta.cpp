@@ -155,7 +155,9 @@ bool CtaRecorder::replay_rows(WarpTimeline& warp, const OpMemo::Step& step, std:
     elsewhere |= in_local(address) | (in_shared(address) != shared);
     special |= shared | (item.stores & touches_partly(address, bytes));
     beyond |= shared ? 0 : to;
-    *access = Access::make(address, sector_mask(static_cast<unsigned>(from), static_cast<unsigned>(to)));
+    // What goes beyond its block, or is shared, is not kept: its sectors may be any.
+    *access =
+        Access::make(address, sector_mask(static_cast<unsigned>(from), static_cast<unsigned>(to % Access::kBlockBytes)));
     access += shared ? 0 : 1;
   }
   const bool rows = !elsewhere && beyond < Access::kBlockBytes;

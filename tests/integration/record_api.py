@@ -286,7 +286,7 @@ void launches() {
   OK(cudaDeviceSynchronize());
   EXPECT(data[0] == 99 && data[99] == 0);
   reverse<<<1, 100, 90000>>>(data);
-  EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
   OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
   reverse<<<1, 100, 90000>>>(data);
   OK(cudaGetLastError());
