@@ -11,7 +11,7 @@
 namespace atl::ptx::exec {
 namespace {
 
-constexpr std::size_t kMostSpare = 4;
+constexpr std::size_t kMostSpare = 4;                       // CTAs that have ended, for the next ones of the launch
 constexpr std::size_t kLiveBytes = std::size_t{256} << 20;  // of CTAs that wait for others, if they need not all be there
 
 // Rounds without any change after which it is looked whether there is anything but polling. Those that read a clock may

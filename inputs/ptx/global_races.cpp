@@ -58,12 +58,15 @@ struct Look {
   bool alone() const { return (any & kValid) == 0 || (differ & kOthers) == 0; }
 };
 
-/// An access that the own CTA's barriers order before this one, or that there is none.
+/// Of two accesses of one CTA: a barrier is between, or both are of one warp.
+bool ordered_in_cta(std::uint64_t earlier, std::uint64_t now) {
+  const std::uint64_t differ = earlier ^ now;
+  return ((differ & kCtaAndEpoch) != 0) | (((differ & kKey) | (earlier & kWarps)) == 0);
+}
+/// There is no access, or only ordered ones of the own CTA.
 bool plainly_before(std::uint64_t word, std::uint64_t now) {
-  const std::uint64_t differ = word ^ now;
-  const bool own = ((differ & kCta) | (word & kCtas)) == 0;
-  const bool earlier = (differ & kCtaAndEpoch) != 0, mine = ((differ & kKey) | (word & kWarps)) == 0;
-  return ((word & kValid) == 0) | (own & (earlier | mine));
+  const bool own = (((word ^ now) & kCta) | (word & kCtas)) == 0;
+  return ((word & kValid) == 0) | (own & ordered_in_cta(word, now));
 }
 bool plainly_before(const std::uint64_t* words, std::uint64_t now) {
   unsigned before = 1;
@@ -278,8 +281,7 @@ void GlobalRaces::write(RaceView& view, const GlobalLanes& lanes, const GlobalTo
 }
 
 bool GlobalRaces::ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const {
-  if (((earlier ^ now) & kCta) == 0)
-    return ((earlier ^ now) & kCtaAndEpoch) != 0 || (((earlier ^ now) & kKey) == 0 && (earlier & kWarps) == 0);
+  if (((earlier ^ now) & kCta) == 0) return ordered_in_cta(earlier, now);
   if (mode_.unordered) return false;
   const auto fences = fences_.find(earlier & kCta);
   if (fences == fences_.end()) return false;
