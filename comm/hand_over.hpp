@@ -7,10 +7,10 @@
 
 #include "comm/transport.hpp"
 
-/// An object goes from one rank to another of the same address space (Transport::address_space) by a stream between them:
-/// what crosses is where it lies.
+/// Ranks of one address space (Transport::address_space) give each other objects: what crosses is where they lie.
 namespace atl {
 
+/// The object goes from one rank to another by a stream between them.
 template <class T> void hand_over(Stream& to, std::unique_ptr<T> object) {
   const auto address = std::bit_cast<std::uintptr_t>(object.get());
   to.send(std::string(reinterpret_cast<const char*>(&address), sizeof address));
@@ -23,6 +23,19 @@ template <class T> std::unique_ptr<T> take_over(Stream& from) {
   std::uintptr_t address = 0;
   std::memcpy(&address, body.data(), sizeof address);
   return std::unique_ptr<T>(std::bit_cast<T*>(address));
+}
+
+/// Collective, of ranks of one address space: all of them keep the object that `make` makes on the first.
+template <class Make> auto share(Transport& transport, Make&& make) {
+  decltype(make()) mine;
+  if (transport.rank() == 0) mine = make();
+  auto address = std::bit_cast<std::uintptr_t>(&mine);
+  std::string body(reinterpret_cast<const char*>(&address), sizeof address);
+  transport.broadcast(body, 0);
+  std::memcpy(&address, body.data(), sizeof address);
+  auto kept = *std::bit_cast<decltype(&mine)>(address);
+  transport.all_gather({});  // the first one's is there until all have theirs
+  return kept;
 }
 
 }  // namespace atl

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "comm/collective_errors.hpp"
+#include "comm/hand_over.hpp"
 
 namespace atl {
 namespace {
@@ -15,7 +16,7 @@ using Clock = std::chrono::steady_clock;  // read twice per batch: 50 ns of a wi
 }  // namespace
 
 Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
-                           const std::vector<std::vector<Edge>>& edges)
+                           const std::vector<std::vector<Edge>>& edges, const Sharing* sharing)
     : transport_(transport), plan_(plan_batches(rank_of, edges)), local_index_(rank_of.size(), -1), away_(rank_of.size()) {
   window_ = kNever;
   for (std::size_t from = 0; from < edges.size(); ++from) {
@@ -36,9 +37,18 @@ Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProces
         if (e.to == p->id()) sources.push_back(static_cast<LpId>(from));
       }
     }
-    local_.push_back({p, {std::move(sources), window_, spare_}});
+    if (sharing != nullptr || spare_.empty()) spare_.emplace_back();
+    local_.push_back({p, {std::move(sources), window_, spare_.back()}});
   }
-  make_groups(rank_of);
+  if (sharing == nullptr) {
+    make_groups(rank_of);
+    return;
+  }
+  auto pool =
+      share(transport, [&] { return std::make_shared<WindowPool>(edges, window_, transport.size(), sharing->fixed); });
+  shared_ = WindowPool::join(std::move(pool), transport.rank(), sharing->adopt);
+  for (Local& l : local_) shared_->add(*l.process, l.box);
+  transport.all_gather({});  // nobody begins before all are there
 }
 
 /// Groups take their turn in the order of their first pairs, on every rank: mostly, what one sends early the other needs
@@ -201,18 +211,25 @@ bool Synchroniser::run(Meeting* meeting) {
   const bool alone = transport_.size() == 1;
   std::exception_ptr error;
   for (;;) {
-    const Cycle end = (index_ + 1) * window_;
     // The schedule of jumps is a function of the window number, so that all ranks meet there.
-    const bool in_turn = (index_ + 1) % kSkipWindows == 0, meet = alone || in_turn;
-    run_window(index_, end, meet, error);
-    ++index_, ++windows_run_;
+    const Cycle turn = (index_ / kSkipWindows + 1) * kSkipWindows, next_index = shared_ ? turn : index_ + 1;
+    const Cycle end = next_index * window_;
+    const bool in_turn = next_index == turn, meet = alone || in_turn;
+    bool failed = false;
+    if (shared_)
+      failed = !shared_->run(index_, turn, error);
+    else
+      run_window(index_, end, meet, error);
+    windows_run_ += next_index - index_;
+    index_ = next_index;
     if (alone && !error && !(in_turn && meeting != nullptr) && busy_soon(end + window_)) continue;
     if (!meet) continue;
     for (Group& g : groups_) receive_batches(g, end, error);
+    failed = failed || error;
     // A request takes the place of the earliest event, of which none is that early any more: without one it costs nothing.
     const bool may_request = meeting != nullptr && end > Meeting::kRequests;
-    const std::uint32_t mine = may_request && !error ? meeting->request() : 0;
-    Cycle next = least_of_all(error ? kFailed : mine != 0 ? mine : earliest());
+    const std::uint32_t mine = may_request && !failed ? meeting->request() : 0;
+    Cycle next = least_of_all(failed ? kFailed : mine != 0 ? mine : earliest());
     if (next == kFailed) throw_if_any_failed(transport_, error);
     std::uint32_t request = 0;
     if (may_request && next <= Meeting::kRequests) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include "comm/batch_plan.hpp"
 #include "comm/mailbox.hpp"
 #include "comm/transport.hpp"
+#include "comm/window_pool.hpp"
 #include "core/engine/logical_process.hpp"
 
 namespace atl {
@@ -34,10 +36,17 @@ class Synchroniser {
  public:
   static constexpr Cycle kSkipWindows = 32;
 
+  /// Ranks that are threads of one process run each other's processes where they would wait otherwise (WindowPool).
+  struct Sharing {
+    WindowPool::Adopt adopt;
+    LpId fixed = WindowPool::kNobody;
+  };
+
   /// `local`: the processes of this rank, in ascending id. `rank_of[lp]`: where each process lives. `edges`: of all
-  /// processes, so that every rank derives the same windows. Throws InputError for an edge without latency.
+  /// processes, so that every rank derives the same windows. With `sharing`, collective. Throws InputError for an edge
+  /// without latency.
   Synchroniser(Transport& transport, const std::vector<LogicalProcess*>& local, const std::vector<int>& rank_of,
-               const std::vector<std::vector<Edge>>& edges);
+               const std::vector<std::vector<Edge>>& edges, const Sharing* sharing = nullptr);
 
   /// Runs until no process anywhere has anything to do: true. If a process throws, every rank ends: see
   /// throw_if_any_failed(). A `meeting`, of which every rank has its own, is held every kSkipWindows windows, and when it
@@ -54,7 +63,11 @@ class Synchroniser {
   Cycle window() const { return window_; }
   std::uint64_t windows_run() const { return windows_run_; }
   /// Seconds of run() in which this rank exchanged batches or waited for others; 0 if it is the only one.
-  double seconds_waited() const { return std::chrono::duration<double>(waited_).count(); }
+  double seconds_waited() const {
+    return std::chrono::duration<double>(waited_ + (shared_ ? shared_->waited() : waited_.zero())).count();
+  }
+  /// How often this rank has run a process that another rank ran before.
+  std::uint64_t taken_over() const { return shared_ ? shared_->taken_over() : 0; }
 
  private:
   static constexpr Cycle kFailed = 0;  ///< no event is that early any more when ranks meet
@@ -88,7 +101,7 @@ class Synchroniser {
 
   Transport& transport_;
   BatchPlan plan_;
-  Mailbox::Spare spare_;
+  std::deque<Mailbox::Spare> spare_;  ///< one, or of each process if others may run it
   std::vector<Local> local_;
   std::vector<int> local_index_;             ///< [lp], -1 if elsewhere
   std::vector<Group> groups_;                ///< in the order of running
@@ -101,6 +114,7 @@ class Synchroniser {
   Cycle index_ = 0;  ///< of the next window
   std::uint64_t windows_run_ = 0;
   std::chrono::steady_clock::duration waited_{};
+  std::unique_ptr<WindowPool::Thread> shared_;
 };
 
 }  // namespace atl

@@ -273,7 +273,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   SimulationOptions options;
   options.max_cycles = job.max_cycles;
   options.chip_threads.count = job.chip_threads;
-  options.moves.first = job.map.empty() ? 1 : 0;
+  const bool one_process = t.size() > 1 && t.address_space(0) == t.address_space(t.size() - 1);
+  options.share_chips = job.map.empty() && one_process;
+  options.moves.first = job.map.empty() && !one_process ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };

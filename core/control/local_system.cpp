@@ -38,6 +38,9 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
       if (options.watched) controller->on_live_sample(options.live);
     }
   }
+  if (options.share_chips)
+    sharing_.emplace(Synchroniser::Sharing{
+        [&workload](LogicalProcess& process) { static_cast<Chip&>(process).read_from(workload); }, config.chips});
   synchronise(transport);
 }
 
@@ -48,7 +51,7 @@ void LocalSystem::synchronise(Transport& transport) {
   if (controller) processes.push_back(controller.get());
   std::vector<int> rank_of;
   for (LpId lp = 0; lp < map->lps(); ++lp) rank_of.push_back(static_cast<int>(map->rank_of(lp)));
-  synchroniser.emplace(transport, processes, rank_of, system_edges(machine->config));
+  synchroniser.emplace(transport, processes, rank_of, system_edges(machine->config), sharing_ ? &*sharing_ : nullptr);
 }
 
 template <class Archive, class Carry> void LocalSystem::carry_process(Archive& archive, LpId lp, Carry&& carry) {

@@ -45,6 +45,7 @@ struct LocalSystem {
   void move_chips(Transport& transport, Workload& workload, RankMap next, Cycle boundary);
 
  private:
+  std::optional<Synchroniser::Sharing> sharing_;
   MovingChip take_out(LpId lp);
   void bring_in(MovingChip&& guest, Workload& workload);
   void synchronise(Transport& transport);

@@ -77,7 +77,8 @@ std::optional<RunResult> simulate(Transport& transport, const SystemConfig& conf
   std::vector<double> waits;
   std::uint64_t moves = 0;
   const double waited = here.seconds_waited + here.synchroniser->seconds_waited();
-  for (const std::string& body : transport.all_gather(pack(std::pair(waited / seconds.count(), here.moves)))) {
+  for (const std::string& body :
+       transport.all_gather(pack(std::pair(waited / seconds.count(), here.moves + here.synchroniser->taken_over())))) {
     const auto [share, came] = unpack<std::pair<double, std::uint64_t>>(body);
     waits.push_back(share), moves += came;
   }

@@ -29,7 +29,9 @@ struct SimulationOptions {
   KernelSampler* sampler = nullptr;
   /// Of this rank; every rank has one or none. Does not know of an observer that prepare_chip sets.
   Checkpointer* checkpointer = nullptr;
-  /// When chips may move between ranks of one address space.
+  /// Ranks, all of one process, run each other's chips where they would wait otherwise (comm/window_pool.hpp).
+  bool share_chips = false;
+  /// When chips may move between ranks of one address space, if these do not share them.
   MoveRule moves{};
   /// Goes on from here. Built for the same configuration and workload; ranks and map may be others. `max_cycles` is the
   /// new limit.

@@ -82,7 +82,7 @@ struct Outcome {
 
 /// Collective: plays to the end; digest and events over all processes in the order of their ids.
 inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& rank_of, const Rules& rules,
-                    Meeting* meeting = nullptr) {
+                    Meeting* meeting = nullptr, const Synchroniser::Sharing* sharing = nullptr) {
   std::vector<std::unique_ptr<Player>> players;
   std::vector<LogicalProcess*> local;
   for (LpId lp = 0; lp < edges.size(); ++lp) {
@@ -90,7 +90,7 @@ inline Outcome play(Transport& t, const Edges& edges, const std::vector<int>& ra
     players.push_back(std::make_unique<Player>(lp, edges[lp], rules));
     local.push_back(players.back().get());
   }
-  Synchroniser synchroniser(t, local, rank_of, edges);
+  Synchroniser synchroniser(t, local, rank_of, edges, sharing);
   synchroniser.run(meeting);
   std::vector<std::uint64_t> digests(edges.size());
   Outcome out{0, 0, synchroniser.windows_run()};

@@ -83,6 +83,20 @@ void check_same(const RunResult& got, const RunResult& wanted) {
   CHECK((*got.structures == *wanted.structures));
 }
 
+/// On 2 to 5 ranks, and on threads that share the chips.
+void check_on_all(const SystemConfig& config, const std::string& workload, const RunResult& one) {
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    CAPTURE(ranks);
+    check_same(run_on(config, workload, ranks), one);
+  }
+  SimulationOptions sharing;
+  sharing.share_chips = true;
+  for (int threads = 2; threads <= 3; ++threads) {
+    CAPTURE(threads);
+    check_same(run_on(config, workload, threads, "", sharing), one);
+  }
+}
+
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
   for (const std::string workload : {"stores", "hot"}) {
     for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
@@ -96,10 +110,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisa
         REQUIRE(one.complete);
         CHECK(sum[Counter::link_packets] > 0);  // else the ranks had nothing to disagree about
         CHECK((workload == "hot" || sum[Counter::llc_atomics] > 0));
-        for (int ranks = 2; ranks <= 5; ++ranks) {
-          CAPTURE(ranks);
-          check_same(run_on(config, workload, ranks), one);
-        }
+        check_on_all(config, workload, one);
       }
     }
   }
@@ -112,7 +123,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks under hardware coherence") {
     const RunResult one = run_on(config, "stores", 1);
     if (organisation == "sm_side") CHECK(sum_of_chips(one)[Counter::coherence_invalidations] > 0);
     if (organisation == "sac") CHECK(one.decisions.size() == one.kernels.size());
-    for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+    check_on_all(config, "stores", one);
   }
 }
 
@@ -126,7 +137,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks with replication, on every o
       config.adaptive.epoch_cycles = 2000, config.adaptive.miss_margin = 0.5;
       const RunResult one = run_on(config, "hot", 1);
       CHECK(one.digest != run_on(small_system(organisation, "ring"), "hot", 1).digest);
-      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "hot", ranks), one);
+      check_on_all(config, "hot", one);
     }
   }
 }
@@ -142,7 +153,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks while L1s serve each other")
       const RunResult one = run_on(config, workload, 1);
       CHECK(one.digest != without);
       CHECK(sum_of_chips(one)[Counter::cluster_served] > 0);
-      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, workload, ranks), one);
+      check_on_all(config, workload, one);
     }
   }
 }
@@ -166,7 +177,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
       const auto changed = [](const Decision& d) { return d.choice == "512 B" || d.choice == "2048 B"; };
       CHECK(std::any_of(one.decisions.begin(), one.decisions.end(), changed));
     }
-    for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+    check_on_all(config, "stores", one);
   };
   for (const std::string protocol : {"directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"})
     check("sm_side", protocol);
@@ -185,7 +196,7 @@ TEST_CASE("every result is the same on 1 to 5 ranks with an L2 in front of the L
       CHECK(one.digest != without);
       CHECK(sum_of_chips(one)[Counter::l2_hits] > 0);
       CHECK((workload == "hot" || sum_of_chips(one)[Counter::l2_atomics] > 0));
-      for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, workload, ranks), one);
+      check_on_all(config, workload, one);
       check_same(run_on(config, workload, 3, "2,0,1,0,1"), one);
     }
   }
@@ -239,7 +250,7 @@ TEST_CASE("sharing statistics are the same on 1 to 5 ranks and any map, and the 
   CHECK(one.sharing->footprint.falsely > 0);
   CHECK(one.sharing->footprint.unshared > 0);
   CHECK(one.sharing->epochs.size() > 3);
-  for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "stores", ranks), one);
+  check_on_all(config, "stores", one);
   check_same(run_on(config, "stores", 3, "2,0,1,0,1"), one);
   check_same(run_on(config, "stores", 3, "2,2,2,1,0"), one);
 }
@@ -261,7 +272,7 @@ TEST_CASE("link and control latencies that are no multiples of each other change
   config.control.latency_cycles = 157;
   config.link.credit_cycles = 5;
   const RunResult one = run_on(config, "hot", 1);
-  for (int ranks = 2; ranks <= 5; ++ranks) check_same(run_on(config, "hot", ranks), one);
+  check_on_all(config, "hot", one);
 }
 
 }  // namespace
