@@ -130,6 +130,22 @@ std::string look_at_traces(const RunJob& job, Workload& workload) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+/// Of a workload that lays data out by chip: whether they are private to one in this run as well.
+std::string misfit(const RunJob& job, const Workload& workload) {
+  const std::uint32_t laid_out = workload.laid_out_for(), chips = job.config.compute_chips();
+  if (laid_out == 0) return "";
+  if (laid_out % chips != 0)
+    return fmt::format(
+        "{} lays data out for {} chips (`chips`), and the system has {}: what is private to a chip there is "
+        "shared here; `chips` = 0 fits any system",
+        job.workload_file, laid_out, chips);
+  if (!job.ctas.empty() && chips > 1)
+    return "--ctas: the CTAs that are left are dealt to the chips anew, so that data private to a chip in the whole "
+           "workload "
+           "may be shared here";
+  return "";
+}
+
 /// Looks at everything that can be wrong before the run begins, on the controller's rank.
 void prepare_files(const RunJob& job, const std::string& digest) {
   if (!job.output.empty()) check_output(job.output, job.force);
@@ -249,7 +265,10 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   const std::string digest = common_digest(t, job);  // now: the file may change during the run
   std::string incomplete;
   run_collectively(t, [&] {
-    if (here) incomplete = look_at_traces(job, *workload);
+    if (!here) return;
+    incomplete = look_at_traces(job, *workload);
+    if (const std::string what = misfit(job, *workload); !what.empty() && !job.quiet)
+      fmt::print(stderr, "atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {

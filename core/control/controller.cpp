@@ -328,7 +328,10 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
     rest.chips.push_back(left);
   }
   if (!result_.samples.empty()) rest.end = std::max(rest.end, result_.samples.back().end + 1);
-  result_.samples.push_back(std::move(rest));
+  if (result_.samples.size() < config_.control.max_samples)
+    result_.samples.push_back(std::move(rest));
+  else
+    join(result_.samples.back(), rest);
 }
 
 }  // namespace atl

@@ -94,8 +94,8 @@ struct NocConfig {
       {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
     v(s.request_latency_cycles, {"request_latency_cycles", "cycles", 1, 1000, "traversal of the request crossbar"});
     v(s.response_latency_cycles, {"response_latency_cycles", "cycles", 1, 1000, "traversal of the response crossbar"});
-    v(s.memory_latency_cycles,
-      {"memory_latency_cycles", "cycles", 1, 1000, "LLC slice to memory controller or inter-chip port and back"});
+    v(s.memory_latency_cycles, {"memory_latency_cycles", "cycles", 1, 1000,
+                                "LLC slice to memory controller and back; SM-side slice to inter-chip port and back"});
     v(s.queue_packets, {"queue_packets", "", 1, 4096, "packets a crossbar queue holds"});
     v(s.virtual_channels, {"virtual_channels", "", 0, 64,
                            "of each input of the response crossbar's routers; 0: queues at their outputs instead"});
@@ -133,6 +133,7 @@ struct ClusterConfig {
 
 enum class RemoteWrites : std::uint8_t { through, back };
 enum class LlcNetwork : std::uint8_t { automatic, separate, shared };
+enum class LlcBypass : std::uint8_t { look_up, direct };
 
 /// Last-level cache: sliced, write-back, LRU.
 struct LlcConfig {
@@ -153,6 +154,7 @@ struct LlcConfig {
   std::uint32_t local_ways = 8;
   RemoteWrites remote_writes = RemoteWrites::through;
   LlcNetwork network = LlcNetwork::automatic;
+  LlcBypass bypass = LlcBypass::look_up;
   bool write_back_at_end = false;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
@@ -175,6 +177,8 @@ struct LlcConfig {
     v(s.local_ways, {"local_ways", "", 1, 64, "static: ways of a set for local lines; dynamic: at the start of a kernel"});
     v(s.remote_writes, {"remote_writes", "", 0, 0, "static, dynamic: where writes to remote lines go"});
     v(s.network, {"network", "", 0, 0, "how slices reach the links and the memory"});
+    v(s.bypass,
+      {"bypass", "", 0, 0, "SM-side without directory: what another chip's request costs that passes the home's slice by"});
     v(s.write_back_at_end,
       {"write_back_at_end", "", 0, 1,
        "the last kernel ends when every dirty line is in memory; otherwise only where its organisation asks for that"});
@@ -289,5 +293,6 @@ template <> std::span<const Word<L2Writes>> words();
 template <> std::span<const Word<MemoryFull>> words();
 template <> std::span<const Word<CrdClear>> words();
 template <> std::span<const Word<LlcNetwork>> words();
+template <> std::span<const Word<LlcBypass>> words();
 
 }  // namespace atl

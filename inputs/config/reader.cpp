@@ -29,6 +29,9 @@ template <class Section> void reject_unknown_keys(Section& section, const json& 
       keys += (keys.empty() ? "" : ", ") + std::string(field.key);
     });
     if (known) continue;
+    if (const auto dot = key.find('.'); dot != std::string::npos && std::ranges::count(all_keys(), prefix + key) != 0)
+      throw InputError(origin.where, fmt::format("`{}` is written as a section here: {{\"{}\": {{\"{}\": ...}}}}",
+                                                 prefix + key, key.substr(0, dot), key.substr(dot + 1)));
     const std::string close = closest_key(prefix + key, all_keys());
     const std::string remedy =
         close.empty() ? fmt::format("; known here: {}", keys) : fmt::format(", did you mean `{}`?", close);

@@ -95,6 +95,14 @@ template <> std::span<const Word<LlcNetwork>> words() {
   return list;
 }
 
+template <> std::span<const Word<LlcBypass>> words() {
+  static constexpr auto list = std::to_array<Word<LlcBypass>>({
+      {LlcBypass::look_up, "look_up", "the time and the bandwidth of a look-up"},
+      {LlcBypass::direct, "direct", "neither: it goes on to memory at once"},
+  });
+  return list;
+}
+
 template <> std::span<const Word<Replication>> words() {
   static constexpr auto list = words_of(kReplications);
   return list;

@@ -75,6 +75,11 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
   const auto names = names_of(variants);
   const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
   for (const Variant& variant : variants) {
+    const auto names_key = [&](const std::string& set) { return set.substr(0, set.find('=')) == read.key; };
+    if (std::ranges::any_of(variant.sets, names_key))
+      throw InputError(origin.where, fmt::format("`{}.key` = `{}` is set by variant `{}` already: every value of the axis "
+                                                 "would take its place; leave it out of one of them",
+                                                 origin.key, read.key, variant.name));
     for (const json& value : values) {
       if (!value.is_primitive() || value.is_null())
         wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);

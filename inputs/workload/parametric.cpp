@@ -56,12 +56,15 @@ class ParametricWorkload final : public Workload {
           structures_.push_back({region.name, next, region.size_kib * 1024});
           next += (region.size_kib * 1024 + kAlign - 1) / kAlign * kAlign;
         }
+      if (std::ranges::any_of(kernel.regions, [](const RegionConfig& r) { return r.kind != Sharing::true_shared; }))
+        laid_out_for_ = config.chips;
       prepare(kernel, config.groups_of(kernel), bases);
     }
   }
 
   const std::vector<KernelInfo>& kernels() const override { return infos_; }
   std::vector<DataStructure> structures() const override { return structures_; }
+  std::uint32_t laid_out_for() const override { return laid_out_for_; }
 
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
     out.warps.clear(), out.accesses.clear();  // ops are overwritten: their number is known
@@ -209,6 +212,7 @@ class ParametricWorkload final : public Workload {
   std::vector<std::size_t> prepared_of_;  ///< by launched kernel
   std::vector<KernelInfo> infos_;
   std::vector<DataStructure> structures_;
+  std::uint32_t laid_out_for_ = 0;
 };
 
 }  // namespace

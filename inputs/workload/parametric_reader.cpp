@@ -101,6 +101,16 @@ ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
                                            region.size_kib, known->second.second, known->second.first));
     }
     check_kernel(kernel, origin);
+    for (std::size_t i = 0; i < kernel.regions.size(); ++i) {
+      const RegionConfig& r = kernel.regions[i];
+      const auto writes_it = [&](const RegionConfig& other) {
+        return other.name == r.name && other.write_fraction + other.atomic_fraction > 0;
+      };
+      if (r.read_only && std::ranges::any_of(kernel.regions, writes_it))
+        throw InputError(path, fmt::format("`{}.regions[{}].read_only` contradicts another entry of `{}` in this kernel, "
+                                           "which writes it",
+                                           origin.key, i, r.name));
+    }
   }
   return config;
 }

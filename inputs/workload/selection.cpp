@@ -72,6 +72,7 @@ class SelectedWorkload : public Workload {
     whole_->load_cta(number_[kernel], selection_.nth(cta), out);
   }
   DeviceMemories devices() const override { return whole_->devices(); }
+  std::uint32_t laid_out_for() const override { return whole_->laid_out_for(); }
   std::vector<DataStructure> structures() const override { return whole_->structures(); }
   std::string incomplete(std::size_t kernel) override { return whole_->incomplete(number_.at(kernel)); }
   std::string selection() const override {

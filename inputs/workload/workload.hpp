@@ -123,6 +123,8 @@ class Workload {
   virtual std::vector<DataStructure> structures() const { return {}; }
   /// What a kernel's trace lacks, in words; empty: nothing that is known of. May read the trace whole.
   virtual std::string incomplete(std::size_t /*kernel*/) { return {}; }
+  /// The chips among which data that are private to a chip's CTAs are laid out; 0: it knows of no chips.
+  virtual std::uint32_t laid_out_for() const { return 0; }
   /// Which part of a larger workload this is; empty: all of it, as far as is known.
   virtual std::string selection() const { return {}; }
 };

@@ -42,6 +42,43 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
   return plugin;
 }
 
+/// What a plug-in throws becomes an error of its file.
+template <class Call> auto guarded(const std::string& file, std::string_view what, Call&& call) {
+  try {
+    return call();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw InputError(file, fmt::format("{} throws: {}", what, e.what()));
+  } catch (...) {
+    throw InputError(file, fmt::format("{} throws what is no std::exception", what));
+  }
+}
+
+class GuardedPolicy final : public Policy {
+ public:
+  GuardedPolicy(std::string file, std::unique_ptr<Policy> policy) : file_(std::move(file)), policy_(std::move(policy)) {}
+  Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
+    return guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
+  }
+  std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
+    return guarded(file_, "at_epoch_end", [&] { return policy_->at_epoch_end(epoch); });
+  }
+  std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
+    return guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
+  }
+  void save(SaveArchive& archive) override {
+    guarded(file_, "save", [&] { policy_->save(archive); });
+  }
+  void load(LoadArchive& archive) override {
+    guarded(file_, "load", [&] { policy_->load(archive); });
+  }
+
+ private:
+  std::string file_;
+  std::unique_ptr<Policy> policy_;
+};
+
 }  // namespace
 
 LoadedPolicy load_plugin(const SystemConfig& config) {
@@ -51,8 +88,10 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
   const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
   LoadedPolicy p;
   p.digest = fmt::format("{:016x}", digest_of_file(file));
-  p.traits = plugin.traits(config);
-  p.policy = plugin.make(config);
+  p.traits = guarded(file, "traits", [&] { return plugin.traits(config); });
+  auto policy = guarded(file, "its constructor", [&] { return plugin.make(config); });
+  if (!policy) throw InputError(file, "makes no policy: `make` returned nothing");
+  p.policy = std::make_unique<GuardedPolicy>(file, std::move(policy));
   p.name = python ? fs::path(file).stem().string() : plugin.name;
   if (p.traits.roles == Roles{}) throw InputError(file, "declares no role: set PolicyTraits::roles");
   return p;

@@ -24,6 +24,14 @@ class BadWorkload(program.ProgramTest):
         out = self.succeeds(["run", "sac-4chip", "-w", self.trace(kernel(), kernel("k2", 12)), *sets(*SMALL)], ranks=5)
         self.assertIn("12 CTAs", out.out)
 
+    def test_private_data_that_the_run_shares_are_warned_of(self):
+        text = '{"chips": 4, "kernels": [{"ctas": 16, "memory_instructions": 8, "regions": [{"name": "r", "kind": "private"}]}]}'
+        words = ["run", "sac-4chip", "-w", self.write("four.json", text), *sets(*SMALL)]
+        self.assertNotIn("warning", self.succeeds(words).err)
+        self.assertNotIn("warning", self.succeeds([*words, *sets("chips=2")]).err)
+        self.assertIn("lays data out for 4 chips (`chips`), and the system has 8", self.succeeds([*words, *sets("chips=8")]).err)
+        self.assertIn("--ctas: the CTAs that are left are dealt", self.succeeds([*words, "--ctas", "0-7"]).err)
+
     def test_a_file_that_is_missing_is_refused(self):
         self.refused_workload(self.path("nothing.json"), "nothing.json: cannot be opened", "No such file")
 

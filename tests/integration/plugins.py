@@ -51,6 +51,13 @@ class Plugins(unittest.TestCase):
                 if HAS_PYTHON:
                     self.assertEqual(self.digest("--policy", PYTHON, "--check", settings=[f"coherence.protocol={protocol}"]), shared)
 
+    def test_what_a_shared_library_throws_ends_the_run_with_its_name_and_code_2(self):
+        throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        for chips, what in ((4, "at_kernel_start throws: out of luck"), (2, "at_kernel_start throws what is no std::exception")):
+            outcome = run("--policy", throwing, settings=[f"chips={chips}"])
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn(f"policy_throwing.so: {what}", outcome.err)
+
     def test_the_digest_is_the_same_on_any_number_of_ranks(self):
         policy = PYTHON if HAS_PYTHON else SHARED
         alone = self.digest("--policy", policy)

@@ -51,7 +51,7 @@ class StateCheck {
  private:
   void packet(const Packet& p, bool home_known, std::uint32_t slices) const;
 
-  static constexpr unsigned kLineBits = 43;  ///< 48-bit addresses, lines of 32 B
+  static constexpr unsigned kLineBits = 58;  ///< addresses below 2^63 (docs/traces.md), lines of 32 B
   const std::uint8_t chip_;
   std::map<std::array<std::uint32_t, 3>, int> book_;
 };

@@ -30,6 +30,8 @@ LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uin
       l2_(id >= c.machine.llc.slices),
       entry_(l2_ || !c.machine.has_l2),
       sectored_(l2_ ? c.machine.l2.sectored : c.machine.llc.sectored),
+      direct_(c.machine.config.llc.bypass == LlcBypass::direct && !c.machine.full_map && !c.machine.home_directory &&
+              !c.machine.has_l2),
       number_(static_cast<std::uint8_t>(l2_ ? id - c.machine.llc.slices : id)),
       level_(l2_ ? c.machine.l2 : c.machine.llc),
       n_(l2_ ? kL2Counters : kLlcCounters),
@@ -54,13 +56,18 @@ DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.mac
 /// The directory's look-up comes first where it takes time: all requests of a line wait for it, and keep their order.
 void LlcSlice::reach(Cycle at, Queue queue, const Packet& p) {
   if (queue != kFill) {
-    at += level_.latency;
+    if (!goes_past(queue, p)) at += level_.latency;
   } else if (l2_) {
     at = fill_port_.serve(at, c_.machine.bytes(p));
   }
   if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip)
     at += c_.machine.config.coherence.directory_latency_cycles;
   c_.schedule(at, EventKind::slice_arrive, id_, queue, p);
+}
+
+/// Under SM-side caching another chip's reads and write-backs have nothing to look up here (SAC section 3.1).
+bool LlcSlice::goes_past(std::uint32_t queue, const Packet& p) const {
+  return direct_ && queue == kFromLinks && c_.sm_side() && p.kind != PacketKind::atomic;
 }
 
 void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
@@ -85,7 +92,8 @@ void LlcSlice::pump() {
     const auto ready = [&](const Input& in) { return !in.fifo.empty() && in.lined_up == nullptr && !in.stalled; };
     if (!ready(in_[queue])) queue = 1 - queue;
     if (!ready(in_[queue])) return;
-    if (!lookup_.idle(c_.now())) {
+    const bool past = goes_past(queue, in_[queue].fifo.front());
+    if (!past && !lookup_.idle(c_.now())) {
       if (!lookup_timed_) {
         lookup_timed_ = true;
         c_.schedule(lookup_.idle_from(), EventKind::slice, id_);
@@ -106,7 +114,7 @@ void LlcSlice::pump() {
     } else {
       c_.release(in.gate);
     }
-    lookup_.serve(c_.now(), bytes);
+    if (!past) lookup_.serve(c_.now(), bytes);
     turn_ = 1 - queue;
   }
 }
@@ -203,6 +211,8 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
     pump_out();
   } else if (!miss(p, queue, valid, outcome)) {
     return false;
+  } else if (i != TagArray::kMiss) {
+    tags_.touch(i);  // a use of the line, though of a sector that it does not have yet
   }
   count_access(p, outcome);
   ++c_.count[n_.reads];
@@ -384,6 +394,8 @@ bool LlcSlice::atomic(const Packet& p, std::uint32_t queue) {
     pump_out();
   } else if (!miss(p, queue, valid, outcome)) {
     return false;
+  } else if (i != TagArray::kMiss) {
+    tags_.touch(i);
   }
   count_access(p, outcome);
   ++c_.count[Counter::llc_atomics];

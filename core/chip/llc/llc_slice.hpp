@@ -158,6 +158,7 @@ class LlcSlice {
   };
 
   void pump();
+  bool goes_past(std::uint32_t queue, const Packet& p) const;
   std::uint32_t look_up_bytes(const Packet& p) const;
   bool process(const Packet& p, std::uint32_t queue);
   bool read(const Packet& p, std::uint32_t queue);
@@ -213,6 +214,7 @@ class LlcSlice {
   Context& c_;
   const std::uint16_t id_;
   const bool l2_, entry_, sectored_;  ///< entry: SMs ask this level
+  const bool direct_;                 ///< `llc.bypass` is, and nothing is kept here that such a request might concern
   const std::uint8_t number_;         ///< among the slices of its level
   const SliceLevel& level_;
   const LevelCounters& n_;

@@ -35,6 +35,10 @@ L1Cache::Lookup L1Cache::lookup(LineAddr line, std::uint8_t sectors, std::uint32
 }
 
 std::uint32_t L1Cache::wait_for(const Lookup& l, LineAddr line, const Waiter& w) {
+  if (sectored_) {  // a use of the line, though of a sector that it does not have yet
+    const std::uint32_t i = find(line);
+    if (i != TagArray::kMiss) tags_.touch(i);
+  }
   const std::uint32_t e = l.entry == mshr_.kNone ? mshr_.open(line) : l.entry;
   mshr_[e].pending |= l.fetch;
   mshr_[e].arrived |= l.valid;  // read now: the line may be replaced before the rest comes

@@ -27,6 +27,7 @@ class ReferenceCache {
     const std::uint8_t wanted = sectored_ ? sectors & ~valid : full_line_;
     const std::uint8_t more = wanted & ~(p.coming | p.came);
     p.coming |= more, p.came |= sectors & valid;
+    if (at != sets_[set].end()) use(set, at);  // of a sector that the line lacks, but of the line all the same
     if (atomic) p.atomics.push_back(sectors);
     return more == 0 ? Outcome::merge : Outcome::fetch;
   }

@@ -293,6 +293,35 @@ TEST_CASE("under SM-side caching another chip's read goes past the tags, as many
   CHECK(b.lines() == Lines{0});
 }
 
+TEST_CASE("llc.bypass = direct: what passes the slice by takes neither the time nor the bandwidth of a look-up") {
+  for (const LlcBypass bypass : {LlcBypass::look_up, LlcBypass::direct}) {
+    CAPTURE(bypass == LlcBypass::direct);
+    SystemConfig config = one_set(2);
+    config.llc.bypass = bypass;
+    MemoryLog log;
+    Bench b(config, &log);
+    b.c.role = LlcRole::sm_side;
+    const bool direct = bypass == LlcBypass::direct;
+    const Cycle latency = config.llc.latency_cycles;
+    REQUIRE(latency > 0);
+    // Three at once from the links: one look-up per cycle, or none. They wait in the channel; the queue shows when they
+    // left.
+    for (const std::uint64_t line : {0, 1, 2}) {
+      REQUIRE(b.slice.gate(LlcSlice::kFromLinks).acquire());
+      b.slice.reach(200, LlcSlice::kFromLinks, b.packet(PacketKind::read, line, 0, 1));
+    }
+    b.run(200 + (direct ? 0 : latency) + 1);
+    CHECK(b.c.count[Counter::llc_bypasses] == (direct ? 3 : 1));
+    // An atomic is executed here, and looked up in any case.
+    REQUIRE(b.slice.gate(LlcSlice::kFromLinks).acquire());
+    b.slice.reach(2000, LlcSlice::kFromLinks, b.packet(PacketKind::atomic, 9, 0, 1));
+    b.run(2000 + latency);
+    CHECK(b.c.count[Counter::llc_accesses] == 0);
+    b.run(2000 + latency + 1);
+    CHECK(b.c.count[Counter::llc_accesses] == 1);
+  }
+}
+
 TEST_CASE("each scope of a flush leaves the lines that it says, writes the dirty ones back, and settles once") {
   struct Case {
     Flush scope;

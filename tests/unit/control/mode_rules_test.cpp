@@ -56,6 +56,13 @@ TEST_CASE("what is no role is refused by its number, from the first one beyond t
               .find("`llc` = " + std::to_string(n) + " is no role") != std::string::npos);
 }
 
+TEST_CASE("no role has more ways for local lines than a set has ways") {
+  const SystemConfig c = two_chips();
+  const auto with = [&](std::uint32_t ways) { return refusal(c, kAnything, both({.local_ways = ways})); };
+  CHECK(with(c.llc.ways).empty());
+  CHECK(with(c.llc.ways + 1).find("cannot be obeyed: `local_ways` = 17, and sets have 16 ways") != std::string::npos);
+}
+
 TEST_CASE("split needs ways for either kind of line, and a protocol that it is defined for") {
   SystemConfig c = two_chips();
   const auto split = [&](std::uint32_t ways) {

@@ -8,6 +8,7 @@ using namespace atl::test;
 
 TEST_CASE("a mistyped key is answered with the file, the dotted key and the key that was meant") {
   CHECK(file_error(R"({"llc": {"wayz": 8}})") == "unknown key `llc.wayz`, did you mean `llc.ways`?");
+  CHECK(file_error(R"({"llc.ways": 8})") == "`llc.ways` is written as a section here: {\"llc\": {\"ways\": ...}}");
   CHECK(set_error({"llc.wayz=8"}) == "--set: unknown key `llc.wayz`, did you mean `llc.ways`?");
 }
 

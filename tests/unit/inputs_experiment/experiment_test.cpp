@@ -113,9 +113,9 @@ TEST_CASE("a sweep's axis multiplies the variants, each with the baseline at its
 
 TEST_CASE("axes that multiply to more variants than memory holds are refused") {
   const Folder folder;
-  const std::string axis = R"({"key": "chips", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})";
-  std::string axes = axis;
-  for (int i = 0; i < 8; ++i) axes += ", " + axis;
+  std::string axes;
+  for (const char* key : {"chips", "sm.count", "sm.warps", "llc.slices", "dram.channels"})
+    axes += fmt::format(R"({}{{"key": "{}", "values": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}})", axes.empty() ? "" : ", ", key);
   CHECK(folder.fault(two_by_two(", \"sweeps\": [" + axes + "]")) == "`sweeps[3].values` makes more than 10000 variants");
 }
 
@@ -187,8 +187,18 @@ TEST_CASE("names given twice, and names that no file can have, are refused") {
     const std::string fault = f.fault(two_by_two("", fmt::format(R"("{}", "path": "w/a.json")", name)));
     CHECK(fault.find("cannot be part of a file name") != std::string::npos);
   }
-  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.ways", "values": [4, 4]}])")) ==
-        "`variants[1].name` = \"mem_ways-4\" is given twice");
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.slices", "values": [4, 4]}])")) ==
+        "`variants[1].name` = \"mem_slices-4\" is given twice");
+}
+
+TEST_CASE("an axis over a key that a variant or another axis sets is refused: one of them would be lost") {
+  const Folder f;
+  CHECK(
+      f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.ways", "values": [4, 8]}])")) ==
+      "`sweeps[0].key` = `llc.ways` is set by variant `sm` already: every value of the axis would take its place; leave it "
+      "out of one of them");
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "chips", "values": [2]}, {"key": "chips", "values": [4]}])"))
+            .starts_with("`sweeps[1].key` = `chips` is set by variant `mem_chips-2` already"));
 }
 
 TEST_CASE("a baseline or a reference that names nothing is refused with what there is") {

@@ -67,6 +67,17 @@ TEST_CASE("chips = 0 is the system's number: private parts are divided by 2, 4 o
   }
 }
 
+TEST_CASE("a workload says among how many chips it lays out private data, and nothing where all data are shared") {
+  const auto laid_out = [](const std::string& chips, const std::string& kind, std::uint32_t system) {
+    const std::string text =
+        R"({"chips": )" + chips + R"(, "kernels": [{"regions": [{"name": "r", "kind": ")" + kind + "\"}]}]}";
+    return open_for(text, 4, system)->laid_out_for();
+  };
+  CHECK(laid_out("4", "private", 8) == 4);
+  CHECK(laid_out("0", "false_shared", 8) == 8);
+  CHECK(laid_out("4", "true_shared", 8) == 0);
+}
+
 TEST_CASE("a share of the lines is touched in part, always in the same sectors, which lie together") {
   const auto w = open_text(one_region(
       R"("memory_instructions": 300,)",

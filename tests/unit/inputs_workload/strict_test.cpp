@@ -57,6 +57,9 @@ TEST_CASE("contradictions are refused") {
         "`kernels[0].regions[0].atomic_fraction` and write_fraction exceed 1 together");
   CHECK(region_fault(R"("write_fraction": 0.1, "read_only": true)") ==
         "`kernels[0].regions[0].read_only` contradicts write_fraction or atomic_fraction");
+  CHECK(fault(R"({"kernels": [{"regions": [{"name": "a"}, {"name": "b", "read_only": true},
+                  {"name": "b", "write_fraction": 0.5}]}]})") ==
+        "`kernels[0].regions[1].read_only` contradicts another entry of `b` in this kernel, which writes it");
   CHECK(region_fault(R"("weight": 0)") == "`kernels[0].regions`: all weights are 0");
   CHECK(fault(R"({"kernels": [{"regions": [{}]}]})") == "`kernels[0].regions[0].name` is missing");
   CHECK(
