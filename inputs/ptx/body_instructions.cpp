@@ -20,6 +20,7 @@ unsigned destinations(const Instruction& i) {
     case Op::trap:
     case Op::brkpt:
     case Op::nanosleep:
+    case Op::pmevent:
     case Op::prefetch:
     case Op::discard:
     case Op::cp:

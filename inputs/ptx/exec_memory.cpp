@@ -286,6 +286,7 @@ bool decode_memory(Decoder& d) {
       return true;
     case Op::prefetch:
     case Op::discard:
+    case Op::pmevent:         // nobody counts
     case Op::griddepcontrol:  // launches run one after the other: what it waits for has ended
       d.out->run = &nothing;
       return true;

@@ -150,6 +150,8 @@ bool own_modifier(std::string_view word, Instruction& i) {
       return word != "wide" && set_from(kParts, word, i.part);
     case Op::discard:
       return word == "L2";
+    case Op::pmevent:
+      return word == "mask";
     case Op::st:
     case Op::red:
       if (word == "async") return i.flags |= kAsync, true;

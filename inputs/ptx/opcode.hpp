@@ -11,7 +11,7 @@ enum class Op : std::uint8_t {
   abs, activemask, add, addc, and_, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
   copysign, cos, cp, createpolicy, cvt, cvta, discard, div, dp2a, dp4a, elect, ex2, exit, fence, fma, fns, getctarank,
   griddepcontrol, isspacep, ld, ldmatrix, ldu, lg2,
-  lop3, mad, mad24, madc, mapa, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, popc, prefetch,
+  lop3, mad, mad24, madc, mapa, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, pmevent, popc, prefetch,
   prmt, rcp, red, redux, rem, ret, rsqrt, sad, selp, set, setmaxnreg, setp, shf, shfl, shl, shr, sin, slct, sqrt, st, stmatrix, sub,
   subc, suld, sust, szext, tanh, testp, tex, tld4, trap, txq, video, vote, wmma, xor_,
   unsupported,  ///< only with Unsupported::keep: an error when executed; `Function::spelling` names it

@@ -72,6 +72,7 @@ constexpr Named<Op> kOps[] = {
     {"neg", Op::neg},
     {"not", Op::not_},
     {"or", Op::or_},
+    {"pmevent", Op::pmevent},
     {"popc", Op::popc},
     {"prefetch", Op::prefetch},
     {"prefetchu", Op::prefetch},

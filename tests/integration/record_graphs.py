@@ -150,6 +150,19 @@ void captured() {
   size_t nodes = 0;
   OK(cudaGraphGetNodes(graph, nullptr, &nodes));
   EXPECT(nodes == 11);
+  // Programs find a captured launch of theirs by the name of its kernel.
+  cudaGraphNode_t all[11];
+  int adds = 0;
+  OK(cudaGraphGetNodes(graph, all, &nodes));
+  for (cudaGraphNode_t node : all) {
+    cudaGraphNodeType type;
+    cudaKernelNodeParams params;
+    OK(cudaGraphNodeGetType(node, &type));
+    if (type != cudaGraphNodeTypeKernel) continue;
+    OK(cudaGraphKernelNodeGetParams(node, &params));
+    adds += params.func == (void*)add;
+  }
+  EXPECT(adds > 0);
   cudaGraphExec_t exec;
   OK(cudaGraphInstantiate(&exec, graph, 0));
   for (int i = 0; i < 2; i++) {

@@ -33,6 +33,10 @@ __global__ void store(cudaSurfaceObject_t s) {
 __global__ void load(cudaSurfaceObject_t s, float* out) {
   out[12] = surf2DLayeredread<float>(s, 4 * 3, 1, 2) + surf2DLayeredread<float>(s, 4 * 3, 1, 1);
 }
+__global__ void beyond(cudaTextureObject_t t, float* out) {
+  __prof_trigger(3);                                 // nobody counts
+  out[13 + threadIdx.x] = tex1Dfetch<float>(t, 4 * (int)threadIdx.x - 1);  // of 8 texels: -1, 3, 7, 11
+}
 cudaArray_t filled(int height, int count, unsigned flags) {
   cudaArray_t array = nullptr;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -58,7 +62,7 @@ cudaTextureObject_t texture(cudaArray_t array, bool normalised, bool linear) {
   return t;
 }
 int main() {
-  float *out, got[13];
+  float *out, *memory, got[17];
   cudaArray_t in_layers = filled(size, 3, cudaArrayLayered | cudaArraySurfaceLoadStore), line = filled(0, 2, cudaArrayLayered);
   cudaArray_t cube = filled(size, 6, cudaArrayCubemap), cubes = filled(size, 12, cudaArrayCubemap | cudaArrayLayered);
   EXPECT(in_layers && line && cube && cubes && cudaMalloc(&out, sizeof got) == 0);
@@ -71,6 +75,16 @@ int main() {
   EXPECT(cudaCreateSurfaceObject(&surface, &r) == 0);
   store<<<1, 4>>>(surface);
   load<<<1, 1>>>(surface, out);
+  const float eight[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  EXPECT(cudaMalloc(&memory, sizeof eight) == 0 && cudaMemcpy(memory, eight, sizeof eight, cudaMemcpyHostToDevice) == 0);
+  cudaResourceDesc of_memory = {};
+  of_memory.resType = cudaResourceTypeLinear;
+  of_memory.res.linear.devPtr = memory, of_memory.res.linear.desc = cudaCreateChannelDesc<float>();
+  of_memory.res.linear.sizeInBytes = sizeof eight;
+  cudaTextureDesc plain = {};
+  cudaTextureObject_t row = 0;
+  EXPECT(cudaCreateTextureObject(&row, &of_memory, &plain, nullptr) == 0);
+  beyond<<<1, 4>>>(row, out);
   EXPECT(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost) == 0);
   for (float v : got) printf("%g ", v);
 }
@@ -87,7 +101,8 @@ class Textures(OneProgram):
         self.assertEqual(outcome.out.split(), [
             "212", "103", "200", "103", "211.5",
             "20", "123", "222", "312", "412", "511", "620",
-            "120"])
+            "120",
+            "0", "4", "8", "0"])  # beyond linear memory there is 0, whatever the address mode
         self.simulated()
 
 

@@ -56,7 +56,7 @@ Binary* DeviceCode::add_texts(std::vector<std::string> ptx) {
 
 Kernel* DeviceCode::add_kernel(Binary& binary, const void* host, const std::string& name) {
   auto kernel = std::make_unique<Kernel>();
-  kernel->binary = &binary, kernel->name = name;
+  kernel->binary = &binary, kernel->name = name, kernel->host = host;
   handles_[kernel.get()] = kernel.get();
   binary.kernels.push_back(kernel.get());
   Kernel* made = kernel.get();

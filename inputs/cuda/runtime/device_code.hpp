@@ -23,6 +23,7 @@ struct Binary;
 struct Kernel {
   Binary* binary = nullptr;
   std::string name;                     ///< mangled, as in the PTX
+  const void* host = nullptr;           ///< the function that stands for it in the program; none: only a handle does
   std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
   std::size_t max_dynamic_shared = 48 * 1024;
 };

@@ -270,9 +270,15 @@ int cudaGraphKernelNodeGetParams(GraphNode* node, KernelParameters* out) {
     if (!out) return kInvalidValue;
     LaunchRequest& q = work.request;
     work.arguments.clear();
-    for (const ptx::Param& p : r.code.function(*r.code.find_kernel(q.kernel)).params)
-      work.arguments.push_back(q.parameters.data() + p.offset);
-    *out = {q.kernel, q.grid, q.block, static_cast<unsigned>(q.dynamic_shared), work.arguments.data(), nullptr};
+    Kernel& kernel = *r.code.find_kernel(q.kernel);
+    for (const ptx::Param& p : r.code.function(kernel).params) work.arguments.push_back(q.parameters.data() + p.offset);
+    // Programs look for nodes of theirs by the kernel's name in C++, though <<<>>> launches by handle.
+    *out = {kernel.host != nullptr ? kernel.host : q.kernel,
+            q.grid,
+            q.block,
+            static_cast<unsigned>(q.dynamic_shared),
+            work.arguments.data(),
+            nullptr};
     return kSuccess;
   });
 }

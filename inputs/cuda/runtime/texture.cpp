@@ -78,6 +78,8 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     t.channels = channels_of(format);
     for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i], d->normalised_coordinates != 0);
     for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
+    // Of linear memory address modes are ignored (cuda_runtime_api.h), and what lies beyond it reads as 0.
+    if (resource->type == kLinearResource) t.mode[0] = ptx::Texture::Address::border, std::fill_n(t.border, 4, 0.0F);
     t.linear = d->filter == 1, t.normalized = d->normalised_coordinates != 0;
     t.read_as_normalized = d->read_mode == 1 && format.kind != kFloat;
     *out = ++r.last_texture;
