@@ -4,11 +4,14 @@
 #include <tuple>
 #include <utility>
 
+#include "comm/launcher.hpp"
+
 namespace atl {
 
 WindowPool::WindowPool(const std::vector<std::vector<Edge>>& edges, Cycle window, int threads, LpId fixed)
     : window_(window),
       fixed_(fixed),
+      enough_processors_(threads <= processors_of_process()),
       lanes_(edges.size()),
       states_(edges.size()),
       busy_(static_cast<std::size_t>(threads)),
@@ -40,8 +43,7 @@ void WindowPool::tell_polling() {
   if (polling_ != 0) ++changes_;
 }
 
-/// Those who sleep are woken for processes of their own only, and when all is done: on a busy host each thread that wakes in
-/// vain costs somebody a turn.
+/// Those who sleep are woken for what they ran last, and when all is done.
 void WindowPool::wake_for(LpId lp, Cycle stop) {
   if (sleeping_ == 0) return;
   const auto wake_owner = [&](LpId of) {
@@ -52,6 +54,20 @@ void WindowPool::wake_for(LpId lp, Cycle stop) {
   wake_owner(lp);
   for (const LpId receiver : lanes_[lp].receivers) wake_owner(receiver);
   if (all_at(stop)) std::ranges::for_each(beds_, [&](Bed& bed) { wake(bed); });
+}
+
+/// Somebody who sleeps is woken for each process that `thread` might run and does not, being busy; but not where threads
+/// outnumber processors: there each that wakes costs another one its turn.
+void WindowPool::wake_others(int thread, Cycle stop) {
+  if (!enough_processors_ || sleeping_ == 0) return;
+  for (LpId lp = 0; lp < states_.size(); ++lp) {
+    const State& s = states_[lp];
+    const Cycle index = s.next;
+    if (s.last != thread || lp == fixed_ || s.taken || index >= stop || !may_run(lanes_[lp], index)) continue;
+    const auto asleep = std::ranges::find_if(beds_, [](const Bed& bed) { return bed.taken.load(); });
+    if (asleep == beds_.end()) return;
+    wake(*asleep);
+  }
 }
 
 /// Whoever saw the process taken may have gone to sleep since.
@@ -198,6 +214,7 @@ struct WindowPool::Running {
       : pool(p), busy(p.busy_[static_cast<std::size_t>(thread)]), lp(process), stop(end) {
     busy = true;
     pool.tell_polling();
+    pool.wake_others(thread, stop);
   }
   ~Running() {
     busy = false;

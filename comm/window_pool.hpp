@@ -80,6 +80,7 @@ class WindowPool {
   bool all_at(Cycle stop) const;
   void tell_polling();
   void wake_for(LpId lp, Cycle stop);
+  void wake_others(int thread, Cycle stop);
   void wake(Bed& bed);
   void release(LpId lp, Cycle stop);
   void fail();
@@ -87,6 +88,7 @@ class WindowPool {
 
   Cycle window_;
   LpId fixed_;
+  bool enough_processors_;
   std::deque<Lane> lanes_;               ///< [lp]
   std::vector<State> states_;            ///< [lp]
   std::vector<std::atomic<bool>> busy_;  ///< [thread]

@@ -72,13 +72,24 @@ std::string stack(const RunResult& r) {
   return csv(t);
 }
 
-/// Two counts of each of a chip's parts.
-std::string parts(const RunResult& r, const char* part, const char* first, std::vector<std::uint64_t> ChipResult::*a,
-                  const char* second, std::vector<std::uint64_t> ChipResult::*b) {
-  TextTable t = with_columns({"chip", part, first, second});
-  for (std::size_t c = 0; c < r.chips.size(); ++c)
-    for (std::size_t i = 0; i < (r.chips[c].*a).size(); ++i)
-      t.rows.push_back({exact(c), exact(i), exact((r.chips[c].*a)[i]), exact((r.chips[c].*b)[i])});
+struct PartCount {
+  const char* name;
+  std::vector<std::uint64_t> ChipResult::*of;
+};
+
+/// Counts of each of a chip's parts; those that an older result lacks are left out.
+std::string parts(const RunResult& r, const char* part, std::vector<PartCount> counts) {
+  std::erase_if(counts, [&](const PartCount& n) { return !r.chips.empty() && (r.chips[0].*n.of).empty(); });
+  std::vector<std::string> names{"chip", part};
+  for (const PartCount& n : counts) names.emplace_back(n.name);
+  TextTable t = with_columns(names);
+  for (std::size_t c = 0; c < r.chips.size() && !counts.empty(); ++c) {
+    for (std::size_t i = 0; i < (r.chips[c].*counts[0].of).size(); ++i) {
+      TextTable::Row row{exact(c), exact(i)};
+      for (const PartCount& n : counts) row.emplace_back(exact((r.chips[c].*n.of)[i]));
+      t.rows.push_back(std::move(row));
+    }
+  }
   return csv(t);
 }
 
@@ -178,8 +189,14 @@ std::vector<CsvFile> csv_tables(const RunResult& r) {
       {"kernels.csv", kernels(r)},
       {"series.csv", series(r)},
       {"totals.csv", totals(r)},
-      {"slices.csv", parts(r, "slice", "accesses", &ChipResult::slice_accesses, "hits", &ChipResult::slice_hits)},
-      {"channels.csv", parts(r, "channel", "reads", &ChipResult::channel_reads, "writes", &ChipResult::channel_writes)},
+      {"slices.csv", parts(r, "slice",
+                           {{"accesses", &ChipResult::slice_accesses},
+                            {"hits", &ChipResult::slice_hits},
+                            {"requests", &ChipResult::slice_requests},
+                            {"queue_cycles", &ChipResult::slice_queue_cycles},
+                            {"miss_cycles", &ChipResult::slice_miss_cycles}})},
+      {"channels.csv",
+       parts(r, "channel", {{"reads", &ChipResult::channel_reads}, {"writes", &ChipResult::channel_writes}})},
       {"latency.csv", latency(r)},
       {"energy.csv", energy(r)},
       {"provenance.csv", provenance(r)}};

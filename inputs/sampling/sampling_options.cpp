@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 #include "core/engine/error.hpp"
@@ -27,11 +28,13 @@ double share_of(const std::string& where, std::string_view key, std::string_view
 SamplingOptions SamplingOptions::parse(const std::string& text, const std::string& where) {
   SamplingOptions o;
   std::string_view rest = text;
+  std::set<std::string_view> given;
   while (!rest.empty()) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view key = item.substr(0, equals), value = item.substr(std::min(equals + 1, item.size()));
+    if (!given.insert(key).second) throw InputError(where, fmt::format("`{}` is given twice", key));
     if (key == "error") {
       o.error = share_of(where, key, value, 0.1, 50);
     } else if (key == "confidence") {

@@ -170,6 +170,9 @@ class Insight(program.ProgramTest):
         for counter, value in info["totals"].items():
             self.assertEqual(sum(int(row[counter]) for row in series), value, counter)
             self.assertEqual(sum(int(row[counter]) for row in totals), value, counter)
+        for column, counter in (("accesses", "llc.accesses"), ("hits", "llc.hits")):
+            self.assertEqual(sum(int(row[column]) for row in rows("slices")), info["totals"][counter])
+        self.assertEqual(list(rows("slices")[0])[4:], ["requests", "queue_cycles", "miss_cycles"])
         parts = [sum(float(v) for k, v in row.items() if k not in ("kernel", "chip")) for row in rows("stack")]
         self.assertAlmostEqual(sum(parts) / (4 * info["cycles"]), 1, 9)
         self.assertEqual({row["origin"] for row in rows("latency")}, set(info["responses"]))

@@ -36,6 +36,13 @@ __global__ void reverse(int* p) {
   __syncthreads();
   p[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
+__global__ void much_shared(int* p) {
+  __shared__ int fixed[8192];
+  extern __shared__ int more[];
+  fixed[threadIdx.x] = p[threadIdx.x], more[threadIdx.x] = 1;
+  __syncthreads();
+  p[threadIdx.x] = fixed[31 - threadIdx.x] + more[threadIdx.x];
+}
 __global__ void write_third() { *third = constants[0]; }
 __global__ void grid_sum(int* data, int* sum) {
   atomicAdd(sum, data[blockIdx.x]);
@@ -290,6 +297,18 @@ void launches() {
   OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000));
   reverse<<<1, 100, 90000>>>(data);
   OK(cudaGetLastError());
+  // Of 48 KiB static memory leaves 16, unless the program asks for more.
+  cudaFuncAttributes much;
+  OK(cudaFuncGetAttributes(&much, much_shared));
+  EXPECT(much.maxDynamicSharedSizeBytes == 16384);
+  much_shared<<<1, 32, 16384>>>(data);
+  OK(cudaGetLastError());
+  much_shared<<<1, 32, 16385>>>(data);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  OK(cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 20000));
+  much_shared<<<1, 32, 20000>>>(data);
+  OK(cudaGetLastError());
+  EXPECT(cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) == cudaErrorInvalidValue);
   int blocks, least, best;
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reverse, 256, 1024));
   EXPECT(blocks == 8);

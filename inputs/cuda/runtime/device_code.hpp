@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,7 +26,7 @@ struct Kernel {
   std::string name;                     ///< mangled, as in the PTX
   const void* host = nullptr;           ///< the function that stands for it in the program; none: only a handle does
   std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
-  std::size_t max_dynamic_shared = 48 * 1024;
+  std::optional<std::size_t> max_dynamic_shared{};  ///< that the program has set
 };
 
 /// A `__device__`, `__constant__` or `__managed__` variable that the program registered.

@@ -24,6 +24,11 @@ std::uint64_t most_threads(const ptx::Function& f) {
   return limit == 0 ? cuda::DeviceModel::kMaxThreadsPerBlock : limit;
 }
 
+std::size_t most_dynamic_shared(const Kernel& kernel, const ptx::Function& f) {
+  constexpr std::size_t kUnlessSet = 48 * 1024;
+  return kernel.max_dynamic_shared.value_or(kUnlessSet - std::min(kUnlessSet, static_shared(f)));
+}
+
 std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
                               const LaunchRequest& q) {
   const auto threads = static_cast<int>(q.block.x * q.block.y * q.block.z);
@@ -45,7 +50,7 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     out->max_threads = static_cast<int>(most_threads(f));
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(r.model.arch);
-    out->max_dynamic_shared = static_cast<int>(kernel->max_dynamic_shared), out->carveout = -1;
+    out->max_dynamic_shared = static_cast<int>(most_dynamic_shared(*kernel, f)), out->carveout = -1;
     return kSuccess;
   });
 }
@@ -55,7 +60,8 @@ int cudaFuncSetAttribute(const void* host, int attribute, int value) {
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     if (attribute != kMaxDynamicShared) return attribute >= kSharedCarveout ? kSuccess : kInvalidValue;
-    if (value < 0 || value > r.model.shared_per_block_optin()) return kInvalidValue;
+    const auto in_all = static_cast<std::int64_t>(static_shared(r.code.function(*kernel))) + value;
+    if (value < 0 || in_all > r.model.shared_per_block_optin()) return kInvalidValue;
     kernel->max_dynamic_shared = static_cast<std::size_t>(value);
     return kSuccess;
   });
@@ -139,9 +145,10 @@ int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* ho
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     const auto reserved = static_cast<std::size_t>(r.model.reserved_shared);
-    const std::size_t used = static_shared(r.code.function(*kernel)) + reserved;
+    const ptx::Function& f = r.code.function(*kernel);
+    const std::size_t used = static_shared(f) + reserved;
     const std::size_t each = static_cast<std::size_t>(r.model.shared_per_sm) / static_cast<std::size_t>(blocks);
-    *bytes = each > used ? std::min(each - used, kernel->max_dynamic_shared) : 0;
+    *bytes = each > used ? std::min(each - used, most_dynamic_shared(*kernel, f)) : 0;
     return kSuccess;
   });
 }

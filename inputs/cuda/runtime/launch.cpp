@@ -66,9 +66,9 @@ std::string why_refused(const LaunchRequest& q, const Kernel& kernel, const ptx:
     return fmt::format("{} threads per block, at most {}", threads, Limits::kMaxThreadsPerBlock);
   if (threads > most_threads(function))
     return fmt::format("{} threads per block, at most {} (its launch bounds)", threads, most_threads(function));
-  if (q.dynamic_shared > kernel.max_dynamic_shared)
+  if (q.dynamic_shared > most_dynamic_shared(kernel, function))
     return fmt::format("{} bytes of dynamic shared memory, at most {} (cudaFuncSetAttribute can raise it)", q.dynamic_shared,
-                       kernel.max_dynamic_shared);
+                       most_dynamic_shared(kernel, function));
   if (status == kInvalidConfiguration)
     return fmt::format("a grid of {} x {} x {} blocks of {} x {} x {} threads", q.grid.x, q.grid.y, q.grid.z, q.block.x,
                        q.block.y, q.block.z);
@@ -83,7 +83,7 @@ int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
   const ptx::Function& function = r.code.function(kernel);
   if (!fits_cluster(q, function)) return kInvalidClusterSize;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
-  if (threads > most_threads(function) || q.dynamic_shared > kernel.max_dynamic_shared) return kInvalidValue;
+  if (threads > most_threads(function) || q.dynamic_shared > most_dynamic_shared(kernel, function)) return kInvalidValue;
   return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
 }
 

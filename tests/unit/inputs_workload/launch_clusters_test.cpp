@@ -100,6 +100,7 @@ TEST_CASE("the plan has the launches' instructions as work, and the last launch 
 }
 
 TEST_CASE("--sample takes percentages, and names what it does not know") {
+  CHECK_THROWS_WITH(SamplingOptions::parse("error=3%,error=5%", "--sample"), "--sample: `error` is given twice");
   const SamplingOptions o = SamplingOptions::parse("error=2.5%,confidence=99%");
   CHECK(o.error == doctest::Approx(0.025));
   CHECK(o.confidence == doctest::Approx(0.99));
