@@ -130,10 +130,11 @@ std::string look_at_traces(const RunJob& job, Workload& workload) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-/// Of a workload that lays data out by chip: whether they are private to one in this run as well.
+/// Of a workload that lays data out by chip: whether they are private to one in this run as well. One that goes on from a
+/// checkpoint has said it when it began.
 std::string misfit(const RunJob& job, const Workload& workload) {
   const std::uint32_t laid_out = workload.laid_out_for(), chips = job.config.compute_chips();
-  if (laid_out == 0) return "";
+  if (laid_out == 0 || job.from) return "";
   if (laid_out % chips != 0)
     return fmt::format(
         "{} lays data out for {} chips (`chips`), and the system has {}: what is private to a chip there is "
