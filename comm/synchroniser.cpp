@@ -46,7 +46,7 @@ Synchroniser::Synchroniser(Transport& transport, const std::vector<LogicalProces
   }
   auto pool =
       share(transport, [&] { return std::make_shared<WindowPool>(edges, window_, transport.size(), sharing->fixed); });
-  shared_ = WindowPool::join(std::move(pool), transport.rank(), sharing->adopt);
+  shared_ = std::make_unique<WindowPool::Thread>(std::move(pool), transport.rank(), sharing->adopt);
   for (Local& l : local_) shared_->add(*l.process, l.box);
   transport.all_gather({});  // nobody begins before all are there
 }

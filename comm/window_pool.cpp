@@ -15,17 +15,13 @@ WindowPool::WindowPool(const std::vector<std::vector<Edge>>& edges, Cycle window
       lanes_(edges.size()),
       states_(edges.size()),
       busy_(static_cast<std::size_t>(threads)),
-      beds_(static_cast<std::size_t>(threads)) {
+      sleepers_(static_cast<std::size_t>(threads)) {
   for (LpId from = 0; from < edges.size(); ++from) {
     for (const Edge& e : edges[from]) {
       lanes_[from].receivers.push_back(e.to);
       lanes_[e.to].sources.push_back({from, e.latency / window});
     }
   }
-}
-
-std::unique_ptr<WindowPool::Thread> WindowPool::join(std::shared_ptr<WindowPool> pool, int number, Adopt adopt) {
-  return std::make_unique<Thread>(std::move(pool), number, std::move(adopt));
 }
 
 /// Everything that arrives before window `index` is over has been sent.
@@ -47,13 +43,13 @@ void WindowPool::tell_polling() {
 void WindowPool::wake_for(LpId lp, Cycle stop) {
   if (sleeping_ == 0) return;
   const auto wake_owner = [&](LpId of) {
-    Bed& bed = beds_[static_cast<std::size_t>(states_[of].last)];
+    Sleeper& sleeper = sleepers_[static_cast<std::size_t>(states_[of].last)];
     const Cycle index = states_[of].next;
-    if (bed.taken && index < stop && may_run(lanes_[of], index)) wake(bed);
+    if (sleeper.asleep && index < stop && may_run(lanes_[of], index)) wake(sleeper);
   };
   wake_owner(lp);
   for (const LpId receiver : lanes_[lp].receivers) wake_owner(receiver);
-  if (all_at(stop)) std::ranges::for_each(beds_, [&](Bed& bed) { wake(bed); });
+  if (all_at(stop)) std::ranges::for_each(sleepers_, [&](Sleeper& sleeper) { wake(sleeper); });
 }
 
 /// Somebody who sleeps is woken for each process that `thread` might run and does not, being busy; but not where threads
@@ -64,8 +60,8 @@ void WindowPool::wake_others(int thread, Cycle stop) {
     const State& s = states_[lp];
     const Cycle index = s.next;
     if (s.last != thread || lp == fixed_ || s.taken || index >= stop || !may_run(lanes_[lp], index)) continue;
-    const auto asleep = std::ranges::find_if(beds_, [](const Bed& bed) { return bed.taken.load(); });
-    if (asleep == beds_.end()) return;
+    const auto asleep = std::ranges::find_if(sleepers_, [](const Sleeper& sleeper) { return sleeper.asleep.load(); });
+    if (asleep == sleepers_.end()) return;
     wake(*asleep);
   }
 }
@@ -77,16 +73,16 @@ void WindowPool::release(LpId lp, Cycle stop) {
   wake_for(lp, stop);
 }
 
-void WindowPool::wake(Bed& bed) {
-  if (!bed.taken.exchange(false)) return;
-  ++bed.calls;
-  bed.calls.notify_one();
+void WindowPool::wake(Sleeper& sleeper) {
+  if (!sleeper.asleep.exchange(false)) return;
+  ++sleeper.calls;
+  sleeper.calls.notify_one();
 }
 
 void WindowPool::fail() {
   failed_ = true;
   tell_polling();
-  std::ranges::for_each(beds_, [&](Bed& bed) { wake(bed); });
+  std::ranges::for_each(sleepers_, [&](Sleeper& sleeper) { wake(sleeper); });
 }
 
 /// What was sent to the process goes into its box.
@@ -171,14 +167,14 @@ int WindowPool::Thread::wait_for_work(Cycle stop) {
   --pool_->polling_;
   if (!in_time) {
     ++pool_->sleeping_;
-    Bed& bed = pool_->beds_[static_cast<std::size_t>(number_)];
+    Sleeper& sleeper = pool_->sleepers_[static_cast<std::size_t>(number_)];
     for (;;) {
-      const std::uint32_t calls = bed.calls;
-      bed.taken = true;
+      const std::uint32_t calls = sleeper.calls;
+      sleeper.asleep = true;
       if (look(stop, found)) break;
-      bed.calls.wait(calls);
+      sleeper.calls.wait(calls);
     }
-    bed.taken = false;
+    sleeper.asleep = false;
     --pool_->sleeping_;
   }
   waited_ += std::chrono::steady_clock::now() - start;

@@ -30,8 +30,6 @@ class WindowPool {
 
   /// One of the threads, and what it uses while it runs processes.
   class Thread;
-  /// Of the thread of this number, from 0. It keeps a pool that others are still using.
-  static std::unique_ptr<Thread> join(std::shared_ptr<WindowPool> pool, int number, Adopt adopt);
 
  private:
   /// What one thread has sent to a process, for whoever runs that one next.
@@ -70,9 +68,9 @@ class WindowPool {
 
   struct Running;
 
-  /// Where a thread sleeps.
-  struct Bed {
-    std::atomic<bool> taken{false};
+  /// A thread, if it sleeps.
+  struct Sleeper {
+    std::atomic<bool> asleep{false};
     std::atomic<std::uint32_t> calls{0};
   };
 
@@ -81,7 +79,7 @@ class WindowPool {
   void tell_polling();
   void wake_for(LpId lp, Cycle stop);
   void wake_others(int thread, Cycle stop);
-  void wake(Bed& bed);
+  void wake(Sleeper& sleeper);
   void release(LpId lp, Cycle stop);
   void fail();
   static void deliver(Lane& lane);
@@ -92,7 +90,7 @@ class WindowPool {
   std::deque<Lane> lanes_;               ///< [lp]
   std::vector<State> states_;            ///< [lp]
   std::vector<std::atomic<bool>> busy_;  ///< [thread]
-  std::vector<Bed> beds_;                ///< [thread]
+  std::vector<Sleeper> sleepers_;        ///< [thread]
   std::atomic<bool> failed_{false};
   std::atomic<int> polling_{0}, sleeping_{0};  ///< threads
   std::atomic<std::uint32_t> changes_{0};      ///< of anything that those who poll may be waiting for
@@ -100,6 +98,7 @@ class WindowPool {
 
 class WindowPool::Thread {
  public:
+  /// `number`: from 0. It keeps a pool that others are still using.
   Thread(std::shared_ptr<WindowPool> pool, int number, Adopt adopt);
   ~Thread();
   Thread(const Thread&) = delete;

@@ -141,9 +141,7 @@ std::string misfit(const RunJob& job, const Workload& workload) {
         "shared here; `chips` = 0 fits any system",
         job.workload_file, laid_out, chips);
   if (!job.ctas.empty() && chips > 1)
-    return "--ctas: the CTAs that are left are dealt to the chips anew, so that data private to a chip in the whole "
-           "workload "
-           "may be shared here";
+    return "--ctas: the CTAs that are left are dealt to the chips anew: data private to a chip may be shared here";
   return "";
 }
 

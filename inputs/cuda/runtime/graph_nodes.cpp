@@ -273,12 +273,8 @@ int cudaGraphKernelNodeGetParams(GraphNode* node, KernelParameters* out) {
     Kernel& kernel = *r.code.find_kernel(q.kernel);
     for (const ptx::Param& p : r.code.function(kernel).params) work.arguments.push_back(q.parameters.data() + p.offset);
     // Programs look for nodes of theirs by the kernel's name in C++, though <<<>>> launches by handle.
-    *out = {kernel.host != nullptr ? kernel.host : q.kernel,
-            q.grid,
-            q.block,
-            static_cast<unsigned>(q.dynamic_shared),
-            work.arguments.data(),
-            nullptr};
+    const void* function = kernel.host != nullptr ? kernel.host : q.kernel;
+    *out = {function, q.grid, q.block, static_cast<unsigned>(q.dynamic_shared), work.arguments.data(), nullptr};
     return kSuccess;
   });
 }

@@ -66,6 +66,21 @@ TEST_CASE("every organisation, with and without L1s that serve each other, goes 
   }
 }
 
+TEST_CASE("a run whose addresses are the highest that a trace may have can be gone on from") {
+  const StressCase c = stress_case(3);
+  ScriptedWorkload w;
+  w.kernel(4);
+  for (std::uint64_t cta = 0; cta < 4; ++cta)
+    for (std::uint64_t line = 1; line <= 40; ++line) w.warp(cta).load((std::uint64_t{1} << 63) - 128 * line, 0).pause(50);
+  Resumable plain;
+  const RunResult wanted = run_on(c.system, w, 1, plain);
+  Resumable first{.every = wanted.cycles / 3};
+  run_on(c.system, w, 1, first);
+  REQUIRE(!first.states.empty());
+  Resumable again{.from = &first.states.front()};
+  check_same(run_on(c.system, w, 1, again), wanted);
+}
+
 TEST_CASE("a run that goes on ends at its limit of cycles, also if that is the checkpoint's own; an earlier one is over") {
   const StressCase c = stress_case(3);
   ScriptedWorkload w = stress_workload(c.system, c.shape, 3);
