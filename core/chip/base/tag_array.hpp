@@ -76,6 +76,10 @@ class TagArray {
     const auto* p = reinterpret_cast<const char*>(line_.data() + std::size_t{set} * ways_);
     for (std::uint32_t at = 0; at < ways_ * sizeof(Line); at += 64) prefetch_address(p + at);
   }
+  /// What putting a line into the set in place of another will touch besides.
+  void prefetch_victim(std::uint32_t set) const {
+    if (ways_ > kFewWays) prefetch_address(&line_[order_.victim(set)]);
+  }
 
   bool occupied(std::uint32_t i) const { return line_[i].tag != kNone; }
   LineAddr line(std::uint32_t i) const { return {line_[i].tag}; }

@@ -82,7 +82,9 @@ class L1Cache {
   void prefetch(std::uint32_t entry, LineAddr line) const {
     mshr_.prefetch(entry);
     mshr_.prefetch(line);
-    tags_.prefetch(sets_(line.value), line);
+    const std::uint32_t set = sets_(line.value);
+    tags_.prefetch(set, line);
+    tags_.prefetch_victim(set);
   }
   /// What a look-up of `line` will touch.
   void prefetch(LineAddr line) const {
