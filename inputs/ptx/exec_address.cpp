@@ -308,6 +308,20 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
   for_active(~w.active, [&](unsigned l) { out.host[l] = first; });
 }
 
+void resolve_part(Warp& w, const std::uint64_t* address, unsigned bytes, unsigned alignment, Addresses& out) {
+  std::fill(out.host, out.host + kLanes, address[std::countr_zero(w.active)]);
+  for_active(w.active, [&](unsigned l) {
+    out.host[l] = address[l];
+    if ((address[l] & (alignment - 1)) != 0) misaligned(l, address[l], bytes);
+  });
+  if (const std::uint32_t outside = check_global(w, AddressLayout(out.host, bytes)); outside != 0)
+    return redirect(w, out.host, outside, bytes, 0);
+  if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
+    for_active(w.active, [&](unsigned l) { check->access(w, l, address[l], bytes); });
+  trace_addresses(w, address, 0);
+  out.global = true;
+}
+
 void resolve_generic(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   std::uint64_t address[kLanes];
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, address);

@@ -89,10 +89,11 @@ void Decoder::function(std::uint32_t index) {
   code_->first_id = image_.instructions;
   image_.instructions += static_cast<std::uint32_t>(function().code.size());
   using Group = bool (*)(Decoder&);
-  constexpr Group kGroups[] = {
-      decode_memory,  decode_control, decode_call,          decode_move,  decode_compare,  decode_convert, decode_bits,
-      decode_integer, decode_float,   decode_half,          decode_warp,  decode_barrier,  decode_atomic,  decode_texture,
-      decode_surface, decode_matrix,  decode_matrix_memory, decode_video, decode_mbarrier, decode_cluster, decode_bulk};
+  constexpr Group kGroups[] = {decode_memory,  decode_control,       decode_call,    decode_move,     decode_compare,
+                               decode_convert, decode_bits,          decode_integer, decode_float,    decode_half,
+                               decode_warp,    decode_barrier,       decode_atomic,  decode_texture,  decode_surface,
+                               decode_matrix,  decode_matrix_memory, decode_video,   decode_mbarrier, decode_cluster,
+                               decode_bulk,    decode_copy};
   code_->code.resize(function().code.size());
   for (std::size_t n = 0; n < function().code.size(); ++n) {
     in = &function().code[n];

@@ -73,6 +73,7 @@ bool decode_video(Decoder& d);
 bool decode_mbarrier(Decoder& d);
 bool decode_cluster(Decoder& d);
 bool decode_bulk(Decoder& d);
+bool decode_copy(Decoder& d);
 
 /// Calls f.operator()<T>() with the C++ type of an integer type; false for other types.
 template <class F> bool with_integer(Type type, F f) {

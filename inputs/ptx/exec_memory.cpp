@@ -1,6 +1,6 @@
 #include "inputs/ptx/exec_memory.hpp"
 
-/// ld, st, cp.async and instructions that only order or hint.
+/// ld, st and instructions that only order or hint.
 namespace atl::ptx::exec {
 namespace {
 
@@ -229,45 +229,6 @@ void pause(Warp& w, const Inst&) {
   if (w.launch->short_turns) w.budget = 0;
 }
 
-/// cp.async: the copy is made at once; bytes beyond src[3] become zero.
-void copy_to_shared(Warp& w, const Inst& i) {
-  std::uint64_t to[kLanes], from[kLanes];
-  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, to);
-  offsets(w, i.src[1], static_cast<std::int32_t>(i.target), false, from);
-  Addresses shared, global;
-  for (std::uint64_t& a : to) a |= kSharedWindow;
-  w.spin.forget();
-  resolve_given(w, to, i.bytes, shared);
-  const auto* limit = w.at<std::uint32_t>(i.src[2]);
-  resolve_given(w, from, i.bytes, global);
-  if (shows(w, i)) show(w, i, global, i.bytes, nullptr);
-  for_active(w.active, [&](unsigned l) {
-    const unsigned n = std::min<unsigned>(limit[l], i.bytes);
-    auto* d = reinterpret_cast<std::byte*>(shared.host[l]);
-    std::memcpy(d, reinterpret_cast<const void*>(global.host[l]), n);
-    std::memset(d + n, 0, i.bytes - n);
-  });
-}
-
-bool decode_copy(Decoder& d) {
-  const Instruction& in = *d.in;
-  Inst& out = *d.out;
-  if (in.mode != Mode::copy) {
-    out.run = &nothing;
-    return in.mode == Mode::commit_group || in.mode == Mode::wait_group || in.mode == Mode::wait_all;
-  }
-  if (!in.src[2].is(Operand::imm)) return false;
-  take_address(d, in.src[1], 1);
-  out.target = static_cast<std::uint32_t>(out.value), out.option = 0;
-  take_address(d, in.src[0], 0);
-  out.bytes = static_cast<std::uint8_t>(in.src[2].value);
-  out.src[2] = in.src[3].is(Operand::none) ? d.constant(out.bytes, 4) : d.source(in.src[3], Type::u32);
-  out.count = 1, out.traced = 2;
-  out.watch = watch_of(in, true);
-  out.run = &copy_to_shared;
-  return true;
-}
-
 }  // namespace
 
 bool decode_memory(Decoder& d) {
@@ -277,8 +238,6 @@ bool decode_memory(Decoder& d) {
       return decode_access(d, true);
     case Op::st:
       return !d.in->has(kAsync) && decode_access(d, false);
-    case Op::cp:
-      return decode_copy(d);
     case Op::membar:
     case Op::fence:
       d.out->run = &fence;

@@ -35,6 +35,9 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out);
 void resolve_generic(Warp& w, const Inst& i, unsigned bytes, Addresses& out);
 /// Checked, and heard of by the recorder; what is given are generic addresses.
 void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out);
+/// The same in global memory of lanes that need not be those that execute: the others' addresses are not looked at, and
+/// `bytes` may be any number. Lanes that are not active have the host address of one that is.
+void resolve_part(Warp& w, const std::uint64_t* address, unsigned bytes, unsigned alignment, Addresses& out);
 
 template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   if constexpr (kSpace == Space::shared)

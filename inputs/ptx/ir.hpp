@@ -48,8 +48,9 @@ static_assert(sizeof(Operand) == 16);
 ///   lop3               dst[0], dst[1], src[0..2], src[3] look-up table, src[4] predicate
 ///   tex, tld4, suld    dst[0] vector, src[0] handle, src[1] coordinates (vector), src[2..] lod or gradients
 ///   sust               src[0] handle, src[1] coordinates, src[2] value(s)
-///   cp.async           src[0] shared address, src[1] global address, src[2] bytes, src[3] bytes read (or none)
-///   bulk               src[0] destination, src[1] source, src[2] bytes, src[3] mbarrier, src[4] mask of a multicast;
+///   cp.async           src[0] shared address, src[1] global address, src[2] bytes, src[3] bytes read, or a predicate: none
+///   are; or none bulk               src[0] destination, src[1] source, src[2] bytes, src[3] mbarrier, src[4] mask of a
+///   multicast;
 ///                      prefetch: src[0] address, src[1] bytes; of a tensor, for the address in global memory a map and
 ///                      coordinates (vector), and no bytes
 ///   st.async, red.async  src[0] address, src[1] value(s), src[2] mbarrier
@@ -174,6 +175,7 @@ struct Module {
   std::string name;                 ///< as in messages
   unsigned version = 0;             ///< 90 for .version 9.0
   unsigned target = 0;              ///< 75 for sm_75
+  char target_suffix = 0;           ///< a or f of sm_90a, sm_100f
   std::vector<Function> functions;  ///< entries and device functions, in the order of the text
   std::vector<Variable> variables;
   std::uint32_t find_function(const std::string& function) const;  ///< index or kNone

@@ -73,6 +73,7 @@ class ModuleParser {
       word.remove_prefix(3);
       for (; !word.empty() && word.front() >= '0' && word.front() <= '9'; word.remove_prefix(1))
         m_.target = m_.target * 10 + static_cast<unsigned>(word.front() - '0');
+      if (!word.empty()) m_.target_suffix = word.front();
     } while (in_.accept(","));
   }
 

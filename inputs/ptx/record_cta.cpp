@@ -36,6 +36,14 @@ void append(WarpTimeline& warp, atl::Op& op, const Access* found, unsigned count
     warp.accesses.insert(warp.accesses.end(), found, found + count);
 }
 
+/// Of a copy, the global addresses of those lanes that read something, at the begin of `found`.
+unsigned sources_of(const WarpEvent& event, const std::uint64_t* address, std::array<std::uint64_t, exec::kLanes>& found) {
+  const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
+  const auto end =
+      std::copy_if(address + lanes, address + 2 * lanes, found.begin(), [](std::uint64_t a) { return a != kReadsNothing; });
+  return static_cast<unsigned>(end - found.begin());
+}
+
 /// Appends the ops of a step. Returns where the first of the step's lies now; `next`: the first that is new.
 std::size_t append_ops(WarpTimeline& warp, const OpMemo::Step& step, std::size_t& next) {
   next = warp.ops.empty() ? 0 : 1;
@@ -105,7 +113,8 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   for (const OpMemo::Item& item : step.items) {
     const WarpEvent& event = events[item.event];
     const OpMemo::Place place = in_shared(*at) ? OpMemo::Place::shared : OpMemo::Place::global;
-    if (item.place != OpMemo::Place::copy && (place != item.place || in_local(*at))) return false;
+    if (item.place == OpMemo::Place::copy ? sources_of(event, at, sources_) == 0 : place != item.place || in_local(*at))
+      return false;
     at += event.addresses(table_->infos[event.id].pieces);
   }
   check_all_taken(addresses, at);
@@ -124,12 +133,10 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
       op.issue = passes_of(info, event, address);
     } else {
       op.flags = info.flags;
-      if (item.place == OpMemo::Place::copy) {
-        const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
-        coalesced(warp, op, address + lanes, lanes, info.width);
-      } else {
+      if (item.place == OpMemo::Place::copy)
+        coalesced(warp, op, sources_.data(), sources_of(event, address, sources_), info.width);
+      else
         coalesced(warp, op, info, event, address);
-      }
     }
     address += event.addresses(info.pieces);
   }
@@ -186,6 +193,12 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
   for (const WarpEvent& event : events) {
     const RecordInfo& info = table_->infos[event.id];
     const bool executed = event.mask != 0;
+    if (executed && info.kind == RecordInfo::copy && sources_of(event, address, sources_) == 0) {
+      fits_memo_ = false;  // others that execute the same do read something
+      timeline.compute(need_of(timeline, info), info.issue, info.latency, {});
+      address += event.addresses(info.pieces);
+      continue;
+    }
     if (executed && info.accesses()) {
       items_.push_back({0, static_cast<std::uint32_t>(&event - events.data()), OpMemo::Place::global, false, info.width});
       memory(timeline, info, event, address);
@@ -215,7 +228,7 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     items_.back().place = OpMemo::Place::copy;
     atl::Op& op = warp.copy(need_of(warp, info));
     op.flags = info.flags;
-    coalesced(warp, op, address + lanes, lanes, info.width);
+    coalesced(warp, op, sources_.data(), sources_of(event, address, sources_), info.width);
     return;
   }
   if (info.kind >= RecordInfo::bulk_load && info.kind <= RecordInfo::bulk_prefetch) {

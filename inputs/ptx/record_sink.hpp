@@ -34,6 +34,9 @@ struct WarpEvent {
 };
 static_assert(sizeof(WarpEvent) == 8);
 
+/// Instead of the global address of a lane whose asynchronous copy writes zeros only.
+inline constexpr std::uint64_t kReadsNothing = ~std::uint64_t{0};
+
 /// Hears what warps execute, in batches: a virtual call per some thousand instructions. Between begin_kernel() and
 /// end_kernel() calls for different CTAs come from several threads at the same time.
 class RecordSink {
