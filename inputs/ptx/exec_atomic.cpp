@@ -17,6 +17,13 @@ struct AddOf {
       return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(b));
   }
 };
+/// Of f32 in global memory: subnormal operands and results become zero of the same sign, whatever -ftz says. In shared
+/// memory, and in other types, they are kept (PTX ISA, atom and red).
+struct FlushedAddOf {
+  static float of(float old, float b, float) { return lane::flush(lane::flush(old) + lane::flush(b)); }
+};
+template <class T, class F> constexpr bool kFlushes = std::is_same_v<T, float>&& std::is_same_v<F, AddOf>;
+
 struct MinOf {
   template <class T> static T of(T old, T b, T) { return b < old ? b : old; }
 };
@@ -59,7 +66,16 @@ template <class N, unsigned kOp> struct HalfOf {
   }
 };
 
+/// Lanes whose address is in global memory.
+template <Space kSpace> std::uint32_t global_lanes(Warp& w, const Inst& i) {
+  if (kSpace != Space::generic) return kSpace == Space::shared ? 0 : kFullMask;
+  std::uint64_t address[kLanes];
+  offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, address);
+  return lanes_where([&](unsigned l) { return (address[l] & kWindowMask) == 0; });
+}
+
 template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
+  const std::uint32_t flushes = kFlushes<T, F> ? global_lanes<kSpace>(w, i) : 0;
   Addresses at;
   resolve<kSpace>(w, i, sizeof(T), at);
   w.suspicious = true;
@@ -67,18 +83,23 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
   const T *b = w.at<T>(i.src[1]), *c = w.at<T>(i.src[2]);
   T* d = w.at<T>(i.dst[0]);
   bool changes = false;
+  const auto next_of = [&](unsigned l, T old) {
+    if constexpr (kFlushes<T, F>)
+      if ((flushes >> l & 1) != 0) return FlushedAddOf::of(old, b[l], c[l]);
+    return F::of(old, b[l], c[l]);
+  };
   for_active(w.active, [&](unsigned l) {
     if (kSpace != Space::shared && w.launch->concurrent) {
       const std::atomic_ref<T> cell(*reinterpret_cast<T*>(at.host[l]));
       T old = cell.load(std::memory_order_relaxed);
-      while (!cell.compare_exchange_weak(old, F::of(old, b[l], c[l]), std::memory_order_relaxed)) continue;
+      while (!cell.compare_exchange_weak(old, next_of(l, old), std::memory_order_relaxed)) continue;
       changes = true;
       d[l] = old;
       return;
     }
     T old;
     std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
-    const T next = F::of(old, b[l], c[l]);
+    const T next = next_of(l, old);
     std::memcpy(reinterpret_cast<void*>(at.host[l]), &next, sizeof next);
     changes |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
     d[l] = old;
@@ -107,13 +128,16 @@ struct InSpace {
   static constexpr Handler kNone = nullptr;
 };
 
-/// The operation itself.
+/// The operation itself, of reductions: those of floats are in global memory only.
 struct InMemory {
   template <class T, class F> Combine of() const {
     return [](std::byte* to, const std::byte* from) {
       T a, b;
       std::memcpy(&a, to, sizeof a), std::memcpy(&b, from, sizeof b);
-      a = F::of(a, b, b);
+      if constexpr (kFlushes<T, F>)
+        a = FlushedAddOf::of(a, b, b);
+      else
+        a = F::of(a, b, b);
       std::memcpy(to, &a, sizeof a);
     };
   }

@@ -107,6 +107,17 @@ TEST_CASE("bulk reductions combine element by element") {
   for (unsigned n = 0; n < 64; ++n) CHECK(out[64 + n] == 100);  // 10 to 41 are less
 }
 
+TEST_CASE("bulk sums of f32 flush subnormals, as those of single elements in global memory do") {
+  std::vector<std::uint32_t> in(64, 0x00400000), out(128);
+  in[1] = 0x80C00000, out[1] = 0x00800000, out[2] = 0x3F800000;
+  run_tiles(
+      kExpectTile + kTileIn + kWaitHere + " cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%out],[tile],256;",
+      in, out);
+  CHECK(out[0] == 0);
+  CHECK(out[1] == 0x80C00000);  // added twice: -0 after the first time
+  CHECK(out[2] == 0x3F800000);
+}
+
 TEST_CASE("what is not aligned, out of bounds or no form is told") {
   std::vector<std::uint32_t> in(64), out(128);
   const auto fails = [&](const std::string& body, const char* why) {

@@ -77,6 +77,46 @@ TEST_CASE("threads that reach the same barrier on different ways pass it togethe
   for (unsigned t = 0; t < 32; ++t) CHECK(out[t] == (t < 16 ? 1 : 2));
 }
 
+TEST_CASE("sums of f32 flush subnormals in global memory and keep them in shared memory, whatever the address") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 out, .param .u32 a, .param .u32 b) {
+.shared .align 4 .b32 s[4]; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>; .reg .pred %p;
+ld.param.u64 %rd1,[out]; ld.param.f32 %f1,[a]; ld.param.f32 %f2,[b]; mov.u32 %r1,%tid.x;
+setp.ne.u32 %p,%r1,0;
+mov.u64 %rd2,s; cvta.shared.u64 %rd3,%rd2; add.s64 %rd5,%rd1,16; selp.b64 %rd4,%rd3,%rd5,%p;  // lane 1: to s, lane 0: global
+@!%p st.global.f32 [%rd1],%f1; @!%p st.global.f32 [%rd1+4],%f1;
+st.f32 [%rd4],%f1; @%p st.shared.f32 [s+4],%f1;
+@!%p atom.global.add.f32 %f3,[%rd1],%f2;
+@!%p red.global.add.f32 [%rd1+4],%f2;
+atom.add.f32 %f3,[%rd4],%f2;
+@%p atom.shared.add.f32 %f3,[s+4],%f2;
+bar.sync 0;
+@%p ld.shared.f32 %f4,[s]; @%p st.global.f32 [%rd1+8],%f4;
+@%p ld.shared.f32 %f5,[s+4]; @%p st.global.f32 [%rd1+12],%f5;
+ret; })");
+  const auto sums = [&](std::uint32_t a, std::uint32_t b) {
+    std::vector<std::uint32_t> out(5);
+    h.run("k", 1, 2, h.buffer(out), a, b);
+    h.device.memory.remove(reinterpret_cast<std::uint64_t>(out.data()));
+    return out;
+  };
+  using U = std::vector<std::uint32_t>;
+  CHECK(sums(0, 0x00400000) == U{0, 0, 0x00400000, 0x00400000, 0});                                      // an operand
+  CHECK(sums(0x00800000, 0x80C00000) == U{0x80000000, 0x80000000, 0x80400000, 0x80400000, 0x80000000});  // a sum
+  CHECK(sums(0x80000001, 0x80000000) == U{0x80000000, 0x80000000, 0x80000001, 0x80000001, 0x80000000});  // what was there
+  CHECK(sums(0x3F800000, 0x3F800000) == U(5, 0x40000000));
+}
+
+TEST_CASE("sums of f64 and of halves keep subnormals in global memory") {
+  Harness h(kHeader + R"(.visible .entry k(.param .u64 out) {
+.reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f64 %fd<3>; .reg .b16 %h<3>;
+ld.param.u64 %rd1,[out]; mov.u64 %rd2,5; mov.b64 %fd1,%rd2; red.global.add.f64 [%rd1],%fd1;
+mov.u32 %r1,0x00010003; red.global.add.noftz.f16x2 [%rd1+8],%r1; red.global.add.noftz.bf16x2 [%rd1+12],%r1;
+ret; })");
+  std::vector<std::uint64_t> out(2);
+  h.run("k", 1, 1, h.buffer(out));
+  CHECK(out == std::vector<std::uint64_t>{5, 0x0001000300010003});
+}
+
 TEST_CASE("atomics under contention lose no update and return each old value once") {
   const std::string text = kHeader + R"(
 .visible .entry k(.param .u64 pc, .param .u64 po)
