@@ -180,10 +180,15 @@ template <class T> void selp(Warp& w, const Inst& i) {
   const std::uint32_t p = i.option ? ~predicate(w, i.src[2]) : predicate(w, i.src[2]);
   each_lane<T>(w, i.dst[0], [=](unsigned l) { return (p >> l & 1) != 0 ? a[l] : b[l]; });
 }
-template <class T, class C> void slct(Warp& w, const Inst& i) {
+template <class T, class C, bool kFlush = false> void slct(Warp& w, const Inst& i) {
   const T *a = w.at<T>(i.src[0]), *b = w.at<T>(i.src[1]);
   const C* c = w.at<C>(i.src[2]);
-  each_lane<T>(w, i.dst[0], [=](unsigned l) { return c[l] >= 0 ? a[l] : b[l]; });
+  each_lane<T>(w, i.dst[0], [=](unsigned l) { return lane::operand<C, kFlush>(c[l]) >= 0 ? a[l] : b[l]; });
+}
+
+template <class T> Handler selection(const Instruction& in) {
+  if (in.source_type != Type::f32) return &slct<T, std::int32_t>;
+  return in.has(kFtz) ? &slct<T, float, true> : &slct<T, float>;
 }
 
 /// The boolean operand, and what depends on it.
@@ -250,17 +255,16 @@ bool decode_compare(Decoder& d) {
       out.option = in.src[2].negated;
       d.give(0, in.type);
       return true;
-    case Op::slct: {
-      const bool real = in.source_type == Type::f32;
+    case Op::slct:
       switch (size_of(in.type)) {
         case 2:
-          out.run = real ? &slct<std::uint16_t, float> : &slct<std::uint16_t, std::int32_t>;
+          out.run = selection<std::uint16_t>(in);
           break;
         case 4:
-          out.run = real ? &slct<std::uint32_t, float> : &slct<std::uint32_t, std::int32_t>;
+          out.run = selection<std::uint32_t>(in);
           break;
         case 8:
-          out.run = real ? &slct<std::uint64_t, float> : &slct<std::uint64_t, std::int32_t>;
+          out.run = selection<std::uint64_t>(in);
           break;
         default:
           return false;
@@ -268,7 +272,6 @@ bool decode_compare(Decoder& d) {
       d.take(0, in.type), d.take(1, in.type), d.take(2, in.source_type);
       d.give(0, in.type);
       return true;
-    }
     default:
       return false;
   }

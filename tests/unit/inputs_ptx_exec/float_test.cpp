@@ -62,6 +62,14 @@ TEST_CASE(".ftz flushes subnormal operands and results to zero of the same sign"
         U32{1});
 }
 
+TEST_CASE("slct.ftz flushes what it compares, so that a negative subnormal counts as zero") {
+  const std::vector<std::uint32_t> c{0x807FFFFF, 0x80000001, 0x80000000, 0x80800000, 0x7FC00000, 1};
+  const std::string body = ".f32.f32 %d,0f40000000,0f40400000,%a;";
+  const auto of = [&](const std::string& ftz) { return evaluate<float>("f32", "f32", "slct" + ftz + body, c); };
+  CHECK(of(".ftz") == std::vector<float>{2, 2, 2, 3, 3, 2});
+  CHECK(of("") == std::vector<float>{3, 3, 2, 3, 3, 2});
+}
+
 TEST_CASE("arithmetic gives the canonical NaN, min and max prefer numbers") {
   CHECK(bits(f32("add.f32 %d,%a,%b;", {kInf, kNaN}, {-kInf, 1})) == U32{0x7FFFFFFF, 0x7FFFFFFF});
   CHECK(f32("min.f32 %d,%a,%b;", {kNaN, 1, 3}, {2, kNaN, 2}) == F32{2, 1, 2});
