@@ -28,6 +28,8 @@ struct DeviceModel {
   /// Of one block, static and dynamic: without cudaFuncSetAttribute, and at most.
   int shared_per_block() const;
   int shared_per_block_optin() const;
+  /// Bytes of which a block's shared memory is a multiple (PTX ISA, %total_smem_size).
+  std::uint32_t shared_unit() const { return arch < 80 ? 256 : 128; }
 };
 
 /// "sm_80,sms=108,mem=40g": a compute capability from 7.0 to 9.0, which sets the limits of an SM, and what differs from it:

@@ -144,7 +144,8 @@ std::vector<WarpMisuse> AccessCheck::misuses() const {
 
 std::string text_of(const WarpMisuse& m) {
   const char* what =
-      m.kind == WarpMisuse::missed
+      m.kind == WarpMisuse::outside ? "lanes ({:#x}) are not in their own member mask, which PTX leaves undefined"
+      : m.kind == WarpMisuse::missed
           ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
           : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "
             "their own, or 0 from lanes that have exited";

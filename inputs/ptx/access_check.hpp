@@ -38,6 +38,7 @@ struct WarpMisuse {
   enum Kind : std::uint8_t {
     missed,     ///< lanes that the mask names were not there, and did not come
     strangers,  ///< shfl from a lane outside of the mask, or that has exited
+    outside,    ///< lanes execute it that are not in their own mask
   };
   std::string kernel, module, spelling;
   Kind kind = missed;
@@ -77,6 +78,8 @@ class AccessCheck {
   void access(exec::Warp& warp, unsigned lane, std::uint64_t address, std::uint32_t bytes);
   /// The instruction was executed although these lanes, which its mask names, were not there.
   void missed(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::missed, lanes); }
+  /// These lanes executed the instruction with a mask that they are not in.
+  void not_members(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::outside, lanes); }
   /// These lanes asked others for values that are not members.
   void asked_strangers(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::strangers, lanes); }
 

@@ -28,6 +28,8 @@ struct LaunchSpec {
   std::array<std::uint32_t, 3> block{32, 1, 1};
   std::array<std::uint32_t, 3> cluster{};  ///< CTAs that share their shared memory; 0: as the kernel says, or one by one
   std::uint32_t dynamic_shared = 0;
+  std::uint32_t sms = 1;                      ///< of the GPU, among which blocks are dealt out by their number, for %smid
+  std::uint32_t shared_unit = 128;            ///< bytes: %total_smem_size is a multiple
   unsigned device = 0;                        ///< of several GPUs: where it runs
   std::uint64_t visible = ~std::uint64_t{0};  ///< bit i: memory of GPU i may be used
   std::vector<std::byte> params;              ///< Function::param_block bytes

@@ -76,8 +76,10 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
       return w.number;
     case Special::nwarpid:
       return warps;
+    case Special::smid:
+      return cta.number % spec.sms;
     case Special::nsmid:
-      return 1;
+      return spec.sms;
     case Special::warp_size:
       return kLanes;
     case Special::lanemask_eq:
@@ -93,7 +95,7 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
     case Special::dynamic_smem_size:
       return spec.dynamic_shared;
     case Special::total_smem_size:
-      return shared_bytes(spec);
+      return (shared_bytes(spec) + spec.shared_unit - 1) / spec.shared_unit * spec.shared_unit;
     case Special::reserved_smem:
     case Special::reserved_smem_1:
       return reserved_shared_offset(spec);
@@ -103,7 +105,7 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
       return slot.number == 1 ? workspace >> 32 : slot.number == 2 ? workspace & 0xFFFFFFFFu : 0;
     }
     default:
-      return 0;  // smid, gridid
+      return 0;  // gridid
   }
 }
 
@@ -153,16 +155,16 @@ void fill_specials(Warp& w) {
 }
 
 [[noreturn]] void raise(const Warp& w, const Fault& fault) {
+  if (fault.kind == ExecutionError::Kind::assertion) throw ExecutionError(fault.kind, fault.what);  // it says where
   const LaunchSpec& spec = *w.launch->spec;
-  const std::uint32_t thread = w.number * kLanes + fault.lane;
+  const std::array<std::uint32_t, 3> thread = thread_of(w, fault.lane);
   const Code& code = *w.frames.back().code;
   const std::uint32_t line = w.pc > 0 && w.pc <= code.code.size() ? code.function->code[w.pc - 1].line : 0;
   const std::string inside = w.frames.size() > 1 ? " in " + source_name(code.function->name) : "";
-  throw ExecutionError(
-      fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}:{}: {}",
-                              source_name(w.launch->image->module->functions[w.launch->image->kernel].name), w.cta->id[0],
-                              w.cta->id[1], w.cta->id[2], thread % spec.block[0], thread / spec.block[0] % spec.block[1],
-                              thread / spec.block[0] / spec.block[1], inside, spec.module->name, line, fault.what));
+  throw ExecutionError(fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}:{}: {}",
+                                               source_name(w.launch->image->module->functions[w.launch->image->kernel].name),
+                                               w.cta->id[0], w.cta->id[1], w.cta->id[2], thread[0], thread[1], thread[2],
+                                               inside, spec.module->name, line, fault.what));
 }
 
 void turn(Warp& w, std::int64_t instructions) {
@@ -205,13 +207,26 @@ struct Round {
   bool any = false, all_done = true, changed = false, suspicious = false;
 };
 
+/// The turn of a warp in which threads of others, and perhaps its own, fail an assertion: each says so before the block
+/// ends.
+void turn(Warp& w, std::int64_t budget, std::string& failed) {
+  try {
+    turn(w, budget);
+  } catch (const ExecutionError& e) {
+    const bool assertion = e.kind() == ExecutionError::Kind::assertion;
+    if (!assertion && failed.empty()) throw;
+    if (assertion) failed += (failed.empty() ? "" : "\n") + std::string(e.what());
+  }
+}
+
 /// One turn of each warp that is ready.
 Round run_round(Cta& cta, std::int64_t budget) {
   Round r;
+  std::string failed;
   for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
     Warp& w = *cta.warps[n];
     if (w.state == WarpState::ready) {
-      turn(w, budget);
+      turn(w, budget, failed);
       r.any = true;
       r.changed |= w.changed || w.state != WarpState::ready;
       r.suspicious |= w.suspicious;
@@ -220,6 +235,7 @@ Round run_round(Cta& cta, std::int64_t budget) {
     }
     r.all_done &= w.state == WarpState::done;
   }
+  if (!failed.empty()) throw ExecutionError(ExecutionError::Kind::assertion, failed);
   return r;
 }
 
@@ -231,6 +247,12 @@ Round run_round(Cta& cta, std::int64_t budget) {
 }
 
 }  // namespace
+
+std::array<std::uint32_t, 3> thread_of(const Warp& w, unsigned lane) {
+  const std::uint32_t thread = w.number * kLanes + lane;
+  const std::array<std::uint32_t, 3>& block = w.launch->spec->block;
+  return {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
+}
 
 std::uint32_t reserved_shared_offset(const LaunchSpec& spec) { return (shared_bytes(spec) + 15) / 16 * 16; }
 

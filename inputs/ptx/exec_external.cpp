@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "inputs/ptx/exec_warp.hpp"
 
@@ -110,12 +111,18 @@ void print(Warp& w, const CallSite& site, unsigned lane) {
   give(w, site, lane, static_cast<std::uint32_t>(conversions));
 }
 
-[[noreturn]] void assertion_failed(Warp& w, const CallSite& site, unsigned lane) {
-  const std::string message = read_string(w, lane, argument(w, site, 0, lane)),
-                    file = read_string(w, lane, argument(w, site, 1, lane));
-  const std::string function = read_string(w, lane, argument(w, site, 3, lane));
-  throw Fault{ExecutionError::Kind::assertion, lane,
-              fmt::format("{}:{}: {}: assertion `{}' failed", file, argument(w, site, 2, lane), function, message)};
+/// As CUDA says it of a thread.
+std::string failed_assertion(Warp& w, const CallSite& site, unsigned lane) {
+  const auto text = [&](std::size_t n) { return read_string(w, lane, argument(w, site, n, lane)); };
+  const std::array<std::uint32_t, 3> thread = thread_of(w, lane);
+  return fmt::format("{}:{}: {}: block: [{}], thread: [{}] Assertion `{}` failed.", text(1), argument(w, site, 2, lane),
+                     text(3), fmt::join(w.cta->id, w.cta->id + 3, ","), fmt::join(thread, ","), text(0));
+}
+
+[[noreturn]] void assertion_failed(Warp& w, const CallSite& site) {
+  std::string all;
+  for_active(w.active, [&](unsigned lane) { all += (all.empty() ? "" : "\n") + failed_assertion(w, site, lane); });
+  throw Fault{ExecutionError::Kind::assertion, static_cast<unsigned>(std::countr_zero(w.active)), all};
 }
 
 }  // namespace
@@ -123,8 +130,7 @@ void print(Warp& w, const CallSite& site, unsigned lane) {
 void call_external(Warp& w, const Function& function, const CallSite& site) {
   Device& device = *w.launch->device;
   const std::uint32_t active = w.active;
-  const auto first = static_cast<unsigned>(std::countr_zero(active));
-  if (function.name == "__assertfail") assertion_failed(w, site, first);
+  if (function.name == "__assertfail") assertion_failed(w, site);
   for_active(active, [&](unsigned lane) {
     if (function.name == "vprintf") {
       print(w, site, lane);

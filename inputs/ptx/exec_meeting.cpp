@@ -191,9 +191,12 @@ void meet(Warp& w, const Inst& i, Exchange exchange) {
       waiting[waits++] = {named, here};
       continue;
     }
-    if (missing != 0) {
-      ++w.missed;
-      if (w.launch->spec->check != nullptr) w.launch->spec->check->missed(w, missing);
+    w.missed += missing != 0;
+    if (AccessCheck* const check = w.launch->spec->check; check != nullptr) {
+      if ((here & ~named) != 0)
+        check->not_members(w, here & ~named);  // then others miss them as well, which follows from it
+      else if (missing != 0)
+        check->missed(w, missing);
     }
     exchange(m);
     let_go(w, i, m);

@@ -186,6 +186,8 @@ inline std::uint32_t predicate(Warp& w, Ref ref) { return *w.at<std::uint32_t>(r
 
 // ---- control (exec_control.cpp) ----
 
+/// The place in its block of a lane's thread.
+std::array<std::uint32_t, 3> thread_of(const Warp& w, unsigned lane);
 /// Puts a warp at the kernel's first instruction.
 void start_warp(Warp& w, std::uint32_t lanes);
 /// Executes until the turn's budget is spent, the warp waits at a barrier, or it has ended.

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "harness.hpp"
+#include "inputs/ptx/access_check.hpp"
 
 using namespace atl::ptx;
 using U32 = std::vector<std::uint32_t>;
@@ -213,6 +214,25 @@ TEST_CASE("a mask that names lanes which never come does not hang: those that ar
   const LaunchStats stats = h.run("k", 1, 32, h.buffer(out));
   for (unsigned l = 0; l < 32; ++l) CHECK(out[l] == (l < 8 ? 0xFFu : 0u));
   CHECK(stats.missed_meetings == 1);
+}
+
+TEST_CASE("a lane that is not in its own mask is named as that") {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 po)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[po]; mov.u32 %r1,%lanemask_lt; vote.sync.ballot.b32 %r2,1,%r1; mov.u32 %r3,%tid.x;
+  mul.wide.u32 %rd2,%r3,4; add.s64 %rd3,%rd1,%rd2; st.global.u32 [%rd3],%r2; ret;
+})");
+  U32 out(32);
+  LaunchSpec spec = h.spec("k", 1, 32);
+  h.set(spec, h.buffer(out));
+  AccessCheck check;
+  spec.check = &check;
+  execute(spec, h.device);
+  REQUIRE(check.misuses().size() == 1);
+  CHECK(check.misuses()[0].kind == WarpMisuse::outside);
+  CHECK(text_of(check.misuses()[0]).find("lanes (0x1) are not in their own member mask") != std::string::npos);
 }
 
 TEST_CASE("a loop that each lane leaves at its own time keeps the groups of its mask apart") {

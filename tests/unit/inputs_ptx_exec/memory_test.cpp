@@ -194,8 +194,31 @@ TEST_CASE("kernels print what printf would, and assertions name file, line and f
   Harness h(text);
   std::string printed;
   h.device.print = [&](std::string_view t) { printed += t; };
-  CHECK(has(message([&] { h.run("k", 1, 2); }), "ok!:77: ok!: assertion `ok!' failed"));
+  CHECK(has(message([&] { h.run("k", 1, 2); }), "ok!:77: ok!: block: [0,0,0], thread: [1,0,0] Assertion `ok!` failed."));
   CHECK(printed == "0   1.5 ok!%\n1   1.5 ok!%\n");
+}
+
+TEST_CASE("each thread of a block that fails an assertion says so") {
+  Harness h(kHeader + R"(
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 word[2] = {120,0};
+.visible .entry k()
+{
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  mov.u32 %r1,%tid.y; setp.eq.u32 %p,%r1,2; @%p ret;
+  mov.u64 %rd1,word; cvta.global.u64 %rd2,%rd1;
+  { .param .b64 a0; st.param.b64 [a0],%rd2; .param .b64 a1; st.param.b64 [a1],%rd2; .param .b32 a2; st.param.b32 [a2],7;
+    .param .b64 a3; st.param.b64 [a3],%rd2; .param .b64 a4; st.param.b64 [a4],1; call.uni __assertfail, (a0,a1,a2,a3,a4); }
+  ret;
+})");
+  LaunchSpec spec = h.spec("k", 2, 8);
+  spec.block = {8, 5, 1};
+  h.set(spec);
+  std::string expected;
+  for (const std::string y : {"0", "1", "3", "4"})
+    for (unsigned x = 0; x < 8; ++x)
+      expected += "x:7: x: block: [0,0,0], thread: [" + std::to_string(x) + "," + y + ",0] Assertion `x` failed.\n";
+  CHECK(message([&] { execute(spec, h.device); }) + "\n" == expected);
 }
 
 TEST_CASE("textures are read by texel or by place, with clamped and filtered coordinates") {
