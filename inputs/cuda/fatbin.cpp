@@ -67,7 +67,8 @@ std::vector<FatbinEntry> list_entries(Bytes container, const std::string& where)
     e.kind = kind_of(read<std::uint16_t>(rest, 0));
     e.arch = read<std::uint32_t>(rest, 0x1c);
     e.flags = read<std::uint64_t>(rest, 0x28);
-    e.specific = (e.flags & (kFlagSuffixA | kFlagSuffixF)) != 0;
+    if (e.flags & kFlagSuffixF) e.only = FatbinEntry::Only::family;
+    if (e.flags & kFlagSuffixA) e.only = FatbinEntry::Only::arch;
     e.options = options_of(rest, header);
     if (e.flags & kFlagZstd) e.packing = FatbinEntry::Packing::zstd;
     if (e.flags & kFlagLz4) e.packing = FatbinEntry::Packing::lz4;
@@ -113,14 +114,15 @@ std::string ptx_text(const FatbinEntry& entry, const std::string& where) {
   return text;
 }
 
+bool fits(unsigned target, FatbinEntry::Only only, unsigned arch) {
+  if (only == FatbinEntry::Only::arch) return target == arch;
+  return target <= arch && (only == FatbinEntry::Only::none || target / 10 == arch / 10);
+}
+
 const FatbinEntry* choose_ptx(const std::vector<FatbinEntry>& entries, unsigned arch) {
   const FatbinEntry* best = nullptr;
-  for (const FatbinEntry& e : entries) {
-    if (e.kind != FatbinEntry::Kind::ptx) continue;
-    const auto fits = [&](const FatbinEntry& x) { return x.arch <= arch; };
-    if (!best || (fits(e) && (!fits(*best) || e.arch > best->arch)) || (!fits(e) && !fits(*best) && e.arch < best->arch))
-      best = &e;
-  }
+  for (const FatbinEntry& e : entries)
+    if (e.kind == FatbinEntry::Kind::ptx && fits(e.arch, e.only, arch) && (!best || e.arch > best->arch)) best = &e;
   return best;
 }
 

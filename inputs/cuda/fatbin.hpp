@@ -11,10 +11,11 @@ namespace atl::cuda {
 struct FatbinEntry {
   enum class Kind { ptx, cubin, lto, other };
   Kind kind = Kind::other;
-  unsigned arch = 0;      ///< 75, 80, 90, ...
-  bool specific = false;  ///< suffix a or f: for this architecture (family) only
-  std::string options;    ///< of ptxas, as nvcc noted them
-  Bytes payload;          ///< as stored; the compressed bytes without their padding
+  unsigned arch = 0;  ///< 75, 80, 90, ...
+  enum class Only { none, arch, family };
+  Only only = Only::none;  ///< suffix a or f: what it is for, and nothing else
+  std::string options;     ///< of ptxas, as nvcc noted them
+  Bytes payload;           ///< as stored; the compressed bytes without their padding
   enum class Packing { raw, lz4, zstd } packing = Packing::raw;
   std::uint64_t text_size = 0;  ///< uncompressed
   std::uint64_t flags = 0;
@@ -40,7 +41,11 @@ std::vector<FatbinEntry> list_section(Bytes section, const std::string& where);
 /// The text of a PTX entry, decompressed, without the NUL at its end.
 std::string ptx_text(const FatbinEntry& entry, const std::string& where);
 
-/// The PTX entry that an `arch` device would compile: the newest not above it, else the oldest. Null: there is none.
+/// Whether an `arch` device can compile PTX for `target`.
+bool fits(unsigned target, FatbinEntry::Only only, unsigned arch);
+
+/// The PTX entry that an `arch` device would compile: the newest not above it. That for one architecture (sm_90a) or one
+/// family (sm_100f) is for no others. Null: there is none.
 const FatbinEntry* choose_ptx(const std::vector<FatbinEntry>& entries, unsigned arch);
 
 }  // namespace atl::cuda

@@ -185,6 +185,26 @@ void streams() {
   float ms = 0;
   OK(cudaEventElapsedTime(&ms, a, b));
   EXPECT(ms > 0);
+  cudaEvent_t untimed;
+  OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+  OK(cudaEventRecord(untimed, s));
+  EXPECT(cudaEventElapsedTime(&ms, a, untimed) == cudaErrorInvalidResourceHandle);
+  EXPECT(cudaEventElapsedTime(&ms, untimed, b) == cudaErrorInvalidResourceHandle);
+  OK(cudaEventDestroy(untimed));
+  int least, greatest, priority;
+  cudaStream_t urgent;
+  OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT(least == 0 && greatest == -5);
+  OK(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, -3));
+  OK(cudaStreamGetPriority(urgent, &priority));
+  EXPECT(priority == -3);
+  OK(cudaStreamDestroy(urgent));
+  OK(cudaStreamCreateWithPriority(&urgent, cudaStreamDefault, -9));
+  OK(cudaStreamGetPriority(urgent, &priority));
+  EXPECT(priority == -5);
+  OK(cudaStreamDestroy(urgent));
+  OK(cudaStreamGetPriority(s, &priority));
+  EXPECT(priority == 0);
   OK(cudaMemcpyAsync(h, p, sizeof h, cudaMemcpyDeviceToHost, s));
   EXPECT(h[255] == 42);
   OK(cudaEventDestroy(a));
@@ -276,6 +296,20 @@ void launches() {
   void* arguments[] = {&data, &sum};
   OK(cudaLaunchCooperativeKernel((void*)grid_sum, dim3(n), dim3(1), arguments, 0, 0));
   OK(cudaDeviceSynchronize());
+  EXPECT(data[0] == 100 && data[99] == 100);
+  // Blocks that wait for each other must all be resident.
+  int resident, sms;
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, grid_sum, 1, 0));
+  OK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+  const dim3 many(resident * sms + 1);
+  EXPECT(cudaLaunchCooperativeKernel((void*)grid_sum, many, dim3(1), arguments, 0, 0) ==
+         cudaErrorCooperativeLaunchTooLarge);
+  cudaLaunchAttribute together;
+  together.id = cudaLaunchAttributeCooperative, together.val.cooperative = 1;
+  cudaLaunchConfig_t too_large = {};
+  too_large.gridDim = many, too_large.blockDim = 1, too_large.attrs = &together, too_large.numAttrs = 1;
+  EXPECT(cudaLaunchKernelExC(&too_large, (void*)grid_sum, arguments) == cudaErrorCooperativeLaunchTooLarge);
+  EXPECT(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
   EXPECT(data[0] == 100 && data[99] == 100);
   Big big{};
   big.d = 0.5, big.c = 2, big.v[19] = 100;

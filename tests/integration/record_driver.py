@@ -67,6 +67,8 @@ int main(int, char** argv) {
   DRIVER(cuFuncGetAttribute, int*, int, Handle);
   DRIVER(cuFuncSetAttribute, Handle, int, int);
   DRIVER(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
+  DRIVER(cuLaunchCooperativeKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
+         void**);
   DRIVER(cuLaunchKernelEx, const void*, Handle, void**, void**);
   DRIVER(cuMemAlloc, Pointer*, size_t);
   DRIVER(cuMemFree, Pointer);
@@ -185,6 +187,14 @@ int main(int, char** argv) {
   EXPECT(cuModuleLoadDataEx(&bad, wrong_ptx, 2, options, values) == 218);
   EXPECT(strstr(log, "undeclared"));
   EXPECT(cuModuleLoadData(&bad, "\177ELF machine code") == 209);
+  const char* newer_ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }";
+  EXPECT(cuModuleLoadDataEx(&bad, newer_ptx, 2, options, values) == 209);
+  EXPECT(strstr(log, "compute_90, which a GPU of compute capability 8.0 cannot run"));
+  EXPECT(cuLaunchCooperativeKernel(add, 108 * 16 + 1, 1, 1, 128, 1, 1, 0, stream, arguments) == 720);
+  Handle untimed = nullptr;
+  OK(cuEventCreate(&untimed, 2));
+  OK(cuEventRecord(untimed, stream));
+  EXPECT(cuEventElapsedTime(&ms, start, untimed) == 400);
   EXPECT(cuModuleLoad(&bad, "/no/such/file") == 301);
   OK(cuModuleUnload(module));
   EXPECT(cuLaunchKernel(add, 1, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr) == 400);

@@ -259,7 +259,7 @@ int cudaDeviceGetSharedMemConfig(int* config) {
 int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call([&](Runtime&) -> int {
     if (least) *least = 0;
-    if (greatest) *greatest = 0;
+    if (greatest) *greatest = kGreatestPriority;
     return kSuccess;
   });
 }

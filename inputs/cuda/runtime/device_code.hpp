@@ -50,6 +50,11 @@ struct Binary {
   std::vector<ptx::KernelAccess> accesses;            ///< what each kernel of the module reads and writes
 };
 
+/// PTX that the device cannot compile: cudaErrorNoKernelImageForDevice of what loads it while the program runs.
+class NoKernelImage : public InputError {
+  using InputError::InputError;
+};
+
 /// The device code of the program and the memory that it may touch. Modules are unpacked, parsed and given memory when
 /// something of theirs is first used: most programs use few of their kernels.
 class DeviceCode {
@@ -74,7 +79,8 @@ class DeviceCode {
   /// By the address of the host function or by handle; null: not registered. The module need not be loaded.
   Kernel* find_kernel(const void* host_or_handle);
   Symbol* find_symbol(const void* host);
-  /// Loads the module if necessary. Throws InputError: no PTX, PTX that cannot be parsed, a kernel that is not in it.
+  /// Loads the module if necessary. Throws InputError: no PTX, none that the device can compile, PTX that cannot be parsed,
+  /// a kernel that is not in it.
   const ptx::Function& function(Kernel& kernel, unsigned device = current_device());
   std::uint64_t address(Symbol& symbol, unsigned device = current_device());
   /// Each device has variables of its own.

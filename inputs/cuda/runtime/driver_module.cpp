@@ -24,6 +24,9 @@ int take(Runtime& r, Binary* binary, Binary** out, std::string& why) {
     r.code.load(*binary);
     *out = binary;
     return kSuccess;
+  } catch (const NoKernelImage& e) {
+    r.code.unload(binary);
+    return refuse_image(e.what(), why, kDriverNoBinaryForGpu);
   } catch (const InputError& e) {
     r.code.unload(binary);
     return refuse_image(e.what(), why, kDriverInvalidPtx);

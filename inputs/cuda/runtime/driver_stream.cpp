@@ -5,6 +5,7 @@ namespace atl::cudart {
 
 extern "C" {
 int cudaStreamCreateWithFlags(void** out, unsigned flags);
+int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority);
 int cudaStreamDestroy(void* stream);
 int cudaStreamSynchronize(void* stream);
 int cudaStreamQuery(void* stream);
@@ -29,7 +30,9 @@ int cuStreamCreate(void** out, unsigned flags) {
   return driver_call([&](Runtime&) { return cudaStreamCreateWithFlags(out, flags); });
 }
 
-int cuStreamCreateWithPriority(void** out, unsigned flags, int) { return cuStreamCreate(out, flags); }
+int cuStreamCreateWithPriority(void** out, unsigned flags, int priority) {
+  return driver_call([&](Runtime&) { return cudaStreamCreateWithPriority(out, flags, priority); });
+}
 
 int cuStreamDestroy_v2(void* stream) {
   return driver_call([&](Runtime&) { return cudaStreamDestroy(stream); });

@@ -47,11 +47,18 @@ bool fits(const LaunchRequest& q) {
          q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ;
 }
 
+std::uint64_t blocks_of(const LaunchRequest& q) { return std::uint64_t{q.grid.x} * q.grid.y * q.grid.z; }
+
+/// What the launch says, or else the kernel; 0: neither.
+Dim3 cluster_of(const LaunchRequest& q, const ptx::Function& f) {
+  return q.cluster.x != 0 ? q.cluster : Dim3{f.cluster[0], f.cluster[1], f.cluster[2]};
+}
+
 /// A grid that can be divided into its clusters, of which a GPU takes up to 16 blocks, and those that the kernel was made
 /// for.
 bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
   const Dim3 own{f.cluster[0], f.cluster[1], f.cluster[2]};
-  const Dim3& c = q.cluster.x != 0 ? q.cluster : own;
+  const Dim3 c = cluster_of(q, f);
   if (c.x == 0) return true;
   if (c.y == 0 || c.z == 0 || (own.x != 0 && (c.x != own.x || c.y != own.y || c.z != own.z))) return false;
   return std::uint64_t{c.x} * c.y * c.z <= ptx::kMostClusterCtas && q.grid.x % c.x == 0 && q.grid.y % c.y == 0 &&
@@ -59,7 +66,8 @@ bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
 }
 
 /// What is beyond a limit, for the user.
-std::string why_refused(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& function, int status) {
+std::string why_refused(const Runtime& r, const LaunchRequest& q, const Kernel& kernel, const ptx::Function& function,
+                        int status) {
   using Limits = cuda::DeviceModel;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   if (threads > Limits::kMaxThreadsPerBlock)
@@ -72,9 +80,14 @@ std::string why_refused(const LaunchRequest& q, const Kernel& kernel, const ptx:
   if (status == kInvalidConfiguration)
     return fmt::format("a grid of {} x {} x {} blocks of {} x {} x {} threads", q.grid.x, q.grid.y, q.grid.z, q.block.x,
                        q.block.y, q.block.z);
-  if (status == kInvalidClusterSize)
-    return fmt::format("a grid of {} x {} x {} blocks in clusters of {} x {} x {}", q.grid.x, q.grid.y, q.grid.z,
-                       q.cluster.x, q.cluster.y, q.cluster.z);
+  if (status == kInvalidClusterSize) {
+    const Dim3 c = cluster_of(q, function);
+    return fmt::format("a grid of {} x {} x {} blocks in clusters of {} x {} x {}", q.grid.x, q.grid.y, q.grid.z, c.x, c.y,
+                       c.z);
+  }
+  if (status == kCooperativeLaunchTooLarge)
+    return fmt::format("{} blocks that wait for each other, of which the device holds {} at a time", blocks_of(q),
+                       resident_blocks(r, kernel, function, q));
   return "too few parameters";
 }
 
@@ -84,6 +97,8 @@ int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
   if (!fits_cluster(q, function)) return kInvalidClusterSize;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   if (threads > most_threads(function) || q.dynamic_shared > most_dynamic_shared(kernel, function)) return kInvalidValue;
+  // Blocks that are not resident would be waited for in vain.
+  if (q.cooperative && blocks_of(q) > resident_blocks(r, kernel, function, q)) return kCooperativeLaunchTooLarge;
   return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
 }
 
@@ -126,7 +141,8 @@ int check_launch(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
   if (!kernel) return kInvalidDeviceFunction;
   const int status = check_form(r, q, *kernel);
-  if (status != kSuccess) r.recording.note_refused(kernel->name, why_refused(q, *kernel, r.code.function(*kernel), status));
+  if (status != kSuccess)
+    r.recording.note_refused(kernel->name, why_refused(r, q, *kernel, r.code.function(*kernel), status));
   return status;
 }
 
@@ -159,6 +175,7 @@ std::unique_ptr<RecordedLaunch> begin(Runtime& r, const LaunchRequest& q) {
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
   spec.device = q.device, spec.visible = r.peers[q.device] | r.pool_peers[q.device];
+  spec.sms = static_cast<std::uint32_t>(r.model.sms), spec.shared_unit = r.model.shared_unit();
   spec.threads = r.recording.threads();
   if (r.recording.interleaves()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 
 #include "inputs/cuda/runtime/runtime.hpp"
@@ -11,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Event {
   Clock::time_point time;
+  bool timed = true;
   bool recorded = false;
   std::uint64_t step = 0;  ///< when all is done that its stream had got
   std::uint64_t task = 0;  ///< of the backlog, with which that is so
@@ -18,6 +20,7 @@ struct Event {
 
 enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
 enum : unsigned { kNonBlocking = 1 };
+enum : unsigned { kDisableTiming = 2 };
 
 bool is_stream(const Runtime& r, void* stream) { return is_default_stream(stream) || r.streams.count(stream) != 0; }
 
@@ -87,14 +90,22 @@ int cudaStreamCreate(void** out) {
 int cudaStreamCreateWithFlags(void** out, unsigned flags) {
   return call([&](Runtime& r) { return new_stream(r, out, flags); });
 }
-int cudaStreamCreateWithPriority(void** out, unsigned flags, int) { return cudaStreamCreateWithFlags(out, flags); }
+
+/// Kept for who asks for it; streams run in the order of their calls all the same. Beyond the range it is the nearest in it.
+int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority) {
+  return call([&](Runtime& r) -> int {
+    const int status = new_stream(r, out, flags);
+    if (status == kSuccess) r.stream_priorities[*out] = std::clamp(priority, kGreatestPriority, 0);
+    return status;
+  });
+}
 
 int cudaStreamDestroy(void* stream) {
   return call([&](Runtime& r) -> int {
     if (!r.streams.contains(stream)) return kInvalidResourceHandle;
     // What it has got is done all the same; meanwhile no other stream may get its address.
     const bool done = r.backlog.before(r, {stream, device_of(r, stream)}).empty();
-    r.streams.erase(stream);
+    r.streams.erase(stream), r.stream_priorities.erase(stream);
     if (done) r.free_streams.erase(stream), delete static_cast<char*>(stream);
     return kSuccess;
   });
@@ -132,8 +143,11 @@ int cudaStreamGetFlags(void* stream, unsigned* flags) {
 }
 
 int cudaStreamGetPriority(void* stream, int* priority) {
-  if (priority) *priority = 0;
-  return known_stream(stream);
+  return call([&](Runtime& r) -> int {
+    const auto found = r.stream_priorities.find(stream);
+    if (priority) *priority = found == r.stream_priorities.end() ? 0 : found->second;
+    return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
+  });
 }
 
 int cudaStreamGetId(void* stream, unsigned long long* id) {
@@ -179,11 +193,12 @@ int cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), voi
   return status;
 }
 
-int cudaEventCreateWithFlags(void** out, unsigned) {
+int cudaEventCreateWithFlags(void** out, unsigned flags) {
   return call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
-    *out = new Event;
-    r.events.insert(*out);
+    auto* const event = new Event;
+    event->timed = (flags & kDisableTiming) == 0;
+    r.events.insert(*out = event);
     return kSuccess;
   });
 }
@@ -245,7 +260,7 @@ int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
     if (!milliseconds) return kInvalidValue;
     if (!r.events.count(start) || !r.events.count(end)) return kInvalidResourceHandle;
     const Event &a = *static_cast<Event*>(start), &b = *static_cast<Event*>(end);
-    if (!a.recorded || !b.recorded) return kInvalidResourceHandle;
+    if (!a.timed || !b.timed || !a.recorded || !b.recorded) return kInvalidResourceHandle;
     if (!r.backlog.done(r, {a.task, b.task})) return kNotReady;
     const std::chrono::duration<float, std::milli> passed = b.time - a.time;
     *milliseconds = passed.count() > 0 ? passed.count() : 1e-3f;

@@ -56,15 +56,26 @@ TEST_CASE("a section is a row of containers with padding between them") {
   CHECK(entries[1].arch == 80);
 }
 
-TEST_CASE("the PTX chosen is the newest that is not above the device, else the oldest") {
+TEST_CASE("the PTX chosen is the newest that the device can run") {
   const Blob blob =
       container({{1, 75, "a", kRaw, ""}, {2, 90, "b", kRaw, ""}, {1, 80, "c", kRaw, ""}, {1, 120, "d", kRaw, ""}});
   const auto entries = list_entries(blob, "blob");
   CHECK(choose_ptx(entries, 90)->arch == 80);
   CHECK(choose_ptx(entries, 120)->arch == 120);
-  CHECK(choose_ptx(entries, 70)->arch == 75);
+  CHECK(choose_ptx(entries, 70) == nullptr);
   const Blob elf = container({{2, 90, "b", kRaw, ""}});
   CHECK(choose_ptx(list_entries(elf, "elf"), 90) == nullptr);
+}
+
+TEST_CASE("PTX for one architecture or family is for no others") {
+  constexpr std::uint64_t kSuffixA = 0x100000, kSuffixF = 0x200000;
+  const auto entries = list_entries(
+      container({{1, 80, "a", kRaw, ""}, {1, 90, "b", kRaw | kSuffixA, ""}, {1, 100, "c", kRaw | kSuffixF, ""}}), "blob");
+  CHECK(choose_ptx(entries, 89)->arch == 80);
+  CHECK(choose_ptx(entries, 90)->arch == 90);
+  CHECK(choose_ptx(entries, 100)->arch == 100);
+  CHECK(choose_ptx(entries, 103)->arch == 100);
+  CHECK(choose_ptx(entries, 120)->arch == 80);
 }
 
 TEST_CASE("bytes that are no fat binary, or a part of one, are refused") {
