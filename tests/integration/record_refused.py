@@ -94,17 +94,17 @@ class Refused(program.ProgramTest):
         self.assertEqual(program.run(self.record(self.path("for90a"), "--force", "--max-ctas", "1")).code, 0)
 
     def test_launches_whose_blocks_cannot_be_there_together_are_told(self):
-        self.write("together.cu", "#include <cooperative_groups.h>\n__global__ void all(int* p) "
+        self.write("together.cu", "#include <cooperative_groups.h>\n__global__ void everyone(int* p) "
                    "{ cooperative_groups::this_grid().sync(); p[0] = 1; }\n"
                    "__global__ void __cluster_dims__(4, 1, 1) four(int* p) { p[0] = 1; }\n"
                    "int main(int n, char**) { int* p; cudaMalloc(&p, 4); void* a[] = {&p};\n"
-                   "if (n > 1) return cudaLaunchCooperativeKernel((void*)all, dim3(20000), dim3(32), a, 0, 0) != 720;\n"
+                   "if (n > 1) return cudaLaunchCooperativeKernel((void*)everyone, dim3(20000), dim3(32), a, 0, 0) != 720;\n"
                    "four<<<6, 32>>>(p); return cudaGetLastError() != 912; }\n")
         subprocess.run([NVCC, "-arch=sm_90", "-o", self.path("together"), self.path("together.cu")], check=True,
                        capture_output=True)
         for arguments, line in (([], "kernel four: a grid of 6 x 1 x 1 blocks in clusters of 4 x 1 x 1"),
-                                (["all"], "kernel all: 20000 blocks that wait for each other, of which the device holds 4096 "
-                                          "at a time")):
+                                (["all"], "kernel everyone: 20000 blocks that wait for each other, of which the device "
+                                          "holds 4096 at a time")):
             outcome = program.run([*self.record(self.path("together")), *arguments])
             self.assertEqual(outcome.code, 2, outcome)  # no launch, no trace
             self.assertIn("1 launch was refused, as on a GPU: " + line, outcome.err)
