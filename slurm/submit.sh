@@ -38,6 +38,10 @@ done
   exit 2
 }
 experiment=${words[0]} folder=${words[1]}
+[[ -z $jobs || $jobs =~ ^[1-9][0-9]*$ ]] || {
+  printf 'submit.sh: --jobs %s: must be a number of 1 or more\n' "$jobs" >&2
+  exit 2
+}
 
 # Of modules and the like: written neither for `set -eu` nor for this script's arguments.
 setup() {
@@ -48,6 +52,10 @@ setup() {
 }
 [[ -z ${ATOLL_SETUP:-} ]] || setup
 export ATOLL=${ATOLL:-$(readlink -f "$here/../build/release/atoll")}
+[[ -x $ATOLL ]] || {
+  printf 'submit.sh: %s: no program there; build it (./bootstrap.sh build), or name it in ATOLL\n' "$ATOLL" >&2
+  exit 2
+}
 missing=$("$ATOLL" sweep "$experiment" --out "$folder" --list --missing "${sweep[@]}")
 if [[ -z $missing ]]; then
   printf 'nothing is missing in %s\n' "$folder"

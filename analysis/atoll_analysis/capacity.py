@@ -2,12 +2,21 @@
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
 from atoll_analysis.result import Head
 
 
 def link_bytes_per_cycle(head: Head) -> float:
-    """Bytes per core cycle that one chip can send to others. NaN without links, or if the file does not say."""
+    """Bytes per core cycle that one chip can send to others, mean of the chips. NaN without links, or if the file does not
+    say."""
     return float(head.provenance.get("link_bytes_per_cycle", math.nan))
+
+
+def links_of_chips(head: Head) -> npt.NDArray[np.float64]:
+    """The same of each chip; in older files, which have the mean, that of all."""
+    return np.broadcast_to(np.asarray(head.provenance.get("links_of_chips", link_bytes_per_cycle(head)), np.float64), head.chips)
 
 
 def llc_chips(head: Head) -> int:

@@ -151,7 +151,8 @@ def _attributes(file: h5py.File, name: str) -> dict[str, str]:
     return {counter: str(d.attrs.get(name, "")) for counter, d in file["series"].items() if counter != "end_cycle"}
 
 
-_CYCLES = dict.fromkeys(("begin", "end", "cycle", "launched", "started", "finished", "cycles", "latency_cycles"), "cycles")
+_CYCLES = dict.fromkeys(("begin", "end", "cycle", "launched", "started", "finished", "cycles", "latency_cycles",
+                         "queue_cycles", "miss_cycles"), "cycles")
 _PLAIN = {**_CYCLES, "ctas": "CTAs", "address": "bytes", "bytes": "bytes", "chunks": "chunks"}
 
 

@@ -65,7 +65,9 @@ void add_run(Commands& c) {
                   "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE");
   cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed")->check(kNamed);
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
-  cmd->add_option("--max-cycles", o->job.max_cycles, "stop there; the result says that it is incomplete")
+  cmd->add_option("--max-cycles", o->job.max_cycles,
+                  "stop there, or rather when word of it has come to the chips (control.latency_cycles); the result says "
+                  "that it is incomplete")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 #include "comm/collective_errors.hpp"
 #include "comm/launcher.hpp"
@@ -34,6 +35,7 @@
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/config/links_at_odds.hpp"
 #include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
@@ -130,11 +132,10 @@ std::string look_at_traces(const RunJob& job, Workload& workload) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-/// Of a workload that lays data out by chip: whether they are private to one in this run as well. One that goes on from a
-/// checkpoint has said it when it began.
+/// Of a workload that lays data out by chip: whether they are private to one in this run as well.
 std::string misfit(const RunJob& job, const Workload& workload) {
   const std::uint32_t laid_out = workload.laid_out_for(), chips = job.config.compute_chips();
-  if (laid_out == 0 || job.from) return "";
+  if (laid_out == 0) return "";
   if (laid_out % chips != 0)
     return fmt::format(
         "{} lays data out for {} chips (`chips`), and the system has {}: what is private to a chip there is "
@@ -266,8 +267,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   run_collectively(t, [&] {
     if (!here) return;
     incomplete = look_at_traces(job, *workload);
-    if (const std::string what = misfit(job, *workload); !what.empty() && !job.quiet)
-      fmt::print(stderr, "atoll: warning: {}\n", what);
+    if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
+    for (const std::string& what : links_at_odds(job.config)) fmt::print(stderr, "atoll: warning: {}\n", what);
+    if (const std::string what = misfit(job, *workload); !what.empty()) fmt::print(stderr, "atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {
@@ -331,9 +333,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     p.version = version(), p.git_commit = git_commit(), p.command = job.command;
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
-    double links = 0;
-    for (const Capacity& c : capacities_of(scaled(config))) links += c[Resource::link_out];
-    p.link_bytes_per_cycle = links / config.chips;
+    for (const Capacity& c : capacities_of(scaled(config))) p.links_of_chips.push_back(c[Resource::link_out]);
+    p.link_bytes_per_cycle = std::accumulate(p.links_of_chips.begin(), p.links_of_chips.end(), 0.0) / config.chips;
+    if (config.chips == 1) p.links_of_chips.clear();
     p.selection = workload->selection(), p.incomplete = incomplete;
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (std::uint32_t c = 0; c < config.chips; ++c)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "comm/mpi_transport.hpp"
 #include "core/app/child_process.hpp"
@@ -19,6 +20,8 @@
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/sweep_estimate.hpp"
+#include "inputs/config/links_at_odds.hpp"
+#include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
 #include "inputs/sampling/sampling_options.hpp"
 
@@ -174,8 +177,19 @@ class SweepProgress {
   PoolState state_;
 };
 
+/// What is at odds in the systems of these points: each kind is said of the first point that has it.
+void warn_of_links(const Experiment& e, const std::vector<Selected>& points) {
+  std::set<std::string> said;
+  for (const Selected& s : points) {
+    if (s.status.state == PointState::done) continue;
+    for (const std::string& what : links_at_odds(read_system(e.system, overrides(e, s.point))))
+      if (said.insert(what).second) fmt::print(stderr, "atoll: warning: {}: {}\n", s.point.name, what);
+  }
+}
+
 int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder,
                 PointInspector& inspector) {
+  warn_of_links(e, points);
   std::vector<Job> jobs;
   std::vector<std::string> workloads;
   for (const Selected& s : points)
@@ -224,8 +238,8 @@ int sweep(const SweepOptions& o) {
   std::string folder = o.folder.empty() ? "results/" + fs::path(o.file).stem().string() : o.folder;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   std::vector<Selected> points = select(e, o);
-  if (!o.list)
-    for (const Selected& s : points) check_point(e, s.point);
+  for (const Selected& s : points)  // a list is also of what is still to be recorded
+    o.list ? static_cast<void>(read_system(e.system, overrides(e, s.point))) : check_point(e, s.point);
   PointInspector inspector(e, folder);
   for (Selected& s : points) s.status = inspector.inspect(s.point);
   if (o.list) {

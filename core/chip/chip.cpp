@@ -254,7 +254,7 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::page_homes:
       return learn_homes(unpack<PageHomesBody>(m.body));
     case ControlKind::status_request:
-      return tell_controller(ControlKind::status_report, StatusBody{status()});
+      return tell_controller(ControlKind::status_report, StatusBody{status(), next_of_itself()});
     case ControlKind::finish:
       tell_controller(ControlKind::chip_report, report());
       phase_ = Phase::stopped;

@@ -148,6 +148,7 @@ class Chip final : public LogicalProcess {
   void send_sample();
   ChipReportBody report();
   std::string status() const;
+  Cycle next_of_itself() const;
   // census.cpp
   void take_census(Cycle until);
   void enter_span(Span next);

@@ -59,4 +59,17 @@ std::string Chip::status() const {
   return text + links_.describe_stall();
 }
 
+/// The next event, but for those that come whether anything moves or not.
+Cycle Chip::next_of_itself() const {
+  Cycle next = links_.next_sent();
+  const auto look = [&next](Cycle at, const Event& e) {
+    if (e.kind != EventKind::control && e.kind != EventKind::sample && e.kind != EventKind::epoch) next = std::min(next, at);
+  };
+  c_.queue.for_each(look);
+  if (parted())
+    for (const HalfQueue* q : {&halves_->cores.queue, &halves_->uncore.queue, &halves_->arrivals})
+      q->for_each([&](Cycle at, const StampedEvent& e) { look(at, e.event); });
+  return next;
+}
+
 }  // namespace atl

@@ -93,7 +93,8 @@ struct SampleBody {
 
 struct StatusBody {
   std::string text;
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, text); }
+  Cycle next;  ///< in which something happens here of itself; kNever: nothing does
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, text, next); }
 };
 
 struct ChipReportBody {

@@ -92,7 +92,7 @@ void Controller::on_message(const ControlMessage& m) {
     case ControlKind::sample:
       return on_sample(m.source, unpack<SampleBody>(m.body));
     case ControlKind::status_report:
-      return on_status(m.source, unpack<StatusBody>(m.body).text);
+      return on_status(m.source, unpack<StatusBody>(m.body));
     case ControlKind::chip_report:
       return on_report(m.source, unpack<ChipReportBody>(m.body));
     default:
@@ -138,7 +138,7 @@ void Controller::launch(Cycle earliest_start) {
   k.started = std::max(earliest_start, queue_.now() + config_.control.latency_cycles);
   chips_done_ = chips_drained_ = 0;
   running_ = true;
-  last_move_ = k.started;
+  last_move_ = k.started, patient_until_ = 0;
   expect_epochs(k.started);
   curtailed_ = false;
   if (rate_) {
@@ -186,7 +186,8 @@ void Controller::on_limit() {
         fmt::format("the run has come to cycle {}, and no time behind it can be kept; end it before with --max-cycles, or "
                     "give a shorter workload or shorter latencies (control.launch_latency_cycles)",
                     kCycleLimit));
-  result_.complete = false, result_.cycles = queue_.now();
+  // The chips go on until word has come to them, and count until then.
+  result_.complete = false, result_.cycles = queue_.now() + config_.control.latency_cycles;
   finish();
 }
 
@@ -219,7 +220,7 @@ void Controller::on_sample(LpId chip, const SampleBody& body) {
   if (live_) take_look(chip, body.look);
   ctas_done_ += sample.chips[chip][Counter::ctas];
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
-  if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end);
+  if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end), patient_until_ = 0;
   if (++count < config_.chips) return;
   const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_};
   if (live_) live_({so_far, sample.chips, looks_, result_.kernels, result_.decisions, modes_});
@@ -287,17 +288,24 @@ void Controller::watch_rate(Cycle end, const Sample& sample) {
 
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
 void Controller::watch(Cycle end) {
-  if (!running_ || finishing_ || asked_at_move_ != kNever || end < last_move_ + config_.control.deadlock_cycles) return;
+  const Cycle since = std::max(last_move_, patient_until_);
+  if (!running_ || finishing_ || asked_at_move_ != kNever || end < since + config_.control.deadlock_cycles) return;
   asked_at_move_ = last_move_;
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, EmptyBody{});
 }
 
-void Controller::on_status(LpId chip, const std::string& text) {
-  status_[chip] = text;
+void Controller::on_status(LpId chip, StatusBody answer) {
+  status_[chip] = std::move(answer.text);
+  next_of_chips_ = std::min(next_of_chips_, answer.next);
   if (status_.size() < config_.chips) return;
   const auto answers = std::exchange(status_, {});
+  const Cycle next = std::exchange(next_of_chips_, kNever);
   const bool moved = last_move_ != std::exchange(asked_at_move_, kNever);
   if (!running_ || finishing_ || moved) return;  // it was only slow
+  if (next != kNever && patient_until_ == 0) {   // a long instruction, or a packet on a slow wire: what comes of it?
+    patient_until_ = next;
+    return;
+  }
   std::string report =
       fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({}); control.deadlock_cycles = {}\n", last_move_,
                   kernel_ + 1, kernels_[kernel_].name, config_.control.deadlock_cycles);
@@ -320,18 +328,19 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   census_[chip] = unflatten(r.census, config_.chips);
   structures_[chip] = unflatten_structures(r.structures, r.structure_homes);
   if (++reports_ < config_.chips) return;
-  // What happened after the last complete sample forms the last one, so that the series add up to the totals.
+  // What happened after the last sample before the end forms the last one, so that the series add up to the totals.
+  std::vector<Sample>& kept = result_.samples;
+  while (!kept.empty() && kept.back().end >= result_.cycles) kept.pop_back();  // until they heard of the end, chips sent some
   Sample rest{result_.cycles, {}};
   for (const ChipResult& chip_result : result_.chips) {
     Counters left = chip_result.totals;
-    for (const Sample& s : result_.samples) left = left - s.chips[rest.chips.size()];
+    for (const Sample& s : kept) left = left - s.chips[rest.chips.size()];
     rest.chips.push_back(left);
   }
-  if (!result_.samples.empty()) rest.end = std::max(rest.end, result_.samples.back().end + 1);
-  if (result_.samples.size() < config_.control.max_samples)
-    result_.samples.push_back(std::move(rest));
+  if (kept.size() < config_.control.max_samples)
+    kept.push_back(std::move(rest));
   else
-    join(result_.samples.back(), rest);
+    join(kept.back(), rest);
 }
 
 }  // namespace atl

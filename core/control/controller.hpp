@@ -58,8 +58,8 @@ class Controller final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
     state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
-    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, asked_at_move_, status_,
-          ctas_done_);
+    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, patient_until_,
+          asked_at_move_, status_, next_of_chips_, ctas_done_);
     state(a, requests_, periods_, in_last_, result_, census_, all_kernel_counts_, structures_);
   }
   const LoadedPolicy& policy() const { return policy_; }
@@ -87,7 +87,7 @@ class Controller final : public LogicalProcess {
   void take_look(LpId chip, const std::vector<std::uint64_t>& look);
   void keep_sample(Sample&& sample);
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
-  void on_status(LpId chip, const std::string& text);
+  void on_status(LpId chip, StatusBody answer);
   void on_report(LpId chip, const ChipReportBody& r);
   std::size_t next_kernel() const;
   void prepare_kernel(Cycle earliest_start);
@@ -146,8 +146,10 @@ class Controller final : public LogicalProcess {
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
   std::uint64_t periods_ = 1, in_last_ = 0;  ///< periods of chips in a sample that is kept, and in the last of them
   Cycle last_move_ = 0;
+  Cycle patient_until_ = 0;       ///< a chip waits for a cycle that comes of itself; 0: none was found to do so since
   Cycle asked_at_move_ = kNever;  ///< last_move_ when the chips were asked for their status
   std::map<LpId, std::string> status_;
+  Cycle next_of_chips_ = kNever;  ///< the earliest of these answers
   std::uint64_t ctas_done_ = 0, ctas_total_ = 0, requests_ = 0;
   std::function<void(const ProgressState&)> progress_;
   std::function<void(const LiveSample&)> live_;

@@ -46,6 +46,7 @@ void Controller::check_state_at(Cycle boundary) const {
   require_state(periods_ != 0 && (in_last_ == 0 || !result_.samples.empty()));
   require_state(last_move_ <= boundary + config_.control.launch_latency_cycles + config_.control.latency_cycles);
   require_state(asked_at_move_ == kNever || asked_at_move_ <= last_move_);
+  require_state(patient_until_ < 2 * kCycleLimit);
 }
 
 void Controller::load(LoadArchive& a, Cycle boundary) {

@@ -312,4 +312,13 @@ std::vector<Stack> bottleneck_stack(const StackMachine& machine, const KernelSpa
   return out;
 }
 
+std::size_t chips_with_stacks(const StackResult& stacks) {
+  std::vector<bool> found;
+  for (const auto& chips : stacks) {
+    found.resize(chips.size());
+    for (std::size_t c = 0; c < chips.size(); ++c) found[c] = found[c] || chips[c].total() > 0;
+  }
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ranges::count(found, true)));
+}
+
 }  // namespace atl

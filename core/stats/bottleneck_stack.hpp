@@ -54,6 +54,9 @@ struct Stack {
 /// [kernel][chip]
 using StackResult = std::vector<std::vector<Stack>>;
 
+/// Those that means of chips are over: chips without SMs have empty stacks. At least 1.
+std::size_t chips_with_stacks(const StackResult& stacks);
+
 /// What of a machine a stack depends on.
 struct StackMachine {
   double issue_slots = 1;  ///< per cycle and chip

@@ -108,7 +108,7 @@ std::string advice(Part p, bool busy) {
     case Part::link_out:
     case Part::link_in:
       return busy ? "link.bandwidth_gbps bounds it; an organisation with more local data would help"
-                  : "it is link.latency_cycles, or bursts";
+                  : "it is link.latency_cycles, link.buffer_packets, noc.link_port_gbps, or bursts";
     case Part::dram:
       return busy ? "memory bandwidth bounds it; a larger or better used LLC would help"
                   : "memory's latency, bank conflicts, or single channels bound it; more loads in flight would help";
@@ -215,7 +215,7 @@ std::string kernel_table(const RunResult& r) {
   std::string out = fmt::format("  {:<20}\n", "kernels, longest first");
   for (std::size_t i = 0; i < std::min(order.size(), kKernelsShown); ++i) {
     const std::size_t k = order[i];
-    const double cycles = sums[k].total() / static_cast<double>(r.chips.size());
+    const double cycles = sums[k].total() / static_cast<double>(chips_with_stacks(r.stack));
     if (cycles <= 0) break;
     const Part limit = limit_of(sums[k]);
     out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}\n", k, fmt::format("{:.28}", r.kernels[k].name),
@@ -270,14 +270,15 @@ std::string explanation_json(const RunResult& r, const Capacities& capacities) {
     }
     chips.push_back(std::move(chip));
   }
-  for (double& cycles : run.cycles) cycles /= static_cast<double>(std::max<std::size_t>(1, r.chips.size()));
+  const auto chips_of_mean = static_cast<double>(chips_with_stacks(r.stack));
+  for (double& cycles : run.cycles) cycles /= chips_of_mean;
   out["limit"] = info(limit_of(run)).name;
   out["stack"] = stack_json(run);
   out["chips"] = std::move(chips);
   out["kernels"] = Json::array();
   for (std::size_t k = 0; k < r.stack.size(); ++k) {
     Stack mean = over_chips(r.stack[k]);
-    for (double& cycles : mean.cycles) cycles /= static_cast<double>(std::max<std::size_t>(1, r.chips.size()));
+    for (double& cycles : mean.cycles) cycles /= chips_of_mean;
     out["kernels"].push_back(
         {{"name", r.kernels[k].name}, {"limit", info(limit_of(mean)).name}, {"stack", stack_json(mean)}});
   }

@@ -79,6 +79,9 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   set_number(group, "events", p.events);
   set_real(group, "host_seconds", p.host_seconds);
   if (p.link_bytes_per_cycle != 0) set_real(group, "link_bytes_per_cycle", p.link_bytes_per_cycle);
+  if (const hsize_t chips = p.links_of_chips.size(); chips != 0)
+    group.createAttribute("links_of_chips", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &chips))
+        .write(H5::PredType::NATIVE_DOUBLE, p.links_of_chips.data());
   set_number(group, "windows", p.windows);
   if (p.moves != 0) set_number(group, "moves", p.moves);
   const hsize_t processes = p.process_events.size();

@@ -105,7 +105,7 @@ std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
     Stack sum;
     for (const auto& kernel : r.stack)
       for (const Stack& s : kernel) sum += s;
-    for (double& part : sum.cycles) part /= static_cast<double>(r.chips.size());
+    for (double& part : sum.cycles) part /= static_cast<double>(chips_with_stacks(r.stack));
     return sum;
   };
   const Stack x = mean(a), y = mean(b);
@@ -195,6 +195,18 @@ Json effects_json(const std::vector<Effect>& effects) {
   return out;
 }
 
+/// What says that the runs did not do the same work, so that their times do not compare machines.
+std::vector<std::string> unlike_work(const ResultComparison& c) {
+  std::vector<std::string> names;
+  const auto look = [&](const std::vector<Setting>& settings, std::initializer_list<std::string_view> of) {
+    for (const Setting& s : settings)
+      if (std::ranges::find(of, s.name) != of.end()) names.push_back(s.name);
+  };
+  look(c.inputs, {"workload", "workload_digest", "selection", "kernels", "complete"});
+  look(c.configuration, {"scale"});
+  return names;
+}
+
 /// Of a sampled run, with half of the interval.
 std::string shown_cycles(const RunResult& r, double cycles) {
   std::string text = grouped(static_cast<std::uint64_t>(cycles + 0.5));
@@ -231,9 +243,11 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
   const Metric cycles = *find_metric("cycles");
   const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
+  const std::vector<std::string> unlike = unlike_work(c);
   if (x != 0 && y != 0)
-    out += fmt::format("  cycles         {} and {}: B is {:.3f} times as fast\n", shown_cycles(a, x), shown_cycles(b, y),
-                       x / y);
+    out += fmt::format("  cycles         {} and {}: {}\n", shown_cycles(a, x), shown_cycles(b, y),
+                       unlike.empty() ? fmt::format("B is {:.3f} times as fast", x / y)
+                                      : fmt::format("no speed-up, of unlike work ({})", fmt::join(unlike, ", ")));
   out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)

@@ -66,7 +66,8 @@ struct Provenance {
   std::uint64_t events = 0;                   ///< events handled
   std::uint64_t windows = 0;                  ///< time windows of the controller's rank that were not skipped
   std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
-  double link_bytes_per_cycle = 0;            ///< most that a chip can send to others; 0: no links, or not in the file
+  double link_bytes_per_cycle = 0;            ///< most that a chip can send, mean; 0: no links, or not in the file
+  std::vector<double> links_of_chips;         ///< [chip] the same of each; empty likewise
   std::vector<double> wait_shares;            ///< [rank] part of its time that it exchanged messages or waited for others
   std::uint64_t moves = 0;                    ///< of chips between threads while it ran; 0 also if not in the file
 };

@@ -337,16 +337,18 @@ class Rules {
   /// A cache array must come out as a whole number of sets, and as a power of two where sets are chosen by address bits.
   void sets(std::string_view section, std::uint32_t size_kib, std::uint32_t slices, std::uint32_t ways, bool any) const {
     const std::uint64_t bytes = std::uint64_t{size_kib} * 1024;
+    const std::string size = section == "l1" || c_.scale == 1 ? fmt::format("`{}.size_kib` = {}", section, size_kib)
+                                                              : fmt::format("`{}.size_kib` = {} divided by `scale` = {}",
+                                                                            section, size_kib * c_.scale, c_.scale);
     const std::uint64_t set_bytes = std::uint64_t{slices} * ways * c_.line_bytes;
     const std::string parts = slices == 1 ? fmt::format("`{}.ways` = {} x `line_bytes` = {}", section, ways, c_.line_bytes)
                                           : fmt::format("`{0}.slices` = {1} x `{0}.ways` = {2} x `line_bytes` = {3}",
                                                         section, slices, ways, c_.line_bytes);
-    require(bytes % set_bytes == 0 && bytes > 0,
-            "`{}.size_kib` = {} cannot be divided into sets of {}: it must be a multiple of {} bytes", section, size_kib,
-            parts, set_bytes);
+    require(bytes % set_bytes == 0 && bytes > 0, "{} cannot be divided into sets of {}: it must be a multiple of {} bytes",
+            size, parts, set_bytes);
     require(any || std::has_single_bit(bytes / set_bytes),
-            "`{}.size_kib` = {} over {} gives {} sets, which must be a power of two: change the size or the ways", section,
-            size_kib, parts, bytes / set_bytes);
+            "{} over {} gives {} sets, which must be a power of two: change the size or the ways", size, parts,
+            bytes / set_bytes);
   }
 
   const SystemConfig& c_;

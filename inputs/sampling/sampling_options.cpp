@@ -18,8 +18,8 @@ double share_of(const std::string& where, std::string_view key, std::string_view
   const char* end = value.data() + value.size();
   const auto read = std::from_chars(value.data(), end, percent);
   if (read.ec != std::errc() || read.ptr + 1 != end || *read.ptr != '%' || !(percent >= least && percent <= most))
-    throw InputError(
-        where, fmt::format("`{}` is a percentage from {}% to {}%, such as {}=3%, not '{}'", key, least, most, key, value));
+    throw InputError(where, fmt::format("`{}` is a percentage from {}% to {}%, such as {}={}%, not '{}'", key, least, most,
+                                        key, least > 3 ? 95 : 3, value));
   return percent / 100;
 }
 

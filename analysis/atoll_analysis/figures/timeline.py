@@ -1,6 +1,5 @@
 """The run over simulated time: one panel per quantity, all on the same axis."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,8 +56,8 @@ def _panels(result: Result, counters: pd.DataFrame) -> list[Panel]:
         busy = rates.per_cycle(counters, "dram.bus_busy") / capacity.dram_channels(result)
         panels.append(Panel("DRAM: data buses busy", "%", busy, True))
     if has("link.bytes"):
-        sent, most = rates.per_cycle(counters, "link.bytes"), capacity.link_bytes_per_cycle(result)
-        panels.append(Panel("Links: sent", "bytes per cycle", sent, True) if math.isnan(most) else
+        sent, most = rates.per_cycle(counters, "link.bytes"), capacity.links_of_chips(result)
+        panels.append(Panel("Links: sent", "bytes per cycle", sent, True) if np.isnan(most).any() else
                       Panel("Links: outgoing bandwidth used", "%", sent / most, True))
     if has("load.completed"):
         mean = rates.share(counters, ("load.latency_cycles",), ("load.completed",))

@@ -7,6 +7,7 @@
 
 #include "core/chip/llc/llc_slice.hpp"
 #include "core/chip/noc/response_network.hpp"
+#include "inputs/config/links_at_odds.hpp"
 
 namespace atl {
 
@@ -22,8 +23,9 @@ Links::Links(Context& c, Outbox& outbox)
   for (std::uint32_t p = 0; p < port_.size(); ++p) {
     const double link_bpc = c.machine.per_cycle(topology_.bandwidth_gbps(p));
     port_[p].out = Server(link_bpc);
+    const double entry_bpc = c.machine.per_cycle(link_port_gbps(config, topology_.bandwidth_gbps(p)));
     // A port that several others send to is also the bottleneck of what arrives.
-    port_[p].in = Server(shared_ ? link_bpc : c.machine.link_port_bpc);
+    port_[p].in = Server(shared_ ? std::min(link_bpc, entry_bpc) : entry_bpc);
   }
   for (ChannelState& s : state_) {
     s.out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);
@@ -221,6 +223,13 @@ bool Links::credits_home() const {
            return s.out.empty() && s.through.empty() && s.in.empty() && s.out_gate.full() &&
                   s.credits == c_.machine.config.link.buffer_packets;
          });
+}
+
+Cycle Links::next_sent() const {
+  Cycle next = kNever;
+  for (const Port& p : port_)
+    if (!p.out.idle(c_.now())) next = std::min(next, p.out.idle_from());
+  return next;
 }
 
 std::string Links::describe_stall() const {

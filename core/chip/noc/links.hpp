@@ -53,6 +53,8 @@ class Links {
   void on_credit(std::uint32_t channel);
 
   std::string describe_stall() const;
+  /// When the first of the ports that send is free again; kNever if all are. What they send is on its way: no event here.
+  Cycle next_sent() const;
   // census.cpp
   void take_census(Census& census) const;
   /// What packets wait for that are to leave by this channel.

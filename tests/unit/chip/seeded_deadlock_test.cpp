@@ -53,6 +53,25 @@ TEST_CASE("a machine that was only slow when it was asked goes on") {
   CHECK(run(config, w).kernels[0].finished > 30000);
 }
 
+TEST_CASE("an instruction that takes longer than a deadlock is no deadlock, nor is a packet on a slow link") {
+  SystemConfig config = tiny(2);
+  config.control.deadlock_cycles = 20000;
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(0).compute(65535, 1).compute(65535, 1);
+  w.warp(1).compute(1, 1);
+  CHECK(run(config, w).kernels[0].finished > 2 * 65535);
+
+  config.partition.fixed_chip = 1;
+  config.link.bandwidth_gbps = 0.01;  // an answer of 136 bytes takes 13,600 cycles
+  config.control.sample_cycles = 1000, config.control.deadlock_cycles = 2000;
+  ScriptedWorkload remote;
+  remote.kernel(2);
+  remote.warp(0).load(0x1000, 0).after({0}).compute(1, 1);
+  remote.warp(1).compute(1, 1);
+  CHECK(run(config, remote).kernels[0].finished > 13600);
+}
+
 TEST_CASE("a link that lost its credits is named by those who wait for it") {
   SystemConfig config = tiny(2);
   config.control.deadlock_cycles = 20000;

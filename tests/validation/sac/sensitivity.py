@@ -25,11 +25,11 @@ SIZE = 4096  # KiB of LLC per chip
 
 # Axis, its points in order, and what each sets; nothing is the machine of Table 3. GDDR5 and HBM2 have 0.96 and 3.2 TB/s by their
 # clock (the paper gives no numbers). Two chips share the ring's total link bandwidth, as in the paper; 8 and 16 have links of
-# 96 GB/s.
+# 96 GB/s. Links of 768 GB/s have buffers for what is on its way there and back, 407 packets and more.
 AXES: dict[str, dict[str, Settings]] = {
     "links, GB/s per direction": {
         "48": {"link.bandwidth_gbps": 48}, "96": {}, "192": {"link.bandwidth_gbps": 192}, "384": {"link.bandwidth_gbps": 384},
-        "768": {"link.bandwidth_gbps": 768}},
+        "768": {"link.bandwidth_gbps": 768, "link.buffer_packets": 1024}},
     "LLC, MB": {"8": {"llc.size_kib": SIZE // 2}, "16": {}, "32": {"llc.size_kib": SIZE * 2}, "64": {"llc.size_kib": SIZE * 4}},
     "memory": {"GDDR5": {"dram.timing.clock_mhz": 1875}, "GDDR6": {}, "HBM2": {"dram.timing.clock_mhz": 6250}},
     "coherence": {"software": {}, "hardware": {"coherence.protocol": "full_map"}},
