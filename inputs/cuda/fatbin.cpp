@@ -1,5 +1,6 @@
 #include "inputs/cuda/fatbin.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/engine/error.hpp"
@@ -124,6 +125,18 @@ const FatbinEntry* choose_ptx(const std::vector<FatbinEntry>& entries, unsigned 
   for (const FatbinEntry& e : entries)
     if (e.kind == FatbinEntry::Kind::ptx && fits(e.arch, e.only, arch) && (!best || e.arch > best->arch)) best = &e;
   return best;
+}
+
+const FatbinEntry* ptx_beside_machine_code(const std::vector<FatbinEntry>& entries, unsigned arch) {
+  const auto runs = [arch](const FatbinEntry& e) {
+    return e.kind == FatbinEntry::Kind::cubin && fits(e.arch, e.only, arch) && e.arch / 10 == arch / 10;
+  };
+  if (std::none_of(entries.begin(), entries.end(), runs)) return nullptr;
+  const FatbinEntry* oldest = nullptr;
+  for (const FatbinEntry& e : entries)
+    if (e.kind == FatbinEntry::Kind::ptx && e.only == FatbinEntry::Only::none && (!oldest || e.arch < oldest->arch))
+      oldest = &e;
+  return oldest;
 }
 
 }  // namespace atl::cuda

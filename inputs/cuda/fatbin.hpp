@@ -48,4 +48,8 @@ bool fits(unsigned target, FatbinEntry::Only only, unsigned arch);
 /// family (sm_100f) is for no others. Null: there is none.
 const FatbinEntry* choose_ptx(const std::vector<FatbinEntry>& entries, unsigned arch);
 
+/// For a device that would run machine code that lies beside newer PTX (nvcc -arch=all-major): the oldest PTX of the same
+/// source, in its place. Null: it has none, or no machine code that the device could run.
+const FatbinEntry* ptx_beside_machine_code(const std::vector<FatbinEntry>& entries, unsigned arch);
+
 }  // namespace atl::cuda

@@ -165,6 +165,7 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   for (const std::uint8_t* at : binary.containers) {
     const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
     const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, model_.arch);
+    if (!chosen && !several) chosen = cuda::ptx_beside_machine_code(entries, model_.arch);
     if (!chosen) {
       const auto ptx = std::find_if(entries.begin(), entries.end(),
                                     [](const cuda::FatbinEntry& e) { return e.kind == cuda::FatbinEntry::Kind::ptx; });

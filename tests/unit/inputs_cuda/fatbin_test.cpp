@@ -67,6 +67,15 @@ TEST_CASE("the PTX chosen is the newest that the device can run") {
   CHECK(choose_ptx(list_entries(elf, "elf"), 90) == nullptr);
 }
 
+TEST_CASE("newer PTX stands for machine code that the device would run") {
+  const auto all = list_entries(container({{2, 80, "a", kRaw, ""}, {2, 90, "b", kRaw, ""}, {1, 120, "c", kRaw, ""}}), "all");
+  CHECK(choose_ptx(all, 90) == nullptr);
+  CHECK(ptx_beside_machine_code(all, 90)->arch == 120);
+  CHECK(ptx_beside_machine_code(all, 86)->arch == 120);  // runs that for 8.0
+  CHECK(ptx_beside_machine_code(all, 75) == nullptr);
+  CHECK(ptx_beside_machine_code(all, 100) == nullptr);
+}
+
 TEST_CASE("PTX for one architecture or family is for no others") {
   constexpr std::uint64_t kSuffixA = 0x100000, kSuffixF = 0x200000;
   const auto entries = list_entries(
