@@ -29,8 +29,10 @@ def read_prices(file: h5py.File) -> pd.DataFrame | None:
     if "energy_prices" not in file:
         return None
     group = file["energy_prices"]
-    return pd.DataFrame({name: group[name][:] for name in ("joules", "factor")},
-                        index=pd.Index(group["key"].asstr()[:], name="price"))
+    prices = pd.DataFrame({name: group[name][:] for name in ("joules", "factor")},
+                          index=pd.Index(group["key"].asstr()[:], name="price"))
+    prices.attrs["units"] = {"joules": "J"}
+    return prices
 
 
 def total_range(prices: pd.DataFrame) -> Range:

@@ -5,6 +5,7 @@
 #include "core/app/commands.hpp"
 #include "core/stats/durable_file.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
+#include "inputs/workload/workload_files.hpp"
 
 namespace atl {
 
@@ -19,7 +20,9 @@ void add_import(Commands& c) {
   CLI::App* cmd = c.app.add_subcommand("import", "Convert a foreign trace into an Atoll trace");
   cmd->require_subcommand(1);
   CLI::App* accel = cmd->add_subcommand("accel-sim", "SASS traces of Accel-Sim's tracer");
-  accel->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz, .tracez)")->required();
+  accel
+      ->add_option("LIST", o->list, "kernelslist.g, beside its kernel files (.traceg, .traceg.xz, .tracez), or their folder")
+      ->required();
   accel->add_option("-o,--output", o->output, "trace to write (.h5)")->check(kNamed)->required();
   accel->add_flag("-f,--force", o->force, "replace an existing file");
   add_selection(*accel, o->kernels, o->ctas);
@@ -38,7 +41,7 @@ void add_import(Commands& c) {
       if (o->latencies == "accel-sim") options.latencies = accelsim::Latencies::accel_sim;
       options.strict = o->strict;
       options.warn = [](const std::string& what) { fmt::print(stderr, "atoll: warning: {}\n", what); };
-      const std::string selected = import_accel_sim(o->list, o->output, options);
+      const std::string selected = import_accel_sim(main_file(o->list), o->output, options);
       if (!selected.empty()) fmt::print("selection  {}\n", selected);
     };
   });

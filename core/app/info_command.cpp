@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "core/app/commands.hpp"
@@ -28,7 +29,8 @@ void add_info(Commands& c) {
     c.chosen = [o] {
       o->file = workload_file(o->file);
       // What has a checksum is a result: HDF5 is not to look at it before that was right, not even for what it is.
-      if (!has_hdf5_signature(o->file) || (!has_seal(o->file) && is_trace(o->file))) {
+      const bool folder = std::filesystem::is_directory(o->file);  // of SASS traces
+      if (folder || !has_hdf5_signature(o->file) || (!has_seal(o->file) && is_trace(o->file))) {
         fmt::print("{}", o->json ? workload_json(o->file, o->count) : workload_text(o->file, o->count));
         return;
       }

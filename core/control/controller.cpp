@@ -330,7 +330,8 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   if (++reports_ < config_.chips) return;
   // What happened after the last sample before the end forms the last one, so that the series add up to the totals.
   std::vector<Sample>& kept = result_.samples;
-  while (!kept.empty() && kept.back().end >= result_.cycles) kept.pop_back();  // until they heard of the end, chips sent some
+  while (!kept.empty() && kept.back().end >= result_.cycles)
+    kept.pop_back();  // until they heard of the end, chips sent some
   Sample rest{result_.cycles, {}};
   for (const ChipResult& chip_result : result_.chips) {
     Counters left = chip_result.totals;

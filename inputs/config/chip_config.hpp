@@ -88,8 +88,8 @@ struct NocConfig {
     v(s.memory_routers, {"memory_routers", "", 1, 64, "memory-side routers; every cluster has one port to each"});
     v(s.cluster_gbps, {"cluster_gbps", "GB/s", 0.1, 1e6, "bandwidth of a cluster's port, per direction"});
     v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "bandwidth of an LLC slice's port, per direction"});
-    v(s.link_port_gbps,
-      {"link_port_gbps", "GB/s", 0, 1e6, "at which what has come over a link enters the crossbar; 0: 250, or the link's if more"});
+    v(s.link_port_gbps, {"link_port_gbps", "GB/s", 0, 1e6,
+                         "at which what has come over a link enters the crossbar; 0: 250, or the link's if more"});
     v(s.flit_bytes, {"flit_bytes", "B", 1, 256, "packets occupy whole flits; 1: exact bytes"});
     v(s.header_bytes,
       {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
