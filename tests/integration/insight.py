@@ -54,7 +54,7 @@ class Insight(program.ProgramTest):
         seen = self.explained(self.result("part", more=("--max-cycles", "2500")))
         self.assertFalse(seen["complete"])
         for chip in seen["chips"]:
-            self.assertAlmostEqual(total(chip["stack"]) / 2500, 1, 9)
+            self.assertAlmostEqual(total(chip["stack"]) / seen["cycles"], 1, 9)
 
     def test_narrow_links_are_named_with_how_busy_they_are(self):
         path = self.result("narrow", "link.bandwidth_gbps=2")
