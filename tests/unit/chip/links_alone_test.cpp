@@ -132,6 +132,23 @@ TEST_CASE("behind a switch slots are also what an arriving message takes of the 
   CHECK(b.c.count[Counter::link_received_bytes] == 3 * 160);
 }
 
+TEST_CASE("what comes over a link enters at the port's bandwidth: 250 GB/s, or the link's if that is more") {
+  const auto enter = [](Topology topology, double link, double port) {
+    SystemConfig config = four(topology);
+    config.link.bandwidth_gbps = link, config.noc.link_port_gbps = port;
+    Bench b(config);
+    for (int i = 0; i < 3; ++i) b.arrive(100, b.from(3), b.line(3, 0));
+    b.run();
+    return b.cycles(EventKind::slice_arrive);
+  };
+  constexpr Cycle kRest = 5 + 53;  // on to the slice
+  CHECK(enter(Topology::ring, 16, 0) == Cycles{101 + kRest, 102 + kRest, 102 + kRest});
+  CHECK(enter(Topology::ring, 500, 0) == Cycles{101 + kRest, 101 + kRest, 101 + kRest});
+  CHECK(enter(Topology::ring, 500, 8) == Cycles{117 + kRest, 134 + kRest, 151 + kRest});
+  CHECK(enter(Topology::switched, 16, 0) == Cycles{109 + kRest, 117 + kRest, 126 + kRest});
+  CHECK(enter(Topology::switched, 16, 8) == Cycles{117 + kRest, 134 + kRest, 151 + kRest});
+}
+
 TEST_CASE("an invalidation that another one's message names takes nothing of a link, and is no packet of its own") {
   Bench b(four(Topology::ring));
   Packet one = b.line(0, 1, 0);

@@ -159,6 +159,13 @@ TEST_CASE("unseen kernels are taken to be as the chip's others, and stay unseen 
   CHECK(stack[1][1][unseen] == 40);
 }
 
+TEST_CASE("means are over the chips that have stacks") {
+  Stack some;
+  some[issue] = 3;
+  CHECK(chips_with_stacks({}) == 1);
+  CHECK(chips_with_stacks({{some, {}, {}}, {{}, some, {}}}) == 2);
+}
+
 TEST_CASE("censuses survive being flattened") {
   Example e;
   std::uint64_t next = 1;

@@ -95,6 +95,18 @@ TEST_CASE("the parts of the run times are compared in cycles of a chip, and add 
   CHECK(compare(a, b).cycles.empty());
 }
 
+TEST_CASE("the speeds of runs that did unlike work are not compared, and what is unlike is named") {
+  RunResult a = sample_result(), b = a;
+  b.digest ^= 1, b.cycles = a.cycles / 2;
+  const auto text = [&] { return comparison_text(compare(a, b), a, b, 10); };
+  CHECK(text().find("B is 2.0") != std::string::npos);
+  b.complete = !a.complete;
+  CHECK(text().find("no speed-up, of unlike work (complete)") != std::string::npos);
+  b.complete = a.complete;
+  a.provenance.effective_config = R"({"scale": 1})", b.provenance.effective_config = R"({"scale": 2})";
+  CHECK(text().find("no speed-up, of unlike work (scale)") != std::string::npos);
+}
+
 TEST_CASE("kernels are compared where both runs finished one of the same name, by the cycles between them") {
   RunResult a = sample_result(), b;
   a.kernels = {{"f", 1, 0, 10, 1000}, {"g", 1, 1000, 1010, 9000}, {"h", 1, 9000, 9010, 9500}, {"i", 1, 9500, 9510, kNever}};

@@ -1,0 +1,49 @@
+#include "inputs/config/links_at_odds.hpp"
+
+#include <doctest/doctest.h>
+
+#include "inputs/config/presets.hpp"
+#include "inputs/config/reader.hpp"
+
+using namespace atl;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines at_odds(const std::vector<std::string>& sets) { return links_at_odds(read_system("sac-4chip", sets)); }
+
+TEST_CASE("nothing is at odds in a preset") {
+  for (const EmbeddedFile& file : embedded_systems()) {
+    CAPTURE(file.name);
+    CHECK(links_at_odds(read_system(std::string(file.name))).empty());
+  }
+}
+
+TEST_CASE("a port is 250 GB/s wide, or as wide as its link if that is more, or what is said") {
+  CHECK(link_port_gbps(read_system("sac-4chip"), 96) == 250);
+  CHECK(link_port_gbps(read_system("sac-4chip"), 384) == 384);
+  CHECK(link_port_gbps(read_system("sac-4chip", {"noc.link_port_gbps=100"}), 384) == 100);
+}
+
+TEST_CASE("a port that is narrower than its link is named, with what fits") {
+  CHECK(at_odds({"noc.link_port_gbps=95"}) ==
+        Lines{"`noc.link_port_gbps` = 95 is less than `link.bandwidth_gbps` = 96: the port limits what comes over a link; 0 "
+              "fits any link"});
+  CHECK(at_odds({"noc.link_port_gbps=96"}).empty());
+  CHECK(at_odds({"noc.link_port_gbps=95", "chips=1"}).empty());
+}
+
+TEST_CASE("buffers that hold less than what is on its way there and back are named, with how many would do") {
+  // 768 B per cycle, 32 cycles there and 32 back, 8 until credits are sent, packets of 136 B
+  CHECK(at_odds({"link.bandwidth_gbps=768"}) ==
+        Lines{"`link.buffer_packets` = 256 hold 63 % of what `link.bandwidth_gbps` = 768 carries in the 72 cycles there and "
+              "back: links wait for buffers; 407 would do"});
+  CHECK(at_odds({"link.bandwidth_gbps=768", "link.buffer_packets=406"}).size() == 1);
+  CHECK(at_odds({"link.bandwidth_gbps=768", "link.buffer_packets=407"}).empty());
+  // Behind a switch each of three others has buffers of its own.
+  CHECK(at_odds({"link.bandwidth_gbps=768", "link.topology=switch"}).empty());
+  CHECK(at_odds({"link.bandwidth_gbps=768", "link.topology=switch", "link.buffer_packets=135"}).size() == 1);
+}
+
+}  // namespace
