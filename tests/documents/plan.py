@@ -139,6 +139,7 @@ PLANS = {
     "docs/reproduction.md": Plan(not_run={"tests/validation": HOURS, "build/release/atoll sweep": HOURS, "/usr/bin/python3": HOURS}),
     "docs/results.md": Plan(before=[f"atoll run sac-4chip -w {MIXED} --scale 16 -o run.h5"]),
     "docs/scaling.md": Plan(not_run={"tests/bench/scale.py": f"{HOURS}, and wants a quiet machine"}),
+    "docs/systems.md": Plan(save={1: "two_dies.json"}),
     "docs/validation/accelsim.md": Plan(not_run={"tests/validation/accelsim.py": "needs traces and results of Accel-Sim beside the tree"}),
     "docs/validation/bandwidth.md": Plan(not_run={"python3 tests/validation": HOURS}),
     "docs/validation/coherence.md": Plan(not_run={"cmake --build": "builds a test program",
