@@ -102,9 +102,10 @@ class Refused(program.ProgramTest):
                    "four<<<6, 32>>>(p); return cudaGetLastError() != 912; }\n")
         subprocess.run([NVCC, "-arch=sm_90", "-o", self.path("together"), self.path("together.cu")], check=True,
                        capture_output=True)
-        for arguments, line in (([], "kernel four: a grid of 6 x 1 x 1 blocks in clusters of 4 x 1 x 1"),
-                                (["all"], "kernel everyone: 20000 blocks that wait for each other, of which the device "
-                                          "holds 4096 at a time")):
+        refusals: list[tuple[list[str], str]] = [
+            ([], "kernel four: a grid of 6 x 1 x 1 blocks in clusters of 4 x 1 x 1"),
+            (["all"], "kernel everyone: 20000 blocks that wait for each other, of which the device holds 4096 at a time")]
+        for arguments, line in refusals:
             outcome = program.run([*self.record(self.path("together")), *arguments])
             self.assertEqual(outcome.code, 2, outcome)  # no launch, no trace
             self.assertIn("1 launch was refused, as on a GPU: " + line, outcome.err)
