@@ -333,9 +333,10 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     p.version = version(), p.git_commit = git_commit(), p.command = job.command;
     p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
     p.effective_config = effective_json(config), p.hosts = hosts;
-    for (const Capacity& c : capacities_of(scaled(config))) p.links_of_chips.push_back(c[Resource::link_out]);
-    p.link_bytes_per_cycle = std::accumulate(p.links_of_chips.begin(), p.links_of_chips.end(), 0.0) / config.chips;
-    if (config.chips == 1) p.links_of_chips.clear();
+    if (config.chips > 1) {
+      for (const Capacity& c : capacities_of(scaled(config))) p.links_of_chips.push_back(c[Resource::link_out]);
+      p.link_bytes_per_cycle = std::accumulate(p.links_of_chips.begin(), p.links_of_chips.end(), 0.0) / config.chips;
+    }
     p.selection = workload->selection(), p.incomplete = incomplete;
     if (job.from) p.host_seconds += job.from->header.host_seconds;
     for (std::uint32_t c = 0; c < config.chips; ++c)

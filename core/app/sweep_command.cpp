@@ -238,8 +238,12 @@ int sweep(const SweepOptions& o) {
   std::string folder = o.folder.empty() ? "results/" + fs::path(o.file).stem().string() : o.folder;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   std::vector<Selected> points = select(e, o);
-  for (const Selected& s : points)  // a list is also of what is still to be recorded
-    o.list ? static_cast<void>(read_system(e.system, overrides(e, s.point))) : check_point(e, s.point);
+  for (const Selected& s : points) {
+    if (o.list)
+      read_system(e.system, overrides(e, s.point));  // a list is also of workloads that are still to be recorded
+    else
+      check_point(e, s.point);
+  }
   PointInspector inspector(e, folder);
   for (Selected& s : points) s.status = inspector.inspect(s.point);
   if (o.list) {

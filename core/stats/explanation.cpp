@@ -212,10 +212,11 @@ std::string kernel_table(const RunResult& r) {
   std::vector<Stack> sums;
   for (const auto& chips : r.stack) sums.push_back(over_chips(chips));
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sums[a].total() > sums[b].total(); });
+  const auto chips_of_mean = static_cast<double>(chips_with_stacks(r.stack));
   std::string out = fmt::format("  {:<20}\n", "kernels, longest first");
   for (std::size_t i = 0; i < std::min(order.size(), kKernelsShown); ++i) {
     const std::size_t k = order[i];
-    const double cycles = sums[k].total() / static_cast<double>(chips_with_stacks(r.stack));
+    const double cycles = sums[k].total() / chips_of_mean;
     if (cycles <= 0) break;
     const Part limit = limit_of(sums[k]);
     out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}\n", k, fmt::format("{:.28}", r.kernels[k].name),

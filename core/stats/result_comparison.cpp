@@ -105,7 +105,8 @@ std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
     Stack sum;
     for (const auto& kernel : r.stack)
       for (const Stack& s : kernel) sum += s;
-    for (double& part : sum.cycles) part /= static_cast<double>(chips_with_stacks(r.stack));
+    const auto chips = static_cast<double>(chips_with_stacks(r.stack));
+    for (double& part : sum.cycles) part /= chips;
     return sum;
   };
   const Stack x = mean(a), y = mean(b);
@@ -195,14 +196,15 @@ Json effects_json(const std::vector<Effect>& effects) {
   return out;
 }
 
-/// What says that the runs did not do the same work, so that their times do not compare machines.
+/// What says that the runs did not do the same work, so that their times do not compare machines. Not the workload's name:
+/// one file has several.
 std::vector<std::string> unlike_work(const ResultComparison& c) {
   std::vector<std::string> names;
   const auto look = [&](const std::vector<Setting>& settings, std::initializer_list<std::string_view> of) {
     for (const Setting& s : settings)
       if (std::ranges::find(of, s.name) != of.end()) names.push_back(s.name);
   };
-  look(c.inputs, {"workload", "workload_digest", "selection", "kernels", "complete"});
+  look(c.inputs, {"workload_digest", "selection", "kernels", "complete"});
   look(c.configuration, {"scale"});
   return names;
 }

@@ -2,17 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace atl {
-namespace {
-constexpr double kLeastPort = 250;  ///< well above the links of the published machines (docs/systems.md)
-}  // namespace
-
-double link_port_gbps(const SystemConfig& config, double link_gbps) {
-  return config.noc.link_port_gbps != 0 ? config.noc.link_port_gbps : std::max(kLeastPort, link_gbps);
-}
 
 std::vector<std::string> links_at_odds(const SystemConfig& c) {
   std::vector<std::string> out;

@@ -240,6 +240,10 @@ struct SystemConfig {
 /// `scale` is 1.
 SystemConfig scaled(SystemConfig config);
 
+/// GB/s at which what has come over a link of `link_gbps` enters the crossbar: `noc.link_port_gbps`. Where that is 0 the
+/// port is never narrower than the link, so that a sweep over links measures links.
+double link_port_gbps(const SystemConfig& config, double link_gbps);
+
 template <> std::span<const Word<Mapping>> words();
 template <> std::span<const Word<Placement>> words();
 template <> std::span<const Word<CtaToChip>> words();

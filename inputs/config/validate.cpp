@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -362,6 +363,11 @@ SystemConfig scaled(SystemConfig config) {
   config.coherence.directory_entries /= config.scale;
   config.scale = 1;
   return config;
+}
+
+double link_port_gbps(const SystemConfig& config, double link_gbps) {
+  constexpr double kLeast = 250;  // well above the links of the published machines (docs/systems.md)
+  return config.noc.link_port_gbps != 0 ? config.noc.link_port_gbps : std::max(kLeast, link_gbps);
 }
 
 void validate(const SystemConfig& config) {

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "inputs/config/links_at_odds.hpp"
-
 namespace atl {
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include "core/chip/llc/llc_slice.hpp"
 #include "core/chip/noc/response_network.hpp"
-#include "inputs/config/links_at_odds.hpp"
 
 namespace atl {
 

@@ -100,6 +100,8 @@ TEST_CASE("the speeds of runs that did unlike work are not compared, and what is
   b.digest ^= 1, b.cycles = a.cycles / 2;
   const auto text = [&] { return comparison_text(compare(a, b), a, b, 10); };
   CHECK(text().find("B is 2.0") != std::string::npos);
+  b.provenance.workload = "the same file";
+  CHECK(text().find("B is 2.0") != std::string::npos);
   b.complete = !a.complete;
   CHECK(text().find("no speed-up, of unlike work (complete)") != std::string::npos);
   b.complete = a.complete;
