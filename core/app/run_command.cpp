@@ -24,6 +24,15 @@ struct RunOptions {
   RunJob job;  ///< but for its configuration
 };
 
+/// --policy has an organisation of its own: one that was asked for besides would be lost without a word.
+void refuse_other_organisation(const std::vector<std::string>& sets) {
+  const std::string key = "llc.organisation=";
+  for (const std::string& set : sets) {
+    if (set.starts_with(key) && set != key + "plugin")
+      throw InputError("--policy", fmt::format("sets {}plugin, and --set says `{}`: leave one out", key, set.substr(key.size())));
+  }
+}
+
 /// Rank 0 reads the configuration; the others get what it read, so that all simulate the same system.
 SystemConfig shared_config(Transport& t, const RunOptions& o) {
   std::string text;
@@ -92,6 +101,7 @@ void add_run(Commands& c) {
         RunJob job = o->job;
         job.chip_threads = of_chip;
         run_collectively(t, [&] {
+          if (!o->policy.empty()) refuse_other_organisation(o->sets);
           if (!o->sample.empty()) job.sample = SamplingOptions::parse(o->sample);
         });
         job.config = shared_config(t, *o);

@@ -97,6 +97,34 @@ class Plugins(unittest.TestCase):
         self.assertIn("lacks `roles`", self.refused("--policy", self.policy("class Policy: pass\n")))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_values_of_other_types_are_refused_with_what_would_be_taken(self):
+        def policy(returns, roles='("memory_side",)'):
+            return self.policy(f"""\
+                import atoll
+                class Policy:
+                    roles = {roles}
+                    def __init__(self, config): pass
+                    def at_kernel_start(self, kernel, start):
+                        return {returns}
+                """)
+        for returns, said in (("atoll.Modes(epoch_cycles=-1)", "mine.py:6: TypeError: takes atoll.Modes(*, llc: str = 'memory_side', "),
+                              ("atoll.Modes(level='two')", "; was given kwargs: level='two'"),
+                              ("atoll.Modes(), atoll.Decision('a', {1: 2.0})", "the names of a Decision's values are strings"),
+                              ("atoll.Modes(), atoll.Decision('a', {'b': 'c'})", "TypeError: must be real number, not str"),
+                              ("atoll.Modes(), 3", "a policy's decisions are None, a Decision, or a list of them"),
+                              ("[atoll.Modes(), 3]", "a policy returns None, Modes, a list of Modes"),
+                              ("'sm_side'", "a policy returns None, Modes, a list of Modes")):
+            self.assertIn(said, self.refused("--policy", policy(returns)), returns)
+        for roles, said in (('("memory_side")', "`roles` of class Policy is a tuple of words"),
+                            ("(1, 2)", "`roles` of class Policy has something that is no word"),
+                            ('("memory_side",); switches = "no"', "`switches` of class Policy is True or False")):
+            self.assertIn(said, self.refused("--policy", policy("atoll.Modes()", roles)), roles)
+
+    def test_a_policy_beside_another_organisation_is_refused(self):
+        self.assertIn("--policy: sets llc.organisation=plugin, and --set says `sac`",
+                      self.refused("--policy", SHARED, settings=["llc.organisation=sac"]))
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_modes_beyond_what_was_declared_are_refused_with_the_field(self):
         path = self.policy("""\
             import atoll

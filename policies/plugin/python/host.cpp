@@ -33,6 +33,15 @@ void start_python() {
   PyEval_SaveThread();  // whoever calls Python takes the lock
 }
 
+/// One line of what an error says. Of a call with arguments of other types pybind11's text has three parts, in lines of
+/// their own: what could be called, and what was.
+std::string one_line(const std::string& text) {
+  const std::size_t takes = text.find("\n    1. "), given = text.find("\n\nInvoked with: ");
+  if (takes == text.npos || given == text.npos || given < takes) return text.substr(0, text.find('\n'));
+  const std::string could = text.substr(takes + 8, given - takes - 8), was = text.substr(given + 16);
+  return fmt::format("takes {}; was given {}", could.substr(0, could.find('\n')), was.substr(0, was.find('\n')));
+}
+
 /// What Python has raised, as one line with the place in the policy's file where it happened.
 [[noreturn]] void refuse(const std::string& file, py::error_already_set& e) {
   std::string where = file;
@@ -45,8 +54,7 @@ void start_python() {
   if (e.matches(PyExc_SyntaxError))
     where = fmt::format("{}:{}", file, py::str(e.value().attr("lineno")).cast<std::string>());
   const auto type = e.type().attr("__name__").cast<std::string>();
-  const auto text = py::str(e.value()).cast<std::string>();
-  throw InputError(where, fmt::format("{}: {}", type, text.substr(0, text.find('\n'))));
+  throw InputError(where, fmt::format("{}: {}", type, one_line(py::str(e.value()).cast<std::string>())));
 }
 
 /// Runs `f` with the interpreter's lock; what goes wrong in Python names file and line.
@@ -108,7 +116,9 @@ class PythonPolicy final : public Policy {
   void save(SaveArchive& a) override {
     in_python(file_, [&] {
       need("save");
-      auto bytes = object_.attr("save")().cast<py::bytes>().cast<std::string>();
+      const py::object saved = object_.attr("save")();
+      if (!py::isinstance<py::bytes>(saved)) throw py::type_error("`save` returned no bytes");
+      auto bytes = saved.cast<std::string>();
       state(a, bytes);
     });
   }

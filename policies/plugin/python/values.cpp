@@ -33,9 +33,20 @@ template <class Chips, class Value> Numbers column(const Chips& chips, Value&& v
 
 py::object record(const py::dict& attributes) { return py::module_::import("types").attr("SimpleNamespace")(**attributes); }
 
+/// The elements of a list or tuple of which each is a T.
+template <class T> std::optional<std::vector<T>> list_of(const py::object& o) {
+  if (!py::isinstance<py::list>(o) && !py::isinstance<py::tuple>(o)) return std::nullopt;
+  std::vector<T> list;
+  for (const py::handle element : o) {
+    if (!py::isinstance<T>(element)) return std::nullopt;
+    list.push_back(element.cast<T>());
+  }
+  return list;
+}
+
 std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
   if (py::isinstance<Modes>(o)) return std::vector<Modes>(chips, o.cast<Modes>());
-  if (py::isinstance<py::list>(o)) return o.cast<std::vector<Modes>>();
+  if (auto list = list_of<Modes>(o)) return std::move(*list);
   throw py::type_error("a policy returns None, Modes, a list of Modes, or one of these and a Decision: (modes, decision)");
 }
 
@@ -60,7 +71,12 @@ PYBIND11_EMBEDDED_MODULE(atoll, m) {
       .def(py::init([](const std::string& choice, const py::dict& values) {
              Decision d;
              d.choice = choice;
-             for (const auto& [name, value] : values) d.values.emplace_back(name.cast<std::string>(), value.cast<double>());
+             for (const auto& [name, value] : values) {
+               if (!py::isinstance<py::str>(name)) throw py::type_error("the names of a Decision's values are strings");
+               const double number = PyFloat_AsDouble(value.ptr());
+               if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+               d.values.emplace_back(name.cast<std::string>(), number);
+             }
              return d;
            }),
            py::arg("choice"), py::arg("values") = py::dict());
@@ -115,8 +131,10 @@ std::vector<Decision> decisions(const py::object& returned, const Decision& now)
   if (returned.is_none()) return list;
   if (py::isinstance<Decision>(returned)) {
     list.push_back(returned.cast<Decision>());
+  } else if (auto several = list_of<Decision>(returned)) {
+    list = std::move(*several);
   } else {
-    list = returned.cast<std::vector<Decision>>();
+    throw py::type_error("a policy's decisions are None, a Decision, or a list of them");
   }
   for (Decision& d : list) d.kernel = now.kernel, d.cycle = now.cycle;
   return list;
@@ -134,8 +152,21 @@ PolicyTraits traits_of(const py::object& c) {
   PolicyTraits t;
   if (!py::hasattr(c, "roles")) throw py::type_error("class Policy lacks `roles`, such as roles = (\"memory_side\",)");
   t.roles = Roles{};
-  for (const py::handle word : c.attr("roles")) t.roles = t.roles | role_of(word.cast<std::string>());
-  const auto flag = [&](const char* name) { return py::hasattr(c, name) && c.attr(name).cast<bool>(); };
+  const py::object roles = c.attr("roles");
+  // A string is a sequence as well, of letters: ("memory_side") without its comma is one.
+  if (py::isinstance<py::str>(roles) || !py::isinstance<py::iterable>(roles))
+    throw py::type_error("`roles` of class Policy is a tuple of words, such as (\"memory_side\",)");
+  for (const py::handle word : roles) {
+    if (!py::isinstance<py::str>(word)) throw py::type_error("`roles` of class Policy has something that is no word");
+    t.roles = t.roles | role_of(word.cast<std::string>());
+  }
+  const auto flag = [&](const char* name) {
+    if (!py::hasattr(c, name)) return false;
+    const py::object value = c.attr(name);
+    if (!py::isinstance<py::bool_>(value))
+      throw py::type_error(std::string("`") + name + "` of class Policy is True or False");
+    return value.cast<bool>();
+  };
   t.switches = flag("switches"), t.replicates = flag("replicates"), t.llc_profile = flag("llc_profile");
   return t;
 }
