@@ -24,7 +24,8 @@ int exit_code_of(const std::exception_ptr& error);
 /// that failed its own error, the others PeerFailure. So a job ends as a whole, with one message.
 void throw_if_any_failed(Transport& transport, const std::exception_ptr& mine);
 
-/// Runs `step` on every rank and agrees on the outcome.
+/// Runs `step` on every rank and agrees on the outcome. The step itself is nothing collective: a rank that fails in it
+/// would answer the others' question with its own.
 void run_collectively(Transport& transport, const std::function<void()>& step);
 
 }  // namespace atl

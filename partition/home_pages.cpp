@@ -16,20 +16,20 @@ HomePages::HomePages(const SystemConfig& c, std::uint8_t home)
 std::size_t HomePages::slot_of(std::uint64_t page) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = ((page + 1) * 0x9E3779B97F4A7C15ull >> 32) & mask;
-  while (slots_[i] != 0 && slots_[i] >> kFrameBits != page + 1) i = (i + 1) & mask;
+  while (slots_[i] != 0 && page_[slots_[i] - 1] != page) i = (i + 1) & mask;
   return i;
 }
 
 std::uint32_t HomePages::frame(std::uint64_t page) {
   std::size_t i = slot_of(page);
   if (slots_[i] == 0) {
-    if (page_.size() == std::size_t{1} << kFrameBits)
+    if (page_.size() == kFrames)
       throw SimulationError("one chip is the home of more than 2^24 pages: take larger pages (`partition.page_kib`)");
     if (2 * (page_.size() + 1) > slots_.size()) grow(), i = slot_of(page);
-    slots_[i] = (page + 1) << kFrameBits | page_.size();
     page_.push_back(page);
+    slots_[i] = static_cast<std::uint32_t>(page_.size());
   }
-  return static_cast<std::uint32_t>(slots_[i] & ((std::uint64_t{1} << kFrameBits) - 1));
+  return slots_[i] - 1;
 }
 
 bool HomePages::find(LineAddr line, LineAddr& local) const {
@@ -37,16 +37,15 @@ bool HomePages::find(LineAddr line, LineAddr& local) const {
     local = {lines_.local(line)};
     return true;
   }
-  const std::uint64_t slot = slots_[slot_of(line.value >> page_shift_)];
+  const std::uint32_t slot = slots_[slot_of(line.value >> page_shift_)];
   if (slot == 0) return false;
-  local = {(slot & ((std::uint64_t{1} << kFrameBits) - 1)) << page_shift_ | in_page(line)};
+  local = {std::uint64_t{slot - 1} << page_shift_ | in_page(line)};
   return true;
 }
 
 void HomePages::grow() {
   slots_.assign(slots_.size() * 2, 0);
-  for (std::uint64_t frame = 0; frame < page_.size(); ++frame)
-    slots_[slot_of(page_[frame])] = (page_[frame] + 1) << kFrameBits | frame;
+  for (std::uint32_t frame = 0; frame < page_.size(); ++frame) slots_[slot_of(page_[frame])] = frame + 1;
 }
 
 }  // namespace atl

@@ -36,18 +36,17 @@ class HomePages {
     if (!frames_) return require_state(slots_.empty() && page_.empty());
     require_state(slots_.size() >= 1024 && (slots_.size() & (slots_.size() - 1)) == 0 && 2 * page_.size() <= slots_.size());
     std::size_t found = 0;
-    for (const std::uint64_t slot : slots_) {
-      if (slot == 0) continue;
-      const std::uint64_t frame = slot & ((std::uint64_t{1} << kFrameBits) - 1);
-      require_state(frame < page_.size() && page_[frame] + 1 == slot >> kFrameBits);
-      ++found;
+    for (const std::uint32_t slot : slots_) {
+      require_state(slot <= page_.size());
+      found += slot != 0;
     }
     require_state(found == page_.size());
+    for (std::size_t frame = 0; frame < page_.size(); ++frame) require_state(slots_[slot_of(page_[frame])] == frame + 1);
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slots_, page_); }
 
  private:
-  static constexpr unsigned kFrameBits = 24;  ///< frames of 4 KB: 64 GiB of one home
+  static constexpr std::size_t kFrames = std::size_t{1} << 24;  ///< of 4 KB: 64 GiB of one home
   std::uint64_t in_page(LineAddr line) const { return line.value & ((std::uint64_t{1} << page_shift_) - 1); }
   std::uint32_t frame(std::uint64_t page);
   /// The slot of the page, or the empty one where it belongs.
@@ -57,7 +56,7 @@ class HomePages {
   const HomeLines lines_;
   const bool frames_;
   const std::uint8_t home_, page_shift_;
-  std::vector<std::uint64_t> slots_;  ///< (page + 1) << kFrameBits | frame; 0 is empty; at most half are taken
+  std::vector<std::uint32_t> slots_;  ///< by page: frame + 1; 0 is empty; at most half are taken
   std::vector<std::uint64_t> page_;   ///< [frame]
 };
 

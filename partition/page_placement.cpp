@@ -42,7 +42,7 @@ void PageHomeCache::insert(PageAddr page, std::uint8_t home) {
   if (slots_[i] == 0) {
     if (2 * (blocks() + 1) > slots_.size()) grow(), i = slot_of(page);
     if (blocks() >> kPlaceBits != 0)
-      throw SimulationError("the run uses more than 2^24 blocks of 4096 pages: take larger pages");
+      throw SimulationError("the run uses more than 2^21 blocks of 4096 pages: take larger pages");
     slots_[i] = key(page) << kPlaceBits | blocks();
     homes_.resize(homes_.size() + kPages, kUnknownHome);
   }

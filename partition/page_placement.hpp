@@ -69,7 +69,7 @@ class PageHomeCache {
  private:
   static constexpr unsigned kPageBits = 12;  ///< pages of a block
   static constexpr std::size_t kPages = std::size_t{1} << kPageBits;
-  static constexpr unsigned kPlaceBits = 24;  ///< blocks: 2^36 pages
+  static constexpr unsigned kPlaceBits = 21;  ///< blocks: 2^33 pages, of 2^55 (addresses below 2^63 in pages of 512 B)
   static constexpr unsigned kInitialBits = 7;
   static constexpr std::size_t kInitial = std::size_t{1} << kInitialBits;
   static std::uint64_t key(PageAddr page) { return (page.value >> kPageBits) + 1; }

@@ -19,7 +19,14 @@ struct Part {
 
   bool has_epochs() const { return modes[0].epoch_cycles != 0; }
   Cycle left() const { return modes[0].epoch_cycles - gone; }
-  void start(std::vector<Modes> m) { modes = std::move(m), begin_epoch(); }
+  /// A profile of degrees that does not begin anew goes on from the kernel before, and so does its epoch.
+  void start(std::vector<Modes> m) {
+    modes = std::move(m);
+    const ReplicationModes& r = modes[0].replication;
+    gone = 0;
+    if (!r.profile || r.restart) sum.clear();
+    sum.resize(modes.size());
+  }
   void begin_epoch() { gone = 0, sum.assign(modes.size(), {}); }
 
   void add(const Epoch& epoch) {

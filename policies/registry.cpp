@@ -36,6 +36,12 @@ LoadedPolicy organisation_policy(const SystemConfig& config) {
   return load_plugin(config);
 }
 
+std::unique_ptr<Policy> make_replication(const SystemConfig& c) {
+  const ReplicationRow& row = row_of(c.llc.replication);
+  if (!row.profiles) return make_fixed_degree(c);
+  return row.all_lines ? make_adaptive(c) : make_selrep(c);
+}
+
 }  // namespace
 
 LoadedPolicy load_policy(const SystemConfig& config) {

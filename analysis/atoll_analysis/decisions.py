@@ -52,8 +52,11 @@ def reigns(result: Result) -> pd.DataFrame:
     return table
 
 
-def _merged_is_hit(result: Result) -> bool:
-    """SAC's model may count requests that join a pending miss as hits; what is measured has to be counted alike."""
+def _merged_is_hit(result: Result, choice: str) -> bool:
+    """SAC's model may count requests that join a pending miss as hits, and a directory of degrees does: its tags are there
+    from the first request on. What is measured has to be counted alike."""
+    if policy(choice) == "replication":
+        return True
     return result.config.get("llc.organisation") == "sac" and bool(result.config.get("sac.merged_is_hit", False))
 
 
@@ -77,7 +80,7 @@ def judged(result: Result) -> pd.DataFrame:
     of = rates.during(result, ruled["begin"], ruled["end"], _MEASURED).set_index(made.index)
     cycles, divided = table["ruled"].clip(lower=1), made["choice"].map(lambda choice: parts(result, choice))
     requests = of["requests.local"] + of["requests.remote"]
-    found = of["llc.hits"] + (of["llc.merges"] if _merged_is_hit(result) else 0)
+    found = of["llc.hits"] + of["llc.merges"].where(made["choice"].map(lambda choice: _merged_is_hit(result, choice)), 0)
     table["hit.measured"] = found / of["llc.accesses"].where(of["llc.accesses"] > 0)
     table["local.measured"] = of["requests.local"] / requests.where(requests > 0)
     table["bandwidth.measured"] = of["noc.response_bytes"] / cycles * result.clock_ghz / divided

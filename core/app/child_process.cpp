@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 
 namespace atl {
@@ -56,7 +57,7 @@ std::vector<char*> child_environment() {
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) _exit(126);
   execvpe(argv[0], argv, envp);
-  fmt::print(stderr, "atoll: {}: cannot be started ({})\n", argv[0], std::strerror(errno));
+  tell("atoll: {}: cannot be started ({})\n", argv[0], std::strerror(errno));
   _exit(127);
 }
 

@@ -20,15 +20,18 @@ struct Commands {
   int exit_code = 0;   ///< of a command that throws nothing
 };
 
-/// For names of files to be written: an empty one, as an unset variable gives, is refused.
-inline const CLI::Validator kNamed([](std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); },
+/// Of texts that mean something when they are not given: an empty one, as an unset variable gives, is refused.
+inline const CLI::Validator kNamed([](std::string& text) { return std::string(text.empty() ? "the text is empty" : ""); },
                                    "");
 
 /// --kernels and --ctas: which part of a workload.
 inline void add_selection(CLI::App& cmd, std::string& kernels, std::string& ctas) {
   cmd.add_option("--kernels", kernels, "only these kernels, by number as in `atoll info` or by name, e.g. 3-10,name=conv*")
-      ->type_name("LIST");
-  cmd.add_option("--ctas", ctas, "only these CTAs of each kernel, by flattened number, e.g. 0-99,500")->type_name("LIST");
+      ->type_name("LIST")
+      ->check(kNamed);
+  cmd.add_option("--ctas", ctas, "only these CTAs of each kernel, by flattened number, e.g. 0-99,500")
+      ->type_name("LIST")
+      ->check(kNamed);
 }
 
 /// --monitor: of commands that simulate.

@@ -29,7 +29,7 @@ void export_result(const ExportOptions& o) {
     throw InputError("export", "nothing to write; give --perfetto TRACE.json, --csv DIR or both");
   const RunResult r = o.reading.read(o.file);
   if (r.sampling) fmt::print("sampled: {}; the files are of the former\n", sampled_text(r));
-  if (!o.perfetto.empty()) check_output(o.perfetto, o.force);
+  if (!o.perfetto.empty()) refuse_inputs(o.perfetto, {&o.file, 1}), check_output(o.perfetto, o.force);
   std::vector<CsvFile> tables;
   if (!o.csv.empty()) {
     tables = csv_tables(r);
@@ -38,7 +38,10 @@ void export_result(const ExportOptions& o) {
       throw InputError(o.csv, "is a file; --csv takes the name of a directory");
     fs::create_directories(o.csv, error);
     if (error) throw IoError(o.csv, "cannot be created: " + error.message());
-    for (const CsvFile& t : tables) check_output((fs::path(o.csv) / t.name).string(), o.force);
+    for (const CsvFile& t : tables) {
+      const std::string path = (fs::path(o.csv) / t.name).string();
+      refuse_inputs(path, {&o.file, 1}), check_output(path, o.force);
+    }
   }
   if (!o.perfetto.empty()) {
     const auto config = parse_effective(r.provenance.effective_config);

@@ -65,10 +65,15 @@ bool FileCheckpointer::keep(SystemState state) {
     last_at_ = Clock::now();
     return true;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "atoll: no checkpoint at cycle %llu, and the run goes on: %s\n",
-                 static_cast<unsigned long long>(state.boundary), e.what());
+    not_kept(state.boundary, e.what());
     return false;
   }
+}
+
+void FileCheckpointer::not_kept(Cycle boundary, const std::string& why) {
+  last_at_ = Clock::now();
+  std::fprintf(stderr, "atoll: no checkpoint at cycle %llu, and the run goes on: %s\n",
+               static_cast<unsigned long long>(boundary), why.c_str());
 }
 
 std::string FileCheckpointer::farewell() const {

@@ -16,6 +16,7 @@ class FileCheckpointer final : public Checkpointer {
   Request request() override;
   bool due(Cycle boundary, Cycle next) override;
   bool keep(SystemState state) override;
+  void not_kept(Cycle boundary, const std::string& why) override;
 
   /// Host time since the beginning of the run, in all its parts.
   double host_seconds() const;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/tell.hpp"
 #include "core/stats/durable_file.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/workload/workload_files.hpp"
@@ -40,7 +41,7 @@ void add_import(Commands& c) {
       options.selection = {o->kernels, o->ctas};
       if (o->latencies == "accel-sim") options.latencies = accelsim::Latencies::accel_sim;
       options.strict = o->strict;
-      options.warn = [](const std::string& what) { fmt::print(stderr, "atoll: warning: {}\n", what); };
+      options.warn = [](const std::string& what) { tell("atoll: warning: {}\n", what); };
       const std::string selected = import_accel_sim(main_file(o->list), o->output, options);
       if (!selected.empty()) fmt::print("selection  {}\n", selected);
     };

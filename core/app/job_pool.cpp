@@ -118,6 +118,7 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
         const std::string said = first_error(r.job->log);
         error = said.empty() ? fmt::format("{}, see {}", error, r.job->log) : said;
       }
+      if (error.empty() && r.job->done && !r.job->done()) error = "ended like a run that is done, and left no result";
       ++state.ended, state.failed += !error.empty();
       if (error.empty()) remove_quietly(r.job->log);
       ended({r.job, false, false, error, since(r.start)});

@@ -11,7 +11,7 @@ struct Job {
   std::vector<std::string> command;
   std::string log;
   std::string scrap;             ///< what may be left half written if it is stopped
-  std::function<bool()> done{};  ///< asked when nobody else can be at it: whether somebody has done it meanwhile
+  std::function<bool()> done{};  ///< whether it is: asked before, when nobody else can be at it, and when it has ended well
 };
 
 struct JobEnd {

@@ -14,6 +14,7 @@
 
 #include "core/app/child_process.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/stats/durable_file.hpp"
@@ -127,7 +128,7 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
   if (child == 0) {
     execve(path.c_str(), argv.data(), envp.data());
     const int error = errno;
-    fmt::print(stderr, "atoll: {}: cannot be started ({})\n", path, std::strerror(error));
+    tell("atoll: {}: cannot be started ({})\n", path, std::strerror(error));
     _exit(error == ENOENT ? 127 : 126);
   }
   signal(SIGINT, SIG_IGN);  // the terminal sends it to the program as well
@@ -137,7 +138,12 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  const int number = WTERMSIG(status);
+  if (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGABRT)
+    tell("atoll: {} was ended by signal {} ({}); kernels that had not ended are in no trace\n", path, number,
+         strsignal(number));
+  return 128 + number;
 }
 
 /// The recorder inside the program ends the trace whatever happens, but SIGKILL leaves it no time.
@@ -145,10 +151,10 @@ void save_rest(const cuda::RecordOptions& options) {
   try {
     const std::uint64_t kernels = TraceWriter::salvage(options.output);
     if (!options.quiet)
-      fmt::print(stderr, "recorded {} launches in {} (the program was killed; what it had not finished is lost)\n", kernels,
-                 options.output);
+      tell("recorded {} launches in {} (the program was killed; what it had not finished is lost)\n", kernels,
+           options.output);
   } catch (const IoError& e) {
-    fmt::print(stderr, "atoll: the program was killed and left no trace: {}\n", e.what());
+    tell("atoll: the program was killed and left no trace: {}\n", e.what());
     std::error_code ignored;
     fs::remove(options.output + ".part", ignored);
   }
@@ -164,10 +170,10 @@ int record(RecordCommand& c) {
   if (!c.device.empty()) c.record.device = device_of(c.device, c.record.devices);
   const std::string program = cuda::find_program(c.program.front());
   if (const std::string closed = cuda::check_recordable(program); !closed.empty())
-    fmt::print(stderr,
-               "atoll: warning: {} uses {}, whose kernels are there as machine code only: its functions fail, which the "
-               "program may not look at, and nothing of them is in the trace\n",
-               program, closed);
+    tell(
+        "atoll: warning: {} uses {}, whose kernels are there as machine code only: its functions fail, which the "
+        "program may not look at, and nothing of them is in the trace\n",
+        program, closed);
   const std::string library = find_runtime();
   if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();

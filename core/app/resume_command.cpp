@@ -40,6 +40,7 @@ RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : o.workload;
   job.kernels = h.kernels, job.ctas = h.ctas;
   job.output = o.output.empty() ? output_of_checkpoint(o.checkpoint) : o.output;
+  job.inputs = {o.checkpoint};
   job.map = o.map, job.force = o.force, job.quiet = o.quiet, job.monitor = o.monitor;
   job.command = h.command, job.started_at = h.started_at;
   job.max_cycles = o.max_cycles == 0 ? h.max_cycles : o.max_cycles;
@@ -64,14 +65,14 @@ void add_resume(Commands& c) {
   cmd->add_option("-o,--output", o->output, "result file (HDF5); the one that the checkpoint is named after if not given")
       ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
-  cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files");
+  cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files")->check(kNamed);
   cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
       ->check(CLI::Range(1, 65));
-  cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
+  cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   add_monitor(*cmd, o->monitor);
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
   cmd->callback([&c, o] {

@@ -25,11 +25,14 @@ struct RunOptions {
 };
 
 /// --policy has an organisation of its own: one that was asked for besides would be lost without a word.
-void refuse_other_organisation(const std::vector<std::string>& sets) {
+void refuse_other_organisation(const std::vector<std::string>& sets, const std::string& policy) {
   const std::string key = "llc.organisation=";
   for (const std::string& set : sets) {
+    if (set.starts_with("llc.policy=") && set != "llc.policy=" + policy)
+      throw InputError("--policy", fmt::format("is {}, and --set says `{}`: leave one out", policy, set));
     if (set.starts_with(key) && set != key + "plugin")
-      throw InputError("--policy", fmt::format("sets {}plugin, and --set says `{}`: leave one out", key, set.substr(key.size())));
+      throw InputError("--policy",
+                       fmt::format("sets {}plugin, and --set says `{}`: leave one out", key, set.substr(key.size())));
   }
 }
 
@@ -63,15 +66,17 @@ void add_run(Commands& c) {
       ->required();
   add_selection(*cmd, o->job.kernels, o->job.ctas);
   cmd->add_option(
-      "--sample", o->sample,
-      "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)");
+         "--sample", o->sample,
+         "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)")
+      ->check(kNamed);
   cmd->add_flag("--strict", o->job.strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
                   "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")
       ->check(CLI::Range(1, 1024));
   cmd->add_option("--policy", o->policy,
-                  "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE");
+                  "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE")
+      ->check(kNamed);
   cmd->add_option("-o,--output", o->job.output, "result file (HDF5); without it only the summary is printed")->check(kNamed);
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
   cmd->add_option("--max-cycles", o->job.max_cycles,
@@ -82,7 +87,7 @@ void add_run(Commands& c) {
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
       ->check(CLI::Range(1, 65));
-  cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1");
+  cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   cmd->add_flag("--check", o->job.check,
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
   add_monitor(*cmd, o->job.monitor);
@@ -101,11 +106,11 @@ void add_run(Commands& c) {
         RunJob job = o->job;
         job.chip_threads = of_chip;
         run_collectively(t, [&] {
-          if (!o->policy.empty()) refuse_other_organisation(o->sets);
+          if (!o->policy.empty()) refuse_other_organisation(o->sets, std::filesystem::absolute(o->policy).string());
           if (!o->sample.empty()) job.sample = SamplingOptions::parse(o->sample);
         });
         job.config = shared_config(t, *o);
-        job.command = c.line, job.started_at = started;
+        job.command = c.line, job.started_at = started, job.inputs = {o->system};
         run_collectively(t, [&] { job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan(); });
         return run_job(t, job, c.mpi.host());
       });

@@ -1,4 +1,5 @@
 #include "core/app/run_job.hpp"
+#include "core/app/tell.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -35,12 +36,13 @@
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
-#include "inputs/config/links_at_odds.hpp"
+#include "inputs/config/keys_at_odds.hpp"
 #include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
 #include "inputs/workload/workload_files.hpp"
 #include "partition/device_homes.hpp"
+#include "policies/registry.hpp"
 
 namespace atl {
 namespace {
@@ -125,10 +127,9 @@ std::string look_at_traces(const RunJob& job, Workload& workload) {
     lines.push_back(fmt::format("kernel {} ({}): {}", k, function_name(workload.kernels()[k].name), what));
     if (job.strict) throw InputError(job.workload_file, lines.back());
   }
-  for (std::size_t i = 0; !job.quiet && i < std::min(lines.size(), kShown); ++i)
-    fmt::print(stderr, "atoll: warning: {}\n", lines[i]);
+  for (std::size_t i = 0; !job.quiet && i < std::min(lines.size(), kShown); ++i) tell("atoll: warning: {}\n", lines[i]);
   if (!job.quiet && lines.size() > kShown)
-    fmt::print(stderr, "atoll: warning: and {} more kernels are incomplete\n", lines.size() - kShown);
+    tell("atoll: warning: and {} more kernels are incomplete\n", lines.size() - kShown);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -148,7 +149,12 @@ std::string misfit(const RunJob& job, const Workload& workload) {
 
 /// Looks at everything that can be wrong before the run begins, on the controller's rank.
 void prepare_files(const RunJob& job, const std::string& digest) {
-  if (!job.output.empty()) check_output(job.output, job.force);
+  if (!job.output.empty()) {
+    std::vector<std::string> read = job.inputs;
+    read.insert(read.end(), {job.workload_file, job.config.llc.policy});
+    refuse_inputs(job.output, read);
+    check_output(job.output, job.force);
+  }
   if (job.plan.asked()) check_output(checkpoint_path(job.output, kNever), true);  // the longest of their names
   const auto old = replaces_checkpoints(job) ? checkpoints_of(job.output) : std::vector<std::string>{};
   if (!old.empty() && !job.force)
@@ -167,8 +173,8 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
   run_collectively(t, [&] {
     const std::uint64_t most = memory_of_machine();
     if (!job.quiet && t.rank() == 0 && here >= std::uint64_t{1} << 30)
-      fmt::print(stderr, "note: tags and directories take some {:.1f} GiB of this host's {:.1f} GiB of memory\n",
-                 static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB);
+      tell("note: tags and directories take some {:.1f} GiB of this host's {:.1f} GiB of memory\n",
+           static_cast<double>(here) / kGiB, static_cast<double>(most) / kGiB);
     if (here <= most || job.force) return;
     throw InputError("llc.size_kib",
                      fmt::format("tags and directories of the chips on {} take some {:.1f} GiB, and it has {:.1f} GiB of "
@@ -212,7 +218,7 @@ LiveRun live_run(const RunJob& job, int ranks) {
 void tell_address(Transport& t, const RunMonitor* monitor, const std::string& host) {
   const auto hosts = t.all_gather(host);
   if (monitor == nullptr) return;
-  fmt::print(stderr, "monitor: {}{}\n", monitor->url(), host == hosts[0] ? "" : " on " + host);
+  tell("monitor: {}{}\n", monitor->url(), host == hosts[0] ? "" : " on " + host);
   std::fflush(stderr);
 }
 
@@ -268,8 +274,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (!here) return;
     incomplete = look_at_traces(job, *workload);
     if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
-    for (const std::string& what : links_at_odds(job.config)) fmt::print(stderr, "atoll: warning: {}\n", what);
-    if (const std::string what = misfit(job, *workload); !what.empty()) fmt::print(stderr, "atoll: warning: {}\n", what);
+    for (const std::string& what : keys_at_odds(job.config)) tell("atoll: warning: {}\n", what);
+    if (const std::string what = misfit(job, *workload); !what.empty()) tell("atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {
@@ -297,6 +303,12 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   options.share_chips = job.map.empty() && one_process;
   options.moves.first = job.map.empty() && !one_process ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
+  options.policy = [&](const SystemConfig& c) {
+    LoadedPolicy policy = load_policy(c);
+    if (job.plan.asked() && !policy.traits.saves)
+      throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
+    return policy;
+  };
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   if (job.monitor) {
@@ -400,10 +412,10 @@ int run_on_ranks(Commands& c, const ThreadPlan& plan, const std::function<int(Tr
                       t.size(), workers, most - 1, most == 2 ? "" : "s", most));
   });
   if (t.rank() == 0 && processors_of_process() < plan.threads)
-    fmt::print(stderr,
-               "note: rank 0 is bound to {} processor{}, which its {} threads share; give mpirun `--map-by slot:PE={}`, or "
-               "srun `--cpus-per-task={}`\n",
-               processors_of_process(), processors_of_process() == 1 ? "" : "s", plan.threads, plan.threads, plan.threads);
+    tell(
+        "note: rank 0 is bound to {} processor{}, which its {} threads share; give mpirun `--map-by slot:PE={}`, or "
+        "srun `--cpus-per-task={}`\n",
+        processors_of_process(), processors_of_process() == 1 ? "" : "s", plan.threads, plan.threads, plan.threads);
   run_workers(t, plan.threads, body, c.give_up);
   return code;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comm/transport.hpp"
 #include "core/app/checkpoint_plan.hpp"
@@ -20,6 +21,7 @@ struct RunJob {
   std::string workload_file;  ///< where it is
   std::string kernels, ctas;  ///< which part of it (inputs/workload/selection.hpp); empty: all
   std::string output, map;
+  std::vector<std::string> inputs;  ///< other files that are read: the system's, a checkpoint
   std::string command, started_at;  ///< of the run's first part
   Cycle max_cycles = kNever;
   unsigned chip_threads = 1;  ///< that may work on one chip

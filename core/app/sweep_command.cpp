@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,17 +9,19 @@
 #include <memory>
 #include <set>
 
+#include "comm/launcher.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/child_process.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/job_pool.hpp"
 #include "core/app/point_state.hpp"
 #include "core/app/shipped_files.hpp"
+#include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/sweep_estimate.hpp"
-#include "inputs/config/links_at_odds.hpp"
+#include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
 #include "inputs/sampling/sampling_options.hpp"
@@ -45,12 +46,6 @@ struct Selected {
   Point point;
   PointStatus status{};
 };
-
-std::size_t processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::size_t>(CPU_COUNT(&set)) : 1;
-}
 
 std::vector<Selected> select(const Experiment& e, const SweepOptions& o) {
   std::vector<Selected> out;
@@ -182,8 +177,8 @@ void warn_of_links(const Experiment& e, const std::vector<Selected>& points) {
   std::set<std::string> said;
   for (const Selected& s : points) {
     if (s.status.state == PointState::done) continue;
-    for (const std::string& what : links_at_odds(read_system(e.system, overrides(e, s.point))))
-      if (said.insert(what).second) fmt::print(stderr, "atoll: warning: {}: {}\n", s.point.name, what);
+    for (const std::string& what : keys_at_odds(parse_effective(effective_config(e, s.point))))
+      if (said.insert(what).second) tell("atoll: warning: {}: {}\n", s.point.name, what);
   }
 }
 
@@ -198,7 +193,8 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
       workloads.push_back(s.point.workload->name);
       jobs.back().done = [&] { return inspector.inspect_result(s.point).state == PointState::done; };
     }
-  const std::size_t at_once = o.jobs ? o.jobs : std::max<std::size_t>(1, processors() / std::max(1u, e.ranks));
+  const std::size_t at_once =
+      o.jobs ? o.jobs : std::max<std::size_t>(1, static_cast<std::size_t>(processors_of_process()) / std::max(1u, e.ranks));
   fmt::print("{} of {} points are done; running {}, {} at a time, into {}\n", points.size() - jobs.size(), points.size(),
              jobs.size(), std::min(at_once, std::max<std::size_t>(1, jobs.size())), folder);
   std::fflush(stdout);
@@ -214,11 +210,10 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
       },
       [&](const PoolState& s) { progress.draw(s); });
   progress.clear();
-  if (!failures.empty()) fmt::print(stderr, "atoll: {} of {} points failed:\n", failures.size(), jobs.size());
-  for (const std::string& failure : failures) fmt::print(stderr, "  {}\n", failure);
+  if (!failures.empty()) tell("atoll: {} of {} points failed:\n", failures.size(), jobs.size());
+  for (const std::string& failure : failures) tell("  {}\n", failure);
   if (signal) {
-    fmt::print(stderr, "atoll: stopped by signal {}; what was finished stays, the same command goes on from there\n",
-               signal);
+    tell("atoll: stopped by signal {}; what was finished stays, the same command goes on from there\n", signal);
     return 128 + signal;
   }
   if (elsewhere > 0) fmt::print("{} of them are left to another process\n", elsewhere);
@@ -240,7 +235,7 @@ int sweep(const SweepOptions& o) {
   std::vector<Selected> points = select(e, o);
   for (const Selected& s : points) {
     if (o.list)
-      read_system(e.system, overrides(e, s.point));  // a list is also of workloads that are still to be recorded
+      effective_config(e, s.point);  // a list is also of workloads that are still to be recorded
     else
       check_point(e, s.point);
   }

@@ -244,7 +244,7 @@ void Chip::on_control(std::uint32_t parked) {
     case ControlKind::curtail:
       return curtail();
     case ControlKind::adjust:
-      return obey(unpack<ModesBody>(m.body).modes);
+      return obey(unpack<ModesBody>(m.body).modes, false);
     case ControlKind::pause:
       return pause();
     case ControlKind::flush_for_change:

@@ -138,7 +138,8 @@ class Chip final : public LogicalProcess {
   /// The counters of the whole chip are in c_ afterwards.
   void add_up_counters();
   // chip_modes.cpp
-  void obey(const Modes& modes);
+  /// `kernel`: they are those that it begins with.
+  void obey(const Modes& modes, bool kernel);
   void send_epoch(std::uint32_t of_modes);
   void pause();
   void flush_for_change(const ModeStep& step);

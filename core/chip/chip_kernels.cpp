@@ -36,7 +36,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   }
   change_ = Change::none;
   end_rule_ = launch.end;
-  obey(launch.modes);
+  obey(launch.modes, true);
   const SystemConfig& config = c_.machine.config;
   const KernelInfo& info = workload_->kernels()[kernel];
   kernel_ = kernel;

@@ -5,12 +5,12 @@
 // step together, at the controller's word, because each may hold lines that another will look for elsewhere.
 namespace atl {
 
-void Chip::obey(const Modes& m) {
+void Chip::obey(const Modes& m, bool kernel) {
   check_modes(m);
   const bool changed = std::exchange(c_.role, m.llc) != m.llc;
   c_.local_ways = m.local_ways;
-  c_.profiler.turn(m.profile, changed);
-  if (uncore_) uncore_->profiler.turn(m.profile, changed);
+  c_.profiler.turn(m.profile, kernel, changed);
+  if (uncore_) uncore_->profiler.turn(m.profile, kernel, changed);
   c_.replication = m.replication;
   if (agent_) agent_->cover(m.range_bytes);
   replicated_ |= m.replication.level != 0;
@@ -76,7 +76,7 @@ void Chip::advance_change() {
 void Chip::resume_with(const Modes& modes) {
   change_ = Change::none;
   c_.paused = false;
-  obey(modes);
+  obey(modes, false);
   for (Sm& s : sms_) s.retry();
   // A chip whose CTAs had all ended says so again: how a kernel ends depends on the organisation.
   if (phase_ == Phase::idle || phase_ == Phase::waiting) phase_ = Phase::draining;

@@ -98,6 +98,7 @@ void Sm::check(StateCheck& s, const std::vector<std::uint32_t>& ready, std::uint
                   (live[k] == 0 || (k + 1) * warps_per_cta_ <= warp_.size()));
     resident += live[k] != 0;
   }
+  require_state(passing_ <= awaited_ && awaited_ <= unacknowledged_);
   require_state(!c_.machine.config.sm.exit_waits || stores == unacknowledged_ - awaited_);
   require_state(resident == resident_ && lsu_at_.part < Access::kSectors);
   require_state(std::uint64_t{free} + resident + finished_ <=

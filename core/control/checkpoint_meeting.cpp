@@ -1,8 +1,7 @@
 #include "core/control/checkpoint_meeting.hpp"
 
+#include <exception>
 #include <utility>
-
-#include "comm/collective_errors.hpp"
 
 namespace atl {
 namespace {
@@ -30,19 +29,30 @@ bool CheckpointMeeting::meet(Cycle boundary, Cycle next, std::uint32_t request) 
 
 /// Every rank learns whether the state is safe: a run whose state is not must not end.
 bool CheckpointMeeting::checkpoint(Cycle boundary) {
-  SystemState state = gather(boundary);
+  SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
+  if (!save(state)) return false;
+  gather(state);
   const bool here = map_.rank_of(map_.lps() - 1) == static_cast<std::uint32_t>(transport_.rank());
   const bool safe = !here || checkpointer_.keep(std::move(state));
   return transport_.all_min(safe ? 1 : 0) == 1;
 }
 
+/// What is of this rank. A policy of the user's may not be able to save itself, and the run is worth more than that.
+bool CheckpointMeeting::save(SystemState& state) {
+  bool saved = true;
+  try {
+    for (const LpId lp : map_.lps_of(static_cast<std::uint32_t>(transport_.rank())))
+      state.processes[lp] = save_(lp, state.boundary);
+  } catch (const std::exception& e) {
+    saved = false;
+    checkpointer_.not_kept(state.boundary, e.what());
+  }
+  return transport_.all_min(saved ? 1 : 0) == 1;
+}
+
 /// Process by process, from its rank to the controller's; the other ranks go on to the next.
-SystemState CheckpointMeeting::gather(Cycle boundary) {
+void CheckpointMeeting::gather(SystemState& state) {
   const auto me = static_cast<std::uint32_t>(transport_.rank()), keeper = map_.rank_of(map_.lps() - 1);
-  SystemState state{boundary, windows_(), std::vector<std::string>(map_.lps())};
-  run_collectively(transport_, [&] {
-    for (const LpId lp : map_.lps_of(me)) state.processes[lp] = save_(lp);
-  });
   for (LpId lp = 0; lp < map_.lps(); ++lp) {
     const std::uint32_t owner = map_.rank_of(lp);
     if (owner == keeper || (me != owner && me != keeper)) continue;
@@ -53,7 +63,6 @@ SystemState CheckpointMeeting::gather(Cycle boundary) {
       stream->receive(state.processes[lp]);
     }
   }
-  return state;
 }
 
 }  // namespace atl

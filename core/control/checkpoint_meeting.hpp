@@ -14,9 +14,10 @@ namespace atl {
 /// controller's rank.
 class CheckpointMeeting final : public Meeting {
  public:
-  /// `save(lp)`: the state of a process of this rank; `windows()`: run so far; `finish(boundary)`: the run is to end there.
+  /// `save(lp, boundary)`: the state of a process of this rank; `windows()`: run so far; `finish(boundary)`: the run is to
+  /// end there.
   CheckpointMeeting(Transport& transport, const RankMap& map, Checkpointer& checkpointer,
-                    std::function<std::string(LpId)> save, std::function<std::uint64_t()> windows,
+                    std::function<std::string(LpId, Cycle)> save, std::function<std::uint64_t()> windows,
                     std::function<void(Cycle)> finish)
       : transport_(transport),
         map_(map),
@@ -30,12 +31,13 @@ class CheckpointMeeting final : public Meeting {
 
  private:
   bool checkpoint(Cycle boundary);
-  SystemState gather(Cycle boundary);
+  bool save(SystemState& state);
+  void gather(SystemState& state);
 
   Transport& transport_;
   const RankMap& map_;
   Checkpointer& checkpointer_;
-  const std::function<std::string(LpId)> save_;
+  const std::function<std::string(LpId, Cycle)> save_;
   const std::function<std::uint64_t()> windows_;
   const std::function<void(Cycle)> finish_;
 };

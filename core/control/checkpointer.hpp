@@ -29,6 +29,8 @@ class Checkpointer {
   virtual bool due(Cycle boundary, Cycle next) = 0;
   /// On the controller's rank. True: `state` is safe. Must not throw.
   virtual bool keep(SystemState state) = 0;
+  /// On a rank that cannot tell the state of its processes: there is no checkpoint, and the run goes on.
+  virtual void not_kept(Cycle boundary, const std::string& why) = 0;
 
   /// After the run: the request that ended it before its time.
   Request ended = Request::none;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "inputs/config/link_edges.hpp"
 #include "partition/cta_distribution.hpp"
 
 namespace atl {
@@ -23,7 +24,10 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       first_touch_(machine.config),
       placement_(machine.config) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
-  kernel_counts_.resize(config_.chips);
+  kernel_counts_.resize(config_.chips), degrees_.resize(config_.chips);
+  for (const Wire& w : wires(config_))
+    longest_wire_ =
+        std::max<Cycle>(longest_wire_, w.latency_cycles + config_.link.credit_cycles + config_.control.sample_cycles);
   for (const KernelInfo& k : kernels_) {
     result_.kernels.push_back({k.name, k.ctas(), kNever, kNever, kNever});
     ctas_total_ += k.ctas();
@@ -114,7 +118,7 @@ void Controller::prepare_kernel(Cycle earliest_start) {
   result_.kernels[kernel_].launched = kernel_end_;
   Verdict v = policy_->at_kernel_start(kernel_, std::max(earliest_start, queue_.now() + config_.control.latency_cycles));
   v.modes = rules_.accept(std::move(v.modes), kernel_ == 0 ? std::span<const Modes>() : modes_, kernel_);
-  for (Decision& d : v.decisions) result_.decisions.push_back(std::move(d));
+  take_down(std::move(v.decisions));
   const bool step = kernel_ != 0 && step_before_kernel(machine_, modes_[0].llc, v.modes[0].llc);
   // As the last kernel ended, those that were skipped would have: only memory-side slices keep their lines.
   const bool keep = kernel_ != 0 && modes_[0].llc == LlcRole::memory_side && v.modes[0].llc == LlcRole::memory_side;
@@ -172,8 +176,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();
-  for (Decision& d : policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}))
-    result_.decisions.push_back(std::move(d));
+  take_down(policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}));
   if (sampler_ != nullptr) skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
@@ -289,7 +292,9 @@ void Controller::watch_rate(Cycle end, const Sample& sample) {
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
 void Controller::watch(Cycle end) {
   const Cycle since = std::max(last_move_, patient_until_);
-  if (!running_ || finishing_ || asked_at_move_ != kNever || end < since + config_.control.deadlock_cycles) return;
+  // What is on a wire between chips is no chip's event to come.
+  const Cycle patience = std::max<Cycle>(config_.control.deadlock_cycles, longest_wire_);
+  if (!running_ || finishing_ || asked_at_move_ != kNever || end < since + patience) return;
   asked_at_move_ = last_move_;
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, EmptyBody{});
 }

@@ -57,9 +57,9 @@ class Controller final : public LogicalProcess {
   bool done() const { return reports_ == config_.chips; }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, queue_, parked_, digest_, limit_, first_touch_, settle_at_, kernel_, chips_done_, chips_drained_, reports_);
-    state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, modes_sent_, epoch_reports_, chips_paused_);
-    state(a, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_, last_move_, patient_until_,
-          asked_at_move_, status_, next_of_chips_, ctas_done_);
+    state(a, kernel_end_, kernel_counts_, running_, finishing_, modes_, epoch_, degrees_, modes_sent_, restarted_);
+    state(a, epoch_reports_, chips_paused_, chips_flushed_, epoch_begin_, changing_, step_, launching_, open_samples_,
+          last_move_, patient_until_, asked_at_move_, status_, next_of_chips_, ctas_done_);
     state(a, requests_, periods_, in_last_, result_, census_, all_kernel_counts_, structures_);
   }
   const LoadedPolicy& policy() const { return policy_; }
@@ -100,7 +100,10 @@ class Controller final : public LogicalProcess {
   void watch_rate(Cycle end, const Sample& sample);
   // controller_modes.cpp
   void on_epoch(LpId chip, const EpochBody& body);
+  void keep_degrees(LpId chip, const EpochBody& body);
+  bool are_of_machine(const DegreeCounts& d) const;
   void decide(Cycle end);
+  void take_down(std::vector<Decision>&& decisions);
   void take_up(const std::vector<Modes>& modes);
   void send_modes(ControlKind kind);
   void expect_epochs(Cycle begin);
@@ -136,7 +139,9 @@ class Controller final : public LogicalProcess {
   // Modes, epochs and changes of organisation.
   std::vector<Modes> modes_;  ///< [chip] sent last
   std::vector<ChipEpoch> epoch_;
-  std::uint32_t modes_sent_ = 0;  ///< number of modes sent so far
+  std::vector<DegreeCounts> degrees_;  ///< [chip] told since the last decision
+  std::uint32_t modes_sent_ = 0;       ///< number of modes sent so far
+  std::uint32_t restarted_ = 0;        ///< of these that began the profile of degrees anew last
   std::uint32_t epoch_reports_ = 0, chips_paused_ = 0, chips_flushed_ = 0;
   Cycle epoch_begin_ = 0;
   bool changing_ = false;     ///< chips are paused, or about to be; modes_ are those to come
@@ -144,6 +149,7 @@ class Controller final : public LogicalProcess {
   Cycle launching_ = kNever;  ///< earliest start of the kernel for which chips make that step
   // Samples in progress: a period is complete when every chip has sent it.
   std::map<Cycle, std::pair<std::uint32_t, Sample>> open_samples_;
+  Cycle longest_wire_ = 0;                   ///< what a packet between chips may take before a sample knows that it has come
   std::uint64_t periods_ = 1, in_last_ = 0;  ///< periods of chips in a sample that is kept, and in the last of them
   Cycle last_move_ = 0;
   Cycle patient_until_ = 0;       ///< a chip waits for a cycle that comes of itself; 0: none was found to do so since

@@ -4,29 +4,49 @@
 // a change of organisation goes through the steps of chip_modes.cpp, for all chips together.
 namespace atl {
 
+/// A chip forgets what it has told: what comes between two kernels, or as a change of organisation begins, counts in the
+/// next epoch (SelRep section III-C: epochs are of the execution).
+void Controller::keep_degrees(LpId chip, const EpochBody& body) {
+  require_course(are_of_machine(body.degrees));
+  if (body.modes >= restarted_) degrees_[chip] += body.degrees;
+}
+
+bool Controller::are_of_machine(const DegreeCounts& d) const {
+  const std::size_t levels = d.sampled.size();
+  return d.hits.size() == levels && d.routed.size() == levels * machine_.replicas.slices() &&
+         (levels == 0 || levels == machine_.replicas.levels());
+}
+
 void Controller::on_epoch(LpId chip, const EpochBody& body) {
+  keep_degrees(chip, body);
   if (!running_ || finishing_ || changing_ || body.modes != modes_sent_) return;
   epoch_.resize(config_.chips);
   ChipEpoch& e = epoch_[chip];
   require_course(body.counters.size() == e.count.value.size());
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
-  const DegreeCounts& d = body.degrees;
-  const std::size_t levels = d.sampled.size(), slices = machine_.replicas.slices();
-  require_course(d.hits.size() == levels && d.routed.size() == levels * slices &&
-                 (levels == 0 || levels == machine_.replicas.levels()));
   e.at_home = body.at_home, e.at_requester = body.at_requester;
-  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits, e.degrees = body.degrees;
+  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits;
   if (++epoch_reports_ < config_.chips) return;
   epoch_reports_ = 0;
   decide(body.end);
 }
 
 void Controller::decide(Cycle end) {
+  if (chips_drained_ == config_.chips) return;  // the kernel is over, and no chip would obey
   const Cycle begin = std::exchange(epoch_begin_, end);
+  for (LpId chip = 0; chip < config_.chips; ++chip) epoch_[chip].degrees = std::exchange(degrees_[chip], {});
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
-  if (!verdict || chips_drained_ == config_.chips) return;  // the kernel is over
-  for (Decision& d : verdict->decisions) result_.decisions.push_back(std::move(d));
+  if (!verdict) return;
+  take_down(std::move(verdict->decisions));
   take_up(rules_.accept(std::move(verdict->modes), modes_, kernel_));
+}
+
+/// Into the result, where values are columns under their names.
+void Controller::take_down(std::vector<Decision>&& decisions) {
+  for (Decision& d : decisions) {
+    rules_.check(d, kernels_.size());
+    result_.decisions.push_back(std::move(d));
+  }
 }
 
 void Controller::take_up(const std::vector<Modes>& modes) {
@@ -51,6 +71,7 @@ void Controller::send_modes(ControlKind kind) {
 
 void Controller::expect_epochs(Cycle begin) {
   ++modes_sent_;
+  if (modes_[0].replication.restart) restarted_ = modes_sent_, degrees_.assign(config_.chips, {});
   epoch_reports_ = 0;
   epoch_begin_ = begin;
   if (rate_) modes_since_ = begin, rate_->restart();

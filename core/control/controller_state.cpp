@@ -29,6 +29,8 @@ void Controller::check_state_at(Cycle boundary) const {
   of_chips(kernel_counts_.size()), of_chips(result_.chips.size()), of_chips(census_.size()), of_chips(structures_.size());
   require_state(modes_.empty() ? !running_ && launching_ == kNever : modes_.size() == chips);
   require_state(epoch_.empty() || epoch_.size() == chips);
+  of_chips(degrees_.size());
+  for (const DegreeCounts& d : degrees_) require_state(are_of_machine(d));
   require_state(step_.from <= LlcRole::split && step_.to <= LlcRole::split);
   for (const Modes& m : modes_) require_state(m.llc <= LlcRole::split);
   for (const auto& [end, open] : open_samples_)

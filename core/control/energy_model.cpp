@@ -53,11 +53,12 @@ constexpr Term kTerms[] = {
        return r.count(noc_request_bytes) + r.count(noc_response_bytes) + r.count(noc_link_bytes) + r.count(noc_l2_bytes);
      }},
     {Part::noc, &E::cluster_pj_per_byte, kPico, [](const Run& r) { return r.count(cluster_bytes); }},
-    {Part::noc, &E::cluster_table_pj, kPico,  // misses look it up, answers of the network and stores change it
+    {Part::noc, &E::cluster_table_pj, kPico,  // misses look it up, answers of the network, stores and atomics change it
      [](const Run& r) {
        return r.config.cluster.sharing == ClusterShare::none
                   ? 0
-                  : r.count(cluster_lookups) + r.count(l1_misses) - r.count(cluster_served) + r.count(l1_stores);
+                  : r.count(cluster_lookups) + r.count(l1_misses) - r.count(cluster_served) + r.count(l1_stores) +
+                        r.count(llc_atomics);
      }},
     {Part::link, &E::link_pj_per_bit, kPico, [](const Run& r) { return r.count(link_bytes) * kBitsPerByte; }},
     {Part::dram, &E::dram_activate_pj, kPico,

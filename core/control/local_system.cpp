@@ -41,10 +41,8 @@ void LocalSystem::build(Transport& transport, const SystemConfig& config, Worklo
   if (options.share_chips)
     sharing_.emplace(Synchroniser::Sharing{
         [&workload](LogicalProcess& process) { static_cast<Chip&>(process).read_from(workload); }, config.chips});
-  synchronise(transport);
 }
 
-/// The processes that are here, in ascending order, and how they talk to those of other ranks.
 void LocalSystem::synchronise(Transport& transport) {
   processes.clear();
   for (const auto& chip : chips) processes.push_back(chip.get());
@@ -64,9 +62,12 @@ template <class Archive, class Carry> void LocalSystem::carry_process(Archive& a
   }
 }
 
-std::string LocalSystem::save(LpId lp) {
+std::string LocalSystem::save(LpId lp, Cycle boundary) {
   return bytes_of_state([&](SaveArchive& archive) {
-    carry_process(archive, lp, [&](auto& process) { process.save(archive); });
+    carry_process(archive, lp, [&](auto& process) {
+      process.run_until(boundary);  // of windows that were skipped, looks are still to be taken
+      process.save(archive);
+    });
     auto mail = synchroniser->undelivered(lp);
     state(archive, mail);
   });

@@ -37,7 +37,11 @@ struct LocalSystem {
 
   void build(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& first,
              const SimulationOptions& options);
-  std::string save(LpId lp);
+  /// Then: `processes` are those that are here, in ascending order, and `synchroniser` is how they talk to those of other
+  /// ranks. Collective if ranks share chips.
+  void synchronise(Transport& transport);
+  /// Where ranks have met; everything before `boundary` is over.
+  std::string save(LpId lp, Cycle boundary);
   /// The processes that are here go on from `state`, until `max_cycles`. Throws InputError, naming the state's file, if it
   /// is of another system, or of none (core/chip/state_check.cpp).
   void load(const SystemState& state, Cycle max_cycles);
@@ -48,7 +52,6 @@ struct LocalSystem {
   std::optional<Synchroniser::Sharing> sharing_;
   MovingChip take_out(LpId lp);
   void bring_in(MovingChip&& guest, Workload& workload);
-  void synchronise(Transport& transport);
   void load(LpId lp, const std::string& saved, Cycle boundary);
   template <class Archive, class Carry> void carry_process(Archive& archive, LpId lp, Carry&& carry);
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "core/engine/error.hpp"
@@ -42,6 +43,24 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
     check_role(m, kernel);
     check_replication(m, kernel);
     check_range(m, kernel);
+  }
+}
+
+void ModeRules::check(const Decision& d, std::size_t kernels) const {
+  const auto refuse = [&](const std::string& why) { throw InputError("policy " + policy_, why); };
+  const auto printable = [](const std::string& text) {
+    return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  };
+  if (d.kernel >= kernels) refuse(fmt::format("decides for kernel {}, and there are {}", d.kernel + 1, kernels));
+  if (!printable(d.choice))
+    refuse(fmt::format("the choice of its decision for kernel {} has signs that do not print", d.kernel + 1));
+  for (const auto& [name, value] : d.values) {
+    if (name.empty() || name.size() > kLongestName || name == "." || name == ".." || name.find('/') != name.npos ||
+        !printable(name))
+      refuse(
+          fmt::format("a value of its decision for kernel {} is named `{}`: results keep values under their names, of 1 to "
+                      "{} signs that print and are no `/`",
+                      d.kernel + 1, printable(name) ? name.substr(0, kLongestName) : "?", kLongestName));
   }
 }
 
@@ -92,6 +111,12 @@ void ModeRules::check_range(const Modes& m, std::size_t kernel) const {
   if (!std::has_single_bit(m.range_bytes) || m.range_bytes <= config_.line_bytes || m.range_bytes > 64 * config_.line_bytes)
     refuse(kernel, fmt::format("`range_bytes` = {} is not a power of two from {} to {}", m.range_bytes,
                                2 * config_.line_bytes, 64 * config_.line_bytes));
+  const DirectoryShape shape = directory_shape(config_, m.range_bytes);
+  if (shape.sets * shape.ways < config_.coherence.directory_ways)
+    refuse(kernel,
+           fmt::format("no set of entries of `range_bytes` = {} has room where `coherence.directory_entries` = {} of "
+                       "{} bytes are",
+                       m.range_bytes, config_.coherence.directory_entries, config_.coherence.range_bytes));
 }
 
 }  // namespace atl

@@ -21,7 +21,11 @@ class ModeRules {
   /// `before`: the modes in force, if any are. Throws InputError, which names the policy, the kernel and the field.
   std::vector<Modes> accept(std::vector<Modes> modes, std::span<const Modes> before, std::size_t kernel) const;
 
+  /// What it decided can be kept in the result. Throws InputError, which names the policy and the kernel.
+  void check(const Decision& decision, std::size_t kernels) const;
+
  private:
+  static constexpr std::size_t kLongestName = 200;
   void check(std::span<const Modes> modes, std::size_t kernel) const;
   void check_role(const Modes& m, std::size_t kernel) const;
   void check_replication(const Modes& m, std::size_t kernel) const;

@@ -50,17 +50,17 @@ bool run_balanced(Transport& transport, Workload& workload, LocalSystem& here, c
 std::optional<RunResult> simulate(Transport& transport, const SystemConfig& config, Workload& workload, const RankMap& map,
                                   const SimulationOptions& options) {
   LocalSystem here;
-  run_collectively(transport,
-                   [&] {  // a rank that cannot build its part, say for want of memory, must not leave the others waiting
-                     here.build(transport, config, workload, map, options);
-                     if (options.resume != nullptr) here.load(*options.resume, options.max_cycles);
-                   });
+  // A rank that cannot build its part, say for want of memory or of a policy, must not leave the others waiting.
+  run_collectively(transport, [&] { here.build(transport, config, workload, map, options); });
+  const auto synchronise = [&] { here.synchronise(transport); };
+  options.share_chips ? synchronise() : run_collectively(transport, synchronise);
+  if (options.resume != nullptr) run_collectively(transport, [&] { here.load(*options.resume, options.max_cycles); });
 
   const auto start = std::chrono::steady_clock::now();
   std::optional<CheckpointMeeting> meeting;
   if (options.checkpointer != nullptr)
     meeting.emplace(
-        transport, *here.map, *options.checkpointer, [&](LpId lp) { return here.save(lp); },
+        transport, *here.map, *options.checkpointer, [&](LpId lp, Cycle boundary) { return here.save(lp, boundary); },
         [&] { return here.synchroniser->windows_run(); },
         [&](Cycle boundary) {
           if (here.controller) here.controller->limit(boundary);

@@ -16,7 +16,7 @@ inline constexpr Cycle kCycleLimit = Cycle{1} << 39;
 /// A logical process: chips are 0..N-1, the controller is N.
 using LpId = std::uint32_t;
 
-/// Byte address in the simulated global address space (48 bits are used).
+/// Byte address in the simulated global address space, below 2^63 (docs/traces.md).
 using ByteAddr = std::uint64_t;
 
 /// A number of a given meaning, so that a line is never passed where a page is expected.
@@ -25,8 +25,9 @@ template <class Tag> struct Address {
   std::uint64_t value = 0;
   auto operator<=>(const Address&) const = default;
 };
-using LineAddr = Address<struct LineTag>;  ///< byte address / line size
-using PageAddr = Address<struct PageTag>;  ///< byte address / page size
+using LineAddr = Address<struct LineTag>;      ///< byte address / line size
+inline constexpr unsigned kLineAddrBits = 58;  ///< of lines of 32 B, the smallest there are
+using PageAddr = Address<struct PageTag>;      ///< byte address / page size
 
 }  // namespace atl
 

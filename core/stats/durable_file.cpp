@@ -72,6 +72,8 @@ void check_output(const std::string& path, bool force) {
   namespace fs = std::filesystem;
   if (path.empty()) throw InputError("output", "the name of the output file is empty");
   std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error)))  // what is written beside and renamed would take its place
+    throw InputError(path, "is a symbolic link to " + fs::read_symlink(path, error).string() + "; name the file itself");
   const auto status = fs::status(path, error);
   if (fs::is_directory(status)) throw InputError(path, "is a directory; give the name of a file");
   if (fs::exists(status) && !fs::is_regular_file(status)) throw InputError(path, "exists and is not a regular file");
@@ -84,6 +86,13 @@ void check_output(const std::string& path, bool force) {
   }
   if (!fs::exists(path + kPart, error) && error == std::errc::filename_too_long)
     throw IoError(path, "cannot be written: " + error.message());
+}
+
+void refuse_inputs(const std::string& path, std::span<const std::string> inputs) {
+  std::error_code error;
+  for (const std::string& input : inputs)
+    if (!input.empty() && std::filesystem::equivalent(path, input, error))
+      throw InputError(path, "is what is read here, and would be lost; give the output another name");
 }
 
 void probe_output(const std::string& path, std::size_t bytes) {

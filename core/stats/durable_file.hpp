@@ -8,6 +8,9 @@ namespace atl {
 /// be a file; IoError when its directory does not exist or cannot be written, or the name is too long.
 void check_output(const std::string& path, bool force);
 
+/// InputError if the output is one of the files that are read.
+void refuse_inputs(const std::string& path, std::span<const std::string> inputs);
+
 /// Whether a result finds room there now: takes `bytes` of the disk for a moment. IoError.
 void probe_output(const std::string& path, std::size_t bytes);
 

@@ -97,8 +97,8 @@ const Observed kObserved[] = {
      [](const SmSharing&, const RunResult& r) {
        double weighted = 0, all = 0;
        for (std::size_t k = 0; k < std::min(r.kernels.size(), r.sm_sharing->kernels.size()); ++k) {
+         if (r.kernels[k].finished == kNever) continue;  // stopped in it, or before
          const double cycles = number(r.kernels[k].finished) - number(r.kernels[k].launched);
-         if (cycles <= 0) continue;  // stopped in it
          weighted += cycles * number(r.sm_sharing->kernels[k].shared_lines * r.sm_sharing->line_bytes), all += cycles;
        }
        return ratio(weighted / (1 << 20), all);

@@ -37,6 +37,8 @@ class Policy:
         """Effective access bandwidth of both organisations, for the whole system in GB/s."""
         c, chips = self.c, self.c["chips"]
         ports = c["sm.count"] // c["noc.sms_per_cluster"] * c["noc.memory_routers"]
+        if c["link.topology"] == "graph":
+            raise ValueError("link.topology=graph has links of its own, which this example does not add up")
         links = {"ring": min(2, chips - 1), "full": chips - 1, "switch": min(1, chips - 1)}[c["link.topology"]]
         intra = chips * ports * c["noc.cluster_gbps"]
         inter = chips * (links * c["link.bandwidth_gbps"])

@@ -53,13 +53,13 @@ struct L1Config {
   std::uint32_t reply_sectors = 0;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
-    v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC"});
+    v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC, and no counter of the L1 counts"});
     v(s.size_kib, {"size_kib", "KiB", 1, 4096, "capacity per SM"});
     v(s.ways, {"ways", "", 1, 512, "associativity"});
     v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});
     v(s.index, {"index", "", 0, 0, "set index function"});
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1000, "issue of a load to its result on a hit"});
-    v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per SM"});
+    v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per SM, and as many loads that pass the L1 by"});
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.pending_stores, {"pending_stores", "", 1, 4096, "stores and atomics an SM may have unacknowledged"});
     v(s.local_stores, {"local_stores", "", 0, 0, "what a store of local memory leaves in the L1; it is written through"});
@@ -90,7 +90,7 @@ struct NocConfig {
     v(s.slice_gbps, {"slice_gbps", "GB/s", 0.1, 1e6, "bandwidth of an LLC slice's port, per direction"});
     v(s.link_port_gbps, {"link_port_gbps", "GB/s", 0, 1e6,
                          "at which what has come over a link enters the crossbar; 0: 250, or the link's if more"});
-    v(s.flit_bytes, {"flit_bytes", "B", 1, 256, "packets occupy whole flits; 1: exact bytes"});
+    v(s.flit_bytes, {"flit_bytes", "B", 1, 256, "packets occupy whole flits, on links too; 1: exact bytes"});
     v(s.header_bytes,
       {"header_bytes", "B", 1, 64, "size of a read request or an acknowledgement, and of a data packet's header"});
     v(s.request_latency_cycles, {"request_latency_cycles", "cycles", 1, 1000, "traversal of the request crossbar"});

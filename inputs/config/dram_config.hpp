@@ -27,6 +27,7 @@ struct DramTiming {
   std::uint32_t banks = 16, bank_groups = 4;
   std::uint32_t ccd = 4, ccdl = 4, rrd = 10, rcd = 20, ras = 50, rp = 20, rc = 62;
   std::uint32_t cl = 20, wl = 8, cdlr = 9, wr = 20, rtp = 4, faw = 0;
+  bool operator==(const DramTiming&) const = default;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.clock_mhz, {"clock_mhz", "MHz", 1, 1e5, "command clock"});

@@ -61,6 +61,24 @@ LinkEdge read_edge(const std::string& text, const LinkConfig& link, std::uint32_
 
 }  // namespace
 
+std::vector<Wire> wires(const SystemConfig& c) {
+  if (c.link.topology != Topology::graph) return {{"`link.bandwidth_gbps`", c.link.bandwidth_gbps, c.link.latency_cycles}};
+  std::vector<Wire> all;
+  for (const LinkEdge& e : link_edges(c.link, c.chips)) {
+    all.push_back({fmt::format("link {}-{} of `link.edges`", e.a, e.b), e.gbps, e.latency_cycles});
+    all.push_back({fmt::format("link {}-{} of `link.edges`", e.b, e.a), e.back_gbps, e.latency_cycles});
+  }
+  return all;
+}
+
+bool edges_state(const std::string& edges, char sign) {
+  std::istringstream words(edges);
+  std::string word;
+  while (words >> word)
+    if (word.find(sign) == word.npos) return false;
+  return true;
+}
+
 std::vector<std::vector<std::uint32_t>> hops_between(const std::vector<LinkEdge>& edges, std::uint32_t chips) {
   std::vector<std::vector<std::uint32_t>> hops(chips, std::vector<std::uint32_t>(chips, chips));
   for (std::uint32_t c = 0; c < chips; ++c) hops[c][c] = 0;

@@ -34,6 +34,7 @@ struct PolicyTraits {
   bool switches = false;               ///< the role may change, within a kernel or from one to the next
   bool replicates = false;             ///< it decides degrees of replication (`llc.replication` = policy)
   bool llc_profile = false;            ///< it has SAC's profilers count (`Modes::profile`)
+  bool saves = true;                   ///< checkpoints can keep what it remembers, or it remembers nothing
 };
 
 enum class LlcOrganisation : std::uint8_t { memory_side, sm_side, fixed_split, dynamic_split, sac, plugin };

@@ -11,6 +11,7 @@
 #include "core/engine/input_file.hpp"
 #include "inputs/config/assign.hpp"
 #include "inputs/config/json_text.hpp"
+#include "inputs/config/link_edges.hpp"
 #include "inputs/config/suggest.hpp"
 #include "inputs/config/validate.hpp"
 
@@ -51,8 +52,10 @@ template <class Section> void apply(Section& section, const json& object, const 
   };
   if constexpr (std::is_same_v<Section, DramConfig>) {
     if (const auto preset = object.find("preset"); preset != object.end()) {
+      const DramPreset before = section.preset;
       assign(section.preset, {}, *preset, origin_of("preset"));
-      section.timing = dram_timing(section.preset);
+      // A system may have timings of its own for a kind of memory: to name the kind again is no change.
+      if (section.preset != before || section.timing == DramTiming{}) section.timing = dram_timing(section.preset);
     }
   }
   Section::fields(section, [&]<class T>(T& value, const Field& field) {
@@ -125,6 +128,18 @@ json override_layer(const std::string& set) {
   return json{{path, value}};
 }
 
+/// A sweep over a bandwidth that no link has would be a flat line.
+void refuse_idle_link_keys(const SystemConfig& config, const json& overrides) {
+  const auto link = overrides.find("link");
+  if (config.link.topology != Topology::graph || link == overrides.end()) return;
+  for (const auto& [key, sign] : {std::pair{"bandwidth_gbps", ':'}, {"latency_cycles", '@'}}) {
+    if (link->contains(key) && edges_state(config.link.edges, sign))
+      throw InputError("--set",
+                       fmt::format("`link.{}` is no link's here: each of `link.edges` says its own; set these, \"{}\"", key,
+                                   config.link.edges));
+  }
+}
+
 }  // namespace
 
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
@@ -142,6 +157,7 @@ SystemConfig read_system(const std::string& name_or_path, const std::vector<std:
   for (const std::string& set : sets) merge(overrides, override_layer(set), "");
   apply(config, overrides, {"--set", ""});
   validate(config);
+  refuse_idle_link_keys(config, overrides);
   return config;
 }
 

@@ -94,7 +94,8 @@ struct ControlConfig {
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.latency_cycles, {"latency_cycles", "cycles", 1, 1e6, "one way between a chip and the controller"});
     v(s.launch_latency_cycles,
-      {"launch_latency_cycles", "cycles", 0, 1e9, "from the end of one kernel to the start of the next"});
+      {"launch_latency_cycles", "cycles", 0, 1e9,
+       "from the end of one kernel to the start of the next; there and back of latency_cycles at least"});
     v(s.sample_cycles, {"sample_cycles", "cycles", 100, 1e12, "sampling period of the counters"});
     v(s.max_samples, {"max_samples", "samples", 2, 1 << 24,
                       "kept of a run; when there are more, neighbours become one, and the period twice as long"});

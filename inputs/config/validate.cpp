@@ -67,6 +67,11 @@ class Rules {
     if (c_.llc.organisation == LlcOrganisation::dynamic_split) {
       require(2 * c_.dynamic.min_ways <= c_.llc.ways, "`dynamic.min_ways` = {} for either kind exceeds `llc.ways` = {}",
               c_.dynamic.min_ways, c_.llc.ways);
+      require(
+          c_.dynamic.min_ways <= c_.llc.local_ways && c_.llc.local_ways <= c_.llc.ways - c_.dynamic.min_ways,
+          "`llc.local_ways` = {}, with which kernels begin, leaves less than `dynamic.min_ways` = {} of `llc.ways` = {} to "
+          "one kind of line",
+          c_.llc.local_ways, c_.dynamic.min_ways, c_.llc.ways);
     }
     if (traits.llc_profile) {
       const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways, crd = c_.sac.crd_sets;
@@ -105,6 +110,7 @@ class Rules {
       only(c_.coherence.protocol == CoherenceProtocol::software, "coherence.protocol", word_of(c_.coherence.protocol));
     }
     only(c_.noc.virtual_channels == 0, "noc.virtual_channels", c_.noc.virtual_channels);
+    only(c_.llc.network != LlcNetwork::shared, "llc.network", word_of(c_.llc.network));
     require(l2.size_kib % c_.scale == 0, "`scale` = {} does not divide `l2.size_kib` = {}: take a power of two", c_.scale,
             l2.size_kib);
     sets("l2", l2.size_kib / c_.scale, l2.slices, l2.ways, true);
@@ -139,7 +145,12 @@ class Rules {
         "slice while `llc.replication` reads others: use through, or llc.replication = shared");
     const std::uint32_t sets = c_.llc.size_kib / c_.scale * 1024 / c_.line_bytes / c_.llc.ways / c_.llc.slices;
     const bool shadow = c_.selrep.directory == DegreePrediction::shadow_tags;
-    if (c_.llc.replication == Replication::selrep) {
+    const ReplicationRow& row = row_of(c_.llc.replication);
+    require(!row.profiles || slices <= 64,
+            "`llc.replication` = {} chooses among the degrees of at most 64 slices per memory-side router, not {}: set more "
+            "`noc.memory_routers`, or a fixed degree",
+            row.word, slices);
+    if (row.profiles && row.read_only) {
       const std::uint32_t most = shadow ? sets : sets * slices;
       require(c_.selrep.limit == DegreeLimit::slices || c_.noc.virtual_channels > 0,
               "`selrep.limit` = replies counts at the routers of `noc.virtual_channels`, which are not there: set both, or "
@@ -307,12 +318,6 @@ class Rules {
   }
 
  private:
-  template <class T> static std::string_view word_of(T value) {
-    for (const Word<T>& w : words<T>())
-      if (w.value == value) return w.word;
-    return "?";
-  }
-
   template <class... Args> void require(bool holds, fmt::format_string<Args...> text, Args&&... args) const {
     if (!holds) throw InputError("system " + c_.name, fmt::format(text, std::forward<Args>(args)...));
   }

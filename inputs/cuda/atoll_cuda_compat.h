@@ -3,6 +3,8 @@
  *
  *     nvcc -include .../inputs/cuda/atoll_cuda_compat.h -o program program.cu
  *
+ * or, without a change to somebody's makefile, NVCC_PREPEND_FLAGS="-include .../atoll_cuda_compat.h" make.
+ *
  * A program that uses the word `texture` for something else: -D ATOLL_NO_TEXTURE_REFERENCES. */
 #ifndef ATOLL_CUDA_COMPAT_H
 #define ATOLL_CUDA_COMPAT_H
@@ -20,6 +22,26 @@ static inline cudaError_t cudaThreadSetLimit(cudaLimit limit, size_t value) { re
 static inline cudaError_t cudaThreadGetLimit(size_t* value, cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
 static inline cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
 static inline cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config) { return cudaDeviceGetCacheConfig(config); }
+
+/* ---- warp functions without a mask: of the lanes that are active together ---- */
+
+#ifdef __CUDACC__
+template <typename T> static __device__ __forceinline__ T __shfl(T value, int lane, int width = 32) {
+  return __shfl_sync(__activemask(), value, lane, width);
+}
+template <typename T> static __device__ __forceinline__ T __shfl_up(T value, unsigned delta, int width = 32) {
+  return __shfl_up_sync(__activemask(), value, delta, width);
+}
+template <typename T> static __device__ __forceinline__ T __shfl_down(T value, unsigned delta, int width = 32) {
+  return __shfl_down_sync(__activemask(), value, delta, width);
+}
+template <typename T> static __device__ __forceinline__ T __shfl_xor(T value, int mask, int width = 32) {
+  return __shfl_xor_sync(__activemask(), value, mask, width);
+}
+#define __any(predicate) __any_sync(__activemask(), predicate)
+#define __all(predicate) __all_sync(__activemask(), predicate)
+#define __ballot(predicate) __ballot_sync(__activemask(), predicate)
+#endif
 
 /* ---- members of cudaDeviceProp that became attributes ---- */
 

@@ -35,9 +35,18 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
   return nearby;
 }
 
+constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
+
+bool lies_near(const Warp& w, std::uint64_t address) {
+  const Allocation* a = w.launch->device->memory.nearest(address);
+  return a != nullptr && address + kMappedBeyond >= a->address && address < a->address + a->size + kMappedBeyond;
+}
+
 [[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
+  const bool near = w.launch->device->memory.freed(address) == nullptr && lies_near(w, address);
   throw Fault{ExecutionError::Kind::illegal_address, lane,
-              fmt::format("access of {} bytes at {:#x} out of bounds: {}", bytes, address, whereabouts(w, address, bytes))};
+              fmt::format("access of {} bytes at {:#x} out of bounds: {}{}", bytes, address, whereabouts(w, address, bytes),
+                          near ? "; most GPUs survive that, and so does --tolerate-oob" : "")};
 }
 
 [[noreturn]] void foreign(Warp& w, unsigned lane, std::uint64_t address, const Allocation& a) {
@@ -67,14 +76,8 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
 
 std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
 
-constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
-
 /// Whether a lane out of bounds is to be borne with: a GPU survives what lies near an allocation.
-bool tolerates(const Warp& w, std::uint64_t address) {
-  if (w.launch->spec->outside == nullptr) return false;
-  const Allocation* a = w.launch->device->memory.nearest(address);
-  return a != nullptr && address + kMappedBeyond >= a->address && address < a->address + a->size + kMappedBeyond;
-}
+bool tolerates(const Warp& w, std::uint64_t address) { return w.launch->spec->outside != nullptr && lies_near(w, address); }
 
 // Where the memory of a launch itself stands in the trace: below local memory (record_cta.cpp). Its host addresses are not
 // the same in two runs.

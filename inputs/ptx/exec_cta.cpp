@@ -10,11 +10,12 @@
 namespace atl::ptx::exec {
 namespace {
 
-constexpr std::int64_t kTurn = 8192;      // instructions of a warp before the next one has its turn
-constexpr std::int64_t kShortTurn = 64;   // where turns end at accesses of global memory as well
-constexpr unsigned kIdleRounds = 4;       // of all warps, in which nothing changed
-constexpr unsigned kRounds = 16;          // of all warps, before it is looked whether they get on
-constexpr std::uint32_t kStuckTurns = 8;  // of a warp, in which a part of its lanes spun alone
+constexpr std::int64_t kTurn = 8192;       // instructions of a warp before the next one has its turn
+constexpr std::int64_t kSharedTurn = 128;  // where warps of a CTA may see each other's stores to shared memory
+constexpr std::int64_t kShortTurn = 64;    // where turns end at accesses of global memory as well
+constexpr unsigned kIdleRounds = 4;        // of all warps, in which nothing changed
+constexpr unsigned kRounds = 16;           // of all warps, before it is looked whether they get on
+constexpr std::uint32_t kStuckTurns = 8;   // of a warp, in which a part of its lanes spun alone
 constexpr std::uint32_t kStuckShortTurns = 512;
 
 /// x, y or z.
@@ -184,11 +185,15 @@ void turn(Warp& w, std::int64_t instructions) {
               fmt::format("the warp has not ended after {} instructions", w.executed)});
 }
 
+/// On a GPU no warp is thousands of instructions ahead of the others of its CTA, and programs rely on it without knowing:
+/// one that reads a word of shared memory, and writes another value there after a long loop, with no barrier between.
+bool shares(const Cta& cta) { return cta.warps.size() > 1 && cta.warps.front()->launch->shared_bytes != 0; }
+
 /// Lanes that wait for others of their own warp: on hardware each thread makes progress.
 void look_for_spinning(Warp& w) {
   const bool spins = w.state == WarpState::ready && w.budget <= 0 && w.suspicious && !w.changed && w.mask != w.alive;
   w.stuck = spins ? w.stuck + 1 : 0;
-  if (w.stuck < (w.launch->short_turns ? kStuckShortTurns : kStuckTurns)) return;
+  if (w.stuck < (w.launch->short_turns || shares(*w.cta) ? kStuckShortTurns : kStuckTurns)) return;
   w.stuck = 0;
   split_off(w, w.mask);
 }
@@ -309,16 +314,17 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
 }
 
 CtaState run_cta(Cta& cta, bool patient) {
-  const std::int64_t budget = patient ? kTurn / 4 : kTurn;
-  for (unsigned idle = 0, rounds = 0; idle < (patient ? 1 : kIdleRounds); ++rounds) {
-    if (rounds == kRounds) return CtaState::moved;
+  const std::int64_t most = patient ? kTurn / 4 : kTurn, budget = shares(cta) ? kSharedTurn : most;
+  const auto turns = static_cast<unsigned>(most / budget);  // of a round
+  for (unsigned idle = 0, rounds = 0; idle < turns * (patient ? 1 : kIdleRounds); ++rounds) {
+    if (rounds == turns * kRounds) return CtaState::moved;
     const Round round = run_round(cta, budget);
     if (round.all_done) return CtaState::done;
     if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
     if (!round.any && meet_alone(cta)) continue;
     if (!round.any) raise_deadlock(cta);
     idle = round.suspicious && !round.changed ? idle + 1 : 0;
-    if (patient && (round.changed || !round.suspicious)) return CtaState::moved;
+    if (patient && (rounds + 1) % turns == 0 && (round.changed || !round.suspicious)) return CtaState::moved;
   }
   return CtaState::waiting;
 }

@@ -38,6 +38,11 @@ std::string find_kernel(const LineReader& lines, const std::filesystem::path& fo
   lines.fail("the kernel's file '" + path + "' does not exist");
 }
 
+/// With a folder in front, say; tracers write the name alone.
+bool names_trace(std::string_view line) {
+  return line.find(".trace") != line.npos && !line.starts_with('#') && !line.starts_with("//");
+}
+
 }  // namespace
 
 KernelList read_kernel_list(const std::string& path) {
@@ -47,13 +52,14 @@ KernelList read_kernel_list(const std::string& path) {
   std::string_view line;
   while (lines.next(line)) {
     while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
+    while (line.starts_with(' ') || line.starts_with('\t')) line.remove_prefix(1);
     if (line.starts_with("MemcpyHtoD"))
       list.allocations.push_back(read_copy(lines, line, list.allocations.size()));
-    else if (line.starts_with("kernel"))
+    else if (line.starts_with("kernel") || names_trace(line))
       list.kernels.push_back(find_kernel(lines, folder, line));
   }
   if (list.kernels.empty())
-    throw InputError(path, "expected a list of kernels (kernelslist.g), but no line begins with 'kernel'");
+    throw InputError(path, "expected a list of kernels (kernelslist.g), but no line names a kernel's trace");
   return list;
 }
 

@@ -1,7 +1,11 @@
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "inputs/config/system_config.hpp"
+#include "inputs/config/walk.hpp"
 #include "policies/policy.hpp"
 
 /// What a policy outside of Atoll exports. An author writes a class derived from `Policy` and one line:
@@ -14,18 +18,35 @@ namespace atl {
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
 inline constexpr std::uint32_t kPolicyApiVersion = 1;
 
-/// Changes with the layout of the types that pass between a plug-in and Atoll, where nobody has raised the version.
-inline constexpr std::uint64_t kPolicyApiLayout = [] {
+/// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, the names
+/// of counters in their order, and name, size and place of every key of the configuration.
+inline std::uint64_t policy_api_layout() {
   std::uint64_t h = kPolicyApiVersion;
+  const auto number = [&h](std::uint64_t x) { h = (h ^ x) * 0x100000001B3ull; };
+  const auto text = [&](std::string_view t) {
+    for (const char c : t) number(static_cast<unsigned char>(c));
+    number(t.size());
+  };
   for (const std::uint64_t x : {sizeof(SystemConfig), sizeof(Modes), sizeof(ChipEpoch), sizeof(Epoch), sizeof(KernelEnd),
                                 sizeof(Verdict), sizeof(Decision), sizeof(PolicyTraits), sizeof(Counters)})
-    h = (h ^ x) * 0x100000001B3ull;
+    number(x);
+  constexpr std::string_view kNames[] = {
+#define ATOLL_COUNTER(id, name, unit, doc) name,
+#define ATOLL_SAMPLED(id, name, unit, doc) name,
+#include "core/stats/counters.def"
+  };
+  for (const std::string_view name : kNames) text(name);
+  const SystemConfig config;
+  for_each_leaf(config, "", [&]<class T>(const T& value, const Field&, const std::string& key) {
+    text(key), number(sizeof(T));
+    number(static_cast<std::uint64_t>(reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&config)));
+  });
   return h;
-}();
+}
 
 struct PolicyPlugin {
   std::uint32_t version = kPolicyApiVersion;
-  std::uint64_t layout = kPolicyApiLayout;
+  std::uint64_t layout = policy_api_layout();
   const char* name = nullptr;
   PolicyTraits (*traits)(const SystemConfig&) = nullptr;
   std::unique_ptr<Policy> (*make)(const SystemConfig&) = nullptr;

@@ -1,9 +1,14 @@
 #include "policies/plugin/load.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
@@ -35,15 +40,49 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
     throw InputError(policy,
                      fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)", kPolicyPluginEntry));
   const PolicyPlugin& plugin = *entry();
-  if (plugin.version != kPolicyApiVersion || plugin.layout != kPolicyApiLayout)
-    throw InputError(policy, fmt::format("was compiled for version {} of the policy interface, and this is version {}: "
-                                         "compile it with the headers of this Atoll",
-                                         plugin.version, kPolicyApiVersion));
+  if (plugin.version != kPolicyApiVersion || plugin.layout != policy_api_layout())
+    throw InputError(policy, fmt::format("was compiled {}: compile it with the headers of this Atoll",
+                                         plugin.version == kPolicyApiVersion
+                                             ? "with other counters, configuration keys or structs"
+                                             : fmt::format("for version {} of the policy interface, and this is version {}",
+                                                           plugin.version, kPolicyApiVersion)));
   return plugin;
 }
 
+/// Of the plug-in that the program is in, if it is in one.
+const char* running = nullptr;
+
+/// A plug-in that ends the program would end it like a run that was done.
+void end_in_plugin() {
+  if (running == nullptr) return;
+  std::fprintf(stderr, "atoll: %s: ends the program, before the run is over\n", running);
+  std::fflush(stderr);
+  _exit(3);
+}
+
+/// While the program is in a plug-in. Paths of the run are relative to the folder in which it began.
+class InPlugin {
+ public:
+  explicit InPlugin(const std::string& file) : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    [[maybe_unused]] static const int once = std::atexit(end_in_plugin);
+    running = file.c_str();
+  }
+  InPlugin(const InPlugin&) = delete;
+  InPlugin& operator=(const InPlugin&) = delete;
+  ~InPlugin() {
+    running = nullptr;
+    if (folder_ < 0) return;
+    [[maybe_unused]] const int back = fchdir(folder_);
+    close(folder_);
+  }
+
+ private:
+  int folder_;
+};
+
 /// What a plug-in throws becomes an error of its file.
 template <class Call> auto guarded(const std::string& file, std::string_view what, Call&& call) {
+  const InPlugin here(file);
   try {
     return call();
   } catch (const Error&) {
@@ -83,7 +122,11 @@ class GuardedPolicy final : public Policy {
 
 LoadedPolicy load_plugin(const SystemConfig& config) {
   const std::string& file = config.llc.policy;
-  if (!fs::is_regular_file(file)) throw InputError(file, "no such file; `llc.policy` (--policy) names a .so or .py");
+  std::error_code error;
+  if (!fs::is_regular_file(file, error))
+    throw InputError(file, fmt::format("no such file{}; `llc.policy` (--policy) names a .so or .py",
+                                       error && error != std::errc::no_such_file_or_directory ? " (" + error.message() + ")"
+                                                                                              : std::string()));
   const bool python = fs::path(file).extension() == ".py";
   const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
   LoadedPolicy p;

@@ -14,8 +14,6 @@ std::unique_ptr<Policy> make_adaptive(const SystemConfig& config);
 /// Zhao et al., MICRO 2020.
 std::unique_ptr<Policy> make_selrep(const SystemConfig& config);
 
-std::unique_ptr<Policy> make_replication(const SystemConfig& config);
-
 /// Bytes of SelRep's hardware per chip (SelRep section III-D): 16-bit counters for the routed requests and the hits of each
 /// degree and for all sampled, and the directory, whose 520 bytes are published without their make-up.
 struct SelrepStorage {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "partition/replica_map.hpp"
 #include "policies/policy_state.hpp"
@@ -93,27 +92,9 @@ class Selrep final : public PolicyWithState<Selrep> {
   Cycle epoch_begin_ = 0;
 };
 
-class FixedDegree final : public Policy {
- public:
-  explicit FixedDegree(const SystemConfig& c)
-      : modes_(c.chips, {.replication = {.level = static_cast<std::uint32_t>(
-                                             std::countr_zero(fixed_degree(c.llc.replication, ReplicaMap(c).slices())))}}) {}
-  Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes_}; }
-
- private:
-  const std::vector<Modes> modes_;
-};
-
 }  // namespace
 
 std::unique_ptr<Policy> make_selrep(const SystemConfig& c) { return std::make_unique<Selrep>(c); }
-std::unique_ptr<Policy> make_fixed_degree(const SystemConfig& c) { return std::make_unique<FixedDegree>(c); }
-
-std::unique_ptr<Policy> make_replication(const SystemConfig& c) {
-  const ReplicationRow& row = row_of(c.llc.replication);
-  if (!row.profiles) return make_fixed_degree(c);
-  return row.all_lines ? make_adaptive(c) : make_selrep(c);
-}
 
 SelrepStorage selrep_storage(const SystemConfig& c) {
   constexpr std::uint64_t kCounterBits = 16, kDirectoryBytes = 520;

@@ -51,6 +51,7 @@ WorkLog log_work(const SystemConfig& config, Workload& workload) {
   SerialTransport transport;
   LocalSystem system;
   system.build(transport, config, workload, RankMap::spread(config.chips, 1), {});
+  system.synchronise(transport);
   WorkLog log;
   std::vector<std::unique_ptr<Counted>> counted;
   std::vector<LogicalProcess*> processes;

@@ -43,6 +43,7 @@ struct Sound final : Checkpointer {
   Request request() override { return state.processes.empty() ? Request::none : Request::end; }
   bool due(Cycle boundary, Cycle) override { return boundary >= 3000 && state.processes.empty(); }
   bool keep(SystemState s) override { return state = std::move(s), true; }
+  void not_kept(Cycle, const std::string& why) override { throw SimulationError(why); }
 
   SystemConfig config;
   SystemState state;
@@ -87,7 +88,7 @@ class Runs {
     const auto system = built(s);
     system->load(c.state, kNever);
     for (LpId lp = 0; lp <= s.config.chips; ++lp)
-      require(system->save(lp).size() == c.state.processes[lp].size(), "what was read is written again");
+      require(system->save(lp, c.state.boundary).size() == c.state.processes[lp].size(), "what was read is written again");
   }
 
   const Folder folder;
@@ -97,6 +98,7 @@ class Runs {
   std::unique_ptr<LocalSystem> built(const Sound& s) {
     auto system = std::make_unique<LocalSystem>();
     system->build(transport_, s.config, *workload_, map(s), {});
+    system->synchronise(transport_);
     return system;
   }
   void note_fields(Sound& s) {

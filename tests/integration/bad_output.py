@@ -39,6 +39,39 @@ class BadOutput(program.ProgramTest):
         self.refused(self.arguments("/dev/full"), 2, "/dev/full: exists and is not a regular file")
         self.assertTrue(os.path.exists("/dev/full"))
 
+    def test_an_output_that_is_read_is_refused_even_with_force(self):
+        with open(workload("hot"), encoding="utf-8") as file:
+            mine = self.write("mine.json", file.read())
+        system = self.write("system.json", '{"base": "sac-4chip"}')
+        result = self.path("r.h5")
+        self.succeeds(["run", system, "-w", mine, "-o", result, "--checkpoint-every", "2000", *sets(*SMALL)])
+        checkpoint = [path for path in program.files_below(self.folder) if path.endswith(".ckpt")][0]
+        before = {path: os.path.getsize(path) for path in program.files_below(self.folder)}
+        for output in (mine, system):
+            self.refused(["run", system, "-w", mine, "-o", output, "-f", *sets(*SMALL)], 2, f"{output}: is what is read here")
+        self.refused(["resume", checkpoint, "-o", checkpoint, "-f"], 2, f"{checkpoint}: is what is read here")
+        self.refused(["export", result, "--perfetto", result, "-f"], 2, f"{result}: is what is read here")
+        self.assertEqual({path: os.path.getsize(path) for path in program.files_below(self.folder)}, before)
+
+    def test_a_symbolic_link_is_no_output(self):
+        target, link = self.path("target.h5"), self.path("link.h5")
+        os.symlink(target, link)
+        for force in ([], ["--force"]):
+            self.refused(self.arguments(link, *force), 2, f"link.h5: is a symbolic link to {target}; name the file itself")
+        self.assertTrue(os.path.islink(link))
+        self.assertFalse(os.path.exists(target))
+
+    def test_options_that_are_empty_are_refused(self):
+        for option in ("--policy", "--sample", "--kernels", "--ctas", "--map"):
+            self.refused(["run", "sac-4chip", "-w", workload("hot"), option, "", *sets(*SMALL)], 2, f"{option}: the text is empty")
+
+    def test_a_warning_that_nobody_can_read_ends_no_run(self):
+        arguments = [ATOLL, *self.arguments(self.path("out.h5")), "--set", "noc.link_port_gbps=10"]
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            run = subprocess.run(arguments, check=False, stdout=subprocess.PIPE, stderr=full, encoding="utf-8")
+        self.assertEqual(run.returncode, 0)
+        self.succeeds(["info", self.path("out.h5")])
+
     def test_an_existing_result_is_kept_unless_force_is_given(self):
         output = self.write("out.h5", "precious")
         self.refused(self.arguments(output), 2, "out.h5: exists already; use --force to replace it")
@@ -134,7 +167,7 @@ class BadOutput(program.ProgramTest):
 
     def test_without_an_output_the_summary_says_that_nothing_is_kept_and_an_empty_name_is_refused(self):
         without = self.arguments("")
-        self.refused(without, 2, "--output: the name is empty")
+        self.refused(without, 2, "--output: the text is empty")
         del without[without.index("-o"):without.index("-o") + 2]
         self.assertIn("result     not kept; -o FILE keeps it", self.succeeds(without).out)
 

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -92,9 +93,14 @@ class Plugins(unittest.TestCase):
             """)
         for ranks in (None, 3):
             self.assertIn("mine.py:7: ValueError: no idea", self.refused("--policy", path, ranks=ranks))
+        for threads in ("2", "3", "5"):
+            self.assertIn("mine.py:7: ValueError: no idea", self.refused("--policy", path, "--threads", threads))
         self.assertIn("mine.py:2: SyntaxError", self.refused("--policy", self.policy("x = 1\nclass Policy\n")))
         self.assertIn("defines no class `Policy`", self.refused("--policy", self.policy("x = 1\n")))
         self.assertIn("lacks `roles`", self.refused("--policy", self.policy("class Policy: pass\n")))
+        broken = 'class Policy:\n    roles = ("sm_side",)\n    def __init__(self, config): raise ValueError("mine")\n'
+        for threads in ("1", "2", "5"):
+            self.assertIn("mine.py:3: ValueError: mine", self.refused("--policy", self.policy(broken), "--threads", threads))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_values_of_other_types_are_refused_with_what_would_be_taken(self):
@@ -120,6 +126,71 @@ class Plugins(unittest.TestCase):
                             ('("memory_side",); switches = "no"', "`switches` of class Policy is True or False")):
             self.assertIn(said, self.refused("--policy", policy("atoll.Modes()", roles)), roles)
 
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_what_a_result_cannot_keep_and_names_that_nobody_knows_are_refused(self):
+        def policy(returns="atoll.Modes()", more="pass"):
+            return self.policy(f"""\
+                import atoll, os
+                class Policy:
+                    roles = ("memory_side",)
+                    def __init__(self, config): pass
+                    def at_kernel_start(self, kernel, start):
+                        {more}
+                        return {returns}
+                """)
+        for name in ("hit/miss", "", ".", "..", "/x", "a\\0b", "a\\nb", "x" * 201):
+            err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
+            self.assertIn("policy mine: a value of its decision for kernel 1 is named `", err, name)
+        self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
+        for wrong, right in (("at_epoch_ends", "at_epoch_end"), ("swiches", "switches"), ("at_end", "at_kernel_end")):
+            text = f"class Policy:\n    roles = ('sm_side',)\n    def {wrong}(self): pass\n"
+            self.assertRegex(self.refused("--policy", self.policy(text)), f"has `{wrong}`.*did you mean `at_|did you mean `{right}`")
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_a_policy_that_leaves_the_folder_moves_no_output_and_a_set_has_one_order(self):
+        path = self.policy("""\
+            import os
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start):
+                    os.chdir("/")
+                    return atoll.Modes(epoch_cycles=1000), atoll.Decision("-".join({"red", "green", "blue", "black", "white"}))
+            """)
+        out = os.path.relpath(os.path.join(self.folder, "out.h5"))
+        self.digest("--policy", path, "-o", out)
+        self.assertTrue(os.path.exists(out))
+        choices = set()
+        for _ in range(3):
+            self.digest("--policy", path, "-o", out, "-f")
+            choices |= set(re.findall(r"decisions +(\S+-\S+)", program.run(["info", out]).out))
+        self.assertEqual(len(choices), 1, choices)
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_a_policy_that_cannot_be_saved_loses_a_checkpoint_and_not_the_run(self):
+        path = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes()
+                def save(self): raise ValueError("not now")
+                def load(self, data): pass
+            """)
+        out = os.path.join(self.folder, "out.h5")
+        for ranks in (None, 3):
+            outcome = run("--policy", path, "-o", out, "--checkpoint-every", "2000", "-f", ranks=ranks)
+            self.assertEqual(outcome.code, 0, outcome)
+            self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*mine.py:6: ValueError: not now")
+            self.assertEqual(glob.glob(out + "*.ckpt"), [])
+
+    def test_a_plug_in_that_ends_the_program_ends_the_run_with_an_error(self):
+        ending = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        outcome = run("--policy", ending, settings=["chips=3"])
+        self.assertEqual(outcome.code, 3, outcome)
+        self.assertIn("policy_throwing.so: ends the program, before the run is over", outcome.err)
+
     def test_a_policy_beside_another_organisation_is_refused(self):
         self.assertIn("--policy: sets llc.organisation=plugin, and --set says `sac`",
                       self.refused("--policy", SHARED, settings=["llc.organisation=sac"]))
@@ -140,7 +211,7 @@ class Plugins(unittest.TestCase):
     def test_checkpoints_need_save_and_load_and_then_go_on_with_the_same_digest(self):
         out = os.path.join(self.folder, "out.h5")
         more = ["--checkpoint-every", "2000"]
-        self.assertIn("has no method `save`", self.refused("--policy", PYTHON, "-o", out, *more))
+        self.assertIn("has no methods `save` and `load`, which checkpoints need", self.refused("--policy", PYTHON, "-o", out, *more))
         alone = self.digest("--policy", SAC, "-o", out, *more, "--force")
         checkpoint = sorted(glob.glob(out + ".*.ckpt"))[0]
         resumed = program.run(["resume", checkpoint, "--force"], timeout=60)
@@ -148,7 +219,8 @@ class Plugins(unittest.TestCase):
         self.assertEqual(resumed.digest(), alone)
 
     def test_a_file_that_is_no_policy_is_refused(self):
-        self.assertIn("no such file", self.refused("--policy", "nowhere.so"))
+        for threads in ("1", "2", "5"):
+            self.assertIn("no such file", self.refused("--policy", "nowhere.so", "--threads", threads))
         broken = os.path.join(self.folder, "broken.so")
         with open(broken, "w", encoding="utf-8") as f:
             f.write("not a library")

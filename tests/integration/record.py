@@ -72,6 +72,73 @@ RELOCATABLE = {
 }
 
 
+WITHOUT_MASK = r"""
+#include <cstdio>
+__global__ void k(int* out, float* values) {
+  int v = threadIdx.x;
+  out[v] = __shfl(v, 3) + __shfl_up(v, 1) * 100 + __shfl_down(v, 2, 16) * 10000 + __shfl_xor(v, 1) * 1000000;
+  values[v] = __shfl_xor(1.5f * v, 4);
+  if (__any(v == 3) && __all(v < 40) && __ballot(v < 2) == 3) values[v] += 100;
+}
+int main() {
+  int *out, bad = 0;
+  float* values;
+  cudaMallocManaged(&out, 128); cudaMallocManaged(&values, 128);
+  k<<<1, 32>>>(out, values);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 32; ++i) {
+    int down = (i & 15) + 2 < 16 ? i + 2 : i;
+    bad += out[i] != 3 + (i ? i - 1 : 0) * 100 + down * 10000 + (i ^ 1) * 1000000 || values[i] != 100 + 1.5f * (i ^ 4);
+  }
+  printf("bad %d\n", bad);
+}
+"""
+
+# What is inline, as libcu++'s objects are, has one address in the program, and code and a variable in either file.
+INLINE = {
+    "inline.h": "#include <cuda/std/functional>\n#include <cuda/std/ranges>\n#include <cuda/std/utility>\n#include <cstdio>\n"
+                "template <int N> __global__ void add(int* p) { p[threadIdx.x] += N; }\nvoid other(int*);\n",
+    "first.cu": '#include "inline.h"\nint main() { int h[32], *p; cudaMalloc(&p, 128); cudaMemset(p, 0, 128);\n'
+                "add<6><<<1, 32>>>(p); other(p); add<6><<<1, 32>>>(p);\n"
+                'cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost); printf("%d %s\\n", h[31], cudaGetErrorString(cudaGetLastError())); }\n',
+    "second.cu": '#include "inline.h"\nvoid other(int* p) { add<6><<<1, 32>>>(p); add<7><<<1, 32>>>(p); }\n',
+}
+
+# One word of shared memory has the maximum and then, after a loop and without a barrier, the sum: right on every GPU.
+AFTER_A_LOOP = r"""
+#include <cmath>
+#include <cstdio>
+__device__ void reduce(float* s, float v, bool sum) {
+  for (int o = 16; o; o /= 2) { float w = __shfl_down_sync(~0u, v, o); v = sum ? v + w : fmaxf(v, w); }
+  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x == 0) for (int i = 1; i < blockDim.x / 32; ++i) s[0] = sum ? s[0] + s[i] : fmaxf(s[0], s[i]);
+  __syncthreads();
+}
+__global__ void softmax(float* out, const float* in, int n) {
+  __shared__ float s[8];
+  float most = 0, sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) most = fmaxf(most, in[i]);
+  reduce(s, most, false);
+  float offset = s[0];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += out[i] = expf(in[i] - offset);
+  reduce(s, sum, true);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] /= s[0];
+}
+int main() {
+  int n = 5000;
+  float *in, *out;
+  cudaMallocManaged(&in, n * 4); cudaMallocManaged(&out, n * 4);
+  double sum = 0, worst = 0;
+  for (int i = 0; i < n; ++i) sum += exp(in[i] = (i * 37 % 101) / 50.f);
+  softmax<<<1, 128>>>(out, in, n);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < n; ++i) worst = fmax(worst, fabs(out[i] / (exp(in[i]) / sum) - 1));
+  printf("%s\n", worst < 1e-4 ? "right" : "wrong");
+}
+"""
+
+
 class GoodPrograms(RecordTest):
     def check_vector_add(self, binary):
         outcome = self.record(binary, 1000, 2)
@@ -105,6 +172,20 @@ class GoodPrograms(RecordTest):
         outcome = self.record(self.compiled(TEXTURE, "-include", COMPAT))
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.out, "1 32 1\n")
+        outcome = self.record(self.compiled(WITHOUT_MASK, "-include", COMPAT, "-arch=sm_80"), options=["--force"])
+        self.assertEqual(outcome.out, "bad 0\n", outcome)
+
+    def test_what_several_files_have_inline_is_of_each(self):
+        paths = [self.write(name, text) for name, text in INLINE.items()]
+        binary = self.nvcc(["-std=c++17", "-arch=sm_80", "-o", self.path("inline"), *paths[1:]], self.path("inline"))
+        outcome = self.record(binary)
+        self.assertEqual(outcome.out, "25 no error\n", outcome)
+        self.assertEqual(self.kernels_in_trace(outcome), 4)
+
+    def test_no_warp_is_far_ahead_of_others_with_which_it_shares_memory(self):
+        outcome = self.record(self.compiled(AFTER_A_LOOP))
+        self.assertEqual(outcome.out, "right\n", outcome)
+        self.assertIn("in shared memory only --check looks for them", outcome.err)
 
     def test_only_the_launches_asked_for_are_recorded_and_all_are_executed(self):
         outcome = self.record(self.compiled(VECTOR_ADD), 1000, 5, options=["--kernels", "1-2", "--max-ctas", "2"])

@@ -67,7 +67,8 @@ class Endings(OneProgram):
         return outcome
 
     def test_a_crash(self):
-        self.ended("crash", 128 + signal.SIGSEGV)
+        outcome = self.ended("crash", 128 + signal.SIGSEGV)
+        self.assertRegex(outcome.err, r"atoll: \S*program was ended by signal 11 \(Segmentation fault\)")
 
     def test_abort(self):
         self.ended("abort", 128 + signal.SIGABRT)
@@ -79,7 +80,7 @@ class Endings(OneProgram):
         outcome = self.ended("outside", 3)
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
         self.assertEqual(len(said), 1, outcome)
-        for fragment in ("0x200000000190", "allocation 0", "outside", "thread"):
+        for fragment in ("0x200000000190", "allocation 0", "outside", "thread", "so does --tolerate-oob"):
             self.assertIn(fragment, said[0])
 
     def test_an_unsupported_instruction_is_named_with_its_kernel_file_and_line_when_it_is_reached(self):

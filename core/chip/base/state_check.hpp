@@ -17,7 +17,7 @@ class StateCheck {
  public:
   StateCheck(const Machine& m, std::uint8_t chip) : machine(m), chip_(chip) {}
 
-  void line(LineAddr l) const { require_state(l.value >> kLineBits == 0); }
+  void line(LineAddr l) const { require_state(l.value >> kLineAddrBits == 0); }
   void chip(std::uint32_t c) const { require_state(c < machine.config.chips); }
   /// Of chips that have copies of this chip's lines.
   void sharers(std::uint64_t chips) const {
@@ -51,7 +51,6 @@ class StateCheck {
  private:
   void packet(const Packet& p, bool home_known, std::uint32_t slices) const;
 
-  static constexpr unsigned kLineBits = 58;  ///< addresses below 2^63 (docs/traces.md), lines of 32 B
   const std::uint8_t chip_;
   std::map<std::array<std::uint32_t, 3>, int> book_;
 };

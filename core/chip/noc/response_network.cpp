@@ -11,7 +11,8 @@ ResponseNetwork::ResponseNetwork(Context& c) : c_(c), port_(c.machine.cluster_po
   const std::uint32_t ports = c.machine.cluster_ports, routers = config.noc.memory_routers;
   routers_.emplace(Routers{{config.llc.slices, ports, config.llc.slices / routers, window, held, held},
                            {ports, config.sm.count, routers, window, held, VcRouter::kNoLimit}});
-  if (config.llc.replication == Replication::selrep && config.selrep.limit == DegreeLimit::replies)
+  const ReplicationRow& row = row_of(config.llc.replication);
+  if (row.profiles && row.read_only && config.selrep.limit == DegreeLimit::replies)
     conflict_since_.assign(config.llc.slices / routers, kNever);
 }
 

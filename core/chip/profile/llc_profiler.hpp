@@ -22,11 +22,13 @@ class LlcProfiler {
   bool on() const { return on_; }
   /// Requests at home slices are to be told: a profile runs, or the directory follows what lies between profiles.
   bool watches(LlcRole role) const { return on_ || (always_ && role == LlcRole::memory_side); }
+  /// A profile begins where there was none, and with a kernel; in the middle of one, other modes that come are not about it.
   /// `changed`: the organisation is another one than before, for which the LLC was flushed.
-  void turn(bool on, bool changed) {
+  void turn(bool on, bool kernel, bool changed) {
+    const bool begins = on && (kernel || !on_);
     on_ = on;
     if (changed && clear_ == CrdClear::change) directory_.clear();
-    if (!on) return;
+    if (!begins) return;
     std::fill(at_home.begin(), at_home.end(), 0);
     std::fill(at_requester.begin(), at_requester.end(), 0);
     crd_requests = crd_hits = 0;

@@ -107,7 +107,7 @@ class Sm {
           lsu_at_);
     state(a, lsu_free_, lsu_due_, lsu_timed_, lsu_stalled_, behind_read_, neighbours_, own_last_, stalled_from_);
     state(a, hits_ahead_, op_hits_, last_hit_);
-    state(a, unacknowledged_, awaited_, shared_free_, replies_free_);
+    state(a, unacknowledged_, awaited_, passing_, shared_free_, replies_free_);
   }
 
  private:
@@ -218,6 +218,7 @@ class Sm {
   Cycle stalled_from_ = 0;         ///< since when lsu_stalled_, or waiting for a credit
   std::uint32_t unacknowledged_ = 0;
   std::uint32_t awaited_ = 0;  ///< of these: loads and atomics with a result
+  std::uint32_t passing_ = 0;  ///< of these: loads, which pass the L1 by
   Cycle shared_free_ = 0;
   Cycle replies_free_ = 0;  ///< of the port by which loads take what arrives, in parts of a cycle: its sectors
   Found found_;             ///< no part of a checkpoint

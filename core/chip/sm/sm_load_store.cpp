@@ -154,9 +154,10 @@ bool Sm::load(std::uint32_t warp, const Op& op, LineAddr line, std::uint8_t sect
   return true;
 }
 
-/// Stores, atomics, and loads that pass the L1 by: bounded by the SM's count of unacknowledged requests.
+/// Stores, atomics, and loads that pass the L1 by. Such loads may be as many as lines that the L1 may miss.
 bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, LineAddr line, std::uint8_t sectors) {
-  if (unacknowledged_ >= c_.machine.config.l1.pending_stores) {
+  const L1Config& l1 = c_.machine.config.l1;
+  if (kind == PacketKind::read ? passing_ >= l1.mshrs : unacknowledged_ - passing_ >= l1.pending_stores) {
     stall();
     return false;
   }
@@ -169,6 +170,7 @@ bool Sm::send_unacknowledged(std::uint32_t warp, const Op& op, PacketKind kind, 
   Packet p = make_request(kind, line, sectors, warp << 8 | kNoSlot, kDirect | data);
   if (!credit_for(p)) return false;
   ++unacknowledged_;
+  passing_ += kind == PacketKind::read;
   if (c_.machine.config.sm.exit_waits && kind != PacketKind::read && op.slot == kNoSlot) ++warp_[warp].stores;
   if (kind == PacketKind::write) {
     if ((op.flags & kPartial) != 0) p.flags |= kPartialWrite;
@@ -263,6 +265,7 @@ void Sm::on_response(const Packet& p, bool from_neighbour) {
     if (c_.machine.config.sm.exit_waits && p.kind != PacketKind::read_data && (p.token & 0xFF) == kNoSlot)
       on_store_done(p.token >> 8);
     if (p.kind == PacketKind::read_data) {
+      --passing_;
       ++c_.count[Counter::loads_completed];
       c_.count[Counter::load_latency_cycles] += static_cast<std::uint32_t>(c_.now()) - p.born;
     }

@@ -40,6 +40,7 @@ std::string races_line(const ptx::GlobalRaces::Counts& n, bool named) {
         "by another with nothing to order them; results may differ with another schedule (--schedule-seed){}",
         n.locations, n.launches, kernels, named ? "" : "; --check names lines");
   }
+  if (!named) line += n.locations != 0 ? ", and looks at shared memory" : "; in shared memory only --check looks for them";
   if (n.overlooked != 0) line += fmt::format("; {} accesses were not looked at, as memory for it ran out", n.overlooked);
   return line;
 }

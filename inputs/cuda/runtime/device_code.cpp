@@ -77,20 +77,17 @@ Binary* DeviceCode::add_texts(std::vector<std::string> ptx) {
 }
 
 Kernel* DeviceCode::add_kernel(Binary& binary, const void* host, const std::string& name) {
-  auto kernel = std::make_unique<Kernel>();
-  kernel->binary = &binary, kernel->name = name, kernel->host = host;
-  handles_[kernel.get()] = kernel.get();
-  binary.kernels.push_back(kernel.get());
-  Kernel* made = kernel.get();
-  kernels_[host ? host : made] = std::move(kernel);
+  Kernel* made = binary.kernels.emplace_back(std::make_unique<Kernel>()).get();
+  made->binary = &binary, made->name = name, made->host = host;
+  handles_[made] = made;
+  kernels_[host ? host : made] = made;
   return made;
 }
 
 void DeviceCode::add_symbol(Binary& binary, const void* host, const std::string& name, std::uint64_t size, void** shadow) {
-  auto symbol = std::make_unique<Symbol>();
-  symbol->binary = &binary, symbol->name = name, symbol->size = size, symbol->shadow = shadow;
-  binary.symbols.push_back(symbol.get());
-  symbols_[host] = std::move(symbol);
+  Symbol* made = binary.symbols.emplace_back(std::make_unique<Symbol>()).get();
+  made->binary = &binary, made->name = name, made->size = size, made->shadow = shadow;
+  symbols_[host] = made;
 }
 
 void DeviceCode::remove(Binary* binary) {
@@ -127,14 +124,14 @@ Binary* DeviceCode::loaded_binary(const void* handle) const {
 }
 
 Kernel* DeviceCode::find_kernel(const void* key) {
-  if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second.get();
+  if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   const auto handle = handles_.find(key);
   return handle == handles_.end() ? nullptr : handle->second;
 }
 
 Symbol* DeviceCode::find_symbol(const void* host) {
   const auto found = symbols_.find(host);
-  return found == symbols_.end() ? nullptr : found->second.get();
+  return found == symbols_.end() ? nullptr : found->second;
 }
 
 const ptx::Function& DeviceCode::function(Kernel& kernel, unsigned device) {
@@ -220,7 +217,7 @@ void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsi
     const auto bytes = ptx::initial_bytes(module, v, at);
     std::memcpy(reinterpret_cast<void*>(at[i]), bytes.data(), std::min<std::size_t>(bytes.size(), v.size));
   }
-  for (Symbol* symbol : binary.symbols) {
+  for (const auto& symbol : binary.symbols) {
     const std::uint32_t index = module.find_variable(symbol->name);
     symbol->addresses.resize(arena_.devices());
     // nvcc leaves out what no kernel uses; the program may copy to it all the same.

@@ -43,8 +43,8 @@ struct Binary {
   std::string name;
   std::vector<const std::uint8_t*> containers;
   std::vector<std::string> texts;  ///< PTX, where there are no containers
-  std::vector<Kernel*> kernels;
-  std::vector<Symbol*> symbols;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::unique_ptr<Symbol>> symbols;
   std::unique_ptr<ptx::Module> module;                ///< null: not loaded yet
   std::vector<std::vector<std::uint64_t>> variables;  ///< [device] addresses, by index; empty: not loaded there
   std::vector<ptx::KernelAccess> accesses;            ///< what each kernel of the module reads and writes
@@ -110,11 +110,12 @@ class DeviceCode {
   Recording& recording_;
   ptx::Device device_;
   std::vector<std::unique_ptr<Binary>> binaries_;
-  std::uint64_t made_ = 0;                                            // binaries, with those that are gone
-  std::unordered_map<const void*, std::unique_ptr<Kernel>> kernels_;  // by host function
-  std::unordered_map<const void*, Kernel*> handles_;
-  std::unordered_map<const void*, std::unique_ptr<Symbol>> symbols_;  // by host variable
-  std::map<std::uint64_t, std::uint64_t> host_ranges_;                // address -> bytes
+  std::uint64_t made_ = 0;  // binaries, with those that are gone
+  // By host function, by handle and by host variable. What is inline has one in the whole program, and code in the binary of
+  // every file that uses it.
+  std::unordered_map<const void*, Kernel*> kernels_, handles_;
+  std::unordered_map<const void*, Symbol*> symbols_;
+  std::map<std::uint64_t, std::uint64_t> host_ranges_;  // address -> bytes
 };
 
 }  // namespace atl::cudart

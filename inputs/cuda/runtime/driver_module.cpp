@@ -140,8 +140,8 @@ int load_file(Runtime& r, const char* path, Binary** out, std::string& why) {
 Kernel* kernel_named(Runtime& r, Binary& binary, const std::string& name) {
   const std::uint32_t index = binary.module->find_function(name);
   if (index == ptx::kNone || !binary.module->functions[index].entry) return nullptr;
-  for (Kernel* kernel : binary.kernels)
-    if (kernel->name == name) return kernel;
+  for (const auto& kernel : binary.kernels)
+    if (kernel->name == name) return kernel.get();
   return r.code.add_kernel(binary, nullptr, name);
 }
 

@@ -27,6 +27,10 @@ void start_python() {
   PyConfig_InitPythonConfig(&config);
   config.install_signal_handlers = 0;
   config.parse_argv = 0;
+  config.use_hash_seed = 1, config.hash_seed = 0;  // a set of words has the same order in every run
+#if PY_VERSION_HEX >= 0x030B0000
+  config.safe_path = 1;  // no module of the folder in which somebody runs it takes the place of Python's own
+#endif
   // Its modules are those of the Python that it was built with, whichever comes first on the PATH.
   PyConfig_SetBytesString(&config, &config.program_name, ATOLL_PYTHON);
   py::initialize_interpreter(&config);
@@ -70,6 +74,23 @@ template <class F> auto in_python(const std::string& file, F&& f) {
   }
 }
 
+/// What nobody asks a policy for, and is named much like what somebody does.
+void refuse_misspelt(const std::string& file, const py::object& policy) {
+  const py::list known = py::cast(std::vector<std::string>{
+      "roles", "switches", "replicates", "llc_profile", "at_kernel_start", "at_epoch_end", "at_kernel_end", "save", "load"});
+  const py::object close = py::module_::import("difflib").attr("get_close_matches");
+  for (const py::handle name : py::module_::import("builtins").attr("dir")(policy)) {
+    const auto text = name.cast<std::string>();
+    if (text.starts_with("_") || known.contains(name)) continue;
+    const py::list meant = close(name, known, 1, text.starts_with("at_") ? 0.5 : 0.8);
+    if (!meant.empty())
+      throw InputError(file,
+                       fmt::format("class Policy has `{}`, which Atoll does not know: did you mean `{}`? A name of your "
+                                   "own that begins with an underscore is left alone",
+                                   text, meant[0].cast<std::string>()));
+  }
+}
+
 /// The class `Policy` of the file.
 py::object policy_class(const std::string& file) {
   const std::string path = std::filesystem::absolute(file).string();
@@ -79,7 +100,9 @@ py::object policy_class(const std::string& file) {
   py::module_::import("sys").attr("dont_write_bytecode") = true;
   spec.attr("loader").attr("exec_module")(module);
   if (!py::hasattr(module, "Policy")) throw InputError(file, "defines no class `Policy` (docs/plugins.md)");
-  return module.attr("Policy");
+  py::object policy = module.attr("Policy");
+  refuse_misspelt(file, policy);
+  return policy;
 }
 
 class PythonPolicy final : public Policy {

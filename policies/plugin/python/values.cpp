@@ -167,6 +167,7 @@ PolicyTraits traits_of(const py::object& c) {
       throw py::type_error(std::string("`") + name + "` of class Policy is True or False");
     return value.cast<bool>();
   };
+  t.saves = py::hasattr(c, "save") && py::hasattr(c, "load");
   t.switches = flag("switches"), t.replicates = flag("replicates"), t.llc_profile = flag("llc_profile");
   return t;
 }

@@ -23,6 +23,7 @@ struct Keeper : Checkpointer {
     if (states != nullptr) states->push_back(std::move(state));
     return true;
   }
+  void not_kept(Cycle, const std::string& why) override { throw SimulationError(why); }
   Cycle every, last;
   std::vector<SystemState>* states;
 };

@@ -95,6 +95,24 @@ TEST_CASE("a sequence by hand: a line hits a degree once a cluster of the group 
   CHECK(d.access(0, b, 15) == 0b00000);
 }
 
+TEST_CASE("with more clusters than slices a replica is of several, and the 80th cluster is nobody else") {
+  const SystemConfig config = read_system("qv100", {"llc.replication=selrep"});
+  const ReplicaMap map(config);
+  REQUIRE(map.clusters() == 80);
+  REQUIRE(map.slices() == 64);
+  for (std::uint32_t asks = 0; asks < map.clusters(); ++asks) {
+    const LineAddr line{asks};
+    for (std::uint32_t other = 0; other < map.clusters(); ++other) {
+      DegreeDirectory one(1, 16, map);
+      one.access(0, line, asks);
+      std::uint32_t expected = 0;
+      for (std::uint32_t level = 0; level < map.levels(); ++level)
+        expected |= std::uint32_t{map.group(asks, level) == map.group(other, level)} << level;
+      CHECK(one.access(0, line, other) == expected);
+    }
+  }
+}
+
 TEST_CASE("a set holds as many tags as it has ways, and forgets the least recently used one") {
   const ReplicaMap map(selrep());
   DegreeDirectory d(2, 2, map);

@@ -82,7 +82,7 @@ TEST_CASE("no epoch is reported of a kernel that waits for lines to leave the sl
   };
   const RunResult r = *simulate(transport, c, w, RankMap::spread(2, 1), options);
   REQUIRE(r.kernels[1].started > r.kernels[1].launched + 4 * 300);  // written back first
-  REQUIRE(told.size() > 8);
+  REQUIRE(told.size() >= 8);
   for (const auto& [kernel, end] : told) CHECK(end > r.kernels[kernel].started);
 }
 

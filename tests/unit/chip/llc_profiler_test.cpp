@@ -14,7 +14,7 @@ SystemConfig clearing(CrdClear clear, bool always = false) {
 
 /// A request of chip 1 for one line that falls into a sampled set, in a profile that begins now; whether it was known.
 bool known(LlcProfiler& p, bool changed = false) {
-  p.turn(true, changed);
+  p.turn(true, true, changed);
   p.home_request(0, 5, {42}, 1, 0xF);
   return p.crd_hits == 1;
 }
@@ -25,18 +25,34 @@ TEST_CASE("the directory is emptied before each profile, when the organisation c
   CHECK_FALSE(known(profile));
   CHECK_FALSE(known(change));
   CHECK(known(change));
-  change.turn(false, true);  // SM-side
+  change.turn(false, false, true);  // SM-side
   CHECK_FALSE(known(change, true));
   CHECK_FALSE(known(never));
-  never.turn(false, true);
+  never.turn(false, false, true);
   CHECK(known(never, true));
+}
+
+TEST_CASE("a profile goes on when other modes come in the middle of a kernel, and begins anew with the next one") {
+  LlcProfiler p(clearing(CrdClear::profile));
+  known(p);
+  p.own_request(3);
+  p.turn(true, false, false);
+  CHECK(p.crd_requests == 1);
+  CHECK(p.at_requester[3] == 1);
+  p.home_request(0, 5, {42}, 1, 0xF);
+  CHECK(p.crd_hits == 1);
+  p.turn(true, true, false);
+  CHECK(p.crd_requests == 0);
+  CHECK(p.at_requester[3] == 0);
+  p.home_request(0, 5, {42}, 1, 0xF);
+  CHECK(p.crd_hits == 0);
 }
 
 TEST_CASE("between profiles the directory follows requests with sac.crd_always only, and nothing is counted") {
   for (const bool always : {false, true}) {
     LlcProfiler p(clearing(CrdClear::change, always));
-    p.turn(true, false);
-    p.turn(false, false);
+    p.turn(true, true, false);
+    p.turn(false, false, false);
     CHECK(p.watches(LlcRole::memory_side) == always);
     CHECK_FALSE(p.watches(LlcRole::sm_side));
     if (p.watches(LlcRole::memory_side)) p.home_request(0, 5, {42}, 1, 0xF);

@@ -70,6 +70,10 @@ TEST_CASE("an instruction that takes longer than a deadlock is no deadlock, nor 
   remote.warp(0).load(0x1000, 0).after({0}).compute(1, 1);
   remote.warp(1).compute(1, 1);
   CHECK(run(config, remote).kernels[0].finished > 13600);
+
+  config.link.bandwidth_gbps = 96, config.link.latency_cycles = 50000;  // a long wire, on which there is no event of a chip
+  config.control.latency_cycles = 60000;                                // so that credits are back before the run ends
+  CHECK(run(config, remote).kernels[0].finished > 2 * 50000);
 }
 
 TEST_CASE("a link that lost its credits is named by those who wait for it") {

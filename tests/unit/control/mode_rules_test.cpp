@@ -102,6 +102,9 @@ TEST_CASE("a range is a power of two of lines, for a protocol with ranges") {
   CHECK(range(1024).empty());
   CHECK(range(1000).find("is not a power of two from 256 to 8192") != std::string::npos);
   CHECK(range(128).find("is not a power of two") != std::string::npos);
+  c.coherence.directory_entries = 4, c.coherence.directory_ways = 4, c.coherence.range_bytes = 256;
+  CHECK(range(256).empty());
+  CHECK(range(8192).find("no set of entries of `range_bytes` = 8192 has room") != std::string::npos);
 }
 
 TEST_CASE("where slices hold no remote lines, SM-side caching is memory-side caching, and that is no change") {

@@ -135,11 +135,41 @@ TEST_CASE("pages of 2 MB need no chunks of their size under first touch") {
   CHECK_NOTHROW(read_system("sac-4chip", {"partition.page_kib=2048"}));
 }
 
+TEST_CASE("keys that would do nothing, or the contrary, are refused") {
+  CHECK(rule({"llc.organisation=dynamic", "dynamic.min_ways=6", "llc.local_ways=1"})
+            .find("leaves less than `dynamic.min_ways` = 6") != std::string::npos);
+  CHECK(rule({"l2.slices=8", "llc.network=shared"}).find("`llc.network` = shared") != std::string::npos);
+  const auto graph = [](const std::string& set) {
+    try {
+      read_system("mi300x", {set});
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(graph("link.bandwidth_gbps=10").find("`link.bandwidth_gbps` is no link's here") != std::string::npos);
+  CHECK(graph("link.latency_cycles=10").find("`link.latency_cycles` is no link's here") != std::string::npos);
+  CHECK_NOTHROW(read_system("mi300x", {"link.edges=0-11 1-11:5 2-11@7 3-11 4-11 5-11 6-11 7-11 8-11 9-11 10-11",
+                                       "link.bandwidth_gbps=10", "link.latency_cycles=10"}));
+}
+
+TEST_CASE("to name the kind of memory that a system has is no change of its timing") {
+  const SystemConfig own = read_system("mi300x"), again = read_system("mi300x", {"dram.preset=hbm3"});
+  CHECK(own.dram.timing == again.dram.timing);
+  CHECK_FALSE(own.dram.timing == dram_timing(DramPreset::hbm3));
+  CHECK(read_system("mi300x", {"dram.preset=hbm2e"}).dram.timing == dram_timing(DramPreset::hbm2e));
+}
+
 TEST_CASE("a split LLC has ways for both kinds of lines, and no full map") {
   CHECK(rule({"llc.organisation=static", "llc.local_ways=16"}).find("leaves none of `llc.ways` = 16") != std::string::npos);
   CHECK(rule({"llc.organisation=dynamic", "dynamic.min_ways=9"}).find("`dynamic.min_ways` = 9") != std::string::npos);
   CHECK(rule({"llc.organisation=dynamic", "coherence.protocol=full_map"}).find("use software") != std::string::npos);
   CHECK(rule({"llc.organisation=sac", "sac.crd_sets=4096"}).find("exceeds the 2048 sets") != std::string::npos);
+  for (const std::string replication : {"selrep", "policy"}) {
+    const std::string set = "llc.replication=" + replication;
+    CHECK(rule({"llc.organisation=plugin", "llc.policy=mine.so", set, "selrep.directory_sets=4096"})
+              .find("exceeds the 2048 sets there are to sample") != std::string::npos);
+  }
   CHECK(rule({"llc.organisation=sac", "sac.crd_sets=12"}).find("must divide `llc.slices` = 16") != std::string::npos);
 }
 

@@ -180,7 +180,17 @@ TEST_CASE("broken lists name the line") {
   CHECK(contains(open("MemcpyHtoD,0xzz,1\n"), "kernelslist.g:1: expected 'MemcpyHtoD,0x<address>,<bytes>'"));
   CHECK(contains(open("\nkernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
   CHECK(contains(open("kernel-" + std::string(300, '9') + ".traceg\n"), "kernelslist.g:1: the kernel's file"));
-  CHECK(contains(open("hello\n"), "no line begins with 'kernel'"));
+  CHECK(contains(open("hello\n"), "no line names a kernel's trace"));
+  CHECK(contains(open("\n sub/kernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
+}
+
+TEST_CASE("a list may name its kernels with folders in front") {
+  const Scratch scratch;
+  const std::string kernel =
+      scratch.write("kernel-1.traceg", header("5", "(1,1,1)", "(32,1,1)") + thread_block("0,0,0", warp(0, {kExit})));
+  const AccelSimWorkload w(
+      scratch.write("kernelslist.g", "kernel-1.traceg\n./kernel-1.traceg\n " + kernel + "\n# kernel-1.traceg\n"));
+  CHECK(w.kernels().size() == 3);
 }
 
 TEST_CASE("a grid that no memory holds is refused by what is missing of it, and one beyond 64 bits as such") {

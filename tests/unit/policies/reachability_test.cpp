@@ -153,6 +153,28 @@ TEST_CASE("pages of 512 bytes in rotation: a home's lines follow each other, eig
   }
 }
 
+TEST_CASE("pages at the end of the address space have frames and homes of their own") {
+  SystemConfig c = read_system("rec-4gpu", {"partition.placement=first_touch"});
+  HomePages pages(c, 2);
+  const LineAddr last{(std::uint64_t{1} << 63) / c.line_bytes - 1}, near{last.value & 0xFFFF};
+  CHECK(pages.local(near).value < 64);
+  CHECK(pages.local(last).value / 64 == 1);
+  CHECK(pages.local(last) == pages.local(last));
+  CHECK(pages.global(pages.local(last)) == last);
+  CHECK(pages.frames() == 2);
+  pages.check_state();
+
+  PageHomeCache homes;
+  const PageAddr far{(std::uint64_t{1} << 63) / 512 - 1};  // the smallest pages
+  homes.insert(far, 3);
+  homes.insert({far.value & 0xFFFFFFFF}, 1);
+  CHECK(homes.find(far) == 3);
+  std::uint64_t seen = 0;
+  homes.for_each([&](PageAddr page, std::uint8_t) { seen = std::max(seen, page.value); });
+  CHECK(seen == far.value);
+  homes.check_state();
+}
+
 TEST_CASE("a page keeps its frame, and one that was never asked for has none") {
   SystemConfig c = read_system("rec-4gpu", {"partition.placement=first_touch"});
   HomePages pages(c, 2);

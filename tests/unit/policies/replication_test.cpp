@@ -264,6 +264,28 @@ TEST_CASE("SAC and SelRep side by side: each has its own epochs, and what is rep
   CHECK(v->modes[0].epoch_cycles == 2000);
 }
 
+TEST_CASE("beside SAC, what SelRep's chips have counted goes on from kernel to kernel, unless it is to begin anew") {
+  for (const bool restart : {false, true}) {
+    const auto policy = load_policy(
+        read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep", "sac.window_cycles=2000",
+                                  "sac.reprofile_cycles=0", restart ? "selrep.restart=kernel" : "selrep.restart=never"}));
+    policy->at_kernel_start(0, 0);
+    const DegreeCounts d = evenly({900, 0, 0, 0, 0});
+    const Report r = report({d, d, d, d});
+    policy->at_epoch_end(r.at(2000, 2000));
+    const auto modes = policy->at_kernel_start(1, 15000).modes;
+    CHECK(modes[0].replication.restart == restart);
+    CHECK(modes[0].epoch_cycles == 2000);  // of SAC's profile
+    const auto v = policy->at_epoch_end(r.at(17000, 2000));
+    CHECK(v->modes[0].epoch_cycles == (restart ? 18000 : 3000));
+    const auto last = policy->at_epoch_end(r.at(17000 + v->modes[0].epoch_cycles, v->modes[0].epoch_cycles));
+    REQUIRE(last->decisions.size() == 1);
+    for (const auto& [name, value] : last->decisions[0].values) {
+      if (name == "chip3.sampled") CHECK(value == (restart ? 2000 : 3000));
+    }
+  }
+}
+
 TEST_CASE("SelRep's hardware: 172 bytes of counters, 692 with the directory") {
   const SelrepStorage s = selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep"}));
   CHECK(s.counters == 172);

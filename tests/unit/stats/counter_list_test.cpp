@@ -27,6 +27,7 @@ TEST_CASE("the list of counters has a line each: name, unit and meaning, in colu
 TEST_CASE("as Markdown, the list of counters is a table of three columns with the names as code") {
   const std::string table = counter_list_markdown();
   CHECK(table.starts_with("| counter | unit | meaning |\n|---|---|---|\n| `"));
-  CHECK(table.find("\n| `llc.writebacks` | lines | dirty lines written back |\n") != std::string::npos);
+  CHECK(table.find("\n| `llc.writebacks` | lines | dirty lines written back, and writes of a private LLC (adaptive), which "
+                   "go through |\n") != std::string::npos);
   CHECK(std::ranges::count(table, '\n') == static_cast<std::ptrdiff_t>(kCounters + 2));
 }

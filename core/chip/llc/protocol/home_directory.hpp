@@ -84,7 +84,7 @@ class HomeDirectory {
   template <class See> void for_each(See&& see) const {
     for (std::uint32_t e = 0; e < entry_.size(); ++e) {
       require_state(shape_.lines == 64 || entry_[e].positions >> shape_.lines == 0);
-      require_state(entry_[e].positions == 0 || entry_[e].range >> (43 - range_shift_) == 0);
+      require_state(entry_[e].positions == 0 || entry_[e].range >> (kLineAddrBits - range_shift_) == 0);
       for (std::uint64_t left = entry_[e].positions; left != 0; left &= left - 1) {
         const LineAddr line{(entry_[e].range << range_shift_) + static_cast<unsigned>(std::countr_zero(left))};
         see(line, sharers_[field(e, line)]);

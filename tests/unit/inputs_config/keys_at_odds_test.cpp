@@ -1,4 +1,4 @@
-#include "inputs/config/links_at_odds.hpp"
+#include "inputs/config/keys_at_odds.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,12 +11,12 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines at_odds(const std::vector<std::string>& sets) { return links_at_odds(read_system("sac-4chip", sets)); }
+Lines at_odds(const std::vector<std::string>& sets) { return keys_at_odds(read_system("sac-4chip", sets)); }
 
 TEST_CASE("nothing is at odds in a preset") {
   for (const EmbeddedFile& file : embedded_systems()) {
     CAPTURE(file.name);
-    CHECK(links_at_odds(read_system(std::string(file.name))).empty());
+    CHECK(keys_at_odds(read_system(std::string(file.name))).empty());
   }
 }
 
@@ -44,6 +44,24 @@ TEST_CASE("buffers that hold less than what is on its way there and back are nam
   // Behind a switch each of three others has buffers of its own.
   CHECK(at_odds({"link.bandwidth_gbps=768", "link.topology=switch"}).empty());
   CHECK(at_odds({"link.bandwidth_gbps=768", "link.topology=switch", "link.buffer_packets=135"}).size() == 1);
+}
+
+TEST_CASE("of a graph, each link is looked at with its own bandwidth and latency") {
+  const auto preset = [](const std::string& set) { return keys_at_odds(read_system("mi300x", {set})); };
+  // 2150.4 GB/s at 2100 MHz are 1024 B per cycle; 75 cycles there and back and 8 more; packets of 136 B: 1190 by hand
+  REQUIRE(preset("link.buffer_packets=25").size() == 1);
+  CHECK(preset("link.buffer_packets=25")[0].find("what link 8-0 of `link.edges` = 2150.4 carries") != std::string::npos);
+  CHECK(preset("link.buffer_packets=1189").size() == 1);
+  CHECK(preset("link.buffer_packets=1190").empty());
+  CHECK(preset("noc.link_port_gbps=2150").size() == 1);
+  CHECK(preset("noc.link_port_gbps=2151").empty());
+}
+
+TEST_CASE("virtual channels that hold no whole packet are named") {
+  const auto channels = [](const std::string& set) { return keys_at_odds(read_system("selrep-gpu", {set})); };
+  CHECK(channels("noc.virtual_channels=4").empty());
+  REQUIRE(channels("noc.flit_bytes=1").size() == 1);
+  CHECK(channels("noc.flit_bytes=1")[0].find("hold 32 B with `noc.flit_bytes` = 1") != std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "inputs/config/keys_at_odds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "inputs/config/link_edges.hpp"
+
+namespace atl {
+
+std::vector<std::string> keys_at_odds(const SystemConfig& c) {
+  std::vector<std::string> out;
+  const std::uint32_t held = c.noc.virtual_channels * c.noc.channel_flits * c.noc.flit_bytes;
+  const std::uint32_t line = c.noc.header_bytes + c.line_bytes;
+  if (c.noc.virtual_channels != 0 && held < line)
+    out.push_back(
+        fmt::format("`noc.virtual_channels` = {} of `noc.channel_flits` = {} hold {} B with `noc.flit_bytes` = {}, and a "
+                    "line with its header is {} B: a router's inputs hold one packet each, whatever these keys say",
+                    c.noc.virtual_channels, c.noc.channel_flits, held, c.noc.flit_bytes, line));
+  if (c.chips == 1) return out;
+  const std::vector<Wire> all = wires(c);
+  const Wire& widest = *std::ranges::max_element(all, {}, &Wire::gbps);
+  if (link_port_gbps(c, widest.gbps) < widest.gbps)
+    out.push_back(
+        fmt::format("`noc.link_port_gbps` = {} is less than {} = {}: the port limits what comes over a link; 0 fits "
+                    "any link",
+                    c.noc.link_port_gbps, widest.name, widest.gbps));
+  const std::uint32_t packet =
+      (c.line_bytes + c.noc.header_bytes + c.link.slot_bytes - 1) / c.link.slot_bytes * c.link.slot_bytes;
+  // Behind a switch a port has buffers for each other chip, which share its bandwidth.
+  const std::uint32_t channels = c.link.topology == Topology::switched ? c.chips - 1 : 1;
+  // A buffer is free for the next packet once the packet has come and word of its leaving has gone back.
+  const auto there_and_back = [&](const Wire& w) { return 2.0 * w.latency_cycles + c.link.credit_cycles; };
+  const auto needed = [&](const Wire& w) {
+    return std::ceil(w.gbps * 1000 / c.core_clock_mhz * there_and_back(w) / packet / channels);
+  };
+  const Wire& longest = *std::ranges::max_element(all, {}, needed);
+  if (c.link.buffer_packets < needed(longest))
+    out.push_back(
+        fmt::format("`link.buffer_packets` = {} hold {:.0f} % of what {} = {} carries in the {:.0f} cycles there and back: "
+                    "links wait for "
+                    "buffers; {:.0f} would do",
+                    c.link.buffer_packets, 100 * c.link.buffer_packets / needed(longest), longest.name, longest.gbps,
+                    there_and_back(longest), needed(longest)));
+  return out;
+}
+
+}  // namespace atl

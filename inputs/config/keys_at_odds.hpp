@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "inputs/config/system_config.hpp"
+
+namespace atl {
+
+/// What is legal and hardly meant: links that something narrower than they are keeps from being used, virtual channels that
+/// hold no packet. A line each, with the keys and what would do; none if nothing does.
+std::vector<std::string> keys_at_odds(const SystemConfig& config);
+
+}  // namespace atl
