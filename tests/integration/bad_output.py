@@ -45,7 +45,7 @@ class BadOutput(program.ProgramTest):
         system = self.write("system.json", '{"base": "sac-4chip"}')
         result = self.path("r.h5")
         self.succeeds(["run", system, "-w", mine, "-o", result, "--checkpoint-every", "2000", *sets(*SMALL)])
-        checkpoint = [path for path in program.files_below(self.folder) if path.endswith(".ckpt")][0]
+        checkpoint = next(path for path in program.files_below(self.folder) if path.endswith(".ckpt"))
         before = {path: os.path.getsize(path) for path in program.files_below(self.folder)}
         for output in (mine, system):
             self.refused(["run", system, "-w", mine, "-o", output, "-f", *sets(*SMALL)], 2, f"{output}: is what is read here")

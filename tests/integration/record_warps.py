@@ -209,7 +209,8 @@ class Together(recorded_program.OneProgram):
             for threads in ("1", "2"):
                 said = self.recorded(what, "--threads", threads).err
                 self.assertIn(f"warning: {locations} locations of global memory raced, in 1 launches of {what}:", said)
-                self.assertIn("results may differ with another schedule (--schedule-seed); --check names lines, and looks at shared memory\n", said)
+                self.assertIn("results may differ with another schedule (--schedule-seed); --check names lines, "
+                              "and looks at shared memory\n", said)
             self.assertIn(f"kernel {what}: race at", self.recorded(what, "--check").err)
             self.assertIn("and nothing orders the two\n", self.recorded(what, "--check").err)
 
