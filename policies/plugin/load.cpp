@@ -49,13 +49,16 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
   return plugin;
 }
 
-/// Of the plug-in that the program is in, if it is in one.
-const char* running = nullptr;
+/// The file of the plug-in that the program is in, if it is in one.
+const char*& running() {
+  static const char* file = nullptr;
+  return file;
+}
 
 /// A plug-in that ends the program would end it like a run that was done.
 void end_in_plugin() {
-  if (running == nullptr) return;
-  std::fprintf(stderr, "atoll: %s: ends the program, before the run is over\n", running);
+  if (running() == nullptr) return;
+  std::fprintf(stderr, "atoll: %s: ends the program, before the run is over\n", running());
   std::fflush(stderr);
   _exit(3);
 }
@@ -65,12 +68,12 @@ class InPlugin {
  public:
   explicit InPlugin(const std::string& file) : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
     [[maybe_unused]] static const int once = std::atexit(end_in_plugin);
-    running = file.c_str();
+    running() = file.c_str();
   }
   InPlugin(const InPlugin&) = delete;
   InPlugin& operator=(const InPlugin&) = delete;
   ~InPlugin() {
-    running = nullptr;
+    running() = nullptr;
     if (folder_ < 0) return;
     [[maybe_unused]] const int back = fchdir(folder_);
     close(folder_);

@@ -142,9 +142,13 @@ class Plugins(unittest.TestCase):
             err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
             self.assertIn("policy mine: a value of its decision for kernel 1 is named `", err, name)
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
-        for wrong, right in (("at_epoch_ends", "at_epoch_end"), ("swiches", "switches"), ("at_end", "at_kernel_end")):
-            text = f"class Policy:\n    roles = ('sm_side',)\n    def {wrong}(self): pass\n"
-            self.assertRegex(self.refused("--policy", self.policy(text)), f"has `{wrong}`.*did you mean `at_|did you mean `{right}`")
+        for wrong, right in (("def at_epoch_ends(self): pass", "at_epoch_end"), ("swiches = True", "switches"),
+                             ("def at_kernel_stop(self): pass", "at_kernel_start"), ("def loads(self, data): pass", "load")):
+            text = f"class Policy:\n    roles = ('sm_side',)\n    {wrong}\n"
+            self.assertRegex(self.refused("--policy", self.policy(text)), f"has `.*did you mean `{right}`")
+        own = "    def switch(self): pass\n    role = 3\n".replace("role =", "_role =")
+        with open(PYTHON, encoding="utf-8") as f:
+            self.digest("--policy", self.policy(f.read() + "\n" + own))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_a_policy_that_leaves_the_folder_moves_no_output_and_a_set_has_one_order(self):

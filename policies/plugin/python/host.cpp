@@ -76,11 +76,13 @@ template <class F> auto in_python(const std::string& file, F&& f) {
 
 /// What nobody asks a policy for, and is named much like what somebody does.
 void refuse_misspelt(const std::string& file, const py::object& policy) {
-  const py::list known = py::cast(std::vector<std::string>{
-      "roles", "switches", "replicates", "llc_profile", "at_kernel_start", "at_epoch_end", "at_kernel_end", "save", "load"});
+  const auto words = [](const std::vector<std::string>& list) { return py::list(py::cast(list)); };
+  const py::list attributes = words({"roles", "switches", "replicates", "llc_profile"});
+  const py::list methods = words({"at_kernel_start", "at_epoch_end", "at_kernel_end", "save", "load"});
   const py::object close = py::module_::import("difflib").attr("get_close_matches");
   for (const py::handle name : py::module_::import("builtins").attr("dir")(policy)) {
     const auto text = name.cast<std::string>();
+    const py::list& known = PyCallable_Check(policy.attr(name).ptr()) != 0 ? methods : attributes;
     if (text.starts_with("_") || known.contains(name)) continue;
     const py::list meant = close(name, known, 1, text.starts_with("at_") ? 0.5 : 0.8);
     if (!meant.empty())
