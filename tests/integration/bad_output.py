@@ -56,7 +56,8 @@ class BadOutput(program.ProgramTest):
     def test_a_symbolic_link_is_no_output(self):
         target, link = self.path("target.h5"), self.path("link.h5")
         os.symlink(target, link)
-        for force in ([], ["--force"]):
+        flags: list[list[str]] = [[], ["--force"]]
+        for force in flags:
             self.refused(self.arguments(link, *force), 2, f"link.h5: is a symbolic link to {target}; name the file itself")
         self.assertTrue(os.path.islink(link))
         self.assertFalse(os.path.exists(target))
