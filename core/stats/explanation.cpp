@@ -110,8 +110,7 @@ std::string advice(Part p, bool busy) {
       return busy ? "link.bandwidth_gbps (with a graph, link.edges) bounds it; an organisation with more local data would "
                     "help"
                   : "one of its links is full (link.bandwidth_gbps, link.edges), or it is link.latency_cycles, "
-                    "link.buffer_packets, "
-                    "noc.link_port_gbps, or bursts";
+                    "link.buffer_packets, noc.link_port_gbps, or bursts";
     case Part::dram:
       return busy ? "memory bandwidth bounds it; a larger or better used LLC would help"
                   : "memory's latency, bank conflicts, or single channels bound it; more loads in flight would help";

@@ -39,8 +39,7 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
   if (c.link.buffer_packets < needed(longest))
     out.push_back(
         fmt::format("`link.buffer_packets` = {} hold {:.0f} % of what {} = {} carries in the {:.0f} cycles there and back: "
-                    "links wait for "
-                    "buffers; {:.0f} would do",
+                    "links wait for buffers; {:.0f} would do",
                     c.link.buffer_packets, 100 * c.link.buffer_packets / needed(longest), longest.name, longest.gbps,
                     there_and_back(longest), needed(longest)));
   return out;
