@@ -4,7 +4,6 @@
 #include "policies/policy_state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace atl {

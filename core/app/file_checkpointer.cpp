@@ -1,7 +1,5 @@
 #include "core/app/file_checkpointer.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
 #include <utility>

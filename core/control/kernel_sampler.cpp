@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/control/energy_model.hpp"
 #include "core/stats/metric.hpp"

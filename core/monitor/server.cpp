@@ -16,7 +16,6 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <optional>
 #include <thread>
 #include <utility>
 

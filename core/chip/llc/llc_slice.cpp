@@ -1,7 +1,5 @@
 #include "core/chip/llc/llc_slice.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
 
 #include "core/chip/dram/dram_channel.hpp"

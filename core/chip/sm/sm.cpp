@@ -1,7 +1,5 @@
 #include "core/chip/sm/sm.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 

@@ -5,6 +5,7 @@
 
 #include "core/chip/observe/consistency_checker.hpp"
 #include "extreme_machines.hpp"
+#include "inputs/config/walk.hpp"
 
 /// Adversarial programs and machines for the consistency checker: everything follows from a seed.
 namespace atl::test {
@@ -84,12 +85,6 @@ struct StressCase {
   StressShape shape;
   std::string name;  ///< organisation, protocol, replication
 };
-
-template <class T> std::string_view word_of(T value) {
-  for (const Word<T>& w : words<T>())
-    if (w.value == value) return w.word;
-  return "?";
-}
 
 /// A machine and a program; `seed` decides on everything.
 inline StressCase stress_case(std::uint32_t seed) {

@@ -5,7 +5,7 @@
 #include "extreme_machines.hpp"
 #include "random_programs.hpp"
 
-namespace atl {
+namespace atl::drain_test {
 namespace {
 
 using namespace test;
@@ -147,4 +147,4 @@ TEST_CASE("saturating all-to-all traffic at minimum buffers does not deadlock" *
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::drain_test

@@ -1,6 +1,6 @@
 #include "run.hpp"
 
-namespace atl {
+namespace atl::energy_events_test {
 namespace {
 
 using namespace test;
@@ -75,4 +75,4 @@ TEST_CASE("of a line that is written back the dirty sectors alone are read out o
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::energy_events_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-using namespace atl;
+namespace atl::home_directory_sets_test {
 
 namespace {
 
@@ -237,3 +237,5 @@ TEST_CASE("a directory that takes another shape tells every sharer of every trac
     CHECK(!d.read(63, 2).allocated);  // one range of the new 64 lines
   }
 }
+
+}  // namespace atl::home_directory_sets_test

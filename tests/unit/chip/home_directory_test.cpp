@@ -1,7 +1,7 @@
 #include "core/chip/observe/consistency_checker.hpp"
 #include "run.hpp"
 
-namespace atl {
+namespace atl::home_directory_test {
 namespace {
 
 using namespace test;
@@ -423,4 +423,4 @@ TEST_CASE("a kernel that begins with another range ends after the last invalidat
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::home_directory_test

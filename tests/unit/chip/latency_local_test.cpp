@@ -1,6 +1,6 @@
 #include "latency_terms.hpp"
 
-namespace atl {
+namespace atl::latency_local_test {
 namespace {
 
 using namespace test;
@@ -136,4 +136,4 @@ TEST_CASE("a shared-memory access takes one pass per conflict, and accesses of t
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::latency_local_test

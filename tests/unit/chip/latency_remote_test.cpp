@@ -1,6 +1,6 @@
 #include "latency_terms.hpp"
 
-namespace atl {
+namespace atl::latency_remote_test {
 namespace {
 
 using namespace test;
@@ -86,4 +86,4 @@ TEST_CASE("under SM-side caching a remote line comes past the home's slice from 
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::latency_remote_test

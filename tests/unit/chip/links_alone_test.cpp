@@ -1,7 +1,7 @@
 #include "alone.hpp"
 
 // The links of one chip alone: the test is the crossbars, the slices and the chips at the other ends.
-namespace atl {
+namespace atl::links_alone_test {
 namespace {
 
 using namespace test;
@@ -303,4 +303,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::links_alone_test

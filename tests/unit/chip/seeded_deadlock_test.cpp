@@ -1,7 +1,7 @@
 #include "chip_test_access.hpp"
 #include "run.hpp"
 
-namespace atl {
+namespace atl::seeded_deadlock_test {
 
 namespace {
 
@@ -106,4 +106,4 @@ TEST_CASE("reads within a cluster that wait for a port which leads nowhere are n
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::seeded_deadlock_test

@@ -8,7 +8,7 @@
 #include "random_programs.hpp"
 #include "tests/unit/inputs_workload/footprint.hpp"
 
-namespace atl {
+namespace atl::sharing_test {
 namespace {
 
 using namespace test;
@@ -199,4 +199,4 @@ TEST_CASE("watching the sharing changes nothing that is simulated, and without i
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::sharing_test

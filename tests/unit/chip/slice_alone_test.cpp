@@ -1,7 +1,7 @@
 #include "alone.hpp"
 
 // One LLC slice alone, with its memory channel: the test is the crossbars and the links.
-namespace atl {
+namespace atl::slice_alone_test {
 namespace {
 
 using namespace test;
@@ -387,4 +387,4 @@ TEST_CASE("a flush waits for the write buffer and goes on whenever memory takes 
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::slice_alone_test

@@ -1,7 +1,7 @@
 #include "latency_terms.hpp"
 
 // What requests wait at LLC slices, and for the home's directory (REC Fig. 16 compares the former).
-namespace atl {
+namespace atl::slice_time_test {
 namespace {
 
 using namespace test;
@@ -157,4 +157,4 @@ TEST_CASE("a directory that takes time is looked up at the slices' rate: request
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::slice_time_test

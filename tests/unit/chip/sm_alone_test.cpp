@@ -3,7 +3,7 @@
 #include "sm_alone.hpp"
 
 // One SM alone, with its cluster's request port: the test is the slices, whose answers reach the SM after 100 cycles.
-namespace atl {
+namespace atl::sm_alone_test {
 namespace {
 
 using namespace test;
@@ -272,4 +272,4 @@ TEST_CASE("a paused SM issues and computes, but presents nothing until it may tr
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::sm_alone_test

@@ -3,7 +3,7 @@
 #include "core/stats/metric.hpp"
 #include "random_programs.hpp"
 
-namespace atl {
+namespace atl::sm_sharing_test {
 namespace {
 
 using namespace test;
@@ -97,4 +97,4 @@ TEST_CASE("watching what SMs share changes nothing that is simulated, and withou
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::sm_sharing_test

@@ -10,7 +10,7 @@
 
 #include "inputs/config/link_edges.hpp"
 
-namespace atl {
+namespace atl::topology_test {
 namespace {
 
 /// A graph is a tree with a circle of three or four chips at its root.
@@ -201,4 +201,4 @@ TEST_CASE("links that are none are refused, with what to write") {
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::topology_test

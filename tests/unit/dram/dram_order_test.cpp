@@ -4,7 +4,7 @@
 
 /// Which request a channel serves next: row hits before older requests up to `row_hit_cap`, the direction of the bus, and
 /// the age from which a request waits no longer.
-namespace atl {
+namespace atl::dram_order_test {
 namespace {
 
 using namespace test;
@@ -107,4 +107,4 @@ TEST_CASE("a request older than ccd x row_hit_cap x banks + rc x queue goes befo
 }
 
 }  // namespace
-}  // namespace atl
+}  // namespace atl::dram_order_test

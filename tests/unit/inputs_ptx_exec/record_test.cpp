@@ -5,8 +5,7 @@
 #include "harness.hpp"
 #include "inputs/ptx/record.hpp"
 
-using namespace atl;
-using namespace atl::ptx;
+namespace atl::ptx::record_test {
 
 namespace {
 
@@ -328,3 +327,5 @@ TEST_CASE("constants and parameters that are read by address have no accesses, a
   CHECK(ops[1].kind == OpKind::store);
   CHECK(accesses(cta, ops[1]) == std::vector{Access::make(memory.address() + 1024, 0xF)});
 }
+
+}  // namespace atl::ptx::record_test

@@ -4,7 +4,7 @@
 
 #include "harness.hpp"
 
-using namespace atl::ptx;
+namespace atl::ptx::warp_test {
 using U32 = std::vector<std::uint32_t>;
 
 static U32 run(const std::string& body) {
@@ -159,3 +159,5 @@ TEST_CASE("blocks that wait for each other take turns, launched cooperatively or
       }
   }
 }
+
+}  // namespace atl::ptx::warp_test

@@ -2,7 +2,7 @@
 #include "support.hpp"
 
 // Bulk accesses (TMA) and tensor instructions, as tracers of version 6 write them.
-namespace atl::test {
+namespace atl::test::accelsim_bulk_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0 0 NoVal";
@@ -103,4 +103,4 @@ TEST_CASE("an instruction of a warpgroup takes N / 2 cycles and says in version 
 }
 
 }  // namespace
-}  // namespace atl::test
+}  // namespace atl::test::accelsim_bulk_test

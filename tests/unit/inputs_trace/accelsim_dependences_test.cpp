@@ -1,7 +1,7 @@
 #include "inputs/trace/count.hpp"
 #include "support.hpp"
 
-namespace atl::test {
+namespace atl::test::accelsim_dependences_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
@@ -134,4 +134,4 @@ TEST_CASE("a run longer than a 16-bit count is split and loses no instruction") 
   CHECK(count_instructions(p) == 70001);
 }
 
-}  // namespace atl::test
+}  // namespace atl::test::accelsim_dependences_test

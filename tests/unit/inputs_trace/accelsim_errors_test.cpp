@@ -3,7 +3,7 @@
 #include "inputs/trace/accelsim_workload.hpp"
 #include "support.hpp"
 
-namespace atl::test {
+namespace atl::test::accelsim_errors_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
@@ -208,4 +208,4 @@ TEST_CASE("a grid that no memory holds is refused by what is missing of it, and 
   CHECK(contains(refused("(1,1,1)", "(2,2147483664,1)"), "larger than any that a GPU accepts"));
 }
 
-}  // namespace atl::test
+}  // namespace atl::test::accelsim_errors_test

@@ -6,7 +6,7 @@
 #include "support.hpp"
 
 // Files as Accel-Sim 2.0's post-processing writes them, byte by byte.
-namespace atl::test {
+namespace atl::test::accelsim_tracez_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0 0 NoVal";
@@ -161,4 +161,4 @@ TEST_CASE("a .tracez with any one byte changed is read or refused, and never cra
 }
 
 }  // namespace
-}  // namespace atl::test
+}  // namespace atl::test::accelsim_tracez_test

@@ -4,7 +4,7 @@
 #include "inputs/trace/trace_workload.hpp"
 #include "support.hpp"
 
-namespace atl::test {
+namespace atl::test::read_only_oracle_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
@@ -88,4 +88,4 @@ TEST_CASE("local memory is never read-only, and makes no block of global memory 
 }
 
 }  // namespace
-}  // namespace atl::test
+}  // namespace atl::test::read_only_oracle_test

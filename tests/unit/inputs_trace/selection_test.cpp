@@ -5,7 +5,7 @@
 #include "inputs/trace/trace_workload.hpp"
 #include "support.hpp"
 
-namespace atl::test {
+namespace atl::test::selection_test {
 namespace {
 
 std::vector<std::size_t> chosen(const std::string& kernels, const std::vector<std::string>& names) {
@@ -112,4 +112,4 @@ TEST_CASE("a choice of nothing is refused") {
 }
 
 }  // namespace
-}  // namespace atl::test
+}  // namespace atl::test::selection_test

@@ -4,7 +4,7 @@
 #include "inputs/trace/trace_workload.hpp"
 #include "support.hpp"
 
-namespace atl::test {
+namespace atl::test::trace_findings_test {
 namespace {
 
 const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0";
@@ -70,4 +70,4 @@ TEST_CASE("what a trace lacks is told when it is imported, stands in the contain
 }
 
 }  // namespace
-}  // namespace atl::test
+}  // namespace atl::test::trace_findings_test

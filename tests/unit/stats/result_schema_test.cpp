@@ -15,7 +15,7 @@
 #include "core/stats/summary.hpp"
 #include "sample_result.hpp"
 
-using namespace atl;
+namespace atl::result_schema_test {
 using test::sample_result;
 using test::TempDir;
 
@@ -275,3 +275,5 @@ TEST_CASE("each component of energy is stored per chip in joules, under its name
     CHECK(unit == "J");
   }
 }
+
+}  // namespace atl::result_schema_test

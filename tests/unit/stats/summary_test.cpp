@@ -8,7 +8,7 @@
 #include "core/stats/version.hpp"
 #include "sample_result.hpp"
 
-using namespace atl;
+namespace atl::summary_test {
 
 namespace {
 
@@ -219,3 +219,5 @@ TEST_CASE("version and commit are known or say that they are not") {
   CHECK(version().find('.') != std::string_view::npos);
   CHECK_FALSE(git_commit().empty());
 }
+
+}  // namespace atl::summary_test
