@@ -25,7 +25,7 @@ void Mailbox::put(LpId source, const Message& message, Cycle now) {
   require_lookahead(source, message.arrival, now);
   const Cycle index = message.arrival / window_;
   ATOLL_ASSERT(index >= current_ && message.source == source);
-  near(index) ? slot(index).place(source, message) : far_.data.push_back(message);
+  near(index) ? slot(index).place(source, message) : far(index).data.push_back(message);
   ++kept_;
 }
 
@@ -33,7 +33,7 @@ void Mailbox::put(LpId source, ControlMessage&& message, Cycle now) {
   require_lookahead(source, message.arrival, now);
   const Cycle index = message.arrival / window_;
   ATOLL_ASSERT(index >= current_ && message.source == source);
-  near(index) ? slots_[index % kSlots].place(source, std::move(message)) : far_.control.push_back(std::move(message));
+  near(index) ? slots_[index % kSlots].place(source, std::move(message)) : far(index).control.push_back(std::move(message));
   ++kept_;
 }
 
@@ -43,31 +43,13 @@ void Mailbox::put(LpId source, Mail& mail, Cycle now) {
   mail.clear();
 }
 
-/// What arrives in window `index` is in taken_, by source.
-void Mailbox::open(Cycle index) {
+/// What arrives in window `index` is in taken_, by source. False if nothing does.
+bool Mailbox::open(Cycle index) {
   ATOLL_ASSERT(index >= current_);
   current_ = index + 1;
-  if (kept_ == 0) return;
+  if (kept_ == 0) return false;
   std::swap(taken_, slots_[index % kSlots]);
-  if (!far_.empty()) {
-    // What comes into reach joins its slot; later messages of the same window can only be sent later, so order is kept.
-    Mail rest;
-    for (const Message& m : far_.data) {
-      const Cycle w = m.arrival / window_;
-      if (w == index)
-        taken_.place(m.source, m);
-      else
-        near(w) ? slot(w).place(m.source, m) : rest.data.push_back(m);
-    }
-    for (ControlMessage& c : far_.control) {
-      const Cycle w = c.arrival / window_;
-      if (w == index)
-        taken_.place(c.source, std::move(c));
-      else
-        near(w) ? slots_[w % kSlots].place(c.source, std::move(c)) : rest.control.push_back(std::move(c));
-    }
-    std::swap(far_, rest);
-  }
+  if (far_first_ < current_ + kSlots) sort_far(index);
   kept_ -= taken_.data.size() + taken_.control.size();
   // Of one source, the run that begins first was sent first.
   const auto first = [](const Run& a, const Run& b) {
@@ -75,6 +57,27 @@ void Mailbox::open(Cycle index) {
   };
   std::sort(taken_.runs.begin(), taken_.runs.end(), first);
   std::sort(taken_.control_runs.begin(), taken_.control_runs.end(), first);
+  return true;
+}
+
+/// What comes into reach joins its slot; later messages of the same window can only be sent later, so order is kept.
+void Mailbox::sort_far(Cycle index) {
+  Mail mail = std::exchange(far_, {});
+  far_first_ = kNever;
+  for (const Message& m : mail.data) {
+    const Cycle w = m.arrival / window_;
+    if (w == index)
+      taken_.place(m.source, m);
+    else
+      near(w) ? slot(w).place(m.source, m) : far(w).data.push_back(m);
+  }
+  for (ControlMessage& c : mail.control) {
+    const Cycle w = c.arrival / window_;
+    if (w == index)
+      taken_.place(c.source, std::move(c));
+    else
+      near(w) ? slots_[w % kSlots].place(c.source, std::move(c)) : far(w).control.push_back(std::move(c));
+  }
 }
 
 void Mailbox::put_away() {

@@ -32,7 +32,7 @@ class Mailbox {
   /// Hands over what arrives in window `index`; call for ascending indices. Source by source in ascending order: calls
   /// data(messages) one or several times, then control(message) for each.
   template <class Data, class Control> void take(Cycle index, Data&& data, Control&& control) {
-    open(index);
+    if (!open(index)) return;
     auto controls = taken_.control_runs.begin();
     const auto controls_before = [&](LpId source) {
       for (; controls != taken_.control_runs.end() && controls->source < source; ++controls)
@@ -89,7 +89,12 @@ class Mailbox {
     }
     return s;
   }
-  void open(Cycle index);
+  Mail& far(Cycle index) {
+    far_first_ = std::min(far_first_, index);
+    return far_;
+  }
+  bool open(Cycle index);
+  void sort_far(Cycle index);
   void put_away();
 
   std::vector<LpId> sources_;
@@ -97,7 +102,8 @@ class Mailbox {
   Cycle current_ = 0;  ///< slots cover windows [current, current + kSlots)
   std::array<Slot, kSlots> slots_;
   Slot taken_;
-  Mail far_;
+  Mail far_;                  ///< what arrives beyond the slots
+  Cycle far_first_ = kNever;  ///< window of the first of far_
   Spare* spare_;
   std::size_t kept_ = 0;
 };

@@ -29,6 +29,11 @@ unsigned score(std::span<const std::uint64_t> slice, unsigned top) {
   return strides * 1024 + windows;
 }
 
+/// Of masks with which every stride and every window reaches all the slices that it can.
+unsigned perfect_score(unsigned slice_bits, unsigned top) {
+  return (top - kLineBit - 4) * (1024 + std::min(slice_bits, 6u));
+}
+
 }  // namespace
 
 unsigned PaeShape::position(unsigned output) const {
@@ -66,9 +71,10 @@ PaeMasks search_pae_masks(const PaeShape& shape, unsigned seeds) {
   const std::uint64_t low = bits(PaeShape::kChunkBits, shape.slice_bits);
 
   PaeMasks best, draw{shape, std::vector<std::uint64_t>(n)};
+  const unsigned perfect = perfect_score(shape.slice_bits, top);
   unsigned best_score = 0;
   bool found = false;
-  for (unsigned seed = 0; seed < seeds || !found; ++seed) {
+  for (unsigned seed = 0; (seed < seeds && best_score < perfect) || !found; ++seed) {
     std::uint64_t state = seed * 0xD1342543DE82EF95ull;
     for (unsigned i = 0; i < n; ++i) draw.rows[i] = (next_random(state) & inputs) | 1ull << shape.position(i);
     if (gf2_rank(draw.rows, outputs) < n) continue;  // not a bijection

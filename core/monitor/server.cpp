@@ -87,6 +87,8 @@ class MonitorServer::Loop {
       stop_if_all_know();
     });
     thread_.join();
+    error_code ignored;
+    acceptor_.close(ignored);  // who comes now is refused, and does not wait for an answer
   }
 
  private:
