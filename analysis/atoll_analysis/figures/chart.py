@@ -89,7 +89,7 @@ def new_figure(height: float) -> Figure:
 def settle(figure: Figure) -> None:
     """Lays the figure out once and for all; matplotlib would do it again at every drawing."""
     if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
+        figure.get_layout_engine().execute(figure)
         figure.set_layout_engine("none")
 
 
