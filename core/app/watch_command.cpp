@@ -17,7 +17,7 @@
 namespace atl {
 namespace {
 
-using Json = nlohmann::json;
+using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 struct WatchOptions {
@@ -45,15 +45,15 @@ class Screen {
 };
 
 /// One lost connection may be the machine's load; several are not.
-Json fetch(const MonitorUrl& url, std::uint64_t after) {
+json fetch(const MonitorUrl& url, std::uint64_t after) {
   constexpr int kTries = 3;
   for (int tried = 1;; ++tried) {
     try {
-      return Json::parse(fetch_state(url, after));
+      return json::parse(fetch_state(url, after));
     } catch (const Unreachable&) {
       if (tried == kTries) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    } catch (const Json::exception& e) {
+    } catch (const json::exception& e) {
       throw IoError(monitor_url(url.port, url.token), std::string("what answers there is no monitor: ") + e.what());
     }
   }
@@ -67,7 +67,7 @@ int watch(const WatchOptions& o) {
   std::uint64_t number = 0;
   std::optional<Clock::time_point> shown;
   for (;;) {
-    Json got;
+    json got;
     try {
       got = fetch(url, number);
     } catch (const Unreachable& e) {
@@ -76,9 +76,9 @@ int watch(const WatchOptions& o) {
     }
     const bool news = got.at("number") != number;
     number = got.at("number");
-    const Json& state = got.at("state");
+    const json& state = got.at("state");
     if (state.is_null()) continue;
-    const Json& ended = state.at("ended");
+    const json& ended = state.at("ended");
     if (!ended.is_null() || (news && (!shown || Clock::now() - *shown >= every))) {
       shown = Clock::now();
       if (terminal) screen.show(live_screen(state));

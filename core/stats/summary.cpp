@@ -17,7 +17,7 @@ namespace {
 
 using enum Counter;
 
-constexpr std::size_t kKernelsShown = 5;
+constexpr std::size_t kKernelRows = 5;
 constexpr std::size_t kAllKernels = std::numeric_limits<std::size_t>::max();
 
 /// Launch to end; nothing for a kernel that --max-cycles cut off.
@@ -288,7 +288,7 @@ std::string sampled_text(const RunResult& result) {
                      grouped(result.sampling->launches.size()), result.provenance.sampling);
 }
 
-std::string summary_table(const RunResult& result) { return table(result, kKernelsShown); }
+std::string summary_table(const RunResult& result) { return table(result, kKernelRows); }
 
 /// Every decision with its values.
 static std::string decisions_text(const RunResult& result) {

@@ -7,9 +7,9 @@ namespace atl::ptx {
 namespace {
 
 constexpr std::int64_t kNoOffset = std::numeric_limits<std::int64_t>::min();
-constexpr unsigned kPointer = 8;  ///< bytes
+constexpr unsigned kPointerBytes = 8;  ///< bytes
 
-bool is_pointer_sized(const Param& p) { return p.array ? p.size >= kPointer : p.size == kPointer; }
+bool is_pointer_sized(const Param& p) { return p.array ? p.size >= kPointerBytes : p.size == kPointerBytes; }
 
 }  // namespace
 
@@ -36,11 +36,11 @@ void AccessFlow::find_objects() {
   const Function& k = m_.functions[kernel_];
   for (std::uint32_t p = 0; p < k.params.size(); ++p) {
     if (!is_pointer_sized(k.params[p])) continue;
-    for (std::uint32_t at = 0; at + kPointer <= k.params[p].size; at += kPointer) {
+    for (std::uint32_t at = 0; at + kPointerBytes <= k.params[p].size; at += kPointerBytes) {
       DataObject o;
       o.index = p;
       o.offset = k.params[p].offset + at;
-      o.name = k.params[p].name + (k.params[p].size > kPointer ? "+" + std::to_string(at) : "");
+      o.name = k.params[p].name + (k.params[p].size > kPointerBytes ? "+" + std::to_string(at) : "");
       objects_.push_back(std::move(o));
     }
   }
@@ -143,7 +143,7 @@ ObjectSet AccessFlow::load_local(std::uint32_t owner, std::int64_t offset, bool 
   const State& s = states_[owner];
   ObjectSet places = loaded(s.anywhere, wide);
   for (const auto& [granule, cell] : s.local)
-    if (offset == kNoOffset || granule == offset / kPointer || granule == offset / kPointer + 1)
+    if (offset == kNoOffset || granule == offset / kPointerBytes || granule == offset / kPointerBytes + 1)
       places.add(loaded(cell, wide));
   return places;
 }
@@ -152,14 +152,15 @@ ObjectSet AccessFlow::load_local(std::uint32_t owner, std::int64_t offset, bool 
 ObjectSet AccessFlow::kernel_params(std::int64_t from, std::int64_t bytes) const {
   ObjectSet places;
   for (std::uint32_t o = 0; o < objects_.size(); ++o)
-    if (objects_[o].parameter && objects_[o].offset < from + bytes && from < objects_[o].offset + std::int64_t{kPointer})
+    if (objects_[o].parameter && objects_[o].offset < from + bytes &&
+        from < objects_[o].offset + std::int64_t{kPointerBytes})
       places.add(first_object() + o);
   return places;
 }
 
 void AccessFlow::load(std::uint32_t f, const Instruction& i, bool atomic) {
   const std::int64_t bytes = std::int64_t{size_of(i.type)} * i.vector;
-  const bool wide = size_of(i.type) >= kPointer;
+  const bool wide = size_of(i.type) >= kPointerBytes;
   const Operand& at = i.src[0];
   ObjectSet result;
   if (i.space == Space::param) {
@@ -198,7 +199,7 @@ void AccessFlow::load(std::uint32_t f, const Instruction& i, bool atomic) {
 void AccessFlow::store(std::uint32_t f, const Instruction& i, const Operand& what) {
   const Operand& at = i.src[0];
   const ObjectSet stored = value(f, what);
-  const bool narrow = size_of(i.type) < kPointer && (what.is(Operand::reg) || what.is(Operand::vector));
+  const bool narrow = size_of(i.type) < kPointerBytes && (what.is(Operand::reg) || what.is(Operand::vector));
   if (i.space == Space::param) {
     if (at.is(Operand::param)) put_param(f, at, std::int64_t{size_of(i.type)} * i.vector, stored, narrow);
     return;
@@ -210,7 +211,7 @@ void AccessFlow::store(std::uint32_t f, const Instruction& i, const Operand& wha
     const std::int64_t offset = owner == f ? local_offset(f, at) : kNoOffset;
     if (offset == kNoOffset) return put(states_[owner].anywhere, stored, narrow);
     const std::int64_t bytes = std::max<std::int64_t>(1, std::int64_t{size_of(i.type)} * i.vector);
-    for (std::int64_t g = offset / kPointer; g <= (offset + bytes - 1) / kPointer; ++g)
+    for (std::int64_t g = offset / kPointerBytes; g <= (offset + bytes - 1) / kPointerBytes; ++g)
       put(states_[owner].local[g], stored, narrow);
   };
   const ObjectSet places = value(f, at);

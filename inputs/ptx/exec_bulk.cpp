@@ -201,7 +201,6 @@ void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t addr
 bool decode_bulk(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
-  const auto nothing = [](Warp&, const Inst&) {};
   switch (in.op) {
     case Op::st:
     case Op::red:

@@ -83,7 +83,6 @@ void unsupported(Warp& w, const Inst& i) {
               "instruction " + f.spelling(f.code[i.index]) +
                   " is not supported: it cannot be executed here (docs/recording.md says what can)"};
 }
-void nothing(Warp&, const Inst&) {}
 
 }  // namespace
 

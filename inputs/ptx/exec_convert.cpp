@@ -235,25 +235,6 @@ Handler common_form(Type to, Type from, const Instruction& in) {
   return nullptr;
 }
 
-lane::Round rounding(Round r) {
-  switch (r) {
-    case Round::rz:
-    case Round::rzi:
-      return lane::Round::rz;
-    case Round::rm:
-    case Round::rmi:
-      return lane::Round::rm;
-    case Round::rp:
-    case Round::rpi:
-      return lane::Round::rp;
-    case Round::rna:
-      return lane::Round::rna;
-    default:
-      return lane::Round::rn;
-  }
-}
-Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
-
 }  // namespace
 
 bool decode_convert(Decoder& d) {
@@ -288,8 +269,8 @@ bool decode_convert(Decoder& d) {
   if (out.run == nullptr) out.run = &general;
   out.count = static_cast<std::uint8_t>(source), out.bytes = static_cast<std::uint8_t>(result);
   out.extra = static_cast<std::uint32_t>(in.source_type) | static_cast<std::uint32_t>(in.type) << 8;
-  out.src[0] = d.source(in.src[0], bits_of(source));
-  out.dst[0] = d.result(in.dst[0], bits_of(result));
+  out.src[0] = d.source(in.src[0], bit_type(source));
+  out.dst[0] = d.result(in.dst[0], bit_type(result));
   return true;
 }
 

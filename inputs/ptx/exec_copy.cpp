@@ -81,8 +81,6 @@ void take_reads(Decoder& d, const Operand& o) {
   if (out.extra != kAll) out.src[2] = d.source(o, predicate ? Type::pred : Type::u32);
 }
 
-void nothing(Warp&, const Inst&) {}
-
 }  // namespace
 
 bool decode_copy(Decoder& d) {

@@ -208,7 +208,7 @@ bool meet_alone(Cta& cta) {
   return false;
 }
 
-struct Round {
+struct RoundOutcome {
   bool any = false, all_done = true, changed = false, suspicious = false;
 };
 
@@ -225,8 +225,8 @@ void turn(Warp& w, std::int64_t budget, std::string& failed) {
 }
 
 /// One turn of each warp that is ready.
-Round run_round(Cta& cta, std::int64_t budget) {
-  Round r;
+RoundOutcome run_round(Cta& cta, std::int64_t budget) {
+  RoundOutcome r;
   std::string failed;
   for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
     Warp& w = *cta.warps[n];
@@ -318,7 +318,7 @@ CtaState run_cta(Cta& cta, bool patient) {
   const auto turns = static_cast<unsigned>(most / budget);  // of a round
   for (unsigned idle = 0, rounds = 0; idle < turns * (patient ? 1 : kIdleRounds); ++rounds) {
     if (rounds == turns * kRounds) return CtaState::moved;
-    const Round round = run_round(cta, budget);
+    const RoundOutcome round = run_round(cta, budget);
     if (round.all_done) return CtaState::done;
     if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
     if (!round.any && meet_alone(cta)) continue;
@@ -330,7 +330,7 @@ CtaState run_cta(Cta& cta, bool patient) {
 }
 
 CtaState step_cta(Cta& cta) {
-  const Round round = run_round(cta, kShortTurn);
+  const RoundOutcome round = run_round(cta, kShortTurn);
   if (round.all_done) return CtaState::done;
   if (!round.any && waits_for_cluster(cta)) return CtaState::waiting;
   if (!round.any && !meet_alone(cta)) raise_deadlock(cta);

@@ -232,6 +232,24 @@ Ref Decoder::result(const Operand& operand, Type type) {
   return code_->register_refs[operand.index];
 }
 
+lane::Round rounding(Round round) {
+  switch (round) {
+    case Round::rz:
+    case Round::rzi:
+      return lane::Round::rz;
+    case Round::rm:
+    case Round::rmi:
+      return lane::Round::rm;
+    case Round::rp:
+    case Round::rpi:
+      return lane::Round::rp;
+    case Round::rna:
+      return lane::Round::rna;
+    default:
+      return lane::Round::rn;
+  }
+}
+
 std::unique_ptr<Image> decode(const Module& module, std::uint32_t kernel, const std::vector<std::uint64_t>& variables) {
   auto image = std::make_unique<Image>();
   image->module = &module, image->kernel = kernel;

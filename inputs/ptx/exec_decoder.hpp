@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "inputs/ptx/exec_narrow.hpp"
 #include "inputs/ptx/exec_warp.hpp"
 
 namespace atl::ptx::exec {
@@ -109,6 +110,12 @@ template <class F> bool with_integer(Type type, F f) {
       return false;
   }
 }
+
+/// How a result is rounded, to a float or to an integral value.
+lane::Round rounding(Round round);
+
+/// Of what has no effect here.
+inline void nothing(Warp&, const Inst&) {}
 
 template <class T, auto kF> void unary_lanes(Warp& w, const Inst& i) {
   const T* a = w.at<T>(i.src[0]);

@@ -46,19 +46,6 @@ template <class T, class F, unsigned kOperands, bool kFtz, bool kSat> constexpr 
   if constexpr (kOperands == 3) return &ternary<T, F, kFtz, kSat>;
 }
 
-lane::Round rounding(Round r) {
-  switch (r) {
-    case Round::rz:
-      return lane::Round::rz;
-    case Round::rm:
-      return lane::Round::rm;
-    case Round::rp:
-      return lane::Round::rp;
-    default:
-      return lane::Round::rn;
-  }
-}
-
 template <class T, class F, unsigned kOperands> Handler select(const Instruction& in, Inst& out) {
   const bool ftz = in.has(kFtz) && sizeof(T) == 4, sat = in.has(kSat);
   const lane::Round mode = rounding(in.round);
@@ -156,7 +143,7 @@ template <class T> Handler approximate(const Instruction& in, Inst& out) {
   }
 }
 
-template <class T> Handler handler_of(const Instruction& in, Inst& out) {
+template <class T> Handler float_handler(const Instruction& in, Inst& out) {
   const bool ftz = in.has(kFtz) && sizeof(T) == 4;
   switch (in.op) {
     case Op::add:
@@ -222,7 +209,7 @@ bool decode_float(Decoder& d) {
   const bool selects = in.op == Op::min || in.op == Op::max;
   const std::uint32_t known = kFtz | kSat | kApprox | kFull | (selects ? kNan | kXorSign : 0u);
   if ((in.flags & ~known) != 0 || (selects && in.sources != 2)) return false;
-  out.run = in.type == Type::f32 ? handler_of<float>(in, out) : handler_of<double>(in, out);
+  out.run = in.type == Type::f32 ? float_handler<float>(in, out) : float_handler<double>(in, out);
   if (out.run == nullptr) return false;
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, in.type);
   d.give(0, in.type);

@@ -47,7 +47,7 @@ template <class N, class W, unsigned kParts, HalfFunction kF> void half(Warp& w,
   });
 }
 
-template <class N, class W, unsigned kParts> Handler handler_of(const Instruction& in) {
+template <class N, class W, unsigned kParts> Handler half_handler(const Instruction& in) {
   switch (in.op) {
     case Op::add:
       return &half<N, W, kParts, add>;
@@ -82,16 +82,16 @@ bool decode_half(Decoder& d) {
   Inst& out = *d.out;
   switch (in.type) {
     case Type::f16:
-      out.run = handler_of<lane::F16, std::uint16_t, 1>(in);
+      out.run = half_handler<lane::F16, std::uint16_t, 1>(in);
       break;
     case Type::f16x2:
-      out.run = handler_of<lane::F16, std::uint32_t, 2>(in);
+      out.run = half_handler<lane::F16, std::uint32_t, 2>(in);
       break;
     case Type::bf16:
-      out.run = handler_of<lane::Bf16, std::uint16_t, 1>(in);
+      out.run = half_handler<lane::Bf16, std::uint16_t, 1>(in);
       break;
     case Type::bf16x2:
-      out.run = handler_of<lane::Bf16, std::uint32_t, 2>(in);
+      out.run = half_handler<lane::Bf16, std::uint32_t, 2>(in);
       break;
     default:
       return false;

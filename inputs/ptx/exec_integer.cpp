@@ -105,7 +105,7 @@ Type widened(Type t) {
   }
 }
 
-template <class T> Handler handler_of(const Instruction& in, Inst& out) {
+template <class T> Handler integer_handler(const Instruction& in, Inst& out) {
   const bool chained = in.has(kCarryOut) || in.op == Op::addc || in.op == Op::subc || in.op == Op::madc;
   if (chained) {
     out.option = static_cast<std::uint8_t>((in.has(kCarryOut) ? kWrites : 0) |
@@ -183,7 +183,7 @@ bool decode_integer(Decoder& d) {
   }
   constexpr std::uint32_t kKnown = kCarryOut | kSat | kRelu;  // what else is spelled is not to be lost
   if ((in.flags & ~kKnown) != 0) return false;
-  if (!with_integer(in.type, [&]<class T>() { out.run = handler_of<T>(in, out); }) || out.run == nullptr) return false;
+  if (!with_integer(in.type, [&]<class T>() { out.run = integer_handler<T>(in, out); }) || out.run == nullptr) return false;
   const bool wide = in.part == Part::wide;
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, wide && n == 2 ? widened(in.type) : in.type);
   d.give(0, wide ? widened(in.type) : in.type);

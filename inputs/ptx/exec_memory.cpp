@@ -149,7 +149,7 @@ template <class M> Handler wide_access(Kind kind, bool loads, unsigned width) {
   return nullptr;
 }
 
-Handler handler_of(Kind kind, bool loads, Type type, unsigned width) {
+Handler memory_handler(Kind kind, bool loads, Type type, unsigned width) {
   const bool extends = loads && is_signed(type);
   switch (size_of(type)) {
     case 1:
@@ -164,8 +164,6 @@ Handler handler_of(Kind kind, bool loads, Type type, unsigned width) {
       return nullptr;
   }
 }
-
-Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
 
 std::uint8_t watch_of(const Instruction& in, bool loads) {
   if (in.space == Space::constant || in.space == Space::param || in.has(kNonCoherent)) return 0;
@@ -207,12 +205,12 @@ bool decode_access(Decoder& d, bool loads) {
   const unsigned size = size_of(in.type);
   unsigned width = size;
   for (const Operand& v : values) width = std::max(width, d.width(v, size));
-  out.run = handler_of(kind, loads, in.type, width);
+  out.run = memory_handler(kind, loads, in.type, width);
   if (out.run == nullptr) return false;
   out.count = static_cast<std::uint8_t>(values.size());
   out.bytes = static_cast<std::uint8_t>(size);
   std::vector<Ref> refs;
-  for (const Operand& v : values) refs.push_back(loads ? d.result(v, bits_of(width)) : d.source(v, bits_of(width)));
+  for (const Operand& v : values) refs.push_back(loads ? d.result(v, bit_type(width)) : d.source(v, bit_type(width)));
   if (refs.size() == 1) {
     (loads ? out.dst[0] : out.src[1]) = refs[0];
   } else {
@@ -222,7 +220,6 @@ bool decode_access(Decoder& d, bool loads) {
   return true;
 }
 
-void nothing(Warp&, const Inst&) {}
 void fence(Warp& w, const Inst& i) { show_fence(w, i.option != 0); }
 void pause(Warp& w, const Inst&) {
   w.suspicious = true;

@@ -69,8 +69,6 @@ std::uint64_t window_of(Space space) {
   return space == Space::shared ? kSharedWindow : space == Space::local ? kLocalWindow : 0;
 }
 
-Type bits_of(unsigned bytes) { return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
-
 template <class W> Handler packing(bool packs, unsigned part) {
   if (part == 1) return packs ? &pack<W, std::uint8_t> : &unpack<W, std::uint8_t>;
   if constexpr (sizeof(W) > 2)
@@ -93,7 +91,7 @@ bool decode_parts(Decoder& d, bool packs) {
   out.count = static_cast<std::uint8_t>(parts.size());
   std::vector<Ref> refs;
   for (const Operand& operand : parts)
-    refs.push_back(packs ? d.source(operand, bits_of(part)) : d.result(operand, bits_of(part)));
+    refs.push_back(packs ? d.source(operand, bit_type(part)) : d.result(operand, bit_type(part)));
   out.extra = static_cast<std::uint32_t>(d.code().refs.size());
   d.code().refs.insert(d.code().refs.end(), refs.begin(), refs.end());
   if (packs)

@@ -56,8 +56,6 @@ void access(Warp& w, const Inst& i) {
   });
 }
 
-Type bits_of(unsigned bytes) { return bytes <= 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64; }
-
 }  // namespace
 
 bool decode_surface(Decoder& d) {
@@ -75,7 +73,7 @@ bool decode_surface(Decoder& d) {
   d.take(0, Type::u64);
   for (unsigned n = 0; n < dimensions; ++n)  // the layer comes first in PTX, and last here
     out.src[1 + n] = d.source(coordinates[layers ? (n + 1) % dimensions : n], Type::b32);
-  const Type type = bits_of(size_of(in.type));
+  const Type type = bit_type(std::max(2u, size_of(in.type)));
   std::vector<Ref> refs;
   for (const Operand& v : values) refs.push_back(loads ? d.result(v, type) : d.source(v, type));
   out.extra = static_cast<std::uint32_t>(d.code().refs.size());

@@ -62,6 +62,10 @@ constexpr unsigned size_of(Type t) {
       return 8;
   }
 }
+/// The type without a meaning of so many bytes.
+constexpr Type bit_type(unsigned bytes) {
+  return bytes == 1 ? Type::b8 : bytes == 2 ? Type::b16 : bytes == 4 ? Type::b32 : Type::b64;
+}
 constexpr bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
 constexpr bool is_float(Type t) { return t >= Type::f16 && t <= Type::f64; }
 

@@ -127,16 +127,16 @@ void put_crc(std::string& file, std::size_t at, std::size_t from, std::size_t si
   put(file, at, lzma_crc64(reinterpret_cast<const std::uint8_t*>(&file[from]), size, 0));
 }
 
-struct Edit {
+struct MessageEdit {
   unsigned operation = 0, process = 0;
   std::uint32_t at = 0;
   std::uint64_t value = 0;
 };
 
-std::vector<Edit> parse(Script& script) {
-  std::vector<Edit> edits;
+std::vector<MessageEdit> parse_edits(Script& script) {
+  std::vector<MessageEdit> edits;
   while (!script.ended() && edits.size() < 32) {
-    Edit e;
+    MessageEdit e;
     e.operation = script.take<std::uint8_t>() % 8;
     if (e.operation >= 4) e.process = script.take<std::uint8_t>();
     const bool is_short = e.operation == 2 || e.operation == 3 || e.operation == 5;
@@ -151,8 +151,8 @@ std::vector<Edit> parse(Script& script) {
   return edits;
 }
 
-void edit_processes(const Sound& s, std::vector<std::string>& processes, const std::vector<Edit>& edits) {
-  for (const Edit& e : edits) {
+void edit_processes(const Sound& s, std::vector<std::string>& processes, const std::vector<MessageEdit>& edits) {
+  for (const MessageEdit& e : edits) {
     const std::size_t n = e.process % processes.size();
     std::string& bytes = processes[n];
     if (bytes.empty()) continue;
@@ -164,16 +164,16 @@ void edit_processes(const Sound& s, std::vector<std::string>& processes, const s
   }
 }
 
-void edit_file(std::string& file, const std::vector<Edit>& edits) {
+void edit_file(std::string& file, const std::vector<MessageEdit>& edits) {
   std::uint64_t header = 0;
   std::memcpy(&header, &file[kHeaderBytes], sizeof header);
-  for (const Edit& e : edits) {
+  for (const MessageEdit& e : edits) {
     if (e.operation == 2) file[kPreamble + e.at % header] = static_cast<char>(e.value);
     if (e.operation == 3) put(file, kPreamble + e.at % (header - 7), e.value);
   }
   put_crc(file, kHeaderChecksum, kPreamble, header);
   put_crc(file, kOwnChecksum, 0, kOwnChecksum);
-  for (const Edit& e : edits) {
+  for (const MessageEdit& e : edits) {
     if (e.operation == 0 && !file.empty()) file[e.at % file.size()] = static_cast<char>(e.value);
     if (e.operation == 1 && !file.empty()) file.resize(e.at % file.size());
   }
@@ -187,7 +187,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   static fuzz::Runs runs;
   fuzz::Script script(data, size);
   const fuzz::Sound& sound = runs.sound(script.take<std::uint8_t>());
-  const auto edits = fuzz::parse(script);
+  const auto edits = fuzz::parse_edits(script);
 
   SystemState state = sound.state;
   fuzz::edit_processes(sound, state.processes, edits);

@@ -59,8 +59,8 @@ lint_mypy() {
   return "$failed"
 }
 
-# One translation unit per library or test program: headers are parsed once, which takes a tenth of the time. What the build
-# generates has to be there, but is not compiled.
+# One translation unit per library, and few for all tests: headers are read once, which takes a tenth of the time. What the
+# build generates has to be there, but is not compiled.
 lint_clang_tidy() {
   needs clang-tidy-16 cmake ninja python3
   local unity=$build/unity
@@ -73,8 +73,7 @@ lint_clang_tidy() {
       -D HANDLER="atoll_${api}_unsupported" -P inputs/cuda/runtime/names.cmake
   done
   # The largest first, so that none is left for the end.
-  python3 -c 'import json, sys; print("\n".join(unit["file"] for unit in json.load(sys.stdin)))' <"$unity/compile_commands.json" |
-    xargs wc -l | grep -v ' total$' | sort -rn | awk '{ print $2 }' |
+  python3 tests/lint/merge_units.py "$unity" | xargs wc -l | grep -v ' total$' | sort -rn | awk '{ print $2 }' |
     xargs -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$unity" --extra-arg=-Wno-everything 2>"$build/clang-tidy.log"
 }
 

@@ -117,6 +117,9 @@ struct TextureDescription {
 };
 static_assert(sizeof(TextureDescription) == 72);
 
+/// cudaMemLocationTypeDevice, and what cudaMemAccessDesc may say first.
+enum MemoryAccess : int { kOnDevice = 1, kNoAccess = 0 };
+
 struct LaunchAttribute {
   int id;
   std::uint8_t pad[4];

@@ -25,7 +25,7 @@ struct AccessDescription {
   int flags;
 };
 static_assert(sizeof(AllocationProperties) == 32 && sizeof(AccessDescription) == 12);
-enum : int { kPinned = 1, kOnDevice = 1, kNoAccess = 0, kReadWrite = 3 };
+enum : int { kPinned = 1, kReadWrite = 3 };
 
 bool whole(std::uint64_t size) { return size > 0 && size % kGranularity == 0; }
 

@@ -15,21 +15,19 @@ enum PoolAttribute : int { kReleaseThreshold = 4, kReserved = 5, kMostReserved =
 struct PoolProperties {
   int allocation, handles, location_type, location;
 };
-enum : int { kOnDevice = 1 };
 
 /// cudaMemAccessDesc.
 struct PoolAccess {
   int location_type, location, flags;
 };
-enum : int { kNoAccess = 0 };
 
-bool known(const Runtime& r, Pool* pool) {
+bool known_pool(const Runtime& r, Pool* pool) {
   const auto& own = r.default_pools;
   return std::any_of(own.begin(), own.end(), [&](const Pool& p) { return &p == pool; }) || r.pools.count(pool) != 0;
 }
 
 int allocate(Runtime& r, void** out, std::size_t size, Pool* pool) {
-  if (!out || !known(r, pool)) return kInvalidValue;
+  if (!out || !known_pool(r, pool)) return kInvalidValue;
   *out = nullptr;
   if (size == 0) return kSuccess;
   const std::uint64_t address = r.code.allocate(size, cuda::MemoryKind::device, {}, pool->device);
@@ -90,7 +88,7 @@ int cudaDeviceGetMemPool(void** out, int device) {
 int cudaDeviceSetMemPool(int device, void* pool) {
   return call([&](Runtime& r) -> int {
     if (!has_device(r, device)) return kInvalidDevice;
-    if (!known(r, static_cast<Pool*>(pool)) || static_cast<Pool*>(pool)->device != static_cast<unsigned>(device))
+    if (!known_pool(r, static_cast<Pool*>(pool)) || static_cast<Pool*>(pool)->device != static_cast<unsigned>(device))
       return kInvalidValue;
     r.current_pools[static_cast<unsigned>(device)] = static_cast<Pool*>(pool);
     return kSuccess;
@@ -127,14 +125,14 @@ int cudaMemPoolDestroy(void* pool) {
 }
 
 int cudaMemPoolTrimTo(void* pool, std::size_t) {
-  return call([&](Runtime& r) -> int { return known(r, static_cast<Pool*>(pool)) ? kSuccess : kInvalidValue; });
+  return call([&](Runtime& r) -> int { return known_pool(r, static_cast<Pool*>(pool)) ? kSuccess : kInvalidValue; });
 }
 
 // Attributes are 64-bit numbers of bytes, except the first three: whether memory may be reused early, which it always is.
 int cudaMemPoolSetAttribute(void* handle, int attribute, void* value) {
   return call([&](Runtime& r) -> int {
     auto* pool = static_cast<Pool*>(handle);
-    if (!known(r, pool) || !value) return kInvalidValue;
+    if (!known_pool(r, pool) || !value) return kInvalidValue;
     if (attribute == kReleaseThreshold) std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
     if (attribute == kMostUsed || attribute == kMostReserved) pool->most_used = pool->used;  // only 0 is allowed: a reset
     return kSuccess;
@@ -144,7 +142,7 @@ int cudaMemPoolSetAttribute(void* handle, int attribute, void* value) {
 int cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
   return call([&](Runtime& r) -> int {
     const auto* pool = static_cast<Pool*>(handle);
-    if (!known(r, static_cast<Pool*>(handle)) || !value) return kInvalidValue;
+    if (!known_pool(r, static_cast<Pool*>(handle)) || !value) return kInvalidValue;
     const auto bytes = [&](std::uint64_t number) { return std::memcpy(value, &number, sizeof number), kSuccess; };
     const int yes = 1;
     switch (attribute) {
@@ -166,7 +164,7 @@ int cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
 int cudaMemPoolSetAccess(void* handle, const PoolAccess* list, std::size_t count) {
   return call([&](Runtime& r) -> int {
     const auto* pool = static_cast<Pool*>(handle);
-    if (!known(r, static_cast<Pool*>(handle)) || (!list && count != 0)) return kInvalidValue;
+    if (!known_pool(r, static_cast<Pool*>(handle)) || (!list && count != 0)) return kInvalidValue;
     for (const PoolAccess& access : std::span(list, count))
       if (access.location_type != kOnDevice || !has_device(r, access.location)) return kInvalidDevice;
     for (const PoolAccess& access : std::span(list, count)) {

@@ -42,9 +42,9 @@ void check_same_as_alone(const Edges& edges, const Rules& rules) {
 }
 
 /// Says on which threads it runs, and fails if one runs it that has not adopted it.
-class Watched final : public LogicalProcess {
+class WatchedProcess final : public LogicalProcess {
  public:
-  explicit Watched(LpId id) : LogicalProcess(id, {}), adopted_by(std::this_thread::get_id()) {}
+  explicit WatchedProcess(LpId id) : LogicalProcess(id, {}), adopted_by(std::this_thread::get_id()) {}
   void receive(std::span<const Message>) override {}
   void receive(const ControlMessage&) override {}
   void run_until(Cycle end) override {
@@ -68,7 +68,7 @@ class Watched final : public LogicalProcess {
 };
 
 const Synchroniser::Sharing kWatch{
-    [](LogicalProcess& p) { static_cast<Watched&>(p).adopted_by = std::this_thread::get_id(); }};
+    [](LogicalProcess& p) { static_cast<WatchedProcess&>(p).adopted_by = std::this_thread::get_id(); }};
 
 }  // namespace
 
@@ -109,10 +109,10 @@ TEST_CASE("a thread that has nothing to do takes over what another cannot run ju
       while (running < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
       CHECK(running >= 2);
     };
-    std::vector<std::unique_ptr<Watched>> mine;
+    std::vector<std::unique_ptr<WatchedProcess>> mine;
     std::vector<LogicalProcess*> local;
     for (LpId lp = 0; lp < 2 && t.rank() == 0; ++lp) {
-      mine.push_back(std::make_unique<Watched>(lp));
+      mine.push_back(std::make_unique<WatchedProcess>(lp));
       mine.back()->at_window = meet;
       local.push_back(mine.back().get());
     }
@@ -130,10 +130,10 @@ TEST_CASE("a fixed process is run by its own thread only, whatever others have t
   run_threads(3, [](Transport& t) {
     Synchroniser::Sharing sharing = kWatch;
     sharing.fixed = 1;
-    std::vector<std::unique_ptr<Watched>> mine;
+    std::vector<std::unique_ptr<WatchedProcess>> mine;
     std::vector<LogicalProcess*> local;
     for (LpId lp = 0; lp < 4 && t.rank() == 0; ++lp) {
-      mine.push_back(std::make_unique<Watched>(lp));
+      mine.push_back(std::make_unique<WatchedProcess>(lp));
       mine.back()->last_window = 400;
       mine.back()->at_window = [] { std::this_thread::sleep_for(std::chrono::microseconds(20)); };
       local.push_back(mine.back().get());

@@ -22,7 +22,7 @@ SamplingPlan plan_of(std::vector<std::uint32_t> cluster, double error = 0.03) {
 
 constexpr Cycle kOverhead = 100;
 
-struct Outcome {
+struct SamplerOutcome {
   std::vector<std::size_t> simulated;
   RunResult run;
   SamplingResult result;
@@ -30,9 +30,9 @@ struct Outcome {
 };
 
 /// Runs a workload whose launch k takes `cycles(k)`, and reads ten times as many sectors.
-Outcome sample(const SamplingPlan& plan, const std::function<Cycle(std::size_t)>& cycles) {
+SamplerOutcome sample(const SamplingPlan& plan, const std::function<Cycle(std::size_t)>& cycles) {
   KernelSampler sampler(plan, kOverhead);
-  Outcome out;
+  SamplerOutcome out;
   out.run.chips.resize(1);
   for (std::size_t k = 0; k < plan.cluster.size(); ++k) {
     if (!sampler.wanted(k)) continue;
@@ -51,7 +51,7 @@ Outcome sample(const SamplingPlan& plan, const std::function<Cycle(std::size_t)>
 }  // namespace
 
 TEST_CASE("launches that all take as long: the first three, and one in every so many to see that it stays so") {
-  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t) { return 1000; });
+  const SamplerOutcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t) { return 1000; });
   CHECK(o.simulated == std::vector<std::size_t>{0, 1, 2, 26, 58, 98});
   CHECK(o.cycles() == Approx(100'000));
   CHECK(o.result.find("cycles")->half_width == Approx(0).scale(1));
@@ -65,12 +65,13 @@ TEST_CASE("launches that all take as long: the first three, and one in every so 
 }
 
 TEST_CASE("the first launch of a cluster stands for itself alone") {
-  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t k) { return k == 0 ? 5000 : 1000; });
+  const SamplerOutcome o =
+      sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t k) { return k == 0 ? 5000 : 1000; });
   CHECK(o.cycles() == Approx(104'000));
 }
 
 TEST_CASE("clusters of up to three launches are simulated whole, and nothing is extrapolated") {
-  const Outcome o = sample(plan_of({0, 1, 1, 2, 2, 2}), [](std::size_t k) { return 1000 + 700 * k; });
+  const SamplerOutcome o = sample(plan_of({0, 1, 1, 2, 2, 2}), [](std::size_t k) { return 1000 + 700 * k; });
   CHECK(o.simulated.size() == 6);
   CHECK(o.cycles() == static_cast<double>(o.run.cycles));
   CHECK(o.result.find("cycles")->half_width == 0);
@@ -78,10 +79,10 @@ TEST_CASE("clusters of up to three launches are simulated whole, and nothing is 
 
 TEST_CASE("launches that differ more need more of them, until the interval is within the error") {
   const auto uneven = [](std::size_t k) { return 1000 + 37 * (k * k % 11); };  // about 10 % around the mean
-  const Outcome coarse = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.10), uneven),
-                fine = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.02), uneven);
+  const SamplerOutcome coarse = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.10), uneven),
+                       fine = sample(plan_of(std::vector<std::uint32_t>(400, 0), 0.02), uneven);
   CHECK(fine.simulated.size() > 2 * coarse.simulated.size());
-  for (const Outcome* o : {&coarse, &fine}) {
+  for (const SamplerOutcome* o : {&coarse, &fine}) {
     const SampledFigure& f = *o->result.find("cycles");
     double truth = 0;
     for (std::size_t k = 0; k < 400; ++k) truth += static_cast<double>(uneven(k));
@@ -93,7 +94,7 @@ TEST_CASE("launches that differ more need more of them, until the interval is wi
 
 TEST_CASE("launches that still fill the caches stand for themselves, and not for those behind them") {
   const auto settling = [](std::size_t k) { return k < 8 ? 3000 - 200 * k : 1000 + 10 * (k % 3); };
-  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(200, 0)), settling);
+  const SamplerOutcome o = sample(plan_of(std::vector<std::uint32_t>(200, 0)), settling);
   double truth = 0;
   for (std::size_t k = 0; k < 200; ++k) truth += static_cast<double>(settling(k));
   CHECK(o.simulated.size() < 50);
@@ -130,7 +131,7 @@ TEST_CASE("what a launch that ended early left out comes from its window") {
 
 TEST_CASE("a cluster whose launches change in the middle is noticed, and cut there") {
   const auto doubled = [](std::size_t k) { return k < 200 ? 1000 : 2000; };
-  const Outcome o = sample(plan_of(std::vector<std::uint32_t>(400, 0)), doubled);
+  const SamplerOutcome o = sample(plan_of(std::vector<std::uint32_t>(400, 0)), doubled);
   CHECK(o.simulated.size() < 40);
   CHECK(o.result.launches[100].cycles == Approx(1000));
   CHECK(o.result.launches[300].cycles == Approx(2000));
@@ -142,7 +143,7 @@ TEST_CASE("work that grows is followed by the ratio, the overhead of a launch as
   double truth = 0;
   for (std::size_t k = 0; k < 200; ++k)
     plan.work[k] = 100 + static_cast<double>(k % 7), truth += kOverhead + 10 * plan.work[k];
-  const Outcome o = sample(plan, [&](std::size_t k) { return kOverhead + static_cast<Cycle>(10 * plan.work[k]); });
+  const SamplerOutcome o = sample(plan, [&](std::size_t k) { return kOverhead + static_cast<Cycle>(10 * plan.work[k]); });
   CHECK(o.simulated.size() < 12);
   CHECK(o.cycles() == Approx(truth));
 }
@@ -154,7 +155,7 @@ TEST_CASE("a cluster with little of the work is allowed a larger error of its ow
   SamplingPlan plan = plan_of(cluster), alone = plan_of(std::vector<std::uint32_t>(400, 0));
   for (std::size_t k = 0; k < 800; ++k) plan.work[k] = cluster[k] == 1 ? 1 : 99;
   const auto uneven = [](std::size_t k) { return 1000 + 37 * (k * k % 11); };
-  const Outcome o = sample(plan, [&](std::size_t k) { return cluster[k] == 1 ? uneven(k / 2) : Cycle{1000}; });
+  const SamplerOutcome o = sample(plan, [&](std::size_t k) { return cluster[k] == 1 ? uneven(k / 2) : Cycle{1000}; });
   const auto small = std::ranges::count_if(o.simulated, [&](std::size_t k) { return cluster[k] == 1; });
   CHECK(static_cast<std::size_t>(small) < sample(alone, uneven).simulated.size() / 2);
 }

@@ -7,9 +7,9 @@ using namespace atl;
 namespace {
 
 /// Two chips that hold 4 CTAs each, of 1000; a period has the same of both.
-struct Watched {
+struct WatchedRun {
   RateWatch watch{0.04, 0.95};
-  Watched() { watch.begin(1000, 4, 2); }
+  WatchedRun() { watch.begin(1000, 4, 2); }
   bool period(std::uint64_t instructions, std::uint64_t ctas = 2, bool counts = true) {
     std::vector<Counters> chips(2);
     for (Counters& c : chips) c[Counter::warp_instructions] = instructions / 2, c[Counter::ctas] = ctas / 2;
@@ -20,7 +20,7 @@ struct Watched {
 }  // namespace
 
 TEST_CASE("a steady launch is stable after its first wave and six periods in which another wave ended") {
-  Watched w;
+  WatchedRun w;
   for (int i = 0; i < 4; ++i) CHECK_FALSE(w.period(100));  // 4 CTAs of each chip: the first wave
   for (int i = 0; i < 5; ++i) CHECK_FALSE(w.period(500));
   CHECK(w.watch.window().size() == 5);
@@ -29,27 +29,27 @@ TEST_CASE("a steady launch is stable after its first wave and six periods in whi
 }
 
 TEST_CASE("six periods in which less than a wave ended are too few") {
-  Watched w;
+  WatchedRun w;
   CHECK_FALSE(w.period(100, 8));
   for (int i = 0; i < 11; ++i) CHECK_FALSE(w.period(500, i % 3 == 2 ? 2 : 0));  // 6 CTAs, and a wave is 8
   CHECK(w.period(500, 2));
 }
 
 TEST_CASE("a rate that scatters by more than half of the error's interval is not stable") {
-  Watched w;
+  WatchedRun w;
   CHECK_FALSE(w.period(100, 8));
   // +-5 %: t(5) = 2.57 x 5.5 % / sqrt(6) = 5.7 % > 2 %; the halves' means are alike.
   for (const std::uint64_t rate : {950, 1050, 1050, 950, 1050, 950, 950, 1050}) CHECK_FALSE(w.period(rate));
 }
 
 TEST_CASE("a trend is not stable, however even") {
-  Watched w;
+  WatchedRun w;
   CHECK_FALSE(w.period(100, 8));
   for (std::uint64_t rate = 1000; rate < 1400; rate += 20) CHECK_FALSE(w.period(rate, 2));
 }
 
 TEST_CASE("what was before a change of modes does not count") {
-  Watched w;
+  WatchedRun w;
   CHECK_FALSE(w.period(100, 8));
   for (int i = 0; i < 5; ++i) CHECK_FALSE(w.period(500));
   w.watch.restart();
@@ -60,14 +60,14 @@ TEST_CASE("what was before a change of modes does not count") {
 }
 
 TEST_CASE("a launch that is nearly over is left to end") {
-  Watched w;
+  WatchedRun w;
   w.watch.begin(40, 4, 2);  // two waves are 16 CTAs: worth while below 24
   CHECK_FALSE(w.period(100, 8));
   for (int i = 0; i < 20; ++i) CHECK(w.period(500) == (i == 5 || i == 6));  // 8 + 2 x 6 = 20, 22
 }
 
 TEST_CASE("a slow beginning is forgotten after two waves") {
-  Watched w;
+  WatchedRun w;
   CHECK_FALSE(w.period(100, 8));
   for (int i = 0; i < 4; ++i) CHECK_FALSE(w.period(100));
   int periods = 0;

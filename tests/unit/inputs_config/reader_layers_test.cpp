@@ -6,14 +6,14 @@ using namespace atl;
 using namespace atl::test;
 
 namespace {
-SystemConfig read_text(const std::string& text, const std::vector<std::string>& sets = {}) {
+SystemConfig read_json(const std::string& text, const std::vector<std::string>& sets = {}) {
   const TempFile file("mine.json", text);
   return read_system(file.path(), sets);
 }
 }  // namespace
 
 TEST_CASE("an empty file is the structs' defaults under the file's name") {
-  const SystemConfig c = read_text("{}");
+  const SystemConfig c = read_json("{}");
   CHECK(c.name == "mine");
   CHECK(c.chips == SystemConfig{}.chips);
   CHECK(c.dram.timing.burst_bytes == SystemConfig{}.dram.timing.burst_bytes);
@@ -21,11 +21,11 @@ TEST_CASE("an empty file is the structs' defaults under the file's name") {
 
 TEST_CASE("a file overrides its base and an override overrides the file") {
   const std::string text = R"({"base": "rec-4gpu", "llc": {"ways": 8}, "name": "half"})";
-  CHECK(read_text(text).name == "half");
-  CHECK(read_text(text).line_bytes == 64);
-  CHECK(read_text(text).llc.ways == 8);
-  CHECK(read_text(text).llc.slices == 16);
-  CHECK(read_text(text, {"llc.ways=4"}).llc.ways == 4);
+  CHECK(read_json(text).name == "half");
+  CHECK(read_json(text).line_bytes == 64);
+  CHECK(read_json(text).llc.ways == 8);
+  CHECK(read_json(text).llc.slices == 16);
+  CHECK(read_json(text, {"llc.ways=4"}).llc.ways == 4);
 }
 
 TEST_CASE("a file that is named after its base is a file, and may refine it") {
@@ -35,14 +35,14 @@ TEST_CASE("a file that is named after its base is a file, and may refine it") {
 }
 
 TEST_CASE("a DRAM preset loads its timing set, and timing keys of the same layer override it") {
-  const SystemConfig c = read_text(R"({"dram": {"timing": {"cl": 99}, "preset": "hbm2"}})");
+  const SystemConfig c = read_json(R"({"dram": {"timing": {"cl": 99}, "preset": "hbm2"}})");
   CHECK(c.dram.preset == DramPreset::hbm2);
   CHECK(c.dram.timing.cl == 99);
   CHECK(c.dram.timing.clock_mhz == 850);
 }
 
 TEST_CASE("a DRAM preset of a later layer drops the timing keys of the earlier ones") {
-  const SystemConfig c = read_text(R"({"dram": {"preset": "hbm2", "timing": {"cl": 99}}})", {"dram.preset=gddr6"});
+  const SystemConfig c = read_json(R"({"dram": {"preset": "hbm2", "timing": {"cl": 99}}})", {"dram.preset=gddr6"});
   CHECK(c.dram.timing.cl == 20);
   CHECK(c.dram.timing.clock_mhz == 3500);
 }

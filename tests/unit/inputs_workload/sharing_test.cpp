@@ -11,7 +11,7 @@ using test::one_region;
 using test::open_text;
 using test::touches;
 
-constexpr std::uint64_t kBase = 0x100000000 / 128;
+constexpr std::uint64_t kShared = 0x100000000 / 128;
 
 TEST_CASE("private: groups have disjoint, contiguous parts on page boundaries") {
   for (const char* pattern : {"stream", "strided", "uniform", "hot_set"}) {
@@ -20,10 +20,10 @@ TEST_CASE("private: groups have disjoint, contiguous parts on page boundaries") 
     std::map<std::uint64_t, unsigned> page_user;
     for (const auto& [block, groups] : touches(*w)) {
       REQUIRE(groups.size() == 1);
-      REQUIRE(block - kBase < 8000);
+      REQUIRE(block - kShared < 8000);
       const auto [page, fresh] = page_user.try_emplace(block / 32, groups.begin()->first);
       REQUIRE(page->second == groups.begin()->first);
-      REQUIRE((block - kBase) / 32 / 62 <= groups.begin()->first + 1);
+      REQUIRE((block - kShared) / 32 / 62 <= groups.begin()->first + 1);
     }
   }
 }
@@ -34,7 +34,7 @@ TEST_CASE("private stream: each CTA touches lines of its own, and the group's pa
   const auto seen = touches(*w);
   CHECK(seen.size() == 64 * 4 * 50);
   for (const auto& [block, groups] : seen) REQUIRE(groups.begin()->second == 1);
-  for (std::uint64_t i = 0; i < 16 * 4 * 50; ++i) REQUIRE(seen.count(kBase + i) == 1);
+  for (std::uint64_t i = 0; i < 16 * 4 * 50; ++i) REQUIRE(seen.count(kShared + i) == 1);
 }
 
 TEST_CASE("false sharing: no line has two users, but pages have all four") {
@@ -44,7 +44,7 @@ TEST_CASE("false sharing: no line has two users, but pages have all four") {
     std::map<std::uint64_t, std::set<unsigned>> page_users;
     for (const auto& [block, groups] : touches(*w)) {
       REQUIRE(groups.size() == 1);
-      REQUIRE(groups.begin()->first == (block - kBase) % 4);
+      REQUIRE(groups.begin()->first == (block - kShared) % 4);
       page_users[block / 32].insert(groups.begin()->first);
     }
     CHECK(page_users.size() == 256);
@@ -65,8 +65,8 @@ TEST_CASE("true sharing: every line of a stream is touched once by each group, a
   std::set<unsigned> starters;  // which group's first CTA starts in which quarter of the window
   for (unsigned group = 0; group < 4; ++group) {
     w->load_cta(0, group * 16, cta);
-    starters.insert(static_cast<unsigned>((cta.accesses[0].block() - kBase) / 16));
-    for (unsigned step = 0; step < 64; ++step) REQUIRE((cta.accesses[step].block() - kBase) / 64 == step);
+    starters.insert(static_cast<unsigned>((cta.accesses[0].block() - kShared) / 16));
+    for (unsigned step = 0; step < 64; ++step) REQUIRE((cta.accesses[step].block() - kShared) / 64 == step);
   }
   CHECK(starters == std::set<unsigned>{0, 1, 2, 3});
 }
@@ -76,10 +76,10 @@ TEST_CASE("page interleaving: pages belong to the groups in turn, and a stride o
       {"name": "r", "kind": "page_interleaved", "size_kib": 1024, "pattern": "strided", "stride_bytes": 4096}]}]})");
   std::set<std::uint64_t> pages;
   for (const auto& [block, groups] : touches(*w)) {
-    REQUIRE((block - kBase) % 32 == 0);
+    REQUIRE((block - kShared) % 32 == 0);
     REQUIRE(groups.size() == 1);
-    REQUIRE(groups.begin()->first == (block - kBase) / 32 % 4);
-    pages.insert((block - kBase) / 32);
+    REQUIRE(groups.begin()->first == (block - kShared) / 32 % 4);
+    pages.insert((block - kShared) / 32);
   }
   CHECK(pages.size() == 256);
 }
@@ -92,7 +92,7 @@ TEST_CASE("advances are counted: however few a warp has, each line is touched by
       {"name": "N", "kind": "private", "size_kib": 4, "weight": 1, "pattern": "stream", "far_reuse": 0.75, "far_lines": 1}]}]})");
   std::map<std::uint64_t, std::set<unsigned>> regions[3];
   for (const auto& [block, groups] : touches(*w))
-    for (const auto& [group, count] : groups) regions[(block - kBase) * 128 >> 21][block].insert(group);
+    for (const auto& [group, count] : groups) regions[(block - kShared) * 128 >> 21][block].insert(group);
   CHECK(regions[0].size() == 16);
   CHECK(regions[1].size() == 96);
   CHECK(regions[2].size() == 32);
@@ -106,7 +106,7 @@ TEST_CASE("a shared region is covered even where its size is no multiple of the 
       {"name": "N", "kind": "private", "size_kib": 4096, "weight": 3, "pattern": "stream"}]}]})");
   unsigned shared = 0;
   for (const auto& [block, groups] : touches(*w)) {
-    if (block - kBase >= 800) continue;
+    if (block - kShared >= 800) continue;
     ++shared;
     REQUIRE(groups.size() == 4);
     for (const auto& [group, count] : groups) REQUIRE(count == 1);
@@ -120,8 +120,8 @@ TEST_CASE("waves go on where the previous one ended") {
   CtaProgram cta;
   for (std::uint64_t id = 0; id < 16; ++id) {
     w->load_cta(0, id, cta);
-    CHECK(cta.accesses[0].block() - kBase == id / 4 * (4 * 4 * 10) + id % 4 * 4);
-    CHECK(cta.accesses[9].block() - kBase == id / 4 * (4 * 4 * 10) + 9 * 16 + id % 4 * 4);
+    CHECK(cta.accesses[0].block() - kShared == id / 4 * (4 * 4 * 10) + id % 4 * 4);
+    CHECK(cta.accesses[9].block() - kShared == id / 4 * (4 * 4 * 10) + 9 * 16 + id % 4 * 4);
   }
   CHECK(touches(*w).size() == 64 * 4 * 10);
 }
@@ -147,7 +147,7 @@ TEST_CASE("reuse: the share of new lines is the probability of an advance, and w
   double fresh = 0, near = 0, far = 0;
   std::uint64_t head = kLines - 1, furthest = 0;  // as if the round before had just ended
   for (const Access& a : cta.accesses) {
-    const std::uint64_t line = a.block() - kBase;
+    const std::uint64_t line = a.block() - kShared;
     if (line == (head + 1) % kLines) {
       head = line, ++fresh;
       continue;
@@ -168,7 +168,7 @@ TEST_CASE("a hot set takes its share of the accesses") {
                            R"("size_kib": 1280, "pattern": "hot_set", "hot_fraction": 0.1, "hot_probability": 0.8)"));
   double hot = 0, all = 0;
   for (const auto& [block, groups] : touches(*w))
-    for (const auto& [group, count] : groups) all += count, hot += block - kBase < 1024 ? count : 0;
+    for (const auto& [group, count] : groups) all += count, hot += block - kShared < 1024 ? count : 0;
   CHECK(std::abs(hot - 0.8 * all) < 5 * std::sqrt(all * 0.8 * 0.2));
 }
 

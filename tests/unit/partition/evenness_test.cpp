@@ -44,8 +44,8 @@ double bound(std::size_t places, double factor = 1.1) {
   return factor * free + 6 * std::sqrt(2 * free);
 }
 
-struct Use {
-  explicit Use(const Shape& s)
+struct SetUse {
+  explicit SetUse(const Shape& s)
       : slice(s.slices), channel(s.channels), bank(std::size_t{s.channels} * 16), set(std::size_t{s.slices} * s.sets) {}
   void check() const {
     for (const auto* use : {&slice, &channel, &bank}) {
@@ -59,10 +59,10 @@ struct Use {
 
 /// Lines first, first + stride, ...: as many as four for every set of the chip. `owned`: chips take chunks in turn, and only
 /// those of chip 1 come to it.
-Use use_of(const SystemConfig& c, const Shape& s, std::uint64_t first, std::uint64_t stride, bool owned = false) {
+SetUse use_of(const SystemConfig& c, const Shape& s, std::uint64_t first, std::uint64_t stride, bool owned = false) {
   const AddressMap map(c);
   const SetIndexer index(SetIndex::xor_fold, s.sets);
-  Use use(s);
+  SetUse use(s);
   const std::uint64_t wanted = std::uint64_t{4} * s.slices * s.sets;
   const std::uint64_t page_lines = c.partition.page_bytes() / c.line_bytes;
   for (std::uint64_t line = first, met = 0; met < wanted; line += stride) {
