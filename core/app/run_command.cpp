@@ -6,6 +6,7 @@
 #include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
+#include "core/app/rank_threads.hpp"
 #include "core/app/run_job.hpp"
 #include "core/app/shipped_files.hpp"
 #include "inputs/config/dump.hpp"

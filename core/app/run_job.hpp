@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
-struct Commands;
 
 /// One simulation, new or gone on with, from its inputs to its result file.
 struct RunJob {
@@ -39,16 +37,6 @@ inline constexpr int kExitCheckpointed = 75, kExitEnded = 128 + 15, kExitInterru
 
 /// Collective: every rank has the same job. Returns the exit code.
 int run_job(Transport& transport, RunJob job, const std::string& host);
-
-/// Threads as they were asked for, of a system of so many chips.
-struct ThreadPlan {
-  int threads = 1;
-  std::function<std::uint32_t()> chips;  ///< called if there are several threads
-  bool mapped = false;                   ///< the user says where each process is
-};
-/// Runs `on_rank(rank, threads of a chip)` on the ranks of the program: those of mpirun, or threads of this process, or so
-/// many threads in each process of mpirun. One chip in one process is no two ranks: its threads share it.
-int run_on_ranks(Commands& c, const ThreadPlan& plan, const std::function<int(Transport&, unsigned)>& on_rank);
 
 /// `2026-11-20T12:00:00Z`
 std::string time_of_day();

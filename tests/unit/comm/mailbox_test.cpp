@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <compare>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "core/engine/assert.hpp"
 #include "core/engine/error.hpp"
@@ -84,6 +88,56 @@ TEST_CASE("windows may be skipped over when nothing is due in them") {
   CHECK(box.earliest() == 123460);
   CHECK(arrivals(box.taken(12346)) == Cycles{123460});
   CHECK(arrivals(box.taken(12347)) == Cycles{123470});
+}
+
+/// Those of `kept` that arrive in a window, by source and order of sending; they are kept no longer.
+struct Sent {
+  LpId source;
+  std::uint64_t order;
+  Cycle window;
+  auto operator<=>(const Sent&) const = default;
+};
+std::vector<Sent> due(std::vector<Sent>& kept, Cycle index) {
+  std::vector<Sent> found;
+  std::erase_if(kept, [&](const Sent& m) { return m.window == index && (found.push_back(m), true); });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+TEST_CASE("random messages, near and far, come by window, source and order of sending, whatever windows are skipped") {
+  std::mt19937 random(7);
+  for (int run = 0; run < 200; ++run) {
+    CAPTURE(run);
+    Box box;
+    const Cycle reach = run % 2 == 0 ? 20 : 300;  // windows ahead, of which 16 have slots
+    std::vector<Sent> data, control;
+    std::uint64_t order = 0, came = 0;
+    Cycle index = 0;
+    while (index < 1000 || !data.empty() || !control.empty()) {
+      for (auto n = index < 1000 ? random() % 4 : 0; n-- > 0; ++order) {
+        const LpId source = box.sources()[random() % 3];
+        const Cycle arrival = index * kWindow + random() % (reach * kWindow);
+        if (random() % 3 == 0) {
+          box.put(source, ControlMessage{arrival, source, 1, std::to_string(order)}, index * kWindow);
+          control.push_back({source, order, arrival / kWindow});
+        } else {
+          box.put(source, Message::make(arrival, source, 7, order), index * kWindow);
+          data.push_back({source, order, arrival / kWindow});
+        }
+      }
+      if (const Cycle first = box.earliest(); random() % 3 == 0 && first != kNever) index = first / kWindow;
+      const Mail got = box.taken(index);
+      std::vector<Sent> seen, told;
+      for (const Message& m : got.data) seen.push_back({m.source, m.as<std::uint64_t>(), m.arrival / kWindow});
+      for (const ControlMessage& m : got.control) told.push_back({m.source, std::stoull(m.body), m.arrival / kWindow});
+      CHECK(seen == due(data, index));
+      CHECK(told == due(control, index));
+      came += seen.size() + told.size();
+      ++index;
+    }
+    CHECK(came == order);
+    CHECK(box.earliest() == kNever);
+  }
 }
 
 TEST_CASE("control messages are kept beside data and handed over in their own window") {
