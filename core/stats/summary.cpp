@@ -28,6 +28,11 @@ std::optional<Cycle> cycles_of(const KernelResult& kernel) {
 
 std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<12} {}\n", label, value); }
 
+/// Whether SAC's directory, a sample, saw no request of the profile: its hit rate counted as 0, which is against SM-side.
+bool rests_on_nothing(const Decision& d) {
+  return std::ranges::any_of(d.values, [](const auto& v) { return v.first == "sm_side.sampled_requests" && v.second == 0; });
+}
+
 /// How often each choice was made, in order of first appearance: "sm_side 3, memory_side 1".
 std::string decisions_summary(const RunResult& result) {
   std::vector<std::pair<std::string, std::size_t>> times;
@@ -35,9 +40,12 @@ std::string decisions_summary(const RunResult& result) {
     const auto known = std::ranges::find(times, d.choice, &std::pair<std::string, std::size_t>::first);
     known == times.end() ? void(times.emplace_back(d.choice, 1)) : void(++known->second);
   }
-  if (times.size() > 4) return fmt::format("{} of {} kinds", result.decisions.size(), times.size());
   std::string out;
-  for (const auto& [choice, n] : times) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", choice, n);
+  if (times.size() > 4) out = fmt::format("{} of {} kinds", result.decisions.size(), times.size());
+  for (std::size_t i = 0; times.size() <= 4 && i < times.size(); ++i)
+    out += fmt::format("{}{} {}", i == 0 ? "" : ", ", times[i].first, times[i].second);
+  if (const auto blind = std::ranges::count_if(result.decisions, rests_on_nothing); blind != 0)
+    out += fmt::format("; {} on no request that sac.crd_sets sampled, as if SM-side had no hit", grouped(blind));
   return out;
 }
 

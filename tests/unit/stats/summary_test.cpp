@@ -164,6 +164,19 @@ TEST_CASE("a home of more than half of the requests gets a warning, of two chips
   CHECK(contains(summary_table(result), "chip 0 is the home of 51.0 % of the requests"));
 }
 
+TEST_CASE("decisions are counted by choice, and those of SAC that rest on no sampled request are named") {
+  RunResult r = two_chips();
+  const auto decide = [&](const char* choice, double sampled) {
+    r.decisions.push_back({0, 400, choice, {{"r_local", 0.5}, {"sm_side.sampled_requests", sampled}}});
+  };
+  decide("sm_side", 40), decide("memory_side", 1), decide("sm_side", 12);
+  CHECK(contains(summary_table(r), "decisions    sm_side 2, memory_side 1\n"));
+  decide("memory_side", 0), decide("sm_side", 0);
+  CHECK(contains(summary_table(r), "sm_side 3, memory_side 2; 2 on no request that sac.crd_sets sampled"));
+  r.decisions.push_back({0, 500, "degree_2", {{"degree_2.bandwidth", 0}}});  // of another mechanism
+  CHECK(contains(summary_table(r), "degree_2 1; 2 on no request"));
+}
+
 TEST_CASE("the energy is shown as a whole, the share of each kind of event, and what was drawn at rest") {
   auto result = two_chips();
   CHECK_FALSE(contains(summary_table(result), "static"));
