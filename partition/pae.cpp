@@ -8,6 +8,7 @@ namespace {
 
 constexpr unsigned kTopInput = 31;  // the published masks reach bit 31
 constexpr unsigned kLineBit = 7;
+constexpr unsigned kNeighbours = 6;  // address bits of a window
 
 std::uint64_t bits(unsigned low, unsigned count) { return ((1ull << count) - 1) << low; }
 
@@ -22,16 +23,17 @@ std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
 /// address bits.
 unsigned score(std::span<const std::uint64_t> slice, unsigned top) {
   unsigned strides = 0, windows = 0;
-  for (unsigned low = kLineBit; low + 6 <= top + 1; ++low) {
+  for (unsigned low = kLineBit; low + kNeighbours <= top + 1; ++low) {
     strides += gf2_rank(slice, bits(low, std::min(10u, top + 1 - low))) == slice.size();
-    windows += gf2_rank(slice, bits(low, 6));
+    windows += gf2_rank(slice, bits(low, kNeighbours));
   }
   return strides * 1024 + windows;
 }
 
 /// Of masks with which every stride and every window reaches all the slices that it can.
 unsigned perfect_score(unsigned slice_bits, unsigned top) {
-  return (top - kLineBit - 4) * (1024 + std::min(slice_bits, 6u));
+  const unsigned places = top + 2 - kNeighbours - kLineBit;  // of `low` above
+  return places * (1024 + std::min(slice_bits, kNeighbours));
 }
 
 }  // namespace

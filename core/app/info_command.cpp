@@ -8,6 +8,7 @@
 #include "core/app/shipped_files.hpp"
 #include "core/app/workload_info.hpp"
 #include "core/stats/file_seal.hpp"
+#include "core/stats/info_json.hpp"
 #include "core/stats/summary.hpp"
 #include "inputs/trace/trace_workload.hpp"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "comm/collective_errors.hpp"
-#include "core/app/keep_result.hpp"
 #include "core/app/tell.hpp"
 #include "core/control/memory_estimate.hpp"
 #include "core/stats/durable_file.hpp"

@@ -25,6 +25,10 @@ struct KernelResult {
   Cycle launched = 0;  ///< end of the kernel before, 0 for the first: its launch latency counts
   Cycle started = 0;   ///< the first chip received it
   Cycle finished = 0;  ///< the last chip was done, flush included
+  /// Launch to end; nothing for a kernel that --max-cycles cut off.
+  std::optional<Cycle> cycles() const {
+    return finished == kNever || finished <= launched ? std::nullopt : std::optional(finished - launched);
+  }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, name, ctas, launched, started, finished); }
 };
 

@@ -6,7 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "core/stats/human.hpp"
 
@@ -19,12 +18,6 @@ using enum Counter;
 
 constexpr std::size_t kKernelRows = 5;
 constexpr std::size_t kAllKernels = std::numeric_limits<std::size_t>::max();
-
-/// Launch to end; nothing for a kernel that --max-cycles cut off.
-std::optional<Cycle> cycles_of(const KernelResult& kernel) {
-  if (kernel.finished == kNever || kernel.finished <= kernel.launched) return std::nullopt;
-  return kernel.finished - kernel.launched;
-}
 
 std::string row(std::string_view label, std::string_view value) { return fmt::format("  {:<12} {}\n", label, value); }
 
@@ -90,7 +83,7 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
   for (std::size_t k = 0; k < std::min(result.kernels.size(), shown); ++k) {
     const bool skipped = result.sampling && !result.sampling->launches[k].simulated;
     const auto& kernel = result.kernels[k];
-    const auto cycles = cycles_of(kernel);
+    const auto cycles = kernel.cycles();
     // Names of templates run to hundreds of characters; where all kernels are shown, so are all of their names.
     const std::string function = function_name(kernel.name), name = all ? function : fmt::format("{:.28}", function);
     out += fmt::format("    {:>3}  {:<28} {:>15} cycles {:>10} CTAs\n", k, name,
@@ -105,15 +98,6 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
 
 constexpr std::string_view kOriginText[kOrigins] = {"local LLC",     "remote LLC",      "local memory",
                                                     "remote memory", "neighbouring L1", "L2"};
-
-/// Loads that an L1 did not serve, by who did.
-std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
-  std::array<std::uint64_t, kOrigins> sum{};
-  for (const auto& chip : result.chips) {
-    for (std::size_t o = 0; o < kOrigins; ++o) sum[o] += std::reduce(chip.latency[o].begin(), chip.latency[o].end());
-  }
-  return sum;
-}
 
 /// The mean over ranks; nothing for a run of one.
 std::string waiting(const Provenance& p) {
@@ -278,6 +262,14 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
 
 }  // namespace
 
+std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result) {
+  std::array<std::uint64_t, kOrigins> sum{};
+  for (const auto& chip : result.chips) {
+    for (std::size_t o = 0; o < kOrigins; ++o) sum[o] += std::reduce(chip.latency[o].begin(), chip.latency[o].end());
+  }
+  return sum;
+}
+
 Counters sum_of_chips(const RunResult& result) {
   Counters sum;
   for (const auto& chip : result.chips) sum += chip.totals;
@@ -328,96 +320,6 @@ std::string info_text(const RunResult& result) {
                        known ? "" : " (not in this file)");
   }
   return out;
-}
-
-namespace {
-
-nlohmann::ordered_json to_json(const SharedBytes& s) {
-  return {{"true_shared", s.truly},
-          {"true_shared_copies", s.truly_copies},
-          {"false_shared", s.falsely},
-          {"not_shared", s.unshared}};
-}
-
-nlohmann::ordered_json to_json(const SharingResult& sharing) {
-  const SharingMean mean = mean_of_epochs(sharing);
-  nlohmann::ordered_json out;
-  out["footprint"] = to_json(sharing.footprint);
-  out["epochs"] = mean.epochs;
-  for (std::size_t w = 0; w < kSharingWindows; ++w) {
-    nlohmann::ordered_json window = {{"cycles", sharing_window(sharing.epoch_cycles, w)}};
-    window.update(to_json(mean.bytes[w]));
-    out["mean_windows"].push_back(std::move(window));
-  }
-  return out;
-}
-
-nlohmann::ordered_json to_json(const SamplingResult& s) {
-  nlohmann::ordered_json out = {{"error", s.error},
-                                {"confidence", s.confidence},
-                                {"simulated_launches", s.simulated()},
-                                {"work", s.work},
-                                {"simulated_work", s.simulated_work}};
-  for (const SampledFigure& f : s.figures) out["figures"][f.name] = {{"value", f.value}, {"half_width", f.half_width}};
-  for (const SampledLaunch& l : s.launches)
-    out["launches"].push_back(
-        {{"cluster", l.cluster}, {"simulated", l.simulated}, {"cycles", l.cycles}, {"half_width", l.half_width}});
-  return out;
-}
-
-}  // namespace
-
-std::string info_json(const RunResult& result) {
-  using Json = nlohmann::ordered_json;
-  const auto& p = result.provenance;
-  Json out;
-  out["digest"] = hex(result.digest);
-  out["cycles"] = result.cycles;
-  out["complete"] = result.complete;
-  out["chips"] = result.chips.size();
-  out["samples"] = result.samples.size();
-  out["kernels"] = Json::array();
-  for (const auto& kernel : result.kernels) {
-    const auto cycles = cycles_of(kernel);
-    out["kernels"].push_back({{"name", kernel.name}, {"ctas", kernel.ctas}, {"cycles", cycles ? Json(*cycles) : Json()}});
-  }
-  if (result.sampling) out["sampling"] = to_json(*result.sampling);
-  const Counters sum = sum_of_chips(result);
-  for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
-  const auto by_origin = responses_by_origin(result);
-  for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
-  const Energy energy = energy_of_chips(result);
-  for (const auto& part : energy_table()) out["energy_joules"][std::string(part.name)] = energy[part.id];
-  if (!result.energy_prices.empty()) {
-    const EnergyBounds bounds = energy_bounds(result.energy_prices);
-    out["energy_range_joules"] = {{"least", bounds.least}, {"greatest", bounds.greatest}};
-  }
-  if (result.sharing) out["sharing"] = to_json(*result.sharing);
-  if (result.sm_sharing) {
-    const SmSharing sum = result.sm_sharing->total();
-    for (const SmSharingColumn& c : kSmSharingColumns) out["sm_sharing"][std::string(c.name)] = sum.*c.field;
-  }
-  out["provenance"] = {{"version", p.version},
-                       {"git_commit", p.git_commit},
-                       {"command", p.command},
-                       {"system", p.system},
-                       {"workload", p.workload},
-                       {"started_at", p.started_at},
-                       {"hosts", p.hosts},
-                       {"host_seconds", p.host_seconds},
-                       {"events", p.events},
-                       {"workload_digest", p.workload_digest},
-                       {"selection", p.selection},
-                       {"incomplete", p.incomplete},
-                       {"sampling", p.sampling},
-                       {"policy", p.policy},
-                       {"policy_digest", p.policy_digest},
-                       {"windows", p.windows},
-                       {"wait_shares", p.wait_shares},
-                       {"moves", p.moves},
-                       {"process_events", p.process_events}};
-  // A name that is not UTF-8 must not cost the user the rest of the output.
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace atl

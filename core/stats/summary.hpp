@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <string>
 
 #include "core/stats/run_result.hpp"
@@ -7,6 +8,9 @@ namespace atl {
 
 /// The machine's counters, summed over its chips.
 Counters sum_of_chips(const RunResult& result);
+
+/// Loads that an L1 did not serve, by who did, of all chips.
+std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result);
 
 /// The machine's energy, summed over its chips; all zero for a result that was not given any.
 Energy energy_of_chips(const RunResult& result);
@@ -19,9 +23,5 @@ std::string summary_table(const RunResult& result);
 
 /// `atoll info FILE`: the summary, every kernel and every counter by name.
 std::string info_text(const RunResult& result);
-
-/// `atoll info FILE --json`: the same for programs. Cycles of a kernel that did not finish are null; the digest is a text,
-/// because 64 bits do not fit the numbers of most JSON readers.
-std::string info_json(const RunResult& result);
 
 }  // namespace atl

@@ -1,5 +1,6 @@
 #include "core/stats/hdf5_result_reader.hpp"
 #include "core/stats/hdf5_result_writer.hpp"
+#include "core/stats/info_json.hpp"
 #include "core/stats/summary.hpp"
 #include "tests/fuzz/harness.hpp"
 #include "tests/fuzz/hdf5_edits.hpp"

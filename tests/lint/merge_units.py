@@ -1,4 +1,4 @@
-"""merge_units.py FOLDER: makes few units of the many small ones in FOLDER/compile_commands.json, and prints the files to check.
+"""merge_units.py FOLDER: makes few units of the many in FOLDER/compile_commands.json, and prints the files to check.
 
 A linter spends most of its time on the headers that every unit has. What stands together here has no names in common."""
 
@@ -11,9 +11,8 @@ from pathlib import Path
 CHIP_AND_RUN = {f"unit_{part}" for part in ("engine", "comm", "stats", "partition", "monitor", "control", "dram", "policies",
                                             "bench", "checkpoint")}
 INPUTS = {f"unit_inputs_{part}" for part in ("config", "workload", "experiment", "trace")}
-# Each defines what another one does: programs of which a process has one, tests of private names of two namespaces, what
-# replaces operator new.
-ALONE = ("plugins/", "distributed/mpi_main.cpp", "equal_bytes_test.cpp")
+# Each defines what another source does, or replaces operator new.
+ALONE = ("tests/plugins/", "distributed/mpi_main.cpp", "equal_bytes_test.cpp")
 # Of which every program has one. The header that declares the second comes first, so that a caller finds the declaration.
 OF_A_PROGRAM = ("main", "LLVMFuzzerTestOneInput")
 FIRST = "tests/fuzz/harness.hpp"
@@ -62,7 +61,7 @@ def main() -> None:
         target = re.search(r"tests/CMakeFiles/(\w+)\.dir/", unit["command"])
         group = group_of(target.group(1)) if target else ""
         sources = sources_of(unit)
-        apart = [s for s in sources if s.endswith(ALONE) or any(f"/{name}" in s for name in ALONE if name.endswith("/"))]
+        apart = [s for s in sources if any(name in s for name in ALONE)]
         if not group or apart == sources:
             kept.append(unit)
             continue

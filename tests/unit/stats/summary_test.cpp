@@ -1,4 +1,5 @@
 #include "core/stats/summary.hpp"
+#include "core/stats/info_json.hpp"
 
 #include <doctest/doctest.h>
 
