@@ -31,6 +31,18 @@ ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t 
   first_ = start(chip), step_ = 1, count_ = start(chip + 1) - first_;
 }
 
+const DevicePart* part_of(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip) {
+  const auto found = std::ranges::find_if(kernel.parts, [&](const DevicePart& p) { return devices.chip(p.device) == chip; });
+  return found == kernel.parts.end() ? nullptr : &*found;
+}
+
+ChipCtas ctas_of(const KernelInfo& kernel, const SystemConfig& config, const DeviceHomes& devices, LpId chip) {
+  if (kernel.parts.empty())
+    return {config.partition.cta_to_chip, kernel.ctas(), chip, config.compute_chips(), config.sm.count};
+  const DevicePart* part = part_of(kernel, devices, chip);
+  return part != nullptr ? ChipCtas(part->first, part->ctas) : ChipCtas(0, 0);
+}
+
 CtaDispatcher::CtaDispatcher(CtaToSm kind, std::uint32_t sms, std::uint32_t sms_per_router, std::uint32_t bcs_block)
     : kind_(kind),
       sms_(sms),

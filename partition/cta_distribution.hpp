@@ -8,6 +8,7 @@
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
 #include "inputs/workload/workload.hpp"
+#include "partition/device_homes.hpp"
 
 /// Which chip, and which SM in it, runs a CTA.
 namespace atl {
@@ -31,6 +32,11 @@ class ChipCtas {
  private:
   std::uint64_t first_ = 0, step_ = 0, count_ = 0;
 };
+
+/// Of a kernel that is launches of several devices: what a chip runs; null: nothing.
+const DevicePart* part_of(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip);
+/// What a chip runs of any kernel.
+ChipCtas ctas_of(const KernelInfo& kernel, const SystemConfig& config, const DeviceHomes& devices, LpId chip);
 
 /// Chooses the SM that receives a chip's next CTA. Asked whenever slots are free: at launch until it
 /// declines, then once or more per completed CTA.

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "core/app/child_process.hpp"
 
@@ -37,16 +38,18 @@ class Children {
   ~Children() { stop(); }
   std::size_t count() const { return list_.size(); }
 
-  enum class Start { started, elsewhere, done };
-  Start start(const Job& job) {
+  /// Nothing: it runs. Else how it ended without.
+  std::optional<JobEnd> start(const Job& job) {
     const LockedLog log(job.log);
-    if (!log.owned()) return Start::elsewhere;
-    if (job.done && job.done()) {
+    if (!log.owned()) return JobEnd{&job, true, false, "", 0};
+    const JobResult before = job.result ? job.result() : JobResult{};
+    if (before.done || (!before.other.empty() && !job.replace)) {
       remove_quietly(job.log);
-      return Start::done;
+      const std::string why = before.done ? "" : "another process has made a result of something else meanwhile: " + before.other;
+      return JobEnd{&job, false, before.done, why, 0};
     }
     list_.push_back({start_process(job.command, log), &job, Clock::now()});
-    return Start::started;
+    return std::nullopt;
   }
 
   /// Takes out those that have ended: f(running, wait status).
@@ -99,11 +102,10 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
   std::size_t next = 0;
   while (next < jobs.size() || children.count() > 0) {
     while (next < jobs.size() && children.count() < at_once) {
-      const Job& job = jobs[next++];
-      const auto how = children.start(job);
-      if (how == Children::Start::started) continue;
-      ++state.ended;
-      ended({&job, how == Children::Start::elsewhere, how == Children::Start::done, "", 0});
+      const auto end = children.start(jobs[next++]);
+      if (!end) continue;
+      ++state.ended, state.failed += !end->error.empty();
+      ended(*end);
     }
     state.running = children.count(), state.seconds = since(start);
     tick(state);
@@ -118,7 +120,10 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
         const std::string said = first_error(r.job->log);
         error = said.empty() ? fmt::format("{}, see {}", error, r.job->log) : said;
       }
-      if (error.empty() && r.job->done && !r.job->done()) error = "ended like a run that is done, and left no result";
+      if (error.empty() && r.job->result) {
+        if (const JobResult made = r.job->result(); !made.done)
+          error = made.other.empty() ? "ended like a run that is done, and left no result" : "its result: " + made.other;
+      }
       ++state.ended, state.failed += !error.empty();
       if (error.empty()) remove_quietly(r.job->log);
       ended({r.job, false, false, error, since(r.start)});

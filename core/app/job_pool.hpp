@@ -5,13 +5,20 @@
 
 namespace atl {
 
+/// How the result of a job stands.
+struct JobResult {
+  bool done = false;
+  std::string other{};  ///< what makes it the result of something else; "" if it is not
+};
+
 /// A program to run, with a log that is there while it runs and stays if it fails.
 struct Job {
   std::string name;
   std::vector<std::string> command;
   std::string log;
-  std::string scrap;             ///< what may be left half written if it is stopped
-  std::function<bool()> done{};  ///< whether it is: asked before, when nobody else can be at it, and when it has ended well
+  std::string scrap;                    ///< what may be left half written if it is stopped
+  std::function<JobResult()> result{};  ///< asked before, when nobody else can be at it, and when it has ended well
+  bool replace = false;                 ///< also the result of something else
 };
 
 struct JobEnd {

@@ -60,9 +60,14 @@ std::string PointInspector::difference(const Point& point, const Provenance& sto
   if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
-  if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
+  if (digests_[path] != stored.workload_digest)
+    return stored.selection.empty() ? fmt::format("the workload {} has changed since", path)
+                                    : fmt::format("it is of a part of the workload {} ({})", path, stored.selection);
   const std::string policy = parse_effective(stored.effective_config).llc.policy;
-  if (!policy.empty() && (!file_exists(policy) || fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest))
+  if (policy.empty()) return "";
+  if (!file_exists(policy))
+    return fmt::format("the policy {} is not to be found from {}", policy, fs::current_path().string());
+  if (fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest)
     return fmt::format("the policy {} has changed since", policy);
   return "";
 }

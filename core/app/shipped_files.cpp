@@ -40,12 +40,15 @@ template <std::size_t N> std::vector<std::string> names(const Place (&places)[N]
 
 template <std::size_t N> std::string file_of(const std::string& word, const Place (&places)[N], std::string_view what) {
   std::error_code error;
-  if (fs::exists(word, error) || word.find_first_of("./") != std::string::npos) return word;
+  const bool is_path = word.find_first_of("./") != std::string::npos;
+  const bool folder = !is_path && fs::is_directory(word, error);  // of results, it may be, of what is asked for
+  if (!folder && (is_path || fs::exists(word, error))) return word;
   const fs::path root = shipped();
   for (const Place& p : places) {
     fs::path file = root / p.folder / (word + p.suffix);
     if (fs::exists(file, error)) return file.lexically_normal().string();
   }
+  if (folder) return word;
   const std::string close = closest_key(word, names(places));
   throw InputError(word,
                    fmt::format("there is no such file, and no {} of this name comes with Atoll{}", what,

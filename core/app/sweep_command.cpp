@@ -191,7 +191,11 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
     if (s.status.state != PointState::done) {
       jobs.push_back(job_of(e, s.point, folder));
       workloads.push_back(s.point.workload->name);
-      jobs.back().done = [&] { return inspector.inspect_result(s.point).state == PointState::done; };
+      jobs.back().replace = o.force;
+      jobs.back().result = [&] {
+        const PointStatus now = inspector.inspect_result(s.point);
+        return JobResult{now.state == PointState::done, now.state == PointState::differs ? now.note : ""};
+      };
     }
   const std::size_t at_once =
       o.jobs ? o.jobs : std::max<std::size_t>(1, static_cast<std::size_t>(processors_of_process()) / std::max(1u, e.ranks));

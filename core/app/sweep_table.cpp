@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "core/app/damaged_result.hpp"
 #include "core/app/point_state.hpp"
@@ -61,8 +62,9 @@ std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload&
   const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
   if (!ours || !base || ours->cycles == 0) return std::nullopt;
   const Metric ipc = *find_metric("ipc"), cycles = *find_metric("cycles");
-  return Compared{value_of(cycles, *ours).value_or(0), value_of(cycles, *base).value_or(0), value_of(ipc, *ours).value_or(0),
-                  value_of(ipc, *base).value_or(0)};
+  const double faster = core_clock_mhz(*ours) / core_clock_mhz(*base);
+  return Compared{value_of(cycles, *ours).value_or(0) / faster, value_of(cycles, *base).value_or(0),
+                  value_of(ipc, *ours).value_or(0) * faster, value_of(ipc, *base).value_or(0)};
 }
 
 bool has_reference(const Reference& r, const Variant& v) { return r.speedup.contains(v.name) || r.mean.contains(v.name); }
@@ -123,16 +125,37 @@ TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
   return {grouped(count), std::to_string(count)};
 }
 
-/// A speed-up over a baseline of another version of the workload would be none.
-void leave_out_other_versions(SweepResults& s) {
-  for (const ExperimentWorkload& w : s.experiment.workloads) {
-    for (const Variant& v : s.experiment.variants) {
-      const auto run = s.runs.find({w.name, v.name}), baseline = s.runs.find({w.name, v.baseline});
-      if (run == s.runs.end() || baseline == s.runs.end()) continue;
-      if (run->second.provenance.workload_digest == baseline->second.provenance.workload_digest) continue;
-      s.missing.push_back(fmt::format("{}__{} (of another version of the workload than {})", w.name, v.name, v.baseline));
+/// Leaves out runs whose `digest` is not that of the first of `runs` that is there: what they are held against.
+void leave_out_other_versions(SweepResults& s, std::span<const std::pair<std::string, std::string>> runs,
+                              std::string Provenance::*digest, std::string_view what) {
+  const RunResult* first = nullptr;
+  std::string named;
+  for (const auto& key : runs) {
+    const auto run = s.runs.find(key);
+    if (run == s.runs.end()) continue;
+    const std::string name = fmt::format("{}__{}", key.first, key.second);
+    if (first == nullptr) {
+      first = &run->second, named = name;
+    } else if (run->second.provenance.*digest != first->provenance.*digest) {
+      s.missing.push_back(fmt::format("{} (of another version of the {} than {})", name, what, named));
       s.runs.erase(run);
     }
+  }
+}
+
+/// Of one workload, baselines first, and of the policy of one variant there is one version.
+void leave_out_other_versions(SweepResults& s) {
+  const Experiment& e = s.experiment;
+  for (const ExperimentWorkload& w : e.workloads) {
+    std::vector<std::pair<std::string, std::string>> runs;
+    for (const Variant& v : e.variants) runs.emplace_back(w.name, v.baseline);
+    for (const Variant& v : e.variants) runs.emplace_back(w.name, v.name);
+    leave_out_other_versions(s, runs, &Provenance::workload_digest, "workload");
+  }
+  for (const Variant& v : e.variants) {
+    std::vector<std::pair<std::string, std::string>> runs;
+    for (const ExperimentWorkload& w : e.workloads) runs.emplace_back(w.name, v.name);
+    leave_out_other_versions(s, runs, &Provenance::policy_digest, "policy");
   }
 }
 

@@ -32,7 +32,7 @@ Metric metric_named(const std::string& name) {
 /// What the numbers are, above a table for people.
 std::string heading(const Experiment& e, const std::string& metric, bool relative, const std::string& by) {
   std::string out =
-      metric == kSpeedup ? "Speed-up (ratio of cycles)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
+      metric == kSpeedup ? "Speed-up (ratio of times)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
   if (metric != kSpeedup && relative) out += "; over the baseline's";
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (!by.empty()) out += fmt::format("; columns: {}", by);

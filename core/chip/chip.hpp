@@ -73,7 +73,7 @@ class Chip final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slice_packets_, slices_, channels_);
     if (agent_) state(a, *agent_);
-    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, kernel_, dispatched_,
+    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, at_kernel_end_, late_, kernel_, dispatched_,
           finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
@@ -101,8 +101,6 @@ class Chip final : public LogicalProcess {
   }
   // chip_kernels.cpp
   void begin_kernel(const LaunchBody& launch);
-  const DevicePart* part_of(const KernelInfo& kernel) const;
-  ChipCtas ctas_of(const KernelInfo& kernel) const;
   void dispatch();
   void curtail();
   void advance_phase();
@@ -202,7 +200,8 @@ class Chip final : public LogicalProcess {
   Change change_ = Change::none;
   std::uint32_t modes_taken_ = 0;  ///< number of modes obeyed so far
   std::uint32_t epoch_cycles_ = 0;
-  Counters at_epoch_start_, at_kernel_start_;
+  Counters at_epoch_start_, at_kernel_start_, at_kernel_end_;
+  Counters late_;  ///< what was counted between the end of this chip's part of the kernel before and the begin of this one
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;
   std::uint64_t to_run_ = 0;  ///< CTAs of the kernel: all of this chip, unless it was curtailed
   std::optional<ChipCtas> ctas_;

@@ -7,29 +7,15 @@
 // A kernel on one chip: its CTAs are placed, its stores drain, what must leave the slices leaves, and it ends.
 namespace atl {
 
-/// Of a kernel that is launches of several devices: what this chip runs; null: nothing.
-const DevicePart* Chip::part_of(const KernelInfo& kernel) const {
-  const auto mine = [this](const DevicePart& p) { return c_.machine.devices.chip(p.device) == id(); };
-  const auto found = std::find_if(kernel.parts.begin(), kernel.parts.end(), mine);
-  return found == kernel.parts.end() ? nullptr : &*found;
-}
-
-ChipCtas Chip::ctas_of(const KernelInfo& kernel) const {
-  const SystemConfig& config = c_.machine.config;
-  if (kernel.parts.empty())
-    return {config.partition.cta_to_chip, kernel.ctas(), id(), config.compute_chips(), config.sm.count};
-  const DevicePart* part = part_of(kernel);
-  return part != nullptr ? ChipCtas(part->first, part->ctas) : ChipCtas(0, 0);
-}
-
 void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint64_t kernel = launch.kernel;
   require_course(phase_ == Phase::idle && kernel < workload_->kernels().size());
   for (const Sm& sm : sms_) require_course(sm.empty());
-  add_up_counters();
+  add_up_counters(), links_.count_busiest();
   begin_census();
   c_.structures.begin_kernel(kernel);
   at_kernel_start_ = c_.count;
+  late_ = c_.count - at_kernel_end_;
   for (const std::uint64_t packed : launch.warm) {
     const LineAddr line{packed >> 8};
     slices_[c_.machine.map.slice(line)].warm(line, packed & 0xF);
@@ -41,7 +27,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const KernelInfo& info = workload_->kernels()[kernel];
   kernel_ = kernel;
   KernelInfo mine = info;
-  if (const DevicePart* part = part_of(info)) {
+  if (const DevicePart* part = part_of(info, c_.machine.devices, id())) {
     mine.block[0] = part->warps * 32, mine.block[1] = mine.block[2] = 1;
     mine.registers_per_thread = part->registers_per_thread, mine.shared_bytes = part->shared_bytes;
   }
@@ -54,7 +40,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
             "sm.registers or sm.shared_kib",
             warps, mine.registers_per_thread, mine.shared_bytes));
   }
-  ctas_ = ctas_of(info);
+  ctas_ = ctas_of(info, config, c_.machine.devices, id());
   to_run_ = ctas_->count();
   dispatcher_.begin_kernel(to_run_, slots);
   if (halves_) halves_->ahead.begin(kernel, *ctas_, 0);
@@ -176,9 +162,13 @@ void Chip::flush_slices(const KernelEndFlush& flush) {
 
 void Chip::end_kernel() {
   phase_ = Phase::idle, enter_span(Span::idle);
-  add_up_counters();
+  add_up_counters(), links_.count_busiest();
+  at_kernel_end_ = c_.count;
   const Counters d = c_.count - at_kernel_start_;
-  tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_, c_.now(), {d.value.begin(), d.value.end()}});
+  tell_controller(ControlKind::kernel_done, KernelDoneBody{kernel_,
+                                                           c_.now(),
+                                                           {d.value.begin(), d.value.end()},
+                                                           {late_.value.begin(), late_.value.end()}});
 }
 
 }  // namespace atl

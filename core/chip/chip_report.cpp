@@ -17,7 +17,7 @@ void Chip::send_sample() {
     c_.count[Counter::l2_local_lines] += local;
     c_.count[Counter::l2_remote_lines] += remote;
   }
-  add_up_counters();
+  add_up_counters(), links_.count_busiest();
   const Counters d = c_.count - sampled_;
   sampled_ = c_.count;
   tell_controller(ControlKind::sample, SampleBody{c_.now(), {d.value.begin(), d.value.end()}, look()});
@@ -25,11 +25,13 @@ void Chip::send_sample() {
 }
 
 ChipReportBody Chip::report() {
-  add_up_counters();
+  add_up_counters(), links_.count_busiest();
   enter_span(Span::idle), end_census();
   ChipReportBody r;
   r.census = flatten(std::move(census_));
   r.structures = flatten(c_.structures.log()), r.structure_homes = c_.structures.log().homes.size();
+  const Counters late = c_.count - at_kernel_end_;
+  r.late.assign(late.value.begin(), late.value.end());
   r.counters.assign(c_.count.value.begin(), c_.count.value.end());
   for (const LlcSlice& s : llc()) {
     r.slice_accesses.push_back(s.accesses()), r.slice_hits.push_back(s.hits()), r.slice_requests.push_back(s.requests());

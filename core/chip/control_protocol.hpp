@@ -80,8 +80,10 @@ struct PageHomesBody {
 struct KernelDoneBody {
   std::uint64_t kernel = 0;
   Cycle cycle = 0;
-  std::vector<std::uint64_t> counters{};  ///< kernel_done: increments since the kernel's start
-  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, cycle, counters); }
+  std::vector<std::uint64_t> counters{};  ///< increments since the kernel's start
+  /// Increments that belong to the kernel before: a chip serves others after its own part has ended.
+  std::vector<std::uint64_t> late{};
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, kernel, cycle, counters, late); }
 };
 
 struct SampleBody {
@@ -98,6 +100,7 @@ struct StatusBody {
 };
 
 struct ChipReportBody {
+  std::vector<std::uint64_t> late;  ///< as KernelDoneBody's, of a run that came to its end
   std::vector<std::uint64_t> counters, slice_accesses, slice_hits, channel_reads, channel_writes;
   std::vector<std::uint64_t> slice_requests, slice_queue_cycles, slice_miss_cycles;
   std::vector<std::uint64_t> latency;     ///< [origin][bucket], flattened
@@ -105,7 +108,7 @@ struct ChipReportBody {
   std::vector<std::uint64_t> structures;  ///< how they were used (structure_use.hpp)
   std::uint64_t structure_homes = 0;      ///< numbers of these that are about homes
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, counters, slice_accesses, slice_hits, channel_reads, channel_writes);
+    state(a, late, counters, slice_accesses, slice_hits, channel_reads, channel_writes);
     state(a, slice_requests, slice_queue_cycles, slice_miss_cycles, latency, census, structures, structure_homes);
   }
 };

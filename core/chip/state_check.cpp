@@ -378,7 +378,7 @@ void Chip::check_state_at(Cycle boundary) {
   for (const WaitCensus& w : census_) require_state(w.packets.size() == c_.machine.config.chips);
   check_modes({.llc = c_.role, .local_ways = c_.local_ways, .replication = c_.replication});
   if (phase_ == Phase::running || ctas_) {
-    require_state(ctas_ && *ctas_ == ctas_of(kernels[kernel_]));
+    require_state(ctas_ && *ctas_ == ctas_of(kernels[kernel_], c_.machine.config, c_.machine.devices, id()));
     require_state(dispatched_ <= to_run_ && to_run_ <= ctas_->count() && finished_ <= dispatched_);
   }
   dispatcher_.check(free_slots_);

@@ -146,8 +146,11 @@ void Controller::launch(Cycle earliest_start) {
   expect_epochs(k.started);
   curtailed_ = false;
   if (rate_) {
-    const std::uint64_t resident = std::uint64_t{resident_ctas(config_.sm, kernels_[kernel_])} * config_.sm.count;
-    rate_->begin(kernels_[kernel_].ctas(), resident, config_.compute_chips());
+    const KernelInfo& kernel = kernels_[kernel_];
+    std::vector<std::uint64_t> ctas;
+    for (LpId chip = 0; chip < config_.compute_chips(); ++chip)
+      ctas.push_back(ctas_of(kernel, config_, machine_.devices, chip).count());
+    rate_->begin(std::move(ctas), std::uint64_t{resident_ctas(config_.sm, kernel)} * config_.sm.count);
   }
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
@@ -162,6 +165,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   require_course(running_);
   kernel_end_ = std::max(kernel_end_, body.cycle);
   copy_counters(body.counters, kernel_counts_[chip]);
+  count_late(body.late);
   if (++chips_done_ < config_.chips) return;
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
@@ -180,6 +184,13 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (sampler_ != nullptr) skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
+}
+
+/// Counts of a chip that belong to the kernel simulated before the one that it tells of.
+void Controller::count_late(const std::vector<std::uint64_t>& counters) {
+  Counters late;
+  copy_counters(counters, late);
+  if (sampler_ != nullptr) sampler_->add_late(late);
 }
 
 void Controller::on_limit() {
@@ -321,6 +332,7 @@ void Controller::on_status(LpId chip, StatusBody answer) {
 void Controller::on_report(LpId chip, const ChipReportBody& r) {
   ChipResult& c = result_.chips[chip];
   copy_counters(r.counters, c.totals);
+  if (result_.complete) count_late(r.late);
   const std::size_t slices = config_.llc.slices, channels = config_.dram.channels;
   require_course(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
                  r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&

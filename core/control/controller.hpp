@@ -95,6 +95,7 @@ class Controller final : public LogicalProcess {
   void warm();
   void settle();
   void finish();
+  void count_late(const std::vector<std::uint64_t>& counters);
   void on_limit();
   void watch(Cycle end);
   void watch_rate(Cycle end, const Sample& sample);

@@ -38,6 +38,11 @@ class KernelSampler {
   /// A simulated launch has ended: `cycles` since the end of the one before, and the counters of all chips.
   void ended(std::size_t launch, Cycle cycles, const Counters& counters, LaunchCut cut = {});
 
+  /// What chips counted for the launch that ended last after their own parts of it had ended: requests of others.
+  void add_late(const Counters& counters) {
+    if (!samples_.empty()) samples_.back().simulated.counters += counters;
+  }
+
   /// When the run has ended: what it says of the whole workload. `config`: as asked for, not scaled; the chips in `run` have
   /// their energy.
   SamplingResult extrapolate(const SystemConfig& config, const RunResult& run) const;

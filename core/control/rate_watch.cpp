@@ -3,15 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/stats/ratio_estimate.hpp"
 
 namespace atl {
 
-void RateWatch::begin(std::uint64_t ctas, std::uint64_t resident, std::size_t chips) {
-  ctas_ = ctas, resident_ = resident;
-  ended_.assign(chips, 0);
+void RateWatch::begin(std::vector<std::uint64_t> ctas, std::uint64_t resident) {
+  ctas_ = std::move(ctas), resident_ = resident;
+  ended_.assign(ctas_.size(), 0), work_.assign(ctas_.size(), 0);
+  cycles_ = 0;
   window_.clear();
+}
+
+std::vector<RatePeriod> RateWatch::window() const {
+  std::vector<RatePeriod> all;
+  for (const Period& p : window_) all.push_back(p.all);
+  return all;
 }
 
 bool RateWatch::first_wave_over() const {
@@ -20,37 +28,59 @@ bool RateWatch::first_wave_over() const {
 
 std::uint64_t RateWatch::ended_in_window() const {
   std::uint64_t n = 0;
-  for (const RatePeriod& p : window_) n += p.counters[Counter::ctas];
+  for (const Period& p : window_) n += p.all.counters[Counter::ctas];
   return n;
+}
+
+/// With a CTA's instructions taken to be those of the CTAs that have ended, or of those under way where none has.
+bool RateWatch::done_together() const {
+  const auto sum = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
+  const double of_a_cta = sum(work_) / std::max(1.0, sum(ended_));
+  double window = 0, last = 0, left = 0, rate = 0;
+  for (const Period& p : window_) window += p.all.cycles;
+  for (std::size_t c = 0; c < ctas_.size(); ++c) {
+    double mine = 0;
+    for (const Period& p : window_) mine += p.work[c];
+    const double to_do = std::max(0.0, static_cast<double>(ctas_[c]) * of_a_cta - work_[c]);
+    if (to_do > 0 && mine == 0) return false;
+    if (to_do > 0) last = std::max(last, to_do / mine * window);
+    left += to_do, rate += mine / window;
+  }
+  return last - left / rate <= allowed_ * (cycles_ + last);
 }
 
 bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) {
   counts = counts && first_wave_over();  // before this period
-  RatePeriod period{static_cast<double>(cycles), {}};
+  Period period{{static_cast<double>(cycles), {}}, {}};
   for (std::size_t c = 0; c < chips.size(); ++c) {
-    if (c < ended_.size()) ended_[c] += chips[c][Counter::ctas];
-    period.counters += chips[c];
+    period.all.counters += chips[c];
+    if (c >= ended_.size()) continue;
+    period.work.push_back(static_cast<double>(chips[c][Counter::warp_instructions]));
+    ended_[c] += chips[c][Counter::ctas], work_[c] += period.work[c];
   }
+  cycles_ += period.all.cycles;
   if (!counts) return false;
-  window_.push_back(period);
-  const std::uint64_t wave = resident_ * ended_.size(),
-                      ended = std::accumulate(ended_.begin(), ended_.end(), std::uint64_t{0});
-  while (window_.size() > kPeriods && ended_in_window() - window_.front().counters[Counter::ctas] >= 2 * wave)
+  window_.push_back(std::move(period));
+  const std::uint64_t wave = resident_ * ended_.size();
+  const auto sum = [](const auto& of) { return std::accumulate(of.begin(), of.end(), std::uint64_t{0}); };
+  while (window_.size() > kPeriods && ended_in_window() - window_.front().all.counters[Counter::ctas] >= 2 * wave)
     window_.erase(window_.begin());
-  if (window_.size() < kPeriods || ended_in_window() < wave || ended + 2 * wave >= ctas_) return false;
+  if (window_.size() < kPeriods || ended_in_window() < wave || sum(ended_) + 2 * wave >= sum(ctas_)) return false;
 
   const std::size_t n = window_.size();
+  const auto rate_of = [](const Period& p) { return p.all.work() / p.all.cycles; };
   const auto mean = [&](std::size_t from, std::size_t to) {
-    double sum = 0;
-    for (std::size_t i = from; i < to; ++i) sum += window_[i].work() / window_[i].cycles;
-    return sum / static_cast<double>(to - from);
+    double all = 0;
+    for (std::size_t i = from; i < to; ++i) all += rate_of(window_[i]);
+    return all / static_cast<double>(to - from);
   };
   const double rate = mean(0, n);
   double squares = 0;
-  for (const RatePeriod& p : window_) squares += std::pow(p.work() / p.cycles - rate, 2);
+  for (const Period& p : window_) squares += std::pow(rate_of(p) - rate, 2);
   const double half = student_t(confidence_, static_cast<double>(n - 1)) *
                       std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
-  return rate > 0 && half <= allowed_ * rate && std::abs(mean(0, n / 2) - mean(n / 2, n)) <= allowed_ * rate;
+  return rate > 0 && half <= allowed_ * rate && std::abs(mean(0, n / 2) - mean(n / 2, n)) <= allowed_ * rate &&
+         done_together();
 }
 
 }  // namespace atl

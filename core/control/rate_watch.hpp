@@ -29,7 +29,9 @@ struct LaunchCut {
 /// 2. since then the window has seen kPeriods periods or more, and as many CTAs as the machine holds have ended in it, so
 ///    that all parts of a CTA's life are in it;
 /// 3. the confidence interval of the rate, instructions per cycle, is within half of the error that was asked for;
-/// 4. the mean rates of the window's halves differ by no more than that: there is no trend.
+/// 4. the mean rates of the window's halves differ by no more than that: there is no trend;
+/// 5. chips will be done at about the same time: by the rates of the window, the last one later than all together would be
+///    if they shared what is left, by no more than that part of the launch. Once a chip is done, the rate is another.
 ///
 /// Periods that are more than two such waves ago leave the window, with which a slow beginning is forgotten.
 class RateWatch {
@@ -37,23 +39,30 @@ class RateWatch {
   static constexpr std::size_t kPeriods = 6;
 
   RateWatch(double error, double confidence) : allowed_(error / 2), confidence_(confidence) {}
-  /// A launch of `ctas` begins on `chips` chips that hold `resident` of them each.
-  void begin(std::uint64_t ctas, std::uint64_t resident, std::size_t chips);
+  /// A launch of `ctas[chip]` begins on chips that hold `resident` of them each.
+  void begin(std::vector<std::uint64_t> ctas, std::uint64_t resident);
   /// Modes have changed: what was seen before does not count.
   void restart() { window_.clear(); }
   /// `chips`: their counters of the period that has just ended; `counts`: it was one under the same modes. True: stable, and
   /// enough is left of the launch for an end to be worth while.
   bool add(Cycle cycles, std::span<const Counters> chips, bool counts);
-  const std::vector<RatePeriod>& window() const { return window_; }
+  std::vector<RatePeriod> window() const;
 
  private:
+  struct Period {
+    RatePeriod all;
+    std::vector<double> work;  ///< [chip]
+  };
   bool first_wave_over() const;
+  bool done_together() const;
   std::uint64_t ended_in_window() const;
 
   double allowed_, confidence_;
-  std::uint64_t ctas_ = 0, resident_ = 0;
-  std::vector<std::uint64_t> ended_;  ///< [chip] CTAs
-  std::vector<RatePeriod> window_;
+  std::uint64_t resident_ = 0;
+  std::vector<std::uint64_t> ctas_, ended_;  ///< [chip]
+  std::vector<double> work_;                 ///< [chip] so far
+  double cycles_ = 0;                        ///< so far
+  std::vector<Period> window_;
 };
 
 }  // namespace atl

@@ -5,7 +5,7 @@
 /// The arithmetic of comparing runs of the same work on different systems.
 namespace atl {
 
-/// One workload on a system and on the baseline.
+/// One workload on a system and on the baseline. All cycles are of the baseline's clock.
 struct Compared {
   double cycles = 0, baseline_cycles = 0;
   double ipc = 0, baseline_ipc = 0;  ///< warp instructions per cycle

@@ -1,6 +1,7 @@
 #include "core/stats/metric.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/stats/summary.hpp"
 
@@ -16,6 +17,7 @@ struct Derived {
   std::optional<double> (*value)(const Counters& sum, double cycles);
 };
 
+constexpr Metric kTime{"time", "seconds of the simulated machine: cycles by core_clock_mhz", Mean::none};
 constexpr Metric kEnergy{kTotalEnergy, "joules, the sum of the energy.* below", Mean::none};
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
@@ -124,6 +126,7 @@ std::vector<Metric> derived_metrics() {
   std::vector<Metric> out;
   for (const Derived& d : kDerived) out.push_back(d.metric);
   for (const OfSlices& s : kOfSlices) out.push_back(s.metric);
+  out.push_back(kTime);
   out.push_back(kEnergy);
   for (const EnergyInfo& e : energy_table()) out.push_back({e.name, e.doc, Mean::none});
   for (const Observed& o : kObserved) out.push_back(o.metric);
@@ -166,7 +169,16 @@ std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles) {
   return out;
 }
 
+double core_clock_mhz(const RunResult& result) {
+  const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
+  return config.is_object() ? config.value("core_clock_mhz", 1000.0) : 1000.0;
+}
+
 std::optional<double> value_of(const Metric& metric, const RunResult& result) {
+  if (metric.name == kTime.name) {
+    const auto cycles = value_of(*find_metric("cycles"), result);
+    return cycles ? std::optional(*cycles / (1e6 * core_clock_mhz(result))) : std::nullopt;
+  }
   if (result.sampling) {
     const SampledFigure* f = result.sampling->find(metric.name);
     return f == nullptr ? std::nullopt : std::optional(f->value);

@@ -41,6 +41,9 @@ struct LinearFigure {
 /// denominator.
 std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles);
 
+/// Megahertz of the core clock, by which cycles of different machines compare. Files without a configuration: 1000.
+double core_clock_mhz(const RunResult& result);
+
 /// Nothing where a ratio has no denominator. Of a sampled run: the extrapolated figure, nothing if it has none.
 std::optional<double> value_of(const Metric& metric, const RunResult& result);
 

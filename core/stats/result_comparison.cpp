@@ -87,11 +87,13 @@ void most_cycles_first(std::vector<Effect>& effects) {
 std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
   std::vector<Effect> out;
   for (const std::string& name : metric_names()) {
+    if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;  // as cycles differ
     const Metric metric = *find_metric(name);
     const auto x = value_of(metric, a), y = value_of(metric, b);
-    const Effect e{name, std::string(metric.doc), x.value_or(0), y.value_or(0), metric.whole};
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const Effect e{name, std::string(metric.doc), x.value_or(kNone), y.value_or(kNone), metric.whole};
     if (!x && !y) continue;
-    if (e.whole && std::max(e.a, e.b) < few) continue;
+    if (e.whole && std::max(x.value_or(0), y.value_or(0)) < few) continue;
     if (differs(e, least)) out.push_back(e);
   }
   largest_first(out);
@@ -131,12 +133,14 @@ std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, do
 }
 
 std::string figure(double value, bool whole) {
+  if (std::isnan(value)) return "-";
   if (whole && value < 1e15) return grouped(static_cast<std::uint64_t>(value + 0.5));
   return fmt::format("{:.4g}", value);
 }
 
 /// "-12.3 %", or how many times as much where that reads better.
 std::string change(const Effect& e) {
+  if (std::isnan(e.a) || std::isnan(e.b)) return "-";
   if (e.a == 0) return "new";
   if (e.b == 0) return "gone";
   const double ratio = e.b / e.a;
@@ -238,18 +242,23 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   const auto system = [](const RunResult& r) { return fmt::format("{}, {}", r.provenance.system, r.provenance.workload); };
   std::string out = fmt::format("  A              {}\n  B              {}\n", system(a), system(b));
   out += settings_text("configuration", c.configuration, top) + settings_text("inputs", c.inputs, top);
-  if (c.same_simulation)
-    return out + fmt::format("  results        equal: the digests are both {}, so everything simulated is the same\n",
-                             hex(a.digest));
+  if (c.same_simulation) {
+    out += fmt::format("  simulation     equal: the digests are both {}, so everything simulated is the same\n", hex(a.digest));
+    // Prices of energy, or the clock, say what the same course of events means.
+    return c.results.empty() ? out : out + effects_text("what is worked out of it, largest difference first", c.results, top);
+  }
   for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
   const Metric cycles = *find_metric("cycles");
   const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
   const std::vector<std::string> unlike = unlike_work(c);
+  const double clocks = core_clock_mhz(b) / core_clock_mhz(a);
   if (x != 0 && y != 0)
     out += fmt::format("  cycles         {} and {}: {}\n", shown_cycles(a, x), shown_cycles(b, y),
-                       unlike.empty() ? fmt::format("B is {:.3f} times as fast", x / y)
-                                      : fmt::format("no speed-up, of unlike work ({})", fmt::join(unlike, ", ")));
+                       !unlike.empty() ? fmt::format("no speed-up, of unlike work ({})", fmt::join(unlike, ", "))
+                       : clocks == 1   ? fmt::format("B is {:.3f} times as fast", x / y)
+                                       : fmt::format("at {:g} and {:g} MHz, B is {:.3f} times as fast", core_clock_mhz(a),
+                                                     core_clock_mhz(b), x / y * clocks));
   out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)

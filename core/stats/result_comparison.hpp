@@ -17,7 +17,7 @@ struct Setting {
 /// A figure of both runs.
 struct Effect {
   std::string name, doc;
-  double a = 0, b = 0;
+  double a = 0, b = 0;  ///< NaN: the run has none, as a sampled one of what cannot be extrapolated
   bool whole = false;  ///< a count
   /// |ln(b / a)|; infinite if one of them is zero.
   double size() const;

@@ -38,9 +38,9 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
     case Resource::response:
       return n(Counter::noc_response_bytes);
     case Resource::link_out:
-      return n(Counter::link_bytes);
+      return std::max(n(Counter::link_bytes), n(Counter::link_busiest_bytes));  // which older files do not have
     case Resource::link_in:
-      return n(Counter::link_received_bytes);
+      return std::max(n(Counter::link_received_bytes), n(Counter::link_busiest_received_bytes));
     case Resource::dram:
       return n(Counter::dram_bus_busy);
     case Resource::count_:

@@ -77,6 +77,12 @@ class Insight(program.ProgramTest):
         for part in ("configuration", "inputs", "cycles", "results", "kernels"):
             self.assertEqual(seen[part], [])
 
+    def test_equal_simulations_differ_in_what_is_worked_out_of_them(self):
+        a, b = self.result("a"), self.result("b", "energy.noc_pj_per_byte=17")
+        text = self.succeeds(["compare", a, b]).out
+        self.assertIn("everything simulated is the same", text)
+        self.assertRegex(text, r"energy\.noc .*\+100\.0 %")
+
     def test_different_runs_differ_in_the_keys_that_were_set_and_in_figures_by_size(self):
         a, b = self.result("a"), self.result("b", "link.bandwidth_gbps=4", "llc.ways=8")
         seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)

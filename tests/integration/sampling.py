@@ -121,6 +121,21 @@ class Sampling(unittest.TestCase):
         self.run_into(os.path.join(out, "steps__sm.h5"), "--set", "llc.organisation=sm_side", "-q")
         self.assertIn("steps__sm (it is not sampled, wanted sampled with error=5%", self.atoll("table", out).stdout)
 
+    def test_what_a_chip_serves_after_its_own_part_of_a_launch_is_the_launch_s_too(self):
+        """No access hits an L1, so that each launch has as many look-ups in LLCs as it has accesses."""
+        own, shared = ({"name": kind, "kind": kind, "size_kib": size, "pattern": "stream"}
+                       for kind, size in (("private", 2048), ("true_shared", 512)))
+        kernel = {"name": "same", "repeat": 40, "ctas": 128, "warps_per_cta": 4, "memory_instructions": 20,
+                  "regions": [own | {"write_fraction": 0.3}, shared]}
+        path, out = self.path("served.json"), self.path("served.h5")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"kernels": [kernel]}, file)
+        self.atoll("run", "sac-4chip", "-w", path, *sets(*SMALL, "partition.placement=interleaved"), "-o", out,
+                   "--sample", "error=3%,early=no")
+        sampling = self.info(out)["sampling"]
+        self.assertLess(sampling["simulated_launches"], 20)
+        self.assertEqual(sampling["figures"]["llc.accesses"]["value"], 40 * 128 * 4 * 20)
+
     def test_what_does_not_go_together_is_refused_by_name(self):
         for options, words in ((["--sample", "error=3"], "`error` is a percentage"),
                                (["--sample", "what=3%"], "knows no key `what`"),

@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 import time
+import unittest
 
 import program
 from program import ATOLL, SMALL, SOURCE, sets
 
 QUICK = os.path.join(SOURCE, "inputs", "experiments", "quick.json")
 POINTS = 8
+LONG = {"kernels": [{"ctas": 64, "memory_instructions": 8000, "regions": [{"name": "r", "size_kib": 256}]}]}
 
 
 class Sweep(program.ProgramTest):
@@ -65,12 +67,74 @@ class Sweep(program.ProgramTest):
         self.sweep("--only", "a__sm", "--force", experiment=experiment)
         outcome = program.run(["table", self.path("out")])
         self.assertEqual(outcome.code, 0, outcome)
-        self.assertIn("a__sm (of another version of the workload than mem)", outcome.out + outcome.err)
+        self.assertIn("a__sm (of another version of the workload than a__mem)", outcome.out + outcome.err)
+
+    def test_runs_of_a_row_are_of_one_version_without_a_baseline_too(self):
+        experiment = self.experiment()
+        self.sweep("--only", "a__mem", experiment=experiment)
+        self.write("w/a.json", self.read("w/a.json").replace('"ctas": 32', '"ctas": 40'))
+        self.sweep("--only", "a__sm", experiment=experiment)
+        said = program.run(["table", self.path("out"), "--metric", "cycles"])
+        self.assertIn("a__sm (of another version of the workload than a__mem)", said.out + said.err)
+
+    @unittest.skipUnless(os.path.exists(os.path.join(os.path.dirname(ATOLL), "atoll_python_policy.so")), "built without Python")
+    def test_runs_of_a_column_are_of_one_version_of_the_policy(self):
+        policy = ("import atoll\n"
+                  "class Policy:\n"
+                  "    roles = ('memory_side', 'sm_side')\n"
+                  "    def at_kernel_start(self, kernel, start):\n"
+                  "        return atoll.Modes(llc='%s')\n"
+                  "    def __init__(self, config):\n"
+                  "        pass\n")
+        path = self.write("p.py", policy % "memory_side")
+        experiment = self.experiment(variants=[{"name": "mine", "set": {"llc.organisation": "plugin", "llc.policy": path}}])
+        self.sweep(experiment=experiment)
+        self.assertEqual(program.run(["table", self.path("out")]).out.count("no result"), 0)
+        self.write("p.py", policy % "sm_side")
+        self.sweep("--only", "b__mine", "--force", experiment=experiment)
+        said = program.run(["table", self.path("out")])
+        self.assertIn("b__mine (of another version of the policy than a__mine)", said.out + said.err)
+
+    def test_speed_ups_are_of_times_where_clocks_differ(self):
+        variants = [{"name": "slow"}, {"name": "fast", "set": {"core_clock_mhz": 2000}}]
+        self.sweep(experiment=self.experiment(variants=variants, baseline="slow"))
+
+        def of_a(metric):
+            text = program.run(["table", self.path("out"), "--metric", metric, "--csv"]).out
+            return [float(value) for value in next(row for row in csv.reader(io.StringIO(text)) if row[:1] == ["a"])[1:]]
+
+        slow, fast = of_a("cycles")
+        for time_of, cycles, clock in zip(of_a("time"), (slow, fast), (1e9, 2e9), strict=True):
+            self.assertAlmostEqual(time_of * clock / cycles, 1, delta=1e-9)
+        self.assertAlmostEqual(of_a("speedup")[1], 2 * slow / fast, delta=1e-6)
+        said = program.run(["compare", self.path("out", "a__slow.h5"), self.path("out", "a__fast.h5")]).out
+        self.assertIn(f"at 1000 and 2000 MHz, B is {2 * slow / fast:.3f} times as fast", said)
+
+    def test_a_result_that_another_sweep_makes_meanwhile_with_other_settings_is_not_replaced(self):
+        experiment = self.experiment()
+        self.write("w/a.json", json.dumps(LONG))
+        command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding="utf-8", env=program.environment())
+        while not os.path.exists(self.path("out", "a__mem.log")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        self.sweep("--only", "b__mem", "--set", "llc.ways=8", experiment=experiment)
+        before = self.results()["b__mem.h5"]
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, out + err)
+        self.assertIn("b__mem: another process has made a result of something else meanwhile: `llc.ways` = 8 in it, now 16", err)
+        self.assertEqual(self.results()["b__mem.h5"], before)
+
+    def test_a_folder_of_results_with_the_experiment_s_name_is_in_nobody_s_way(self):
+        os.makedirs(self.path("quick"))
+        outcome = program.run(["sweep", "quick", "-o", "quick", "--list"], cwd=self.folder)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("missing", outcome.out)
 
     def test_points_that_another_sweep_has_done_meanwhile_are_not_run_again(self):
         experiment = self.experiment()
-        long = {"kernels": [{"ctas": 64, "memory_instructions": 20000, "regions": [{"name": "r", "size_kib": 256}]}]}
-        self.write("w/a.json", json.dumps(long))
+        self.write("w/a.json", json.dumps(LONG))
         command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    encoding="utf-8", env=program.environment())

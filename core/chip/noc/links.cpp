@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <utility>
 
 #include "core/chip/llc/llc_slice.hpp"
 #include "core/chip/noc/response_network.hpp"
@@ -17,6 +19,8 @@ Links::Links(Context& c, Outbox& outbox)
       state_(topology_.channels().size()),
       freed_((state_.size() + 63) / 64),
       port_(topology_.ports()),
+      sent_(port_.size()),
+      received_(port_.size()),
       shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
   for (std::uint32_t p = 0; p < port_.size(); ++p) {
@@ -74,7 +78,7 @@ void Links::pump_out(std::uint32_t port) {
     const std::uint32_t bytes = c_.machine.link_bytes(packet);
     const Cycle arrival = p.out.serve(c_.now(), bytes) + topology_.latency(channel.neighbour);
     c_.count[Counter::link_packets] += !packet.has(kRides);
-    c_.count[Counter::link_bytes] += bytes;
+    c_.count[Counter::link_bytes] += bytes, sent_[port] += bytes;
     if (packet.kind == PacketKind::invalidate) c_.count[Counter::coherence_invalidation_bytes] += bytes;
     outbox_.data.push_back({channel.neighbour, Message::make(arrival, c_.chip, channel.at_neighbour, packet)});
   }
@@ -101,7 +105,8 @@ void Links::receive(std::span<const Message> messages) {
 }
 
 void Links::on_ingress_arrive(std::uint32_t channel, const Packet& p) {
-  c_.count[Counter::link_received_bytes] += c_.machine.link_bytes(p);
+  const std::uint32_t bytes = c_.machine.link_bytes(p);
+  c_.count[Counter::link_received_bytes] += bytes, received_[topology_.channels()[channel].port] += bytes;
   if (p.destination() == c_.chip) {
     Packet here = p;
     // An SM's request goes where this chip replicates the line, which the SM's chip does not know; what went through a
@@ -214,6 +219,17 @@ void Links::on_send_credits() {
       outbox_.data.push_back({channel.neighbour, Message::make(arrival, c_.chip, port, freed)});
     }
   }
+}
+
+void Links::count_busiest() {
+  double out = 0, in = 0;  // bytes per GB/s
+  for (std::uint32_t p = 0; p < port_.size(); ++p) {
+    out = std::max(out, static_cast<double>(std::exchange(sent_[p], 0)) / topology_.bandwidth_gbps(p));
+    in = std::max(in, static_cast<double>(std::exchange(received_[p], 0)) / topology_.bandwidth_in_gbps(p));
+  }
+  c_.count[Counter::link_busiest_bytes] += static_cast<std::uint64_t>(std::llround(out * topology_.bandwidth_out_gbps()));
+  c_.count[Counter::link_busiest_received_bytes] +=
+      static_cast<std::uint64_t>(std::llround(in * topology_.bandwidth_in_gbps()));
 }
 
 bool Links::credits_home() const {

@@ -52,6 +52,10 @@ class Links {
   void on_send_credits();
   void on_credit(std::uint32_t channel);
 
+  /// Adds to the counters what the chip's ports would have passed since the last call, had each been as busy as the
+  /// busiest: where one of several is full, the mean of all says nothing.
+  void count_busiest();
+
   std::string describe_stall() const;
   /// When the first of the ports that send is free again; kNever if all are. What they send is on its way: no event here.
   Cycle next_sent() const;
@@ -65,7 +69,7 @@ class Links {
     for (ChannelState& s : state_) f(s.out_gate);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, fixed(state_), packets_, fixed(freed_), fixed(port_), credits_timed_);
+    state(a, fixed(state_), packets_, fixed(freed_), fixed(port_), fixed(sent_), fixed(received_), credits_timed_);
   }
   void check(StateCheck& s) const;  // state_check.cpp
   /// Of messages that have not been handed over.
@@ -125,6 +129,7 @@ class Links {
   PacketQueues packets_;              ///< of all channels
   std::vector<std::uint64_t> freed_;  ///< channels with buffers that were freed here and not yet reported, one bit each
   std::vector<Port> port_;
+  std::vector<std::uint64_t> sent_, received_;  ///< [port] bytes since count_busiest()
   std::uint32_t channels_per_port_ = 1;
   const bool shared_;  ///< several chips send to a port, behind a switch
   bool credits_timed_ = false;

@@ -15,7 +15,7 @@ ChipTopology::ChipTopology(const LinkConfig& link, std::uint32_t chips, std::uin
     return;
   }
   ports_ = row_of(kind_).ports(chips - 1);
-  gbps_.assign(ports_, link.bandwidth_gbps);
+  gbps_.assign(ports_, link.bandwidth_gbps), in_gbps_ = gbps_;
   kind_ == Topology::ring ? set_up_ring() : set_up_all();
 }
 
@@ -62,12 +62,13 @@ void ChipTopology::set_up_graph(const LinkConfig& link) {
       if (hops[other][to] + 1 == hops_[to]) onward_[to].push_back(ports_);
     add_direction(ports_++, other, static_cast<std::uint32_t>(back));
     gbps_.push_back(self_ < other ? edge->gbps : edge->back_gbps);
-    in_gbps_ += self_ < other ? edge->back_gbps : edge->gbps;
+    in_gbps_.push_back(self_ < other ? edge->back_gbps : edge->gbps);
     latency_[other] = edge->latency_cycles;
   }
 }
 
 double ChipTopology::bandwidth_out_gbps() const { return std::accumulate(gbps_.begin(), gbps_.end(), 0.0); }
+double ChipTopology::bandwidth_in_gbps() const { return std::accumulate(in_gbps_.begin(), in_gbps_.end(), 0.0); }
 
 std::uint32_t ChipTopology::hops(std::uint32_t destination) const {
   if (kind_ == Topology::graph && chips_ > 1) return hops_[destination];

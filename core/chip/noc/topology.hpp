@@ -40,11 +40,12 @@ class ChipTopology {
   std::uint32_t directions() const { return static_cast<std::uint32_t>(channels_.size()) / (kClasses * stages_); }
   std::uint32_t direction_of(std::uint32_t channel) const { return channel / (stages_ * kClasses); }
   const std::vector<Channel>& channels() const { return channels_; }
-  /// What leaves by a port, GB/s.
+  /// What leaves by a port, and what comes in, GB/s.
   double bandwidth_gbps(std::uint32_t port) const { return gbps_[port]; }
+  double bandwidth_in_gbps(std::uint32_t port) const { return in_gbps_[port]; }
   /// Of all links from here, and to here.
   double bandwidth_out_gbps() const;
-  double bandwidth_in_gbps() const { return kind_ == Topology::graph ? in_gbps_ : bandwidth_out_gbps(); }
+  double bandwidth_in_gbps() const;
   /// Of the link to a neighbour, cycles.
   std::uint32_t latency(std::uint32_t neighbour) const { return latency_[neighbour]; }
   /// Links that a packet crosses from here to chip `destination`.
@@ -71,8 +72,7 @@ class ChipTopology {
   std::uint32_t chips_, self_, ports_ = 0;
   std::uint32_t stages_ = 1;  ///< sets of buffers: ring 2, graph the most links of any way, else 1
   std::vector<Channel> channels_;
-  std::vector<double> gbps_;                        ///< [port]
-  double in_gbps_ = 0;                              ///< of a graph
+  std::vector<double> gbps_, in_gbps_;              ///< [port]
   std::vector<std::uint32_t> latency_;              ///< [chip] of neighbours
   std::vector<std::uint32_t> hops_;                 ///< [chip] of a graph
   std::vector<std::vector<std::uint32_t>> onward_;  ///< [chip] directions of shortest ways in a graph

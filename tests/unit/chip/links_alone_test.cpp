@@ -122,6 +122,24 @@ TEST_CASE("in slots of 64 bytes a line takes three and a header one, which the c
   CHECK(b.c.count[Counter::noc_link_bytes] == 8 + 136);
 }
 
+TEST_CASE("as if each port were as busy as the busiest: of links of 8 and 32 GB/s the narrow one, with less") {
+  SystemConfig config = four(Topology::graph);
+  config.link.edges = "0-1:32 1-2:32 2-3:32 0-3:8/32";  // from 3 to 0 by 32 GB/s
+  Bench b(config);
+  Packet header = b.line(0, 3, 1);
+  header.kind = PacketKind::read, header.flags = kToSlice;  // 8 bytes
+  constexpr int headers = 5;
+  b.send(10, b.line(0, 1, 0));  // 136 bytes at 32 GB/s take 4.25 ns, 40 at 8 take 5
+  for (int i = 0; i < headers; ++i) b.send(10, header);
+  b.arrive(300, b.from(3), b.line(3, 0, 3));
+  b.run();
+  for (int looks = 0; looks < 2; ++looks) {  // nothing is counted twice
+    b.links.count_busiest();
+    CHECK(b.c.count[Counter::link_busiest_bytes] == 8 * headers / 8.0 * 40);
+    CHECK(b.c.count[Counter::link_busiest_received_bytes] == 2 * 136);
+  }
+}
+
 TEST_CASE("behind a switch slots are also what an arriving message takes of the port: ten cycles each of 160 bytes") {
   SystemConfig config = four(Topology::switched);
   config.link.slot_bytes = 160;

@@ -9,7 +9,7 @@ namespace {
 /// Two chips that hold 4 CTAs each, of 1000; a period has the same of both.
 struct WatchedRun {
   RateWatch watch{0.04, 0.95};
-  WatchedRun() { watch.begin(1000, 4, 2); }
+  WatchedRun() { watch.begin({500, 500}, 4); }
   bool period(std::uint64_t instructions, std::uint64_t ctas = 2, bool counts = true) {
     std::vector<Counters> chips(2);
     for (Counters& c : chips) c[Counter::warp_instructions] = instructions / 2, c[Counter::ctas] = ctas / 2;
@@ -61,7 +61,7 @@ TEST_CASE("what was before a change of modes does not count") {
 
 TEST_CASE("a launch that is nearly over is left to end") {
   WatchedRun w;
-  w.watch.begin(40, 4, 2);  // two waves are 16 CTAs: worth while below 24
+  w.watch.begin({20, 20}, 4);  // two waves are 16 CTAs: worth while below 24
   CHECK_FALSE(w.period(100, 8));
   for (int i = 0; i < 20; ++i) CHECK(w.period(500) == (i == 5 || i == 6));  // 8 + 2 x 6 = 20, 22
 }
@@ -74,4 +74,37 @@ TEST_CASE("a slow beginning is forgotten after two waves") {
   while (!w.period(500) && periods < 40) ++periods;
   CHECK(periods < 10);
   CHECK(w.watch.window().front().work() == 500);
+}
+
+TEST_CASE("chips that would be done one after the other are no steady rate, until what the last is late by is little") {
+  RateWatch watch(0.04, 0.95);
+  watch.begin({500, 500}, 4);
+  std::vector<Counters> chips(2);
+  const std::uint64_t ctas[] = {6, 3};  // in 1000 cycles, of 100 instructions each
+  for (std::size_t c = 0; c < 2; ++c) chips[c][Counter::ctas] = ctas[c], chips[c][Counter::warp_instructions] = 100 * ctas[c];
+  // Done after 83 and 167 periods, and by their common rate after 111.
+  for (int i = 0; i < 80; ++i) CHECK_FALSE(watch.add(1000, chips, true));
+
+  watch.begin({500, 252}, 4);  // after 83 and 84: within 2 %
+  bool stable = false;
+  for (int i = 0; i < 20 && !stable; ++i) stable = watch.add(1000, chips, true);
+  CHECK(stable);
+}
+
+TEST_CASE("a chip that has nothing left holds up nothing, one that stands still with work left does") {
+  RateWatch watch(0.04, 0.95);
+  std::vector<Counters> chips(2);
+  chips[0][Counter::ctas] = 6, chips[0][Counter::warp_instructions] = 600;
+  const auto stable_with = [&](std::uint64_t others) {
+    watch.begin({500, others}, 4);
+    chips[1] = chips[0];
+    chips[1][Counter::ctas] = 4, chips[1][Counter::warp_instructions] = 400;
+    CHECK_FALSE(watch.add(1000, chips, true));
+    chips[1] = {};
+    bool stable = false;
+    for (int i = 0; i < 30 && !stable; ++i) stable = watch.add(1000, chips, true);
+    return stable;
+  };
+  CHECK(stable_with(4));
+  CHECK_FALSE(stable_with(40));
 }

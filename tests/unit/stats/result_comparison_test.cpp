@@ -122,3 +122,14 @@ TEST_CASE("kernels are compared where both runs finished one of the same name, b
   CHECK(c.kernels[0].b == 12000);
   CHECK(c.kernels[1].name == "0 f");
 }
+
+TEST_CASE("what a sampled run cannot say is no figure of it, and no zero") {
+  RunResult a = sample_result(), b = a;
+  b.digest = 1;
+  b.sampling = SamplingResult{0.03, 0.95, {{"cycles", static_cast<double>(b.cycles), 0}}, {}, 1, 1};
+  const ResultComparison c = compare(a, b);
+  const Effect* wait = find(c.results, "load.mean_latency");
+  REQUIRE(wait != nullptr);
+  CHECK(std::isnan(wait->b));
+  CHECK(comparison_text(c, a, b, 1000).find("gone") == std::string::npos);
+}
