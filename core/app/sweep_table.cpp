@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -12,6 +14,7 @@
 #include "core/engine/file_exists.hpp"
 #include "core/stats/comparison.hpp"
 #include "core/stats/human.hpp"
+#include "inputs/config/reader.hpp"
 
 namespace atl {
 namespace {
@@ -125,37 +128,37 @@ TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
   return {grouped(count), std::to_string(count)};
 }
 
+using RunKey = std::pair<std::string, std::string>;  // workload, variant
+
 /// Leaves out runs whose `digest` is not that of the first of `runs` that is there: what they are held against.
-void leave_out_other_versions(SweepResults& s, std::span<const std::pair<std::string, std::string>> runs,
-                              std::string Provenance::*digest, std::string_view what) {
-  const RunResult* first = nullptr;
-  std::string named;
-  for (const auto& key : runs) {
+void leave_out_other_versions(SweepResults& s, std::span<const RunKey> runs, std::string Provenance::*digest,
+                              std::string_view what) {
+  const auto first = std::ranges::find_if(runs, [&](const RunKey& key) { return s.runs.contains(key); });
+  if (first == runs.end()) return;
+  const std::string like = s.runs.at(*first).provenance.*digest;
+  for (const RunKey& key : runs) {
     const auto run = s.runs.find(key);
-    if (run == s.runs.end()) continue;
-    const std::string name = fmt::format("{}__{}", key.first, key.second);
-    if (first == nullptr) {
-      first = &run->second, named = name;
-    } else if (run->second.provenance.*digest != first->provenance.*digest) {
-      s.missing.push_back(fmt::format("{} (of another version of the {} than {})", name, what, named));
-      s.runs.erase(run);
-    }
+    if (run == s.runs.end() || run->second.provenance.*digest == like) continue;
+    s.missing.push_back(fmt::format("{}__{} (of another version of the {} than {}__{})", key.first, key.second, what,
+                                    first->first, first->second));
+    s.runs.erase(run);
   }
 }
 
-/// Of one workload, baselines first, and of the policy of one variant there is one version.
+/// One version of each workload, that of the baselines, and of each policy, that of the newest run.
 void leave_out_other_versions(SweepResults& s) {
-  const Experiment& e = s.experiment;
-  for (const ExperimentWorkload& w : e.workloads) {
-    std::vector<std::pair<std::string, std::string>> runs;
-    for (const Variant& v : e.variants) runs.emplace_back(w.name, v.baseline);
-    for (const Variant& v : e.variants) runs.emplace_back(w.name, v.name);
+  for (const ExperimentWorkload& w : s.experiment.workloads) {
+    std::vector<RunKey> runs;
+    for (const Variant& v : s.experiment.variants) runs.emplace_back(w.name, v.baseline);
+    for (const Variant& v : s.experiment.variants) runs.emplace_back(w.name, v.name);
     leave_out_other_versions(s, runs, &Provenance::workload_digest, "workload");
   }
-  for (const Variant& v : e.variants) {
-    std::vector<std::pair<std::string, std::string>> runs;
-    for (const ExperimentWorkload& w : e.workloads) runs.emplace_back(w.name, v.name);
-    leave_out_other_versions(s, runs, &Provenance::policy_digest, "policy");
+  std::map<std::string, std::vector<RunKey>> of_policy;
+  for (const auto& [key, run] : s.runs) of_policy[parse_effective(run.provenance.effective_config).llc.policy].push_back(key);
+  for (auto& [policy, runs] : of_policy) {
+    const auto began = [&](const RunKey& key) { return s.runs.at(key).provenance.started_at; };
+    std::ranges::stable_sort(runs, std::greater<>(), began);
+    leave_out_other_versions(s, runs, &Provenance::policy_digest, "policy " + policy);
   }
 }
 

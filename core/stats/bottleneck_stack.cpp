@@ -92,6 +92,9 @@ class Resolver {
           if (!share_out(out, amount, by)) out[Part::l1] += amount;
           break;
         }
+        case Wait::stores:  // those that nobody sees under way are on their way in the SM
+          if (!share_out(out, amount, store_[chip].all)) out[Part::l1] += amount;
+          break;
         case Wait::l1_mshr:
           limit(out, amount, load_[chip]);
           break;
@@ -166,6 +169,7 @@ class Resolver {
         return blocked(t, of, in, wait == Wait::request_credit ? 0 : 1, link, amount);
       }
       case Wait::memory:
+      case Wait::stores:
       case Wait::l1_mshr:
       case Wait::store_credit:
       case Wait::count_:

@@ -84,7 +84,8 @@ std::string verb(Part p) {
 std::string advice(Part p, bool busy) {
   switch (p) {
     case Part::issue:
-      return "the memory system does not limit it; more SMs or schedulers would help";
+      return busy ? "the memory system does not limit it; more SMs or schedulers would help"
+                  : "more SMs or schedulers would shorten this part and no other";
     case Part::compute:
       return "more warps per SM would hide these latencies";
     case Part::no_warp:
@@ -135,6 +136,17 @@ double time_of(const Stack& s, Part limit) {
   return links ? s[Part::link_out] + s[Part::link_in] : s[limit];
 }
 
+/// A resource that is busy all the time, and busier than the one that most is waited for: behind bursts, requests line up
+/// where they come from.
+std::string also_busy(const RunResult& r, const Capacities& capacities, std::size_t chip, Part limit) {
+  const ResourceInfo *named = resource_of(r, capacities, chip, limit), *busiest = named;
+  double most = named == nullptr ? 0 : utilisation(r, capacities, chip, named->id).mean;
+  for (const ResourceInfo& i : resources())
+    if (const double use = utilisation(r, capacities, chip, i.id).mean; use > most) most = use, busiest = &i;
+  if (busiest == named || most < kBusy) return "";
+  return fmt::format("; busiest of all: {}, {:.0f} %: {}", busiest->label, 100 * most, advice(busiest->part, true));
+}
+
 /// "chip 2: 61.0 % of the run waits for links (..); links outwards 98 % busy, 100 % in the busiest period: ..."
 std::string verdict(const RunResult& r, const Capacities& capacities, std::size_t chip) {
   const Stack s = over_kernels(r, chip);
@@ -164,7 +176,8 @@ std::string verdict(const RunResult& r, const Capacities& capacities, std::size_
     text += fmt::format("; where it has some, it {} most ({} % of the run)", verb(next), share(time_of(s, next), s.total()));
   }
   const std::string help = advice(limit, busy);
-  return help.empty() ? text : text + ": " + help;
+  if (!help.empty()) text += ": " + help;
+  return text + also_busy(r, capacities, chip, limit);
 }
 
 std::string stack_table(const RunResult& r) {

@@ -14,6 +14,7 @@ enum class Wait : std::uint8_t {
   no_warp,          ///< issue slots: the scheduler has no warp
   compute,          ///< a latency within the SM: arithmetic, shared memory
   memory,           ///< answers to loads and atomics, wherever these are
+  stores,           ///< a warp that is done waits for the acknowledgements of its stores, wherever these are
   l1,               ///< the L1's port
   l1_mshr,          ///< an MSHR of the L1, or a place in one
   store_credit,     ///< the SM's limit of unacknowledged stores and atomics

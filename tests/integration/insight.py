@@ -63,6 +63,15 @@ class Insight(program.ProgramTest):
         self.assertIn("link.bandwidth_gbps", text)
         self.assertEqual(self.explained(path)["limit"], "link_out")
 
+    def test_a_resource_that_is_busier_than_the_one_waited_for_is_named_as_well(self):
+        """Stores of all chips line up before the crossbar in bursts, because slices are full all the time."""
+        region = {"name": "r", "kind": "private", "size_kib": 512, "pattern": "stream", "write_fraction": 1}
+        kernel = {"ctas": 256, "warps_per_cta": 8, "memory_instructions": 40, "regions": [region]}
+        stores = self.write("stores.json", json.dumps({"kernels": [kernel]}))
+        path = self.result("busy", "llc.slice_gbps=16", "l1.pending_stores=4096", of=stores)
+        said = self.succeeds(["explain", path]).out.splitlines()[-1]
+        self.assertRegex(said, r"LLC slices.* \d+ %.*: llc\.slice_gbps and llc\.slices bound it")
+
     def test_what_cannot_be_explained_is_refused_by_name(self):
         self.refused(["explain", self.path("none.h5")], 2, "none.h5", "no such file", layouts=(None,))
 

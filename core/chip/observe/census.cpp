@@ -30,7 +30,7 @@ void Sm::count_slots(Census& census) const {
   const auto step = static_cast<std::uint32_t>(scheduler_.size());
   for (std::uint32_t s = 0; s < step; ++s) {
     if (scheduler_[s].ready != 0 || scheduler_[s].free_at > census.now) continue;
-    std::uint32_t lsu = 0, memory = 0, compute = 0, barrier = 0;
+    std::uint32_t lsu = 0, memory = 0, stores = 0, compute = 0, barrier = 0;
     for (std::uint32_t id = s; id < warp_.size(); id += step) {
       const Warp& w = warp_[id];
       if (!w.live) continue;
@@ -39,11 +39,11 @@ void Sm::count_slots(Census& census) const {
       } else if (w.at_barrier) {
         ++barrier;
       } else {
-        ++(w.waiting && waits_for_memory(w) ? memory : compute);
+        ++(!w.waiting ? compute : (w.wait & w.busy) == 0 ? stores : waits_for_memory(w) ? memory : compute);
       }
     }
     const auto add = [&](Wait wait, std::uint64_t slots) { census.to.slots[Census::index(wait)] += slots * census.weight; };
-    const std::uint32_t n = lsu + memory + compute;
+    const std::uint32_t n = lsu + memory + stores + compute;
     if (n == 0) {
       // Those at a barrier wait for what the others of their CTA wait for.
       if (barrier == 0) add(Wait::no_warp, WaitCensus::kSlot);
@@ -51,6 +51,7 @@ void Sm::count_slots(Census& census) const {
     }
     if (lsu != 0) add(load_store_wait(), WaitCensus::kSlot * lsu / n);
     add(Wait::memory, WaitCensus::kSlot * memory / n);
+    add(Wait::stores, WaitCensus::kSlot * stores / n);
     add(Wait::compute, WaitCensus::kSlot * compute / n);
   }
 }
@@ -59,7 +60,6 @@ void Sm::count_slots(Census& census) const {
 bool Sm::waits_for_memory(const Warp& w) const {
   const Op* ops = code_[w.cta].ops;
   std::uint32_t slots = w.wait & w.busy;
-  if (slots == 0) return true;  // at its exit, for its stores
   for (std::uint32_t i = w.op; i-- > 0 && slots != 0;) {
     const Op& op = ops[i];
     if (op.slot >= kScoreboardSlots || (slots >> op.slot & 1) == 0) continue;

@@ -175,3 +175,15 @@ TEST_CASE("censuses survive being flattened") {
   CHECK(flatten(back) == flatten(e.chips));
   CHECK(back[1].packets[1][2].back() == next - 1);
 }
+
+TEST_CASE("a warp that is done waits where its chip's stores are, and not where loads are") {
+  Example e;
+  at(e.chips[0].slots, Wait::memory) = 0;
+  at(e.chips[0].slots, Wait::stores) = WaitCensus::kSlot;
+  e.chips[0].outstanding[0] = 100, e.chips[0].outstanding[1] = 100;
+  at(e.chips[0], 0, PacketUse::load, Wait::dram) = 100;
+  at(e.chips[0], 0, PacketUse::store, Wait::slice) = 100;
+  const Stack s = e.first();
+  CHECK(s[slice] == doctest::Approx(500));
+  CHECK(s[dram] == 0);
+}

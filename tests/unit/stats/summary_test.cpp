@@ -57,7 +57,7 @@ TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   CHECK(contains(text, "3.00 warp instructions per cycle"));
   CHECK(contains(text, "25.0 % hits of 400 loaded lines"));
   CHECK(contains(text, "90.0 % hits of 200 requests"));
-  CHECK(contains(text, "25.0 % of 160 L1 misses"));
+  CHECK(contains(text, "25.0 % of 160 requests of L1s: read misses, stores, atomics"));
   CHECK(contains(text, "0.20 loads per cycle: 40.0 % local LLC, 30.0 % remote LLC, 20.0 % local memory, 10.0 % remote"));
   CHECK_FALSE(contains(text, "shared"));
   CHECK(contains(text, "64.00 bytes per cycle, 25.0 % busy"));
