@@ -45,7 +45,8 @@ class Children {
     const JobResult before = job.result ? job.result() : JobResult{};
     if (before.done || (!before.other.empty() && !job.replace)) {
       remove_quietly(job.log);
-      const std::string why = before.done ? "" : "another process has made a result of something else meanwhile: " + before.other;
+      const std::string why =
+          before.done ? "" : "another process has made a result of something else meanwhile: " + before.other;
       return JobEnd{&job, false, before.done, why, 0};
     }
     list_.push_back({start_process(job.command, log), &job, Clock::now()});

@@ -154,7 +154,8 @@ void leave_out_other_versions(SweepResults& s) {
     leave_out_other_versions(s, runs, &Provenance::workload_digest, "workload");
   }
   std::map<std::string, std::vector<RunKey>> of_policy;
-  for (const auto& [key, run] : s.runs) of_policy[parse_effective(run.provenance.effective_config).llc.policy].push_back(key);
+  for (const auto& [key, run] : s.runs)
+    of_policy[parse_effective(run.provenance.effective_config).llc.policy].push_back(key);
   for (auto& [policy, runs] : of_policy) {
     const auto began = [&](const RunKey& key) { return s.runs.at(key).provenance.started_at; };
     std::ranges::stable_sort(runs, std::greater<>(), began);

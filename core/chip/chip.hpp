@@ -73,8 +73,8 @@ class Chip final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slice_packets_, slices_, channels_);
     if (agent_) state(a, *agent_);
-    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, at_kernel_end_, late_, kernel_, dispatched_,
-          finished_, to_run_);
+    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, at_kernel_end_, late_, kernel_,
+          dispatched_, finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);

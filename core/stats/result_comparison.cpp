@@ -243,9 +243,11 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   std::string out = fmt::format("  A              {}\n  B              {}\n", system(a), system(b));
   out += settings_text("configuration", c.configuration, top) + settings_text("inputs", c.inputs, top);
   if (c.same_simulation) {
-    out += fmt::format("  simulation     equal: the digests are both {}, so everything simulated is the same\n", hex(a.digest));
+    out +=
+        fmt::format("  simulation     equal: the digests are both {}, so everything simulated is the same\n", hex(a.digest));
     // Prices of energy, or the clock, say what the same course of events means.
-    return c.results.empty() ? out : out + effects_text("what is worked out of it, largest difference first", c.results, top);
+    return c.results.empty() ? out
+                             : out + effects_text("what is worked out of it, largest difference first", c.results, top);
   }
   for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));

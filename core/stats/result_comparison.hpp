@@ -18,7 +18,7 @@ struct Setting {
 struct Effect {
   std::string name, doc;
   double a = 0, b = 0;  ///< NaN: the run has none, as a sampled one of what cannot be extrapolated
-  bool whole = false;  ///< a count
+  bool whole = false;   ///< a count
   /// |ln(b / a)|; infinite if one of them is zero.
   double size() const;
 };

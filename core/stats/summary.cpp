@@ -235,7 +235,8 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   if (count(l2_accesses) != 0)
     out += row("L2", percent(count(l2_hits), count(l2_accesses)) + " hits of " + si(count(l2_accesses)) + " requests");
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
-  out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) + " requests of L1s: read misses, stores, atomics");
+  out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) +
+                           " requests of L1s: read misses, stores, atomics");
   out += placement_warnings(result);
   out += responses_row(result);
   out += row("DRAM",

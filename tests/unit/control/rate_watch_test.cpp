@@ -81,7 +81,8 @@ TEST_CASE("chips that would be done one after the other are no steady rate, unti
   watch.begin({500, 500}, 4);
   std::vector<Counters> chips(2);
   const std::uint64_t ctas[] = {6, 3};  // in 1000 cycles, of 100 instructions each
-  for (std::size_t c = 0; c < 2; ++c) chips[c][Counter::ctas] = ctas[c], chips[c][Counter::warp_instructions] = 100 * ctas[c];
+  for (std::size_t c = 0; c < 2; ++c)
+    chips[c][Counter::ctas] = ctas[c], chips[c][Counter::warp_instructions] = 100 * ctas[c];
   // Done after 83 and 167 periods, and by their common rate after 111.
   for (int i = 0; i < 80; ++i) CHECK_FALSE(watch.add(1000, chips, true));
 
