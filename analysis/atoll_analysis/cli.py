@@ -14,7 +14,7 @@ from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.rankings import rankings, sentences
 from atoll_analysis.result import load
-from atoll_analysis.sweeps import load_sweep
+from atoll_analysis.sweeps import Sweep, load_sweep
 
 _IMAGES = (".png", ".pdf", ".svg")
 
@@ -62,6 +62,15 @@ def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict
         _write(png / f"{name}.png", chart.write_image)
 
 
+def _gaps(sweep: Sweep) -> list[str]:
+    """What the page says of missing points, in a line; the page lists them."""
+    if not sweep.missing:
+        return []
+    name, why = next(iter(sweep.missing.items()))
+    planned = len(sweep.workloads) * len(sweep.variants)
+    return [f"warning: {len(sweep.missing)} of {planned} points have no usable result, such as {name} ({why})."]
+
+
 def run(options: argparse.Namespace) -> None:
     for output in options.output:
         if output.suffix not in (".html", ".htm", *_IMAGES):
@@ -83,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"
         write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
-        for line in sentences(rankings(sweep)):
+        for line in [*sentences(rankings(sweep)), *_gaps(sweep)]:
             print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     else:
         result = load(source, options.force_damaged)

@@ -8,17 +8,18 @@ from typing import Any
 import pandas as pd
 
 
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Flat keys, such as "llc.ways", with their values."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _flat(f"{prefix}.{name}" if prefix else name, inner)
+            yield from leaves(inner, f"{prefix}.{name}" if prefix else name)
     else:
         yield prefix, value
 
 
 def flatten(effective_config: str) -> "pd.Series[Any]":
     """Values by key, such as "llc.ways", in the order of the file."""
-    pairs = dict(_flat("", json.loads(effective_config)))
+    pairs = dict(leaves(json.loads(effective_config)))
     return pd.Series(list(pairs.values()), index=pd.Index(pairs, name="key"), name="value", dtype=object)
 
 

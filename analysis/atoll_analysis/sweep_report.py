@@ -159,8 +159,9 @@ def page(sweep: Sweep, folder: Path) -> str:
                                 "extrapolated (docs/sampling.md).", "warn")
     if sweep.missing:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
-        gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out.",
-                                "warn") + markup.details("Which, and why", points)
+        gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out. "
+                                 "`atoll sweep` runs what is missing, and with --force what is of something else.",
+                                 "warn") + markup.details("Which, and why", points)
     lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
     figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))
     sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),

@@ -16,6 +16,7 @@ from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
+from atoll_analysis.strangers import strangers
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,8 +123,8 @@ def _points(folder: Path, experiment: Mapping[str, Any]) -> tuple[list[str], lis
 
 
 def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
-    """Reads the results below a folder of `atoll sweep`. A point that is missing, incomplete or unreadable is listed in
-    `missing`; BadResult if there is none to read."""
+    """Reads the results below a folder of `atoll sweep`. A point that is missing, incomplete, unreadable or a result of
+    something else than experiment.json says is listed in `missing`; BadResult if none is left."""
     path = Path(folder)
     if not path.is_dir():
         raise BadResult(path, "is no folder" if path.exists() else "does not exist")
@@ -151,6 +152,10 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
                 heads[workload, variant] = head
             else:
                 missing[name] = "stopped early"
+    for point, why in strangers(heads, raw, baselines).items():
+        missing["__".join(point)] = why
+        del heads[point]
+    missing = {name: missing[name] for w in workloads for v in variants if (name := f"{w}__{v}") in missing}
     if not heads:
         why = next(iter(missing.values()), "it has no files WORKLOAD__VARIANT.h5")
         raise BadResult(path, f"holds no result that can be compared ({why})")

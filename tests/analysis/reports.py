@@ -6,6 +6,7 @@ import html.parser
 import io
 import pathlib
 import re
+import shutil
 import tempfile
 
 import support
@@ -221,6 +222,13 @@ class SweepPage(PageTest):
         self.assertEqual(page.row("alone__sm"), ["alone__sm", "no result"])
         self.assertIn("1 of 6 points", page.text)
 
+    def test_a_result_of_other_settings_is_a_missing_point_and_not_in_the_figures(self) -> None:
+        folder = self.sweep()
+        shutil.copy(folder / "mixed__sm.h5", folder / "mixed__mem.h5")
+        page = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder))
+        self.assertEqual(page.row("mixed__mem"), ["mixed__mem", "`llc.organisation` = \"sm_side\" in it, now \"memory_side\""])
+        self.assertEqual(page.row("mixed", "shared"), ["mixed", "shared", "–", "–", "–"])
+
 
 class Command(support.FolderTest):
     def report(self, *words: object) -> tuple[int, str, str]:
@@ -251,7 +259,9 @@ class Command(support.FolderTest):
         code, out, err = self.report(folder, "--points")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(len(list(folder.glob("*__*.html"))), 2)
-        self.assertEqual(out.splitlines()[-2:], [str(folder / "report.html"), "mixed: fastest is memory_side."])
+        self.assertEqual(out.splitlines()[-3:], [
+            str(folder / "report.html"), "mixed: fastest is memory_side.",
+            "warning: 4 of 6 points have no usable result, such as mixed__narrow (no result)."])
         self.assertIn('href="mixed__mem.html"', (folder / "report.html").read_text(encoding="utf-8"))
 
     def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:

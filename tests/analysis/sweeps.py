@@ -1,5 +1,10 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
+import json
+import shutil
+from collections.abc import Callable
+from typing import Any
+
 import support
 import h5py
 import numpy as np
@@ -100,6 +105,112 @@ class Sweeps(support.FolderTest):
                               (self.result(), "is no folder")):
             with self.assertRaisesRegex(BadResult, problem):
                 atoll_analysis.load_sweep(path)
+
+
+class Strangers(support.FolderTest):
+    """Results in the folder that are of something else than its points."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = self.sweep()
+
+    def experiment(self, edit: Callable[[dict[str, Any]], object]) -> None:
+        file = self.path / "experiment.json"
+        edit(stored := json.loads(file.read_text()))
+        file.write_text(json.dumps(stored))
+
+    def provenance(self, point: str, **values: str) -> None:
+        with support.edited(self.path / f"{point}.h5") as file:
+            file["provenance"].attrs.update(values)
+
+    def key(self, point: str, key: str, value: object, started_at: str = "2000-01-01T00:00:00Z", command: str = "") -> None:
+        """As if the point had been run with another value of a key."""
+        section, _, name = key.rpartition(".")
+        with support.edited(self.path / f"{point}.h5") as file:
+            attributes = file["provenance"].attrs
+            of = json.loads(attributes["effective_config"])
+            (of[section] if section else of)[name] = value
+            attributes["effective_config"], attributes["started_at"] = json.dumps(of), started_at
+            attributes["command"] = attributes["command"] + command
+
+    def missing(self) -> dict[str, str]:
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual(len(sweep.runs) + len(sweep.missing), 6)
+        return dict(sweep.missing)
+
+    def test_a_key_of_the_experiment_that_is_another_in_a_result(self) -> None:
+        self.experiment(lambda e: [v["set"].update({"link.bandwidth_gbps": 50}) for v in e["variants"] if v["name"] == "sm"])
+        why = "`link.bandwidth_gbps` = 96.0 in it, now 50.0"
+        self.assertEqual(self.missing(), {"mixed__sm": why, "alone__sm": why})
+
+    def test_a_variants_key_is_above_its_workloads_and_that_above_the_experiments(self) -> None:
+        self.experiment(lambda e: (e["set"].update({"link.bandwidth_gbps": 1}),
+                                   [w["set"].update({"link.bandwidth_gbps": 96, "llc": {"ways": 16}}) for w in e["workloads"]]))
+        self.assertEqual(self.missing(), {})
+        self.experiment(lambda e: e["workloads"][0]["set"].update({"llc": {"ways": 8}}))
+        self.assertEqual(self.missing(), dict.fromkeys(("mixed__mem", "mixed__sm", "mixed__narrow"),
+                                                       "`llc.ways` = 16 in it, now 8"))
+
+    def test_another_system_scale_and_key_that_results_do_not_have(self) -> None:
+        for key, value, why in (("system", "../my/h100.json", "`name` = \"sac-4chip\" in it, now \"h100\""),
+                                ("scale", 4, "`scale` = 1 in it, now 4"), ("set", {"l1.new": 1}, "`l1.new` = 1 is not in it")):
+            file = self.path / "experiment.json"
+            before = file.read_text()
+            self.experiment(lambda e, key=key, value=value: e.update({key: value}))  # type: ignore[misc]
+            with self.assertRaises(BadResult) as caught:
+                atoll_analysis.load_sweep(self.path)
+            self.assertIn(f"holds no result that can be compared ({why})", str(caught.exception))
+            file.write_text(before)
+
+    def test_a_key_that_the_experiment_leaves_alone_is_as_in_the_newest_result(self) -> None:
+        self.key("alone__mem", "l1.ways", 2)
+        self.assertEqual(self.missing(), {"alone__mem": "`l1.ways` = 2 in it, 4 in alone__narrow"})
+
+    def test_a_set_that_is_not_the_experiments_is_wrong_even_in_the_newest_result(self) -> None:
+        self.key("alone__sm", "link.bandwidth_gbps", 50.0, "2999-01-01T00:00:00Z", " --set link.bandwidth_gbps=50")
+        self.assertEqual(self.missing(), {"alone__sm": "`link.bandwidth_gbps` = 50.0 in it, 96.0 in mixed__mem"})
+
+    def test_timings_may_differ_with_the_memory_that_has_them(self) -> None:
+        self.experiment(lambda e: e["variants"][1]["set"].update({"dram.preset": "hbm2"}))
+        for workload in ("mixed", "alone"):
+            self.key(f"{workload}__sm", "dram.preset", "hbm2")
+            with support.edited(self.path / f"{workload}__sm.h5") as file:
+                attributes = file["provenance"].attrs
+                of = json.loads(attributes["effective_config"])
+                of["dram"]["timing"]["ccd"] = 1
+                attributes["effective_config"] = json.dumps(of)
+        self.assertEqual(self.missing(), {})
+
+    def test_a_sampled_run_among_others_and_the_other_way_round(self) -> None:
+        self.provenance("mixed__sm", sampling="error=3%")
+        self.assertEqual(self.missing(), {"mixed__sm": "it is sampled with error=3%, wanted not sampled"})
+        self.experiment(lambda e: e.update(sample="error=3%"))
+        found = self.missing()
+        self.assertEqual((len(found), found["mixed__mem"]), (5, "it is not sampled, wanted sampled with error=3%"))
+
+    def test_a_workload_that_was_edited_since_its_baseline_ran(self) -> None:
+        self.provenance("alone__narrow", workload_digest="0" * 16)
+        self.assertEqual(self.missing(), {"alone__narrow": "of another version of the workload than mem"})
+        self.provenance("alone__mem", workload_digest="0" * 16)
+        self.assertEqual(self.missing(), {"alone__sm": "of another version of the workload than mem"})
+
+    def test_without_a_baseline_and_without_an_experiment_the_first_version_stays(self) -> None:
+        (self.path / "experiment.json").unlink()
+        (self.path / "alone__mem.h5").unlink()
+        self.provenance("alone__sm", workload_digest="0" * 16)
+        self.assertEqual(self.missing(), {"alone__mem": "no result",
+                                          "alone__sm": "of another version of the workload than narrow"})
+
+    def test_a_policy_that_was_edited_since(self) -> None:
+        self.experiment(lambda e: [v["set"].update({"llc.policy": "mine.py"}) for v in e["variants"] if v["name"] != "mem"])
+        for at, point in enumerate(("mixed__sm", "mixed__narrow", "alone__sm", "alone__narrow")):
+            self.key(point, "llc.policy", "mine.py", f"200{at}-01-01T00:00:00Z")
+            self.provenance(point, policy_digest="a" if point == "mixed__narrow" else "b")
+        self.assertEqual(self.missing(), {"mixed__narrow": "of another version of the policy mine.py than alone__narrow"})
+
+    def test_results_of_one_point_under_the_name_of_another(self) -> None:
+        shutil.copy(self.path / "mixed__mem.h5", self.path / "mixed__sm.h5")
+        self.assertEqual(self.missing(), {"mixed__sm": "`llc.organisation` = \"memory_side\" in it, now \"sm_side\""})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,116 @@
+"""Results in a sweep's folder that are of something else than its points: compared with them they would mislead.
+
+They are told as `atoll table` tells them, but from the results and experiment.json alone. These do not say what a key should
+be that the experiment leaves alone, nor what a policy's file holds: the newest result knows."""
+
+import json
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from atoll_analysis import config
+from atoll_analysis.result import Head
+
+Point = tuple[str, str]  # workload, variant
+
+
+def strangers(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baselines: Mapping[str, str]) -> dict[Point, str]:
+    """The points whose results do not belong, and why. `baselines`: of each variant; `experiment`: {} if there is none."""
+    found: dict[Point, str] = {}
+    left = dict(heads)
+
+    def leave_out(reasons: Mapping[Point, str]) -> None:
+        found.update(reasons)
+        for point in reasons:
+            del left[point]
+
+    if experiment:
+        wanted = {point: _wanted(experiment, *point) for point in heads}
+        leave_out({p: why for p, head in left.items() if (why := _as_wanted(head, wanted[p], experiment.get("sample", "")))})
+        leave_out(_other_defaults(left, wanted))
+    leave_out(_other_workloads(left, baselines))
+    leave_out(_other_policies(left))
+    return found
+
+
+def _wanted(experiment: Mapping[str, Any], workload: str, variant: str) -> dict[str, Any]:
+    """The keys that the experiment sets for a point; those of a variant are above its workload's."""
+    system = str(experiment.get("system", ""))
+    keys: dict[str, Any] = {"name": system.rpartition("/")[2].removesuffix(".json")} if system else {}
+    if experiment.get("scale", 1) != 1:
+        keys["scale"] = experiment["scale"]
+    for layer in (experiment, *(entry for part, name in (("workloads", workload), ("variants", variant))
+                                for entry in experiment.get(part, ()) if entry["name"] == name)):
+        keys.update(config.leaves(layer.get("set") or {}))
+    return keys
+
+
+def _as_wanted(head: Head, wanted: Mapping[str, Any], sample: str) -> str:
+    """What the result has that the experiment sets otherwise, in the words of `atoll table`; nothing if it is as wanted."""
+    for key, value in wanted.items():
+        if key not in head.config:
+            return f"`{key}` = {json.dumps(value)} is not in it"
+        stored = head.config[key]
+        if stored != value:
+            now = float(value) if isinstance(stored, float) and isinstance(value, int) else value
+            return f"`{key}` = {json.dumps(stored)} in it, now {json.dumps(now)}"
+    sampled = head.provenance.get("sampling", "")
+    return "" if sampled == sample else f"it is {_sampling(sampled)}, wanted {_sampling(sample)}"
+
+
+def _sampling(options: str) -> str:
+    return f"sampled with {options}" if options else "not sampled"
+
+
+def _newest(points: Iterable[Point], heads: Mapping[Point, Head]) -> Point:
+    return max(points, key=lambda point: str(heads[point].provenance.get("started_at", "")))
+
+
+def _other_defaults(heads: Mapping[Point, Head], wanted: Mapping[Point, Mapping[str, Any]]) -> dict[Point, str]:
+    """Results that differ from the others in a key that the experiment leaves alone: the system's file was edited since, or
+    the sweep began with another --set."""
+    found: dict[Point, str] = {}
+    configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=pd.Index(list(heads), tupleize_cols=False),
+                           dtype=object)
+    for key in config.differences(configs):
+        groups: dict[Hashable, list[Point]] = {}
+        for point, head in heads.items():
+            if key not in wanted[point]:  # a DRAM preset brings timings of its own
+                groups.setdefault(head.config.get("dram.preset") if key.startswith("dram.timing.") else None, []).append(point)
+        for points in groups.values():
+            shown = {p: json.dumps(of[key]) if key in (of := heads[p].config) else "nothing" for p in points}
+            if len(set(shown.values())) == 1:
+                continue
+            plain = [p for p in points if key not in config.overrides(str(heads[p].provenance.get("command", "")))]
+            like = _newest(plain or points, heads)
+            found.update({p: f"`{key}` = {value} in it, {shown[like]} in {'__'.join(like)}" for p, value in shown.items()
+                          if value != shown[like] and p not in found})
+    return found
+
+
+def _other_workloads(heads: Mapping[Point, Head], baselines: Mapping[str, str]) -> dict[Point, str]:
+    """As `atoll table`: what the speed-ups refer to stays."""
+    found: dict[Point, str] = {}
+    for workload in dict.fromkeys(workload for workload, _ in heads):
+        variants = [variant for of, variant in heads if of == workload]
+        like = next((baselines[v] for v in variants if baselines.get(v) in variants), variants[0])
+        digests = {v: heads[workload, v].provenance.get("workload_digest") for v in variants}
+        found.update({(workload, v): f"of another version of the workload than {like}" for v, digest in digests.items()
+                      if digest != digests[like]})
+    return found
+
+
+def _other_policies(heads: Mapping[Point, Head]) -> dict[Point, str]:
+    """The newest has what the policy's file holds now."""
+    found: dict[Point, str] = {}
+    groups: dict[str, list[Point]] = {}
+    for point, head in heads.items():
+        if policy := head.config.get("llc.policy"):
+            groups.setdefault(str(policy), []).append(point)
+    for policy, points in groups.items():
+        like = _newest(points, heads)
+        digests = {p: heads[p].provenance.get("policy_digest") for p in points}
+        found.update({p: f"of another version of the policy {policy} than {'__'.join(like)}" for p, digest in digests.items()
+                      if digest != digests[like]})
+    return found
