@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from atoll_analysis import config
+from atoll_analysis import clocks, config
 from atoll_analysis.decisions import options, policy, reigns
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.stack import LABELS
@@ -17,10 +17,11 @@ _IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "clust
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first run is the baseline."""
+    """The first run is the baseline. Where core clocks differ, `times`, `cycles` and `kernels` are in cycles of its clock, of
+    which all runs have equally many a second."""
 
     runs: dict[str, Result]     #: by label
-    speedups: "pd.Series[float]"  #: [run] the baseline's cycles over its own
+    times: "pd.Series[float]"   #: [run] cycles
     cycles: pd.DataFrame        #: [part, run] cycles of the run by what they were spent on, mean of the chips
     kernels: pd.DataFrame       #: [kernel, run] cycles
 
@@ -28,9 +29,21 @@ class Comparison:
     def baseline(self) -> str:
         return next(iter(self.runs))
 
+    @property
+    def speedups(self) -> "pd.Series[float]":
+        """[run] the baseline's time over its own."""
+        return self.times[self.baseline] / self.times
+
+    @property
+    def clock_note(self) -> str:
+        """Sentences where runs have different core clocks; else nothing."""
+        note = clocks.note(1000 * run.clock_ghz for run in self.runs.values())
+        return note and (f"{note} Cycles of parts and kernels are counted at {self.baseline}'s clock, rates and latencies are in "
+                         "each run's own cycles.")
+
     def differences(self) -> pd.DataFrame:
         """[part, run] cycles more than the baseline's, what separates the run times most first. They add up to the
-        difference of the runs' cycles."""
+        difference of the runs' times."""
         more = self.cycles.sub(self.cycles[self.baseline], axis=0).drop(columns=self.baseline)
         return more.loc[more.abs().max(axis=1).sort_values(ascending=False).index]
 
@@ -61,11 +74,11 @@ def compare(results: Sequence[Result]) -> Comparison:
                             "compares what is extrapolated")
         if _workload(result) != _workload(first):
             raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
-    return Comparison(
-        dict(zip(names, results)),
-        pd.Series({name: first.cycles / r.cycles for name, r in zip(names, results)}),
-        pd.DataFrame({name: _parts(r) for name, r in zip(names, results)}).fillna(0.0),
-        pd.DataFrame({name: r.kernels["cycles"].astype(float) for name, r in zip(names, results)}))
+    runs = dict(zip(names, results))
+    clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
+    return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),
+                      pd.DataFrame({name: _parts(r) * clock[name] for name, r in runs.items()}).fillna(0.0),
+                      pd.DataFrame({name: r.kernels["cycles"].astype(float) * clock[name] for name, r in runs.items()}))
 
 
 def _workload(result: Result) -> tuple[object, ...]:
@@ -102,12 +115,12 @@ def chooses(result: Result) -> bool:
 
 def beaten(comparison: Comparison) -> dict[str, tuple[str, float]]:
     """Runs whose policy chooses an organisation and that are slower than one which does not: by whom, and by how much."""
-    fixed = {name: r.cycles for name, r in comparison.runs.items() if not chooses(r)}
+    fixed = {name: float(comparison.times[name]) for name, r in comparison.runs.items() if not chooses(r)}
     found = {}
     for name, result in comparison.runs.items():
         best = min(fixed, key=lambda other: fixed[other], default=None)
-        if chooses(result) and best is not None and result.cycles > fixed[best] * (1 + ALIKE):
-            found[name] = (best, result.cycles / fixed[best] - 1)
+        if chooses(result) and best is not None and comparison.times[name] > fixed[best] * (1 + ALIKE):
+            found[name] = (best, float(comparison.times[name]) / fixed[best] - 1)
     return found
 
 

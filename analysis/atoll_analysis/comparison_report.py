@@ -49,26 +49,37 @@ def _chosen(comparison: Comparison, run: str) -> str:
     return said
 
 
+def _cycles(comparison: Comparison, run: str) -> str:
+    """Of the run, with the clock that makes a time of them where clocks differ."""
+    result = comparison.runs[run]
+    return f"{grouped(result.cycles)} cycles" + (f" at {1000 * result.clock_ghz:g} MHz" if comparison.clock_note else "")
+
+
+def _base_clock(comparison: Comparison, text: str) -> str:
+    return f"{text}; cycles of {comparison.baseline}'s clock" if comparison.clock_note else text
+
+
 def lines(comparison: Comparison) -> list[str]:
     """The answer in a few lines of text: how much faster, by what, what was chosen and whether that was right."""
     width = max(map(len, comparison.runs))
-    base = comparison.runs[comparison.baseline]
-    said = [f"{comparison.baseline:<{width}}  1.00 x  {grouped(base.cycles)} cycles, the baseline"]
+    said = [f"{comparison.baseline:<{width}}  1.00 x  {_cycles(comparison, comparison.baseline)}, the baseline"]
     for run, result in comparison.runs.items():
         if run == comparison.baseline:
             continue
         parts = ", ".join(f"{part} {_signed(cycles)}" for part, cycles in _most(comparison, run, 3)) or "as the baseline"
-        said.append(f"{run:<{width}}  {fixed(comparison.speedups[run])} x  {grouped(result.cycles)} cycles: {parts}")
+        said.append(f"{run:<{width}}  {fixed(comparison.speedups[run])} x  {_cycles(comparison, run)}: {parts}")
         if chooses(result):
             said.append(f"{'':<{width}}          chose {_chosen(comparison, run)}")
     said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, which does not choose"
              for run, (best, loss) in beaten(comparison).items()]
-    return said
+    return said + [comparison.clock_note] * bool(comparison.clock_note)
 
 
 def _summary(comparison: Comparison) -> str:
-    shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, f"{grouped(result.cycles)} cycles")
-                          for run, result in comparison.runs.items()])
+    shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, _cycles(comparison, run))
+                          for run in comparison.runs])
+    if comparison.clock_note:
+        shown += markup.paragraph(comparison.clock_note, "warn")
     for run, (best, loss) in beaten(comparison).items():
         shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, which does not choose: see Decisions.", "warn")
     return shown
@@ -92,7 +103,8 @@ def _differences(comparison: Comparison) -> str:
             row += [number(own, grouped(own)), number(difference, _signed(difference)),
                     number(difference, percent(difference, whole))]
         rows.append(row)
-    return markup.table(columns, rows, "Mean of the chips; what separates the run times most stands first")
+    caption = _base_clock(comparison, "Mean of the chips; what separates the run times most stands first")
+    return markup.table(columns, rows, caption)
 
 
 def _decisions(comparison: Comparison) -> str:
@@ -124,7 +136,7 @@ def _kernels(comparison: Comparison) -> str:
     for at, cycles in comparison.kernels.head(_MOST_ROWS).iterrows():
         rows.append([number(float(at), str(at)), names.kernel(str(own[at])),
                      *[number(float(c), grouped(float(c))) for c in cycles], str(cycles.idxmin())])
-    return markup.table(columns, rows, f"Cycles of each of {len(comparison.kernels)} kernels")
+    return markup.table(columns, rows, _base_clock(comparison, f"Cycles of each of {len(comparison.kernels)} kernels"))
 
 
 def _counters(comparison: Comparison) -> str:

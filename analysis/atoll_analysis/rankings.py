@@ -19,13 +19,14 @@ class Ranking:
 
     workload: str
     at: Mapping[str, object]       #: value by varied key of numbers
-    cycles: "pd.Series[float]"     #: [contender] ascending; a contender is what else its variant sets
-    spent: pd.DataFrame            #: [contender, part] cycles by what they were spent on; parts that were not recorded: none
+    cycles: "pd.Series[float]"     #: [contender] the fastest first; a contender is what else its variant sets
+    times: "pd.Series[float]"      #: [contender] ascending: cycles, or seconds in a sweep of different core clocks
+    spent: pd.DataFrame            #: [contender, part] of `times` by what it was spent on; parts that were not recorded: none
     chooses: frozenset[str]        #: contenders whose policy chose an organisation while it ran
 
     @property
     def fastest(self) -> str:
-        return str(self.cycles.index[0])
+        return str(self.times.index[0])
 
     @property
     def winners(self) -> list[str]:
@@ -34,10 +35,10 @@ class Ranking:
 
     def behind(self) -> "pd.Series[float]":
         """[contender] how much longer it takes than the fastest."""
-        return self.cycles / self.cycles.iloc[0] - 1
+        return self.times / self.times.iloc[0] - 1
 
     def causes(self, contender: str, against: str | None = None) -> "pd.Series[float]":
-        """[part] what the contender spends more cycles on than the fastest, the most first."""
+        """[part] what the contender spends more time on than the fastest, the most first."""
         if self.spent.empty:
             return pd.Series(dtype=float)
         more = self.spent.loc[contender] - self.spent.loc[against or self.fastest]
@@ -60,15 +61,19 @@ def rankings(sweep: Sweep) -> list[Ranking]:
     to compare."""
     places, contenders = _contenders(sweep)
     found = []
-    runs = sweep.runs.assign(contender=contenders).drop_duplicates(["workload", *places, "contender"])
+    # Cycles stay cycles where they are times as well: they are what people look up in the results.
+    second = 1e6 * sweep.clocks if sweep.clock_note else pd.Series(1.0, index=sweep.clocks.index)
+    runs = sweep.runs.assign(contender=contenders, time=sweep.runs["cycles"] / second.to_numpy())
+    runs = runs.drop_duplicates(["workload", *places, "contender"])
     for key, group in runs.groupby(["workload", *places] if places else "workload", sort=False, dropna=False):
         workload, *at = key if places else (key,)
         if len(group) < 2:
             continue
-        by_name = group.set_index("contender").sort_values("cycles", kind="stable")
-        spent = pd.DataFrame({name: sweep.spent.loc[(workload, variant)] for name, variant in by_name["variant"].items()}).T
+        by_name = group.set_index("contender").sort_values("time", kind="stable")
+        variants = {name: (workload, variant) for name, variant in by_name["variant"].items()}
+        spent = pd.DataFrame({name: sweep.spent.loc[run] / second[run] for name, run in variants.items()}).T
         spent = spent.dropna(axis=1, how="all").rename(columns=lambda p: LABELS.get(str(p), str(p).replace("_", " ")))
-        found.append(Ranking(str(workload), dict(zip(places, at)), by_name["cycles"].astype(float),
+        found.append(Ranking(str(workload), dict(zip(places, at)), by_name["cycles"].astype(float), by_name["time"].astype(float),
                              pd.DataFrame() if spent.isna().any(axis=None) or not spent.size else spent.astype(float),
                              frozenset(by_name.index[by_name["variant"].map(lambda v: sweep.decides[(workload, v)])])))
     order = {workload: place for place, workload in enumerate(sweep.workloads)}
@@ -80,8 +85,8 @@ def _percent(share: float) -> str:
 
 
 def because(ranking: Ranking, contender: str, count: int = 2) -> str:
-    """`flush +12 %, links outwards +4 %`: of the fastest's cycles."""
-    whole = ranking.cycles.iloc[0]
+    """`flush +12 %, links outwards +4 %`: of the fastest's time."""
+    whole = ranking.times.iloc[0]
     parts = [f"{part} +{_percent(more / whole)}" for part, more in ranking.causes(contender)[:count].items()
              if more / whole >= ALIKE / 2]
     return ", ".join(parts)
@@ -127,16 +132,16 @@ def sentences(found: list[Ranking]) -> list[str]:
     for ranking in found:
         fixed = [str(c) for c in ranking.cycles.index if c not in ranking.chooses]
         for contender in ranking.chooses:
-            if fixed and ranking.cycles[contender] > ranking.cycles[fixed[0]] * (1 + ALIKE):
+            if fixed and ranking.times[contender] > ranking.times[fixed[0]] * (1 + ALIKE):
                 losers.setdefault(contender, []).append(ranking)
     for contender, lost in losers.items():
         def loss(r: Ranking, contender: str = contender) -> float:
-            best = min(float(c) for name, c in r.cycles.items() if name not in r.chooses)
-            return float(r.cycles[contender]) / best - 1
+            best = min(float(t) for name, t in r.times.items() if name not in r.chooses)
+            return float(r.times[contender]) / best - 1
         worst = max(lost, key=loss)
         against = next(str(c) for c in worst.cycles.index if c not in worst.chooses)
         place = "".join(f", {k} = {text(v)}" for k, v in worst.at.items())
-        parts = [f"{part} +{_percent(more / worst.cycles[against])}" for part, more in worst.causes(contender, against)[:2].items()]
+        parts = [f"{part} +{_percent(more / worst.times[against])}" for part, more in worst.causes(contender, against)[:2].items()]
         said.append(f"warning: {contender} chooses, and is slower than a fixed choice in {len(lost)} of {len(found)} places; most, "
                     f"{_percent(loss(worst))}, with {worst.workload}{place}" + (f": {', '.join(parts)}" if parts else "") + ".")
     return said

@@ -14,7 +14,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
-from atoll_analysis.units import fixed, grouped, joules, percent
+from atoll_analysis.units import fixed, grouped, joules, percent, seconds
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long
 _MOST_BEHIND = 3   # contenders beside the fastest
@@ -67,28 +67,30 @@ def _speedups(sweep: Sweep) -> str:
     return markup.table(columns, rows, "Speed-up over the baseline, and means at the right")
 
 
-def _rankings(found: list[Ranking]) -> str:
-    """A row per workload and place: the fastest, and by how much and by what each other one is slower."""
+def _rankings(found: list[Ranking], timed: bool) -> str:
+    """A row per workload and place: the fastest, and by how much and by what each other one is slower. `timed`: times are
+    compared, as core clocks differ."""
     if not found:
         return ""
     places = list(found[0].at)
+    unit = "time" if timed else "cycles"
     behind = min(_MOST_BEHIND, max(len(r.cycles) for r in found) - 1)
-    columns = [Column("workload"), *[Column(key, True) for key in places], Column("fastest"), Column("cycles", True)]
+    columns = [Column("workload"), *[Column(key, True) for key in places], Column("fastest"), Column(unit, True)]
     for _ in range(behind):
-        columns += [Column("next"), Column("slower", True), Column("because of", doc="what it spends more cycles on than the "
+        columns += [Column("next"), Column("slower", True), Column("because of", doc=f"what it spends more {unit} on than the "
                                                                    "fastest, in % of the fastest's")]
     rows: list[list[Cell | str]] = []
     for r in found:
         row: list[Cell | str] = [r.workload, *[number(float(str(v)), config.text(v)) for v in r.at.values()], r.fastest,
-                                 number(float(r.cycles.iloc[0]), grouped(float(r.cycles.iloc[0])))]
+                                 number(float(r.times.iloc[0]), (seconds if timed else grouped)(float(r.times.iloc[0])))]
         others = list(r.behind().items())[1:behind + 1]
         for contender, loss in others:
             why = "as fast" if loss <= ALIKE else because(r, str(contender)).replace(" %", "\N{NO-BREAK SPACE}%")
             row += [str(contender), number(loss, percent(loss)), Cell(why, style="min-width: 13rem")]
         rows.append(row + [""] * (len(columns) - len(row)))
     lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))
-    return lines + markup.table(columns, rows, "What is fastest, and what the others spend more cycles on than it: % of its "
-                                "cycles, mean of the chips")
+    return lines + markup.table(columns, rows, f"What is fastest, and what the others spend more {unit} on than it: % of its "
+                                f"{unit}, mean of the chips")
 
 
 def _variants(sweep: Sweep) -> str:
@@ -109,10 +111,13 @@ def _runs(sweep: Sweep, folder: Path) -> str:
         ("requests.local_share", "local", percent), ("load.mean_latency", "cycles per load", _tenths),
         ("dram.bytes_per_cycle", "DRAM B/cycle", _tenths), ("link.bytes_per_cycle", "links B/cycle", _tenths),
         ("energy.total", "energy", joules)]
-    shown = [s for s in shown if s[0] in sweep.runs and sweep.runs[s[0]].fillna(0).any()]
+    runs = sweep.runs
+    if sweep.clock_note:
+        runs, shown = runs.assign(seconds=sweep.seconds), [shown[0], ("seconds", "time", seconds), *shown[1:]]
+    shown = [s for s in shown if s[0] in runs and runs[s[0]].fillna(0).any()]
     columns = [Column("workload"), Column("variant"), *[Column(title, True) for _, title, _ in shown], Column("digest")]
     rows: list[list[Cell | str]] = []
-    for _, run in sweep.runs.iterrows():
+    for _, run in runs.iterrows():
         cells: list[Cell | str] = [str(run["workload"]), Cell(
             str(run["variant"]), href=_link(sweep, str(run["file"]), folder))]
         cells += [number(run[name], "–" if run[name] != run[name] else form(run[name])) for name, _, form in shown]
@@ -153,10 +158,10 @@ def page(sweep: Sweep, folder: Path) -> str:
         facts.insert(0, ("system", str(experiment["system"])))
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
-    gaps = ""
+    gaps = markup.paragraph(sweep.clock_note, "warn") if sweep.clock_note else ""
     if sweep.runs["sampled"].any():
-        gaps = markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
-                                "extrapolated (docs/sampling.md).", "warn")
+        gaps += markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
+                                 "extrapolated (docs/sampling.md).", "warn")
     if sweep.missing:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
         gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out. "
@@ -165,7 +170,7 @@ def page(sweep: Sweep, folder: Path) -> str:
     lines = "".join(markup.figure(chart) for name, chart in drawn.items() if name.startswith("by-"))
     figures = "".join(markup.figure(chart) for name, chart in drawn.items() if not name.startswith("by-"))
     sections = [("summary", "Summary", summary + markup.facts(facts) + gaps),
-                ("rankings", "What is fastest, and why", _rankings(rankings(sweep))),
+                ("rankings", "What is fastest, and why", _rankings(rankings(sweep), bool(sweep.clock_note))),
                 ("axes", "By what was swept", lines), ("speedups", "Speed-ups", figures + _speedups(sweep)),
                 ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
     title = f"Sweep {sweep.path.resolve().name}"

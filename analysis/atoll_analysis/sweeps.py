@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from atoll_analysis import axes, means
+from atoll_analysis import axes, clocks, means
 from atoll_analysis.config import differences
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
@@ -27,8 +27,9 @@ class Sweep:
     experiment: Mapping[str, Any]     #: experiment.json; {} if the folder has none
     workloads: tuple[str, ...]
     variants: tuple[str, ...]
-    runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc,
-    #                                    all of metrics.metrics(), sampled, digest, file, and the keys that differ between variants
+    runs: pd.DataFrame                #: one row per complete run: workload, group, variant, baseline, speedup, baseline_ipc
+    #                                    per cycle of the run, all of metrics.metrics(), sampled, digest, file, and the keys
+    #                                    that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
     decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
@@ -38,6 +39,21 @@ class Sweep:
     def differences(self) -> pd.DataFrame:
         """[workload, variant] the configuration keys that are not the same in all runs."""
         return differences(self.configs)
+
+    @property
+    def clocks(self) -> "pd.Series[float]":
+        """[workload, variant] core clock in MHz."""
+        return self.configs.get("core_clock_mhz", pd.Series(1000.0, index=self.configs.index)).astype(float)
+
+    @property
+    def clock_note(self) -> str:
+        """A sentence where runs have different core clocks, so that times are compared; else nothing."""
+        return clocks.note(self.clocks)
+
+    @property
+    def seconds(self) -> "pd.Series[float]":
+        """[row of `runs`] simulated time."""
+        return self.runs["cycles"] / (1e6 * self.clocks.to_numpy())
 
     @property
     def axes(self) -> list[str]:
@@ -80,7 +96,8 @@ class Sweep:
         return glance(repr(self), content=table.to_html(float_format="{:.2f}".format, na_rep="–"), gaps=self.missing.items())
 
     def speedups(self) -> pd.DataFrame:
-        """[workload x variant] cycles of the baseline over own cycles; NaN where a run is missing."""
+        """[workload x variant] time of the baseline over own time, with one core clock that of cycles; NaN where a run is
+        missing."""
         table = self.runs.pivot(index="workload", columns="variant", values="speedup")
         return table.reindex(index=list(self.workloads), columns=list(self.variants))
 
@@ -171,8 +188,9 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:
     own, of = metrics(heads[workload, variant]), heads.get((workload, baseline))
     base = metrics(of) if of is not None else None
+    clock = heads[workload, variant].clock_ghz / of.clock_ghz if of is not None else 1.0  # times are compared, not cycles
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,
-            "speedup": base["cycles"] / own["cycles"] if base is not None and own["cycles"] else math.nan,
-            "baseline_ipc": base["ipc"] if base is not None else math.nan,
+            "speedup": base["cycles"] / own["cycles"] * clock if base is not None and own["cycles"] else math.nan,
+            "baseline_ipc": base["ipc"] / clock if base is not None else math.nan,
             **own.to_dict(), "sampled": heads[workload, variant].sampling is not None,
             "digest": heads[workload, variant].digest, "file": heads[workload, variant].path.name}

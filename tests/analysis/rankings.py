@@ -1,15 +1,18 @@
 """What a sweep's page says of who is fastest where, and why, against runs made by hand."""
 
 import dataclasses
+import json
 import pathlib
 
 import support
+import numpy as np
 import pandas as pd
 
 import atoll_analysis
 from atoll_analysis import sweep_report
 from atoll_analysis.rankings import because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
+from atoll_analysis.units import seconds
 
 # cycles, and what they were spent on: [workload, organisation, bandwidth]
 RUNS = {
@@ -53,6 +56,19 @@ class Rankings(support.unittest.TestCase):
             "link.bandwidth_gbps = 48: links inwards +27 %."])
         self.assertEqual(len(sentences(rankings(sweep(RUNS, deciding="none")))), 1)
 
+    def test_with_core_clocks_that_differ_times_are_ranked_and_the_causes_are_of_times(self) -> None:
+        made = sweep({key: spent for key, spent in RUNS.items() if key[2] == 48})  # sm 150, sac 180, mem 200 cycles
+        configs = made.configs.assign(**{"core_clock_mhz": [2000.0, 1000.0, 1000.0], "link.bandwidth_gbps": 48})
+        found = rankings(dataclasses.replace(made, configs=configs, runs=made.runs.drop(columns="link.bandwidth_gbps").assign(
+            core_clock_mhz=list(map(str, configs["core_clock_mhz"])))))  # a text: no place, but part of who is compared
+        self.assertEqual([list(r.cycles) for r in found], [[200, 150, 180]])
+        np.testing.assert_allclose(found[0].times, [100e-9, 150e-9, 180e-9])
+        np.testing.assert_allclose(found[0].behind(), [0, 0.5, 0.8])
+        # sm: 100 ns issue, 20 ns links, 30 ns flush; mem: 50 ns issue, 50 ns links
+        self.assertEqual(because(found[0], "sm 1000.0"), "issue +50 %, flush +30 %")
+        self.assertIn("warning: sac 1000.0 chooses, and is slower than a fixed choice in 1 of 1 places; most, 80 %, with web: "
+                      "issue +50 %, flush +20 %.", sentences(found))
+
     def test_without_another_key_the_numbers_themselves_are_compared(self) -> None:
         found = rankings(sweep({key: spent for key, spent in RUNS.items() if key[1] == "mem"}))
         self.assertEqual([list(r.cycles.items()) for r in found], [[("96", 110), ("48", 200)]])
@@ -79,6 +95,23 @@ class Pages(support.FolderTest):
         self.assertIn("What is fastest, and why", page)
         for line in sentences(found):
             self.assertIn(line, page)
+
+    def test_the_page_says_that_times_are_compared_where_core_clocks_differ_and_only_there(self) -> None:
+        folder = self.sweep()
+        self.assertNotIn("core clocks", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))
+        experiment = json.loads((folder / "experiment.json").read_text())
+        experiment["variants"] = [{**v, "baseline": "sm"} for v in experiment["variants"][1:]]  # differ by numbers alone
+        (folder / "experiment.json").write_text(json.dumps(experiment))
+        support.set_clock(folder / "experiment.json", "narrow", 1500.0)
+        read = atoll_analysis.load_sweep(folder)
+        page = sweep_report.page(read, self.folder)
+        self.assertIn(read.clock_note, page)
+        self.assertIn("Time of the baseline over own time", page)
+        self.assertNotIn("Cycles of the baseline over own cycles", page)
+        self.assertIn("what the others spend more time on", page)
+        self.assertEqual([dict(r.at) for r in rankings(read)], [{}, {}])
+        for ranking in rankings(read):
+            self.assertIn(seconds(ranking.times.iloc[0]), page)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 
 import support
 import numpy as np
+import pandas as pd
 
 import atoll_analysis
 from atoll_analysis import cli, comparison, comparison_report, rates, roofline
@@ -115,6 +116,27 @@ class SideBySide(support.FolderTest):
                      "The runs over time", "Bandwidth of LLC, links and DRAM", "Decisions of sac", "lead needed", "Keys that differ"):
             self.assertIn(part, page)
         self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
+
+    def test_with_core_clocks_that_differ_times_are_compared_in_cycles_of_the_baselines_clock(self) -> None:
+        base, other = self.results[0], self.results[2]
+        fast = dataclasses.replace(other, config=pd.Series({**other.config.to_dict(), "core_clock_mhz": 2000.0}, dtype=object))
+        found = comparison.compare([base, fast])
+        self.assertAlmostEqual(found.speedups["sac"], 2 * base.cycles / other.cycles)
+        self.assertAlmostEqual(found.cycles["sac"].sum(), other.cycles / 2, delta=1e-6 * other.cycles)
+        self.assertAlmostEqual(found.differences()["sac"].sum(), other.cycles / 2 - base.cycles, delta=1e-6 * base.cycles)
+        self.assertEqual(list(found.kernels["sac"]), list(other.kernels["cycles"] / 2))
+        self.assertEqual(comparison.beaten(found), {})
+        slow = comparison.compare([fast, base])
+        self.assertAlmostEqual(slow.speedups["memory_side"], other.cycles / 2 / base.cycles)
+        said, page = comparison_report.lines(found), comparison_report.page(found)
+        self.assertIn(f"{other.cycles:,} cycles at 2000 MHz", said[1])
+        self.assertIn("different core clocks (1000, 2000 MHz)", said[-1])
+        self.assertIn("different core clocks (1000, 2000 MHz)", page)
+        self.assertIn("cycles of memory_side&#39;s clock", page)
+        lines = comparison_report.charts(found)["overlay"].draw(LIGHT).figure.axes[0].lines
+        self.assertEqual([x.get_xdata()[-1] for x in lines if x.get_label() in found.runs],
+                         [rates.edges(base.counters)[-1], rates.edges(other.counters)[-1] / 2])
+        self.assertEqual(self.compared.clock_note, "")
 
     def test_what_cannot_be_compared_is_refused_by_name(self) -> None:
         other = self.simulate("alone", support.DATA / "alone.json")

@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import importlib.util
+import json
 import os
 import pathlib
 import shutil
@@ -47,6 +48,26 @@ def edited(path: pathlib.Path) -> Iterator[Any]:
     with h5py.File(path, "r+") as file:
         yield file
     path.write_bytes(sealed(path.read_bytes()))
+
+
+def set_clock(experiment: pathlib.Path, variant: str, mhz: float) -> None:
+    """As if the variant's runs had this core clock, and as many cycles."""
+    of = json.loads(experiment.read_text())
+    next(v for v in of["variants"] if v["name"] == variant)["set"]["core_clock_mhz"] = mhz
+    experiment.write_text(json.dumps(of))
+    for path in experiment.parent.glob(f"*__{variant}.h5"):
+        set_key(path, "core_clock_mhz", mhz)
+
+
+def set_key(path: pathlib.Path, key: str, value: object) -> None:
+    """As if the run had been made with another value of a key."""
+    section, _, name = key.rpartition(".")
+    with edited(path) as file:
+        of = whole = json.loads(file["provenance"].attrs["effective_config"])
+        for part in filter(None, section.split(".")):
+            of = of[part]
+        of[name] = value
+        file["provenance"].attrs["effective_config"] = json.dumps(whole)
 
 
 def make_sampled(path: pathlib.Path) -> None:

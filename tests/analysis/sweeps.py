@@ -66,6 +66,25 @@ class Sweeps(support.FolderTest):
         self.assertAlmostEqual(table.loc[("ALL", "ipc_first"), "narrow"], sum(per_instruction[0]) / sum(per_instruction[1]))
         self.assertTrue((table["mem"] == 1).all())
 
+    def test_with_core_clocks_that_differ_speedups_are_of_times_and_ipcs_of_instructions_a_second(self) -> None:
+        folder = self.sweep()
+        self.assertEqual(atoll_analysis.load_sweep(folder).clock_note, "")
+        support.set_clock(folder / "experiment.json", "narrow", 1500.0)
+        sweep = atoll_analysis.load_sweep(folder)
+        self.assertEqual(sweep.missing, {})
+        self.assertIn("different core clocks (1000, 1500 MHz)", sweep.clock_note)
+        ratios = [cycles(folder / f"{w}__mem.h5") / cycles(folder / f"{w}__narrow.h5") * 1.5 for w in ("mixed", "alone")]
+        for at, workload in enumerate(("mixed", "alone")):
+            self.assertAlmostEqual(sweep.speedups().loc[workload, "narrow"], ratios[at])
+            self.assertAlmostEqual(sweep.speedups().loc[workload, "sm"], cycles(folder / f"{workload}__mem.h5")
+                                   / cycles(folder / f"{workload}__sm.h5"))
+        means = sweep.means()
+        self.assertAlmostEqual(means.loc[("ALL", "harmonic"), "narrow"], 2 / (1 / ratios[0] + 1 / ratios[1]))
+        self.assertAlmostEqual(means.loc[("private", "ipc_first"), "narrow"], ratios[1])
+        narrow = sweep.runs["variant"] == "narrow"
+        self.assertEqual(list(sweep.runs[narrow]["cycles"]), [cycles(folder / f"{w}__narrow.h5") for w in ("mixed", "alone")])
+        self.assertEqual(list(sweep.seconds[narrow]), [c / 1.5e9 for c in sweep.runs[narrow]["cycles"]])
+
     def test_only_keys_that_differ_are_differences(self) -> None:
         found = atoll_analysis.load_sweep(self.sweep()).differences
         self.assertEqual(set(found), {"llc.organisation", "link.bandwidth_gbps"})
@@ -125,13 +144,10 @@ class Strangers(support.FolderTest):
 
     def key(self, point: str, key: str, value: object, started_at: str = "2000-01-01T00:00:00Z", command: str = "") -> None:
         """As if the point had been run with another value of a key."""
-        section, _, name = key.rpartition(".")
+        support.set_key(self.path / f"{point}.h5", key, value)
         with support.edited(self.path / f"{point}.h5") as file:
             attributes = file["provenance"].attrs
-            of = json.loads(attributes["effective_config"])
-            (of[section] if section else of)[name] = value
-            attributes["effective_config"], attributes["started_at"] = json.dumps(of), started_at
-            attributes["command"] = attributes["command"] + command
+            attributes["started_at"], attributes["command"] = started_at, attributes["command"] + command
 
     def missing(self) -> dict[str, str]:
         sweep = atoll_analysis.load_sweep(self.path)
@@ -174,11 +190,7 @@ class Strangers(support.FolderTest):
         self.experiment(lambda e: e["variants"][1]["set"].update({"dram.preset": "hbm2"}))
         for workload in ("mixed", "alone"):
             self.key(f"{workload}__sm", "dram.preset", "hbm2")
-            with support.edited(self.path / f"{workload}__sm.h5") as file:
-                attributes = file["provenance"].attrs
-                of = json.loads(attributes["effective_config"])
-                of["dram"]["timing"]["ccd"] = 1
-                attributes["effective_config"] = json.dumps(of)
+            self.key(f"{workload}__sm", "dram.timing.ccd", 1)
         self.assertEqual(self.missing(), {})
 
     def test_a_sampled_run_among_others_and_the_other_way_round(self) -> None:

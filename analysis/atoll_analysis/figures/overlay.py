@@ -42,11 +42,12 @@ def _draw(comparison: Comparison, shown: list[str], colours: Palette) -> Drawing
     highest = dict.fromkeys(shown, 0.0)
     for at, (run, result) in enumerate(comparison.runs.items()):
         table, edges = over_time(result, _MOST_NARROW if is_narrow() else _MOST_SAMPLES)
+        edges = edges * (comparison.times[run] / result.cycles)  # at the baseline's clock
         for name, axes in zip(shown, panels):
             values = table[name].to_numpy(dtype=float)
             axes.step(edges, np.append(values, values[-1:]), where="post", color=colours.categories[at % 8],
                       linestyle=_LINES[at % len(_LINES)], linewidth=1.2, label=run)
-            axes.axvline(result.cycles, color=colours.categories[at % 8], linewidth=0.8, alpha=0.6,
+            axes.axvline(comparison.times[run], color=colours.categories[at % 8], linewidth=0.8, alpha=0.6,
                          gid=drawing.tip(f"{run} ends after {result.cycles:,} cycles"))
             highest[name] = max(highest[name], float(np.nanmax(values, initial=0.0)))
     for name, axes in zip(shown, panels):
@@ -56,8 +57,9 @@ def _draw(comparison: Comparison, shown: list[str], colours: Palette) -> Drawing
         (percent_axis if name in _SHARES else count_axis)(axes.yaxis)
         axes.locator_params(axis="y", nbins=4)
     legend_above(panels[0])
-    panels[-1].set_xlim(0, max(r.cycles for r in comparison.runs.values()))
-    panels[-1].set_xlabel("simulated time (cycles)")
+    panels[-1].set_xlim(0, comparison.times.max())
+    clock = f" of {comparison.baseline}'s clock" if comparison.clock_note else ""
+    panels[-1].set_xlabel(f"simulated time (cycles{clock})")
     count_axis(panels[-1].xaxis)
     return drawing
 

@@ -83,8 +83,9 @@ def speedups(sweep: Sweep) -> Chart | None:
            f"{fixed(best.max())} ({' with '.join(best.idxmax())}), the lowest {fixed(best.min())} "
            f"({' with '.join(best.idxmin())}).")
     source = sweep.experiment.get("reference", {}).get("source", "")
+    ratio = "Time of the baseline over own time" if sweep.clock_note else "Cycles of the baseline over own cycles"
     return Chart("speedups", "Speed-ups", alt, lambda colours: _draw(sweep, table, colours),
-                 "Cycles of the baseline over own cycles; 1 is the baseline." + (f" Paper: {source}." if source else ""))
+                 f"{ratio}; 1 is the baseline." + (f" Paper: {source}." if source else ""))
 
 
 def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
@@ -123,7 +124,8 @@ def means(sweep: Sweep) -> Chart | None:
         return None
     of_all = table.loc["ALL"]
     everything = "; ".join(f"{v} {fixed(of_all.at['harmonic', v])} and {fixed(of_all.at['ipc_first', v])}" for v in table)
+    rates = "instructions per second" if sweep.clock_note else "IPCs"
     return Chart("means", "Mean speed-ups", f"Harmonic and IPC-first means over all workloads: {everything}.",
                  lambda colours: _draw_means(table, colours),
-                 "Harmonic mean of the speed-ups: every workload weighs alike. IPC-first: harmonic mean of the IPCs over "
+                 f"Harmonic mean of the speed-ups: every workload weighs alike. IPC-first: harmonic mean of the {rates} over "
                  "the baseline's; workloads of low IPC weigh most.")
