@@ -21,8 +21,10 @@ class Ranking:
     at: Mapping[str, object]       #: value by varied key of numbers
     cycles: "pd.Series[float]"     #: [contender] the fastest first; a contender is what else its variant sets
     times: "pd.Series[float]"      #: [contender] ascending: cycles, or seconds in a sweep of different core clocks
-    spent: pd.DataFrame            #: [contender, part] of `times` by what it was spent on; parts that were not recorded: none
+    spent: pd.DataFrame            #: [contender, part] of `times` by what it was spent on; parts that were not recorded: none,
+    #                                 and nothing of sampled runs
     chooses: frozenset[str]        #: contenders whose policy chose an organisation while it ran
+    sampled: bool = False          #: times are extrapolated from the launches that were simulated, in at least one run
 
     @property
     def fastest(self) -> str:
@@ -73,9 +75,11 @@ def rankings(sweep: Sweep) -> list[Ranking]:
         variants = {name: (workload, variant) for name, variant in by_name["variant"].items()}
         spent = pd.DataFrame({name: sweep.spent.loc[run] / second[run] for name, run in variants.items()}).T
         spent = spent.dropna(axis=1, how="all").rename(columns=lambda p: LABELS.get(str(p), str(p).replace("_", " ")))
+        sampled = bool(by_name["sampled"].any())  # stacks are of the launches that were simulated, times of all
+        known = spent.size and not spent.isna().any(axis=None) and not sampled
         found.append(Ranking(str(workload), dict(zip(places, at)), by_name["cycles"].astype(float), by_name["time"].astype(float),
-                             pd.DataFrame() if spent.isna().any(axis=None) or not spent.size else spent.astype(float),
-                             frozenset(by_name.index[by_name["variant"].map(lambda v: sweep.decides[(workload, v)])])))
+                             spent.astype(float) if known else pd.DataFrame(),
+                             frozenset(by_name.index[by_name["variant"].map(lambda v: sweep.decides[(workload, v)])]), sampled))
     order = {workload: place for place, workload in enumerate(sweep.workloads)}
     return sorted(found, key=lambda r: (order[r.workload], *[float(str(v)) for v in r.at.values()]))
 
@@ -144,4 +148,7 @@ def sentences(found: list[Ranking]) -> list[str]:
         parts = [f"{part} +{_percent(more / worst.times[against])}" for part, more in worst.causes(contender, against)[:2].items()]
         said.append(f"warning: {contender} chooses, and is slower than a fixed choice in {len(lost)} of {len(found)} places; most, "
                     f"{_percent(loss(worst))}, with {worst.workload}{place}" + (f": {', '.join(parts)}" if parts else "") + ".")
+    if any(r.sampled for r in found):
+        said.append("No reasons are given for sampled runs: their cycles are extrapolated to the whole workload, and what cycles "
+                    "were spent on is known of the launches that were simulated alone.")
     return said

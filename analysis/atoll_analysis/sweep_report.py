@@ -85,7 +85,8 @@ def _rankings(found: list[Ranking], timed: bool) -> str:
                                  number(float(r.times.iloc[0]), (seconds if timed else grouped)(float(r.times.iloc[0])))]
         others = list(r.behind().items())[1:behind + 1]
         for contender, loss in others:
-            why = "as fast" if loss <= ALIKE else because(r, str(contender)).replace(" %", "\N{NO-BREAK SPACE}%")
+            why = "as fast" if loss <= ALIKE else "–" if r.sampled else because(r, str(contender))
+            why = why.replace(" %", "\N{NO-BREAK SPACE}%")
             row += [str(contender), number(loss, percent(loss)), Cell(why, style="min-width: 13rem")]
         rows.append(row + [""] * (len(columns) - len(row)))
     lines = "".join(markup.paragraph(line, "warn" if line.startswith("warning") else "") for line in sentences(found))

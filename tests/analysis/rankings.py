@@ -28,7 +28,7 @@ RUNS = {
 def sweep(runs: dict, deciding: str = "sac") -> Sweep:
     index = pd.MultiIndex.from_tuples([(w, f"{o}-{b}") for w, o, b in runs], names=["workload", "variant"])
     configs = pd.DataFrame([{"llc.organisation": o, "link.bandwidth_gbps": b} for _, o, b in runs], index=index, dtype=object)
-    table = pd.DataFrame([{"workload": w, "variant": f"{o}-{b}", "cycles": sum(spent.values()), "llc.organisation": o,
+    table = pd.DataFrame([{"workload": w, "variant": f"{o}-{b}", "cycles": sum(spent.values()), "sampled": False, "llc.organisation": o,
                            "link.bandwidth_gbps": b} for (w, o, b), spent in runs.items()])
     return Sweep(pathlib.Path("made"), {}, ("web",), tuple(table["variant"]), table, configs,
                  pd.DataFrame(list(runs.values()), index=index),
@@ -82,6 +82,17 @@ class Rankings(support.unittest.TestCase):
         self.assertEqual(because(found[0], "mem"), "")
         self.assertEqual(sentences(found)[0], "web: fastest is sm at 48, mem and sac at 96; by link.bandwidth_gbps.")
 
+    def test_sampled_runs_are_ranked_without_causes_which_would_be_of_other_launches(self) -> None:
+        made = sweep(RUNS)
+        found = rankings(dataclasses.replace(made, runs=made.runs.assign(sampled=[True] + [False] * 5)))
+        self.assertEqual([r.sampled for r in found], [True, False])
+        self.assertEqual(because(found[0], "mem"), "")
+        said = sentences(found)
+        self.assertEqual(said[0], "web: fastest is sm at 48, mem and sac at 96 (sm: flush +27 %); by link.bandwidth_gbps.")
+        self.assertTrue(said[1].endswith("most, 20 %, with web, link.bandwidth_gbps = 48."))
+        self.assertTrue(said[-1].startswith("No reasons are given for sampled runs: "))
+        self.assertNotIn("No reasons", " ".join(sentences(rankings(made))))
+
     def test_one_variant_alone_has_no_ranking(self) -> None:
         self.assertEqual(rankings(sweep({("web", "mem", 48): RUNS["web", "mem", 48]})), [])
 
@@ -95,6 +106,18 @@ class Pages(support.FolderTest):
         self.assertIn("What is fastest, and why", page)
         for line in sentences(found):
             self.assertIn(line, page)
+
+    def test_the_page_of_a_sampled_sweep_says_why_it_has_no_reasons(self) -> None:
+        folder = self.sweep()
+        experiment = json.loads((folder / "experiment.json").read_text())
+        (folder / "experiment.json").write_text(json.dumps({**experiment, "sample": "error=3%"}))
+        for path in folder.glob("*__*.h5"):
+            support.make_sampled(path)
+        read = atoll_analysis.load_sweep(folder)
+        spent = pd.DataFrame({"issue": [1e3, 2e3] * 3, "link_in": [5e3, 1e2] * 3}, index=read.spent.index)
+        read = dataclasses.replace(read, spent=spent)
+        self.assertEqual((len(read.runs), [r.spent.empty for r in rankings(read)]), (6, [True, True]))
+        self.assertIn("No reasons are given for sampled runs", sweep_report.page(read, self.folder))
 
     def test_the_page_says_that_times_are_compared_where_core_clocks_differ_and_only_there(self) -> None:
         folder = self.sweep()

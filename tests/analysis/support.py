@@ -80,6 +80,7 @@ def make_sampled(path: pathlib.Path) -> None:
         file.attrs["schema_version"], file.attrs["sampled"] = np.uint64(6), np.uint64(1)
         figures = {"cycles": (1e6, 2e4), "warp.instructions": (3e6, 0), "llc.accesses": (200, 2), "llc.hits": (100, 1),
                    "llc.hit_rate": (0.5, 0.01), "energy.total": (2.5, 0.1), "energy.llc": (0.5, 0)}
+        file["provenance"].attrs["sampling"] = "error=3%"
         group = file.create_group("sampling")
         for name, value in {"error": 0.03, "confidence": 0.95, "work": 1e9, "simulated_work": 1e8}.items():
             group.attrs[name] = value
