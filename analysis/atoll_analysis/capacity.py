@@ -19,9 +19,21 @@ def links_of_chips(head: Head) -> npt.NDArray[np.float64]:
     return np.broadcast_to(np.asarray(head.provenance.get("links_of_chips", link_bytes_per_cycle(head)), np.float64), head.chips)
 
 
+def chips_with_sms(head: Head) -> range:
+    return range(head.compute_chips)
+
+
+def chips_with_memory(head: Head) -> range:
+    return range(head.chips - head.memory_chips, head.chips)
+
+
+def chips_with_llc(head: Head) -> range:
+    """Chips whose LLC caches anything: those that ask, or those that own memory."""
+    return chips_with_sms(head) if head.config.get("llc.organisation") == "sm_side" else chips_with_memory(head)
+
+
 def llc_chips(head: Head) -> int:
-    """Chips whose LLC caches anything."""
-    return head.compute_chips if head.config.get("llc.organisation") == "sm_side" else head.memory_chips
+    return len(chips_with_llc(head))
 
 
 def llc_bytes(head: Head) -> float:

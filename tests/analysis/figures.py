@@ -72,6 +72,30 @@ class RunFigures(support.FolderTest):
         self.assertEqual([t.get_text() for t in above.texts], [f"{v:.2f}" for v in (accesses / accesses.mean()).ravel()])
         self.assertEqual([t.get_text() for t in below.texts], [f"{100 * v:.0f}" for v in (hits / accesses).ravel()])
 
+    def test_chips_that_can_have_no_requests_are_left_out_of_the_balance_and_named(self) -> None:
+        path = self.result()
+        for organisation, used, out in (("memory_side", [3], "Chips 0 to 2, which have no memory"),
+                                        ("sm_side", [0, 1, 2], "Chip 3, which has no SMs")):
+            support.set_key(path, "llc.organisation", organisation)
+            support.set_key(path, "partition.compute_chips", 3)
+            support.set_key(path, "partition.memory_chips", 1)
+            run = atoll_analysis.load(path)
+            chart = balance.slices(run)
+            with h5py.File(path) as file:
+                accesses, hits = file["slices/accesses"][:][used], file["slices/hits"][:][used]
+                reads, writes = file["channels/reads"][:][[3]], file["channels/writes"][:][[3]]
+            above, below = axes_of(chart)
+            self.assertEqual([t.get_text() for t in above.get_yticklabels()], [f"chip {chip}" for chip in used])
+            self.assertEqual([t.get_text() for t in above.texts], [f"{v:.2f}" for v in (accesses / accesses.mean()).ravel()])
+            self.assertEqual([t.get_text() for t in below.texts], [f"{100 * v:.0f}" for v in (hits / accesses).ravel()])
+            self.assertIn(f"{accesses.max() / accesses.mean():.2f} times the mean of {round(accesses.mean()):,} req", chart.note)
+            self.assertIn(f"{out} and no LLC in use, ", chart.note)
+            requests = reads + writes
+            chart = balance.channels(run)
+            self.assertIn(f"{requests.max() / requests.mean():.2f} times the mean of {round(requests.mean()):,}", chart.note)
+            self.assertIn("Chips 0 to 2, which have no memory, are left out.", chart.note)
+            self.assertEqual(len(axes_of(chart)[0].get_yticklabels()), 1)
+
     def test_bars_of_energy_are_the_joules(self) -> None:
         run = atoll_analysis.load(self.result())
         axes = axes_of(energy.energy(run))[0]

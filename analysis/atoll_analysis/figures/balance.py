@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from atoll_analysis import capacity
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
@@ -33,9 +34,16 @@ def _heat(axes: Axes, drawing: Drawing, values: pd.DataFrame, texts: pd.DataFram
     axes.spines[:].set_visible(False)
 
 
-def _imbalance(counts: pd.DataFrame) -> float:
-    """The busiest over the mean."""
-    return float(counts.to_numpy().max() / counts.to_numpy().mean())
+def _imbalance(counts: pd.DataFrame, what: str, chips: range, lacking: str) -> str:
+    """The busiest over the mean of the chips that are shown, and which are not because they can have no requests."""
+    values = counts.loc[list(chips)].to_numpy()
+    mean = values.mean()
+    said = f"The busiest {what} had {fixed(values.max() / mean)} times the mean of {grouped(mean)} requests."
+    out = [int(chip) for chip in counts.index if chip not in chips]  # neighbours: chips with memory are the last
+    if not out:
+        return said
+    named = f"Chip {out[0]}, which has" if len(out) == 1 else f"Chips {out[0]} to {out[-1]}, which have"
+    return f"{said} {named} no {lacking}, {'is' if len(out) == 1 else 'are'} left out."
 
 
 def _draw_slices(accesses: pd.DataFrame, hits: pd.DataFrame, colours: Palette) -> Drawing:
@@ -55,11 +63,12 @@ def _draw_slices(accesses: pd.DataFrame, hits: pd.DataFrame, colours: Palette) -
 
 def slices(result: Result) -> Chart | None:
     """Needs at least two slices that were asked for something."""
-    accesses, hits = result.slices["accesses"].unstack("slice"), result.slices["hits"].unstack("slice")
+    every, chips = result.slices["accesses"].unstack("slice"), capacity.chips_with_llc(result)
+    accesses, hits = every.loc[list(chips)], result.slices["hits"].unstack("slice").loc[list(chips)]
     if accesses.size < 2 or not accesses.to_numpy().any():
         return None
-    note = (f"The busiest slice had {fixed(_imbalance(accesses))} times the mean of {grouped(accesses.to_numpy().mean())} "
-            "requests.")
+    missing = "SMs" if chips == capacity.chips_with_sms(result) else "memory"
+    note = _imbalance(every, "slice", chips, f"{missing} and no LLC in use")
     return Chart("slices", "LLC slices", f"Heat maps of requests and hit rates by chip and slice. {note}",
                  lambda colours: _draw_slices(accesses, hits, colours), note)
 
@@ -79,11 +88,11 @@ def _draw_channels(requests: pd.DataFrame, writes: pd.DataFrame, colours: Palett
 
 
 def channels(result: Result) -> Chart | None:
-    reads, writes = (result.channels[c].unstack("channel") for c in ("reads", "writes"))
-    requests = reads + writes
+    chips = capacity.chips_with_memory(result)
+    every = result.channels["reads"].unstack("channel") + result.channels["writes"].unstack("channel")
+    requests, writes = every.loc[list(chips)], result.channels["writes"].unstack("channel").loc[list(chips)]
     if requests.size < 2 or not requests.to_numpy().any():
         return None
-    note = (f"The busiest channel had {fixed(_imbalance(requests))} times the mean of "
-            f"{grouped(requests.to_numpy().mean())} requests.")
+    note = _imbalance(every, "channel", chips, "memory")
     return Chart("channels", "Memory channels", f"Heat map of requests by chip and memory channel. {note}",
                  lambda colours: _draw_channels(requests, writes, colours), note)
