@@ -38,7 +38,7 @@ def _tiles(result: Result) -> str:
     if result.chips > 1:
         shown.append(Tile(percent(remote, remote + of["requests.local"]), "remote", "of the L1 misses"))
         used = values["link.bytes_per_cycle"] / result.chips / capacity.link_bytes_per_cycle(result)
-        shown.append(Tile(percent(used), "links used", _rate(values["link.bytes_per_cycle"], result)))
+        shown.append(Tile(percent(used), "links used, mean of ports", _rate(values["link.bytes_per_cycle"], result)))
     shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
               Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
                    f"{fixed(ratio(all_loads, result.cycles))} L1 misses per cycle")]

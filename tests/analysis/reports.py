@@ -108,6 +108,7 @@ class RunPage(PageTest):
             self.assertIn(f"{file.attrs['digest']:016x}", page.text)
             self.assertIn(f"{int(file.attrs['cycles']):,}", page.text)
             self.assertIn(f"{100 * hits / accesses:.1f} %", page.text)
+            self.assertIn("links used, mean of ports", page.text)  # of which the busiest may be full
             launched, finished = file["kernels/launched"][:], file["kernels/finished"][:]
             self.assertEqual(page.row("0", "gather")[2:5], ["64", "0", f"{int(finished[0] - launched[0]):,}"])
             per_chip = [f"{int(v):,}" for v in file["totals/llc.hits"][:]]

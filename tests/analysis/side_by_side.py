@@ -77,7 +77,8 @@ class SideBySide(support.FolderTest):
     def test_time_lines_lie_upon_each_other(self) -> None:
         figure = comparison_report.charts(self.compared)["overlay"].draw(LIGHT).figure
         titles = [axes.get_title(loc="left") for axes in figure.axes]
-        self.assertEqual(titles[:2], ["Warp instructions per cycle, all chips", "LLC hit rate"])
+        self.assertEqual(titles[:3], ["Warp instructions per cycle, all chips", "LLC hit rate",
+                                      "Links: outgoing bandwidth used, mean of ports"])
         for result, line in zip(self.results, [x for x in figure.axes[0].lines if x.get_label() in ORGANISATIONS], strict=True):
             lengths = np.diff(line.get_xdata())
             self.assertAlmostEqual((line.get_ydata()[:-1] * lengths).sum(), result.totals["warp.instructions"].sum(), delta=1)

@@ -15,8 +15,9 @@ _FEWEST_SAMPLES = 3
 _MOST_SAMPLES, _MOST_NARROW = 150, 50
 _MOST_RUNS = 8
 _LINES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (5, 1, 1, 1)))  # told apart without colours, too
-_TITLES = {"ipc": "Warp instructions per cycle, all chips", "hits": "LLC hit rate", "links": "Links: outgoing bandwidth used",
-           "dram": "DRAM: data buses busy", "latency": "Load latency (cycles)"}
+_TITLES = {"ipc": "Warp instructions per cycle, all chips", "hits": "LLC hit rate",
+           "links": "Links: outgoing bandwidth used, mean of ports", "dram": "DRAM: data buses busy",
+           "latency": "Load latency (cycles)"}
 _SHARES = ("hits", "links", "dram")
 
 

@@ -58,7 +58,7 @@ def _panels(result: Result, counters: pd.DataFrame) -> list[Panel]:
     if has("link.bytes"):
         sent, most = rates.per_cycle(counters, "link.bytes"), capacity.links_of_chips(result)
         panels.append(Panel("Links: sent", "bytes per cycle", sent, True) if np.isnan(most).any() else
-                      Panel("Links: outgoing bandwidth used", "%", sent / most, True))
+                      Panel("Links: outgoing bandwidth used, mean of ports", "%", sent / most, True))
     if has("load.completed"):
         mean = rates.share(counters, ("load.latency_cycles",), ("load.completed",))
         panels.append(Panel("Load latency, mean of all chips", "cycles", pd.DataFrame({"mean": mean}), False))
