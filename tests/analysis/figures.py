@@ -1,5 +1,7 @@
 """Figures show what the tables say: titles, bars and lines are read back from what is drawn."""
 
+import unittest.mock
+
 import support
 import h5py
 import matplotlib
@@ -53,6 +55,22 @@ class RunFigures(support.FolderTest):
             for chip, line in enumerate(lines):
                 np.testing.assert_allclose(line.get_ydata()[:-1], values[:, chip], err_msg=title)
                 np.testing.assert_array_equal(line.get_xdata()[1:], ends)
+
+    def test_ranges_over_chips_are_of_those_that_can_be_busy(self) -> None:
+        path = self.result()
+        support.set_key(path, "partition.compute_chips", 3)
+        support.set_key(path, "partition.memory_chips", 2)
+        with unittest.mock.patch.object(timeline, "_MOST_CHIPS", 3):  # of which each would have its own line
+            panels = {axes.get_title(loc="left"): axes for axes in axes_of(timeline.timeline(atoll_analysis.load(path)))}
+        with h5py.File(path) as file:
+            lengths = np.diff(np.concatenate(([0.0], file["series/end_cycle"][:].astype(float))))[:, None]
+            issued, busy = (file[f"series/{name}"][:] / lengths for name in ("warp.instructions", "dram.bus_busy"))
+            sent = file["series/link.bytes"][:] / lengths
+        for title, values in (("Warp instructions, chips with SMs  (per cycle)", issued[:, :3]),
+                              ("DRAM: data buses busy, chips with memory", busy[:, 2:] / 2),
+                              ("Links: sent  (bytes per cycle)", sent)):
+            mean = next(line for line in panels[title].lines if line.get_label() == "mean")
+            np.testing.assert_allclose(mean.get_ydata()[:-1], values.mean(axis=1), err_msg=title)
 
     def test_bars_of_responses_are_shares_of_the_loads(self) -> None:
         path = self.result()

@@ -34,6 +34,7 @@ class Panel:
     per_chip: bool                       #: a line per chip; otherwise named lines over all chips
     stacked: bool = False
     top: float | None = None             #: of the axis
+    ranged: bool = False                 #: of the lines only the range and the mean, as there are too many to be told apart
 
     def text(self, value: float) -> str:
         return percent(value) if self.unit == "%" else fixed(value, 1 if value < 100 else 0)
@@ -43,22 +44,31 @@ def _panels(result: Result, counters: pd.DataFrame) -> list[Panel]:
     """Those that say something about this run."""
     sum_of = result.totals.sum()
     has: Callable[[str], bool] = lambda name: name in sum_of and sum_of[name] > 0
+
+    def by_chip(title: str, unit: str, lines: pd.DataFrame, chips: range, having: str) -> Panel:
+        """A line for each chip, or the range of those that can be busy: idle ones would lower it, and the mean."""
+        if result.chips <= _MOST_CHIPS:
+            return Panel(title, unit, lines, True)
+        named = title if len(chips) == result.chips else f"{title}, chips with {having}"
+        return Panel(named, unit, lines[list(chips)], True, ranged=True)
+
+    sms, memory, every = capacity.chips_with_sms(result), capacity.chips_with_memory(result), range(result.chips)
     panels = []
     if has("warp.instructions"):
-        panels.append(Panel("Warp instructions", "per cycle", rates.per_cycle(counters, "warp.instructions"), True))
+        panels.append(by_chip("Warp instructions", "per cycle", rates.per_cycle(counters, "warp.instructions"), sms, "SMs"))
     hits = {level: rates.share(counters, (f"{counter}.hits",), (f"{counter}.accesses",))
             for level, counter in (("L1", "l1"), ("LLC", "llc")) if has(f"{counter}.accesses")}
     if hits:
         panels.append(Panel("Hit rates, all chips", "%", pd.DataFrame(hits), False, top=1.0))
     if has("noc.response_bytes"):
-        panels.append(Panel("From LLC to SMs", "bytes per cycle", rates.per_cycle(counters, "noc.response_bytes"), True))
+        panels.append(by_chip("From LLC to SMs", "bytes per cycle", rates.per_cycle(counters, "noc.response_bytes"), sms, "SMs"))
     if has("dram.bus_busy"):
         busy = rates.per_cycle(counters, "dram.bus_busy") / capacity.dram_channels(result)
-        panels.append(Panel("DRAM: data buses busy", "%", busy, True))
+        panels.append(by_chip("DRAM: data buses busy", "%", busy, memory, "memory"))
     if has("link.bytes"):
         sent, most = rates.per_cycle(counters, "link.bytes"), capacity.links_of_chips(result)
-        panels.append(Panel("Links: sent", "bytes per cycle", sent, True) if np.isnan(most).any() else
-                      Panel("Links: outgoing bandwidth used, mean of ports", "%", sent / most, True))
+        panels.append(by_chip("Links: sent", "bytes per cycle", sent, every, "links") if np.isnan(most).any() else
+                      by_chip("Links: outgoing bandwidth used, mean of ports", "%", sent / most, every, "links"))
     if has("load.completed"):
         mean = rates.share(counters, ("load.latency_cycles",), ("load.completed",))
         panels.append(Panel("Load latency, mean of all chips", "cycles", pd.DataFrame({"mean": mean}), False))
@@ -80,7 +90,7 @@ def _draw_lines(axes: Axes, panel: Panel, edges: npt.NDArray[np.float64], colour
             axes.fill_between(edges, np.append(below, below[-1:]), np.append(above, above[-1:]), step="post", linewidth=0,
                               color=colours.categories[at], alpha=0.75, label=name)
             below = above
-    elif panel.per_chip and values.shape[1] > _MOST_CHIPS:
+    elif panel.ranged:
         low, high, mean = values.min(axis=1), values.max(axis=1), values.mean(axis=1)
         axes.fill_between(edges, np.append(low, low[-1:]), np.append(high, high[-1:]), step="post", linewidth=0,
                           color=colours.c0, alpha=0.25, label="lowest to highest chip")
@@ -133,7 +143,7 @@ def _cursor(axes: Axes, top: Axes, panels: list[Panel], edges: npt.NDArray[np.fl
         lines = [f"cycles {grouped(edges[at])} to {grouped(edges[at + 1])}"]
         for panel in panels:
             row = panel.lines.iloc[at]
-            if panel.per_chip and len(row) > _MOST_CHIPS:
+            if panel.ranged:
                 values = f"{panel.text(row.mean())} ({panel.text(row.min())} to {panel.text(row.max())})"
             else:
                 values = (" / " if panel.per_chip else ", ").join(
