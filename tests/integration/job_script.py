@@ -81,6 +81,47 @@ class JobScript(program.ProgramTest):
         self.assertNotIn("digest", said, "-q")
         self.assertEqual(len(checkpoints(self.output)), 2, "to go on beyond --max-cycles")
 
+    def test_an_interrupted_result_is_not_complete_and_its_run_goes_on(self):
+        """Twice: at the second time the result is older than the newest checkpoint."""
+        run = ("long.json", "--max-cycles", "4000000", "--checkpoint-every", "20000")
+        for code, number in ((130, signal.SIGINT), (75, signal.SIGUSR1)):
+            process = self.start(*run)
+            self.until(lambda: len(checkpoints(self.output)) == 2, lambda: "no checkpoints")
+            newest = checkpoints(self.output)[-1]
+            self.until(lambda: checkpoints(self.output)[-1] != newest, lambda: "no progress")
+            for pid in self.ranks() if number == signal.SIGINT else [process.pid]:
+                os.kill(pid, number)
+            said = self.end(process, code)
+            self.assertEqual(len(checkpoints(self.output)), 2, said)
+            self.assertTrue(os.path.exists(self.output + ".job"), said)
+            self.assertIn("stopped early", self.succeeds(["info", self.output]).out)
+        said = self.end(self.start(*run), 0)
+        self.assertIn("going on from", said)
+        self.assertIn("was complete already", self.end(self.start(*run), 0), "at its --max-cycles")
+        wanted = self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "--max-cycles", "4000000", *sets(*SMALL)])
+        self.assertEqual(self.succeeds(["info", self.output]).digest(), wanted.digest())
+
+    def ranks(self):
+        """Processes that simulate this test's output."""
+        pids = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    words = file.read().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if words[0] == ATOLL and self.output in words:
+                pids.append(int(pid))
+        return pids
+
+    def test_a_result_that_is_not_of_the_checkpoints_run_is_kept(self):
+        self.stop_behind(self.start("long.json"), 20000)
+        self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "-o", self.path("x.h5"), "--max-cycles", "9000", *sets(*SMALL)])
+        shutil.move(self.path("x.h5"), self.output)
+        before = self.succeeds(["info", self.output]).out
+        self.assertIn("exists already", self.end(self.start("long.json"), 2))
+        self.assertEqual(self.succeeds(["info", self.output]).out, before)
+
     def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
         setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
         said = self.end(self.start("short.json", ATOLL_SETUP=setup), 0)
