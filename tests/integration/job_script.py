@@ -25,11 +25,12 @@ class JobScript(program.ProgramTest):
         os.chmod(self.write("bin/scontrol", "#!/bin/sh\necho scontrol $*\n"), 0o755)
         self.output = self.path("o.h5")
 
-    def start(self, name, *more, **variables):
+    def start(self, name, *more, system="sac-4chip", spelling=("--workload ", "--output "), **variables):
         environment = {**program.environment(), "SLURM_JOB_ID": "7", "SLURM_NTASKS": "2", "SLURM_SUBMIT_DIR": SOURCE, "ATOLL": ATOLL,
                        "LAUNCHER": "mpirun", "LAUNCHER_OPTIONS": "--oversubscribe", "CHECKPOINT_EVERY": "20000",
                        "PATH": self.path("bin") + ":" + os.environ["PATH"], **variables}
-        return subprocess.Popen(["bash", SCRIPT, "sac-4chip", "--workload", self.path(name), "--output", self.output, *more, *sets(*SMALL)],
+        words = "\n".join([spelling[0] + self.path(name), spelling[1] + self.output]).replace(" ", "\n").split("\n")
+        return subprocess.Popen(["bash", SCRIPT, system, *words, *more, *sets(*SMALL)],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
                                 env=environment, start_new_session=True)
 
@@ -121,6 +122,26 @@ class JobScript(program.ProgramTest):
         before = self.succeeds(["info", self.output]).out
         self.assertIn("exists already", self.end(self.start("long.json"), 2))
         self.assertEqual(self.succeeds(["info", self.output]).out, before)
+
+    def test_options_are_the_same_in_both_spellings(self):
+        spellings = (("--workload=", "-qo"), ("-w", "--quiet --output="), ("-w ", "-q -o "))
+        cycle = 20000
+        for spelling in spellings:
+            self.stop_behind(self.start("long.json", spelling=spelling), cycle)
+            cycle = int(checkpoints(self.output)[-1].split(".")[-2])
+        with open(self.path("long.json"), "a", encoding="utf-8") as file:
+            file.write("\n")
+        for spelling in spellings:
+            with self.subTest(spelling=spelling):
+                said = self.end(self.start("long.json", spelling=spelling), 2)
+                self.assertIn("other arguments, or of another system or workload", said)
+
+    def test_files_of_any_name_are_part_of_what_a_run_is(self):
+        system = self.succeeds(["config", "sac-4chip", *sets(*SMALL)]).out
+        options = {"system": self.write("system.txt", system)}
+        self.stop_behind(self.start("long.json", **options), 20000)
+        self.write("system.txt", system.replace('"ways": 16', '"ways": 8'))
+        self.assertIn("other arguments, or of another system", self.end(self.start("long.json", **options), 2))
 
     def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
         setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
