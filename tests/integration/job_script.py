@@ -123,6 +123,61 @@ class JobScript(program.ProgramTest):
         self.assertIn("exists already", self.end(self.start("long.json"), 2))
         self.assertEqual(self.succeeds(["info", self.output]).out, before)
 
+    def job_file(self):
+        """What the job says that its run is; it is there before the run begins, and the program's own lock when it has."""
+        self.until(lambda: os.path.exists(self.output + ".lock"), lambda: "the run does not begin")
+        with open(self.output + ".job", encoding="utf-8") as file:
+            return file.read()
+
+    def test_a_second_job_of_an_output_changes_nothing_of_the_first_ones(self):
+        asked = {"CHECKPOINT_EVERY": "none"}
+        first = self.start("long.json", **asked)
+        said = self.job_file()
+        for other in ((), ("--set", "llc.ways=4")):
+            refused = self.end(self.start("long.json", *other, **asked), 2)
+            self.assertIn(f"is being written by another job, which holds {self.output}.job", refused)
+        self.assertEqual(self.job_file(), said)
+        first.send_signal(signal.SIGUSR1)
+        self.end(first, 75)
+        self.assertIn("other arguments", self.end(self.start("long.json", "--set", "llc.ways=4", **asked), 2))
+        again = self.start("long.json", **asked)
+        self.job_file()
+        again.send_signal(signal.SIGUSR1)
+        self.assertIn("going on from", self.end(again, 75))
+
+    def test_a_job_that_is_killed_before_its_first_checkpoint_hinders_no_other(self):
+        first = self.start("long.json", CHECKPOINT_EVERY="none")
+        self.job_file()
+        os.killpg(first.pid, signal.SIGKILL)
+        for pid in self.ranks():
+            os.kill(pid, signal.SIGKILL)
+        first.communicate()
+        for name in (".job", ".lock"):
+            self.assertTrue(os.path.exists(self.output + name), name)
+        self.end(self.start("short.json", "--set", "llc.ways=4"), 0)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "long.json", "o.h5", "short.json"])
+
+    def test_checkpoints_that_say_they_are_of_another_run_are_refused_whatever_the_job_file_says(self):
+        ours, others = ["--set", "llc.ways=4"], ["--set", "llc.ways=8"]
+        self.stop_behind(self.start("long.json", *ours), 20000)
+        with open(self.output + ".job", encoding="utf-8") as file:
+            said = file.read()
+        for path in checkpoints(self.output):
+            os.remove(path)
+        for words in (others, ours):  # the latter with more behind it
+            with self.subTest(words):
+                self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "-o", self.output, *words, *sets(*SMALL),
+                               "--checkpoint-every", "20000", "--max-cycles", "50000", "--force"])
+                os.remove(self.output)
+                self.write("o.h5.job", said)
+                self.assertIn("is of another run (", self.end(self.start("long.json", *ours), 2))
+                self.assertEqual(len(checkpoints(self.output)), 2)
+
+    def test_a_run_that_is_refused_leaves_no_word_of_itself(self):
+        self.write("o.h5", "")
+        self.end(self.start("short.json"), 2)
+        self.assertFalse(os.path.exists(self.output + ".job"))
+
     def test_options_are_the_same_in_both_spellings(self):
         spellings = (("--workload=", "-qo"), ("-w", "--quiet --output="), ("-w ", "-q -o "))
         cycle = 20000
