@@ -54,14 +54,52 @@ class JobScript(program.ProgramTest):
         newest = checkpoints(self.output)[-1]
         damaged = self.output + ".999999999.ckpt"
         shutil.copy(newest, damaged)
-        with open(damaged, "r+b") as file:
-            file.seek(20000)
-            file.write(b"x")
+        self.damage(damaged)
         said = self.stop_behind(self.start("long.json"), int(newest.split(".")[-2]), besides=damaged)
         self.assertIn(f"going on from {newest}", said)
         self.assertIn("scontrol requeue 7", said)
         self.assertFalse(os.path.exists(damaged))
         self.assertTrue(os.path.exists(damaged + ".damaged"))
+
+    def damage(self, path):
+        with open(path, "r+b") as file:
+            file.seek(20000)
+            file.write(b"x")
+
+    def refusing(self, *checkpoints):
+        """An ATOLL that takes its time to refuse these, whatever signals come, and is killed by the time it would take others."""
+        path = self.write("refusing", f"""#!/bin/sh
+trap '' USR1
+[ $1 = resume ] || exec {ATOLL} "$@"
+case " {' '.join(checkpoints)} " in *" $2 "*) sleep 0.5; exit 2 ;; esac
+exit 143
+""")
+        os.chmod(path, 0o755)
+        return path
+
+    def test_a_job_whose_checkpoints_are_all_refused_is_not_queued_again(self):
+        self.stop_behind(self.start("long.json"), 20000)
+        before = checkpoints(self.output)
+        self.assertEqual(len(before), 2)
+        again = self.start("long.json", ATOLL=self.refusing(*before))
+        self.assertIn("going on from", again.stdout.readline())
+        again.send_signal(signal.SIGUSR1)
+        said = self.end(again, 2)
+        self.assertNotIn("queue", said)
+        self.assertEqual(checkpoints(self.output), before)
+
+    def test_a_refused_checkpoint_is_put_aside_only_for_what_the_one_before_it_leads_to(self):
+        self.stop_behind(self.start("long.json"), 1000000)
+        before = checkpoints(self.output)
+        self.end(self.start("long.json", ATOLL=self.refusing(before[-1])), 143)
+        self.assertEqual(checkpoints(self.output), before)
+        self.damage(before[-1])
+        damaged = os.stat(before[-1]).st_ino
+        again = self.start("long.json", CHECKPOINT_EVERY=before[-1].split(".")[-2])
+        self.until(lambda: os.stat(before[-1]).st_ino != damaged, lambda: "it is never written anew")
+        again.send_signal(signal.SIGUSR1)
+        self.assertIn("queued again", self.end(again, 75))
+        self.assertIn(before[-1], checkpoints(self.output))
 
     def test_checkpoints_of_other_runs_are_neither_taken_nor_removed(self):
         other = self.write("o.4096.ckpt", "of an output called o")
@@ -84,7 +122,7 @@ class JobScript(program.ProgramTest):
 
     def test_an_interrupted_result_is_not_complete_and_its_run_goes_on(self):
         """Twice: at the second time the result is older than the newest checkpoint."""
-        run = ("long.json", "--max-cycles", "4000000", "--checkpoint-every", "20000")
+        run = ("long.json", "--max-cycles", "2500000", "--checkpoint-every", "20000")
         for code, number in ((130, signal.SIGINT), (75, signal.SIGUSR1)):
             process = self.start(*run)
             self.until(lambda: len(checkpoints(self.output)) == 2, lambda: "no checkpoints")
@@ -99,7 +137,7 @@ class JobScript(program.ProgramTest):
         said = self.end(self.start(*run), 0)
         self.assertIn("going on from", said)
         self.assertIn("was complete already", self.end(self.start(*run), 0), "at its --max-cycles")
-        wanted = self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "--max-cycles", "4000000", *sets(*SMALL)])
+        wanted = self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "--max-cycles", "2500000", *sets(*SMALL)])
         self.assertEqual(self.succeeds(["info", self.output]).digest(), wanted.digest())
 
     def ranks(self):
