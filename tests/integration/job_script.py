@@ -1,6 +1,7 @@
-"""What slurm/run.sbatch does around a simulation, without Slurm: signals, checkpoints, what is queued again.
-slurm.py has the real thing."""
+"""What slurm/run.sbatch does around a simulation, without Slurm: signals, checkpoints, what is queued again; and the scripts
+of experiments. slurm.py has the real thing."""
 
+import json
 import os
 import shutil
 import signal
@@ -245,6 +246,53 @@ exit 143
         self.assertIn("LAUNCHER is srun or mpirun", self.end(self.start("short.json", LAUNCHER="mpiexec"), 2))
         self.output = self.path("no", "o.h5")
         self.assertIn("o.h5: there is no such folder", self.end(self.start("short.json"), 2))
+
+
+class Experiment(program.ProgramTest):
+    """slurm/gather.sbatch and slurm/sweep.sbatch."""
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.path("out")
+
+    def experiment(self, **more):
+        return self.write("e.json", json.dumps({
+            "system": "sac-4chip", "set": {key: int(value) for key, value in (word.split("=") for word in SMALL)},
+            "workloads": [{"name": "w", "path": workload("stores")}], "variants": [{"name": "mem"}],
+            "sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96]}], **more}))
+
+    def script(self, name, code, *words, **variables):
+        done = subprocess.run(["bash", os.path.join(SOURCE, "slurm", name), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, encoding="utf-8", timeout=60,
+                              env={**program.environment(), "SLURM_SUBMIT_DIR": SOURCE, "ATOLL": ATOLL, **variables})
+        self.assertEqual(done.returncode, code, done.stdout)
+        return done.stdout
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_the_table_of_results_of_other_settings_says_so(self):
+        experiment = self.experiment()
+        self.succeeds(["sweep", experiment, "--out", self.out, "--set", "llc.ways=4"])
+        self.script("gather.sbatch", 0, experiment, self.out, "--set", "llc.ways=4")
+        self.assertTrue(self.text("table.txt").startswith("Speed-up"), self.text("table.txt"))
+        self.assertIn("ALL harmonic mean", self.text("table.csv"))
+        said = self.script("gather.sbatch", 1, experiment, self.out)
+        self.assertIn("missing:\n1 w__mem", said)
+        self.assertTrue(self.text("table.txt").startswith(f"NOT THE TABLE OF {experiment}"), self.text("table.txt"))
+        self.assertRegex(self.text("table.txt"), r"1 +differs +w__mem\S+ +\(`llc.ways` = 4 in it, now 16\)")
+        self.assertFalse(os.path.exists(os.path.join(self.out, "table.csv")), "a CSV of the other settings")
+
+    def test_the_table_of_a_part_says_what_is_missing(self):
+        experiment = self.experiment()
+        os.mkdir(self.out)
+        self.script("gather.sbatch", 1, experiment, self.out)
+        self.assertEqual(os.listdir(self.out), [])
+        self.succeeds(["sweep", experiment, "--out", self.out, "--point", "2"])
+        self.script("gather.sbatch", 1, experiment, self.out)
+        self.assertRegex(self.text("table.txt"), r"NOT THE TABLE OF .*\n +1 +missing +w__mem")
+        self.assertNotRegex(self.text("table.txt"), r"2 +done")
 
 
 class LocalCluster(program.ProgramTest):
