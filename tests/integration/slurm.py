@@ -80,6 +80,28 @@ class Slurm(program.ProgramTest):
                 self.assertEqual(info["digest"], wanted)
                 self.assertEqual(info["provenance"]["hosts"], ["n1"] * 4 + ["n2"])
 
+    def test_an_interrupted_job_goes_on_by_the_same_line_and_another_one_of_its_output_changes_nothing(self):
+        kernel = {"repeat": 200, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
+        work, result = self.write("w.json", json.dumps({"kernels": [kernel]})), self.path("o.h5")
+        arguments = ["sac-4chip", "--workload", work, *sets(*SMALL)]
+        line = [os.path.join(SCRIPTS, "run.sbatch"), *arguments, "--output", result]
+        wide = ["--nodes=2", "--ntasks=5"]
+        job = self.submit(*wide, *line, CHECKPOINT_EVERY="20000")
+        self.until(lambda: os.path.exists(result + ".lock"), lambda: self.output("job.out"))
+        other = self.slurm("sbatch", "--parsable", "--output", self.path("other.out"), "--ntasks=1", *line, "--set", "llc.ways=4")
+        self.until(lambda: self.fields(other)["JobState"] == "FAILED", lambda: f"{self.fields(other)}")
+        self.assertIn("is being written by another job", self.output("other.out"))
+        self.until(lambda: self.checkpoints(result), lambda: self.output("job.out"))
+        self.slurm("scancel", "--signal=INT", job)
+        self.assertEqual(self.wait(job, ("COMPLETED", "FAILED"))["ExitCode"], "130:0", self.output("job.out"))
+        self.assertIs(self.info(result)["complete"], False)
+        self.assertNotEqual(self.checkpoints(result), [])
+        fields = self.wait(self.submit(*wide, *line), ("COMPLETED", "FAILED"))
+        self.assertEqual(fields["ExitCode"], "0:0", self.output("job.out"))
+        self.assertIn("going on from", self.output("job.out"))
+        self.assertEqual(self.info(result)["digest"], self.succeeds(["run", *arguments], timeout=60).digest())
+        self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith("o.h5")), ["o.h5"])
+
     def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
         """What --signal sends before the limit, sent at once; the script holds it back until the launcher is a second old."""
         kernel = {"repeat": 100, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
