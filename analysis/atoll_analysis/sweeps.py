@@ -16,7 +16,7 @@ from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
-from atoll_analysis.strangers import strangers
+from atoll_analysis.foreign import foreign
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +169,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
                 heads[workload, variant] = head
             else:
                 missing[name] = "stopped early"
-    for point, why in strangers(heads, raw, baselines).items():
+    for point, why in foreign(heads, raw, baselines).items():
         missing["__".join(point)] = why
         del heads[point]
     missing = {name: missing[name] for w in workloads for v in variants if (name := f"{w}__{v}") in missing}

@@ -15,7 +15,7 @@ from atoll_analysis.result import Head
 Point = tuple[str, str]  # workload, variant
 
 
-def strangers(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baselines: Mapping[str, str]) -> dict[Point, str]:
+def foreign(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baselines: Mapping[str, str]) -> dict[Point, str]:
     """The points whose results do not belong, and why. `baselines`: of each variant; `experiment`: {} if there is none."""
     found: dict[Point, str] = {}
     left = dict(heads)
