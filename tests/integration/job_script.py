@@ -268,13 +268,6 @@ class Experiment(program.ProgramTest):
         self.assertEqual(done.returncode, code, done.stdout)
         return done.stdout
 
-    def test_an_element_runs_as_many_points_at_a_time_as_it_has_processors_for_their_ranks(self):
-        for number, (ranks, processors, at_once) in enumerate(((0, 2, 2), (1, 2, 2), (2, 2, 1), (2, 5, 2), (3, 2, 1))):
-            with self.subTest(ranks=ranks, processors=processors):
-                said = self.script("sweep.sbatch", 0, self.experiment(doc='"ranks": 9', ranks=ranks), f"{self.out}{number}", POINTS="1 2",
-                                   SHARES="1", SLURM_ARRAY_TASK_ID="1", SLURM_CPUS_PER_TASK=str(processors))
-                self.assertIn(f"running 2, {at_once} at a time", said)
-
     def text(self, name):
         with open(os.path.join(self.out, name), encoding="utf-8") as file:
             return file.read()
