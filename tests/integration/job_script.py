@@ -196,22 +196,6 @@ exit 143
         self.end(self.start("short.json", "--set", "llc.ways=4"), 0)
         self.assertEqual(sorted(os.listdir(self.folder)), ["bin", "long.json", "o.h5", "short.json"])
 
-    def test_checkpoints_that_say_they_are_of_another_run_are_refused_whatever_the_job_file_says(self):
-        ours, others = ["--set", "llc.ways=4"], ["--set", "llc.ways=8"]
-        self.stop_behind(self.start("long.json", *ours), 20000)
-        with open(self.output + ".job", encoding="utf-8") as file:
-            said = file.read()
-        for path in checkpoints(self.output):
-            os.remove(path)
-        for words in (others, ours):  # the latter with more behind it
-            with self.subTest(words):
-                self.succeeds(["run", "sac-4chip", "-w", self.path("long.json"), "-o", self.output, *words, *sets(*SMALL),
-                               "--checkpoint-every", "20000", "--max-cycles", "50000", "--force"])
-                os.remove(self.output)
-                self.write("o.h5.job", said)
-                self.assertIn("is of another run (", self.end(self.start("long.json", *ours), 2))
-                self.assertEqual(len(checkpoints(self.output)), 2)
-
     def test_a_run_that_is_refused_leaves_no_word_of_itself(self):
         self.write("o.h5", "")
         self.end(self.start("short.json"), 2)
