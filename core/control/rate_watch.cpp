@@ -32,7 +32,7 @@ std::uint64_t RateWatch::ended_in_window() const {
   return n;
 }
 
-/// With a CTA's instructions taken to be those of the CTAs that have ended, or of those under way where none has.
+/// A CTA has as many instructions as were executed per CTA that has ended: too many by those under way, for all chips alike.
 bool RateWatch::done_together() const {
   const auto sum = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
   const double of_a_cta = sum(work_) / std::max(1.0, sum(ended_));
