@@ -60,6 +60,7 @@ std::string neighbour_hint(const fs::path& path) {
 std::string to_json(const Experiment& e, const std::string& folder) {
   ordered_json out;
   if (!e.doc.empty()) out["doc"] = e.doc;
+  if (!e.recorded_by.empty()) out["recorded_by"] = e.recorded_by;
   if (!e.sample.empty()) out["sample"] = e.sample;
   out["system"] = e.system.ends_with(".json") ? relative(e.system, folder) : e.system;
   out["scale"] = e.scale;
@@ -103,7 +104,8 @@ void check_point(const Experiment& e, const Point& point) {
   effective_config(e, point);
   const fs::path path(point.workload->path);
   if (file_exists(path)) return;
-  throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), neighbour_hint(path)));
+  const std::string hint = e.recorded_by.empty() ? neighbour_hint(path) : fmt::format("; it is recorded by {}", e.recorded_by);
+  throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), hint));
 }
 
 }  // namespace atl

@@ -288,6 +288,10 @@ class Sweep(program.ProgramTest):
         outcome = self.sweep(experiment=file, code=2)
         self.assertRegex(outcome.err, r"^atoll: b__mem: there is no workload .*w/b.json, did you mean `\w+.json`\?")
         self.assertFalse(os.path.exists(self.path("out")))
+        self.experiment(recorded_by="make_traces.sh")
+        os.remove(self.path("w/b.json"))
+        outcome = self.sweep(experiment=self.path("e.json"), code=2)
+        self.assertRegex(outcome.err, r"there is no workload .*w/b.json; it is recorded by make_traces.sh\n")
 
     def table(self, *more):
         """The rows of `atoll table --csv` by their first cell, and what is said of missing points."""
