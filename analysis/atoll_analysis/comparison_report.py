@@ -157,8 +157,8 @@ def _bandwidths(comparison: Comparison) -> str:
         for name, of in bounds(result).iterrows():
             rows.append([run, str(name), number(of["used"], fixed(of["used"], 1)), number(of["most"], fixed(of["most"], 1)),
                          number(of["share"], percent(of["share"])), number(of["intensity"], f"{of['intensity']:.3g}")])
-    return markup.table(columns, rows, "Bandwidths, bytes per cycle of all chips; a share is the mean of all slices, ports and "
-                        "buses, of which some may be full") if rows else ""
+    return markup.table(columns, rows, "Bandwidths, bytes per cycle of all chips; a share is the mean of all slices and buses, "
+                        "of which some may be full, and of each chip's busiest port") if rows else ""
 
 
 def _configuration(comparison: Comparison) -> str:

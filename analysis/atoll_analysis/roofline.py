@@ -12,13 +12,14 @@ SECTOR = 32  # bytes
 def bounds(head: Head) -> pd.DataFrame:
     """[resource] of the whole system: `used` and `most` in bytes per core cycle, their quotient `share`, `intensity` in warp
     instructions per byte, and `bound`, the warp instructions per cycle at which the resource would be full. A resource that
-    moved nothing, or whose capacity the file does not say, has no row."""
+    moved nothing, or whose capacity the file does not say, has no row. Links count as if each port of a chip had moved as
+    much as its busiest, as in `atoll explain`: what is full first is the bound. Older files have the mean of the ports."""
     of = sums(head)
     # A slice looks up whole lines unless it is sectored, as `atoll explain` counts it.
     looked_up = of["llc.sector_accesses"] * SECTOR if head.config.get("llc.sectored") else \
         of["llc.accesses"] * float(head.config["line_bytes"])
     moved = {"LLC": (looked_up, capacity.llc_bytes_per_cycle(head), capacity.llc_chips(head)),
-             "links": (of["link.bytes"], capacity.link_bytes_per_cycle(head), head.chips),
+             "links": (max(of["link.bytes"], of.get("link.busiest_bytes", 0.0)), capacity.link_bytes_per_cycle(head), head.chips),
              "DRAM": (of["dram.read_bytes"] + of["dram.write_bytes"], capacity.dram_bytes_per_cycle(head), head.memory_chips)}
     rows = {}
     for name, (total, of_chip, chips) in moved.items():
