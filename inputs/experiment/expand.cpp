@@ -104,7 +104,8 @@ void check_point(const Experiment& e, const Point& point) {
   effective_config(e, point);
   const fs::path path(point.workload->path);
   if (file_exists(path)) return;
-  const std::string hint = e.recorded_by.empty() ? neighbour_hint(path) : fmt::format("; it is recorded by {}", e.recorded_by);
+  const std::string hint =
+      e.recorded_by.empty() ? neighbour_hint(path) : fmt::format("; it is recorded by {}", e.recorded_by);
   throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), hint));
 }
 

@@ -54,7 +54,8 @@ struct Experiment {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.doc, {"doc", "", 0, 0, "free text"});
-    v(s.recorded_by, {"recorded_by", "", 0, 0, "what records workloads that do not come with it: told where one is missing"});
+    v(s.recorded_by,
+      {"recorded_by", "", 0, 0, "what records workloads that do not come with it: told where one is missing"});
     v(s.system, {"system", "", 0, 0, "preset or JSON file, relative to the experiment's file"});
     v(s.baseline, {"baseline", "", 0, 0, "variant that speed-ups refer to; the first one, if not given"});
     v(s.sample, {"sample", "", 0, 0, "all runs are sampled: what --sample takes, such as error=3%"});
