@@ -49,6 +49,17 @@ class Sweep(program.ProgramTest):
         whole["set"] = {key: int(value) for key, value in whole["set"].items()}
         return self.write("e.json", json.dumps(whole))
 
+    def begun_with_a_long_point(self, experiment):
+        """A sweep that runs a__mem, and takes a while for it."""
+        self.write("w/a.json", json.dumps(LONG))
+        command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   encoding="utf-8", env=program.environment())
+        while not os.path.exists(self.path("out", "a__mem.log")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        return process
+
     def test_a_folder_behind_a_link_and_a_section_as_setting_can_be_read_again(self):
         os.makedirs(self.path("deep", "er", "disk"))
         os.symlink(self.path("deep", "er", "disk"), self.path("out"))
@@ -113,13 +124,7 @@ class Sweep(program.ProgramTest):
 
     def test_a_result_that_another_sweep_makes_meanwhile_with_other_settings_is_not_replaced(self):
         experiment = self.experiment()
-        self.write("w/a.json", json.dumps(LONG))
-        command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   encoding="utf-8", env=program.environment())
-        while not os.path.exists(self.path("out", "a__mem.log")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
+        process = self.begun_with_a_long_point(experiment)
         self.sweep("--only", "b__mem", "--set", "llc.ways=8", experiment=experiment)
         before = self.results()["b__mem.h5"]
         out, err = process.communicate(timeout=120)
@@ -135,13 +140,7 @@ class Sweep(program.ProgramTest):
 
     def test_points_that_another_sweep_has_done_meanwhile_are_not_run_again(self):
         experiment = self.experiment()
-        self.write("w/a.json", json.dumps(LONG))
-        command = [ATOLL, "sweep", experiment, "-o", self.path("out"), "--jobs", "1"]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   encoding="utf-8", env=program.environment())
-        while not os.path.exists(self.path("out", "a__mem.log")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
+        process = self.begun_with_a_long_point(experiment)
         self.sweep("--only", "b__*", experiment=experiment)
         before = {name: at for name, at in self.results().items() if name.startswith("b__")}
         self.assertEqual(len(before), 2)
