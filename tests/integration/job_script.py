@@ -263,7 +263,7 @@ class Experiment(program.ProgramTest):
         self.assertTrue(self.text("table.txt").startswith("Speed-up"), self.text("table.txt"))
         self.assertIn("ALL harmonic mean", self.text("table.csv"))
         said = self.script("gather.sbatch", 1, experiment, self.out)
-        self.assertIn("missing:\n1 w__mem", said)
+        self.assertRegex(said, r"missing:\n +1 +differs +w__mem")
         self.assertTrue(self.text("table.txt").startswith(f"NOT THE TABLE OF {experiment}"), self.text("table.txt"))
         self.assertRegex(self.text("table.txt"), r"1 +differs +w__mem\S+ +\(`llc.ways` = 4 in it, now 16\)")
         self.assertFalse(os.path.exists(os.path.join(self.out, "table.csv")), "a CSV of the other settings")
