@@ -56,6 +56,7 @@ STUDY = Study(
     experiment=report.ROOT / "inputs/experiments/rec_sensitivity.json",
     head={"doc": "REC's sensitivity study: written by tests/validation/rec/sensitivity.py, which says what each point stands for, runs"
                  " them all and makes the tables of docs/validation/rec.md. Pages in rotation, as in rec_placement.json.",
+          "recorded_by": "tests/validation/rec/record.py",
           "system": "rec-4gpu",
           "set": {"sm.count": 16, "sm.warps": 64, "llc.slices": 4, "llc.size_kib": L2_KIB, "dram.channels": 4,
                   "link.bandwidth_gbps": LINK, "coherence.directory_entries": ENTRIES, "partition.page_kib": 1,
