@@ -30,6 +30,7 @@ struct LaunchSpec {
   std::uint32_t dynamic_shared = 0;
   std::uint32_t sms = 1;                      ///< of the GPU, among which blocks are dealt out by their number, for %smid
   std::uint32_t shared_unit = 128;            ///< bytes: %total_smem_size is a multiple
+  std::uint32_t shared_reserved = 1024;       ///< bytes of a block beside its own: %aggr_smem_size has both
   unsigned device = 0;                        ///< of several GPUs: where it runs
   std::uint64_t visible = ~std::uint64_t{0};  ///< bit i: memory of GPU i may be used
   std::vector<std::byte> params;              ///< Function::param_block bytes

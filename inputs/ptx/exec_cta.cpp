@@ -27,6 +27,10 @@ bool explicit_cluster(const LaunchSpec& spec) {
   return spec.cluster[0] != 0 || spec.module->functions[spec.kernel].cluster[0] != 0;
 }
 
+std::uint32_t total_shared(const LaunchSpec& spec) {
+  return (shared_bytes(spec) + spec.shared_unit - 1) / spec.shared_unit * spec.shared_unit;
+}
+
 /// But for %tid.
 std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lane) {
   const LaunchSpec& spec = *w.launch->spec;
@@ -96,7 +100,9 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
     case Special::dynamic_smem_size:
       return spec.dynamic_shared;
     case Special::total_smem_size:
-      return (shared_bytes(spec) + spec.shared_unit - 1) / spec.shared_unit * spec.shared_unit;
+      return total_shared(spec);
+    case Special::aggr_smem_size:
+      return total_shared(spec) + spec.shared_reserved;
     case Special::reserved_smem:
     case Special::reserved_smem_1:
       return reserved_shared_offset(spec);
@@ -106,7 +112,7 @@ std::uint64_t special_value(const Warp& w, const SpecialSlot& slot, unsigned lan
       return slot.number == 1 ? workspace >> 32 : slot.number == 2 ? workspace & 0xFFFFFFFFu : 0;
     }
     default:
-      return 0;  // gridid
+      return 0;  // gridid, pm
   }
 }
 

@@ -150,8 +150,10 @@ enum class Special : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z, laneid,
   warpid, nwarpid, smid, nsmid, gridid, warp_size, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, dynamic_smem_size, total_smem_size,
+  aggr_smem_size,
   reserved_smem, reserved_smem_1,
   envreg,  ///< Operand::value is its number
+  pm,      ///< %pm0 to %pm7 and %pm0_64 to %pm7_64, of which PTX leaves the value open: 0
   clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z, cluster_ctaid_x, cluster_ctaid_y,
   cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z, cluster_ctarank, cluster_nctarank,
   is_explicit_cluster,

@@ -200,6 +200,7 @@ constexpr Named<Special> kSpecials[] = {
     {"globaltimer_hi", Special::globaltimer_hi},
     {"dynamic_smem_size", Special::dynamic_smem_size},
     {"total_smem_size", Special::total_smem_size},
+    {"aggr_smem_size", Special::aggr_smem_size},
     {"reserved_smem_offset_begin", Special::reserved_smem},
     {"reserved_smem_offset_1", Special::reserved_smem_1},
     {"clusterid.x", Special::clusterid_x},
@@ -253,6 +254,10 @@ bool special_of(std::string_view name, Special& special, std::int64_t& number) {
       number = number * 10 + (c - '0');
     }
     return name.size() > 6 && number < 32;
+  }
+  if (name.starts_with("pm") && name.size() > 2 && name[2] >= '0' && name[2] <= '7') {
+    special = Special::pm;
+    return name.size() == 3 || name.substr(3) == "_64";
   }
   return find(kSpecials, name, special);
 }

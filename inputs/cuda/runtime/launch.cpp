@@ -176,6 +176,7 @@ std::unique_ptr<RecordedLaunch> begin(Runtime& r, const LaunchRequest& q) {
   spec.cooperative = q.cooperative;
   spec.device = q.device, spec.visible = r.peers[q.device] | r.pool_peers[q.device];
   spec.sms = static_cast<std::uint32_t>(r.model.sms), spec.shared_unit = r.model.shared_unit();
+  spec.shared_reserved = static_cast<std::uint32_t>(r.model.reserved_shared);
   spec.threads = r.recording.threads();
   if (r.recording.interleaves()) {
     spec.schedule = ptx::Schedule::interleaved, spec.schedule_seed = r.recording.schedule_seed();

@@ -107,21 +107,26 @@ TEST_CASE("threads know their place in blocks and grids of three dimensions") {
 
 TEST_CASE("blocks are dealt out among SMs by their number, and shared memory is a multiple of its unit") {
   Harness h(kHeader + R"(.visible .entry k(.param .u64 po) {
-.reg .b32 %r<5>; .reg .b64 %rd<4>; .shared .align 4 .b8 s[100];
-mov.u32 %r0,s; ld.param.u64 %rd1,[po]; mov.u32 %r1,%ctaid.x; mul.wide.u32 %rd2,%r1,12; add.s64 %rd3,%rd1,%rd2;
+.reg .b32 %r<8>; .reg .b64 %rd<5>; .shared .align 4 .b8 s[100];
+mov.u32 %r0,s; ld.param.u64 %rd1,[po]; mov.u32 %r1,%ctaid.x; mul.wide.u32 %rd2,%r1,24; add.s64 %rd3,%rd1,%rd2;
 mov.u32 %r2,%smid; st.global.u32 [%rd3],%r2; mov.u32 %r3,%nsmid; st.global.u32 [%rd3+4],%r3;
-mov.u32 %r4,%total_smem_size; st.global.u32 [%rd3+8],%r4; ret; })");
+mov.u32 %r4,%total_smem_size; st.global.u32 [%rd3+8],%r4;
+mov.u32 %r5,%aggr_smem_size; st.global.u32 [%rd3+12],%r5;
+mov.u32 %r6,%pm7; st.global.u32 [%rd3+16],%r6; mov.u64 %rd4,%pm0_64; cvt.u32.u64 %r7,%rd4; st.global.u32 [%rd3+20],%r7; ret; })");
   LaunchSpec spec = h.spec("k", 7, 1);
-  spec.sms = 3, spec.dynamic_shared = 60;
+  spec.sms = 3, spec.dynamic_shared = 60, spec.shared_reserved = 512;
   for (const std::uint32_t unit : {128u, 256u}) {
     spec.shared_unit = unit;
-    std::vector<std::uint32_t> out(21);
+    std::vector<std::uint32_t> out(42, 99);
     h.set(spec, h.buffer(out));
     execute(spec, h.device);
     for (std::uint32_t cta = 0; cta < 7; ++cta) {
-      CHECK(out[3 * cta] == cta % 3);
-      CHECK(out[3 * cta + 1] == 3);
-      CHECK(out[3 * cta + 2] == 256);
+      CHECK(out[6 * cta] == cta % 3);
+      CHECK(out[6 * cta + 1] == 3);
+      CHECK(out[6 * cta + 2] == 256);
+      CHECK(out[6 * cta + 3] == 768);
+      CHECK(out[6 * cta + 4] == 0);
+      CHECK(out[6 * cta + 5] == 0);
     }
     h.device.memory.remove(reinterpret_cast<std::uint64_t>(out.data()));
   }
