@@ -4,6 +4,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Without dpkg-shlibdeps cpack goes on, and makes a .deb that names no library.
+missing=()
+for tool in dpkg-shlibdeps:dpkg-dev file:file; do command -v "${tool%:*}" >/dev/null || missing+=("${tool#*:}"); done
+for module in pip setuptools wheel; do
+  /usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
+done
+if [[ ${#missing[@]} -gt 0 ]]; then
+  echo "make.sh: packages are made with ${missing[*]}, which this machine does not have: apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+
 build=${ATOLL_PACKAGE_BUILD:-build/package}
 [[ -f $build/build.ninja ]] || cmake --preset package -B "$build"
 ninja -C "$build"

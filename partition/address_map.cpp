@@ -55,6 +55,12 @@ void AddressMap::set_up_pae(const SystemConfig& config) {
   shape.sub_bits = shape.slice_bits > shape.channel_bits ? shape.slice_bits - shape.channel_bits : 0;
   shape.bank_bits = log2_of(config.dram.timing.banks, "dram.timing.banks");
   shape.column_bits = log2_of(config.dram.row_bytes, "dram.row_bytes") - PaeShape::kChunkBits;
+  const unsigned extra = shape.sub_bits - std::min(shape.sub_bits, shape.bank_bits);  // sub-slice bits that address columns
+  if (extra > shape.column_bits)
+    throw InputError("llc.slices", std::to_string(config.llc.slices) + " slices of " + std::to_string(config.dram.channels) +
+                                       " channels: partition.mapping = pae has at most one for each 256 bytes of a row "
+                                       "(dram.row_bytes) in each bank of a channel; use hashed");
+  shape.column_bits -= extra;
 
   const unsigned line_bits = PaeShape::kChunkBits - chunk_shift_;
   const PaeMasks masks = pae_masks(shape);
@@ -74,7 +80,7 @@ void AddressMap::set_up_ipoly(const SystemConfig& config) {
   shape.slice_bits = log2_of(config.llc.slices, "llc.slices");
   shape.bank_bits = log2_of(config.dram.timing.banks, "dram.timing.banks");
   shape.line_bits = log2_of(config.line_bytes, "line_bytes");
-  shape.column_bits = log2_of(config.dram.row_bytes, "dram.row_bytes") - shape.line_bits;
+  shape.column_bits = log2_of(config.dram.row_bytes, "dram.row_bytes") - shape.first();  // beside the lines of a chunk
   // They have the lines of a chunk and the banks to be told apart by.
   const unsigned most_sub_bits = std::min(shape.bank_bits, IpolyShape::kChannelFrom - shape.line_bits);
   if (shape.sub_bits() > most_sub_bits)
@@ -86,6 +92,8 @@ void AddressMap::set_up_ipoly(const SystemConfig& config) {
   slice_bits_ = static_cast<std::uint8_t>(shape.slice_bits), channel_bits_ = static_cast<std::uint8_t>(shape.channel_bits);
   bank_bits_ = static_cast<std::uint8_t>(shape.bank_bits);
   row_shift_ = static_cast<std::uint8_t>(shape.row_from() - shape.line_bits);
+  polynomial_bits_ = static_cast<std::uint8_t>(shape.outputs());
+  bits_below_slice_ = static_cast<std::uint8_t>(shape.outputs() - shape.slice_bits);
   const auto mask = [&](unsigned output) { return ipoly_mask(shape, output) >> shape.line_bits; };
   for (unsigned i = 0; i < shape.slice_bits; ++i) slice_masks_[i] = mask(shape.outputs() - shape.slice_bits + i);
   for (unsigned i = 0; i < shape.channel_bits; ++i) channel_masks_[i] = mask(shape.sub_bits() + i);
@@ -95,6 +103,12 @@ void AddressMap::set_up_ipoly(const SystemConfig& config) {
         std::uint64_t{1} << ((sub ? shape.first() + i : shape.column_from() + shape.column_bits + i - shape.sub_bits()) -
                              shape.line_bits);
   }
+}
+
+bool AddressMap::folds_to_slice(std::uint32_t sets) const {
+  // x has the order 2^n - 1 modulo a primitive polynomial of degree n.
+  return polynomial_bits_ != 0 && std::has_single_bit(sets) &&
+         static_cast<unsigned>(std::countr_zero(sets)) % ((1u << polynomial_bits_) - 1) == 0;
 }
 
 void AddressMap::set_up_modulo(const SystemConfig& config) {

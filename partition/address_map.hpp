@@ -59,13 +59,20 @@ class AddressMap {
   std::uint64_t line_in_slice(LineAddr address) const {
     const std::uint64_t line = lines_.local(address);
     const std::uint64_t low = line & ((1ull << chunk_shift_) - 1), chunk = line >> chunk_shift_;
-    if (parities_) return chunk >> slice_bits_ << chunk_shift_ | low;  // bits 8.. are recoverable from slice and upper bits
+    if (parities_) {  // the bits that are left out are recoverable from the slice and the others
+      const std::uint64_t below = chunk & ((1ull << bits_below_slice_) - 1);
+      return (chunk >> (bits_below_slice_ + slice_bits_) << bits_below_slice_ | below) << chunk_shift_ | low;
+    }
     const Place p = place(chunk);
     return (slices_per_channel_.quotient(p.in_channel) * channels_per_slice_.divisor() +
             channels_per_slice_.remainder(p.channel))
                << chunk_shift_ |
            low;
   }
+
+  /// An ipoly slice is a remainder of polynomials, and xor_fold that of the line's number by x^k - 1, k = log2(sets). Where
+  /// one divides the other, lines that are a power of two apart would meet in each slice only the sets of one remainder.
+  bool folds_to_slice(std::uint32_t sets) const;
 
   /// Memory-side router (stack) in front of a slice; slices are dealt out in contiguous blocks.
   std::uint32_t router_of_slice(std::uint32_t slice) const {
@@ -106,6 +113,8 @@ class AddressMap {
 
   HomeLines lines_;
   bool parities_ = true, turned_ = false;
+  std::uint8_t polynomial_bits_ = 0;   ///< degree of ipoly's; 0: another mapping
+  std::uint8_t bits_below_slice_ = 0;  ///< of a chunk's number, where a slice serves several channels by their high bits
   std::uint8_t slice_bits_ = 0, channel_bits_ = 0, bank_bits_ = 0, row_shift_ = 0, chunk_shift_ = 1;
   std::array<std::uint64_t, 8> slice_masks_{};  ///< over line-address bits
   std::array<std::uint64_t, 6> channel_masks_{}, bank_masks_{};

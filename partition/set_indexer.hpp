@@ -14,17 +14,19 @@ namespace atl {
 /// moved on by a hash of the quotient.
 class SetIndexer {
  public:
-  SetIndexer(SetIndex kind, std::uint32_t sets) : mask_(sets - 1), sets_(sets) {
+  /// `rotated`: what is folded is rotated by its place, one bit more each (AddressMap::folds_to_slice).
+  SetIndexer(SetIndex kind, std::uint32_t sets, bool rotated = false) : mask_(sets - 1), sets_(sets) {
     remainder_ = !std::has_single_bit(sets);
     turned_ = kind == SetIndex::xor_fold;
     if (remainder_) return;
     bits_ = static_cast<std::uint8_t>(std::countr_zero(sets));
     if (kind == SetIndex::xor_fold && bits_) folds_ = static_cast<std::uint8_t>((kLineBits - 1) / bits_);
+    rotated_ = rotated && folds_ != 0;
   }
 
   std::uint32_t operator()(std::uint64_t number) const {
-    if (remainder_) [[unlikely]]
-      return any_number(number);
+    if (remainder_ || rotated_) [[unlikely]]
+      return remainder_ ? any_number(number) : rotating(number);
     std::uint64_t set = number;
     for (unsigned i = 0; i < folds_; ++i) set ^= number >>= bits_;
     return static_cast<std::uint32_t>(set) & mask_;
@@ -37,10 +39,20 @@ class SetIndexer {
     return static_cast<std::uint32_t>(set < sets_.divisor() ? set : set - sets_.divisor());
   }
 
+  /// Rotation leaves the parity as it is, which two slices are told apart by: the lowest bit of what is folded changes it.
+  std::uint32_t rotating(std::uint64_t number) const {
+    std::uint64_t set = number & mask_;
+    for (unsigned i = 1, by = 1 % bits_; i <= folds_; ++i, by = by + 1 == bits_ ? 0 : by + 1) {
+      const std::uint64_t more = (number >>= bits_) & mask_;
+      set ^= more >> by ^ more << (bits_ - by) ^ (more & 1);
+    }
+    return static_cast<std::uint32_t>(set) & mask_;
+  }
+
   static constexpr unsigned kLineBits = 43;  ///< 48-bit addresses, lines of 32 B
   std::uint32_t mask_;
   FastDiv sets_;
-  bool remainder_ = false, turned_ = false;
+  bool remainder_ = false, turned_ = false, rotated_ = false;
   std::uint8_t bits_ = 0, folds_ = 0;
 };
 

@@ -82,7 +82,7 @@ void add_run(Commands& c) {
   cmd->add_flag("-f,--force", o->job.force, "replace an existing result");
   cmd->add_option("--max-cycles", o->job.max_cycles,
                   "stop there, or rather when word of it has come to the chips (control.latency_cycles); the result says "
-                  "that it is incomplete")
+                  "that it is incomplete, as does that of a run whose last kernel ends when its word is under way")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,

@@ -29,7 +29,9 @@ struct SmConfig {
     v(s.count, {"count", "", 1, 1024, "SMs per chip"});
     v(s.warps, {"warps", "", 1, 64, "warps an SM can hold"});
     v(s.ctas, {"ctas", "", 1, 64, "CTAs an SM can hold"});
-    v(s.schedulers, {"schedulers", "", 1, 8, "warp schedulers per SM; each issues one instruction per cycle"});
+    v(s.schedulers,
+      {"schedulers", "", 1, 8,
+       "warp schedulers per SM; each issues one instruction per cycle, those of a compute run one after another"});
     v(s.scheduler, {"scheduler", "", 0, 0, "which ready warp issues next"});
     v(s.registers, {"registers", "", 1024, 1 << 20, "32-bit registers per SM; limits resident CTAs"});
     v(s.shared_kib, {"shared_kib", "KiB", 0, 1024, "shared memory per SM; limits resident CTAs"});
@@ -53,7 +55,9 @@ struct L1Config {
   std::uint32_t reply_sectors = 0;
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
-    v(s.enabled, {"enabled", "", 0, 1, "false: loads go straight to the LLC, and no counter of the L1 counts"});
+    v(s.enabled, {"enabled", "", 0, 1,
+                  "false: loads go straight to the LLC, and l1.hits, l1.misses and the like stay 0; l1.stores and "
+                  "l1.sector_accesses count"});
     v(s.size_kib, {"size_kib", "KiB", 1, 4096, "capacity per SM"});
     v(s.ways, {"ways", "", 1, 512, "associativity"});
     v(s.sectored, {"sectored", "", 0, 1, "fetch 32-byte sectors instead of whole lines"});

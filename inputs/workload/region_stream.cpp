@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace atl {
 namespace {
@@ -72,6 +73,7 @@ void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch, HeadDraws
     unit_bits_ = page_bits_, step_ = round, first_block_ += mine;
     count_ = blocks_ / round * page + (rest > mine ? std::min(rest - mine, page) : 0);
   }
+  until_back_ = std::max<std::uint64_t>(1, count_ / std::gcd(count_, stride_));
   if (hot_below_)
     hot_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(hot_fraction_ * static_cast<double>(count_)), 1, count_);
   if (hot_ == count_ && hot_below_) hot_below_ = 1u << kDrawBits;  // there is no cold part

@@ -161,8 +161,8 @@ class RegionStream {
   }
   std::uint64_t line_at(std::uint64_t position) const {
     if (stride_ == 1) return position < count_ ? position : position % count_;  // mostly no division
-    const std::uint64_t at = position * stride_;
-    return (at % count_ + at / count_) % count_;  // each round starts one line further, so that all are touched in the end
+    // Back where it began, a stride goes on one line further, so that every line is touched once before the first one again.
+    return (position * stride_ + position / until_back_) % count_;
   }
   template <class Out> void emit(std::uint64_t owned, WarpRandom& random, Out& out) {
     unsigned mask = 0xF;
@@ -193,7 +193,7 @@ class RegionStream {
   unsigned partial_sectors_;
   // Of the present group: units of 2^unit_bits_ lines that are step_ lines apart.
   unsigned unit_bits_ = 0;
-  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0, ahead_ = 0;
+  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, until_back_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0, ahead_ = 0;
   // Of the present warp: the place that it touched last.
   std::uint64_t warp_place_ = 0;
   bool warp_touched_ = false;

@@ -34,7 +34,7 @@ LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uin
       level_(l2_ ? c.machine.l2 : c.machine.llc),
       n_(l2_ ? kL2Counters : kLlcCounters),
       map_(l2_ ? c.machine.front_map : c.machine.map),
-      sets_(level_.index, level_.sets),
+      sets_(level_.index, level_.sets, map_.folds_to_slice(level_.sets)),
       tags_(level_.sets, level_.ways),
       home_of_(tags_.entries()),
       mshr_(level_.mshrs + 1, level_.mshr_merges),
@@ -43,7 +43,7 @@ LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uin
       write_(packets, c.machine.home_directory ? 1 + directions : 1, 1, l2_ ? c.machine.l2_memory_bpc : c.machine.slice_bpc),
       fill_port_(c.machine.l2_memory_bpc) {
   if (c.machine.full_map) full_map_.emplace();
-  if (c.machine.home_directory) home_.emplace(c.machine.config.chips, c.machine.has_l2 ? c.machine.llc.slices : 1);
+  if (c.machine.home_directory) home_.emplace(c.machine.config.chips, c.machine.has_l2 ? c.machine.llc.slices : 0);
   for (Input& in : in_) in.gate = Gate(c.machine.config.noc.queue_packets + level_.request_flight);
 }
 

@@ -222,10 +222,19 @@ void Links::on_send_credits() {
 }
 
 void Links::count_busiest() {
+  const auto elapsed = static_cast<double>(c_.now() - std::exchange(counted_, c_.now()));
+  // Packets are counted as wholes, and on slow links may take longer than a sample: what cannot have passed counts next
+  // time.
+  const auto passed = [&](std::uint64_t& bytes, double gbps) {
+    const auto most = static_cast<std::uint64_t>(std::llround(elapsed * c_.machine.per_cycle(gbps)));
+    const std::uint64_t now = std::min(bytes, most);
+    bytes -= now;
+    return static_cast<double>(now) / gbps;
+  };
   double out = 0, in = 0;  // bytes per GB/s
   for (std::uint32_t p = 0; p < port_.size(); ++p) {
-    out = std::max(out, static_cast<double>(std::exchange(sent_[p], 0)) / topology_.bandwidth_gbps(p));
-    in = std::max(in, static_cast<double>(std::exchange(received_[p], 0)) / topology_.bandwidth_in_gbps(p));
+    out = std::max(out, passed(sent_[p], topology_.bandwidth_gbps(p)));
+    in = std::max(in, passed(received_[p], topology_.bandwidth_in_gbps(p)));
   }
   c_.count[Counter::link_busiest_bytes] += static_cast<std::uint64_t>(std::llround(out * topology_.bandwidth_out_gbps()));
   c_.count[Counter::link_busiest_received_bytes] +=

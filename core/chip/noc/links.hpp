@@ -69,7 +69,7 @@ class Links {
     for (ChannelState& s : state_) f(s.out_gate);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, fixed(state_), packets_, fixed(freed_), fixed(port_), fixed(sent_), fixed(received_), credits_timed_);
+    state(a, fixed(state_), packets_, fixed(freed_), fixed(port_), fixed(sent_), fixed(received_), counted_, credits_timed_);
   }
   void check(StateCheck& s) const;  // state_check.cpp
   /// Of messages that have not been handed over.
@@ -129,7 +129,8 @@ class Links {
   PacketQueues packets_;              ///< of all channels
   std::vector<std::uint64_t> freed_;  ///< channels with buffers that were freed here and not yet reported, one bit each
   std::vector<Port> port_;
-  std::vector<std::uint64_t> sent_, received_;  ///< [port] bytes since count_busiest()
+  std::vector<std::uint64_t> sent_, received_;  ///< [port] bytes that count_busiest() has not counted
+  Cycle counted_ = 0;                           ///< its last call
   std::uint32_t channels_per_port_ = 1;
   const bool shared_;  ///< several chips send to a port, behind a switch
   bool credits_timed_ = false;

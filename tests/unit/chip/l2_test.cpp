@@ -325,6 +325,8 @@ TEST_CASE("under a home's directory an L2 keeps its lines from kernel to kernel,
   c.partition.compute_chips = 2, c.partition.memory_chips = 1, c.partition.fixed_chip = 2;
   c.llc.organisation = LlcOrganisation::memory_side, c.coherence.protocol = CoherenceProtocol::directory;
   c.l2.slices = 2, c.l2.size_kib = 16, c.l2.ways = 4, c.l2.writes = L2Writes::through;
+  SUBCASE("a home of several slices") {}
+  SUBCASE("a home of one slice, to which all of an L2 answer") { c.llc.slices = 1, c.dram.channels = 1; }
   constexpr std::uint64_t kLine = 0x100000;
   ScriptedWorkload w;
   w.kernel(2), w.warp(0).load(kLine, 0);     // chip 0 fetches it

@@ -140,6 +140,21 @@ TEST_CASE("as if each port were as busy as the busiest: of links of 8 and 32 GB/
   }
 }
 
+TEST_CASE("a full link is no more than full, however short the periods in which it is looked at") {
+  SystemConfig config = four(Topology::full);
+  config.link.bandwidth_gbps = 1;  // a line takes 136 cycles
+  Bench b(config);
+  for (const std::uint8_t chip : {1, 2, 3, 1, 2, 3, 1, 2, 3, 1}) b.send(10, b.line(0, chip));
+  for (Cycle at = 10; at < 700; at += 10) {
+    b.run(at);
+    b.links.count_busiest();
+    REQUIRE(b.c.count[Counter::link_busiest_bytes] <= 3 * b.c.now());
+  }
+  b.c.queue.set_now(1000);
+  b.links.count_busiest();
+  CHECK(b.c.count[Counter::link_busiest_bytes] == 3 * 4 * 136);
+}
+
 TEST_CASE("behind a switch slots are also what an arriving message takes of the port: ten cycles each of 160 bytes") {
   SystemConfig config = four(Topology::switched);
   config.link.slot_bytes = 160;

@@ -136,6 +136,28 @@ TEST_CASE("a strided region whose stride divides its size is covered completely 
   CHECK(cta.accesses[64].block() - cta.accesses[0].block() == 32);  // neighbouring warps
 }
 
+TEST_CASE("whatever a stride has in common with a group's lines, one advance of a round touches each of them") {
+  struct Case {
+    const char* kind;
+    unsigned kib, stride;  // the stride in lines
+  };
+  // 3 of 1,000 lines, a line less than the region, 32 of 342, 15 of 1,000 with a common factor of 5, one of several rounds
+  for (const Case& c : {Case{"true_shared", 125, 3}, Case{"true_shared", 64, 511}, Case{"false_shared", 171, 32},
+                        Case{"true_shared", 125, 15}, Case{"private", 128, 2560}}) {
+    CAPTURE(c.kind);
+    CAPTURE(c.stride);
+    const unsigned lines = c.kib * 8, own = std::string(c.kind) == "true_shared" ? lines : lines / 4;
+    const auto w = open_text(R"({"chips": 4, "kernels": [{"ctas": 4, "warps_per_cta": 1, "memory_instructions": )" +
+                             std::to_string(own) + R"(, "regions": [{"name": "r", "kind": ")" + c.kind +
+                             R"(", "size_kib": )" + std::to_string(c.kib) + R"(, "pattern": "strided", "stride_bytes": )" +
+                             std::to_string(128 * c.stride) + "}]}]}");
+    const auto seen = touches(*w);
+    CHECK(seen.size() == lines);
+    for (const auto& [block, groups] : seen)
+      for (const auto& [group, times] : groups) REQUIRE(times == 1);
+  }
+}
+
 TEST_CASE("reuse: the share of new lines is the probability of an advance, and windows reach as far as asked") {
   const auto w =
       open_text(R"({"chips": 1, "kernels": [{"ctas": 1, "warps_per_cta": 1, "memory_instructions": 100000, "regions": [

@@ -115,24 +115,16 @@ void check_bijection(const SystemConfig& config) {
 }
 
 TEST_CASE("every map is a bijection, fills whole rows, and gives a slice the fewest channels") {
-  for (const auto& [mapping, slices, channels] :
-       std::vector<std::tuple<Mapping, std::uint32_t, std::uint32_t>>{{Mapping::pae, 16, 8},
-                                                                      {Mapping::pae, 64, 32},
-                                                                      {Mapping::pae, 16, 16},
-                                                                      {Mapping::pae, 8, 16},
-                                                                      {Mapping::pae, 32, 8},
-                                                                      {Mapping::pae, 1, 1},
-                                                                      {Mapping::interleaved, 22, 11},
-                                                                      {Mapping::interleaved, 16, 8},
-                                                                      {Mapping::interleaved, 16, 16},
-                                                                      {Mapping::interleaved, 6, 12},
-                                                                      {Mapping::interleaved, 9, 3},
-                                                                      {Mapping::hashed, 80, 80},
-                                                                      {Mapping::hashed, 80, 40},
-                                                                      {Mapping::hashed, 36, 12},
-                                                                      {Mapping::hashed, 48, 96},
-                                                                      {Mapping::hashed, 7, 7},
-                                                                      {Mapping::hashed, 16, 8}}) {
+  for (const auto& [mapping, slices, channels] : std::vector<std::tuple<Mapping, std::uint32_t, std::uint32_t>>{
+           {Mapping::pae, 16, 8},         {Mapping::pae, 64, 32},         {Mapping::pae, 16, 16},
+           {Mapping::pae, 8, 16},         {Mapping::pae, 32, 8},          {Mapping::pae, 1, 1},
+           {Mapping::pae, 32, 1},         {Mapping::pae, 64, 1},          {Mapping::ipoly, 16, 16},
+           {Mapping::ipoly, 16, 8},       {Mapping::ipoly, 8, 16},        {Mapping::ipoly, 2, 8},
+           {Mapping::ipoly, 1, 4},        {Mapping::ipoly, 1, 1},         {Mapping::interleaved, 22, 11},
+           {Mapping::interleaved, 16, 8}, {Mapping::interleaved, 16, 16}, {Mapping::interleaved, 6, 12},
+           {Mapping::interleaved, 9, 3},  {Mapping::hashed, 80, 80},      {Mapping::hashed, 80, 40},
+           {Mapping::hashed, 36, 12},     {Mapping::hashed, 48, 96},      {Mapping::hashed, 7, 7},
+           {Mapping::hashed, 16, 8}}) {
     CAPTURE(slices);
     CAPTURE(channels);
     CAPTURE(static_cast<int>(mapping));
@@ -160,6 +152,12 @@ TEST_CASE("a shape that cannot be mapped is an error that names the key") {
       "llc.slices: 32 slices of 8 channels: partition.mapping = ipoly has at most 2 for a channel here; use "
       "pae or hashed",
       InputError);
+  SystemConfig c = shape(Mapping::pae, 128, 1);  // 16 banks of rows of 1 KiB hold the chunks of 64 slices
+  c.dram.row_bytes = 1024;
+  CHECK_THROWS_WITH_AS(AddressMap{c},
+                       "llc.slices: 128 slices of 1 channels: partition.mapping = pae has at most one for each 256 bytes of "
+                       "a row (dram.row_bytes) in each bank of a channel; use hashed",
+                       InputError);
   CHECK_THROWS_WITH_AS(AddressMap(shape(Mapping::interleaved, 12, 8)),
                        "llc.slices: 12 slices and 8 channels: one must be a multiple of the other", InputError);
 }

@@ -12,12 +12,12 @@ namespace {
 
 /// Largest set population over the mean, for the lines of one slice among `lines` lines at `stride`.
 double unevenness(const AddressMap& map, const SetIndexer& index, std::uint32_t sets, std::uint64_t lines,
-                  std::uint64_t stride) {
+                  std::uint64_t stride, std::uint32_t slice = 3) {
   std::vector<unsigned> use(sets);
   double total = 0;
   for (std::uint64_t i = 0; i < lines; ++i) {
     const LineAddr line{0x2000000 + i * stride};
-    if (map.slice(line) != 3) continue;
+    if (map.slice(line) != slice) continue;
     ++use[index(map.line_in_slice(line))];
     ++total;
   }
@@ -42,6 +42,31 @@ TEST_CASE("where sets are no power of two linear is the remainder, and xor_fold 
     for (std::uint64_t i = 0; i < 96; ++i) ++use[fold(round * 96 + i)];
     CHECK(std::all_of(use.begin(), use.end(), [](unsigned n) { return n == 1; }));
     CHECK(fold(round * 96 + 1) == (fold(round * 96) + 1) % 96);
+  }
+}
+
+TEST_CASE(
+    "ipoly: lines of a slice that are a power of two apart meet all sets, where the set's polynomial has the slice's too") {
+  for (const auto& [slices, channels, sets, divides] :
+       {std::tuple{2u, 2u, 64u, true}, std::tuple{2u, 4u, 64u, true}, std::tuple{2u, 8u, 128u, true},
+        std::tuple{4u, 8u, 128u, true}, std::tuple{4u, 4u, 64u, true}, std::tuple{4u, 4u, 512u, true},
+        std::tuple{8u, 8u, 128u, true}, std::tuple{8u, 4u, 128u, true}, std::tuple{8u, 8u, 64u, false},
+        std::tuple{4u, 4u, 128u, false}, std::tuple{32u, 16u, 128u, false}}) {
+    CAPTURE(slices);
+    CAPTURE(channels);
+    CAPTURE(sets);
+    SystemConfig config;
+    config.partition.mapping = Mapping::ipoly, config.llc.slices = slices, config.dram.channels = channels;
+    const AddressMap map(config);
+    REQUIRE(map.folds_to_slice(sets) == divides);
+    const SetIndexer index(SetIndex::xor_fold, sets, divides);
+    const std::uint64_t lines = std::uint64_t{slices} * sets * 64;
+    for (std::uint32_t slice = 0; slice < slices; ++slice) {
+      for (std::uint64_t stride = 1; stride <= 1 << 14; stride *= 2) {
+        CAPTURE(stride);
+        CHECK(unevenness(map, index, sets, lines, stride, slice) <= 1.25);
+      }
+    }
   }
 }
 

@@ -37,7 +37,7 @@ bool Home::take_invalidation(LlcSlice& s, const Packet& p) {
   c.count[Counter::coherence_evict_invalidation_hits] += hit && evicted;
   if (c.observer != nullptr) [[unlikely]]
     c.observer->on_llc_obey(c, s.id_, p);
-  ++owed_[p.source * slices_ + (slices_ == 1 ? 0 : p.slice)];
+  ++owed_[p.source * slices_ + (own_number_ ? 0 : p.slice)];
   if (!std::exchange(acks_timed_, true)) c.schedule((c.now() / kGather + 1) * kGather, EventKind::slice_acks, s.id_);
   return true;
 }
@@ -54,7 +54,7 @@ void Home::acknowledge(LlcSlice& s) {
                    .home = s.c_.chip,
                    .kind = PacketKind::invalidate_ack,
                    .flags = kToSlice,
-                   .slice = static_cast<std::uint8_t>(slices_ == 1 ? s.id_ : i % slices_)};
+                   .slice = static_cast<std::uint8_t>(own_number_ ? s.id_ : i % slices_)};
     s.out_.push(s.lane_of(p), p);
   }
   s.pump_out();

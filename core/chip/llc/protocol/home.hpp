@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "core/chip/base/packet.hpp"
@@ -19,8 +20,9 @@ class LlcSlice;
 /// the background and name no queue; `coherence.invalidation_queue` has the own SMs' writes wait for one.
 class Home {
  public:
-  /// `slices`: of a home that invalidate lines of this slice.
-  Home(std::uint32_t chips, std::uint32_t slices) : slices_(slices), owed_(chips * slices) {}
+  /// `slices`: of a home that invalidate lines of this slice; 0: the one that has its number.
+  Home(std::uint32_t chips, std::uint32_t slices)
+      : slices_(std::max(slices, 1u)), own_number_(slices == 0), owed_(chips * slices_) {}
   void connect(HomeAgent& agent) { agent_ = &agent; }
 
   /// Serves a request at the home or at the requester. False: its queue waits.
@@ -42,6 +44,7 @@ class Home {
 
   HomeAgent* agent_ = nullptr;
   std::uint32_t slices_;
+  bool own_number_;
   std::vector<std::uint32_t> owed_;  ///< [chip][slice] invalidations taken from it and not yet acknowledged
   bool acks_timed_ = false;
 };
