@@ -89,12 +89,16 @@ class Collector {
         break;
       case Op::tex:
       case Op::tld4:
+        note(flow_.address(f, i.src[0]), i.line, &DataObject::reads);
+        out_.textures.push_back(load_of(f, at, flow_.address(f, i.src[0])));
+        break;
       case Op::suld:
         note(flow_.address(f, i.src[0]), i.line, &DataObject::reads);
         break;
       // Surfaces lie in arrays, which no pointer reaches.
       case Op::sust:
         note(flow_.address(f, i.src[0]), i.line, &DataObject::writes);
+        out_.unknown_surfaces |= !load_of(f, at, flow_.address(f, i.src[0])).known;
         break;
       case Op::call: {
         const std::vector<std::uint32_t> targets = call_targets(m_, m_.functions[f].calls[i.table]);
@@ -123,18 +127,24 @@ class Collector {
     const ObjectSet places = flow_.address(f, address);
     note(places, i.line, &DataObject::reads);
     if (i.space == Space::constant) return;
+    GlobalLoad l = load_of(f, at, places);
+    // Volatile and ordered loads want to see what others write, be it the host or another kernel.
+    l.known &= !i.has(kVolatile) && (i.order == Order::none || i.order == Order::weak);
+    out_.loads.push_back(std::move(l));
+  }
+
+  GlobalLoad load_of(std::uint32_t f, std::uint32_t at, const ObjectSet& places) const {
     GlobalLoad l;
     l.function = f;
     l.instruction = at;
-    // Volatile and ordered loads want to see what others write, be it the host or another kernel.
-    l.known = !places.empty() && !i.has(kVolatile) && (i.order == Order::none || i.order == Order::weak);
+    l.known = !places.empty();
     places.for_each([&](std::uint32_t p) {
       if (p >= flow_.first_object())
         l.objects.push_back(p - flow_.first_object());
       else
         l.known = false;
     });
-    out_.loads.push_back(std::move(l));
+    return l;
   }
 
   void change(std::uint32_t f, const Instruction& i, const Operand& address, std::vector<std::uint32_t> DataObject::*lines) {

@@ -41,7 +41,9 @@ struct KernelAccess {
   std::uint32_t kernel = 0;  ///< Module::functions
   std::vector<DataObject> objects;
   std::vector<GlobalLoad> loads;
+  std::vector<GlobalLoad> textures;           ///< reads; the objects are what the handles come from
   std::vector<std::uint32_t> unknown_writes;  ///< lines that store where the analysis cannot tell
+  bool unknown_surfaces = false;              ///< it stores to surfaces whose handles are not known
 };
 
 KernelAccess analyse_kernel(const Module& m, std::uint32_t kernel);

@@ -30,7 +30,7 @@ struct AccessCheck::Current {
     writes = atomic || in.op == Op::st || in.op == Op::sust || in.op == Op::stmatrix ||
              (in.op == Op::wmma && in.mode == Mode::store_d) || (in.op == Op::bulk && in.space == Space::global);
     strong = atomic || in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak);
-    promised = in.has(kNonCoherent) || in.op == Op::tex;
+    promised = in.has(kNonCoherent) || (in.op == Op::tex && w.launch->spec->textures_hold);
   }
   exec::Warp& warp;
   const exec::Inst& inst;

@@ -36,6 +36,8 @@ struct LaunchSpec {
   std::vector<std::byte> params;              ///< Function::param_block bytes
   bool cooperative = false;                   ///< blocks may wait for each other: all of them are interleaved
   bool read_only_marks = true;  ///< false: arguments overlap, so that Instruction::read_only does not hold here
+  bool nc_holds = true;         ///< false: the launch may write what ld.global.nc reads, which is a load like any other
+  bool textures_hold = true;    ///< false: the launch may write what its textures lie in
   unsigned threads = 1;         ///< host threads, used where CTAs cannot learn of each other (independent_ctas())
   Schedule schedule = Schedule::long_turns;
   std::uint64_t schedule_seed = 0;     ///< interleaved: of the order

@@ -59,7 +59,7 @@ struct Inst {
 };
 
 /// Inst::watch. Loads of what the kernel only reads matter where that does not hold.
-enum Watch : std::uint8_t { kShows = 1, kShowsUnmarked = 2 };
+enum Watch : std::uint8_t { kShows = 1, kShowsUnmarked = 2, kShowsNonCoherent = 4 };
 
 /// A hidden register that holds the address of a local variable of the frame.
 struct FrameAddress {

@@ -66,6 +66,7 @@ struct Texture {
   Type type = Type::f32;                           ///< u8 s8 u16 s16 u32 s32 f16 f32
   std::uint8_t channels = 1;
   Address mode[3] = {Address::clamp, Address::clamp, Address::clamp};
+  bool array = false;               ///< lies in a CUDA array, which no pointer reaches
   bool linear = false;              ///< bilinear filter instead of the nearest texel
   bool normalized = false;          ///< coordinates in [0, 1)
   bool read_as_normalized = false;  ///< integers are delivered as [0, 1] or [-1, 1]

@@ -39,12 +39,13 @@ void check(const LaunchSpec& spec) {
     bad_launch(spec, fmt::format("{} bytes of parameters, {} expected", spec.params.size(), f.param_block));
 }
 
-/// Bytes of the narrowest access that others may notice.
-std::uint32_t watched_granule(const Image& image) {
+/// Bytes of the narrowest access that others may notice. `watched`: loads by ld.global.nc count where they are watched.
+std::uint32_t watched_granule(const Image& image, std::uint8_t watched) {
   std::uint32_t granule = 8;
   for (const Code& code : image.functions)
     for (const Inst& i : code.code)
-      if (i.watch != 0 && i.bytes != 0) granule = std::min<std::uint32_t>(granule, i.bytes);
+      if ((i.watch & (watched | kShows | kShowsUnmarked)) != 0 && i.bytes != 0)
+        granule = std::min<std::uint32_t>(granule, i.bytes);
   return granule;
 }
 
@@ -80,14 +81,15 @@ struct Execution::Impl {
     launch.concurrent = spec.threads > 1 && spec.check == nullptr && independent;
     launch.short_turns = spec.schedule == Schedule::interleaved && !independent;
     if (launch.short_turns || spec.races != nullptr)
-      launch.watched = spec.read_only_marks ? exec::kShows : exec::kShows | exec::kShowsUnmarked;
+      launch.watched = static_cast<std::uint8_t>(exec::kShows | (spec.read_only_marks ? 0 : exec::kShowsUnmarked) |
+                                                 (spec.nc_holds ? 0 : exec::kShowsNonCoherent));
     const auto& specials = launch.image->specials;
     launch.own_memory =
         spec.cooperative || std::any_of(specials.begin(), specials.end(), [](const auto& s) { return s.param; });
     if (spec.races != nullptr)
       spec.races->begin_kernel(
           name, spec.module->name,
-          {exec::watched_granule(*launch.image), independent, launch.concurrent, spec.check != nullptr});
+          {exec::watched_granule(*launch.image, launch.watched), independent, launch.concurrent, spec.check != nullptr});
     scheduler.emplace(launch);
   }
 

@@ -166,7 +166,8 @@ Handler memory_handler(Kind kind, bool loads, Type type, unsigned width) {
 }
 
 std::uint8_t watch_of(const Instruction& in, bool loads) {
-  if (in.space == Space::constant || in.space == Space::param || in.has(kNonCoherent)) return 0;
+  if (in.space == Space::constant || in.space == Space::param) return 0;
+  if (in.has(kNonCoherent)) return kShowsNonCoherent;
   return loads && in.read_only && strength_of(in) == 0 ? kShowsUnmarked : kShows;
 }
 

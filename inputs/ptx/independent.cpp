@@ -120,7 +120,7 @@ class Registers {
 /// Collects what the functions of a kernel do to memory that CTAs share.
 class Judge {
  public:
-  explicit Judge(bool marks_hold) : marks_hold_(marks_hold) {}
+  explicit Judge(const LaunchSpec& spec) : spec_(spec) {}
 
   void look_at(const Function& f) {
     if (!f.defined) {
@@ -172,6 +172,10 @@ class Judge {
         depends_ |= !commutes(in) || r.read(in.dst[0]);
         scatters_ = true;
         break;
+      case Op::tex:
+      case Op::tld4:
+        depends_ |= !spec_.textures_hold;  // the book of races does not know textures
+        break;
       case Op::suld:
         surface_loads_ = true;
         break;
@@ -185,12 +189,12 @@ class Judge {
   }
   /// `anywhere`: the address comes from memory, or from a caller.
   void load(const Instruction& in, bool anywhere) {
-    if (in.has(kNonCoherent) || (marks_hold_ && in.read_only)) return;
+    if ((spec_.nc_holds && in.has(kNonCoherent)) || (spec_.read_only_marks && in.read_only)) return;
     reads_written_ = true;
     depends_ |= anywhere;
   }
 
-  bool marks_hold_;
+  const LaunchSpec& spec_;
   bool depends_ = false;        // on the order of CTAs
   bool scatters_ = false;       // writes to where several CTAs may write, but in any order with the same outcome
   bool reads_written_ = false;  // reads what the kernel may also write
@@ -202,7 +206,7 @@ class Judge {
 bool independent_ctas(const LaunchSpec& spec, Device& device) {
   const std::array<std::uint32_t, 3> cluster = cluster_of(spec);
   if (spec.cooperative || cluster[0] * cluster[1] * cluster[2] > 1) return false;
-  Judge judge(spec.read_only_marks);
+  Judge judge(spec);
   for (const exec::Code& code : device.image(*spec.module, spec.kernel, spec.device).functions)
     if (code.function != nullptr) judge.look_at(*code.function);
   return judge.independent();

@@ -12,7 +12,7 @@ Recorder::Recorder(RecordOutput& output, RecordOptions options) : output_(output
 Recorder::~Recorder() = default;
 
 void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, const Device&) {
-  table_ = make_record_table(image);
+  table_ = make_record_table(image, spec.textures_hold);
   WarpTimeline fresh;
   fresh.begin(table_.register_count);
   memo_.reset(fresh.state());

@@ -158,7 +158,7 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
 
 class Builder {
  public:
-  explicit Builder(RecordTable& table) : table_(table) {}
+  Builder(RecordTable& table, bool textures_hold) : table_(table), textures_hold_(textures_hold) {}
 
   void function(const exec::Code& code) {
     const Function& f = *code.function;
@@ -168,6 +168,7 @@ class Builder {
     for (std::size_t n = 0; n < f.code.size(); ++n) {
       const Instruction& in = f.code[n];
       RecordInfo info = info_of(in, f, code.code[n]);
+      if (in.op == Op::tex && !textures_hold_) info.flags &= static_cast<std::uint8_t>(~kReadOnly);
       info.first = static_cast<std::uint32_t>(table_.registers.size());
       if (in.guard != kNone) add_register(in.guard);
       for (const Operand& o : in.src) add(o);
@@ -189,16 +190,17 @@ class Builder {
   }
 
   RecordTable& table_;
+  bool textures_hold_;
   std::uint32_t base_ = 0;
   const Function* function_ = nullptr;
 };
 
 }  // namespace
 
-RecordTable make_record_table(const exec::Image& image) {
+RecordTable make_record_table(const exec::Image& image, bool textures_hold) {
   RecordTable table;
   table.infos.resize(image.instructions);
-  Builder builder(table);
+  Builder builder(table, textures_hold);
   for (const exec::Code& code : image.functions)
     if (!code.code.empty()) builder.function(code);
   return table;

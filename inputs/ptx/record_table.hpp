@@ -44,6 +44,7 @@ struct RecordTable {
   std::size_t register_count = 0;
 };
 
-RecordTable make_record_table(const exec::Image& image);
+/// `textures_hold`: LaunchSpec::textures_hold.
+RecordTable make_record_table(const exec::Image& image, bool textures_hold = true);
 
 }  // namespace atl::ptx

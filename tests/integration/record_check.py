@@ -23,6 +23,36 @@ int main(int, char** argv) {
 }
 """
 
+# Input and output are one array, though the kernels' parameters, or a texture, say that nobody writes the input.
+IN_PLACE = r"""
+#include <cstdio>
+#include <cstring>
+__global__ void blur(const float* __restrict__ in, float* __restrict__ out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < n - 1) out[i] = in[i - 1] + in[i + 1];
+}
+__global__ void twice(cudaTextureObject_t t, float* p) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  p[i] = 2 * tex1Dfetch<float>(t, i);
+}
+int main(int, char** argv) {
+  float *p, *q, last;
+  cudaMalloc(&p, 4096); cudaMalloc(&q, 4096);
+  cudaMemset(p, 0, 4096);
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = p, r.res.linear.sizeInBytes = 4096;
+  r.res.linear.desc = cudaCreateChannelDesc<float>();
+  cudaTextureDesc d = {};
+  cudaTextureObject_t t;
+  cudaCreateTextureObject(&t, &r, &d, nullptr);
+  if (!strcmp(argv[1], "blur")) blur<<<4, 256>>>(p, p, 1024);
+  if (!strcmp(argv[1], "blur apart")) blur<<<4, 256>>>(p, q, 1024);
+  if (!strcmp(argv[1], "texture")) twice<<<4, 256>>>(t, p);
+  if (!strcmp(argv[1], "texture apart")) twice<<<4, 256>>>(t, q);
+  printf("%d\n", cudaMemcpy(&last, p + 1023, 4, cudaMemcpyDeviceToHost));
+}
+"""
+
 RACE = r"""
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +93,16 @@ class Checked(RecordTest):
             self.assertIn(fragment, said[0])
         self.assertIn("a READ-ONLY MARK DID NOT HOLD", outcome.err)
         self.assertEqual(self.kernels_in_trace(outcome), 1)
+
+    def test_promised_loads_count_as_read_only_where_the_launch_does_not_write_what_they_read(self):
+        binary = self.compiled(IN_PLACE)
+        for launch, loads, marked, races in (("blur", 64, 0, "of blur"), ("blur apart", 64, 64, "no races"),
+                                             ("texture", 32, 0, "no races"), ("texture apart", 32, 32, "no races")):
+            with self.subTest(launch=launch):
+                outcome = self.record(binary, launch, options=["--check", "--force"])
+                self.assertEqual((outcome.code, outcome.out), (0, "0\n"), outcome)
+                self.assertIn(f"{marked} of {loads} loads from global memory carry the read-only mark; every", outcome.err)
+                self.assertIn(races, outcome.err)
 
     def test_a_race_in_shared_memory_is_a_warning_once_for_each_pair_of_lines(self):
         binary = self.compiled(RACE)

@@ -49,6 +49,42 @@ int main(int argc, char** argv) {
 }
 """
 
+# Each block follows indices that others replace: through parameters that deny it, or through a texture.
+IN_PLACE = r"""
+#include <cstdio>
+#include <vector>
+__global__ void jump(const int* __restrict__ in, int* __restrict__ out, const int* x, int* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, k = in[in[(i + n / 2) % n]];
+  y[i] = x[k], out[i] = k;
+}
+__global__ void jump_by_texture(cudaTextureObject_t t, int* out, const int* x, int* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, k = tex1Dfetch<int>(t, tex1Dfetch<int>(t, (i + n / 2) % n));
+  y[i] = x[k], out[i] = k;
+}
+int main(int argc, char** argv) {
+  const int n = 1 << 16;
+  std::vector<int> h(n);
+  for (int i = 0; i < n; i++) h[i] = (i * 7919u + 13) % n;
+  int *p, *x, *y;
+  cudaMalloc(&p, 4 * n); cudaMalloc(&x, 4 * n); cudaMalloc(&y, 4 * n);
+  cudaMemset(x, 0, 4 * n); cudaMemcpy(p, h.data(), 4 * n, cudaMemcpyHostToDevice);
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = p, r.res.linear.sizeInBytes = 4 * n;
+  r.res.linear.desc = cudaCreateChannelDesc<int>();
+  cudaTextureDesc d = {};
+  cudaTextureObject_t t;
+  cudaCreateTextureObject(&t, &r, &d, nullptr);
+  if (argv[1][0] == 't')
+    for (int k = 0; k < 3; ++k) jump_by_texture<<<n / 256, 256>>>(t, p, x, y, n);
+  else
+    jump<<<n / 256, 256>>>(p, p, x, y, n);
+  cudaMemcpy(h.data(), p, 4 * n, cudaMemcpyDeviceToHost);
+  unsigned long long sum = 0;
+  for (int v : h) sum = sum * 31 + v;
+  printf("%llx\n", sum);
+}
+"""
+
 
 class Threads(OneProgram):
     SOURCE = UNEVEN
@@ -63,6 +99,17 @@ class Threads(OneProgram):
                 seen.add((outcome.out, file.read()))
         self.assertEqual(len(seen), 1)
         self.assertIn("block 63: ", outcome.out)
+
+    def test_what_is_read_in_place_through_promises_is_the_same_for_every_number_of_threads(self):
+        binary = self.compiled(IN_PLACE, name="in_place")
+        for way in ("texture", "restrict"):
+            seen = set()
+            for threads in (1, 4, 4, 4):
+                outcome = self.record(binary, way, options=["--force", "--threads", str(threads)])
+                self.assertEqual(outcome.code, 0, outcome)
+                with open(self.path("T.h5"), "rb") as file:
+                    seen.add((outcome.out, file.read()))
+            self.assertEqual(len(seen), 1, way)
 
     def test_an_access_outside_is_reported_the_same_for_every_number_of_threads(self):
         binary, seen = self.binary, set()

@@ -185,8 +185,8 @@ std::unique_ptr<RecordedLaunch> begin(Runtime& r, const LaunchRequest& q) {
   spec.params = q.parameters;
   const InStream::Place place = InStream::now();
   const LaunchPlace placement{q.device, r.order.next(place.stream, place.device, {q.device})};
-  const LaunchMarks marks(*kernel->binary, spec, r.code.device().memory);
-  spec.read_only_marks = marks.hold();
+  const LaunchMarks marks(*kernel->binary, spec, r.code.device());
+  spec.read_only_marks = marks.hold(), spec.nc_holds = marks.nc_holds(), spec.textures_hold = marks.textures_hold();
   return r.recording.begin(std::move(spec), marks.claims(), r.code.device(), placement);
 }
 

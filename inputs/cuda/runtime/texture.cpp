@@ -41,6 +41,7 @@ bool describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelForm
     if (found == r.arrays.end()) return false;
     const Array& a = *found->second;
     format = a.format;
+    t.array = true;
     t.address = a.address, t.width = a.width, t.height = a.height ? a.height : 1, t.depth = a.depth ? a.depth : 1;
     t.pitch = a.row_bytes(), t.slice = t.pitch * t.height;
     return true;

@@ -29,13 +29,13 @@ struct Outcome {
 };
 
 Outcome races_of(const std::string& body, std::uint32_t grid, std::uint32_t block, unsigned threads = 1,
-                 Schedule schedule = Schedule::interleaved, bool lines = false) {
+                 Schedule schedule = Schedule::interleaved, bool lines = false, bool nc_holds = true) {
   Harness h(kHead + body + "\nret; }");
   U32 x(4096), y(4096);
   GlobalRaces races;
   AccessCheck check;
   LaunchSpec s = h.spec("k", grid, block);
-  s.races = &races, s.threads = threads, s.schedule = schedule;
+  s.races = &races, s.threads = threads, s.schedule = schedule, s.nc_holds = nc_holds;
   if (lines) s.check = &check;
   h.set(s, h.buffer(x), h.buffer(y));
   execute(s, h.device);
@@ -62,6 +62,12 @@ TEST_CASE("a block that reads its neighbour's element races on every element tha
   // 4 blocks of a warp: elements 32..127 are read by one block and written by another.
   for (const unsigned threads : {1u, 2u}) CHECK(races_of(body, 4, 32, threads).locations == 96);
   CHECK(races_of(body, 4, 32, 1, Schedule::long_turns).locations == 96);
+}
+
+TEST_CASE("loads by ld.global.nc race where the launch may write what they read") {
+  const std::string body = "ld.global.nc.u32 %r5,[%rd6+128]; add.u32 %r5,%r5,1; st.global.u32 [%rd6],%r5;";
+  CHECK(races_of(body, 4, 32, 1, Schedule::interleaved, false, false).locations == 96);
+  CHECK(races_of(body, 4, 32).locations == 0);
 }
 
 TEST_CASE("warps of a block race before a barrier, and not across it") {

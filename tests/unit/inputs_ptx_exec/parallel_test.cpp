@@ -162,3 +162,19 @@ TEST_CASE("which kernels may run their blocks in any order") {
   CHECK_FALSE(independent("mov.u32 %r2,%clock; st.global.u32 [%rd3],%r2;"));
   CHECK_FALSE(independent("ld.volatile.global.u32 %r2,[%rd2];"));
 }
+
+TEST_CASE("what the program promises of loads and textures counts where the launch keeps to it") {
+  Harness h(kHeader +
+            ".visible .entry nc(.param .u64 p) { .reg .b32 %r<4>; .reg .b64 %rd<4>;\n"
+            "ld.param.u64 %rd1,[p]; ld.global.nc.u32 %r1,[%rd1]; mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2;\n"
+            "ld.global.nc.u32 %r2,[%rd3]; st.global.u32 [%rd1],%r2; ret; }\n"
+            ".visible .entry texture(.param .u64 t, .param .u64 p) { .reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
+            "ld.param.u64 %rd1,[t]; ld.param.u64 %rd2,[p]; mov.u32 %r1,%ctaid.x;\n"
+            "tex.1d.v4.u32.s32 {%r2,%r3,%r4,%r5},[%rd1,{%r1}]; st.global.u32 [%rd2],%r2; ret; }\n");
+  LaunchSpec nc = h.spec("nc", 2, 1), texture = h.spec("texture", 2, 1);
+  CHECK(independent_ctas(nc, h.device));
+  CHECK(independent_ctas(texture, h.device));
+  nc.nc_holds = texture.textures_hold = false;
+  CHECK_FALSE(independent_ctas(nc, h.device));
+  CHECK_FALSE(independent_ctas(texture, h.device));
+}
