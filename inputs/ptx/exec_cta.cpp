@@ -283,7 +283,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
   cta.barriers = {};
   cta.progressed = cta.stirred = cta.polled = false;
   cta.standing.forget();
-  cta.view.epoch = 0, cta.view.acquired = 0, cta.view.fenced = false;
+  cta.view.epoch = 0, cta.view.acquired = 0;
   cta.alive = spec.block[0] * spec.block[1] * spec.block[2];
   const auto& each = launch.cluster;
   cta.rank = cta.id[0] % each[0] + each[0] * (cta.id[1] % each[1] + each[1] * (cta.id[2] % each[2]));

@@ -84,7 +84,10 @@ std::uint64_t both(std::uint64_t word, std::uint64_t now) {
   next &= epoch && (word & kStrong) == 0 ? ~kStrong : ~std::uint64_t{0};
   return (word & kValid) != 0 ? next : now;
 }
-std::uint64_t next_reader(std::uint64_t word, std::uint64_t now) { return both(word, now) | (word & (kCounted | kHash)); }
+/// `before`: `word` stands for accesses that are all ordered before this one, and need not be remembered.
+std::uint64_t next_reader(std::uint64_t word, std::uint64_t now, bool before) {
+  return (both(word, now) & ~(before ? kCtas : 0)) | (word & (kCounted | kHash));
+}
 
 /// A value that is stored, in the places where the two words have it.
 struct Stored {
@@ -231,8 +234,10 @@ void GlobalRaces::read(RaceView& view, const GlobalLanes& lanes, const GlobalTou
     Look readers, writers;
     for (unsigned lane = 0; lane < kLanes; ++lane) readers.add(reader[lane], now), writers.add(writer[lane], now);
     if (nothing_new(readers, writers)) return;
-    if (plainly_before(writer, now)) {
-      for (unsigned lane = 0; lane < kLanes; ++lane) reader[lane] = next_reader(reader[lane], now);
+    // A CTA that has acquired nothing comes after no other one.
+    const bool alone = mode_.unordered || view.acquired == 0;
+    if (plainly_before(writer, now) && (alone || plainly_before(reader, now))) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) reader[lane] = next_reader(reader[lane], now, false);
       return;
     }
   }
@@ -296,8 +301,8 @@ void GlobalRaces::slow_read(const RaceView& view, Page& page, std::uint32_t at, 
   std::uint64_t &writer = page.writers[at], &reader = page.readers[at];
   const bool both_strong = (writer & now & kStrong) != 0;
   if ((writer & kValid) != 0 && !both_strong && ((mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now)))
-    raced(page, at, true, touch, false);
-  reader = next_reader(reader, now);
+    raced(page, at, true, now, touch, false);
+  reader = next_reader(reader, now, (reader & kCtas) == 0 && ordered(view, reader, now));
   if (mode_.lines) page.lines[at][1] = touch.line;
 }
 
@@ -309,36 +314,42 @@ void GlobalRaces::slow_write(const RaceView& view, Page& page, std::uint32_t at,
   if ((writer & kValid) != 0 && (writer & now & kStrong) == 0) {
     const bool agree = same && ((writer | now) & kStrong) == 0 && (writer & kVaried) == 0;
     const bool others = (mode_.unordered && (writer & kCtas) != 0) || !ordered(view, writer, now);
-    if (others && !agree) raced(page, at, true, touch, true);
+    if (others && !agree) raced(page, at, true, now, touch, true);
   }
   if ((reader & kValid) != 0 && (reader & now & kStrong) == 0) {
-    // Of several readers the last one is known; where nothing orders CTAs, one of the others is enough.
-    const bool others = (reader & kCtas) != 0 && (mode_.unordered || !view.fenced);
-    if (others || !ordered(view, reader, now)) raced(page, at, false, touch, true);
+    // Of several readers the last one is known; where nothing orders this CTA after others, one of them is enough.
+    const bool others = (reader & kCtas) != 0 && (mode_.unordered || view.acquired == 0);
+    if (others || !ordered(view, reader, now)) raced(page, at, false, now, touch, true);
   }
   writer = next_writer(writer, now, stored, same);
   reader = with_value(reader, stored);
   if (mode_.lines) page.lines[at][0] = touch.line;
 }
 
-void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes) {
+void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, std::uint64_t now, const GlobalTouch& touch,
+                        bool writes) {
   std::uint64_t& reader = page.readers[at];
   if ((reader & kCounted) == 0) ++locations_;
   reader |= kCounted;
   if (!mode_.lines) return;
   const std::lock_guard lock(mutex_);
-  const std::uint32_t line = page.lines[at][with_writer ? 0 : 1];
+  const std::uint64_t word = with_writer ? page.writers[at] : reader;
+  // The one that is known may be the same warp, or come before a barrier: then it was one of those before.
+  const bool own = ((word ^ now) & kCta) == 0;
+  const auto partner = own && ordered_in_cta(word, now)    ? GlobalRace::another_block
+                       : own && ((word ^ now) & kKey) == 0 ? GlobalRace::another_warp
+                                                           : GlobalRace::named;
+  const std::uint32_t line = partner != GlobalRace::named ? 0 : page.lines[at][with_writer ? 0 : 1];
   if (found_.size() == kMostFound || !named_.emplace(line, touch.line).second) return;
   GlobalRace race;
   race.kernel = kernel_, race.module = module_;
   race.address = page.number * kPage + (std::uint64_t{at} << shift_);
-  race.first = touch_of(with_writer ? page.writers[at] : reader, line), race.second = touch;
+  race.first = touch_of(word, line), race.second = touch, race.partner = partner;
   race.first_writes = with_writer, race.second_writes = writes;
   found_.push_back(std::move(race));
 }
 
 void GlobalRaces::fence(RaceView& view, std::uint64_t cta) {
-  view.fenced = true;
   if (!mode_.unordered) {
     fences_[cta & kCta].push_back({view.epoch, ++time_});
     view.acquired = time_;
@@ -352,8 +363,13 @@ std::string text_of(const GlobalRace& r) {
   const auto side = [&](const GlobalTouch& t, bool writes) {
     return fmt::format("block {}, warp {} {} it ({}:{})", t.cta, t.warp, deed(t, writes), r.module, t.line);
   };
+  const char* const does = r.first_writes ? "has written" : "has read";
+  const std::string first = r.partner == GlobalRace::named ? side(r.first, r.first_writes)
+                            : r.partner == GlobalRace::another_warp
+                                ? fmt::format("another warp of block {} {} it", r.second.cta, does)
+                                : fmt::format("another block {} it", does);
   return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", source_name(r.kernel), r.address,
-                     side(r.first, r.first_writes), side(r.second, r.second_writes));
+                     first, side(r.second, r.second_writes));
 }
 
 }  // namespace atl::ptx

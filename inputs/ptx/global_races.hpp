@@ -74,7 +74,9 @@ class StoredValues {
 struct GlobalRace {
   std::string kernel, module;
   std::uint64_t address = 0;
+  enum Partner : std::uint8_t { named, another_warp, another_block };
   GlobalTouch first, second;
+  Partner partner = named;  ///< else it is not known who was `first`, and where: of the block of the second, or of another
   bool first_writes = false, second_writes = false;
 };
 std::string text_of(const GlobalRace& race);
@@ -86,8 +88,8 @@ struct RaceView;
 /// Ordered are: accesses of one warp; accesses of a CTA before and after a barrier, or a fence of any of its warps; those of
 /// two CTAs if the first has executed a fence since, and the second after that a fence, an atomic or a strong load. Several
 /// writers of one value are no race. Each location remembers its last writer, its last reader and whether there were
-/// several; a race that these hide is missed, but what is counted is one. For CTAs that run at the same time, among which
-/// nothing orders, the outcome does not depend on who came first.
+/// several that are not all ordered before it; a race that these hide is missed, but what is counted is one. For CTAs that
+/// run at the same time, among which nothing orders, the outcome does not depend on who came first.
 class GlobalRaces {
  public:
   struct Mode {
@@ -159,7 +161,7 @@ class GlobalRaces {
   void slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch);
   void slow_write(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch,
                   std::uint32_t hash);
-  void raced(Page& page, std::uint32_t at, bool with_writer, const GlobalTouch& touch, bool writes);
+  void raced(Page& page, std::uint32_t at, bool with_writer, std::uint64_t now, const GlobalTouch& touch, bool writes);
 
   const GlobalRaces* earlier_;
   Mode mode_;
@@ -189,7 +191,6 @@ class GlobalRaces {
 struct RaceView {
   std::uint32_t epoch = 0;     ///< advanced by barriers and fences of the CTA
   std::uint64_t acquired = 0;  ///< GlobalRaces::time_ when the CTA last looked at what others told it
-  bool fenced = false;         ///< it has executed a fence
   std::uint64_t launch = 0;
   std::array<GlobalRaces::Page*, 64> pages{};
 };

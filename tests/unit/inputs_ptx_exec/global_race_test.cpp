@@ -121,6 +121,49 @@ TEST_CASE("what a block hands to the last one with a fence and an atomic is orde
   CHECK(races_of(last(""), 4, 32).locations >= 1);
 }
 
+TEST_CASE("what a lock of relaxed atomics keeps apart is ordered, if a fence comes before it is given back") {
+  const auto locked = [](const std::string& load, const std::string& fence) {
+    return "L: atom.relaxed.gpu.global.exch.b32 %r5,[%rd2],1; setp.ne.u32 %p1,%r5,0; @%p1 bra L; " + load +
+           " %r6,[%rd1]; add.u32 %r6,%r6,1; st.global.u32 [%rd1],%r6; " + fence +
+           "atom.relaxed.gpu.global.exch.b32 %r5,[%rd2],0;";
+  };
+  for (const Schedule schedule : kSchedules)
+    for (const std::string load : {"ld.global.u32", "ld.volatile.global.u32"}) {
+      CHECK(races_of(locked(load, "membar.gl;"), 5, 1, 1, schedule).locations == 0);
+      CHECK(races_of(locked(load, ""), 5, 1, 1, schedule).locations == 1);
+      // One block in five forgets the fence.
+      CHECK(races_of("setp.eq.u32 %p2,%r2,2; " + locked(load, "@!%p2 membar.gl;"), 5, 1, 1, schedule).locations == 1);
+    }
+}
+
+TEST_CASE("a block that writes what others have read needs no fence of its own, but an atomic after theirs") {
+  const auto waits = [](const std::string& fence) {
+    return "setp.eq.u32 %p2,%r2,3; @%p2 bra LAST; ld.global.u32 %r6,[%rd1]; " + fence +
+           "atom.global.add.u32 %r5,[%rd2],1; ret; LAST: atom.global.add.u32 %r5,[%rd2],0; setp.ne.u32 %p1,%r5,3; "
+           "@%p1 bra LAST; st.global.u32 [%rd1],%r4;";
+  };
+  CHECK(races_of(waits("membar.gl; "), 4, 1).locations == 0);
+  CHECK(races_of(waits(""), 4, 1).locations == 1);
+}
+
+TEST_CASE("no warp is said to race with itself") {
+  for (const std::string more : {"", "atom.global.add.u32 %r7,[%rd2],1; "})
+    for (const std::uint32_t grid : {1u, 4u}) {
+      const Outcome o = races_of(more + "ld.global.u32 %r5,[%rd1];\nadd.u32 %r5,%r5,1;\nst.global.u32 [%rd1],%r5;", grid, 64,
+                                 1, Schedule::interleaved, true);
+      REQUIRE(!o.found.empty());
+      bool known = false;
+      for (const GlobalRace& r : o.found) {
+        CAPTURE(text_of(r));
+        known |= r.partner == GlobalRace::named;
+        CHECK((r.partner != GlobalRace::named || r.first.cta != r.second.cta || r.first.warp != r.second.warp));
+        const bool other_block = text_of(r).find(": another block has read it, then block ") != std::string::npos;
+        CHECK(other_block == (r.partner == GlobalRace::another_block));
+      }
+      CHECK(known);
+    }
+}
+
 TEST_CASE("a checked launch names kernel, both lines and the address") {
   const Outcome o =
       races_of("st.global.u32 [%rd4],%r2;\nld.global.u32 %r5,[%rd4+4];", 2, 32, 1, Schedule::interleaved, true);
