@@ -47,6 +47,9 @@ std::optional<ElfFile> ElfFile::open(const std::string& path) {
       header.e_machine != EM_X86_64)
     return std::nullopt;
   out.relocatable_ = header.e_type == ET_DYN;
+  for (const Elf64_Phdr& p :
+       table<Elf64_Phdr>(part(file, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr))))
+    out.has_loader_ |= p.p_type == PT_INTERP;
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return out;
   const auto headers = table<Elf64_Shdr>(part(file, header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)));
   for (const Elf64_Shdr& s : headers)

@@ -22,6 +22,14 @@ bool executable(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
+/// The loader puts the recorder in front of the runtime. Without device code it may be a shell, which starts others.
+void check_loader(const ElfFile& elf, const std::string& path) {
+  if (!elf.has_loader() && !elf.section(".nv_fatbin").empty())
+    throw InputError(path,
+                     "is linked statically, so that its calls of CUDA cannot be redirected; rebuild it without "
+                     "-static (nvcc -cudart shared, without -Xcompiler -static)");
+}
+
 void check_device_code(const ElfFile& elf, const std::string& path) {
   std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
   for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
@@ -115,6 +123,7 @@ std::string find_program(const std::string& program) {
 std::string check_recordable(const std::string& path) {
   const auto elf = ElfFile::open(path);
   if (!elf) return {};
+  check_loader(*elf, path);
   std::string library;
   const bool kernels = check_kernels(*elf, path, library);
   check_runtime(*elf, path, kernels);

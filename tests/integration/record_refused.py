@@ -32,6 +32,18 @@ class Refused(program.ProgramTest):
         subprocess.run(["strip", binary], check=True)
         self.refused(self.record(binary), 2, "stripped", "-cudart shared", layouts=[None])
 
+    def test_a_static_program_with_device_code_and_no_other(self):
+        binary = self.compiled("-Xcompiler", "-static")
+        self.refused(self.record(binary), 2, "is linked statically", "nvcc -cudart shared", layouts=[None])
+        main = self.write("start.c", "#include <unistd.h>\nint main(int n, char** v) { return execv(v[1], v + 1); }\n")
+        subprocess.run(["gcc", "-static", "-o", self.path("start"), main], check=True)
+        script = self.write("script.sh", "#!/bin/sh\nexec \"$@\"\n")
+        os.chmod(script, 0o755)
+        for starter in (self.path("start"), script, "sh"):
+            arguments = [self.compiled(name="dynamic")] if starter != "sh" else ["-c", self.path("dynamic")]
+            outcome = program.run([*self.record(starter, "--force", "--max-ctas", "1"), *arguments])
+            self.assertEqual(outcome.code, 0, outcome)
+
     def test_a_runtime_of_another_version(self):
         library = self.path("libcudart.so.12")
         source = self.write("old.c", "int cudaOld(void) { return 0; }\n")

@@ -24,6 +24,7 @@ TEST_CASE("a program's functions and libraries are read from its file") {
   CHECK(std::find(needed.begin(), needed.end(), "libc.so.6") != needed.end());
   CHECK(self->section(".nv_fatbin").empty());
   CHECK_FALSE(self->section(".text").empty());
+  CHECK(self->has_loader());
 }
 
 TEST_CASE("a script is no ELF file and passes, as does a program without device code") {
