@@ -21,6 +21,7 @@ struct ArchLimits {
 constexpr ArchLimits kArchs[] = {{70, 2048, 32, 96, 0},  {72, 2048, 32, 96, 0},  {75, 1024, 16, 64, 0},
                                  {80, 2048, 32, 164, 1}, {86, 1536, 16, 100, 1}, {87, 1536, 16, 164, 1},
                                  {89, 1536, 24, 100, 1}, {90, 2048, 32, 228, 1}};
+static_assert(std::end(kArchs)[-1].arch == DeviceModel::kNewestArch);
 
 [[noreturn]] void refuse_device(const std::string& what) { throw InputError(kDeviceOption, what); }
 

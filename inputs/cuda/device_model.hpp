@@ -12,6 +12,7 @@ struct DeviceModel {
   static constexpr int kConstantBytes = 64 * 1024;
   static constexpr int kMemoryClockKhz = 1500000, kBusWidthBits = 4096;
   static constexpr int kRuntimeVersion = 13000;
+  static constexpr unsigned kNewestArch = 90;  ///< that parse_device() knows
 
   std::string name = "Atoll recorder";
   unsigned arch = 90;  ///< compute capability times 10; PTX up to it is chosen

@@ -103,6 +103,7 @@ class Refused(program.ProgramTest):
             self.assertIn(f"PTX for compute_{target}, which a GPU of compute capability {device[3]}.{device[4]} cannot run",
                           outcome.err)
             self.assertIn(f"nvcc -gencode arch=compute_{rebuilt},code=compute_{rebuilt}", outcome.err)
+            self.assertEqual("(--device)" in outcome.err, target != "120", outcome.err)  # --device knows none that new
         self.assertEqual(program.run(self.record(self.path("for90a"), "--force", "--max-ctas", "1")).code, 0)
 
     def test_launches_whose_blocks_cannot_be_there_together_are_told(self):

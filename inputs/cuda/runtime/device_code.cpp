@@ -23,25 +23,29 @@ cuda::Bytes container_at(const std::uint8_t* at, const std::string& where) {
   return whole.first(cuda::container_size(whole, where));
 }
 
-/// PTX that the device cannot compile.
-[[noreturn]] void refuse_target(const std::string& where, const std::string& target, const cuda::DeviceModel& model) {
-  const std::string number = std::to_string(std::max(model.arch, 75u));
-  throw NoKernelImage(where, "the kernels are there only as PTX for " + target + ", which a GPU of compute capability " +
-                                 std::to_string(model.major()) + "." + std::to_string(model.minor()) +
-                                 " cannot run; rebuild with nvcc -gencode arch=compute_" + number + ",code=compute_" +
-                                 number + ", or record for another GPU (--device)");
-}
+struct Target {
+  unsigned arch = 0;
+  cuda::FatbinEntry::Only only = cuda::FatbinEntry::Only::none;
+};
 
-std::string target_text(unsigned arch, cuda::FatbinEntry::Only only) {
+/// PTX that the device cannot compile.
+[[noreturn]] void refuse_target(const std::string& where, const Target& target, const cuda::DeviceModel& model) {
   using Only = cuda::FatbinEntry::Only;
-  return "compute_" + std::to_string(arch) + (only == Only::arch ? "a" : only == Only::family ? "f" : "");
+  const char* const suffix = target.only == Only::arch ? "a" : target.only == Only::family ? "f" : "";
+  const std::string number = std::to_string(std::max(model.arch, 75u));
+  const bool other = target.arch <= cuda::DeviceModel::kNewestArch;
+  throw NoKernelImage(where, "the kernels are there only as PTX for compute_" + std::to_string(target.arch) + suffix +
+                                 ", which a GPU of compute capability " + std::to_string(model.major()) + "." +
+                                 std::to_string(model.minor()) + " cannot run; rebuild with nvcc -gencode arch=compute_" +
+                                 number + ",code=compute_" + number +
+                                 (other ? ", or record for another GPU (--device)" : ""));
 }
 
 ptx::Module parse_text(const std::string& text, const std::string& name, const cuda::DeviceModel& model) {
   using Only = cuda::FatbinEntry::Only;
   ptx::Module m = ptx::parse(text, name, ptx::Unsupported::keep);
   const Only only = m.target_suffix == 'a' ? Only::arch : m.target_suffix == 'f' ? Only::family : Only::none;
-  if (!cuda::fits(m.target, only, model.arch)) refuse_target(name, target_text(m.target, only), model);
+  if (!cuda::fits(m.target, only, model.arch)) refuse_target(name, {m.target, only}, model);
   return m;
 }
 
@@ -158,7 +162,7 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   for (const std::string& text : binary.texts) modules.push_back(parse_text(text, name_of_next(), model_));
   bool other_code = false;
   unsigned arch = 75;
-  std::string unfit;  // a target that the device cannot run
+  std::optional<Target> unfit;  // that the device cannot run
   for (const std::uint8_t* at : binary.containers) {
     const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
     const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, model_.arch);
@@ -166,7 +170,7 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
     if (!chosen) {
       const auto ptx = std::find_if(entries.begin(), entries.end(),
                                     [](const cuda::FatbinEntry& e) { return e.kind == cuda::FatbinEntry::Kind::ptx; });
-      if (ptx != entries.end()) unfit = target_text(ptx->arch, ptx->only);
+      if (ptx != entries.end()) unfit = Target{ptx->arch, ptx->only};
       other_code = other_code || (!entries.empty() && ptx == entries.end());
       if (!entries.empty()) arch = entries.front().arch;
       // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
@@ -175,7 +179,7 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
     const std::string name = name_of_next();
     modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
   }
-  if (modules.empty() && !other_code && !unfit.empty()) refuse_target(binary.name, unfit, model_);
+  if (modules.empty() && !other_code && unfit) refuse_target(binary.name, *unfit, model_);
   if (modules.empty()) {
     const std::string number = std::to_string(std::clamp(arch, 75u, std::max(model_.arch, 75u)));
     throw InputError(binary.name,
