@@ -52,7 +52,7 @@ class Tensor(RecordTest):
                 binary = self.compiled(WMMA, "-std=c++17", f"-arch=compute_{arch}", f"-code=compute_{arch}")
                 outcome = self.record(binary, options=["--check", "--force"])
                 self.assertEqual((outcome.code, outcome.out), (0, "PASS, 0 wrong\n"), outcome)
-                self.assertIn("no races in global memory\n", outcome.err)
+                self.assertIn("no races in global memory within a launch\n", outcome.err)
                 # 64 warps load 8 times 16 rows of a, and of b; all of these are marked. Each stores a tile.
                 self.assertIn("1024 of 1024 loads from global memory carry the read-only mark; every read-only mark held", outcome.err)
                 self.assertTrue(self.simulated())

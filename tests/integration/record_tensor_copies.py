@@ -112,7 +112,7 @@ class TensorCopies(RecordTest):
             outcome = self.record(binary, options=[*options, "--force"])
             self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
             self.assertEqual(self.kernels_in_trace(outcome), 20)
-            self.assertIn("no races in global memory", outcome.err)
+            self.assertIn("no races in global memory within a launch", outcome.err)
         self.simulated()
 
 

@@ -187,7 +187,7 @@ class Meeting(recorded_program.OneProgram):
         for options in (["--threads", "1"], ["--threads", "2"], ["--check"], ["--long-turns"], ["--schedule-seed", "3"]):
             outcome = self.record(self.binary, options=["--force", *options])
             self.assertEqual((outcome.code, outcome.out), (0, "PASS\n"), outcome)
-            self.assertRegex(outcome.err, "no races in global memory[;\n]")
+            self.assertRegex(outcome.err, "no races in global memory within a launch[;\n]")
             with open(self.path("T.h5"), "rb") as trace:
                 traces.append(trace.read())
         self.assertEqual(traces[0], traces[1])
@@ -204,7 +204,8 @@ class Together(recorded_program.OneProgram):
         return outcome
 
     def test_the_summary_counts_locations_that_raced_and_a_check_names_lines(self):
-        self.assertIn("\nno races in global memory; in shared memory only --check looks for them\n", self.recorded("wait").err)
+        self.assertIn("\nno races in global memory within a launch; in shared memory only --check looks for them\n",
+                      self.recorded("wait").err)
         for what, locations in (("lost", 1), ("fill", 32)):
             for threads in ("1", "2"):
                 said = self.recorded(what, "--threads", threads).err

@@ -27,7 +27,7 @@ std::string Checking::summary() const {
 }
 
 std::string races_line(const ptx::GlobalRaces::Counts& n, bool named) {
-  std::string line = "no races in global memory";
+  std::string line = "no races in global memory within a launch";
   if (n.locations != 0) {
     std::string kernels;
     std::size_t shown = 0;
