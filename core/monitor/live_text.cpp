@@ -20,7 +20,7 @@ constexpr double kLeastShown = 0.005;
 std::string progress_text(const json& state) {
   const json& p = state.at("progress");
   if (p.is_null()) return "waiting for the run to begin";
-  std::string out = fmt::format("kernel {}/{} | cycle {} | CTAs {}/{}", p.at("kernel").get<std::size_t>(),
+  std::string out = fmt::format("kernel {}/{} | cycle {} | CTAs {}/{}", p.at("kernel").get<std::size_t>() + 1,
                                 p.at("kernels").get<std::size_t>(), si(p.at("cycle")),
                                 p.at("ctas_done").get<std::uint64_t>(), p.at("ctas_total").get<std::uint64_t>());
   if (const json& rates = state.at("rates"); !rates.is_null())
@@ -89,7 +89,8 @@ std::vector<std::string> live_screen(const json& state) {
                   run.at("system").get<std::string>(), run.at("organisation").get<std::string>(),
                   run.at("chips").get<unsigned>(), run.at("ranks").get<unsigned>(), run.at("ranks") == 1 ? "" : "s"),
       progress_text(state)};
-  if (const json& p = state.at("progress"); !p.is_null()) out.push_back("kernel: " + p.at("name").get<std::string>());
+  if (const json& p = state.at("progress"); !p.is_null())
+    out.push_back(fmt::format("kernel {}: {}", p.at("kernel").get<std::size_t>(), p.at("name").get<std::string>()));
   if (const json& chips = state.at("chips"); !chips.is_null()) {
     out.emplace_back();
     for (std::size_t c = 0; c < chips.size(); ++c) {

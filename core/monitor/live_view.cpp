@@ -67,7 +67,7 @@ Json kernels_json(std::span<const KernelResult> kernels) {
   std::size_t ended = 0;
   while (ended < kernels.size() && kernels[ended].finished != kNever) ++ended;
   for (std::size_t k = ended - std::min(ended, kKernelsShown); k < ended; ++k)
-    out.push_back({{"kernel", k + 1},
+    out.push_back({{"kernel", k},
                    {"name", function_name(kernels[k].name)},
                    {"ctas", kernels[k].ctas},
                    {"cycles", kernels[k].finished - kernels[k].launched}});
@@ -79,7 +79,7 @@ Json decisions_json(std::span<const Decision> decisions) {
   for (const Decision& d : decisions.last(std::min(decisions.size(), kDecisionsShown))) {
     Json values = Json::object();
     for (const auto& [name, value] : d.values) values[name] = value;
-    last.push_back({{"kernel", d.kernel + 1}, {"cycle", d.cycle}, {"choice", d.choice}, {"values", std::move(values)}});
+    last.push_back({{"kernel", d.kernel}, {"cycle", d.cycle}, {"choice", d.choice}, {"values", std::move(values)}});
   }
   return {{"number", decisions.size()}, {"last", std::move(last)}};
 }
@@ -117,9 +117,7 @@ std::optional<std::string> LiveView::update(const LiveSample& s, Clock::time_poi
   for (std::size_t c = 0; c < s.chips.size(); ++c) recent_[c] += s.chips[c], all_[c] += s.chips[c];
   if (now < due_ || s.progress.cycle <= last_cycle_) return std::nullopt;
   due_ = now + kInterval;
-  state_["progress"] = progress(s.progress, now);
-  state_["progress"]["name"] =
-      s.progress.kernel <= s.kernels.size() ? function_name(s.kernels[s.progress.kernel - 1].name) : "";
+  state_["progress"] = progress(s.progress, s.kernels, now);
   state_["rates"] = rates(s.progress, std::chrono::duration<double>(now - last_).count());
   state_["chips"] = chips(s, s.progress.cycle - last_cycle_);
   state_["kernels"] = kernels_json(s.kernels);
@@ -130,11 +128,19 @@ std::optional<std::string> LiveView::update(const LiveSample& s, Clock::time_poi
   return state();
 }
 
-LiveView::Json LiveView::progress(ProgressState p, Clock::time_point now) {
+/// The kernel is the last that has begun, counted from 0 as in `atoll info`.
+LiveView::Json LiveView::progress(ProgressState p, std::span<const KernelResult> kernels, Clock::time_point now) {
   p.seconds = std::chrono::duration<double>(now - start_).count();
   p.ctas_before = before_.ctas_done, p.requests_before = before_.requests;
-  Json out{{"kernel", p.kernel},         {"kernels", p.kernels}, {"cycle", p.cycle},       {"ctas_done", p.ctas_done},
-           {"ctas_total", p.ctas_total}, {"seconds", p.seconds}, {"seconds_left", nullptr}};
+  const std::size_t kernel = p.kernel == 0 ? 0 : p.kernel - 1;
+  Json out{{"kernel", kernel},
+           {"kernels", p.kernels},
+           {"name", kernel < kernels.size() ? function_name(kernels[kernel].name) : ""},
+           {"cycle", p.cycle},
+           {"ctas_done", p.ctas_done},
+           {"ctas_total", p.ctas_total},
+           {"seconds", p.seconds},
+           {"seconds_left", nullptr}};
   if (const auto left = seconds_left(p)) out["seconds_left"] = *left;
   return out;
 }
@@ -203,9 +209,8 @@ std::string LiveView::ended(const LiveEnd& end, Clock::time_point now) {
     ProgressState p{0, r->kernels.size(), r->cycles, 0, 0, 0};
     for (const ChipResult& c : r->chips) p.ctas_done += c.totals[Counter::ctas];
     for (const KernelResult& k : r->kernels) p.ctas_total += k.ctas, p.kernel += k.started != kNever ? 1 : 0;
-    const Json name = state_["progress"].is_null() ? Json("") : state_["progress"]["name"];
-    state_["progress"] = progress(p, now);
-    state_["progress"]["name"] = name, state_["progress"]["seconds_left"] = nullptr;
+    state_["progress"] = progress(p, r->kernels, now);
+    state_["progress"]["seconds_left"] = nullptr;
     state_["kernels"] = kernels_json(r->kernels), state_["decisions"] = decisions_json(r->decisions);
   }
   return state();

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class LiveView {
 
  private:
   using Json = nlohmann::ordered_json;
-  Json progress(ProgressState p, Clock::time_point now);
+  Json progress(ProgressState p, std::span<const KernelResult> kernels, Clock::time_point now);
   Json rates(const ProgressState& p, double seconds);
   Json chips(const LiveSample& sample, Cycle cycles);
   std::vector<Stack> stacks(const LiveSample& sample, std::vector<WaitCensus>& since) const;

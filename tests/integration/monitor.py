@@ -149,7 +149,8 @@ class Monitor(program.ProgramTest):
         self.assertEqual((first["run"]["chips"], first["run"]["ranks"]), (4, ranks or 1))
         run.let("kernel0")
         begun = run.wait_for(lambda s: s["progress"] is not None)["state"]
-        self.assertEqual((begun["progress"]["kernel"], begun["progress"]["name"]), (1, "produce"))
+        self.assertEqual((begun["progress"]["kernel"], begun["progress"]["name"]), (0, "produce"))
+        self.assertEqual(begun["decisions"]["last"][0]["kernel"], 0)
         self.assertEqual(begun["decisions"]["last"][0]["choice"], "memory_side")
         self.assertEqual([c["modes"]["llc"] for c in begun["chips"]], ["memory_side"] * 4)
         for chip in begun["chips"]:
@@ -159,8 +160,8 @@ class Monitor(program.ProgramTest):
             self.assertLessEqual(chip["ctas_done"], chip["ctas"])
         time.sleep(0.6)  # states are half a second apart at least, so the next kernel's first sample makes one
         run.let("kernel1")
-        second = run.wait_for(lambda s: s["progress"]["kernel"] == 2)["state"]
-        self.assertEqual([k["name"] for k in second["kernels"]], ["produce"])
+        second = run.wait_for(lambda s: s["progress"]["kernel"] == 1)["state"]
+        self.assertEqual([(k["kernel"], k["name"]) for k in second["kernels"]], [(0, "produce")])
         self.assertEqual([d["choice"] for d in second["decisions"]["last"]], ["memory_side", "sm_side"])
         self.assertGreater(second["rates"]["now"]["cycles"], 0)
         run.let("kernel2")
@@ -315,7 +316,7 @@ class Monitor(program.ProgramTest):
         self.addCleanup(watcher.kill)
         self.until(lambda: b"waiting for the run to begin" in b"".join(seen), lambda: seen, PATIENCE)
         run.let("kernel0")
-        self.until(lambda: b"kernel: produce" in b"".join(seen), lambda: seen, PATIENCE)
+        self.until(lambda: b"kernel 0: produce" in b"".join(seen), lambda: seen, PATIENCE)
         run.let("kernel1", "kernel2")
         self.assertEqual(watcher.wait(PATIENCE), 0)
         self.assertEqual(run.end(), 0, run.said())

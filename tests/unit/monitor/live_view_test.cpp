@@ -53,7 +53,7 @@ TEST_CASE("before the first sample a state says what the run is, and the rest is
 TEST_CASE("progress has the kernel's name without parameters, CTAs, and the time left by CTAs so far") {
   Watched w;
   const json p = w.at(4s)->at("progress");
-  CHECK(p.at("kernel") == 2);
+  CHECK(p.at("kernel") == 1);
   CHECK(p.at("kernels") == 3);
   CHECK(p.at("name") == "plain");
   CHECK(p.at("cycle") == 60000);
@@ -137,7 +137,7 @@ TEST_CASE("queues are entries on average over the cycles that were looked at") {
   CHECK(s.at("chips").at(1).at("queues").at("dram") == 0.0);
 }
 
-TEST_CASE("modes and the latest decisions are those that the controller has, kernels counted from 1") {
+TEST_CASE("modes and the latest decisions are those that the controller has, kernels counted from 0") {
   Watched w;
   w.modes[1] = {.llc = LlcRole::split, .local_ways = 5, .profile = true};
   w.modes[0].replication.level = 2;
@@ -148,8 +148,8 @@ TEST_CASE("modes and the latest decisions are those that the controller has, ker
   CHECK(s.at("decisions").at("number") == 10);
   CHECK(s.at("decisions").at("last").size() == 8);
   CHECK(s.at("decisions").at("last").back() ==
-        json({{"kernel", 2}, {"cycle", 9000}, {"choice", "sm_side"}, {"values", {{"gain", 0.5}}}}));
-  CHECK(s.at("kernels") == json({{{"kernel", 1}, {"name", "gemm<float>"}, {"ctas", 100}, {"cycles", 51000}}}));
+        json({{"kernel", 1}, {"cycle", 9000}, {"choice", "sm_side"}, {"values", {{"gain", 0.5}}}}));
+  CHECK(s.at("kernels") == json({{{"kernel", 0}, {"name", "gemm<float>"}, {"ctas", 100}, {"cycles", 51000}}}));
 }
 
 TEST_CASE("what a decision saw is null where it is no finite number") {
@@ -179,6 +179,8 @@ TEST_CASE("an end has how, message and exit code, and of a result what it says")
                                {"exit_code", 0},
                                {"cycles", 99000},
                                {"digest", "0000000000000abc"}}));
+  CHECK(s.at("progress").at("kernel") == 1);  // the last that began
+  CHECK(s.at("progress").at("name") == "plain");
   CHECK(s.at("progress").at("cycle") == 99000);
   CHECK(s.at("progress").at("ctas_done") == 500);
   CHECK(s.at("progress").at("seconds") == 9.0);
@@ -202,13 +204,13 @@ TEST_CASE("a terminal gets a line, or a screen with a line for each chip") {
   const std::vector<std::string> screen = live_screen(s);
   REQUIRE(screen.size() == 11);
   CHECK(screen[0] == "w.json on pair, memory_side, 2 chips in 3 ranks");
-  CHECK(screen[2] == "kernel: plain");
+  CHECK(screen[2] == "kernel 1: plain");
   CHECK(screen[4] == "chip 0   running      CTAs        50/150  LLC  25.0 %  100 % computes");
   CHECK(screen[5] == "chip 1   running      CTAs        50/150  LLC   0.0 %  100 % no warps");
   CHECK(screen[6] == "packets that wait      in 0     in 1");
   CHECK(screen[7] == "  of chip 0             0.0      0.0");
   CHECK(screen[9] == "policy: memory_side");
-  CHECK(screen[10] == "  kernel 2, cycle 1,000: sm_side");
+  CHECK(screen[10] == "  kernel 1, cycle 1,000: sm_side");
 }
 
 }  // namespace
