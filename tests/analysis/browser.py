@@ -4,6 +4,7 @@ Skipped where there is no Chromium."""
 import html
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -40,14 +41,35 @@ for (const input of document.querySelectorAll(".search input")) {
 parent.postMessage(JSON.stringify({cut, charts, searches, found, window: innerWidth,
   page: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor}), "*");
 """
+_MONITOR = pathlib.Path(__file__).parents[2] / "core" / "monitor" / "page.html"
+# In the monitor's page, before its own script: its first state comes as from a run.
+_STATES = """
+const states = %s;
+let number = 0;
+window.fetch = () => number < 1
+  ? Promise.resolve({ok: true, json: () => Promise.resolve({number, state: states[number++]})}) : new Promise(() => {});
+addEventListener("load", () => setTimeout(() => { %s }, 200));
+"""
+# After the first state: opens and points at what must stay, shows the second state, and looks.
+_QUEUES = ("l1_mshrs", "request", "slice", "llc_mshrs", "dram", "response", "link_out", "link_in")
+_LOOK = """
+const $of = (selector) => document.querySelector(selector);
+const all = $of("#decisions details"), bar = $of(".bar"), values = all.querySelector("p").textContent;
+all.open = true;
+all.firstChild.focus();
+show(states[1]);
+parent.postMessage(JSON.stringify({open: all.open && document.contains(all), bar: document.contains(bar), tip: bar.title,
+  focus: document.activeElement === all.firstChild, before: values, values: all.querySelector("p").textContent,
+  rows: [...document.querySelectorAll("#decisions tbody tr")].map((row) => row.cells[1].textContent),
+  kernel: $of("#kernel").textContent, window: innerWidth, page: document.documentElement.scrollWidth}), "*");
+"""
 _AROUND = """<!DOCTYPE html><iframe width="{width}" height="800" style="border: 0" srcdoc="{page}"></iframe><p id="said"></p>
 <script>addEventListener("message", (e) => {{ document.getElementById("said").textContent = e.data; }});</script>"""
 
 
 class Browser(support.FolderTest):
     def shown(self, page: str, width: int, dark: bool) -> dict:
-        """What the page measures of itself in a window of that width."""
-        page = page.replace("</body>", f"<script>{{ {_MEASURE} }}</script></body>")
+        """What the page, which tells the one around it, measures of itself in a window of that width."""
         file = self.folder / "around.html"
         file.write_text(_AROUND.format(width=width, page=html.escape(page, quote=True)), encoding="utf-8")
         words = [str(_CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/profile",
@@ -61,7 +83,7 @@ class Browser(support.FolderTest):
     def check(self, page: str, figures: int) -> list[dict]:
         found = []
         for width, dark in ((1280, False), (390, False), (390, True)):
-            of = self.shown(page, width, dark)
+            of = self.shown(page.replace("</body>", f"<script>{{ {_MEASURE} }}</script></body>"), width, dark)
             self.assertEqual((of["cut"], of["charts"], of["window"]), ([], figures, width))
             self.assertLessEqual(of["page"], width, "the page itself does not scroll sideways")
             self.assertEqual(of["paper"], "rgb(18, 22, 27)" if dark else "rgb(255, 255, 255)")
@@ -76,6 +98,34 @@ class Browser(support.FolderTest):
     def test_the_page_of_a_sweep(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         self.check(sweep_report.page(sweep, sweep.path), len(sweep_report.charts(sweep)))
+
+    def state(self, decisions: int, spent: dict[str, float]) -> dict:
+        """Of a run of one chip, as the monitor tells it (docs/monitor.md)."""
+        chip = {"does": "running", "ctas_done": 3, "ctas": 64, "spent": spent, "queues": dict.fromkeys(_QUEUES, 1.5),
+                "packets_at": [2.0], "l1_hit_rate": 0.5, "llc_hit_rate": 0.25, "remote": 0.0, "modes": {"llc": "memory_side"}}
+        return {"run": {"system": "one", "workload": "w.json", "organisation": "dynamic", "chips": 1, "ranks": 1, "output": "",
+                        "started_at": "2026-01-01T00:00:00Z"},
+                "progress": {"kernel": 1, "kernels": 4, "name": "gather", "cycle": 1000 * decisions, "ctas_done": 16384,
+                             "ctas_total": 16384, "seconds": 4.0, "seconds_left": None},
+                "rates": None, "chips": [chip], "ended": None,
+                "kernels": [{"kernel": 0, "name": "update", "ctas": 64, "cycles": 900}],
+                "decisions": {"number": decisions, "last": [
+                    {"kernel": 1, "cycle": 1000 * d, "choice": "sm_side", "values": {f"v{i}": 1.0 * d for i in range(9)}}
+                    for d in range(decisions)][-8:]}}
+
+    def test_the_page_of_the_monitor_keeps_what_is_open_focused_or_pointed_at_from_state_to_state(self) -> None:
+        states = [self.state(3, {"dram": 0.75, "issue": 0.25}), self.state(20, {"dram": 0.5, "issue": 0.25, "l1": 0.25})]
+        script = _STATES % (json.dumps(states), _LOOK)
+        page = _MONITOR.read_text(encoding="utf-8").replace(
+            "<script nonce", f"<script>{script}</script><script nonce", 1)
+        for width in (1280, 390):
+            of = self.shown(page, width, False)
+            self.assertTrue(of["open"] and of["focus"] and of["bar"], of)
+            self.assertEqual(of["tip"], "DRAM 50.0 %\nissues 25.0 %\nL1 25.0 %")
+            self.assertTrue(of["before"].startswith("v0 2,") and of["values"].startswith("v0 19,"), of)
+            self.assertEqual(of["rows"], [f"{1000 * d:,}" for d in range(19, 11, -1)])
+            self.assertEqual(of["kernel"], "Kernel 1: gather (2 of 4), 100.0 % of all CTAs")
+            self.assertLessEqual(of["page"], width)
 
 
 if __name__ == "__main__":
