@@ -84,11 +84,11 @@ std::string live_line(const json& state) {
 
 std::vector<std::string> live_screen(const json& state) {
   const json& run = state.at("run");
-  std::vector<std::string> out{
-      fmt::format("{} on {}, {}, {} chips in {} rank{}", run.at("workload").get<std::string>(),
-                  run.at("system").get<std::string>(), run.at("organisation").get<std::string>(),
-                  run.at("chips").get<unsigned>(), run.at("ranks").get<unsigned>(), run.at("ranks") == 1 ? "" : "s"),
-      progress_text(state)};
+  std::vector<std::string> out{fmt::format("{} on {}, {}, {} chip{} in {} rank{}", run.at("workload").get<std::string>(),
+                                           run.at("system").get<std::string>(), run.at("organisation").get<std::string>(),
+                                           run.at("chips").get<unsigned>(), run.at("chips") == 1 ? "" : "s",
+                                           run.at("ranks").get<unsigned>(), run.at("ranks") == 1 ? "" : "s"),
+                               progress_text(state)};
   if (const json& p = state.at("progress"); !p.is_null())
     out.push_back(fmt::format("kernel {}: {}", p.at("kernel").get<std::size_t>(), p.at("name").get<std::string>()));
   if (const json& chips = state.at("chips"); !chips.is_null()) {

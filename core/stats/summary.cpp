@@ -218,7 +218,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   const double requests = count(requests_local) + count(requests_remote);
 
   std::string out;
-  out += row("system", fmt::format("{} ({} chips)", p.system, result.chips.size()));
+  out += row("system", fmt::format("{} ({} chip{})", p.system, result.chips.size(), result.chips.size() == 1 ? "" : "s"));
   out += row("workload", p.workload);
   if (!p.selection.empty()) out += row("selection", p.selection);
   if (!p.incomplete.empty())

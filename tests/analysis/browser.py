@@ -52,6 +52,7 @@ addEventListener("load", () => setTimeout(() => { %s }, 200));
 """
 # After the first state: opens and points at what must stay, shows the second state, and looks.
 _QUEUES = ("l1_mshrs", "request", "slice", "llc_mshrs", "dram", "response", "link_out", "link_in")
+_NAMES = ("at::elementwise<4, at::Add<float>, std::array<char*, 3ul> >", "_ZN2at" + 200 * "x" + "Evv", "update")
 _LOOK = """
 const $of = (selector) => document.querySelector(selector);
 const all = $of("#decisions details"), bar = $of(".bar"), values = all.querySelector("p").textContent;
@@ -61,7 +62,10 @@ show(states[1]);
 parent.postMessage(JSON.stringify({open: all.open && document.contains(all), bar: document.contains(bar), tip: bar.title,
   focus: document.activeElement === all.firstChild, before: values, values: all.querySelector("p").textContent,
   rows: [...document.querySelectorAll("#decisions tbody tr")].map((row) => row.cells[1].textContent),
-  kernel: $of("#kernel").textContent, window: innerWidth, page: document.documentElement.scrollWidth}), "*");
+  kernel: $of("#kernel").textContent, what: $of("#what").textContent,
+  lines: Math.max(...[...document.querySelectorAll("#numbers dd span")].map((e) => e.getClientRects().length)),
+  names: [...document.querySelectorAll("#kernels tbody tr")].map((row) => [row.cells[1].textContent, row.cells[1].title]),
+  kernels: $of("#kernels").scrollWidth - $of("#kernels").clientWidth, window: innerWidth, page: document.documentElement.scrollWidth}), "*");
 """
 _AROUND = """<!DOCTYPE html><iframe width="{width}" height="800" style="border: 0" srcdoc="{page}"></iframe><p id="said"></p>
 <script>addEventListener("message", (e) => {{ document.getElementById("said").textContent = e.data; }});</script>"""
@@ -108,7 +112,7 @@ class Browser(support.FolderTest):
                 "progress": {"kernel": 1, "kernels": 4, "name": "gather", "cycle": 1000 * decisions, "ctas_done": 16384,
                              "ctas_total": 16384, "seconds": 4.0, "seconds_left": None},
                 "rates": None, "chips": [chip], "ended": None,
-                "kernels": [{"kernel": 0, "name": "update", "ctas": 64, "cycles": 900}],
+                "kernels": [{"kernel": k, "name": name, "ctas": 64, "cycles": 900} for k, name in enumerate(_NAMES)],
                 "decisions": {"number": decisions, "last": [
                     {"kernel": 1, "cycle": 1000 * d, "choice": "sm_side", "values": {f"v{i}": 1.0 * d for i in range(9)}}
                     for d in range(decisions)][-8:]}}
@@ -124,6 +128,11 @@ class Browser(support.FolderTest):
             self.assertEqual(of["tip"], "DRAM 50.0 %\nissues 25.0 %\nL1 25.0 %")
             self.assertTrue(of["before"].startswith("v0 2,") and of["values"].startswith("v0 19,"), of)
             self.assertEqual(of["rows"], [f"{1000 * d:,}" for d in range(19, 11, -1)])
+            self.assertEqual([text for text, _ in of["names"]], ["update", f"_ZN2at{14 * 'x'}…{16 * 'x'}Evv", "at::elementwise"])
+            self.assertEqual([full for _, full in of["names"]], list(reversed(_NAMES)))
+            self.assertIn(", 1 chip in 1 rank, ", of["what"])
+            self.assertLessEqual(of["lines"], 1 if width == 1280 else 2, "numbers are not torn apart")
+            self.assertTrue(width < 1280 or of["kernels"] == 0, "the table of kernels is all in sight")
             self.assertEqual(of["kernel"], "Kernel 1: gather (2 of 4), 100.0 % of all CTAs")
             self.assertLessEqual(of["page"], width)
 

@@ -50,6 +50,12 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
+TEST_CASE("one chip is no \"chips\"") {
+  auto result = two_chips();
+  result.chips.resize(1);
+  CHECK(contains(summary_table(result), "toy (1 chip)\n"));
+}
+
 TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   const auto text = summary_table(two_chips());
   CAPTURE(text);
