@@ -50,9 +50,9 @@ window.fetch = () => number < 1
   ? Promise.resolve({ok: true, json: () => Promise.resolve({number, state: states[number++]})}) : new Promise(() => {});
 addEventListener("load", () => setTimeout(() => { %s }, 200));
 """
-# After the first state: opens and points at what must stay, shows the second state, and looks.
 _QUEUES = ("l1_mshrs", "request", "slice", "llc_mshrs", "dram", "response", "link_out", "link_in")
 _NAMES = ("at::elementwise<4, at::Add<float>, std::array<char*, 3ul> >", "_ZN2at" + 200 * "x" + "Evv", "update")
+# After the first state: opens and points at what must stay, shows the second state, and looks.
 _LOOK = """
 const $of = (selector) => document.querySelector(selector);
 const all = $of("#decisions details"), bar = $of(".bar"), values = all.querySelector("p").textContent;
@@ -65,7 +65,8 @@ parent.postMessage(JSON.stringify({open: all.open && document.contains(all), bar
   kernel: $of("#kernel").textContent, what: $of("#what").textContent,
   lines: Math.max(...[...document.querySelectorAll("#numbers dd span")].map((e) => e.getClientRects().length)),
   names: [...document.querySelectorAll("#kernels tbody tr")].map((row) => [row.cells[1].textContent, row.cells[1].title]),
-  kernels: $of("#kernels").scrollWidth - $of("#kernels").clientWidth, window: innerWidth, page: document.documentElement.scrollWidth}), "*");
+  kernels: $of("#kernels").scrollWidth - $of("#kernels").clientWidth,
+  window: innerWidth, page: document.documentElement.scrollWidth}), "*");
 """
 _AROUND = """<!DOCTYPE html><iframe width="{width}" height="800" style="border: 0" srcdoc="{page}"></iframe><p id="said"></p>
 <script>addEventListener("message", (e) => {{ document.getElementById("said").textContent = e.data; }});</script>"""
@@ -101,6 +102,10 @@ class Browser(support.FolderTest):
 
     def test_the_page_of_a_sweep(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
+        self.check(sweep_report.page(sweep, sweep.path), len(sweep_report.charts(sweep)))
+
+    def test_the_page_of_a_sweep_with_a_very_long_name(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep("a_workload_whose_name_has_no_blank_and_is_wider_than_a_telephone"))
         self.check(sweep_report.page(sweep, sweep.path), len(sweep_report.charts(sweep)))
 
     def state(self, decisions: int, spent: dict[str, float]) -> dict:

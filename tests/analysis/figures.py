@@ -10,7 +10,7 @@ import numpy as np
 import atoll_analysis
 from atoll_analysis import names, palette, run_report, svg, sweep_report
 from atoll_analysis.figures import balance, energy, responses, speedups, stack, timeline
-from atoll_analysis.figures.chart import NARROW, Chart, settle
+from atoll_analysis.figures.chart import NARROW, Chart, settle, shortened
 from atoll_analysis.palette import LIGHT
 
 
@@ -242,6 +242,11 @@ class Names(support.unittest.TestCase):
 
     def test_workloads(self) -> None:
         self.assertEqual(names.workload("inputs/workloads/mixed.json"), "mixed")
+
+    def test_long_names_lose_their_middle_as_far_as_they_stay_different(self) -> None:
+        self.assertEqual(shortened(["mixed", "k" * 28, "a" * 33 + "b" * 33]), ["mixed", "k" * 28, "a" * 14 + "…" + "b" * 13])
+        alike = [f"{'a' * 20}{at}{'b' * 20}" for at in range(2)]
+        self.assertEqual(shortened(alike), alike)
 
 
 if __name__ == "__main__":

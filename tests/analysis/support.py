@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 import unittest
@@ -137,12 +136,14 @@ class FolderTest(unittest.TestCase):
         target.write_bytes(packed(name))
         return target
 
-    def sweep(self) -> pathlib.Path:
+    def sweep(self, alone: str = "alone") -> pathlib.Path:
+        """The committed one, whose workload `alone` may have another name."""
         target = self.folder / "sweep"
         target.mkdir()
         for file in (DATA / "sweep").glob("*.gz"):
-            (target / file.stem).write_bytes(packed(f"sweep/{file.stem}"))
-        shutil.copy(DATA / "sweep" / "experiment.json", target)
+            (target / file.stem.replace("alone__", f"{alone}__")).write_bytes(packed(f"sweep/{file.stem}"))
+        text = (DATA / "sweep" / "experiment.json").read_text()
+        (target / "experiment.json").write_text(text.replace('"name": "alone"', f'"name": "{alone}"'))
         return target
 
 

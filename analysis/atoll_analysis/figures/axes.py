@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from atoll_analysis.axes import mean_along, numeric, seed_bars, unseeded
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
@@ -22,7 +22,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     mean, values, seeds = mean_along(table), [float(v) for v in table.columns], seed_bars(table)
     log = values[0] > 0 and values[-1] / values[0] >= 8
     places = np.log2(values) if log else np.array(values)
-    for at, (others, row) in enumerate(mean.iterrows()):
+    for at, ((others, row), short) in enumerate(zip(mean.iterrows(), shortened(mean.index))):
         colour = colours.categories[at % 8]
         each = table.xs(others, level="others").dropna()
         low = high = None
@@ -33,7 +33,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
                           ecolor=colour, capsize=4, elinewidth=1.2)
         elif len(each) > 1:
             axes.vlines(places, each.min(), each.max(), color=colour, alpha=0.35, linewidth=5)
-        axes.plot(places, row.to_numpy(dtype=float), color=colour, label=str(others) or "all")
+        axes.plot(places, row.to_numpy(dtype=float), color=colour, label=short or "all")
         for point, (x, value, at_value) in enumerate(zip(places, row, values)):
             tip = f"{others}, {key} = {at_value:g}: {fixed(float(value))}"
             if low is not None and high is not None:

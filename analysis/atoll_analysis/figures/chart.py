@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from atoll_analysis.units import tick
 WIDTH = 11.0  # inches: a page on a desk, and images
 NARROW = 4.4  # inches: the same page on a telephone, whose text must not become smaller
 _NARROW_TITLE, _NARROW_NAME = 40, 16  # characters in a line
+_NAME, _SHORT_NAME = 28, 20  # characters of a shortened name; in narrow figures
 _LETTER = 0.078  # inches, on average
 
 
@@ -141,6 +142,17 @@ def legend_above(axes: Axes, *handles_and_names: list[Any]) -> None:
     # From the left end of the figure, or names of rows would push it out at the right.
     across = blended_transform_factory(axes.figure.transFigure, axes.transAxes)
     axes.legend(handles, names, loc="lower left", bbox_to_anchor=(0.01, 1.0), bbox_transform=across, ncol=columns, **looks)
+
+
+def shortened(names: Iterable[object]) -> list[str]:
+    """Names that a user gave, the long ones without their middle, which would take the figure's place. Enough of it stays to
+    tell them apart."""
+    whole = list(map(str, names))
+    for most in range(_SHORT_NAME if is_narrow() else _NAME, max(map(len, whole), default=0)):
+        short = [n if len(n) <= most else f"{n[:most // 2]}…{n[len(n) - (most - 1) // 2:]}" for n in whole]
+        if len(set(short)) == len(set(whole)):
+            return short
+    return whole
 
 
 def folded(name: str, most: int = 0) -> str:

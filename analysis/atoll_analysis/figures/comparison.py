@@ -3,7 +3,7 @@
 import pandas as pd
 
 from atoll_analysis.comparison import Comparison
-from atoll_analysis.figures.chart import Chart, Drawing, count_axis, folded, is_narrow, label, legend_at, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, count_axis, folded, is_narrow, label, legend_at, new_figure, shortened
 from atoll_analysis.figures.stack import fill
 from atoll_analysis.palette import Palette
 from atoll_analysis.units import fixed, grouped, percent
@@ -22,7 +22,7 @@ def _draw(comparison: Comparison, table: pd.DataFrame, colours: Palette) -> Draw
             left += value
         axes.annotate(f"{fixed(comparison.speedups[run])} x", (left, row), (5, 0), textcoords="offset points", va="center",
                       fontweight="semibold")
-    axes.set_yticks(range(len(table.columns)), [folded(str(run)) for run in table])
+    axes.set_yticks(range(len(table.columns)), [folded(run) for run in shortened(table)])
     axes.invert_yaxis()
     axes.set_xlim(0, (1.2 if is_narrow() else 1.06) * float(table.sum().max()))
     count_axis(axes.xaxis)

@@ -7,7 +7,7 @@ import pandas as pd
 from atoll_analysis import capacity, rates
 from atoll_analysis.comparison import Comparison
 from atoll_analysis.figures.chart import (Chart, Drawing, count_axis, is_narrow, label, legend_above, new_figure,
-                                          percent_axis)
+                                          percent_axis, shortened)
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 
@@ -41,13 +41,13 @@ def _draw(comparison: Comparison, shown: list[str], colours: Palette) -> Drawing
     drawing = Drawing(new_figure(1.45 * len(shown) + 0.3))
     panels = np.atleast_1d(drawing.figure.subplots(len(shown), 1, sharex=True))
     highest = dict.fromkeys(shown, 0.0)
-    for at, (run, result) in enumerate(comparison.runs.items()):
+    for at, ((run, result), short) in enumerate(zip(comparison.runs.items(), shortened(comparison.runs))):
         table, edges = over_time(result, _MOST_NARROW if is_narrow() else _MOST_SAMPLES)
         edges = edges * (comparison.times[run] / result.cycles)  # at the baseline's clock
         for name, axes in zip(shown, panels):
             values = table[name].to_numpy(dtype=float)
             axes.step(edges, np.append(values, values[-1:]), where="post", color=colours.categories[at % 8],
-                      linestyle=_LINES[at % len(_LINES)], linewidth=1.2, label=run)
+                      linestyle=_LINES[at % len(_LINES)], linewidth=1.2, label=short)
             axes.axvline(comparison.times[run], color=colours.categories[at % 8], linewidth=0.8, alpha=0.6,
                          gid=drawing.tip(f"{run} ends after {result.cycles:,} cycles"))
             highest[name] = max(highest[name], float(np.nanmax(values, initial=0.0)))

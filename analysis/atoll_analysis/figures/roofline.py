@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from atoll_analysis.comparison import Comparison
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
 from atoll_analysis.palette import Palette
 from atoll_analysis.roofline import bounds, instructions_per_cycle
 from atoll_analysis.units import fixed, percent
@@ -51,7 +51,7 @@ def _draw(runs: dict[str, pd.DataFrame], issued: dict[str, tuple[float, float]],
     named = [Line2D([], [], color=colour[n], linewidth=2) for n in _RESOURCES if any(n in t.index for t in runs.values())]
     names = [n for n in _RESOURCES if any(n in t.index for t in runs.values())]
     named += [Line2D([], [], marker=_MARKS[at % len(_MARKS)], color=colours.muted, linestyle="none") for at in range(len(runs))]
-    legend_above(axes, named, [*names, *runs])
+    legend_above(axes, named, [*names, *shortened(runs)])
     return drawing
 
 

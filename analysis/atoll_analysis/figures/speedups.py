@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from atoll_analysis.figures.chart import WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure
+from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure,
+                                          shortened)
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
@@ -31,7 +32,7 @@ def _reference(sweep: Sweep, variant: str, workload: str) -> float:
 
 def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawing: Drawing, colours: Palette) -> None:
     width = 0.84 / table.shape[1]
-    for at, variant in enumerate(table):
+    for at, (variant, short) in enumerate(zip(table, shortened(table))):
         for column, (workload, value) in enumerate(table[variant].items()):
             if value != value:
                 continue
@@ -39,14 +40,14 @@ def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawin
             tip = f"{workload}, {variant}: {fixed(value)}" + (f"; paper {fixed(paper)}" if paper == paper else "")
             x = column - 0.42 + width * (at + 0.5)
             axes.bar(x, value, width=width * 0.94, color=colours.categories[at % 8], gid=drawing.tip(tip),
-                     label=variant if column == 0 else None)
+                     label=short if column == 0 else None)
             if paper == paper:
                 axes.plot([x], [paper], "D", markersize=3.2, color=colours.ink, markeredgecolor=colours.paper,
                           markeredgewidth=0.6, label="_paper")
     axes.axhline(1, color=colours.ink, linewidth=0.9)
-    longest = max(len(str(w)) for w in table.index)
-    tilted = longest * len(table) > 150 * axes.figure.get_figwidth() / WIDTH
-    axes.set_xticks(range(len(table)), list(table.index), rotation=35 if tilted else 0, ha="right" if tilted else "center",
+    names = shortened(table.index)
+    tilted = max(map(len, names)) * len(table) > 150 * axes.figure.get_figwidth() / WIDTH
+    axes.set_xticks(range(len(table)), names, rotation=35 if tilted else 0, ha="right" if tilted else "center",
                     rotation_mode="anchor")
     axes.set_xlim(-0.6, len(table) - 0.4)
     axes.set_ylim(0, top)
@@ -108,7 +109,7 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
                               textcoords="offset points",
                               color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
         axes.axvline(1, color=colours.ink, linewidth=0.9)
-        axes.set_yticks(range(len(variants)), [folded(v) for v in variants])
+        axes.set_yticks(range(len(variants)), [folded(v) for v in shortened(variants)])
         axes.set_xlim(0, most)
         axes.set_ylim(len(variants) - 0.45, -0.55)
         axes.grid(axis="x")
