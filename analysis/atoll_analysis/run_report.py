@@ -42,11 +42,18 @@ def _tiles(result: Result) -> str:
     shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
               Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
                    f"{fixed(ratio(all_loads, result.cycles))} L1 misses per cycle")]
-    shown.append(Tile(grouped(len(result.kernels)), "kernels", f"{grouped(result.kernels['ctas'].sum())} CTAs"))
+    ctas = f"{grouped(result.kernels['ctas'].sum())} CTAs"
+    shown.append(Tile(grouped(len(result.kernels)), "kernels", ctas if result.complete else f"{ctas}; {_begun(result)}"))
     if values["energy.total"] > 0:
         watts = ratio(values["energy.total"], result.seconds)
         shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{watts:.3g} W on average"))
     return markup.tiles(shown)
+
+
+def _begun(result: Result) -> str:
+    """Of a run that was stopped."""
+    begun, ended = (int(result.kernels[name].notna().sum()) for name in ("started", "finished"))
+    return f"{grouped(begun)} of {grouped(len(result.kernels))} kernels had started, and {grouped(ended)} had finished"
 
 
 def _energy_range(result: Result) -> str:
@@ -99,14 +106,15 @@ def _caption(what: str, shown: int, all_: int) -> str:
 def _kernels(result: Result) -> str:
     columns = [Column("kernel", True), Column("name"), Column("CTAs", True), Column("launched", True, "cycles"),
                Column("cycles", True, "from the end of the kernel before"), Column("of the run", True)]
-    numbers = result.kernels[["ctas", "launched", "cycles"]].astype(float)  # NaN for what never came
+    numbers = result.kernels[["ctas", "launched", "cycles", "started"]].astype(float)  # NaN for what never came
     rows: list[list[Cell | str]] = []
-    for at, mangled, (ctas, launched, cycles) in zip(numbers.index, result.kernels["name"], numbers.to_numpy()):
+    for at, mangled, (ctas, launched, cycles, started) in zip(numbers.index, result.kernels["name"], numbers.to_numpy()):
         plain = names.kernel(mangled)
         shown = Cell(plain, tip="" if plain == mangled else mangled)
         share = ratio(cycles, result.cycles)
+        length = grouped(cycles) if cycles == cycles else "unfinished" if started == started else "not started"
         rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
-                     number(cycles, "unfinished" if cycles != cycles else grouped(cycles)), number(share, percent(share))])
+                     number(cycles, length), number(share, percent(share))])
         if len(rows) == _MOST_ROWS:
             break
     return markup.table(columns, rows, _caption("kernels, one after another", len(rows), len(numbers)))
@@ -204,7 +212,7 @@ def page(result: Result) -> str:
 
     cut = ""
     if not result.complete:
-        cut += markup.paragraph("Stopped early by --max-cycles: the last kernel is not complete.", "warn")
+        cut += markup.paragraph(f"Stopped early by --max-cycles: {_begun(result)}.", "warn")
     if result.sampling is not None:
         cut += _sampled(result.sampling)
     if "timeline" not in drawn:

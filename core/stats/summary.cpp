@@ -77,6 +77,14 @@ std::string sampling_rows(const SamplingResult& s) {
   return out;
 }
 
+/// Of a run that was stopped.
+std::string begun(const RunResult& result) {
+  const auto& kernels = result.kernels;
+  return fmt::format("  ({} started, {} finished)",
+                     std::ranges::count_if(kernels, [](const KernelResult& k) { return k.started != kNever; }),
+                     std::ranges::count_if(kernels, [](const KernelResult& k) { return k.finished != kNever; }));
+}
+
 std::string kernel_rows(const RunResult& result, std::size_t shown) {
   const bool all = shown == kAllKernels;
   std::string out;
@@ -86,11 +94,11 @@ std::string kernel_rows(const RunResult& result, std::size_t shown) {
     const auto cycles = kernel.cycles();
     // Names of templates run to hundreds of characters; where all kernels are shown, so are all of their names.
     const std::string function = function_name(kernel.name), name = all ? function : fmt::format("{:.28}", function);
-    out += fmt::format("    {:>3}  {:<28} {:>15} cycles {:>10} CTAs\n", k, name,
-                       cycles    ? grouped(*cycles)
-                       : skipped ? "~" + grouped(static_cast<std::uint64_t>(result.sampling->launches[k].cycles + 0.5))
-                                 : "unfinished,",
-                       grouped(kernel.ctas));
+    const std::string length =
+        cycles    ? grouped(*cycles) + " cycles"
+        : skipped ? fmt::format("~{} cycles", grouped(static_cast<std::uint64_t>(result.sampling->launches[k].cycles + 0.5)))
+                  : (kernel.started == kNever ? "not started" : "unfinished");
+    out += fmt::format("    {:>3}  {:<28} {:>22} {:>10} CTAs\n", k, name, length, grouped(kernel.ctas));
   }
   if (result.kernels.size() > shown) out += fmt::format("    ... and {} more\n", result.kernels.size() - shown);
   return out;
@@ -228,7 +236,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below)"
                                                  : result.complete ? ""
                                                                    : "  (stopped early)"));
-  out += row("kernels", grouped(result.kernels.size()));
+  out += row("kernels", grouped(result.kernels.size()) + (result.complete ? "" : begun(result)));
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");

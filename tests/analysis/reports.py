@@ -140,7 +140,9 @@ class RunPage(PageTest):
         self.assertIn(f"{2**45:#x} to {2**45 + 4095:#x}", [value for tag, name, value in page.attributes if name == "title"])
 
     def test_a_run_cut_short_says_so(self) -> None:
-        self.assertEqual(page_of("cut.h5").count("Stopped early"), 1)
+        page = self.check(page_of("cut.h5"))
+        self.assertEqual(page.text.count("Stopped early by --max-cycles: 3 of 3 kernels had started, and 2 had finished."), 1)
+        self.assertEqual(page.row("2", "mix")[4], "unfinished")
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
 
     def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
@@ -157,7 +159,8 @@ class RunPage(PageTest):
                 del file[f"series/{name}"]
                 file[f"series/{name}"] = values
         page = self.check(run_report.page(atoll_analysis.load(path)))
-        self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "unfinished", "–"])
+        self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "not started", "–"])
+        self.assertIn("by --max-cycles: 0 of 3 kernels had started, and 0 had finished.", page.text)
         self.assertIn("No time line", page.text)
 
     def test_a_run_of_thousands_of_kernels_and_decisions_has_a_page_of_bearable_size(self) -> None:

@@ -94,11 +94,14 @@ TEST_CASE("a long kernel name is cut in the summary and whole in info") {
   CHECK(contains(info_text(result), std::string(300, 'k')));
 }
 
-TEST_CASE("a kernel that did not finish is shown as unfinished") {
+TEST_CASE("of a run that was stopped, the kernel under way is unfinished and those behind it were not started") {
   auto result = two_chips();
   result.complete = false;
-  result.kernels[1].finished = 0;
-  CHECK(contains(summary_table(result), "unfinished"));
+  result.kernels[1].finished = kNever;
+  result.kernels.push_back({"third", 8, kNever, kNever, kNever});
+  CHECK(contains(summary_table(result), "  kernels      3  (2 started, 1 finished)\n"));
+  CHECK(contains(summary_table(result), "    1  second                                   unfinished          8 CTAs\n"));
+  CHECK(contains(summary_table(result), "    2  third                                   not started          8 CTAs\n"));
   CHECK(contains(summary_table(result), "stopped early"));
   CHECK(nlohmann::json::parse(info_json(result))["kernels"][1]["cycles"].is_null());
 }
