@@ -27,8 +27,15 @@ def charts(comparison: Comparison) -> dict[str, Chart]:
     return {chart.name: chart for chart in found if chart is not None}
 
 
-def _signed(cycles: float) -> str:
-    return f"{round(cycles):+,}".replace("-", "−")
+def _signed(value: float, digits: int = 0) -> str:
+    """A difference: with a sign, but for 0 and what is rounded to it."""
+    text = f"{round(value, digits):+,.{digits}f}"
+    return text.replace("-", "−") if text.strip("+-0.") else text[1:]
+
+
+def _more(part: float, whole: float) -> str:
+    """ "+12.3 %", of `whole`."""
+    return f"{_signed(100 * part / whole, 1)} %" if whole else percent(part, whole)
 
 
 def _most(comparison: Comparison, run: str, count: int) -> list[tuple[str, float]]:
@@ -101,7 +108,7 @@ def _differences(comparison: Comparison) -> str:
         for run in more:
             own, difference = float(comparison.cycles.at[part, run]), float(more.at[part, run])
             row += [number(own, grouped(own)), number(difference, _signed(difference)),
-                    number(difference, percent(difference, whole))]
+                    number(difference, _more(difference, whole))]
         rows.append(row)
     caption = _base_clock(comparison, "Mean of the chips; what separates the run times most stands first")
     return markup.table(columns, rows, caption)

@@ -14,7 +14,7 @@ from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
 from atoll_analysis.sampling import Sampling
-from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si
+from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si, watts
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
 _FIGURES = (timeline.timeline, stack.stack, responses.responses, responses.latency, balance.slices, balance.channels,
@@ -45,8 +45,8 @@ def _tiles(result: Result) -> str:
     ctas = f"{grouped(result.kernels['ctas'].sum())} CTAs"
     shown.append(Tile(grouped(len(result.kernels)), "kernels", ctas if result.complete else f"{ctas}; {_begun(result)}"))
     if values["energy.total"] > 0:
-        watts = ratio(values["energy.total"], result.seconds)
-        shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{watts:.3g} W on average"))
+        power = watts(ratio(values["energy.total"], result.seconds))
+        shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{power} on average"))
     return markup.tiles(shown)
 
 

@@ -24,8 +24,8 @@ def si(value: float, unit: str = "") -> str:
 
 def percent(part: float, whole: float = 1.0) -> str:
     """ "12.3 %", of `whole`."""
-    share = 100 * part / whole if whole else math.nan
-    return _MISSING if share != share else f"{share:.1f} %"
+    share = round(100 * part / whole, 1) + 0.0 if whole else math.nan  # a negative zero becomes 0
+    return _MISSING if share != share else f"{share:.1f} %".replace("-", "−")
 
 
 def fixed(value: float, digits: int = 2) -> str:
@@ -45,6 +45,11 @@ def tick(value: float) -> str:
     text, _, prefix = si(value).partition(" ")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return f"{text} {prefix}".rstrip()
+
+
+def watts(value: float) -> str:
+    """Three digits: "82.4 W", "1,230 W"."""
+    return f"{value:.3g} W" if value < 999.5 else f"{grouped(float(f'{value:.3g}'))} W"
 
 
 def seconds(value: float) -> str:

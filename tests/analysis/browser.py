@@ -41,6 +41,16 @@ for (const input of document.querySelectorAll(".search input")) {
 parent.postMessage(JSON.stringify({cut, charts, searches, found, window: innerWidth,
   page: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor}), "*");
 """
+# In the page of a sweep: what stands in a column after it has been sorted one way and the other.
+_SORT = """
+const table = document.querySelector("#speedups table"), heads = [...table.tHead.rows[0].cells], seen = [];
+const column = heads.findIndex((head) => head.textContent === "sm");
+for (let turn = 0; turn < 2; ++turn) {
+  heads[column].querySelector("button").click();
+  seen.push([...table.tBodies[0].rows].map((row) => row.cells[column].textContent));
+}
+parent.postMessage(JSON.stringify(seen), "*");
+"""
 _MONITOR = pathlib.Path(__file__).parents[2] / "core" / "monitor" / "page.html"
 # In the monitor's page, before its own script: its first state comes as from a run.
 _STATES = """
@@ -103,6 +113,13 @@ class Browser(support.FolderTest):
     def test_the_page_of_a_sweep(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         self.check(sweep_report.page(sweep, sweep.path), len(sweep_report.charts(sweep)))
+
+    def test_what_is_missing_stays_last_whichever_way_a_table_is_sorted(self) -> None:
+        folder = self.sweep()
+        (folder / "mixed__sm.h5").unlink()
+        page = sweep_report.page(atoll_analysis.load_sweep(folder), folder)
+        seen = self.shown(page.replace("</body>", f"<script>{{ {_SORT} }}</script></body>"), 1280, False)
+        self.assertEqual([column[-1] for column in seen], ["–", "–"])
 
     def test_the_page_of_a_sweep_with_a_very_long_name(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep("a_workload_whose_name_has_no_blank_and_is_wider_than_a_telephone"))

@@ -8,13 +8,14 @@ import pathlib
 import re
 import shutil
 import tempfile
+import unittest
 
 import support
 import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import cli, run_report, sweep_report
+from atoll_analysis import cli, run_report, sweep_report, units
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 
@@ -232,6 +233,12 @@ class SweepPage(PageTest):
         page = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder))
         self.assertEqual(page.row("mixed__mem"), ["mixed__mem", "`llc.organisation` = \"sm_side\" in it, now \"memory_side\""])
         self.assertEqual(page.row("mixed", "shared"), ["mixed", "shared", "–", "–", "–"])
+
+
+class Numbers(unittest.TestCase):
+    def test_numbers_have_three_digits_one_minus_sign_and_no_negative_zero(self) -> None:
+        self.assertEqual([units.watts(v) for v in (0.5, 82.44, 1234.5, 123456.0)], ["0.5 W", "82.4 W", "1,230 W", "123,000 W"])
+        self.assertEqual([units.percent(v) for v in (0.1234, -0.1234, -0.0001)], ["12.3 %", "−12.3 %", "0.0 %"])
 
 
 class Command(support.FolderTest):

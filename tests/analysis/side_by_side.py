@@ -117,6 +117,8 @@ class SideBySide(support.FolderTest):
                      "The runs over time", "Bandwidth of LLC, links and DRAM", "Decisions of sac", "lead needed", "Keys that differ"):
             self.assertIn(part, page)
         self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
+        self.assertRegex(page, r">\+\d+\.\d %<")
+        self.assertNotRegex(page, r">-\d|>[-−+]0(\.0 %)?<", "one sign for minus, none before 0")
 
     def test_with_core_clocks_that_differ_times_are_compared_in_cycles_of_the_baselines_clock(self) -> None:
         base, other = self.results[0], self.results[2]

@@ -23,8 +23,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const turned = head.getAttribute("aria-sort") === "descending" ? false : descending;
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", turned ? "descending" : "ascending");
-      const rows = [...body.rows].sort((a, b) => order(key(a, column), key(b, column)) * (turned ? -1 : 1));
-      body.append(...rows);
+      // What is missing ("–") has no number to be sorted by, and stays last either way.
+      const missing = (row) => head.classList.contains("number") && typeof key(row, column) !== "number";
+      body.append(...[...body.rows].sort((a, b) => missing(a) - missing(b) ||
+        order(key(a, column), key(b, column)) * (turned ? -1 : 1)));
     });
   });
 }
