@@ -193,7 +193,8 @@ class RegionStream {
   unsigned partial_sectors_;
   // Of the present group: units of 2^unit_bits_ lines that are step_ lines apart.
   unsigned unit_bits_ = 0;
-  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, until_back_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0, ahead_ = 0;
+  std::uint64_t first_block_ = 0, step_ = 1, count_ = 1, until_back_ = 1, hot_ = 0, places_ = 1, stretch_ = 1, turn_ = 0,
+                ahead_ = 0;
   // Of the present warp: the place that it touched last.
   std::uint64_t warp_place_ = 0;
   bool warp_touched_ = false;
