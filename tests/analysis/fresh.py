@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -31,6 +32,21 @@ def atoll(*words: object) -> str:
 
 
 class Fresh(support.FolderTest):
+    def test_the_first_result_of_the_readme_is_what_the_demo_says_today(self) -> None:
+        readme = (support.HERE.parent.parent / "README.md").read_text(encoding="utf-8")
+        shown = re.findall(r"== (mixed|stream): four chips.*\n((?:    (?!==).*\n)+)", readme)
+        self.assertEqual([workload for workload, _ in shown], ["mixed", "stream"])
+        for workload, lines in shown:
+            results = []
+            for organisation in ("memory_side", "sm_side", "sac"):
+                results.append(self.folder / f"{workload}-{organisation}.h5")
+                atoll("run", "sac-4chip", "-w", workload, "--set", f"llc.organisation={organisation}", "-o", results[-1])
+            said = subprocess.run([sys.executable, "-m", "atoll_analysis", *map(str, results), "-o", self.folder / "page.html"],
+                                  check=True, capture_output=True, encoding="utf-8",
+                                  env={**os.environ, "PYTHONPATH": sys.path[0]}).stdout.splitlines()
+            figures = [line[4:] for line in lines.splitlines() if " x  " in line]
+            self.assertEqual(figures, [line for line in said if " x  " in line])
+
     def test_a_new_result_is_read_and_agrees_with_atoll_info(self) -> None:
         path = self.folder / "new.h5"
         sets = [word for key in SMALL for word in ("--set", key)]
