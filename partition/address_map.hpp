@@ -72,6 +72,7 @@ class AddressMap {
 
   /// An ipoly slice is a remainder of polynomials, and xor_fold that of the line's number by x^k - 1, k = log2(sets). Where
   /// one divides the other, lines that are a power of two apart would meet in each slice only the sets of one remainder.
+  /// The set's index is rotated there (SetIndexer), and only there: elsewhere folding alone reaches all sets.
   bool folds_to_slice(std::uint32_t sets) const;
 
   /// Memory-side router (stack) in front of a slice; slices are dealt out in contiguous blocks.
