@@ -18,6 +18,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       machine_(machine),
       policy_(std::move(policy)),
       sampler_(sampler),
+      workload_(workload),
       rules_(machine.config, policy_.traits, policy_.name),
       end_rule_(kernel_end_rule(machine.config, policy_.traits)),
       limit_(std::min(max_cycles, kCycleLimit)),
@@ -147,10 +148,12 @@ void Controller::launch(Cycle earliest_start) {
   curtailed_ = false;
   if (rate_) {
     const KernelInfo& kernel = kernels_[kernel_];
-    std::vector<std::uint64_t> ctas;
+    std::vector<ChipCtas> ctas;
     for (LpId chip = 0; chip < config_.compute_chips(); ++chip)
-      ctas.push_back(ctas_of(kernel, config_, machine_.devices, chip).count());
-    rate_->begin(std::move(ctas), std::uint64_t{resident_ctas(config_.sm, kernel)} * config_.sm.count);
+      ctas.push_back(ctas_of(kernel, config_, machine_.devices, chip));
+    const std::uint64_t resident = std::uint64_t{resident_ctas(config_.sm, kernel)} * config_.sm.count;
+    const bool long_enough = kernel.ctas() > RateWatch::kLeastWaves * resident * ctas.size();
+    rate_->begin(long_enough ? CtaProfile(*workload_, kernel_, ctas) : CtaProfile(), resident);
   }
   KernelEndRule rule = end_rule_;
   rule.write_back = config_.llc.write_back_at_end && kernel_ + 1 == kernels_.size();
@@ -174,9 +177,10 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (sampler_ != nullptr) {
     Counters sum;
     for (const Counters& chip_counts : kernel_counts_) sum += chip_counts;
-    LaunchCut cut;
-    if (curtailed_) cut = {kernels_[kernel_].ctas() - sum[Counter::ctas], rate_->window()};
-    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum, std::move(cut));
+    std::vector<std::uint64_t> ctas;
+    for (const Counters& chip_counts : kernel_counts_) ctas.push_back(chip_counts[Counter::ctas]);
+    sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum,
+                    curtailed_ ? rate_->cut(ctas) : LaunchCut{});
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();

@@ -124,6 +124,7 @@ class Controller final : public LogicalProcess {
   const Machine& machine_;
   LoadedPolicy policy_;
   KernelSampler* const sampler_;
+  Workload* const workload_;  ///< of a sampled run
   const ModeRules rules_;
   const KernelEndRule end_rule_;
   EventQueue<Event> queue_;

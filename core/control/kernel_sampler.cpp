@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/control/energy_model.hpp"
 #include "core/stats/metric.hpp"
@@ -25,12 +26,12 @@ bool KernelSampler::wanted(std::size_t launch) {
 
 namespace {
 
-/// What of(period) comes to for `left` instructions that the window stands for.
-template <class Linear> Prediction of_the_rest(const std::vector<RatePeriod>& window, double left, Linear&& of) {
+/// What of(period) comes to for CTAs that the window stands for.
+template <class Linear> Prediction of_the_rest(const std::vector<RatePeriod>& window, const CtaSum& left, Linear&& of) {
   std::vector<double> work, values;
   for (const RatePeriod& p : window) work.push_back(p.work()), values.push_back(of(p));
   Prediction sum;
-  sum.add(work, values, left);
+  sum.add(work, values, left.instructions, {left.variance, left.freedom});
   return sum;
 }
 
@@ -41,8 +42,8 @@ double cycles_of(const RatePeriod& p) { return p.cycles; }
 void KernelSampler::ended(std::size_t launch, Cycle cycles, const Counters& counters, LaunchCut cut) {
   Cluster& c = clusters_[plan_.cluster[launch]];
   c.samples.push_back(samples_.size());
-  LaunchSample s{launch, c.seen - 1, {static_cast<double>(cycles) - overhead_, counters}, std::move(cut.window), 0, 0};
-  s.left = static_cast<double>(cut.ctas) * s.simulated.work() / std::max(1.0, static_cast<double>(counters[Counter::ctas]));
+  LaunchSample s{launch,   c.seen - 1, {static_cast<double>(cycles) - overhead_, counters}, std::move(cut.window),
+                 cut.left, 0};
   s.cycles = s.simulated.cycles + of_the_rest(s.window, s.left, cycles_of).value();
   samples_.push_back(std::move(s));
   c.next = next_of(c);
@@ -134,11 +135,35 @@ Prediction KernelSampler::predict(const Cluster& c, const Stretch& part, double 
   return sum;
 }
 
+/// What of(launch) comes to over all launches of a cluster that were not simulated. Where it changed in a gap between two
+/// simulated ones, the change may have been anywhere in it: a uniform distribution over the gap's work, whose middle
+/// stretches() takes.
+template <class Linear> Prediction KernelSampler::predict(const Cluster& c, Linear&& of) const {
+  constexpr double kKnown = 1e6;  // degrees of freedom of a variance that is not estimated
+  Prediction sum;
+  double ratio_before = 0;
+  const std::vector<Stretch> parts = stretches(c);
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    const Stretch& part = parts[n];
+    sum += predict(c, part, part.left, of);
+    double work = 0, value = 0;
+    for (std::size_t i = part.from; i < part.to; ++i) {
+      const LaunchSample& s = samples_[c.samples[i]];
+      work += plan_.work[s.launch], value += of(s.simulated) + of_the_rest(s.window, s.left, of).value();
+    }
+    const double change = value / work - std::exchange(ratio_before, value / work);
+    if (n < 2) continue;  // the first launch is a stretch of its own
+    const std::size_t last = samples_[c.samples[part.from - 1]].index, first = samples_[c.samples[part.from]].index;
+    const double gap = c.work[first] - c.work[last + 1];
+    sum.add_error({change * change * gap * gap / 12, kKnown});
+  }
+  return sum;
+}
+
 /// What of(launch) comes to over all that was not simulated: launches, and the rest of those that ended early.
 template <class Linear> Prediction KernelSampler::predict(Linear&& of) const {
   Prediction sum;
-  for (const Cluster& c : clusters_)
-    for (const Stretch& part : stretches(c)) sum += predict(c, part, part.left, of);
+  for (const Cluster& c : clusters_) sum += predict(c, of);
   for (const LaunchSample& s : samples_) sum += of_the_rest(s.window, s.left, of);
   return sum;
 }
@@ -189,7 +214,8 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
   for (const LaunchSample& s : samples_) {
     const double half = of_the_rest(s.window, s.left, cycles_of).half_width(confidence);
     out.launches[s.launch] = {plan_.cluster[s.launch], true, overhead_ + s.cycles, half};
-    out.simulated_work += plan_.work[s.launch] * (s.left == 0 ? 1 : s.simulated.work() / (s.simulated.work() + s.left));
+    const double left = s.left.instructions;
+    out.simulated_work += plan_.work[s.launch] * (left == 0 ? 1 : s.simulated.work() / (s.simulated.work() + left));
   }
   std::vector<std::size_t> index(clusters_.size());
   for (std::size_t k = 0; k < out.launches.size(); ++k) {

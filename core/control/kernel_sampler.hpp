@@ -58,7 +58,7 @@ class KernelSampler {
     std::size_t launch, index;       ///< in the workload; among the launches of its cluster
     RatePeriod simulated;            ///< without the overhead
     std::vector<RatePeriod> window;  ///< stands for the CTAs that did not begin
-    double left = 0;                 ///< their instructions
+    CtaSum left;                     ///< what these had to do
     double cycles;                   ///< of the whole launch, without the overhead
   };
   /// Simulated launches of a cluster that stand for a stretch of time, in which launches of `left` work were not simulated.
@@ -73,6 +73,7 @@ class KernelSampler {
   std::size_t settled(const Cluster& c, std::size_t from, std::size_t to) const;
   std::vector<Stretch> stretches(const Cluster& c) const;
   template <class Linear> Prediction predict(const Cluster& c, const Stretch& part, double left, Linear&& of) const;
+  template <class Linear> Prediction predict(const Cluster& c, Linear&& of) const;
   template <class Linear> Prediction predict(Linear&& of) const;
 
   SamplingPlan plan_;

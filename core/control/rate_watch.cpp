@@ -6,20 +6,21 @@
 #include <utility>
 
 #include "core/stats/ratio_estimate.hpp"
+#include "inputs/sampling/sampling_plan.hpp"
 
 namespace atl {
 
-void RateWatch::begin(std::vector<std::uint64_t> ctas, std::uint64_t resident) {
+void RateWatch::begin(CtaProfile ctas, std::uint64_t resident) {
   ctas_ = std::move(ctas), resident_ = resident;
-  ended_.assign(ctas_.size(), 0), work_.assign(ctas_.size(), 0);
+  ended_.assign(ctas_.chips(), 0), work_.assign(ctas_.chips(), 0);
   cycles_ = 0;
   window_.clear();
 }
 
-std::vector<RatePeriod> RateWatch::window() const {
-  std::vector<RatePeriod> all;
-  for (const Period& p : window_) all.push_back(p.all);
-  return all;
+LaunchCut RateWatch::cut(std::span<const std::uint64_t> ctas) const {
+  LaunchCut cut{ctas_.behind(ctas), {}};
+  for (const Period& p : window_) cut.window.push_back(p.all);
+  return cut;
 }
 
 bool RateWatch::first_wave_over() const {
@@ -32,21 +33,28 @@ std::uint64_t RateWatch::ended_in_window() const {
   return n;
 }
 
-/// A CTA has as many instructions as were executed per CTA that has ended: too many by those under way, for all chips alike.
 bool RateWatch::done_together() const {
-  const auto sum = [](const auto& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
-  const double of_a_cta = sum(work_) / std::max(1.0, sum(ended_));
   double window = 0, last = 0, left = 0, rate = 0;
   for (const Period& p : window_) window += p.all.cycles;
-  for (std::size_t c = 0; c < ctas_.size(); ++c) {
+  for (std::size_t c = 0; c < ctas_.chips(); ++c) {
     double mine = 0;
     for (const Period& p : window_) mine += p.work[c];
-    const double to_do = std::max(0.0, static_cast<double>(ctas_[c]) * of_a_cta - work_[c]);
+    const double to_do = std::max(0.0, ctas_.sum(c, 0, ctas_.ctas(c)).instructions - work_[c]);
     if (to_do > 0 && mine == 0) return false;
     if (to_do > 0) last = std::max(last, to_do / mine * window);
     left += to_do, rate += mine / window;
   }
   return last - left / rate <= allowed_ * (cycles_ + last);
+}
+
+bool RateWatch::others_known() const {
+  const CtaSum done = ctas_.before(ended_), left = ctas_.behind(ended_);
+  const double half = left.variance > 0 ? student_t(confidence_, left.freedom) * std::sqrt(left.variance) : 0;
+  const double to_one = done.sectors / std::max(1.0, done.instructions);
+  const double longer = left.instructions * done.ctas / (done.instructions * left.ctas);
+  return longer <= kAlikeFactor && longer >= 1 / kAlikeFactor &&
+         half <= allowed_ * (done.instructions + left.instructions) &&
+         std::abs(left.sectors - to_one * left.instructions) <= allowed_ * to_one * left.instructions;
 }
 
 bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) {
@@ -63,16 +71,18 @@ bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) 
   window_.push_back(std::move(period));
   const std::uint64_t wave = resident_ * ended_.size();
   const auto sum = [](const auto& of) { return std::accumulate(of.begin(), of.end(), std::uint64_t{0}); };
+  std::uint64_t all = 0;
+  for (std::size_t c = 0; c < ctas_.chips(); ++c) all += ctas_.ctas(c);
   while (window_.size() > kPeriods && ended_in_window() - window_.front().all.counters[Counter::ctas] >= 2 * wave)
     window_.erase(window_.begin());
-  if (window_.size() < kPeriods || ended_in_window() < wave || sum(ended_) + 2 * wave >= sum(ctas_)) return false;
+  if (window_.size() < kPeriods || ended_in_window() < wave || sum(ended_) + 2 * wave >= all) return false;
 
   const std::size_t n = window_.size();
   const auto rate_of = [](const Period& p) { return p.all.work() / p.all.cycles; };
   const auto mean = [&](std::size_t from, std::size_t to) {
-    double all = 0;
-    for (std::size_t i = from; i < to; ++i) all += rate_of(window_[i]);
-    return all / static_cast<double>(to - from);
+    double rates = 0;
+    for (std::size_t i = from; i < to; ++i) rates += rate_of(window_[i]);
+    return rates / static_cast<double>(to - from);
   };
   const double rate = mean(0, n);
   double squares = 0;
@@ -80,7 +90,7 @@ bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) 
   const double half = student_t(confidence_, static_cast<double>(n - 1)) *
                       std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
   return rate > 0 && half <= allowed_ * rate && std::abs(mean(0, n / 2) - mean(n / 2, n)) <= allowed_ * rate &&
-         done_together();
+         done_together() && others_known();
 }
 
 }  // namespace atl

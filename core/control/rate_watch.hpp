@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "core/control/cta_profile.hpp"
 #include "core/engine/types.hpp"
 #include "core/stats/counters.hpp"
 
@@ -15,9 +16,10 @@ struct RatePeriod {
   double work() const { return static_cast<double>(counters[Counter::warp_instructions]); }
 };
 
-/// How a launch was ended early: CTAs that did not begin, and the stretch of the launch that stands for them.
+/// How a launch was ended early: what the CTAs that did not begin had to do, and the stretch of the launch that stands for
+/// them.
 struct LaunchCut {
-  std::uint64_t ctas = 0;
+  CtaSum left{};
   std::vector<RatePeriod> window{};
 };
 
@@ -31,22 +33,28 @@ struct LaunchCut {
 /// 3. the confidence interval of the rate, instructions per cycle, is within half of the error that was asked for;
 /// 4. the mean rates of the window's halves differ by no more than that: there is no trend;
 /// 5. chips will be done at about the same time: by the rates of the window, the last one later than all together would be
-///    if they shared what is left, by no more than that part of the launch. Once a chip is done, the rate is another.
+///    if they shared what is left, by no more than that part of the launch. Once a chip is done, the rate is another;
+/// 6. the CTAs that have not ended are known from those that were looked at: the confidence interval of their instructions
+/// is
+///    no more than that part of the launch's, they have as many sectors to an instruction as those that ended, but for that
+///    part, and a CTA has about as many instructions (kAlikeFactor, as launches of a cluster). So the rate stands for them.
 ///
 /// Periods that are more than two such waves ago leave the window, with which a slow beginning is forgotten.
 class RateWatch {
  public:
   static constexpr std::size_t kPeriods = 6;
+  static constexpr std::uint64_t kLeastWaves = 4;  ///< a first one, one in the window and two that are left
 
   RateWatch(double error, double confidence) : allowed_(error / 2), confidence_(confidence) {}
-  /// A launch of `ctas[chip]` begins on chips that hold `resident` of them each.
-  void begin(std::vector<std::uint64_t> ctas, std::uint64_t resident);
+  /// A launch begins on chips that hold `resident` of its CTAs each. An empty profile: it will not be stable.
+  void begin(CtaProfile ctas, std::uint64_t resident);
   /// Modes have changed: what was seen before does not count.
   void restart() { window_.clear(); }
   /// `chips`: their counters of the period that has just ended; `counts`: it was one under the same modes. True: stable, and
   /// enough is left of the launch for an end to be worth while.
   bool add(Cycle cycles, std::span<const Counters> chips, bool counts);
-  std::vector<RatePeriod> window() const;
+  /// Of the launch, ended early, when each chip has ended `ctas[chip]`: all that began.
+  LaunchCut cut(std::span<const std::uint64_t> ctas) const;
 
  private:
   struct Period {
@@ -55,13 +63,15 @@ class RateWatch {
   };
   bool first_wave_over() const;
   bool done_together() const;
+  bool others_known() const;
   std::uint64_t ended_in_window() const;
 
   double allowed_, confidence_;
   std::uint64_t resident_ = 0;
-  std::vector<std::uint64_t> ctas_, ended_;  ///< [chip]
-  std::vector<double> work_;                 ///< [chip] so far
-  double cycles_ = 0;                        ///< so far
+  CtaProfile ctas_;
+  std::vector<std::uint64_t> ended_;  ///< [chip] CTAs so far
+  std::vector<double> work_;          ///< [chip] so far
+  double cycles_ = 0;                 ///< so far
   std::vector<Period> window_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace atl {
 
-void Prediction::add(std::span<const double> work, std::span<const double> value, double left) {
+void Prediction::add(std::span<const double> work, std::span<const double> value, double left, Uncertainty of_left) {
   if (left <= 0) return;
   const double worked = std::accumulate(work.begin(), work.end(), 0.0);
   const double ratio = std::accumulate(value.begin(), value.end(), 0.0) / worked;
@@ -21,6 +21,7 @@ void Prediction::add(std::span<const double> work, std::span<const double> value
   value_ += ratio * left;
   variance_ += variance;
   squares_ += variance * variance / freedom;
+  add_error({ratio * ratio * of_left.variance, of_left.freedom});
 }
 
 double Prediction::half_width(double confidence) const {

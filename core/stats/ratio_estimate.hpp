@@ -4,6 +4,11 @@
 /// What was not simulated, from what was: the ratio estimator of stratified sampling.
 namespace atl {
 
+/// How far an amount is known: the variance of its error, and the degrees of freedom of that.
+struct Uncertainty {
+  double variance = 0, freedom = 1;
+};
+
 /// A sum of predictions, one per cluster, with the variance of its error.
 class Prediction {
  public:
@@ -13,8 +18,12 @@ class Prediction {
   /// s^2 x left x (left + sum(work)) / sum(work), with s^2 = sum(e^2 / work) / (n - 1): Royall, "On finite population
   /// sampling theory under certain linear regression models", Biometrika 57 (1970). With equal work it is the formula for a
   /// simple random sample of n of N, N^2 (1 - n / N) s^2 / n (Cochran, Sampling Techniques, 3rd edition, theorem 2.2).
-  /// Needs two launches, or `left` = 0.
-  void add(std::span<const double> work, std::span<const double> value, double left);
+  /// Needs two launches, or `left` = 0. What `left` itself is uncertain by counts r^2 times.
+  void add(std::span<const double> work, std::span<const double> value, double left, Uncertainty of_left = {});
+  /// The sum is uncertain by this, too.
+  void add_error(Uncertainty error) {
+    variance_ += error.variance, squares_ += error.variance * error.variance / error.freedom;
+  }
   /// Adds what was predicted from other launches.
   Prediction& operator+=(const Prediction& other) {
     value_ += other.value_, variance_ += other.variance_, squares_ += other.squares_;

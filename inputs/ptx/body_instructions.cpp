@@ -22,6 +22,7 @@ unsigned destinations(const Instruction& i) {
     case Op::nanosleep:
     case Op::pmevent:
     case Op::prefetch:
+    case Op::applypriority:
     case Op::discard:
     case Op::cp:
     case Op::bulk:

@@ -242,6 +242,7 @@ bool decode_memory(Decoder& d) {
       d.out->option = d.in->scope != Scope::cta;
       return true;
     case Op::prefetch:
+    case Op::applypriority:
     case Op::discard:
     case Op::pmevent:         // nobody counts
     case Op::griddepcontrol:  // launches run one after the other: what it waits for has ended

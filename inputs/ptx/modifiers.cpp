@@ -148,6 +148,7 @@ bool own_modifier(std::string_view word, Instruction& i) {
       return set_from(kParts, word, i.part);
     case Op::dp2a:
       return word != "wide" && set_from(kParts, word, i.part);
+    case Op::applypriority:
     case Op::discard:
       return word == "L2";
     case Op::pmevent:
@@ -267,9 +268,10 @@ bool memory_modifier(std::string_view word, Instruction& i, bool& space_seen) {
 }
 
 bool has_memory_modifiers(Op op) {
-  return one_of(op, {Op::ld,      Op::ldu,  Op::st,       Op::atom,     Op::red,      Op::cvta, Op::isspacep,  Op::prefetch,
-                     Op::discard, Op::cp,   Op::fence,    Op::membar,   Op::mbarrier, Op::tex,  Op::tld4,      Op::suld,
-                     Op::sust,    Op::wmma, Op::ldmatrix, Op::stmatrix, Op::bulk,     Op::mapa, Op::getctarank});
+  return one_of(op, {Op::ld,       Op::ldu,           Op::st,        Op::atom, Op::red,   Op::cvta,     Op::isspacep,
+                     Op::prefetch, Op::applypriority, Op::discard,   Op::cp,   Op::fence, Op::membar,   Op::mbarrier,
+                     Op::tex,      Op::tld4,          Op::suld,      Op::sust, Op::wmma,  Op::ldmatrix, Op::stmatrix,
+                     Op::bulk,     Op::mapa,          Op::getctarank});
 }
 
 }  // namespace

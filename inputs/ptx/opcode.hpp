@@ -8,7 +8,7 @@ namespace atl::ptx {
 
 // clang-format off
 enum class Op : std::uint8_t {
-  abs, activemask, add, addc, and_, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
+  abs, activemask, add, addc, and_, applypriority, atom, bar, bfe, bfi, bfind, bmsk, bra, brev, brkpt, brx, call, clz, cnot,
   copysign, cos, cp, createpolicy, cvt, cvta, discard, div, dp2a, dp4a, elect, ex2, exit, fence, fma, fns, getctarank,
   griddepcontrol, isspacep, ld, ldmatrix, ldu, lg2,
   lop3, mad, mad24, madc, mapa, match, max, mbarrier, membar, min, mma, mov, movmatrix, mul, mul24, nanosleep, neg, not_, or_, pmevent, popc, prefetch,

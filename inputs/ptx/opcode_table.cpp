@@ -16,6 +16,7 @@ constexpr Named<Op> kOps[] = {
     {"add", Op::add},
     {"addc", Op::addc},
     {"and", Op::and_},
+    {"applypriority", Op::applypriority},
     {"atom", Op::atom},
     {"bar", Op::bar},
     {"barrier", Op::bar},

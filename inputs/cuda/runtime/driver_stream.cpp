@@ -5,13 +5,11 @@ namespace atl::cudart {
 
 extern "C" {
 int cudaStreamCreateWithFlags(void** out, unsigned flags);
-int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority);
 int cudaStreamDestroy(void* stream);
 int cudaStreamSynchronize(void* stream);
 int cudaStreamQuery(void* stream);
 int cudaStreamWaitEvent(void* stream, void* event, unsigned flags);
 int cudaStreamGetFlags(void* stream, unsigned* flags);
-int cudaStreamGetPriority(void* stream, int* priority);
 int cudaStreamGetId(void* stream, unsigned long long* id);
 int cudaStreamIsCapturing(void* stream, int* status);
 int cudaStreamBeginCapture(void* stream, int mode);
@@ -28,10 +26,6 @@ int cudaEventElapsedTime(float* milliseconds, void* start, void* end);
 
 int cuStreamCreate(void** out, unsigned flags) {
   return driver_call([&](Runtime&) { return cudaStreamCreateWithFlags(out, flags); });
-}
-
-int cuStreamCreateWithPriority(void** out, unsigned flags, int priority) {
-  return driver_call([&](Runtime&) { return cudaStreamCreateWithPriority(out, flags, priority); });
 }
 
 int cuStreamDestroy_v2(void* stream) {
@@ -52,10 +46,6 @@ int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
 
 int cuStreamGetFlags(void* stream, unsigned* flags) {
   return driver_call([&](Runtime&) { return cudaStreamGetFlags(stream, flags); });
-}
-
-int cuStreamGetPriority(void* stream, int* priority) {
-  return driver_call([&](Runtime&) { return cudaStreamGetPriority(stream, priority); });
 }
 
 int cuStreamGetId(void* stream, unsigned long long* id) {

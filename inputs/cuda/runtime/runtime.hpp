@@ -74,7 +74,7 @@ struct Runtime {
   std::size_t limits[8];                         ///< cudaLimit -> bytes
   std::map<const void*, unsigned> streams;       ///< with their devices
   std::set<const void*> free_streams;            ///< of these, those that the default stream does not wait for
-  std::map<const void*, int> stream_priorities;  ///< those that the program gave
+  std::map<std::pair<const void*, int>, StreamAttribute> stream_attributes;  ///< those that the program gave
   std::set<void*> events;
   Order order;
   Backlog backlog;

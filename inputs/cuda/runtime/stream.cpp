@@ -22,8 +22,6 @@ enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
 enum : unsigned { kNonBlocking = 1 };
 enum : unsigned { kDisableTiming = 2 };
 
-bool is_stream(const Runtime& r, void* stream) { return is_default_stream(stream) || r.streams.count(stream) != 0; }
-
 int new_stream(Runtime& r, void** out, unsigned flags) {
   if (!out) return kInvalidValue;
   *out = new char;  // an address that nothing else has
@@ -66,6 +64,8 @@ thread_local const InStream* innermost = nullptr;
 
 }  // namespace
 
+bool is_stream(const Runtime& r, const void* stream) { return is_default_stream(stream) || r.streams.contains(stream); }
+
 unsigned device_of(const Runtime& r, const void* stream) {
   const auto found = r.streams.find(stream);
   return found == r.streams.end() ? current_device() : found->second;
@@ -91,21 +91,12 @@ int cudaStreamCreateWithFlags(void** out, unsigned flags) {
   return call([&](Runtime& r) { return new_stream(r, out, flags); });
 }
 
-/// Kept for who asks for it; streams run in the order of their calls all the same. Beyond the range it is the nearest in it.
-int cudaStreamCreateWithPriority(void** out, unsigned flags, int priority) {
-  return call([&](Runtime& r) -> int {
-    const int status = new_stream(r, out, flags);
-    if (status == kSuccess) r.stream_priorities[*out] = std::clamp(priority, kGreatestPriority, 0);
-    return status;
-  });
-}
-
 int cudaStreamDestroy(void* stream) {
   return call([&](Runtime& r) -> int {
     if (!r.streams.contains(stream)) return kInvalidResourceHandle;
     // What it has got is done all the same; meanwhile no other stream may get its address.
     const bool done = r.backlog.before(r, {stream, device_of(r, stream)}).empty();
-    r.streams.erase(stream), r.stream_priorities.erase(stream);
+    r.streams.erase(stream), forget_attributes(r, stream);
     if (done) r.free_streams.erase(stream), delete static_cast<char*>(stream);
     return kSuccess;
   });
@@ -138,14 +129,6 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
 int cudaStreamGetFlags(void* stream, unsigned* flags) {
   return call([&](Runtime& r) -> int {
     if (flags) *flags = r.free_streams.contains(stream) ? unsigned{kNonBlocking} : 0u;
-    return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
-  });
-}
-
-int cudaStreamGetPriority(void* stream, int* priority) {
-  return call([&](Runtime& r) -> int {
-    const auto found = r.stream_priorities.find(stream);
-    if (priority) *priority = found == r.stream_priorities.end() ? 0 : found->second;
     return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
   });
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 
 namespace atl::cudart {
@@ -13,8 +14,17 @@ inline bool is_default_stream(const void* stream) { return reinterpret_cast<std:
 unsigned current_device();
 void choose_device(unsigned device);
 
+/// Whether the program may name it: a default stream, or one that it made.
+bool is_stream(const Runtime& r, const void* stream);
+
 /// Of a stream; of the default stream the current one.
 unsigned device_of(const Runtime& r, const void* stream);
+
+/// cudaStreamAttrValue, as the program wrote it.
+using StreamAttribute = std::array<std::uint8_t, 64>;
+
+/// Another stream may get the address.
+void forget_attributes(Runtime& r, const void* stream);
 
 /// The stream that the calling thread's work goes into, and its device. Without one it is the current device's default
 /// stream, and the program waits for what it moves to or from the host.

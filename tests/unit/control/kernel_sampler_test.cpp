@@ -116,7 +116,7 @@ TEST_CASE("what a launch that ended early left out comes from its window") {
   counters[Counter::warp_instructions] = 6000, counters[Counter::ctas] = 60, counters[Counter::llc_hits] = 600;
   RunResult run;
   run.chips.resize(1), run.chips[0].totals = counters, run.cycles = 1400;
-  sampler.ended(0, 1400, counters, {40, {period(400, 30), period(600, 70)}});
+  sampler.ended(0, 1400, counters, {{40, 4000, 0, 1, 0}, {period(400, 30), period(600, 70)}});
   SystemConfig config;
   config.chips = 1;
   const SamplingResult r = sampler.extrapolate(config, run);
@@ -124,6 +124,7 @@ TEST_CASE("what a launch that ended early left out comes from its window") {
   CHECK(r.find("warp.instructions")->value == Approx(10'000));
   CHECK(r.find("llc.hits")->value == Approx(600 + 400));
   CHECK(r.find("cycles")->half_width > 0);
+  CHECK(r.find("warp.instructions")->half_width == Approx(0).scale(1));
   CHECK(r.launches[0].simulated);
   CHECK(r.launches[0].cycles == Approx(2200));
   CHECK(r.simulated_work == Approx(60));
@@ -136,6 +137,25 @@ TEST_CASE("a cluster whose launches change in the middle is noticed, and cut the
   CHECK(o.result.launches[100].cycles == Approx(1000));
   CHECK(o.result.launches[300].cycles == Approx(2000));
   CHECK(std::abs(o.cycles() / 600'000 - 1) < 0.05);  // half of the gap in which it changed: at most 28 launches
+  CHECK(o.result.find("cycles")->half_width > std::abs(o.cycles() - 600'000));
+  CHECK(o.result.find("llc.accesses")->half_width == Approx(10 * o.result.find("cycles")->half_width).epsilon(0.001));
+}
+
+TEST_CASE("instructions that are not known exactly make all figures of a launch that ended early uncertain") {
+  KernelSampler sampler(plan_of({0}), kOverhead);
+  CHECK(sampler.wanted(0));
+  RatePeriod period{100, {}};
+  period.counters[Counter::warp_instructions] = 500;
+  Counters counters;
+  counters[Counter::warp_instructions] = 6000, counters[Counter::ctas] = 60;
+  RunResult run;
+  run.chips.resize(1), run.chips[0].totals = counters, run.cycles = 1400;
+  sampler.ended(0, 1400, counters, {{40, 4000, 100 * 100, 1e6, 0}, {period, period}});
+  SystemConfig config;
+  config.chips = 1;
+  const SamplingResult r = sampler.extrapolate(config, run);
+  CHECK(r.find("warp.instructions")->half_width == Approx(196).epsilon(0.01));  // 1.96 standard deviations
+  CHECK(r.find("cycles")->half_width == Approx(196.0 / 5).epsilon(0.01));       // at 5 instructions per cycle
 }
 
 TEST_CASE("work that grows is followed by the ratio, the overhead of a launch aside") {
