@@ -38,9 +38,16 @@ template <typename T> static __device__ __forceinline__ T __shfl_down(T value, u
 template <typename T> static __device__ __forceinline__ T __shfl_xor(T value, int mask, int width = 32) {
   return __shfl_xor_sync(__activemask(), value, mask, width);
 }
-#define __any(predicate) __any_sync(__activemask(), predicate)
-#define __all(predicate) __all_sync(__activemask(), predicate)
-#define __ballot(predicate) __ballot_sync(__activemask(), predicate)
+/* Templates, for the compiler takes functions of these names for instructions that newer architectures lack. */
+template <typename T> static __device__ __forceinline__ int __any(T predicate) {
+  return __any_sync(__activemask(), predicate != 0);
+}
+template <typename T> static __device__ __forceinline__ int __all(T predicate) {
+  return __all_sync(__activemask(), predicate != 0);
+}
+template <typename T> static __device__ __forceinline__ unsigned __ballot(T predicate) {
+  return __ballot_sync(__activemask(), predicate != 0);
+}
 #endif
 
 /* ---- members of cudaDeviceProp that became attributes ---- */

@@ -72,7 +72,7 @@ void check_barrier(Cta& cta, Barrier& b) {
   for (std::size_t n = 0; n < b.waiters.size(); ++n) {
     const Barrier::Waiter& waiter = b.waiters[n];
     Warp& w = *cta.warps[waiter.warp];
-    w.state = WarpState::ready;
+    w.state = WarpState::ready, w.leaves_barrier = true;
     const auto mode = static_cast<Mode>(waiter.instruction->option);
     if (!reduces(mode)) continue;
     w.active = waiter.mask;

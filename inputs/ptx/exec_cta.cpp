@@ -1,6 +1,7 @@
 #include "inputs/ptx/exec_cta.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kTurn = 8192;       // instructions of a warp before the next one has its turn
 constexpr std::int64_t kSharedTurn = 128;  // where warps of a CTA may see each other's stores to shared memory
+constexpr std::int64_t kFirstTurn = 16;    // of these, the first after a barrier, which all leave together
 constexpr std::int64_t kShortTurn = 64;    // where turns end at accesses of global memory as well
 constexpr unsigned kIdleRounds = 4;        // of all warps, in which nothing changed
 constexpr unsigned kRounds = 16;           // of all warps, before it is looked whether they get on
@@ -234,10 +236,11 @@ void turn(Warp& w, std::int64_t budget, std::string& failed) {
 RoundOutcome run_round(Cta& cta, std::int64_t budget) {
   RoundOutcome r;
   std::string failed;
+  const std::int64_t first = shares(cta) ? std::min(budget, kFirstTurn) : budget;
   for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
     Warp& w = *cta.warps[n];
     if (w.state == WarpState::ready) {
-      turn(w, budget, failed);
+      turn(w, std::exchange(w.leaves_barrier, false) ? first : budget, failed);
       r.any = true;
       r.changed |= w.changed || w.state != WarpState::ready;
       r.suspicious |= w.suspicious;
@@ -306,7 +309,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
     w.recorder = cta.recorded ? launch.sink : nullptr;
     w.executed = w.thread_executed = w.missed = w.repeated_polls = 0;
     w.spin.forget();
-    w.alone = w.polled = w.timed = false;
+    w.alone = w.polled = w.timed = w.leaves_barrier = false;
     w.cluster_phase = 0, w.cluster_lanes = 0;
     if (w.seen_at != launch.device->memory.changes()) w.seen.fill({}), w.seen_at = launch.device->memory.changes();
     w.specials.resize(launch.image->special_bytes);

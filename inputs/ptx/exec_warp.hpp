@@ -53,6 +53,7 @@ struct Warp {
   std::uint32_t number = 0;         ///< in its CTA
   std::uint32_t alive = 0;          ///< lanes of this object that have not exited
   std::uint32_t slot = 0;           ///< in Cta::warps
+  bool leaves_barrier = false;      ///< its next turn is the first after one
   std::uint32_t stuck = 0;          ///< turns that a part of its lanes has been spinning
   bool whole = true;                ///< false after a split
   std::uint32_t members = 0;        ///< at_meeting: the lanes that its instruction names

@@ -105,6 +105,36 @@ INLINE = {
 }
 
 # One word of shared memory has the maximum and then, after a loop and without a barrier, the sum: right on every GPU.
+BEHIND_A_BARRIER = r"""
+#include <cstdio>
+__device__ float sum_of_block(float v) {
+  __shared__ float s[32];
+  for (int o = 16; o; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x == 0) for (int i = 1; i < blockDim.x / 32; ++i) s[0] += s[i];
+  __syncthreads();
+  return s[0];
+}
+__global__ void twice(float* out) {
+  float n = sum_of_block(1);
+  for (int i = threadIdx.x % 3; i < 3; ++i) n += 0 * out[i];
+  out[threadIdx.x] = n + 1000 * sum_of_block(2);
+}
+int main() {
+  for (int threads = 64; threads <= 1024; threads *= 2) {
+    float *d, h[1024];
+    cudaMalloc(&d, sizeof h);
+    cudaMemset(d, 0, sizeof h);
+    twice<<<1, threads>>>(d);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    int bad = 0;
+    for (int i = 0; i < threads; ++i) bad += h[i] != threads * 2001.0f;
+    printf("%d ", bad);
+  }
+}
+"""
+
 AFTER_A_LOOP = r"""
 #include <cmath>
 #include <cstdio>
@@ -175,6 +205,11 @@ class GoodPrograms(RecordTest):
         outcome = self.record(self.compiled(WITHOUT_MASK, "-include", COMPAT, "-arch=sm_80"), options=["--force"])
         self.assertEqual(outcome.out, "bad 0\n", outcome)
 
+    def test_the_compatibility_header_spoils_none_of_the_toolkit_s_own(self):
+        text = "".join(f"#include <{name}>\n" for name in ("cooperative_groups/reduce.h", "cuda/atomic", "cub/block/block_reduce.cuh"))
+        outcome = self.record(self.compiled(text + VECTOR_ADD, "-std=c++17", "-include", COMPAT), 100, 1)
+        self.assertEqual(outcome.code, 0, outcome)
+
     def test_what_several_files_have_inline_is_of_each(self):
         paths = [self.write(name, text) for name, text in INLINE.items()]
         binary = self.nvcc(["-std=c++17", "-arch=sm_80", "-o", self.path("inline"), *paths[1:]], self.path("inline"))
@@ -186,6 +221,11 @@ class GoodPrograms(RecordTest):
         outcome = self.record(self.compiled(AFTER_A_LOOP))
         self.assertEqual(outcome.out, "right\n", outcome)
         self.assertIn("in shared memory only --check looks for them", outcome.err)
+
+    def test_warps_leave_a_barrier_together(self):
+        binary = self.compiled(BEHIND_A_BARRIER)
+        for options in ([], ["--long-turns"], ["--schedule-seed", "7"]):
+            self.assertEqual(self.record(binary, options=[*options, "--force"]).out, "0 0 0 0 0 ")
 
     def test_only_the_launches_asked_for_are_recorded_and_all_are_executed(self):
         outcome = self.record(self.compiled(VECTOR_ADD), 1000, 5, options=["--kernels", "1-2", "--max-ctas", "2"])
