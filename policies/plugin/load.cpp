@@ -67,7 +67,7 @@ void end_in_plugin() {
 class InPlugin {
  public:
   explicit InPlugin(const std::string& file) : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-    [[maybe_unused]] static const int once = std::atexit(end_in_plugin);
+    [[maybe_unused]] static const int once = std::atexit(end_in_plugin) | std::at_quick_exit(end_in_plugin);
     running() = file.c_str();
   }
   InPlugin(const InPlugin&) = delete;

@@ -191,9 +191,10 @@ class Plugins(unittest.TestCase):
 
     def test_a_plug_in_that_ends_the_program_ends_the_run_with_an_error(self):
         ending = os.path.join(BUILD, "plugins", "policy_throwing.so")
-        outcome = run("--policy", ending, settings=["chips=3"])
-        self.assertEqual(outcome.code, 3, outcome)
-        self.assertIn("policy_throwing.so: ends the program, before the run is over", outcome.err)
+        for chips in (3, 5):  # by exit and by quick_exit
+            outcome = run("--policy", ending, settings=[f"chips={chips}"])
+            self.assertEqual(outcome.code, 3, outcome)
+            self.assertIn("policy_throwing.so: ends the program, before the run is over", outcome.err)
 
     def test_a_policy_beside_another_organisation_is_refused(self):
         self.assertIn("--policy: sets llc.organisation=plugin, and --set says `sac`",
