@@ -1,5 +1,6 @@
 #include "inputs/trace/accelsim_instruction.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace atl::accelsim {
@@ -7,15 +8,19 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
+/// Registers whose dependences are followed (R, UR), and others that instructions name: predicates, barriers of branches,
+/// scoreboards. Anything else is a damaged line, whose dependence would be lost.
 std::uint16_t parse_register(Scanner& line) {
   const std::string_view token = line.token();
-  const bool uniform = token.starts_with("UR");
-  const std::string_view digits = token.substr(uniform ? 2 : token.empty() ? 0 : 1);
-  if (token.empty() || digit(token[0]) || token[0] == '-' || token.starts_with("0x")) line.fail("a register", token);
-  if (!uniform && token[0] != 'R') return kNoRegister;  // P0, UP3, B1, SB0: not tracked
+  if (token == "RZ" || token == "URZ" || token == "PT" || token == "UPT") return kNoRegister;
+  const std::string_view file(token.begin(), std::ranges::find_if(token, digit));
+  const bool uniform = file == "UR", tracked = uniform || file == "R";
+  if (!tracked && file != "P" && file != "UP" && file != "B" && file != "SB") line.fail("a register", token);
+  const std::string_view digits = token.substr(file.size());
   unsigned number = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || stop != digits.data() + digits.size() || number > 255) line.fail("a register", token);
+  if (!tracked) return kNoRegister;
   if (uniform) return number >= 63 ? kNoRegister : static_cast<std::uint16_t>(256 + number);
   return number == 255 ? kNoRegister : static_cast<std::uint16_t>(number);
 }
@@ -31,7 +36,7 @@ void parse_strided(Scanner& line, SassInstruction& out) {
 
 void parse_addresses(Scanner& line, SassInstruction& out) {
   out.lanes = static_cast<unsigned>(std::popcount(out.mask));
-  switch (line.count("an address mode (0, 1 or 2)", 4)) {
+  switch (line.one_of("an address mode (0, 1 or 2)", 4)) {
     case 0:
       for (unsigned i = 0; i < out.lanes; ++i) out.address[i] = line.hex("one address per active lane");
       break;
@@ -70,7 +75,7 @@ void parse_bulk(Scanner& line, std::string_view name, std::uint64_t piece, SassI
     bytes = line.decimal("the bytes of a bulk access");
     outside = line.decimal("the bytes outside of the tensor");
   }
-  const unsigned mode = line.count("an address mode (3 or 4) of a bulk access", 4);
+  const unsigned mode = line.one_of("an address mode (3 or 4) of a bulk access", 4);
   if (mode < 3) line.lines().fail("expected an address mode of 3 or 4 for a bulk access, found " + std::to_string(mode));
   std::uint64_t address = mode == 4 ? line.hex("a base address") : 0;
   const unsigned count = line.count("a number of addresses", kMostPieces);

@@ -32,9 +32,17 @@ TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::u
 
 /// Lists keep the name that the tracer gave a file, also when the file has been compressed since.
 std::string find_kernel(const LineReader& lines, const std::filesystem::path& folder, std::string_view name) {
+  const auto unreadable = [](const std::string& file) {
+    return file.ends_with(".gz") || file.ends_with(".zst") || file.ends_with(".bz2");
+  };
   std::string path = (folder / name).string();
-  if (file_exists(path)) return path;
-  if (file_exists(path + ".xz")) return path + ".xz";
+  for (const char* ending : {"", ".xz", ".gz", ".zst", ".bz2"}) {
+    const std::string file = path + ending;
+    if (!file_exists(file)) continue;
+    if (!unreadable(file)) return file;
+    lines.fail("the kernel's file '" + file + "' is compressed in a way that is not read; .traceg, .traceg.xz and " +
+               ".tracez are: decompress it");
+  }
   lines.fail("the kernel's file '" + path + "' does not exist");
 }
 

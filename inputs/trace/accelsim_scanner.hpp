@@ -25,12 +25,9 @@ class Scanner {
   std::uint64_t decimal(const char* what) { return number<std::uint64_t>(what, 10); }
   std::int64_t difference(const char* what) { return number<std::int64_t>(what, 10); }
   /// A decimal that must not exceed `limit`.
-  unsigned count(const char* what, unsigned limit) {
-    const char* at = p_;
-    const std::uint64_t value = decimal(what);
-    if (value > limit) p_ = at, fail(std::string(what) + " (at most " + std::to_string(limit) + ")");
-    return static_cast<unsigned>(value);
-  }
+  unsigned count(const char* what, unsigned limit) { return bounded(what, limit, true); }
+  /// The same where `what` says itself which values there are.
+  unsigned one_of(const char* what, unsigned limit) { return bounded(what, limit, false); }
 
   /// Reports what stands at the read position.
   [[noreturn]] void fail(const std::string& expected) { fail(expected, token()); }
@@ -49,6 +46,12 @@ class Scanner {
   const LineReader& lines() const { return lines_; }
 
  private:
+  unsigned bounded(const char* what, unsigned limit, bool say_limit) {
+    const char* at = p_;
+    const std::uint64_t value = decimal(what);
+    if (value > limit) p_ = at, fail(what + (say_limit ? " (at most " + std::to_string(limit) + ")" : std::string()));
+    return static_cast<unsigned>(value);
+  }
   static bool blank(char c) { return c == ' ' || c == '\t'; }
   template <typename T> T number(const char* what, int base) {
     while (p_ != end_ && blank(*p_)) ++p_;

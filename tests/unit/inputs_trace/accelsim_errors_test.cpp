@@ -42,8 +42,17 @@ TEST_CASE("malformed instructions are reported with file, line, what was expecte
                  ":16: expected the number of destination registers (at most 8), found '9'"));
   CHECK(contains(failure_of_line("0010 ffffffff 1 7 NOP 0 0"), ":16: expected a register, found '7'"));
   CHECK(contains(failure_of_line("0010 ffffffff 1 R300 NOP 0 0"), ":16: expected a register, found 'R300'"));
+  // Its dependence would be lost.
+  for (const char* wrong : {"Q4", "R", "UR", "R4x", "RZ4", "P", "PZ", "UR-1", "SR_TID.X", "0x4"})
+    CHECK(contains(failure_of_line(std::string("0010 ffffffff 0 NOP 1 ") + wrong + " 0"),
+                   std::string(":16: expected a register, found '") + wrong + "'"));
   CHECK(contains(failure_of_line("0010 ffffffff 0 0 0"), ":16: expected an opcode, found '0'"));
   CHECK(contains(failure_of_line("0010 ffffffff 0 NOP 0"), ":16: expected a memory width, found the end of the line"));
+}
+
+TEST_CASE("every register that instructions name is read: general, uniform, predicates, barriers and scoreboards") {
+  CHECK(failure_of_line("0010 ffffffff 8 R0 R254 R255 RZ UR0 UR63 URZ P0 NOP 8 P7 PT UP0 UP6 UPT B0 B15 SB5 0") ==
+        "no error");
 }
 
 TEST_CASE("missing addresses are reported, for each address mode") {
@@ -67,6 +76,8 @@ TEST_CASE("an address of local memory outside of a thread's window is named with
 TEST_CASE("address modes of bulk accesses are refused where lanes have addresses") {
   CHECK(contains(failure_of_line("0010 ffffffff 0 LDG.E 0 4 3 1 0x100"),
                  ":16: address modes 3 and 4 are for bulk accesses (TMA)"));
+  CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 7 0x100"),
+                 ":16: expected an address mode (0, 1 or 2), found '7'"));
 }
 
 TEST_CASE("a warp with fewer instructions than announced is reported where the next thing begins") {
@@ -182,6 +193,18 @@ TEST_CASE("broken lists name the line") {
   CHECK(contains(open("kernel-" + std::string(300, '9') + ".traceg\n"), "kernelslist.g:1: the kernel's file"));
   CHECK(contains(open("hello\n"), "no line names a kernel's trace"));
   CHECK(contains(open("\n sub/kernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
+}
+
+TEST_CASE("a trace that is compressed in a way that is not read is said to be that") {
+  const Scratch scratch;
+  scratch.write("kernel-1.traceg.gz", "\x1f\x8b");
+  for (const char* name : {"kernel-1.traceg", "kernel-1.traceg.gz"}) {
+    const std::string list = scratch.write("kernelslist.g", std::string(name) + "\n");
+    const std::string message = message_of([&] { AccelSimWorkload workload(list); });
+    CHECK(contains(message, "kernelslist.g:1: the kernel's file"));
+    CHECK(contains(message,
+                   "kernel-1.traceg.gz' is compressed in a way that is not read; .traceg, .traceg.xz and .tracez are"));
+  }
 }
 
 TEST_CASE("a list may name its kernels with folders in front") {
