@@ -32,12 +32,16 @@ std::vector<std::string> read_sets(const json& object, const Origin& origin) {
 }
 
 /// Names become parts of file names, joined by two underscores.
+bool fits_in_a_name(const std::string& text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+  return text.find_first_not_of(kLetters) == std::string::npos && !text.ends_with('_') &&
+         text.find("__") == std::string::npos;
+}
+
 void check_name(const std::string& name, std::set<std::string>& taken, const Origin& origin) {
   const auto fail = [&](std::string_view what) { throw InputError(origin.where, fmt::format("`{}` {}", origin.key, what)); };
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
   if (name.empty()) fail("is missing");
-  if (name.find_first_not_of(kLetters) != std::string::npos || name[0] == '.' || name[0] == '-' || name[0] == '_' ||
-      name.back() == '_' || name.find("__") != std::string::npos)
+  if (!fits_in_a_name(name) || name[0] == '.' || name[0] == '-' || name[0] == '_')
     fail(fmt::format("= \"{}\" cannot be part of a file name: use letters, digits, `.`, `+`, `-`, and single `_` within",
                      name));
   if (!taken.insert(name).second) fail(fmt::format("= \"{}\" is given twice", name));
@@ -62,6 +66,11 @@ std::vector<std::string> names_of(const auto& list) {
   return out;
 }
 
+/// What a value of an axis adds to the name of a variant.
+std::string suffix_of(const std::string& short_key, const json& value) {
+  return "_" + short_key + "-" + (value.is_string() ? value.get<std::string>() : value.dump());
+}
+
 /// Variants times the values of one axis. A baseline among them is their counterpart: at the same place of the axis.
 std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& axis, const Origin& origin) {
   Axis read;
@@ -74,6 +83,21 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
   const auto dot = read.key.rfind('.');
   const auto names = names_of(variants);
   const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
+  if (!fits_in_a_name("v_" + short_key + "-0"))
+    throw InputError(origin.where, fmt::format("`{}.key` = \"{}\" is no configuration key", origin.key, read.key));
+  std::set<std::string> suffixes;
+  for (const json& value : values) {
+    if (!value.is_primitive() || value.is_null())
+      wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
+    const std::string suffix = suffix_of(short_key, value);
+    if (!fits_in_a_name("v" + suffix))
+      throw InputError(origin.where, fmt::format("`{}.values`: {} cannot be part of a file name, and the names of an axis's "
+                                                 "variants have its values: give `variants`, each with a `name` of your "
+                                                 "own and `{}` in its `set`, instead",
+                                                 origin.key, value.dump(), read.key));
+    if (!suffixes.insert(suffix).second)
+      throw InputError(origin.where, fmt::format("`{}.values` has {} twice", origin.key, value.dump()));
+  }
   for (const Variant& variant : variants) {
     const auto names_key = [&](const std::string& set) { return set.substr(0, set.find('=')) == read.key; };
     if (std::ranges::any_of(variant.sets, names_key))
@@ -81,9 +105,7 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
                                                  "would take its place; leave it out of one of them",
                                                  origin.key, read.key, variant.name));
     for (const json& value : values) {
-      if (!value.is_primitive() || value.is_null())
-        wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
-      const std::string suffix = "_" + short_key + "-" + (value.is_string() ? value.get<std::string>() : value.dump());
+      const std::string suffix = suffix_of(short_key, value);
       Variant& v = out.emplace_back(variant);
       if (std::ranges::find(names, v.baseline) != names.end()) v.baseline += suffix;
       v.name += suffix;
@@ -183,11 +205,13 @@ void leave_out(std::vector<Variant>& variants, const std::vector<Exception>& exc
 }
 
 void read_variants(Experiment& e, const json& root, const std::string& where) {
+  std::set<std::string> taken;
   for (const json& item : list_of(root, "variants", {where, "variants"})) {
     const std::string key = fmt::format("variants[{}]", e.variants.size());
     Variant& v = e.variants.emplace_back();
     read_fields(v, item, {where, key}, {"set"}, kWhole);
     v.sets = read_sets(item, {where, key + ".set"});
+    check_name(v.name, taken, {where, key + ".name"});
   }
   if (e.baseline.empty()) e.baseline = e.variants.front().name;
   std::vector<std::string> named = names_of(e.variants);  // at any step of the multiplication
@@ -205,9 +229,10 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
   require_known(e.baseline, named, {where, "baseline"});
   for (std::size_t i = 0; i < given.size(); ++i)
     require_known(given[i].baseline, named, {where, fmt::format("variants[{}].baseline", i)});
-  std::set<std::string> taken;
-  for (std::size_t i = 0; i < e.variants.size(); ++i)
-    check_name(e.variants[i].name, taken, {where, fmt::format("variants[{}].name", i)});
+  taken.clear();
+  for (const Variant& v : e.variants)
+    if (!taken.insert(v.name).second)
+      throw InputError(where, fmt::format("`variants` and `sweeps` make two variants of the name \"{}\"", v.name));
   leave_out(e.variants, read_exceptions(root, where), where);
   const auto left = names_of(e.variants);
   for (const Variant& v : e.variants) {

@@ -187,8 +187,20 @@ TEST_CASE("names given twice, and names that no file can have, are refused") {
     const std::string fault = f.fault(two_by_two("", fmt::format(R"("{}", "path": "w/a.json")", name)));
     CHECK(fault.find("cannot be part of a file name") != std::string::npos);
   }
-  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.slices", "values": [4, 4]}])")) ==
-        "`variants[1].name` = \"mem_slices-4\" is given twice");
+}
+
+TEST_CASE("values of an axis that no file name can have, or that are given twice, are named where they were written") {
+  const Folder f;
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.slices", "values": [4, 4]}])")) == "`sweeps[0].values` has 4 twice");
+  CHECK(f.fault(two_by_two(
+            R"(, "sweeps": [{"key": "chips", "values": [2]}, {"key": "link.edges", "values": ["0-1", "0-1 1-2"]}])")) ==
+        "`sweeps[1].values`: \"0-1 1-2\" cannot be part of a file name, and the names of an axis's variants have its "
+        "values: give `variants`, each with a `name` of your own and `link.edges` in its `set`, instead");
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.a b", "values": [4]}])")) ==
+        "`sweeps[0].key` = \"llc.a b\" is no configuration key");
+  CHECK(f.fault(R"({"system": "sac-4chip", "workloads": [{"name": "a", "path": "x"}], "variants": [{"name": "a b"}],
+                    "sweeps": [{"key": "chips", "values": [2, 4]}]})")
+            .starts_with("`variants[0].name` = \"a b\" cannot be part of a file name"));
 }
 
 TEST_CASE("an axis over a key that a variant or another axis sets is refused: one of them would be lost") {
