@@ -91,4 +91,33 @@ TextTable by_axis(const TextTable& table, const Experiment& e, const std::string
   return out;
 }
 
+std::string compare_along(Experiment& e, const std::string& key) {
+  std::string first;
+  for (const Variant& v : e.variants) {
+    const auto value = setting(v, key);
+    if (!value) continue;
+    if (v.baseline != v.name) return "";
+    if (first.empty()) first = *value;
+  }
+  for (Variant& v : e.variants) {
+    if (!setting(v, key)) continue;
+    const auto base = std::ranges::find_if(e.variants, [&](const Variant& other) {
+      return setting(other, key) == first && rest(e, other, key) == rest(e, v, key);
+    });
+    v.baseline = base == e.variants.end() ? "" : base->name;
+  }
+  return first;
+}
+
+std::vector<std::string> differing_keys(const Experiment& e) {
+  std::vector<std::string> keys;
+  for (const Variant& v : e.variants)
+    for (const std::string& set : v.sets) add_new(keys, std::string(key_of(set)));
+  std::erase_if(keys, [&](const std::string& key) {
+    return std::ranges::all_of(e.variants,
+                               [&](const Variant& v) { return setting(v, key) == setting(e.variants.front(), key); });
+  });
+  return keys;
+}
+
 }  // namespace atl

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/app/axis_table.hpp"
@@ -29,11 +31,14 @@ Metric metric_named(const std::string& name) {
                                                          : fmt::format(", did you mean `{}`?", close)));
 }
 
-/// What the numbers are, above a table for people.
-std::string heading(const Experiment& e, const std::string& metric, bool relative, const std::string& by) {
+/// What the numbers are, above a table for people. `over`: the value of `by` whose runs they refer to; "": the baselines'.
+std::string heading(const Experiment& e, const std::string& metric, bool relative, const std::string& by,
+                    const std::string& over) {
   std::string out =
       metric == kSpeedup ? "Speed-up (ratio of times)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
-  if (metric != kSpeedup && relative) out += "; over the baseline's";
+  if (metric == kSpeedup && !over.empty()) out += fmt::format(" over {} = {}", by, over);
+  if (metric != kSpeedup && relative)
+    out += over.empty() ? "; over the baseline's" : fmt::format("; over that at {} = {}", by, over);
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (!by.empty()) out += fmt::format("; columns: {}", by);
   if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
@@ -41,22 +46,33 @@ std::string heading(const Experiment& e, const std::string& metric, bool relativ
   return out + "\n";
 }
 
+/// Each variant of one that is swept is its own baseline: its counterpart with the same values.
+std::string why_all_is_one(const Experiment& e) {
+  const bool alone = std::ranges::all_of(e.variants, [](const Variant& v) { return v.baseline == v.name; });
+  const auto keys = differing_keys(e);
+  if (!alone || keys.empty()) return "";
+  return fmt::format("every variant is its own baseline; to compare along a key: --by {}\n", fmt::join(keys, " or --by "));
+}
+
 void table(const TableOptions& o) {
   for (const std::string& metric : o.metrics)
     if (metric != kSpeedup) metric_named(metric);
   std::string folder = o.folder;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  const SweepResults sweep = read_sweep(folder);
+  SweepResults sweep = read_sweep(folder);
+  const std::string over = o.by.empty() ? "" : compare_along(sweep.experiment, o.by);
   const bool plain = !o.csv && !o.markdown;
   for (std::size_t i = 0; i < o.metrics.size(); ++i) {
     const std::string& metric = o.metrics[i];
     TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
     if (!o.by.empty()) t = by_axis(t, sweep.experiment, o.by, metric != kSpeedup);
     if (i > 0) fmt::print("\n");
-    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative, o.by));
+    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative, o.by, over));
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
   std::FILE* out = plain ? stdout : stderr;  // programs read a table and nothing else
+  if (o.by.empty() && (o.relative || std::ranges::count(o.metrics, kSpeedup) > 0))
+    fmt::print(out, "{}", why_all_is_one(sweep.experiment));
   if (!sweep.experiment.sample.empty() && !plain)
     fmt::print(out, "all runs are sampled ({}): figures are extrapolated\n", sweep.experiment.sample);
   if (sweep.missing.empty()) return;

@@ -363,6 +363,31 @@ class Sweep(program.ProgramTest):
         self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
         self.refused(["table", out, "--by", "x"], 2, "they set link.bandwidth_gbps, llc.organisation", layouts=(None,))
 
+    def test_a_swept_variant_alone_is_compared_along_the_key_with_its_first_value(self):
+        bandwidths = [8, 16, 64]
+        file = self.experiment(variants=[{"name": "v"}],
+                               sweeps=[{"key": "link.bandwidth_gbps", "values": bandwidths}, {"key": "llc.ways", "values": [8, 16]}])
+        self.sweep(experiment=file)
+        out = self.path("out")
+        cycles = {(w, b, ways): json.loads(self.succeeds(["info", "--json", os.path.join(
+            out, f"{w}__v_bandwidth_gbps-{b}_ways-{ways}.h5")]).out)["cycles"] for w in "ab" for b in bandwidths for ways in (8, 16)}
+        for relative in (["-m", "speedup"], ["-m", "cycles", "--relative"]):
+            table, _ = self.table("--by", "link.bandwidth_gbps", *relative)
+            for w in "ab":
+                for ways in (8, 16):
+                    for b in bandwidths:
+                        ratio = cycles[w, 8, ways] / cycles[w, b, ways]
+                        shown = float(table[f"{w} {ways}"][f"link.bandwidth_gbps={b}"])
+                        self.assertAlmostEqual(shown, ratio if "speedup" in relative else 1 / ratio, places=6)
+        self.assertNotEqual(cycles["a", 8, 8], cycles["a", 64, 8])
+        text = self.succeeds(["table", out, "--by", "link.bandwidth_gbps", "-m", "speedup,cycles", "--relative"]).out
+        self.assertIn("Speed-up (ratio of times) over link.bandwidth_gbps = 8; columns: link.bandwidth_gbps\n", text)
+        self.assertIn("; over that at link.bandwidth_gbps = 8; columns", text)
+        said = "every variant is its own baseline; to compare along a key: --by link.bandwidth_gbps or --by llc.ways\n"
+        self.assertIn(said, self.succeeds(["table", out]).out)
+        self.assertEqual(self.table()[1], said)
+        self.assertEqual(self.table("-m", "cycles")[1], "")
+
     def csv_of(self, out, *more):
         return csv.reader(io.StringIO(self.succeeds(["table", out, "--csv", *more]).out))
 
