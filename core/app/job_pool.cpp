@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "core/app/child_process.hpp"
 
@@ -24,6 +25,16 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 void remove_quietly(const std::string& file) {
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
+}
+
+constexpr std::string_view kMark = "atoll: ", kWarning = "atoll: warning: ";
+
+std::vector<std::string> warnings_of(const std::string& log) {
+  std::vector<std::string> out;
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kWarning)) out.push_back(line.substr(kWarning.size()));
+  return out;
 }
 
 struct Running {
@@ -89,7 +100,7 @@ class Children {
 std::string first_error(const std::string& log) {
   std::ifstream file(log);
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("atoll: ")) return line.substr(7);
+    if (line.starts_with(kMark) && !line.starts_with(kWarning)) return line.substr(kMark.size());
   return "";
 }
 
@@ -126,8 +137,9 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
           error = made.other.empty() ? "ended like a run that is done, and left no result" : "its result: " + made.other;
       }
       ++state.ended, state.failed += !error.empty();
+      const auto warnings = warnings_of(r.job->log);
       if (error.empty()) remove_quietly(r.job->log);
-      ended({r.job, false, false, error, since(r.start)});
+      ended({r.job, false, false, error, since(r.start), warnings});
     });
   }
   return 0;

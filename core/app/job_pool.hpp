@@ -27,6 +27,7 @@ struct JobEnd {
   bool done_before;   ///< another process has done it
   std::string error;  ///< "" for success
   double seconds;
+  std::vector<std::string> warnings{};  ///< of its log, without their mark
 };
 
 struct PoolState {
@@ -40,7 +41,7 @@ struct PoolState {
 int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::function<void(const JobEnd&)>& ended,
              const std::function<void(const PoolState&)>& tick);
 
-/// What a log says went wrong: its first line `atoll: ...`, without this mark; "" if there is none.
+/// What a log says went wrong: its first line `atoll: ...` that is no warning, without this mark; "" if there is none.
 std::string first_error(const std::string& log);
 
 }  // namespace atl

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
+#include <span>
 
 #include "comm/launcher.hpp"
 #include "comm/mpi_transport.hpp"
@@ -172,19 +173,51 @@ class SweepProgress {
   PoolState state_;
 };
 
-/// What is at odds in the systems of these points: each kind is said of the first point that has it.
-void warn_of_links(const Experiment& e, const std::vector<Selected>& points) {
-  std::set<std::string> said;
+/// What runs warn of. Each kind is told once, of the first point that has it, and at the end of how many others.
+class SweepWarnings {
+ public:
+  void tell_of(const std::string& point, const std::string& what) {
+    const auto known = std::ranges::find(told_, what, &Told::what);
+    if (known == told_.end()) {
+      told_.push_back({what, {point}});
+      tell("atoll: warning: {}: {}\n", point, what);
+    } else if (std::ranges::find(known->points, point) == known->points.end()) {
+      known->points.push_back(point);
+    }
+  }
+
+  void tell_of_others() const {
+    constexpr std::ptrdiff_t kNamed = 5;
+    for (const Told& t : told_) {
+      const auto others = std::ssize(t.points) - 1;
+      if (others == 0) continue;
+      const auto named = std::span(t.points).subspan(1, static_cast<std::size_t>(std::min(others, kNamed)));
+      tell("atoll: the warning of {} is also one of {}{}\n", t.points[0], fmt::join(named, ", "),
+           others > kNamed ? fmt::format(" and {} more", others - kNamed) : "");
+    }
+  }
+
+ private:
+  struct Told {
+    std::string what;
+    std::vector<std::string> points;
+  };
+  std::vector<Told> told_;
+};
+
+/// What is at odds in the systems of these points, before they run for hours.
+void warn_of_links(const Experiment& e, const std::vector<Selected>& points, SweepWarnings& warnings) {
   for (const Selected& s : points) {
     if (s.status.state == PointState::done) continue;
     for (const std::string& what : keys_at_odds(parse_effective(effective_config(e, s.point))))
-      if (said.insert(what).second) tell("atoll: warning: {}: {}\n", s.point.name, what);
+      warnings.tell_of(s.point.name, what);
   }
 }
 
 int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder,
                 PointInspector& inspector) {
-  warn_of_links(e, points);
+  SweepWarnings warnings;
+  warn_of_links(e, points, warnings);
   std::vector<Job> jobs;
   std::vector<std::string> workloads;
   for (const Selected& s : points)
@@ -209,11 +242,13 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
       jobs, at_once,
       [&](const JobEnd& end) {
         progress.ended(end);
+        for (const std::string& what : end.warnings) warnings.tell_of(end.job->name, what);
         elsewhere += end.skipped;
         if (!end.error.empty()) failures.push_back(fmt::format("{}: {}", end.job->name, end.error));
       },
       [&](const PoolState& s) { progress.draw(s); });
   progress.clear();
+  warnings.tell_of_others();
   if (!failures.empty()) tell("atoll: {} of {} points failed:\n", failures.size(), jobs.size());
   for (const std::string& failure : failures) tell("  {}\n", failure);
   if (signal) {

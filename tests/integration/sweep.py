@@ -222,6 +222,21 @@ class Sweep(program.ProgramTest):
         self.assertEqual({state for state, _ in self.states(experiment=file).values()}, {"done"})
         self.assertFalse(os.path.exists(self.path("out", "b__sm.log")))
 
+    def test_what_runs_warn_of_is_told_once_and_is_no_error(self):
+        three = {"chips": 3}
+        file = self.experiment(variants=[{"name": "x", "set": three}, {"name": "y", "set": {**three, "llc.organisation": "sm_side"}},
+                                         {"name": "four"},
+                                         {"name": "z", "set": {**three, "llc.organisation": "plugin", "llc.policy": "no.py"}}])
+        kernel = {"ctas": 32, "memory_instructions": 20, "regions": [{"name": "r", "size_kib": 256, "kind": "private"}]}
+        self.write("w/a.json", json.dumps({"chips": 4, "kernels": [kernel]}))
+        outcome = self.sweep(experiment=file, code=1)
+        warning = r"(?m)^atoll: warning: a__x: .*w/a.json lays data out for 4 chips .*, and the system has 3: "
+        self.assertRegex(outcome.err, warning)
+        self.assertEqual(outcome.err.count("lays data out"), 1, outcome)
+        self.assertIn("\natoll: the warning of a__x is also one of a__y, a__z\n", outcome.err)
+        self.assertRegex(outcome.err, r"(?m)^  a__z: no.py: no such file")
+        self.assertTrue(self.states(experiment=file)["a__z"][1].startswith("(no.py: no such file"))
+
     def test_a_result_of_other_settings_is_replaced_only_with_force(self):
         file = self.experiment()
         self.sweep(experiment=file)
