@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from program import ATOLL, SMALL, run, sets
@@ -135,6 +137,24 @@ class Sampling(unittest.TestCase):
         sampling = self.info(out)["sampling"]
         self.assertLess(sampling["simulated_launches"], 20)
         self.assertEqual(sampling["figures"]["llc.accesses"]["value"], 40 * 128 * 4 * 20)
+
+    def test_signals_end_a_sampled_run_at_once_and_leave_nothing_under_the_output_s_name(self):
+        kernel = {"ctas": 64, "memory_instructions": 20000, "regions": [{"name": "r", "size_kib": 4096}]}
+        path, out = self.path("long.json"), self.path("ended.h5")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"kernels": [kernel]}, file)
+        command = [ATOLL, "run", "sac-4chip", "-w", path, *sets(*SMALL), "-o", out, "--sample", "error=3%,early=no"]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while not os.path.exists(out + ".lock"):
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            time.sleep(0.2)  # until it simulates
+            process.send_signal(number)
+            said = process.communicate(timeout=30)
+            self.assertEqual((process.returncode, *said), (-number, b"", b""))
+            self.assertFalse(os.path.exists(out))
+            os.remove(out + ".lock")
 
     def test_what_does_not_go_together_is_refused_by_name(self):
         for options, words in ((["--sample", "error=3"], "`error` is a percentage"),
