@@ -76,6 +76,15 @@ void Decoder::calls() {
   }
 }
 
+bool Decoder::begins_swap(const Instruction& load) const {
+  const Operand &to = load.dst[0], &from = load.src[0];
+  return to.is(Operand::reg) && std::ranges::any_of(swaps_, [&](const Instruction* swap) {
+           const Operand &at = swap->src[0], &compared = swap->src[1];
+           return compared.is(Operand::reg) && compared.index == to.index && at.kind == from.kind &&
+                  at.index == from.index && at.value == from.value;
+         });
+}
+
 void Decoder::function(std::uint32_t index) {
   code_ = &image_.functions[index];
   code_->function = &module_.functions[index];
@@ -83,6 +92,9 @@ void Decoder::function(std::uint32_t index) {
   code_->decoded = true;
   in = nullptr;
   if (!function().defined) return;
+  swaps_.clear();
+  for (const Instruction& i : function().code)
+    if (i.op == Op::atom && i.mode == Mode::cas) swaps_.push_back(&i);
   layout();
   formals();
   calls();

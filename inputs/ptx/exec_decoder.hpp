@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "inputs/ptx/exec_narrow.hpp"
 #include "inputs/ptx/exec_warp.hpp"
@@ -35,6 +36,8 @@ class Decoder {
   std::vector<Operand> elements(const Operand& operand) const;
   /// Offset in the kernel's window of a .shared variable, else the address.
   std::uint64_t address_of(std::uint32_t variable) const;
+  /// Whether a compare-and-swap compares what this load gives with what is at the same address.
+  bool begins_swap(const Instruction& load) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
@@ -50,6 +53,7 @@ class Decoder {
   Image& image_;
   const std::vector<std::uint64_t>& variables_;
   Code* code_ = nullptr;
+  std::vector<const Instruction*> swaps_;  ///< compare-and-swaps of the function
   std::map<std::pair<unsigned, std::uint64_t>, Ref> constants_;
 };
 

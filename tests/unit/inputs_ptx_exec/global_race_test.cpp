@@ -102,6 +102,16 @@ TEST_CASE("atomics and volatile accesses do not race among themselves, but with 
   CHECK(races_of("red.global.add.u32 [%rd4],1; st.volatile.global.u32 [%rd4],%r4;", 2, 32).locations == 0);
 }
 
+TEST_CASE("a plain load that only begins a loop of compare-and-swaps does not race with them; any other does") {
+  const std::string loop =
+      "L: add.u32 %r6,%r5,1; atom.global.cas.b32 %r7,[%rd4],%r5,%r6; setp.ne.u32 %p1,%r7,%r5; mov.u32 %r5,%r7; @%p1 bra L;";
+  for (const unsigned threads : {1u, 2u}) {
+    CHECK(races_of("ld.global.u32 %r5,[%rd4];" + loop, 16, 64, threads).locations == 0);
+    CHECK(races_of("ld.global.u32 %r8,[%rd4]; mov.u32 %r5,0;" + loop, 16, 64, threads).locations == 64);
+    CHECK(races_of("ld.global.u32 %r5,[%rd4+256]; mov.u32 %r5,0;" + loop, 16, 128, threads).locations >= 64);
+  }
+}
+
 TEST_CASE("bytes of one word are different locations where the kernel accesses bytes") {
   const std::string bytes = "cvt.u64.u32 %rd7,%r4; add.s64 %rd8,%rd1,%rd7; st.global.u8 [%rd8],%r4;";
   CHECK(races_of(bytes, 4, 33).locations == 0);
