@@ -224,8 +224,8 @@ class GoodPrograms(RecordTest):
 
     def test_warps_leave_a_barrier_together(self):
         binary = self.compiled(BEHIND_A_BARRIER)
-        for options in ([], ["--long-turns"], ["--schedule-seed", "7"]):
-            self.assertEqual(self.record(binary, options=[*options, "--force"]).out, "0 0 0 0 0 ")
+        for options in ("", "--long-turns", "--schedule-seed 7"):
+            self.assertEqual(self.record(binary, options=[*options.split(), "--force"]).out, "0 0 0 0 0 ")
 
     def test_only_the_launches_asked_for_are_recorded_and_all_are_executed(self):
         outcome = self.record(self.compiled(VECTOR_ADD), 1000, 5, options=["--kernels", "1-2", "--max-ctas", "2"])

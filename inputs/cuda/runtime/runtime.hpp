@@ -71,9 +71,9 @@ struct Runtime {
 
   int sticky = kSuccess;  ///< after a failed assertion in a kernel, every call fails
   int device_flags = 0;
-  std::size_t limits[8];                         ///< cudaLimit -> bytes
-  std::map<const void*, unsigned> streams;       ///< with their devices
-  std::set<const void*> free_streams;            ///< of these, those that the default stream does not wait for
+  std::size_t limits[8];                    ///< cudaLimit -> bytes
+  std::map<const void*, unsigned> streams;  ///< with their devices
+  std::set<const void*> free_streams;       ///< of these, those that the default stream does not wait for
   std::map<std::pair<const void*, int>, StreamAttribute> stream_attributes;  ///< those that the program gave
   std::set<void*> events;
   Order order;
