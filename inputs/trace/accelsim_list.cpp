@@ -37,7 +37,7 @@ std::string find_kernel(const LineReader& lines, const std::filesystem::path& fo
   };
   std::string path = (folder / name).string();
   for (const char* ending : {"", ".xz", ".gz", ".zst", ".bz2"}) {
-    const std::string file = path + ending;
+    std::string file = path + ending;
     if (!file_exists(file)) continue;
     if (!unreadable(file)) return file;
     lines.fail("the kernel's file '" + file + "' is compressed in a way that is not read; .traceg, .traceg.xz and " +
