@@ -176,9 +176,8 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   all_kernel_counts_.push_back(kernel_counts_);
   if (sampler_ != nullptr) {
     Counters sum;
-    for (const Counters& chip_counts : kernel_counts_) sum += chip_counts;
     std::vector<std::uint64_t> ctas;
-    for (const Counters& chip_counts : kernel_counts_) ctas.push_back(chip_counts[Counter::ctas]);
+    for (const Counters& chip_counts : kernel_counts_) sum += chip_counts, ctas.push_back(chip_counts[Counter::ctas]);
     sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum,
                     curtailed_ ? rate_->cut(ctas) : LaunchCut{});
   }

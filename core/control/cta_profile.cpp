@@ -1,7 +1,8 @@
 #include "core/control/cta_profile.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "inputs/sampling/launch_signature.hpp"
 
 namespace atl {
 namespace {
@@ -29,12 +30,7 @@ CtaProfile::CtaProfile(Workload& workload, std::size_t kernel, std::span<const C
       // No overflow: i x the number, in two parts.
       Looked one{i * (chip.ctas / looked) + i * (chip.ctas % looked) / looked, 0, 0};
       workload.load_cta(kernel, ctas.nth(one.place), program);
-      for (const Op& op : program.ops) {
-        one.instructions += op.kind == OpKind::compute ? op.issue : 1;
-        if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
-        for (std::uint32_t a = 0; a < op.accesses; ++a)
-          one.sectors += std::popcount(program.accesses[op.first_access + a].sectors());
-      }
+      for (const Op& op : program.ops) one.instructions += instructions_of(op), one.sectors += sectors_of(op, program);
       chip.looked.push_back(one);
     }
   }

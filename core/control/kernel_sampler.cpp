@@ -146,12 +146,7 @@ template <class Linear> Prediction KernelSampler::predict(const Cluster& c, Line
   for (std::size_t n = 0; n < parts.size(); ++n) {
     const Stretch& part = parts[n];
     sum += predict(c, part, part.left, of);
-    double work = 0, value = 0;
-    for (std::size_t i = part.from; i < part.to; ++i) {
-      const LaunchSample& s = samples_[c.samples[i]];
-      work += plan_.work[s.launch], value += of(s.simulated) + of_the_rest(s.window, s.left, of).value();
-    }
-    const double change = value / work - std::exchange(ratio_before, value / work);
+    const double ratio = predict(c, part, 1, of).value(), change = ratio - std::exchange(ratio_before, ratio);
     if (n < 2) continue;  // the first launch is a stretch of its own
     const std::size_t last = samples_[c.samples[part.from - 1]].index, first = samples_[c.samples[part.from]].index;
     const double gap = c.work[first] - c.work[last + 1];

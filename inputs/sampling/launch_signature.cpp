@@ -3,8 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace atl {
+
+std::uint32_t sectors_of(const Op& op, const CtaProgram& program) {
+  if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) return 0;
+  std::uint32_t sectors = 0;
+  for (std::uint32_t a = 0; a < op.accesses; ++a)
+    sectors += static_cast<std::uint32_t>(std::popcount(program.accesses[op.first_access + a].sectors()));
+  return sectors;
+}
 
 void SignatureReader::touch(std::uint64_t block, bool write, Lines& lines) {
   // Fibonacci hashing: neighbouring lines, which the strides of programs prefer, are chosen as often as others.
@@ -31,14 +40,13 @@ LaunchSignature SignatureReader::next() {
   for (std::uint64_t i = 0; i < looked; ++i) {
     workload_.load_cta(launch_, i * all / looked, program_);
     for (const Op& op : program_.ops) {
-      s.amount[S::instructions] += op.kind == OpKind::compute ? op.issue : 1;
+      s.amount[S::instructions] += instructions_of(op), s.amount[S::sectors] += sectors_of(op, program_);
       s.amount[S::loads] += op.kind == OpKind::load, s.amount[S::stores] += op.kind == OpKind::store;
       s.amount[S::atomics] += op.kind == OpKind::atomic, s.amount[S::shared] += op.kind == OpKind::shared;
       s.amount[S::barriers] += op.kind == OpKind::barrier;
       if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
       for (std::uint32_t a = 0; a < op.accesses; ++a) {
         const Access& access = program_.accesses[op.first_access + a];
-        s.amount[S::sectors] += __builtin_popcount(access.sectors());
         if ((op.flags & kLocal) == 0) touch(access.block(), op.kind != OpKind::load, lines);
       }
     }
