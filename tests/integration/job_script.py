@@ -102,6 +102,11 @@ exit 143
         self.assertIn("queued again", self.end(again, 75))
         self.assertIn(before[-1], checkpoints(self.output))
 
+    def test_srun_is_told_to_fence_in_a_ring(self):
+        os.chmod(self.write("bin/srun", "#!/bin/sh\necho fences: $SLURM_PMIX_FENCE\n"), 0o755)
+        self.assertIn("fences: ring\n", self.end(self.start("short.json", LAUNCHER="srun"), 1))
+        self.assertIn("fences: tree\n", self.end(self.start("short.json", LAUNCHER="srun", SLURM_PMIX_FENCE="tree"), 1))
+
     def test_checkpoints_of_other_runs_are_neither_taken_nor_removed(self):
         other = self.write("o.4096.ckpt", "of an output called o")
         self.end(self.start("short.json"), 0)
