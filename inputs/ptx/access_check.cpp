@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "inputs/ptx/exec_memory.hpp"
 #include "inputs/ptx/exec_warp.hpp"
 #include "inputs/ptx/source_name.hpp"
 
@@ -29,13 +30,18 @@ struct AccessCheck::Current {
     const bool atomic = in.op == Op::atom || in.op == Op::red;
     writes = atomic || in.op == Op::st || in.op == Op::sust || in.op == Op::stmatrix ||
              (in.op == Op::wmma && in.mode == Mode::store_d) || (in.op == Op::bulk && in.space == Space::global);
-    strong = atomic || in.has(kVolatile) || (in.order != Order::none && in.order != Order::weak);
+    const std::uint8_t strength = exec::strength_of(in);
+    reads = !writes || in.op == Op::atom;
+    // Of a load the decoder knows more.
+    strong = ((in.op == Op::ld ? inst.option : strength) & exec::kIsStrong) != 0;
+    orders = (strength & exec::kOrders) != 0;
     promised = in.has(kNonCoherent) || (in.op == Op::tex && w.launch->spec->textures_hold);
   }
   exec::Warp& warp;
   const exec::Inst& inst;
   const Instruction& in;
-  bool writes = false, strong = false;
+  bool writes = false, reads = false, strong = false;
+  bool orders = false;    ///< acquires or releases
   bool promised = false;  ///< the program says itself that nobody writes what this load reads
 };
 
@@ -102,7 +108,9 @@ void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t
   touch.line = now.in.line, touch.warp = static_cast<std::uint8_t>(w.number);
   touch.writes = now.in.op == Op::bulk ? now.in.space == Space::shared
                                        : now.writes || (now.in.op == Op::cp && now.in.mode == Mode::copy);
+  touch.reads = !touch.writes || now.reads;
   touch.strong = now.strong;
+  if (touch.writes && now.orders) w.cta->races->fence(w.number);
   const auto race = w.cta->races->access(offset, bytes, touch);
   if (!race) return;
   SharedRace& known = races_[{race->first.line, race->second.line}];
@@ -165,7 +173,7 @@ std::string text_of(const SharedRace& r) {
     return fmt::format("warp {} {} ({}:{})", t.warp, deed(t), r.module, t.line);
   };
   return fmt::format(
-      "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier is between; {} "
+      "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier or fence orders them; {} "
       "accesses in this launch",
       source_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first), side(r.race.second), r.times);
 }

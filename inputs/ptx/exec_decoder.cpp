@@ -76,12 +76,25 @@ void Decoder::calls() {
   }
 }
 
+const Operand& Decoder::base(const Operand& address) const {
+  if (!address.is(Operand::reg) || address.value != 0) return address;
+  const Operand* found = &address;
+  for (const Instruction& i : function().code)
+    for (const Operand& to : i.dst) {
+      if (!to.is(Operand::reg) || to.index != address.index) continue;
+      if (found != &address || i.op != Op::mov || !i.src[0].is(Operand::variable)) return address;
+      found = &i.src[0];
+    }
+  return *found;
+}
+
 bool Decoder::begins_swap(const Instruction& load) const {
-  const Operand &to = load.dst[0], &from = load.src[0];
+  const Operand& to = load.dst[0];
   return to.is(Operand::reg) && std::ranges::any_of(swaps_, [&](const Instruction* swap) {
-           const Operand &at = swap->src[0], &compared = swap->src[1];
-           return compared.is(Operand::reg) && compared.index == to.index && at.kind == from.kind &&
-                  at.index == from.index && at.value == from.value;
+           const Operand& compared = swap->src[1];
+           if (!compared.is(Operand::reg) || compared.index != to.index) return false;
+           const Operand &at = base(swap->src[0]), &from = base(load.src[0]);
+           return at.kind == from.kind && at.index == from.index && at.value == from.value;
          });
 }
 

@@ -38,6 +38,8 @@ class Decoder {
   std::uint64_t address_of(std::uint32_t variable) const;
   /// Whether a compare-and-swap compares what this load gives with what is at the same address.
   bool begins_swap(const Instruction& load) const;
+  /// Of an address: the variable whose address its register has for good; else the operand itself.
+  const Operand& base(const Operand& address) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:

@@ -49,6 +49,7 @@ void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes) {
 }
 
 void show_fence(Warp& w, bool others) {
+  if (w.cta->races != nullptr) w.cta->races->fence(w.number);
   GlobalRaces* const races = w.launch->spec->races;
   if (races == nullptr) return;
   if (others)

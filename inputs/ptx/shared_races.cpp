@@ -10,6 +10,8 @@ void SharedRaces::begin(std::uint32_t warps, std::uint32_t bytes, std::uint32_t 
   for (std::uint32_t w = 0; w < warps; ++w) clocks_[w][w] = 1;
   at_barrier_ = {};
   published_ = {};
+  fenced_.assign(warps, Clock{});
+  released_.clear();
   memory_.assign((bytes + granule - 1) / granule, Granule{});
 }
 
@@ -18,6 +20,7 @@ std::optional<SharedRaces::Race> SharedRaces::access(std::uint32_t offset, std::
   std::optional<Race> race;
   for (std::uint32_t at = offset / granule_; at < (offset + bytes + granule_ - 1) / granule_; ++at) {
     Granule& g = memory_[at];
+    if (touch.strong) hand_over(at, touch);
     const auto compare = [&](const SharedTouch& earlier) {
       if (!race && !ordered(earlier, touch)) race = Race{at * granule_, earlier, touch};
     };
@@ -30,6 +33,13 @@ std::optional<SharedRaces::Race> SharedRaces::access(std::uint32_t offset, std::
     }
   }
   return race;
+}
+
+/// A release sequence goes through atomics of others, so that what one word hands over adds up.
+void SharedRaces::hand_over(std::uint32_t granule, const SharedTouch& touch) {
+  const auto known = released_.find(granule);
+  if (touch.reads && known != released_.end()) join(clocks_[touch.warp], known->second);
+  if (touch.writes) join(released_[granule], fenced_[touch.warp]);
 }
 
 bool SharedRaces::ordered(const SharedTouch& earlier, const SharedTouch& later) const {
@@ -51,6 +61,11 @@ void SharedRaces::arrive(std::uint32_t warp, std::uint32_t barrier) {
 
 void SharedRaces::publish(std::uint32_t warp) {
   join(published_, clocks_[warp]);
+  ++clocks_[warp][warp];
+}
+
+void SharedRaces::fence(std::uint32_t warp) {
+  fenced_[warp] = clocks_[warp];
   ++clocks_[warp][warp];
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace atl::ptx {
@@ -14,6 +15,7 @@ struct SharedTouch {
   std::uint32_t line = 0;
   std::uint8_t warp = 0;
   bool writes = false;
+  bool reads = false;   ///< atomics that give a value do both
   bool strong = false;  ///< atomic, volatile or ordered: such accesses do not race with each other
 };
 
@@ -21,7 +23,8 @@ struct SharedTouch {
 /// vector clocks, as in FastTrack (Flanagan and Freund, PLDI 2009); a barrier orders what came before any arrival at it
 /// before what follows any wait at it. Each granule of memory remembers its last writer and its last two readers, which is
 /// exact for barriers of the whole CTA; with barriers of some warps a conflict with an earlier reader may be missed.
-/// Reported pairs are never ordered by a barrier.
+/// Order made by hand is followed as GlobalRaces does: what a warp did before a fence comes before what another does behind
+/// a strong read of a word that the first has strongly written since its fence. Reported pairs are not ordered so either.
 class SharedRaces {
  public:
   struct Race {
@@ -41,6 +44,8 @@ class SharedRaces {
   /// behind it, whatever the word.
   void publish(std::uint32_t warp);
   void observe(std::uint32_t warp) { join(clocks_[warp], published_); }
+  /// Of any scope: whoever shares this memory is within all of them.
+  void fence(std::uint32_t warp);
 
  private:
   using Clock = std::array<std::uint32_t, kMostWarps>;  ///< of each warp, what is known to have happened
@@ -48,6 +53,7 @@ class SharedRaces {
     SharedTouch write;
     std::array<SharedTouch, 2> reads;  ///< of different warps, the latest first
   };
+  void hand_over(std::uint32_t granule, const SharedTouch& touch);
   bool ordered(const SharedTouch& earlier, const SharedTouch& later) const;
   static void join(Clock& to, const Clock& from);
   static void note_read(Granule& g, const SharedTouch& touch);
@@ -56,6 +62,8 @@ class SharedRaces {
   std::vector<Clock> clocks_;                      // by warp
   std::array<Clock, kMostBarriers> at_barrier_{};  // of those that have arrived
   Clock published_{};
+  std::vector<Clock> fenced_;                          // by warp: what its last fence let others know
+  std::unordered_map<std::uint32_t, Clock> released_;  // by granule: what its strong writers had fenced
   std::vector<Granule> memory_;
 };
 

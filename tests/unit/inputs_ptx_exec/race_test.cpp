@@ -56,6 +56,38 @@ TEST_CASE("atomics do not race with each other, but with plain accesses") {
   CHECK(races("ld.volatile.shared.u32 %r7,[%r4];\nst.volatile.shared.u32 [%r4],%r1;").empty());
 }
 
+TEST_CASE("what is handed over by a fence and a flag does not race; without the fence, or by another flag, it does") {
+  const auto hand_over = [](const std::string& fence, const std::string& raise, const std::string& look) {
+    return races("@!%p1 bra WAIT;\nst.shared.u32 [%r4+4],%r1;\n" + fence + raise + "bra END;\nWAIT:\n" + look +
+                 "ld.shared.u32 %r7,[%r4+4];\nEND:");
+  };
+  const std::string fence = "membar.cta;\n", raise = "atom.shared.exch.b32 %r6,[%r4],1;\n";
+  const std::string look = "atom.shared.or.b32 %r6,[%r4],0;\n";
+  CHECK(hand_over(fence, raise, look).empty());
+  CHECK(hand_over(fence, "st.volatile.shared.u32 [%r4],1;\n", "ld.volatile.shared.u32 %r6,[%r4];\n").empty());
+  CHECK(hand_over("", "st.release.cta.shared.u32 [%r4],1;\n", "ld.acquire.cta.shared.u32 %r6,[%r4];\n").empty());
+  CHECK(hand_over("", raise, look).size() == 1);
+  CHECK(hand_over(raise, fence, look).size() == 1);
+  CHECK(hand_over(fence, raise, "").size() == 1);
+  CHECK(hand_over(fence, raise, "atom.shared.or.b32 %r6,[%r4+8],0;\n").size() == 1);
+  CHECK(hand_over(fence, raise, "red.shared.or.b32 [%r4],0;\n").size() == 1);  // it learns nothing
+}
+
+TEST_CASE("a hand-over goes through an atomic of a third warp") {
+  const std::string body =
+      "setp.eq.u32 %p2,%r2,1;\n@!%p1 bra NEXT;\nst.shared.u32 [%r4+4],%r1;\nmembar.cta;\natom.shared.add.u32 %r6,[%r4],1;\n"
+      "NEXT:\n@%p2 atom.shared.add.u32 %r6,[%r4],1;\n@%p1 bra END;\n@%p2 bra END;\nld.volatile.shared.u32 %r6,[%r4];\n"
+      "ld.shared.u32 %r7,[%r4+4];\nEND:";
+  CHECK(races(body, 96).empty());
+}
+
+TEST_CASE("a plain load that begins a loop of compare-and-swaps does not race with them, however its address is written") {
+  const std::string swap = "atom.shared.cas.b32 %r6,[%r5],%r7,%r1;";
+  CHECK(races("ld.shared.u32 %r7,[s];\nmov.u32 %r5,s;\n" + swap).empty());
+  CHECK(races("ld.shared.u32 %r7,[s+4];\nmov.u32 %r5,s; add.u32 %r5,%r5,4;\n" + swap).size() == 2);  // not understood
+  CHECK(races("ld.shared.u32 %r8,[s];\nmov.u32 %r5,s; mov.u32 %r7,0;\n" + swap).size() == 2);
+}
+
 TEST_CASE("lanes of one warp do not race") {
   CHECK(races("st.shared.u32 [%r4],%r1;\nld.shared.u32 %r6,[%r4];", 32).empty());
 }
