@@ -188,7 +188,7 @@ int record(RecordCommand& c) {
   const int code = run_program(program, c.program, program_environment(c.record, library));
   if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
   if (code == 0 && !file_exists(c.record.output))
-    throw InputError(program, "launched no kernel that was to be recorded; no trace is written");
+    throw InputError(program, "launched no kernel that was to be recorded, or none that ended; no trace is written");
   return code;
 }
 

@@ -338,6 +338,12 @@ void TraceWriter::finish() {
   w.part.clear();
 }
 
+void TraceWriter::discard() {
+  std::error_code ignored;
+  std::filesystem::remove(impl_->part, ignored);
+  impl_->part.clear();
+}
+
 std::uint64_t TraceWriter::salvage(const std::string& path) {
   const std::string part = path + ".part";
   H5::Exception::dontPrint();

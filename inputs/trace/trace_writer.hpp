@@ -47,6 +47,8 @@ class TraceWriter {
   /// Hands the kernels that have ended to the system: from here on salvage() gets them, should the program be killed.
   void flush();
   void finish();
+  /// Instead of finish(): leaves nothing behind.
+  void discard();
   /// Makes a trace of what a writer of `path` left behind that was killed: the kernels up to its last flush(). Returns
   /// their number. Throws IoError if there is nothing that can be read.
   static std::uint64_t salvage(const std::string& path);

@@ -119,8 +119,8 @@ class Endings(OneProgram):
         self.ended("late", 3)
         self.assertEqual(self.simulated(), without)
 
-    def test_an_interrupt_in_the_middle_of_a_kernel(self):
-        command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--", self.binary, "endless"]
+    def interrupted(self, *options):
+        command = [program.ATOLL, "record", "-o", self.path("T.h5"), *options, "--", self.binary, "endless"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=program.environment(), start_new_session=True)
         self.assertEqual(process.stdout.readline(), "ready\n")
@@ -129,8 +129,16 @@ class Endings(OneProgram):
         out, err = process.communicate(timeout=30)
         outcome = program.Outcome(command, process.returncode, out, err, 0)
         self.assertEqual(outcome.code, 128 + signal.SIGINT, outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 1)
+        return outcome
+
+    def test_an_interrupt_in_the_middle_of_a_kernel(self):
+        self.assertEqual(self.kernels_in_trace(self.interrupted()), 1)
         self.simulated()
+
+    def test_an_interrupt_in_the_middle_of_the_first_recorded_kernel_leaves_no_trace_and_says_so(self):
+        outcome = self.interrupted("--kernels", "1-")
+        self.assertIn("recorded none of 2 launches, as none had ended (", outcome.err)
+        self.assertEqual(program.files_below(self.folder), [])
 
     def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
         outcome = self.record(self.binary, "unsupported")

@@ -263,6 +263,12 @@ void Recording::finish(const std::string& why) {
   trace_->abandon_kernel();
   for (const auto& kernel : held_)
     if (kernel->ended()) trace_->add_held(*kernel);
+  if (trace_->counts().kernels == 0) {
+    trace_->discard();  // a trace of nothing would pass for a recording
+    std::fprintf(stderr, "recorded none of %llu launches, as none had ended%s%s%s; no trace is written\n",
+                 static_cast<unsigned long long>(launches_), why.empty() ? "" : " (", why.c_str(), why.empty() ? "" : ")");
+    return warn();
+  }
   trace_->finish();
   if (options_->quiet) return;
   std::error_code ignored;

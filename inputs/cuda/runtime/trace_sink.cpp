@@ -30,6 +30,12 @@ void TraceSink::finish() {
   writer_.finish();
 }
 
+void TraceSink::discard() {
+  abandon_kernel();
+  open_ = false;
+  writer_.discard();
+}
+
 void write_copy(ptx::RecordOutput& to, const cuda::CopyKernel& kernel, std::uint64_t first_cta, std::uint64_t max_ctas) {
   const KernelInfo info = kernel.info();
   to.begin_kernel(info);

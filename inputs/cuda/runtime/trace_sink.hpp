@@ -38,6 +38,8 @@ class TraceSink final : private ptx::RecordOutput {
   void abandon_kernel();
   /// Completes the trace. Throws IoError.
   void finish();
+  /// Instead, leaves no file: what is recorded at the moment goes nowhere.
+  void discard();
   const TraceCounts& counts() const { return counts_; }
 
  private:
