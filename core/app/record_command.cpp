@@ -73,6 +73,36 @@ std::string find_runtime() {
                    "the recorder's CUDA runtime is missing; build the target atoll_cudart, or install it there");
 }
 
+/// LD_PRELOAD takes spaces and colons for the end of a name: a library below a folder with one is reached by a link.
+class Preloadable {
+ public:
+  explicit Preloadable(const std::string& library) : library_(library) {
+    if (library.find_first_of(" :") == std::string::npos) return;
+    std::string folder = (fs::temp_directory_path() / "atoll-XXXXXX").string();
+    std::error_code failed;
+    if (folder.find_first_of(" :") == std::string::npos && mkdtemp(folder.data()) != nullptr) {
+      folder_ = folder;
+      fs::create_directory_symlink(fs::path(library).parent_path(), folder_ / "cuda", failed);
+      library_ = (folder_ / "cuda" / fs::path(library).filename()).string();
+    }
+    if (folder_.empty() || failed)
+      throw InputError(library,
+                       "no program can be told of a library below a folder with a space or a colon: install Atoll "
+                       "elsewhere, or let TMPDIR name a folder without, for a link to it");
+  }
+  ~Preloadable() {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove(folder_ / "cuda", ignored), fs::remove(folder_, ignored);
+  }
+  Preloadable(const Preloadable&) = delete;
+  Preloadable& operator=(const Preloadable&) = delete;
+  const std::string& path() const { return library_; }
+
+ private:
+  std::string library_;
+  fs::path folder_;
+};
+
 std::string quoted(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) {
@@ -174,7 +204,7 @@ int record(RecordCommand& c) {
         "atoll: warning: {} uses {}, whose kernels are there as machine code only: its functions fail, which the "
         "program may not look at, and nothing of them is in the trace\n",
         program, closed);
-  const std::string library = find_runtime();
+  const Preloadable library(find_runtime());
   if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();
   check_output(c.record.output, c.force);
@@ -185,7 +215,7 @@ int record(RecordCommand& c) {
   c.record.importer =
       fmt::format("atoll record {} ({}){}", version(), git_commit(), c.device.empty() ? "" : " --device " + c.device);
   if (c.record.devices > 1) c.record.importer += fmt::format(" --devices {}", c.record.devices);
-  const int code = run_program(program, c.program, program_environment(c.record, library));
+  const int code = run_program(program, c.program, program_environment(c.record, library.path()));
   if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
   if (code == 0 && !file_exists(c.record.output))
     throw InputError(program, "launched no kernel that was to be recorded, or none that ended; no trace is written");

@@ -14,6 +14,7 @@
 #include "core/engine/file_exists.hpp"
 #include "core/stats/comparison.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/unlike_work.hpp"
 #include "inputs/config/reader.hpp"
 
 namespace atl {
@@ -63,7 +64,7 @@ const RunResult* run_of(const SweepResults& s, const std::string& workload, cons
 
 std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload& w, const Variant& v) {
   const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
-  if (!ours || !base || ours->cycles == 0) return std::nullopt;
+  if (!ours || !base || ours->cycles == 0 || !unlike_work(*ours, *base).empty()) return std::nullopt;
   const Metric ipc = *find_metric("ipc"), cycles = *find_metric("cycles");
   const double faster = core_clock_mhz(*ours) / core_clock_mhz(*base);
   return Compared{value_of(cycles, *ours).value_or(0) / faster, value_of(cycles, *base).value_or(0),
@@ -163,20 +164,39 @@ void leave_out_other_versions(SweepResults& s) {
   }
 }
 
+/// "": its system is not to be had, as where a folder of results was taken elsewhere.
+std::string wanted_config(SweepResults& s, const Point& p) {
+  try {
+    return effective_config(s.experiment, p);
+  } catch (const InputError& error) {
+    s.unchecked = error.what();
+    return "";
+  }
+}
+
 }  // namespace
+
+std::set<std::string> unlike_work(const SweepResults& s) {
+  std::set<std::string> names;
+  for (const ExperimentWorkload& w : s.experiment.workloads)
+    for (const Variant& v : s.experiment.variants)
+      if (const RunResult* ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline); ours && base)
+        for (std::string& name : unlike_work(*ours, *base)) names.insert(std::move(name));
+  return names;
+}
 
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
   if (!file_exists(file))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
-  SweepResults s{read_experiment(file), {}, {}};
+  SweepResults s{read_experiment(file), {}, {}, {}};
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
     if (!file_exists(path)) {
       s.missing.push_back(p.name);
       continue;
     }
-    const std::string wanted = effective_config(s.experiment, p);
+    const std::string wanted = wanted_config(s, p);
     RunResult run;
     try {
       run = read_within_bounds(path);
@@ -185,7 +205,7 @@ SweepResults read_sweep(const std::string& folder) {
       continue;
     }
     run.samples = {};  // a table needs totals only
-    const std::string other = first_difference(run.provenance.effective_config, wanted);
+    const std::string other = wanted.empty() ? "" : first_difference(run.provenance.effective_config, wanted);
     if (!other.empty()) {  // left by another sweep into this folder
       s.missing.push_back(fmt::format("{} ({})", p.name, other));
     } else if (run.provenance.sampling != s.experiment.sample) {
@@ -238,6 +258,7 @@ TextTable metric_table(const SweepResults& s, const Metric& figure, bool relativ
     const Figure own = absolute(w, v.name);
     if (!relative || !own) return own;
     const Figure base = absolute(w, v.baseline);
+    if (base && !unlike_work(*run_of(s, w.name, v.name), *run_of(s, w.name, v.baseline)).empty()) return std::nullopt;
     return base && *base != 0 ? Figure(*own / *base) : std::nullopt;
   };
   for (const ExperimentWorkload& w : e.workloads) {

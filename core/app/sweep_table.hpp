@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +16,14 @@ struct SweepResults {
   Experiment experiment;
   std::map<std::pair<std::string, std::string>, RunResult> runs;  ///< by workload and variant
   std::vector<std::string> missing;                               ///< points, with the reason
+  std::string unchecked;  ///< why runs were not held against the experiment's configuration; "": they were
 };
 
 /// Reads the folder of a sweep.
 SweepResults read_sweep(const std::string& folder);
+
+/// What makes runs and their baselines unlike work (core/stats/unlike_work.hpp): there is no speed-up of such.
+std::set<std::string> unlike_work(const SweepResults& sweep);
 
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);

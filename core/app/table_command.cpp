@@ -7,6 +7,7 @@
 #include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/sweep_table.hpp"
+#include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 #include "inputs/config/suggest.hpp"
 
@@ -49,7 +50,8 @@ std::string heading(const Experiment& e, const std::string& metric, bool relativ
 /// Each variant of one that is swept is its own baseline: its counterpart with the same values.
 std::string why_all_is_one(const Experiment& e) {
   const bool alone = std::ranges::all_of(e.variants, [](const Variant& v) { return v.baseline == v.name; });
-  const auto keys = differing_keys(e);
+  auto keys = differing_keys(e);
+  std::erase(keys, "scale");  // of it there are no speed-ups
   if (!alone || keys.empty()) return "";
   return fmt::format("every variant is its own baseline; to compare along a key: --by {}\n", fmt::join(keys, " or --by "));
 }
@@ -75,6 +77,11 @@ void table(const TableOptions& o) {
     fmt::print(out, "{}", why_all_is_one(sweep.experiment));
   if (!sweep.experiment.sample.empty() && !plain)
     fmt::print(out, "all runs are sampled ({}): figures are extrapolated\n", sweep.experiment.sample);
+  if (const auto names = unlike_work(sweep); !names.empty())
+    fmt::print(out, "no ratios of unlike work ({}): runs that differ in it do not compare machines\n",
+               fmt::join(names, ", "));
+  if (!sweep.unchecked.empty())
+    tell("atoll: warning: whether these runs are of this experiment cannot be said: {}\n", sweep.unchecked);
   if (sweep.missing.empty()) return;
   fmt::print(out, "{} of {} points have no result; the means leave them out:\n", sweep.missing.size(),
              expand(sweep.experiment).size());

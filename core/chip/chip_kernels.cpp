@@ -34,7 +34,7 @@ void Chip::begin_kernel(const LaunchBody& launch) {
   const std::uint32_t warps = mine.warps(), slots = resident_ctas(config.sm, mine);
   if (slots == 0) {
     throw InputError(
-        fmt::format("kernel {} ({})", kernel + 1, info.name),
+        fmt::format("kernel {} ({})", kernel, info.name),
         fmt::format(
             "a CTA of {} warps, {} registers per thread and {} bytes of shared memory does not fit an SM; raise sm.warps, "
             "sm.registers or sm.shared_kib",

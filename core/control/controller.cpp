@@ -327,7 +327,7 @@ void Controller::on_status(LpId chip, StatusBody answer) {
   }
   std::string report =
       fmt::format("deadlock: nothing has moved since cycle {} in kernel {} ({}); control.deadlock_cycles = {}\n", last_move_,
-                  kernel_ + 1, kernels_[kernel_].name, config_.control.deadlock_cycles);
+                  kernel_, kernels_[kernel_].name, config_.control.deadlock_cycles);
   for (const auto& [c, t] : answers) report += fmt::format("chip {}:\n{}", c, t.empty() ? "nothing outstanding\n" : t);
   throw SimulationError(report);
 }

@@ -12,7 +12,7 @@
 namespace atl {
 
 void ModeRules::refuse(std::size_t kernel, const std::string& why) const {
-  throw InputError("policy " + policy_, fmt::format("its modes for kernel {} cannot be obeyed: {}", kernel + 1, why));
+  throw InputError("policy " + policy_, fmt::format("its modes for kernel {} cannot be obeyed: {}", kernel, why));
 }
 
 std::vector<Modes> ModeRules::accept(std::vector<Modes> modes, std::span<const Modes> before, std::size_t kernel) const {
@@ -51,16 +51,16 @@ void ModeRules::check(const Decision& d, std::size_t kernels) const {
   const auto printable = [](const std::string& text) {
     return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   };
-  if (d.kernel >= kernels) refuse(fmt::format("decides for kernel {}, and there are {}", d.kernel + 1, kernels));
+  if (d.kernel >= kernels) refuse(fmt::format("decides for kernel {}, and there are {}", d.kernel, kernels));
   if (!printable(d.choice))
-    refuse(fmt::format("the choice of its decision for kernel {} has signs that do not print", d.kernel + 1));
+    refuse(fmt::format("the choice of its decision for kernel {} has signs that do not print", d.kernel));
   for (const auto& [name, value] : d.values) {
     if (name.empty() || name.size() > kLongestName || name == "." || name == ".." || name.find('/') != name.npos ||
         !printable(name))
       refuse(
           fmt::format("a value of its decision for kernel {} is named `{}`: results keep values under their names, of 1 to "
                       "{} signs that print and are no `/`",
-                      d.kernel + 1, printable(name) ? name.substr(0, kLongestName) : "?", kLongestName));
+                      d.kernel, printable(name) ? name.substr(0, kLongestName) : "?", kLongestName));
   }
 }
 

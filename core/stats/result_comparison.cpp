@@ -11,6 +11,7 @@
 #include "core/stats/human.hpp"
 #include "core/stats/metric.hpp"
 #include "core/stats/summary.hpp"
+#include "core/stats/unlike_work.hpp"
 
 namespace atl {
 namespace {
@@ -84,10 +85,14 @@ void most_cycles_first(std::vector<Effect>& effects) {
                            [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
 }
 
+/// Lines that caches hold, looked at and added up with each sample.
+bool added_at_samples(const std::string& name) { return name.ends_with(".local_lines") || name.ends_with(".remote_lines"); }
+
 std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
   std::vector<Effect> out;
   for (const std::string& name : metric_names()) {
-    if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;  // as cycles differ
+    if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;        // as cycles differ
+    if (added_at_samples(name) && a.samples.size() != b.samples.size()) continue;  // these say how many there were
     const Metric metric = *find_metric(name);
     const auto x = value_of(metric, a), y = value_of(metric, b);
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -119,11 +124,13 @@ std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
   return out;
 }
 
-std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double least) {
+/// `alike`: there are kernels that both ended under one name.
+std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double least, bool& alike) {
   std::vector<Effect> out;
   for (std::size_t k = 0; k < std::min(a.kernels.size(), b.kernels.size()); ++k) {
     const KernelResult &x = a.kernels[k], &y = b.kernels[k];
     if (x.name != y.name || x.finished == kNever || y.finished == kNever) continue;
+    alike = true;
     const Effect e{fmt::format("{} {}", k, function_name(x.name)), "cycles", static_cast<double>(x.finished - x.launched),
                    static_cast<double>(y.finished - y.launched), true};
     if (differs(e, least)) out.push_back(e);
@@ -200,19 +207,6 @@ Json effects_json(const std::vector<Effect>& effects) {
   return out;
 }
 
-/// What says that the runs did not do the same work, so that their times do not compare machines. Not the workload's name:
-/// one file has several.
-std::vector<std::string> unlike_work(const ResultComparison& c) {
-  std::vector<std::string> names;
-  const auto look = [&](const std::vector<Setting>& settings, std::initializer_list<std::string_view> of) {
-    for (const Setting& s : settings)
-      if (std::ranges::find(of, s.name) != of.end()) names.push_back(s.name);
-  };
-  look(c.inputs, {"workload_digest", "selection", "kernels", "complete"});
-  look(c.configuration, {"scale"});
-  return names;
-}
-
 /// Of a sampled run, with half of the interval.
 std::string shown_cycles(const RunResult& r, double cycles) {
   std::string text = grouped(static_cast<std::uint64_t>(cycles + 0.5));
@@ -234,7 +228,7 @@ ResultComparison compare(const RunResult& a, const RunResult& b, double least, d
   c.inputs = differing_inputs(a, b);
   c.cycles = differing_cycles(a, b);
   c.results = differing_results(a, b, least, few);
-  c.kernels = differing_kernels(a, b, least);
+  c.kernels = differing_kernels(a, b, least, c.kernels_alike);
   return c;
 }
 
@@ -253,7 +247,7 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
   const Metric cycles = *find_metric("cycles");
   const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
-  const std::vector<std::string> unlike = unlike_work(c);
+  const std::vector<std::string> unlike = unlike_work(a, b);
   const double clocks = core_clock_mhz(b) / core_clock_mhz(a);
   if (x != 0 && y != 0)
     out += fmt::format("  cycles         {} and {}: {}\n", shown_cycles(a, x), shown_cycles(b, y),
@@ -264,7 +258,8 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   out += cycles_text(c.cycles, top);
   out += effects_text("results, largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)
-    out += effects_text("cycles of kernels, largest difference first", c.kernels, top);
+    out += c.kernels_alike ? effects_text("cycles of kernels, largest difference first", c.kernels, top)
+                           : "  cycles of kernels: none that both ended has one name in both\n";
   return out;
 }
 

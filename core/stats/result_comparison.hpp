@@ -32,6 +32,7 @@ struct ResultComparison {
   std::vector<Effect> cycles;
   std::vector<Effect> results;  ///< largest relative difference first, those between something and nothing last
   std::vector<Effect> kernels;  ///< cycles of kernels that both have under the same name, largest difference first
+  bool kernels_alike = false;   ///< there are such kernels
 };
 
 /// `least`: relative difference below which a figure counts as equal. Counts below `few` in both runs say nothing.

@@ -103,15 +103,15 @@ class BadWorkload(program.ProgramTest):
         self.refused_workload(trace, "kernel-2.traceg:122: expected", "oops", layouts=(None, 2, 5))
 
     def test_a_kernel_whose_warps_do_not_fit_an_sm_is_refused_with_the_keys_to_raise(self):
-        self.refused_workload(workload("hot"), "kernel 1 (lookup)", "does not fit an SM", "sm.warps",
+        self.refused_workload(workload("hot"), "kernel 0 (lookup)", "does not fit an SM", "sm.warps",
                               overrides=["sm.warps=3", "sm.schedulers=1"])
 
     def test_a_later_kernel_whose_registers_do_not_fit_an_sm_is_refused(self):
-        self.refused_workload(self.trace(kernel("k1"), kernel("k2", warps=8, registers=255)), "kernel 2 (k2)",
+        self.refused_workload(self.trace(kernel("k1"), kernel("k2", warps=8, registers=255)), "kernel 1 (k2)",
                               "255 registers per thread", "sm.registers", overrides=["sm.registers=2048"])
 
     def test_shared_memory_that_does_not_fit_an_sm_is_refused(self):
-        self.refused_workload(self.trace(kernel("k1", shared=200 * 1024)), "kernel 1 (k1)", "204800 bytes of shared memory",
+        self.refused_workload(self.trace(kernel("k1", shared=200 * 1024)), "kernel 0 (k1)", "204800 bytes of shared memory",
                               "sm.shared_kib")
 
     def test_an_unknown_key_of_a_parametric_workload_is_refused(self):

@@ -66,5 +66,16 @@ class Installation(program.ProgramTest):
         self.assertIn("runtime is missing", outcome.err)
 
 
+    def test_the_recorder_finds_it_below_a_folder_with_a_space_and_a_colon(self):
+        shutil.move(self.prefix, self.path("a prefix: here"))
+        moved = os.path.join(self.path("a prefix: here"), "bin", "atoll")
+        here = os.path.join(BUILD, "workloads", "vectoradd")
+        if not os.path.exists(here):
+            self.skipTest("needs the workload programs, which take nvcc")
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", here], timeout=60, program=moved)
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("recorded 1 of 1 launches", outcome.err)
+
+
 if __name__ == "__main__":
     program.main()

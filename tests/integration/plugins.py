@@ -140,7 +140,7 @@ class Plugins(unittest.TestCase):
                 """)
         for name in ("hit/miss", "", ".", "..", "/x", "a\\0b", "a\\nb", "x" * 201):
             err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
-            self.assertIn("policy mine: a value of its decision for kernel 1 is named `", err, name)
+            self.assertIn("policy mine: a value of its decision for kernel 0 is named `", err, name)
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
         for wrong, right in (("def at_epoch_ends(self): pass", "at_epoch_end"), ("swiches = True", "switches"),
                              ("def at_kernel_stop(self): pass", "at_kernel_start"), ("def loads(self, data): pass", "load")):
@@ -209,7 +209,7 @@ class Plugins(unittest.TestCase):
                 def __init__(self, config): pass
                 def at_kernel_start(self, kernel, start): return atoll.Modes(llc="sm_side")
             """)
-        self.assertIn("policy mine: its modes for kernel 1 cannot be obeyed: its traits do not declare the role sm_side",
+        self.assertIn("policy mine: its modes for kernel 0 cannot be obeyed: its traits do not declare the role sm_side",
                       self.refused("--policy", path))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")

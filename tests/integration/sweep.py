@@ -403,6 +403,23 @@ class Sweep(program.ProgramTest):
         self.assertEqual(self.table()[1], said)
         self.assertEqual(self.table("-m", "cycles")[1], "")
 
+    def test_runs_of_other_scales_have_no_ratio(self):
+        self.sweep(experiment=self.experiment(variants=[{"name": "v"}], sweeps=[{"key": "scale", "values": [1, 2]}]))
+        for metric in (["-m", "speedup"], ["-m", "cycles", "--relative"]):
+            table, said = self.table("--by", "scale", *metric)
+            self.assertEqual(table["a"], {"scale=1": "1", "scale=2": "-"}, metric)
+            self.assertIn("no ratios of unlike work (scale)", said)
+        self.assertEqual(self.table()[1], "")
+
+    def test_a_table_of_results_whose_system_file_is_not_there_any_more_says_so(self):
+        system = self.write("s.json", json.dumps({"base": "sac-4chip"}))
+        self.sweep(experiment=self.experiment(system="s.json"))
+        table, _ = self.table()
+        os.remove(system)
+        again = self.succeeds(["table", self.path("out"), "--csv"])
+        self.assertIn("whether these runs are of this experiment cannot be said: ", again.err)
+        self.assertEqual(self.table()[0], table)
+
     def csv_of(self, out, *more):
         return csv.reader(io.StringIO(self.succeeds(["table", out, "--csv", *more]).out))
 

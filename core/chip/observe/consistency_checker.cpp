@@ -143,7 +143,7 @@ void ConsistencyChecker::expect(const Context& c, std::uint32_t sm, LineAddr lin
     if (!order_.older(data[s], expected)) return;
     fail(fmt::format("cycle {}: SM {} of chip {} read version {} of sector {}, but version {} was visible to it; the last "
                      "store, version {}, is of SM {} of chip {} in kernel {}",
-                     c.now(), sm, c.chip, data[s], s, expected, w.latest, w.writer & 0xFFFF, w.writer >> 16, w.kernel + 1),
+                     c.now(), sm, c.chip, data[s], s, expected, w.latest, w.writer & 0xFFFF, w.writer >> 16, w.kernel),
          line);
   });
 }

@@ -82,7 +82,7 @@ TEST_CASE("a change to SM-side caching that does not write a line back is found 
   CAPTURE(text);
   CHECK(contains(text, "line 0x5100: cycle "));
   CHECK(contains(text, "SM 0 of chip 0 read version 0 of sector 0, but version 21 was visible to it"));
-  CHECK(contains(text, "the last store, version 21, is of SM 0 of chip 0 in kernel 1"));
+  CHECK(contains(text, "the last store, version 21, is of SM 0 of chip 0 in kernel 0"));
   CHECK(contains(text, " reads 0:0 1:0 2:0 3:0"));
   Saboteur harmless;
   CHECK(report(c, w, harmless) == "");
@@ -111,7 +111,7 @@ TEST_CASE("a line that an SM-side LLC keeps from one kernel to the next is found
   CHECK(contains(text, "line 0x5100: cycle "));
   CHECK(contains(text,
                  "SM 0 of chip 0 read version 0 of sector 0, but version 1 was visible to it; the last store, version "
-                 "1, is of SM 0 of chip 1 in kernel 2"));
+                 "1, is of SM 0 of chip 1 in kernel 1"));
   CHECK(contains(text, "chip 1: SM 0 stores 0:1 1:2 2:3 3:4"));
   Saboteur harmless;
   CHECK(report(machine(LlcOrganisation::sm_side), w, harmless) == "");

@@ -35,7 +35,7 @@ TEST_CASE("a slice that lost its credits is named by those who wait for it") {
   const std::uint32_t slice = AddressMap(config).slice(LineAddr{0x1000 / 128});
   w.warp(0).load(0x1000, 0).after({0}).compute(1, 1);
   const std::string report = deadlock_report(config, w, [&](Chip& c) { take_all(ChipTestAccess::slice_gate(c, slice)); });
-  CHECK(contains(report, "deadlock: nothing has moved since cycle 5000 in kernel 1 (kernel0)"));
+  CHECK(contains(report, "deadlock: nothing has moved since cycle 5000 in kernel 0 (kernel0)"));
   CHECK(contains(report, "chip 0:\nSM 0: 1 CTAs, 1 lines missing in L1"));
   CHECK(contains(report, "request port 0: 1 packets, the first waits for slice " + std::to_string(slice)));
   CHECK(contains(report, "chip 1:\nnothing outstanding"));

@@ -32,7 +32,7 @@ TEST_CASE("modes are refused with the policy, the kernel and the field: their nu
   const SystemConfig c = two_chips();
   CHECK(refusal(c, kAnything, both({})).empty());
   CHECK(refusal(c, kAnything, {Modes{}}) ==
-        "policy mine: its modes for kernel 3 cannot be obeyed: they are for 1 chips, and the system has 2");
+        "policy mine: its modes for kernel 2 cannot be obeyed: they are for 1 chips, and the system has 2");
   const auto differs = [&](const Modes& other) { return refusal(c, kAnything, {Modes{}, other}); };
   CHECK(differs({.llc = LlcRole::sm_side}).find("`llc` differs between chips 0 and 1") != std::string::npos);
   CHECK(differs({.epoch_cycles = 5}).find("`epoch_cycles` differs") != std::string::npos);

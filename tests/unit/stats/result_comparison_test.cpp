@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/stats/unlike_work.hpp"
 #include "sample_result.hpp"
 
 using namespace atl;
@@ -107,6 +108,36 @@ TEST_CASE("the speeds of runs that did unlike work are not compared, and what is
   b.complete = a.complete;
   a.provenance.effective_config = R"({"scale": 1})", b.provenance.effective_config = R"({"scale": 2})";
   CHECK(text().find("no speed-up, of unlike work (scale)") != std::string::npos);
+}
+
+TEST_CASE("pages of another size are other work only where other sectors are accessed") {
+  RunResult a = sample_result(), b = a;
+  b.digest ^= 1;
+  a.provenance.effective_config = R"({"partition": {"page_kib": 4}})";
+  b.provenance.effective_config = R"({"partition": {"page_kib": 64}})";
+  CHECK(unlike_work(a, b).empty());
+  ++b.chips[0].totals[Counter::l1_sector_accesses];
+  CHECK(unlike_work(a, b) == std::vector<std::string>{"partition.page_kib"});
+}
+
+TEST_CASE("lines that caches hold, which are added up at samples, are compared with as many samples alone") {
+  RunResult a = sample_result(1, 1), b = a;
+  b.digest ^= 1;
+  a.chips[0].totals[Counter::llc_local_lines] = 1000, b.chips[0].totals[Counter::llc_local_lines] = 9000;
+  CHECK(find(compare(a, b).results, "llc.local_lines") != nullptr);
+  b.samples.emplace_back();
+  CHECK(find(compare(a, b).results, "llc.local_lines") == nullptr);
+}
+
+TEST_CASE("where no kernel has one name in both runs, nothing is said to be equal") {
+  RunResult a = sample_result(), b = a;
+  b.digest ^= 1;
+  a.kernels = {{"f", 1, 0, 10, 1000}, {"g", 1, 1000, 1010, 9000}};
+  b.kernels = {{"u", 1, 0, 10, 1000}, {"v", 1, 1000, 1010, 9000}};
+  CHECK(comparison_text(compare(a, b), a, b, 10).find("none that both ended has one name in both") != std::string::npos);
+  b.kernels[1].name = "g";
+  CHECK(comparison_text(compare(a, b), a, b, 10).find("cycles of kernels, largest difference first equal") !=
+        std::string::npos);
 }
 
 TEST_CASE("kernels are compared where both runs finished one of the same name, by the cycles between them") {

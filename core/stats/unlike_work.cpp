@@ -1,0 +1,43 @@
+#include "core/stats/unlike_work.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace atl {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Read leniently: results of other versions have other keys.
+Json config_of(const RunResult& r) { return Json::parse(r.provenance.effective_config, nullptr, false); }
+
+Json value_at(const Json& config, const char* pointer) {
+  const Json::json_pointer at(pointer);
+  return config.contains(at) ? config.at(at) : Json();
+}
+
+std::uint64_t total(const RunResult& r, Counter id) {
+  std::uint64_t sum = 0;
+  for (const ChipResult& chip : r.chips) sum += chip.totals[id];
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b) {
+  std::vector<std::string> names;
+  const Provenance &p = a.provenance, &q = b.provenance;
+  if (p.workload_digest != q.workload_digest) names.emplace_back("workload_digest");
+  if (p.selection != q.selection) names.emplace_back("selection");
+  if (a.kernels.size() != b.kernels.size()) names.emplace_back("kernels");
+  if (a.complete != b.complete) names.emplace_back("complete");
+  const Json x = config_of(a), y = config_of(b);
+  if (value_at(x, "/scale") != value_at(y, "/scale")) names.emplace_back("scale");
+  // A profile's groups of pages are cut by it: other pages, other accesses. A recorded program's are the same.
+  const bool other_pages = value_at(x, "/partition/page_kib") != value_at(y, "/partition/page_kib");
+  if (names.empty() && other_pages && !a.sampling && !b.sampling &&
+      total(a, Counter::l1_sector_accesses) != total(b, Counter::l1_sector_accesses))
+    names.emplace_back("partition.page_kib");
+  return names;
+}
+
+}  // namespace atl
