@@ -16,8 +16,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/control/checkpoint_file.hpp"
 #include "core/engine/error.hpp"
+#include "core/stats/file_seal.hpp"
 #include "core/stats/hdf5_result_reader.hpp"
+#include "inputs/trace/trace_workload.hpp"
 
 namespace atl {
 namespace {
@@ -107,9 +110,17 @@ void ResultReading::add_to(CLI::App& command) {
                    "read a result whose checksum is missing or wrong: its numbers may mean nothing, and HDF5 may crash");
 }
 
+void refuse_checkpoint(const std::string& path) {
+  if (is_checkpoint(path)) throw InputError(path, "is a checkpoint: `atoll resume` goes on from it");
+}
+
 RunResult ResultReading::read(const std::string& path) const {
   say_ends(path);
   set_bounds(path);
+  refuse_checkpoint(path);
+  if (!std::filesystem::is_directory(path) && has_hdf5_signature(path) && !has_seal(path) && is_trace(path))
+    throw InputError(path,
+                     "is a trace and no result: `atoll info` shows what is in it, `atoll run --workload` simulates it");
   return read_result(path, force ? Unsealed::read : Unsealed::refused);
 }
 

@@ -16,6 +16,9 @@ struct ResultReading {
   RunResult read(const std::string& path) const;
 };
 
+/// A checkpoint, whatever a command takes it for. Throws InputError.
+void refuse_checkpoint(const std::string& path);
+
 /// Reads one of many results, by its checksum: the same bounds hold for a child that reads it first, so that a file which
 /// takes for ever, all memory, or HDF5 down with it is an InputError, and this process goes on to the next.
 RunResult read_within_bounds(const std::string& path);

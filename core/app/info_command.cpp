@@ -29,6 +29,7 @@ void add_info(Commands& c) {
   cmd->callback([&c, o] {
     c.chosen = [o] {
       o->file = workload_file(o->file);
+      refuse_checkpoint(o->file);
       // What has a checksum is a result: HDF5 is not to look at it before that was right, not even for what it is.
       const bool folder = std::filesystem::is_directory(o->file);  // of SASS traces
       if (folder || !has_hdf5_signature(o->file) || (!has_seal(o->file) && is_trace(o->file))) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -125,7 +126,7 @@ void add_error_row(TextTable& table, const SweepResults& s) {
 TextTable::Cell metric_cell(const Metric& metric, const Figure& value) {
   if (!value || metric.mean != Mean::none) return shown(value, 3);
   if (!metric.whole) return {fmt::format("{:.4g}", *value), fmt::format("{:.10g}", *value)};
-  const auto count = static_cast<std::uint64_t>(*value);
+  const auto count = static_cast<std::uint64_t>(std::llround(*value));  // that of a sampled run is an estimate
   return {grouped(count), std::to_string(count)};
 }
 

@@ -63,6 +63,7 @@ void table(const TableOptions& o) {
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   SweepResults sweep = read_sweep(folder);
   const std::string over = o.by.empty() ? "" : compare_along(sweep.experiment, o.by);
+  if (!o.by.empty()) sweep.experiment.reference = {};  // the paper's figures are of variants
   const bool plain = !o.csv && !o.markdown;
   for (std::size_t i = 0; i < o.metrics.size(); ++i) {
     const std::string& metric = o.metrics[i];

@@ -130,6 +130,12 @@ Checkpoint read_checkpoint(const std::string& path) {
   return c;
 }
 
+bool is_checkpoint(const std::string& path) {
+  char head[kMagic.size()] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
+}
+
 std::string checkpoint_path(const std::string& output, Cycle boundary) {
   return fmt::format("{}.{}{}", output, boundary, kSuffix);
 }

@@ -42,6 +42,9 @@ void write_checkpoint(const std::string& path, CheckpointHeader& header, const S
 /// Throws InputError naming the file if it is no checkpoint, is damaged, or was written by another build of Atoll.
 Checkpoint read_checkpoint(const std::string& path);
 
+/// It begins like one.
+bool is_checkpoint(const std::string& path);
+
 /// `OUT.<cycle>.ckpt`
 std::string checkpoint_path(const std::string& output, Cycle boundary);
 /// Those of an output that exist, by ascending cycle.

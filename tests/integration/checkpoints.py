@@ -109,6 +109,16 @@ class Commands(CheckpointTest):
         self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", "1000000"]).digest(), wanted)
         self.assertEqual(self.succeeds(self.arguments(self.path("u.h5"), "--max-cycles", "1000000")).digest(), wanted)
 
+    def test_who_takes_a_checkpoint_or_a_trace_for_a_result_is_told_what_it_is(self):
+        output = self.path("o.h5")
+        self.succeeds(self.arguments(output, "--max-cycles", "3000", "--checkpoint-every", "1000"))
+        trace = os.path.join(program.SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
+        for command in ("info", "explain", "compare"):
+            second = [output] if command == "compare" else []
+            self.refused([command, checkpoints(output)[-1], *second], 2, "is a checkpoint: `atoll resume`", layouts=(None,))
+            if command != "info":
+                self.refused([command, trace, *second], 2, "vectoradd.h5: is a trace and no result: `atoll info`", layouts=(None,))
+
     def test_no_checkpoint_is_left_behind_max_cycles_from_which_nobody_could_go_on_beyond_it(self):
         limited = self.succeeds(self.arguments(self.path("l.h5"), "--max-cycles", "15000")).digest()
         output = self.path("o.h5")
