@@ -37,6 +37,19 @@ struct AccessCheck::Current {
     orders = (strength & exec::kOrders) != 0;
     promised = in.has(kNonCoherent) || (in.op == Op::tex && w.launch->spec->textures_hold);
   }
+  /// What a plain store of one register or literal writes for a lane.
+  std::optional<std::uint64_t> stored(unsigned lane) const {
+    const Operand& from = in.src[1];
+    const unsigned size = size_of(in.type);
+    if (in.op != Op::st || strong || inst.count != 1 || size > sizeof(std::uint64_t)) return std::nullopt;
+    if (!from.is(Operand::reg) && !from.is(Operand::imm)) return std::nullopt;
+    const Function& function = *warp.frame().code->function;
+    const unsigned wide = from.is(Operand::reg) ? std::max(size, size_of(function.registers[from.index].type)) : size;
+    std::uint64_t value = 0;
+    std::memcpy(&value, warp.at<std::byte>(inst.src[1]) + std::size_t{lane} * wide, size);
+    return value;
+  }
+
   exec::Warp& warp;
   const exec::Inst& inst;
   const Instruction& in;
@@ -72,7 +85,7 @@ void AccessCheck::access(exec::Warp& w, const std::uint64_t* address, std::uint6
     if ((a & exec::kWindowMask) == 0)
       global(now, lane, a, bytes);
     else if ((a & exec::kWindowMask) == exec::kSharedWindow && exec::shared_owner(w, a & ~exec::kWindowMask) == w.cta)
-      shared(now, static_cast<std::uint32_t>(a & exec::kOwnOffset), bytes);
+      shared(now, lane, static_cast<std::uint32_t>(a & exec::kOwnOffset), bytes);
   });
 }
 
@@ -102,7 +115,7 @@ void AccessCheck::global(const Current& now, unsigned lane, std::uint64_t addres
                             owner(now, clash->address), clash->line, kWhoseFault));
 }
 
-void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t bytes) {
+void AccessCheck::shared(const Current& now, unsigned lane, std::uint32_t offset, std::uint32_t bytes) {
   exec::Warp& w = now.warp;
   SharedTouch touch;
   touch.line = now.in.line, touch.warp = static_cast<std::uint8_t>(w.number);
@@ -110,6 +123,7 @@ void AccessCheck::shared(const Current& now, std::uint32_t offset, std::uint32_t
                                        : now.writes || (now.in.op == Op::cp && now.in.mode == Mode::copy);
   touch.reads = !touch.writes || now.reads;
   touch.strong = now.strong;
+  touch.value = now.stored(lane);
   if (touch.writes && now.orders) w.cta->races->fence(w.number);
   const auto race = w.cta->races->access(offset, bytes, touch);
   if (!race) return;

@@ -87,7 +87,7 @@ class AccessCheck {
   void misuse(exec::Warp& warp, WarpMisuse::Kind kind, std::uint32_t lanes);
   struct Current;
   void global(const Current& now, unsigned lane, std::uint64_t address, std::uint32_t bytes);
-  void shared(const Current& now, std::uint32_t offset, std::uint32_t bytes);
+  void shared(const Current& now, unsigned lane, std::uint32_t offset, std::uint32_t bytes);
   std::string owner(const Current& now, std::uint64_t address) const;
   [[noreturn]] void wrong(unsigned lane, const std::string& what);
 

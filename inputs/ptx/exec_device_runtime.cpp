@@ -62,7 +62,7 @@ class DeviceCall {
     return at != 0 ? kSuccess : fail(2);
   }
   std::uint64_t free_memory() {
-    release(argument(0));
+    release_memory(w_, argument(0));
     return kSuccess;
   }
 
@@ -117,11 +117,6 @@ class DeviceCall {
   std::uint64_t allocate(std::uint64_t bytes) {
     return device_.allocate ? device_.allocate(bytes) : device_.default_allocate(bytes);
   }
-  void release(std::uint64_t at) {
-    for (Range& seen : w_.seen) seen = {};
-    if (at == 0) return;
-    device_.release ? device_.release(at) : device_.default_release(at);
-  }
 
   const Function& function(const DeviceWork& work) const { return work.module->functions[work.kernel]; }
 
@@ -153,7 +148,7 @@ class DeviceCall {
     work.params.resize(function(work).param_block);
     if (!work.params.empty())
       std::memcpy(work.params.data(), translate(w_, lane_, buffer, work.params.size(), 1), work.params.size());
-    release(buffer);
+    release_memory(w_, buffer);
     queue_.work.push_back(std::move(work));
     return kSuccess;
   }

@@ -127,6 +127,16 @@ std::string failed_assertion(Warp& w, const CallSite& site, unsigned lane) {
 
 }  // namespace
 
+void release_memory(Warp& w, std::uint64_t address) {
+  for (Range& seen : w.seen) seen = {};
+  if (address == 0) return;
+  Device& device = *w.launch->device;
+  const Allocation* const found = device.memory.find(address);
+  if (GlobalRaces* const races = w.launch->spec->races; races != nullptr && found != nullptr)
+    races->forget(found->address, found->size);
+  device.release ? device.release(address) : device.default_release(address);
+}
+
 void call_external(Warp& w, const Function& function, const CallSite& site) {
   Device& device = *w.launch->device;
   const std::uint32_t active = w.active;
@@ -138,12 +148,7 @@ void call_external(Warp& w, const Function& function, const CallSite& site) {
       const std::uint64_t size = argument(w, site, 0, lane);
       give(w, site, lane, device.allocate ? device.allocate(size) : device.default_allocate(size));
     } else if (function.name == "free") {
-      const std::uint64_t address = argument(w, site, 0, lane);
-      for (Range& seen : w.seen) seen = {};
-      if (address != 0 && device.release)
-        device.release(address);
-      else if (address != 0)
-        device.default_release(address);
+      release_memory(w, argument(w, site, 0, lane));
     } else if (is_device_runtime(function.name)) {
       give(w, site, lane, call_device_runtime(w, function.name, site, lane));
     } else {

@@ -214,6 +214,8 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
 /// A zero-terminated string.
 std::string read_string(Warp& w, unsigned lane, std::uint64_t address);
 
+/// Of the device's heap, by `free` or what is like it.
+void release_memory(Warp& w, std::uint64_t address);
 /// External functions: vprintf, __assertfail, malloc, free, the runtime on the device.
 void call_external(Warp& w, const Function& function, const CallSite& site);
 /// `__cudaCDP2...`: what one lane gets from it.

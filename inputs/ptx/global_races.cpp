@@ -161,6 +161,14 @@ GlobalRaces::Page* GlobalRaces::find_page(std::uint64_t number) {
   return page;
 }
 
+/// Null: nobody has touched it.
+GlobalRaces::Page* GlobalRaces::known_page(std::uint64_t number) {
+  Shard& shard = shards_[number % shards_.size()];
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.pages.find(number);
+  return found == shard.pages.end() ? nullptr : found->second;
+}
+
 GlobalRaces::Page* GlobalRaces::page(RaceView& view, std::uint64_t number) {
   if (view.launch != launch_) view.launch = launch_, view.pages = {};
   Page*& cached = view.pages[number % view.pages.size()];
@@ -283,6 +291,18 @@ void GlobalRaces::write(RaceView& view, const GlobalLanes& lanes, const GlobalTo
     const std::uint64_t offset = p.number * kPage + (std::uint64_t{at} << shift_) - lanes.address[lane];  // in the value
     slow_write(view, p, at, now, touch, hash_of(values.of(lane) >> (8 * offset % 64) & bits));
   });
+}
+
+void GlobalRaces::forget(std::uint64_t address, std::uint64_t bytes) {
+  Hold hold(mode_.concurrent);
+  for (std::uint64_t from = address; from < address + bytes;) {
+    const std::uint64_t number = from / kPage, to = std::min(address + bytes, (number + 1) * kPage);
+    Page* const page = known_page(number);
+    hold.take(page);
+    for (auto at = from % kPage >> shift_; page != nullptr && at <= (to - 1) % kPage >> shift_; ++at)
+      page->writers[at] = page->readers[at] = 0;
+    from = to;
+  }
 }
 
 bool GlobalRaces::ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const {

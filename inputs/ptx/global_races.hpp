@@ -129,6 +129,8 @@ class GlobalRaces {
   void fence(RaceView& view, std::uint64_t cta);
   /// The CTA has read what others may have stored to tell it something.
   void acquire(RaceView& view);
+  /// The heap has this memory back: who gets it next is ordered behind who had it.
+  void forget(std::uint64_t address, std::uint64_t bytes);
 
  private:
   friend struct RaceView;
@@ -156,6 +158,7 @@ class GlobalRaces {
   Page* page(RaceView& view, std::uint64_t number);
   Row row_of(RaceView& view, const GlobalLanes& lanes);
   Page* find_page(std::uint64_t number);
+  Page* known_page(std::uint64_t number);
   template <class Visit> void each_location(RaceView& view, const GlobalLanes& lanes, Visit visit);
   bool ordered(const RaceView& view, std::uint64_t earlier, std::uint64_t now) const;
   void slow_read(const RaceView& view, Page& page, std::uint32_t at, std::uint64_t now, const GlobalTouch& touch);

@@ -17,9 +17,11 @@ void SharedRaces::begin(std::uint32_t warps, std::uint32_t bytes, std::uint32_t 
 
 std::optional<SharedRaces::Race> SharedRaces::access(std::uint32_t offset, std::uint32_t bytes, SharedTouch touch) {
   touch.clock = clocks_[touch.warp][touch.warp];
+  const std::optional<std::uint64_t> value = touch.value;
   std::optional<Race> race;
   for (std::uint32_t at = offset / granule_; at < (offset + bytes + granule_ - 1) / granule_; ++at) {
     Granule& g = memory_[at];
+    if (value) touch.value = part_of(*value, at * granule_ - offset);
     if (touch.strong) hand_over(at, touch);
     const auto compare = [&](const SharedTouch& earlier) {
       if (!race && !ordered(earlier, touch)) race = Race{at * granule_, earlier, touch};
@@ -42,8 +44,14 @@ void SharedRaces::hand_over(std::uint32_t granule, const SharedTouch& touch) {
   if (touch.writes) join(released_[granule], fenced_[touch.warp]);
 }
 
+/// What a granule gets of a value, `from` bytes behind its begin.
+std::uint64_t SharedRaces::part_of(std::uint64_t value, std::uint32_t from) const {
+  return value >> 8 * from & (granule_ >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * granule_) - 1);
+}
+
 bool SharedRaces::ordered(const SharedTouch& earlier, const SharedTouch& later) const {
-  return earlier.clock == 0 || earlier.warp == later.warp || (earlier.strong && later.strong) ||
+  const bool agree = earlier.writes && later.writes && earlier.value && earlier.value == later.value;
+  return agree || earlier.clock == 0 || earlier.warp == later.warp || (earlier.strong && later.strong) ||
          earlier.clock <= clocks_[later.warp][earlier.warp];
 }
 

@@ -15,7 +15,9 @@ struct SharedTouch {
   std::uint32_t line = 0;
   std::uint8_t warp = 0;
   bool writes = false;
-  bool reads = false;   ///< atomics that give a value do both
+  bool reads = false;  ///< atomics that give a value do both
+  /// Up to 8 bytes that a plain store writes, where it is known; of a granule, its own.
+  std::optional<std::uint64_t> value;
   bool strong = false;  ///< atomic, volatile or ordered: such accesses do not race with each other
 };
 
@@ -23,8 +25,9 @@ struct SharedTouch {
 /// vector clocks, as in FastTrack (Flanagan and Freund, PLDI 2009); a barrier orders what came before any arrival at it
 /// before what follows any wait at it. Each granule of memory remembers its last writer and its last two readers, which is
 /// exact for barriers of the whole CTA; with barriers of some warps a conflict with an earlier reader may be missed.
-/// Order made by hand is followed as GlobalRaces does: what a warp did before a fence comes before what another does behind
-/// a strong read of a word that the first has strongly written since its fence. Reported pairs are not ordered so either.
+/// Several writers of one value are no race, as in GlobalRaces. Order made by hand is followed as GlobalRaces does: what a
+/// warp did before a fence comes before what another does behind a strong read of a word that the first has strongly written
+/// since its fence. Reported pairs are not ordered so either.
 class SharedRaces {
  public:
   struct Race {
@@ -53,6 +56,7 @@ class SharedRaces {
     SharedTouch write;
     std::array<SharedTouch, 2> reads;  ///< of different warps, the latest first
   };
+  std::uint64_t part_of(std::uint64_t value, std::uint32_t from) const;
   void hand_over(std::uint32_t granule, const SharedTouch& touch);
   bool ordered(const SharedTouch& earlier, const SharedTouch& later) const;
   static void join(Clock& to, const Clock& from);

@@ -70,6 +70,32 @@ TEST_CASE("loads by ld.global.nc race where the launch may write what they read"
   CHECK(races_of(body, 4, 32).locations == 0);
 }
 
+TEST_CASE("memory of the heap that is given out again is ordered behind what was done to it before") {
+  const std::string body =
+      "{ .param .b64 size; .param .b64 got; st.param.b64 [size],64; call.uni (got), malloc, (size); ld.param.b64 "
+      "%rd7,[got]; "
+      "}\nst.u32 [%rd7],%r4; ld.u32 %r5,[%rd7]; st.global.u32 [%rd6],%r5;\n"
+      "{ .param .b64 back; st.param.b64 [back],%rd7; call.uni free, (back); }";
+  const std::string heap =
+      ".extern .func (.param .b64 got) malloc (.param .b64 size);\n.extern .func free (.param .b64 back);\n";
+  Harness h(kHeader + heap + kHead.substr(kHeader.size()) + body + "\nret; }");
+  U32 x(4096), y(4096);
+  alignas(64) static std::array<std::byte, 64> block;
+  h.device.allocate = [&](std::uint64_t size) {  // the same each time
+    const auto at = reinterpret_cast<std::uint64_t>(block.data());
+    h.device.memory.add({at, size, "the block"});
+    return at;
+  };
+  h.device.release = [&](std::uint64_t at) { h.device.memory.remove(at); };
+  GlobalRaces races;
+  LaunchSpec s = h.spec("k", 4, 1);
+  s.races = &races, s.schedule = Schedule::long_turns;
+  h.set(s, h.buffer(x), h.buffer(y));
+  execute(s, h.device);
+  CHECK(races.counts().locations == 0);
+  CHECK(x[3] == 3);
+}
+
 TEST_CASE("warps of a block race before a barrier, and not across it") {
   const std::string swap = "xor.b32 %r6,%r1,32; mul.wide.u32 %rd7,%r6,4; add.s64 %rd8,%rd1,%rd7; st.global.u32 [%rd4],%r1;";
   CHECK(races_of(swap + "ld.global.u32 %r7,[%rd8];", 1, 64).locations == 64);

@@ -49,6 +49,20 @@ TEST_CASE("warps that write the same word without a barrier race, with one they 
   CHECK(races("@%p1 st.shared.u32 [%r4],%r1;\nbar.sync 0;\n@!%p1 st.shared.u32 [%r4],%r1;").empty());
 }
 
+TEST_CASE("warps that write one value do not race, those that write others do, whatever the width") {
+  CHECK(races("mov.u32 %r6,7;\nst.shared.u32 [%r4],%r6;").empty());
+  CHECK(races("st.shared.u32 [%r4],7;").empty());
+  CHECK(races("mov.u32 %r6,7;\nst.shared.u8 [%r4],%r6;").empty());
+  CHECK(races("cvt.u16.u32 %h1,%r2;\nst.shared.u16 [%r4],%h1;").size() == 1);
+  CHECK(races("st.shared.u8 [%r4],%r2;").size() == 1);
+  // One writes a word, the other its upper half: the same bytes there, or others.
+  const std::string half = "@%p1 st.shared.u32 [%r4],65536;\n@!%p1 st.shared.u16 [%r4+2],";
+  CHECK(races(half + "1;").empty());
+  CHECK(races(half + "2;").size() == 1);
+  CHECK(races("st.shared.u32 [%r4],7;\nld.shared.u32 %r6,[%r4];").size() == 1);  // reading what another writes is a race
+  CHECK(races("st.shared.v2.u32 [%r4],{%r4,%r4};").size() == 1);                 // whose values are not looked at
+}
+
 TEST_CASE("atomics do not race with each other, but with plain accesses") {
   CHECK(races("atom.shared.add.u32 %r6,[%r4],1;").empty());
   CHECK(races("atom.shared.add.u32 %r6,[%r4],1;\nbar.sync 0;\nld.shared.u32 %r7,[%r4];").empty());
