@@ -158,6 +158,13 @@ void AccessCheck::misuse(exec::Warp& w, WarpMisuse::Kind kind, std::uint32_t lan
   std::copy(w.cta->id, w.cta->id + 3, known.cta.begin());
 }
 
+/// `bar` is `barrier.aligned`.
+void AccessCheck::apart(exec::Warp& w, std::uint32_t lanes) {
+  const Current now(w);
+  if (now.in.has(kAligned) || w.frame().code->function->spelling(now.in).starts_with("bar."))
+    misuse(w, WarpMisuse::apart, lanes);
+}
+
 std::vector<WarpMisuse> AccessCheck::misuses() const {
   std::vector<WarpMisuse> all;
   for (const auto& [line, misuse] : misuses_) all.push_back(misuse);
@@ -167,6 +174,9 @@ std::vector<WarpMisuse> AccessCheck::misuses() const {
 std::string text_of(const WarpMisuse& m) {
   const char* what =
       m.kind == WarpMisuse::outside ? "lanes ({:#x}) are not in their own member mask, which PTX leaves undefined"
+      : m.kind == WarpMisuse::apart
+          ? "lanes ({:#x}) of the warp are elsewhere, by another way through the program, which PTX leaves undefined at "
+            "this barrier"
       : m.kind == WarpMisuse::missed
           ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
           : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "

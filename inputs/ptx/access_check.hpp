@@ -39,6 +39,7 @@ struct WarpMisuse {
     missed,     ///< lanes that the mask names were not there, and did not come
     strangers,  ///< shfl from a lane outside of the mask, or that has exited
     outside,    ///< lanes execute it that are not in their own mask
+    apart,      ///< a barrier for whole warps, and lanes of the warp are elsewhere
   };
   std::string kernel, module, spelling;
   Kind kind = missed;
@@ -80,6 +81,8 @@ class AccessCheck {
   void missed(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::missed, lanes); }
   /// These lanes executed the instruction with a mask that they are not in.
   void not_members(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::outside, lanes); }
+  /// These lanes are elsewhere in the program, where the instruction is a barrier for whole warps.
+  void apart(exec::Warp& warp, std::uint32_t lanes);
   /// These lanes asked others for values that are not members.
   void asked_strangers(exec::Warp& warp, std::uint32_t lanes) { misuse(warp, WarpMisuse::strangers, lanes); }
 

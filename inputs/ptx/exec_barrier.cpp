@@ -1,3 +1,4 @@
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_decoder.hpp"
 
 /// Barriers of a CTA count threads, as GPUs since Volta do. A warp that arrives with a part of its lanes is split: the
@@ -22,6 +23,8 @@ void arrive(Warp& w, const Inst& i) {
     throw Fault{ExecutionError::Kind::unsupported, lane,
                 "barrier " + std::to_string(number) + " does not exist: there are 16"};
   const auto mode = static_cast<Mode>(i.option);
+  if (AccessCheck* const check = w.launch->spec->check; check != nullptr && w.whole && w.active != w.alive)
+    check->apart(w, w.alive & ~w.active);
   if (mode != Mode::arrive && w.active != w.alive) split_off(w, w.active);
   Barrier& b = cta.barriers[number];
   b.expected = threads;

@@ -102,6 +102,32 @@ TEST_CASE("a plain load that begins a loop of compare-and-swaps does not race wi
   CHECK(races("ld.shared.u32 %r8,[s];\nmov.u32 %r5,s; mov.u32 %r7,0;\n" + swap).size() == 2);
 }
 
+TEST_CASE("a barrier for whole warps that some lanes of a warp do not reach together with the others is named") {
+  const auto misuses = [](const std::string& body) {
+    Harness h(kHeader + ".visible .entry k() {\n.reg .pred %p<4>; .reg .b32 %r<4>;\nmov.u32 %r1,%tid.x;\n" + body +
+              "\nret; }");
+    AccessCheck check;
+    LaunchSpec s = h.spec("k", 1, 64);
+    s.check = &check;
+    execute(s, h.device);
+    return check.misuses();
+  };
+  const auto some = [](const std::string& barrier) {  // 40 of 64 threads
+    return "setp.ge.u32 %p1,%r1,40; @%p1 bra END;\n" + barrier + "\nEND: mov.u32 %r2,0;";
+  };
+  const auto found = misuses(some("bar.sync 0,64;\nbra END;") + "@%p1 bar.sync 0,64;");  // the others come another way
+  REQUIRE(found.size() == 1);  // then the warp is two, each of which comes as a whole
+  CHECK(found[0].kind == WarpMisuse::apart);
+  CHECK(found[0].warp == 1);
+  CHECK(found[0].lanes == 0xFFFFFF00u);
+  CHECK(text_of(found[0]).find(": bar.sync: lanes (0xffffff00) of the warp are elsewhere") != std::string::npos);
+  CHECK(misuses(some("barrier.sync.aligned 0,64;") + "@%p1 bar.sync 0,64;").size() == 1);
+  CHECK(misuses(some("barrier.sync 0,64;") + "@%p1 barrier.sync 0,64;").empty());
+  CHECK(misuses("bar.sync 0;").empty());
+  CHECK(misuses("setp.ge.u32 %p1,%r1,40; @%p1 ret; bar.sync 0;").empty());  // who has exited is not elsewhere
+  CHECK(misuses("setp.ge.u32 %p1,%r1,32; @%p1 bra END; bar.sync 1,32;\nEND:").empty());
+}
+
 TEST_CASE("lanes of one warp do not race") {
   CHECK(races("st.shared.u32 [%r4],%r1;\nld.shared.u32 %r6,[%r4];", 32).empty());
 }
