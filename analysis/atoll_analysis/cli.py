@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"
         write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
-        for line in [*sentences(rankings(sweep)), *filter(None, [sweep.clock_note]), *_gaps(sweep)]:
+        for line in [*sentences(rankings(sweep)), *filter(None, [sweep.work_note, sweep.clock_note]), *_gaps(sweep)]:
             print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     else:
         result = load(source, options.force_damaged)

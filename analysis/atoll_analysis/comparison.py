@@ -61,9 +61,9 @@ def label(results: Sequence[Result]) -> list[str]:
 
 
 def compare(results: Sequence[Result]) -> Comparison:
-    """Raises BadResult for a result that is of another workload than the first, not complete, or the same file."""
+    """Raises BadResult for a result that is of another workload or scale than the first, not complete, or the same file."""
     first = results[0]
-    names = label(results)
+    names, scales = label(results), [result.config.get(config.WORK, 1) for result in results]
     for at, result in enumerate(results):
         if names[at] in names[:at]:
             raise BadResult(result.path, "is given twice")
@@ -74,6 +74,9 @@ def compare(results: Sequence[Result]) -> Comparison:
                             "compares what is extrapolated")
         if _workload(result) != _workload(first):
             raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
+        if scales[at] != scales[0]:
+            raise BadResult(result.path, f"has scale {scales[at]}, and {first.path} {scales[0]}: the work differs, and cycles of it "
+                            "cannot be compared")
     runs = dict(zip(names, results))
     clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
     return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),

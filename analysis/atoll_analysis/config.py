@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+WORK = "scale"  # the key that divides a workload's footprint and accesses: with another value runs do other work
+
 
 def leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Flat keys, such as "llc.ways", with their values."""

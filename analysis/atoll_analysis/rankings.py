@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from atoll_analysis import axes
-from atoll_analysis.config import text
+from atoll_analysis.config import WORK, text
 from atoll_analysis.figures.stack import LABELS
 from atoll_analysis.sweeps import Sweep
 
@@ -48,11 +48,12 @@ class Ranking:
 
 
 def _contenders(sweep: Sweep) -> "tuple[list[str], pd.Series[str]]":
-    """The varied keys of numbers, and [run] what else its variant sets. Where all keys are numbers, they are compared."""
+    """The varied keys of numbers, and [run] what else its variant sets. Where all keys are numbers, they are compared, but for
+    the scale, with which the work changes."""
     keys = sweep.axes
     places = [key for key in keys if axes.numeric(sweep.runs[key])]
     if len(places) == len(keys):
-        places = []
+        places = [key for key in places if key == WORK]
     rest = [key for key in keys if key not in places]
     names = [" ".join(map(text, row)) for row in sweep.runs[rest].to_numpy()]
     return places, pd.Series(names, index=sweep.runs.index, dtype=object)

@@ -159,7 +159,7 @@ def page(sweep: Sweep, folder: Path) -> str:
         facts.insert(0, ("system", str(experiment["system"])))
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
-    gaps = markup.paragraph(sweep.clock_note, "warn") if sweep.clock_note else ""
+    gaps = "".join(markup.paragraph(note, "warn") for note in (sweep.work_note, sweep.clock_note) if note)
     if sweep.runs["sampled"].any():
         gaps += markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
                                  "extrapolated (docs/sampling.md).", "warn")

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from atoll_analysis import axes, clocks, means
-from atoll_analysis.config import differences
+from atoll_analysis.config import WORK, differences, text
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
@@ -49,6 +49,14 @@ class Sweep:
     def clock_note(self) -> str:
         """A sentence where runs have different core clocks, so that times are compared; else nothing."""
         return clocks.note(self.clocks)
+
+    @property
+    def work_note(self) -> str:
+        """A sentence where variants have different scales, and so other work to do; else nothing."""
+        if WORK not in self.axes:
+            return ""
+        shown = ", ".join(map(text, sorted(set(self.configs[WORK]))))
+        return f"The runs have different scales ({shown}), and so different work: speed-ups and ranks are among runs of one scale."
 
     @property
     def seconds(self) -> "pd.Series[float]":
@@ -97,7 +105,7 @@ class Sweep:
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] time of the baseline over own time, with one core clock that of cycles; NaN where a run is
-        missing."""
+        missing or its scale is not its baseline's."""
         table = self.runs.pivot(index="workload", columns="variant", values="speedup")
         return table.reindex(index=list(self.workloads), columns=list(self.variants))
 
@@ -187,6 +195,8 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:
     own, of = metrics(heads[workload, variant]), heads.get((workload, baseline))
+    if of is not None and of.config.get(WORK, 1) != heads[workload, variant].config.get(WORK, 1):
+        of = None  # of other work
     base = metrics(of) if of is not None else None
     clock = heads[workload, variant].clock_ghz / of.clock_ghz if of is not None else 1.0  # times are compared, not cycles
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,

@@ -74,6 +74,12 @@ class Rankings(support.unittest.TestCase):
         self.assertEqual([list(r.cycles.items()) for r in found], [[("96", 110), ("48", 200)]])
         self.assertEqual(sentences(found), ["web: fastest is 96 (48: links inwards +82 %)."])
 
+    def test_runs_of_different_scales_are_ranked_apart(self) -> None:
+        made = sweep({key: spent for key, spent in RUNS.items() if key[1] == "mem"})  # would be ranked by bandwidth
+        self.assertEqual(len(rankings(made)), 1)
+        scaled = dataclasses.replace(made, runs=made.runs.assign(scale=[16, 32]), configs=made.configs.assign(scale=[16, 32]))
+        self.assertEqual(rankings(scaled), [])
+
     def test_runs_of_an_old_atoll_are_ranked_without_causes(self) -> None:
         old = sweep(RUNS)
         bare = dataclasses.replace(old, spent=pd.DataFrame(index=old.spent.index))
@@ -118,6 +124,13 @@ class Pages(support.FolderTest):
         read = dataclasses.replace(read, spent=spent)
         self.assertEqual((len(read.runs), [r.spent.empty for r in rankings(read)]), (6, [True, True]))
         self.assertIn("No reasons are given for sampled runs", sweep_report.page(read, self.folder))
+
+    def test_the_page_says_that_runs_of_different_scales_are_not_compared_and_only_there(self) -> None:
+        folder = self.sweep()
+        self.assertNotIn("different scales", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))
+        support.set_for_variant(folder / "experiment.json", "narrow", "scale", 16)
+        read = atoll_analysis.load_sweep(folder)
+        self.assertIn(read.work_note, sweep_report.page(read, self.folder))
 
     def test_the_page_says_that_times_are_compared_where_core_clocks_differ_and_only_there(self) -> None:
         folder = self.sweep()

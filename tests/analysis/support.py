@@ -49,13 +49,17 @@ def edited(path: pathlib.Path) -> Iterator[Any]:
     path.write_bytes(sealed(path.read_bytes()))
 
 
-def set_clock(experiment: pathlib.Path, variant: str, mhz: float) -> None:
-    """As if the variant's runs had this core clock, and as many cycles."""
+def set_for_variant(experiment: pathlib.Path, variant: str, key: str, value: object) -> None:
+    """As if the variant set the key, and its runs had as many cycles as they have."""
     of = json.loads(experiment.read_text())
-    next(v for v in of["variants"] if v["name"] == variant)["set"]["core_clock_mhz"] = mhz
+    next(v for v in of["variants"] if v["name"] == variant)["set"][key] = value
     experiment.write_text(json.dumps(of))
     for path in experiment.parent.glob(f"*__{variant}.h5"):
-        set_key(path, "core_clock_mhz", mhz)
+        set_key(path, key, value)
+
+
+def set_clock(experiment: pathlib.Path, variant: str, mhz: float) -> None:
+    set_for_variant(experiment, variant, "core_clock_mhz", mhz)
 
 
 def set_key(path: pathlib.Path, key: str, value: object) -> None:

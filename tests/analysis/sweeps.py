@@ -85,6 +85,17 @@ class Sweeps(support.FolderTest):
         self.assertEqual(list(sweep.runs[narrow]["cycles"]), [cycles(folder / f"{w}__narrow.h5") for w in ("mixed", "alone")])
         self.assertEqual(list(sweep.seconds[narrow]), [c / 1.5e9 for c in sweep.runs[narrow]["cycles"]])
 
+    def test_runs_of_another_scale_than_their_baselines_have_no_speedup(self) -> None:
+        folder = self.sweep()
+        self.assertEqual(atoll_analysis.load_sweep(folder).work_note, "")
+        support.set_for_variant(folder / "experiment.json", "narrow", "scale", 16)
+        sweep = atoll_analysis.load_sweep(folder)
+        self.assertEqual((len(sweep.runs), sweep.missing), (6, {}))
+        self.assertIn("different scales (1, 16)", sweep.work_note)
+        self.assertTrue(sweep.speedups()["narrow"].isna().all())
+        self.assertFalse(sweep.speedups()[["mem", "sm"]].isna().any(axis=None))
+        self.assertTrue(sweep.means()["narrow"].isna().all())
+
     def test_only_keys_that_differ_are_differences(self) -> None:
         found = atoll_analysis.load_sweep(self.sweep()).differences
         self.assertEqual(set(found), {"llc.organisation", "link.bandwidth_gbps"})
