@@ -16,7 +16,7 @@ from atoll_analysis.units import fixed, grouped, joules, percent
 _MOST_ROWS = 500  # of a table
 _SHOWN: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("ipc", "warp instructions per cycle", fixed), ("l1.hit_rate", "L1 hit rate", percent),
-    ("llc.hit_rate", "LLC hit rate", percent), ("requests.local_share", "L1 misses with a local home", percent),
+    ("llc.hit_rate", "LLC hit rate", percent), ("requests.local_share", "requests with a local home", percent),
     ("load.mean_latency", "cycles per load", fixed), ("link.bytes_per_cycle", "bytes per cycle between chips", fixed),
     ("dram.bytes_per_cycle", "DRAM bytes per cycle", fixed), ("energy.total", "energy", joules))
 

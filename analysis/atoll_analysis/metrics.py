@@ -33,7 +33,7 @@ METRICS = (
     Metric("l2.miss_rate", "", "requests that began a miss there", lambda s, c: ratio(s["l2.misses"], s["l2.accesses"])),
     Metric("llc.hit_rate", "", "requests that hit in a slice", lambda s, c: ratio(s["llc.hits"], s["llc.accesses"])),
     Metric("llc.miss_rate", "", "requests that began a miss", lambda s, c: ratio(s["llc.misses"], s["llc.accesses"])),
-    Metric("requests.local_share", "", "L1 misses whose home is their own chip",
+    Metric("requests.local_share", "", "requests of L1s (read misses, stores, atomics) whose home is their own chip",
            lambda s, c: ratio(s["requests.local"], s["requests.local"] + s["requests.remote"])),
     Metric("load.mean_latency", "cycles", "from L1 to data",
            lambda s, c: ratio(s["load.latency_cycles"], s["load.completed"])),

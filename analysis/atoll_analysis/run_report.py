@@ -36,12 +36,12 @@ def _tiles(result: Result) -> str:
              Tile(percent(values["l1.hit_rate"]), "L1 hits", f"of {si(of['l1.accesses'])} loaded lines"),
              Tile(percent(values["llc.hit_rate"]), "LLC hits", f"of {si(of['llc.accesses'])} requests")]
     if result.chips > 1:
-        shown.append(Tile(percent(remote, remote + of["requests.local"]), "remote", "of the L1 misses"))
+        shown.append(Tile(percent(remote, remote + of["requests.local"]), "remote", "of the L1s' requests"))
         used = values["link.bytes_per_cycle"] / result.chips / capacity.link_bytes_per_cycle(result)
         shown.append(Tile(percent(used), "links used, mean of ports", _rate(values["link.bytes_per_cycle"], result)))
     shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
               Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
-                   f"{fixed(ratio(all_loads, result.cycles))} L1 misses per cycle")]
+                   f"{fixed(ratio(all_loads, result.cycles))} read misses of L1s per cycle")]
     ctas = f"{grouped(result.kernels['ctas'].sum())} CTAs"
     shown.append(Tile(grouped(len(result.kernels)), "kernels", ctas if result.complete else f"{ctas}; {_begun(result)}"))
     if values["energy.total"] > 0:

@@ -39,7 +39,8 @@ const Derived kDerived[] = {
      [](const Counters& s, double) { return ratio(number(s[llc_hits]), number(s[llc_accesses])); }},
     {{"llc.miss_rate", "new misses of the requests looked up in a slice", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[llc_misses]), number(s[llc_accesses])); }},
-    {{"requests.local_share", "L1 misses whose home is their own chip, of all", Mean::arithmetic},
+    {{"requests.local_share", "requests of L1s (read misses, stores, atomics) whose home is their own chip, of all",
+      Mean::arithmetic},
      [](const Counters& s, double) {
        return ratio(number(s[requests_local]), number(s[requests_local]) + number(s[requests_remote]));
      }},

@@ -143,8 +143,9 @@ std::string placement_warnings(const RunResult& result) {
   const Counters sum = sum_of_chips(result);
   if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
   if (sum[requests_remote] == 0)
-    return row("warning",
-               fmt::format("all L1 misses stayed on their chip, so that links and remote caching did nothing: {}", kWhere));
+    return row(
+        "warning",
+        fmt::format("all requests of L1s stayed on their chip, so that links and remote caching did nothing: {}", kWhere));
   const std::vector<std::uint64_t> homes = requests_by_home(result);
   if (homes.empty()) return "";
   const auto busiest = std::ranges::max_element(homes);

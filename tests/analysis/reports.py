@@ -109,6 +109,8 @@ class RunPage(PageTest):
             self.assertIn(f"{file.attrs['digest']:016x}", page.text)
             self.assertIn(f"{int(file.attrs['cycles']):,}", page.text)
             self.assertIn(f"{100 * hits / accesses:.1f} %", page.text)
+            remote, local = (int(file[f"totals/requests.{n}"][:].sum()) for n in ("remote", "local"))
+            self.assertIn(f"remote{100 * remote / (remote + local):.1f} %of the L1s' requests", page.text.replace("\n", ""))
             self.assertIn("links used, mean of ports", page.text)  # of which the busiest may be full
             launched, finished = file["kernels/launched"][:], file["kernels/finished"][:]
             self.assertEqual(page.row("0", "gather")[2:5], ["64", "0", f"{int(finished[0] - launched[0]):,}"])

@@ -148,7 +148,7 @@ TEST_CASE("several chips without a remote miss get a warning, one chip and a cut
   auto result = two_chips();
   CHECK_FALSE(contains(summary_table(result), "warning"));
   for (auto& chip : result.chips) chip.totals[Counter::requests_remote] = 0;
-  CHECK(contains(summary_table(result), "  warning      all L1 misses stayed on their chip"));
+  CHECK(contains(summary_table(result), "  warning      all requests of L1s stayed on their chip"));
   CHECK(contains(summary_table(result), "`partition.interleave_kib`"));
   for (auto& chip : result.chips) chip.totals[Counter::requests_local] = 0;
   CHECK_FALSE(contains(summary_table(result), "warning"));
