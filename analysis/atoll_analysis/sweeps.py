@@ -116,10 +116,11 @@ class Sweep:
         groups = list(dict.fromkeys(g for g in self.runs["group"] if g))
         for group in [*(groups if len(groups) > 1 else []), "ALL"]:
             for variant in self.variants:
-                runs = self.runs[(self.runs["variant"] == variant) & self.runs["speedup"].notna()]
-                runs = runs if group == "ALL" else runs[runs["group"] == group]
+                here = (self.runs["variant"] == variant) & self.runs["speedup"].notna()
+                here &= (self.runs["group"] == group) | (group == "ALL")
+                runs, mhz = self.runs[here], self.clocks[here.to_numpy()].to_numpy()  # rates, as workloads' clocks may differ
                 rows[group, "harmonic", variant] = means.harmonic(list(runs["speedup"]))
-                rows[group, "ipc_first", variant] = means.ipc_first(list(runs["ipc"]), list(runs["baseline_ipc"]))
+                rows[group, "ipc_first", variant] = means.ipc_first(list(runs["ipc"] * mhz), list(runs["baseline_ipc"] * mhz))
         table = pd.Series(rows).unstack()[list(self.variants)]
         table.index.names = ["group", "mean"]
         order = list(dict.fromkeys((group, mean) for group, mean, _ in rows))

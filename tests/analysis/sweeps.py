@@ -85,6 +85,24 @@ class Sweeps(support.FolderTest):
         self.assertEqual(list(sweep.runs[narrow]["cycles"]), [cycles(folder / f"{w}__narrow.h5") for w in ("mixed", "alone")])
         self.assertEqual(list(sweep.seconds[narrow]), [c / 1.5e9 for c in sweep.runs[narrow]["cycles"]])
 
+    def test_with_core_clocks_that_differ_by_workload_means_are_of_instructions_a_second(self) -> None:
+        folder = self.sweep()
+        file = folder / "experiment.json"
+        experiment = json.loads(file.read_text())
+        experiment["workloads"][0]["set"]["core_clock_mhz"] = 2000.0
+        file.write_text(json.dumps(experiment))
+        for path in folder.glob("mixed__*.h5"):
+            support.set_key(path, "core_clock_mhz", 2000.0)
+        support.set_clock(file, "narrow", 1000.0)  # above its workload's
+        sweep = atoll_analysis.load_sweep(folder)
+        self.assertEqual(sweep.missing, {})
+        seconds = {v: [cycles(folder / f"{w}__{v}.h5") / issued(folder / f"{w}__{v}.h5") / mhz
+                       for w, mhz in (("mixed", 1000.0 if v == "narrow" else 2000.0), ("alone", 1000.0))]
+                   for v in ("mem", "sm", "narrow")}  # of an instruction
+        for variant in ("sm", "narrow"):
+            self.assertAlmostEqual(sweep.means().loc[("ALL", "ipc_first"), variant],
+                                   sum(seconds["mem"]) / sum(seconds[variant]))
+
     def test_runs_of_another_scale_than_their_baselines_have_no_speedup(self) -> None:
         folder = self.sweep()
         self.assertEqual(atoll_analysis.load_sweep(folder).work_note, "")
