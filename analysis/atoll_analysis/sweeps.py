@@ -114,7 +114,7 @@ class Sweep:
         without a result is left out of its variant's column."""
         rows = {}
         groups = list(dict.fromkeys(g for g in self.runs["group"] if g))
-        for group in [*(groups if len(groups) > 1 else []), "ALL"]:
+        for group in [*groups, "ALL"]:
             for variant in self.variants:
                 here = (self.runs["variant"] == variant) & self.runs["speedup"].notna()
                 here &= (self.runs["group"] == group) | (group == "ALL")

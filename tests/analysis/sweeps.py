@@ -11,6 +11,8 @@ import numpy as np
 
 import atoll_analysis
 from atoll_analysis import BadResult, means
+from atoll_analysis.figures import speedups as figures
+from atoll_analysis.palette import LIGHT
 
 
 def cycles(path: object) -> int:
@@ -65,6 +67,18 @@ class Sweeps(support.FolderTest):
                            for v in ("mem", "narrow")]
         self.assertAlmostEqual(table.loc[("ALL", "ipc_first"), "narrow"], sum(per_instruction[0]) / sum(per_instruction[1]))
         self.assertTrue((table["mem"] == 1).all())
+
+    def test_one_group_has_means_too_as_in_the_table(self) -> None:
+        folder = self.sweep()
+        file = folder / "experiment.json"
+        experiment = json.loads(file.read_text())
+        del experiment["workloads"][1]["group"]
+        file.write_text(json.dumps(experiment))
+        sweep = atoll_analysis.load_sweep(folder)
+        table = sweep.means()
+        self.assertEqual(list(table.index.get_level_values("group")), ["shared", "shared", "ALL", "ALL"])
+        self.assertAlmostEqual(table.loc[("shared", "harmonic"), "narrow"], sweep.speedups().loc["mixed", "narrow"])
+        self.assertIn("shared", [axes.get_title(loc="left") for axes in figures.means(sweep).draw(LIGHT).figure.axes])
 
     def test_with_core_clocks_that_differ_speedups_are_of_times_and_ipcs_of_instructions_a_second(self) -> None:
         folder = self.sweep()
