@@ -41,6 +41,20 @@ class Comparison:
         return note and (f"{note} Cycles of parts and kernels are counted at {self.baseline}'s clock, rates and latencies are in "
                          "each run's own cycles.")
 
+    @property
+    def written_by(self) -> dict[str, str]:
+        """[run] version and commit of the Atoll that wrote it."""
+        return {name: f"{run.provenance['version']} ({run.provenance['git_commit']})" for name, run in self.runs.items()}
+
+    @property
+    def version_note(self) -> str:
+        """A sentence where runs were written by different versions; else nothing."""
+        written = self.written_by
+        if len(set(written.values())) < 2:
+            return ""
+        return (f"The runs are of different versions of Atoll, which alone can make them differ: "
+                f"{', '.join(f'{name} of {version}' for name, version in written.items())}.")
+
     def differences(self) -> pd.DataFrame:
         """[part, run] cycles more than the baseline's, what separates the run times most first. They add up to the
         difference of the runs' times."""

@@ -79,14 +79,15 @@ def lines(comparison: Comparison) -> list[str]:
             said.append(f"{'':<{width}}          chose {_chosen(comparison, run)}")
     said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, which does not choose"
              for run, (best, loss) in beaten(comparison).items()]
+    said += [f"warning: {comparison.version_note}"] * bool(comparison.version_note)
     return said + [comparison.clock_note] * bool(comparison.clock_note)
 
 
 def _summary(comparison: Comparison) -> str:
     shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, _cycles(comparison, run))
                           for run in comparison.runs])
-    if comparison.clock_note:
-        shown += markup.paragraph(comparison.clock_note, "warn")
+    for note in filter(None, (comparison.version_note, comparison.clock_note)):
+        shown += markup.paragraph(note, "warn")
     for run, (best, loss) in beaten(comparison).items():
         shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, which does not choose: see Decisions.", "warn")
     return shown
@@ -188,5 +189,5 @@ def page(comparison: Comparison) -> str:
                 ("configuration", "Configuration", _configuration(comparison))]
     title = f"{names.workload(str(base.provenance['workload']))} on {base.provenance['system']}"
     return markup.page(title, f"{len(comparison.runs)} runs: {', '.join(comparison.runs)}", [s for s in sections if s[2]],
-                       f"From {', '.join(r.path.name for r in comparison.runs.values())}, "
-                       f"written by Atoll {base.provenance['version']}.")
+                       f"From {', '.join(r.path.name for r in comparison.runs.values())}, written by Atoll "
+                       f"{', '.join(dict.fromkeys(comparison.written_by.values()))}.")

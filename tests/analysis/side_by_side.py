@@ -141,6 +141,17 @@ class SideBySide(support.FolderTest):
                          [rates.edges(base.counters)[-1], rates.edges(other.counters)[-1] / 2])
         self.assertEqual(self.compared.clock_note, "")
 
+    def test_runs_of_different_versions_are_named_with_a_warning(self) -> None:
+        self.assertEqual(self.compared.version_note, "")
+        one, other = (dataclasses.replace(r, provenance={**r.provenance, "version": "9.0", "git_commit": commit})
+                      for r, commit in zip(self.results, ("abc", "def")))
+        found = comparison.compare([one, other])
+        self.assertTrue(found.version_note.endswith("memory_side of 9.0 (abc), sm_side of 9.0 (def)."))
+        self.assertIn(f"warning: {found.version_note}", comparison_report.lines(found))
+        page = comparison_report.page(found)
+        self.assertIn(found.version_note, page)
+        self.assertIn("written by Atoll 9.0 (abc), 9.0 (def).", page)
+
     def test_what_cannot_be_compared_is_refused_by_name(self) -> None:
         other = self.simulate("alone", support.DATA / "alone.json")
         cut = dataclasses.replace(self.results[1], complete=False)
