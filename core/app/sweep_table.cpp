@@ -67,9 +67,9 @@ std::optional<Compared> compare(const SweepResults& s, const ExperimentWorkload&
   const RunResult *ours = run_of(s, w.name, v.name), *base = run_of(s, w.name, v.baseline);
   if (!ours || !base || ours->cycles == 0 || !unlike_work(*ours, *base).empty()) return std::nullopt;
   const Metric ipc = *find_metric("ipc"), cycles = *find_metric("cycles");
-  const double faster = core_clock_mhz(*ours) / core_clock_mhz(*base);
-  return Compared{value_of(cycles, *ours).value_or(0) / faster, value_of(cycles, *base).value_or(0),
-                  value_of(ipc, *ours).value_or(0) * faster, value_of(ipc, *base).value_or(0)};
+  return at_clocks({value_of(cycles, *ours).value_or(0), value_of(cycles, *base).value_or(0),
+                    value_of(ipc, *ours).value_or(0), value_of(ipc, *base).value_or(0)},
+                   core_clock_mhz(*ours), core_clock_mhz(*base));
 }
 
 bool has_reference(const Reference& r, const Variant& v) { return r.speedup.contains(v.name) || r.mean.contains(v.name); }

@@ -19,6 +19,11 @@ std::optional<double> arithmetic_mean(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
+Compared at_clocks(const Compared& of_own_clocks, double mhz, double baseline_mhz) {
+  const Compared& c = of_own_clocks;
+  return {c.cycles / mhz, c.baseline_cycles / baseline_mhz, c.ipc * mhz, c.baseline_ipc * baseline_mhz};
+}
+
 std::optional<double> mean_speedup(std::span<const Compared> runs) {
   std::vector<double> values;
   for (const Compared& r : runs) values.push_back(r.speedup());

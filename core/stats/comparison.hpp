@@ -5,12 +5,16 @@
 /// The arithmetic of comparing runs of the same work on different systems.
 namespace atl {
 
-/// One workload on a system and on the baseline. All cycles are of the baseline's clock.
+/// One workload on a system and on the baseline. All cycles are of one clock, which is the same for all workloads.
 struct Compared {
   double cycles = 0, baseline_cycles = 0;
   double ipc = 0, baseline_ipc = 0;  ///< warp instructions per cycle
   double speedup() const { return baseline_cycles / cycles; }
 };
+
+/// Cycles and rates of two clocks (MHz) as those of one clock of 1 MHz. The baseline's clock would not do: it may differ
+/// between workloads, whose rates are averaged.
+Compared at_clocks(const Compared& of_own_clocks, double mhz, double baseline_mhz);
 
 /// Nothing for an empty list.
 std::optional<double> harmonic_mean(std::span<const double> values);

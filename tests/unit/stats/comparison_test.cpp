@@ -29,6 +29,15 @@ TEST_CASE("the two means of speed-ups differ where a slow workload gains most") 
   CHECK(*ipc_first_speedup(runs) == doctest::Approx((36.0 / 11) / (9.0 / 5)));
 }
 
+TEST_CASE("where clocks differ, the mean of rates is of instructions a second, of each side and each workload") {
+  // 2 and 1 instructions a cycle at 1000 MHz; on the baseline 2 at 2000 MHz and 1 at 1000 MHz.
+  const std::vector<Compared> runs{at_clocks({100, 100, 2, 2}, 1000, 2000), at_clocks({100, 100, 1, 1}, 1000, 1000)};
+  CHECK(runs[0].speedup() == 0.5);
+  CHECK(runs[1].speedup() == 1);
+  // 2 / (1/2 + 1) over 2 / (1/4 + 1), in 1000 million a second; with rates of the baselines' clocks it would be 2/3.
+  CHECK(*ipc_first_speedup(runs) == doctest::Approx(5.0 / 6));
+}
+
 TEST_CASE("half and double are the same error, ln 2") {
   CHECK(log_error(1, 2) == doctest::Approx(std::log(2.0)));
   CHECK(log_error(2, 1) == doctest::Approx(std::log(2.0)));
