@@ -9,6 +9,9 @@ import h5py
 import numpy as np
 import pandas as pd
 
+from atoll_analysis import config
+from atoll_analysis.errors import BadResult
+
 _Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _STEPS = np.linspace(-1, 1, 9)  # tried of each price in a mean, as powers of its factor
@@ -25,14 +28,33 @@ class Range:
 
 
 def read_prices(file: h5py.File) -> pd.DataFrame | None:
-    """[price] `joules` paid at it, and the `factor` by which it may be wrong either way; None in files without."""
+    """[price] `joules` paid at it, and the `factor` by which it may be wrong either way; None in files without. `attrs` say
+    of which run they are, so that ratios of unlike runs can be refused."""
     if "energy_prices" not in file:
         return None
     group = file["energy_prices"]
     prices = pd.DataFrame({name: group[name][:] for name in ("joules", "factor")},
                           index=pd.Index(group["key"].asstr()[:], name="price"))
-    prices.attrs["units"] = {"joules": "J"}
+    part = "is of a sampled run" if "sampling" in file else "" if file.attrs["complete"] else "was stopped early"
+    prices.attrs.update(units={"joules": "J"}, path=file.filename, part=part, work=_work(file))
     return prices
+
+
+def _work(file: h5py.File) -> int:
+    """The same for runs of the same kernels of the same files and scale."""
+    provenance = file["provenance"].attrs
+    scale = config.flatten(provenance["effective_config"]).get(config.WORK, 1)
+    return hash((provenance.get("workload_digest"), scale, *file["kernels/name"][()].tolist(), *file["kernels/ctas"][()].tolist()))
+
+
+def _check(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
+    """BadResult where their energies are not of the same work. Prices that were made by hand are trusted."""
+    for run in (ours, theirs):
+        if run.attrs.get("part"):
+            raise BadResult(run.attrs["path"], f"{run.attrs['part']}: its joules are of a part of the workload")
+    if "work" in ours.attrs and "work" in theirs.attrs and ours.attrs["work"] != theirs.attrs["work"]:
+        raise BadResult(ours.attrs["path"], f"is of another workload or scale than {theirs.attrs['path']}: energies of one can be "
+                        "compared")
 
 
 def total_range(prices: pd.DataFrame) -> Range:
@@ -41,7 +63,7 @@ def total_range(prices: pd.DataFrame) -> Range:
 
 
 def ratio_range(ours: pd.DataFrame, theirs: pd.DataFrame) -> Range:
-    """Of one run's energy over another's."""
+    """Of one run's energy over another's. Raises BadResult unless both are whole runs of the same work."""
     factor, (above,), (below,) = _arrays([(ours, theirs)])
     return Range(1 / _greatest(below, above, factor)[0], _greatest(above, below, factor)[0])
 
@@ -60,6 +82,8 @@ def mean_range(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], geometric: bo
 
 def _arrays(pairs: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> tuple[_Array, _Array, _Array]:
     """Factors by price, and joules by pair and price, of those prices that anything was paid at."""
+    for pair in pairs:
+        _check(*pair)
     runs = [run for pair in pairs for run in pair]
     factor = pd.concat([run.loc[run["joules"] > 0, "factor"] for run in runs])
     factor = factor[~factor.index.duplicated()]

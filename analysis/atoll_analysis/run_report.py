@@ -42,8 +42,12 @@ def _tiles(result: Result) -> str:
     shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
               Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
                    f"{fixed(ratio(all_loads, result.cycles))} read misses of L1s per cycle")]
-    ctas = f"{grouped(result.kernels['ctas'].sum())} CTAs"
-    shown.append(Tile(grouped(len(result.kernels)), "kernels", ctas if result.complete else f"{ctas}; {_begun(result)}"))
+    launches = f"{grouped(result.kernels['ctas'].sum())} CTAs"
+    if result.sampling is not None:
+        launches += f" in all; {grouped(result.sampling.launches['simulated'].sum())} kernels simulated"
+    if not result.complete:
+        launches += f"; {_begun(result)}"
+    shown.append(Tile(grouped(len(result.kernels)), "kernels", launches))
     if values["energy.total"] > 0:
         power = watts(ratio(values["energy.total"], result.seconds))
         shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{power} on average"))
@@ -67,8 +71,8 @@ def _energy_range(result: Result) -> str:
 def _sampled(sampling: Sampling) -> str:
     """What is extrapolated, and that all else is not."""
     said = markup.paragraph(f"This run is {sampling}. The table has figures of the whole workload, extrapolated, with their "
-                            f"{100 * sampling.confidence:g} % intervals; everything else on this page is of the launches that "
-                            "were simulated.", "warn")
+                            f"{100 * sampling.confidence:g} % intervals; but for the numbers of kernels and CTAs, everything else on this "
+                            "page is of the launches that were simulated.", "warn")
     shown = [name for name in ("cycles", "ipc", "l1.hit_rate", "llc.hit_rate", "link.bytes", "dram.reads", "energy.total")
              if name in sampling.figures.index]
     rows: list[list[Cell | str]] = [
@@ -112,7 +116,8 @@ def _kernels(result: Result) -> str:
         plain = names.kernel(mangled)
         shown = Cell(plain, tip="" if plain == mangled else mangled)
         share = ratio(cycles, result.cycles)
-        length = grouped(cycles) if cycles == cycles else "unfinished" if started == started else "not started"
+        length = grouped(cycles) if cycles == cycles else "unfinished" if started == started else \
+            "not simulated" if result.sampling is not None else "not started"
         rows.append([number(float(at), str(at)), shown, number(ctas, grouped(ctas)), number(launched, grouped(launched)),
                      number(cycles, length), number(share, percent(share))])
         if len(rows) == _MOST_ROWS:

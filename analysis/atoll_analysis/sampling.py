@@ -9,7 +9,7 @@ import pandas as pd
 
 @dataclass(frozen=True, repr=False)
 class Sampling:
-    """Extrapolated figures. What else is in the result is of the launches that were simulated."""
+    """Extrapolated figures. What else is in the result, but for the list of kernels, is of the launches that were simulated."""
 
     error: float              #: asked for, as a part of the cycles
     confidence: float         #: of all intervals

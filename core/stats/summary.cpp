@@ -234,10 +234,12 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
     out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,
                                          p.incomplete.substr(0, p.incomplete.find('\n'))));
   if (result.sampling) out += sampling_rows(*result.sampling);
-  out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below)"
+  out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below the kernels)"
                                                  : result.complete ? ""
                                                                    : "  (stopped early)"));
-  out += row("kernels", grouped(result.kernels.size()) + (result.complete ? "" : begun(result)));
+  out += row("kernels", grouped(result.kernels.size()) +
+                            (result.sampling ? fmt::format("  ({} simulated)", grouped(result.sampling->simulated())) : "") +
+                            (result.complete ? "" : begun(result)));
   out += kernel_rows(result, kernels_shown);
   out += row("IPC", per(count(warp_instructions), cycles) + " warp instructions per cycle");
   out += row("L1", percent(count(l1_hits), count(l1_accesses)) + " hits of " + si(count(l1_accesses)) + " loaded lines");

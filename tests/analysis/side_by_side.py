@@ -15,6 +15,7 @@ import pandas as pd
 
 import atoll_analysis
 from atoll_analysis import cli, comparison, comparison_report, rates, roofline
+from atoll_analysis.energy_range import mean_range, ratio_range
 from atoll_analysis.palette import LIGHT
 
 ORGANISATIONS = ("memory_side", "sm_side", "sac")
@@ -140,6 +141,27 @@ class SideBySide(support.FolderTest):
         self.assertEqual([x.get_xdata()[-1] for x in lines if x.get_label() in found.runs],
                          [rates.edges(base.counters)[-1], rates.edges(other.counters)[-1] / 2])
         self.assertEqual(self.compared.clock_note, "")
+
+    def test_ranges_of_ratios_of_energies_are_of_whole_runs_of_the_same_work(self) -> None:
+        def prices(path: pathlib.Path) -> pd.DataFrame:
+            found = atoll_analysis.load(path).energy_prices
+            assert found is not None
+            return found
+
+        ours, theirs = (prices(path) for path in self.paths[:2])
+        self.assertTrue(ratio_range(ours, theirs).has(ours["joules"].sum() / theirs["joules"].sum()))
+        sampled, scaled, cut = self.paths
+        support.make_sampled(sampled)
+        support.set_key(scaled, "scale", 2)
+        with support.edited(cut) as file:
+            file.attrs["complete"] = np.uint64(0)
+        other = self.simulate("alone", support.DATA / "alone.json")
+        for path, why in ((other, "another workload or scale"), (scaled, "another workload or scale"), (cut, "stopped early"),
+                          (sampled, "is of a sampled run")):
+            with self.assertRaisesRegex(atoll_analysis.BadResult, why):
+                ratio_range(ours, prices(path))
+            with self.assertRaisesRegex(atoll_analysis.BadResult, why):
+                mean_range([(ours, theirs), (prices(path), ours)])
 
     def test_runs_of_different_versions_are_named_with_a_warning(self) -> None:
         self.assertEqual(self.compared.version_note, "")

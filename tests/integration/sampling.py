@@ -95,7 +95,7 @@ class Sampling(unittest.TestCase):
     def test_every_command_says_what_is_extrapolated(self):
         self.assertRegex(self.said, r"  sampled      \d+ of 160 launches, .* of the instructions; 95 % intervals, 5.0 % asked for\n")
         self.assertRegex(self.said, r"    cycles     [\d,]+ ± [\d.]+ %\n")
-        self.assertIn("(simulated; so is all below)", self.said)
+        self.assertIn("(simulated; so is all below the kernels)", self.said)
         self.assertRegex(self.atoll("info", self.sampled).stdout, r"  step +~[\d,]+ cycles")
         self.assertIn("launches simulated", self.atoll("explain", self.sampled).stdout)
         compared = self.atoll("compare", self.full, self.sampled).stdout
