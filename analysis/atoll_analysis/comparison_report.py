@@ -163,10 +163,12 @@ def _bandwidths(comparison: Comparison) -> str:
     rows: list[list[Cell | str]] = []
     for run, result in comparison.runs.items():
         for name, of in bounds(result).iterrows():
-            rows.append([run, str(name), number(of["used"], fixed(of["used"], 1)), number(of["most"], fixed(of["most"], 1)),
+            resource = "links, by the busiest port" if name == "links" and "link.busiest_bytes" in result.totals else str(name)
+            rows.append([run, resource, number(of["used"], fixed(of["used"], 1)), number(of["most"], fixed(of["most"], 1)),
                          number(of["share"], percent(of["share"])), number(of["intensity"], f"{of['intensity']:.3g}")])
     return markup.table(columns, rows, "Bandwidths, bytes per cycle of all chips; a share is the mean of all slices and buses, "
-                        "of which some may be full, and of each chip's busiest port") if rows else ""
+                        "of which some may be full, and of each chip's busiest port: links count as if all ports had moved as much "
+                        "as it, more than the bytes between chips") if rows else ""
 
 
 def _configuration(comparison: Comparison) -> str:

@@ -117,6 +117,7 @@ class SideBySide(support.FolderTest):
         for part in ("Where the cycles went",
                      "The runs over time", "Bandwidth of LLC, links and DRAM", "Decisions of sac", "lead needed", "Keys that differ"):
             self.assertIn(part, page)
+        self.assertIn("links, by the busiest port", page)  # more than the bytes between chips on the same page
         self.assertNotIn("http://", page.replace("http://www.w3.org", ""))
         self.assertRegex(page, r">\+\d+\.\d %<")
         self.assertNotRegex(page, r">-\d|>[-−+]0(\.0 %)?<", "one sign for minus, none before 0")
