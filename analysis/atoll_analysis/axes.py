@@ -19,10 +19,18 @@ def numeric(values: "pd.Series[object]") -> bool:
     return bool(values.map(lambda v: isinstance(v, int | float) and not isinstance(v, bool)).all())
 
 
-def others(runs: pd.DataFrame, keys: Sequence[str], key: str) -> "pd.Series[str]":
+def settings(runs: pd.DataFrame, keys: Sequence[str]) -> "pd.Series[str]":
+    """[run] the values of the keys, in a few words. Numbers and switches say nothing without their keys."""
+    def word(key: str, value: object) -> str:
+        return value if isinstance(value, str) else f"{key}={text(value)}"
+
+    rows = [" ".join(word(key, value) for key, value in zip(keys, row)) for row in runs[list(keys)].to_numpy(dtype=object)]
+    return pd.Series(rows, index=runs.index, dtype=object)
+
+
+def others(runs: pd.DataFrame, keys: Sequence[str], *but: str) -> "pd.Series[str]":
     """[run] what else its variant sets, in a few words."""
-    rest = [k for k in keys if k != key]
-    return pd.Series([" ".join(map(text, row)) for row in runs[rest].to_numpy()], index=runs.index, dtype=object)
+    return settings(runs, [k for k in keys if k not in but])
 
 
 def along(runs: pd.DataFrame, keys: Sequence[str], key: str, metric: str) -> pd.DataFrame:
@@ -72,8 +80,7 @@ def pairs(configs: pd.DataFrame) -> list[tuple[str, str]]:
 def grid(runs: pd.DataFrame, keys: Sequence[str], row: str, column: str, metric: str) -> pd.DataFrame:
     """[others, value of `row` x value of `column`] harmonic mean of the metric over the workloads that have a number at every
     point of the grid; the first of several runs that are alike in all keys. NaN where there is no run."""
-    table = runs.assign(others=pd.Series([" ".join(map(text, r)) for r in runs[[k for k in keys if k not in (row, column)]]
-                                          .to_numpy()], index=runs.index, dtype=object))
+    table = runs.assign(others=others(runs, keys, row, column))
     wide = table.pivot_table(index="workload", columns=["others", row, column], values=metric, aggfunc="first", sort=False)
     mean = wide.dropna().agg(lambda column: means.harmonic(list(column)))
     return mean.unstack(level=2).sort_index(axis=1).sort_index(level=row, sort_remaining=False)

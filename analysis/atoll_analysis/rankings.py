@@ -54,9 +54,7 @@ def _contenders(sweep: Sweep) -> "tuple[list[str], pd.Series[str]]":
     places = [key for key in keys if axes.numeric(sweep.runs[key])]
     if len(places) == len(keys):
         places = [key for key in places if key == WORK]
-    rest = [key for key in keys if key not in places]
-    names = [" ".join(map(text, row)) for row in sweep.runs[rest].to_numpy()]
-    return places, pd.Series(names, index=sweep.runs.index, dtype=object)
+    return places, axes.others(sweep.runs, keys, *places)
 
 
 def rankings(sweep: Sweep) -> list[Ranking]:
