@@ -77,6 +77,8 @@ def run(options: argparse.Namespace) -> None:
             raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
     source: Path = options.input[0]
     if len(options.input) > 1:
+        if folders := [path for path in options.input if path.is_dir()]:
+            raise BadResult(folders[0], "is a folder: several results are compared, or a sweep's folder is given alone")
         compared = compare([load(path, options.force_damaged) for path in options.input])
         outputs = options.output or [source.with_name("comparison.html")]
         write_outputs(outputs, lambda: comparison_report.page(compared), comparison_report.charts(compared), "stacks",

@@ -76,13 +76,17 @@ def label(results: Sequence[Result]) -> list[str]:
 
 def compare(results: Sequence[Result]) -> Comparison:
     """Raises BadResult for a result that is of another workload or scale than the first, not complete, or the same file."""
+    if not results:
+        raise ValueError("compare() takes at least one result")
+    if not all(isinstance(result, Result) for result in results):
+        raise TypeError("compare() takes results as load() and run() return them, not paths")
     first = results[0]
     names, scales = label(results), [result.config.get(config.WORK, 1) for result in results]
     for at, result in enumerate(results):
         if names[at] in names[:at]:
             raise BadResult(result.path, "is given twice")
         if not result.complete:
-            raise BadResult(result.path, "was stopped early by --max-cycles: its cycles cannot be compared")
+            raise BadResult(result.path, "was stopped early, by --max-cycles or a signal: its cycles cannot be compared")
         if result.sampling is not None:
             raise BadResult(result.path, f"is {result.sampling}, and other runs may have simulated others: `atoll compare` "
                             "compares what is extrapolated")

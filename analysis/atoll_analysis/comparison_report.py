@@ -144,7 +144,7 @@ def _kernels(comparison: Comparison) -> str:
     for at, cycles in comparison.kernels.head(_MOST_ROWS).iterrows():
         rows.append([number(float(at), str(at)), names.kernel(str(own[at])),
                      *[number(float(c), grouped(float(c))) for c in cycles], str(cycles.idxmin())])
-    return markup.table(columns, rows, _base_clock(comparison, f"Cycles of each of {len(comparison.kernels)} kernels"))
+    return markup.table(columns, rows, _base_clock(comparison, "Cycles of each kernel"))
 
 
 def _counters(comparison: Comparison) -> str:

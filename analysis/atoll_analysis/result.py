@@ -28,7 +28,7 @@ class Head:
     schema_version: int
     digest: str                       #: 16 hexadecimal digits; equal digests are equal simulations
     cycles: int                       #: end of the last kernel, in core cycles
-    complete: bool                    #: False when --max-cycles stopped the run
+    complete: bool                    #: False when --max-cycles or a signal stopped the run
     provenance: Mapping[str, Any]     #: system, workload, command, version, host_seconds ...
     config: "pd.Series[Any]"          #: value by flat key, defaults included
     totals: pd.DataFrame              #: [chip] every counter of the file over the run

@@ -14,7 +14,7 @@ from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
 from atoll_analysis.sampling import Sampling
-from atoll_analysis.units import fixed, grouped, joules, percent, seconds, si, watts
+from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds, si, watts
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
 _FIGURES = (timeline.timeline, stack.stack, responses.responses, responses.latency, balance.slices, balance.channels,
@@ -42,12 +42,12 @@ def _tiles(result: Result) -> str:
     shown += [Tile(percent(busy), "DRAM buses busy", _rate(values["dram.bytes_per_cycle"], result)),
               Tile(fixed(values["load.mean_latency"], 1), "cycles per load",
                    f"{fixed(ratio(all_loads, result.cycles))} read misses of L1s per cycle")]
-    launches = f"{grouped(result.kernels['ctas'].sum())} CTAs"
+    launches = counted(int(result.kernels["ctas"].sum()), "CTA")
     if result.sampling is not None:
-        launches += f" in all; {grouped(result.sampling.launches['simulated'].sum())} kernels simulated"
+        launches += f" in all; {counted(int(result.sampling.launches['simulated'].sum()), 'kernel')} simulated"
     if not result.complete:
         launches += f"; {_begun(result)}"
-    shown.append(Tile(grouped(len(result.kernels)), "kernels", launches))
+    shown.append(Tile(grouped(len(result.kernels)), "kernel" if len(result.kernels) == 1 else "kernels", launches))
     if values["energy.total"] > 0:
         power = watts(ratio(values["energy.total"], result.seconds))
         shown.append(Tile(joules(values["energy.total"]), "energy", f"{_energy_range(result)}{power} on average"))
@@ -57,7 +57,7 @@ def _tiles(result: Result) -> str:
 def _begun(result: Result) -> str:
     """Of a run that was stopped."""
     begun, ended = (int(result.kernels[name].notna().sum()) for name in ("started", "finished"))
-    return f"{grouped(begun)} of {grouped(len(result.kernels))} kernels had started, and {grouped(ended)} had finished"
+    return f"{grouped(begun)} of {counted(len(result.kernels), 'kernel')} had started, and {grouped(ended)} had finished"
 
 
 def _energy_range(result: Result) -> str:
@@ -103,8 +103,8 @@ def _organisation(result: Result) -> str:
                      if key in result.config and result.config[key] != usual)
 
 
-def _caption(what: str, shown: int, all_: int) -> str:
-    return f"{grouped(all_)} {what}" if shown == all_ else f"The first {grouped(shown)} of {grouped(all_)} {what}"
+def _caption(noun: str, said: str, shown: int, all_: int) -> str:
+    return ("" if shown == all_ else f"The first {grouped(shown)} of ") + counted(all_, noun) + said
 
 
 def _kernels(result: Result) -> str:
@@ -122,7 +122,7 @@ def _kernels(result: Result) -> str:
                      number(cycles, length), number(share, percent(share))])
         if len(rows) == _MOST_ROWS:
             break
-    return markup.table(columns, rows, _caption("kernels, one after another", len(rows), len(numbers)))
+    return markup.table(columns, rows, _caption("kernel", ", one after another" if len(numbers) > 1 else "", len(rows), len(numbers)))
 
 
 _FORMATS: dict[str, Callable[[float], str]] = {"hit": percent, "local": percent, "bandwidth": grouped, "ipc": fixed}
@@ -143,8 +143,8 @@ def _decisions(result: Result) -> str:
         cells: list[Cell | str] = [cycle, kernel, str(row["choice"]), ruled]
         cells += [number(row[name], _FORMATS.get(name.partition(".")[0], grouped)(row[name])) for name in compared]
         rows.append(cells)
-    said = "decisions: the model's predictions and what was measured while each ruled"
-    shown = markup.table(columns, rows, _caption(said, len(rows), len(table)))
+    said = ": the model's predictions and what was measured while each ruled"
+    shown = markup.table(columns, rows, _caption("decision", said, len(rows), len(table)))
     values = result.decisions.columns[3:]
     if len(values):
         columns = [Column("cycle", True), Column("choice"), *[Column(str(v), True) for v in values]]
@@ -217,7 +217,7 @@ def page(result: Result) -> str:
 
     cut = ""
     if not result.complete:
-        cut += markup.paragraph(f"Stopped early by --max-cycles: {_begun(result)}.", "warn")
+        cut += markup.paragraph(f"Stopped early, by --max-cycles or a signal: {_begun(result)}.", "warn")
     if result.sampling is not None:
         cut += _sampled(result.sampling)
     if "timeline" not in drawn:

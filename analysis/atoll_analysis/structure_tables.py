@@ -9,7 +9,7 @@ from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.metrics import ratio
 from atoll_analysis.result import Result
 from atoll_analysis.tables import ORIGINS
-from atoll_analysis.units import fixed, grouped, percent, si
+from atoll_analysis.units import counted, fixed, grouped, percent, si
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
 _MOST_CHIPS = 4   # whose shares are listed one by one
@@ -22,7 +22,7 @@ def part(result: Result) -> str:
         return ""
     origins = [o for o in ORIGINS if o in table and table[o].sum() > 0]
     shown = markup.table(_columns(origins, result), _rows(result, table, origins),
-                         _caption("data structures by requests that left an L1", table) + _of_chips(result))
+                         _caption("data structure", " by requests that left an L1", table) + _of_chips(result))
     if len(result.kernels) < 2:
         return shown
     columns = [Column("kernel", True), Column("name"), *_columns(origins)]
@@ -30,7 +30,7 @@ def part(result: Result) -> str:
     for (at, _), cells in zip(by_kernel.index, _rows(result, by_kernel, origins, chips=False)):
         plain = names.kernel(str(result.kernels["name"].iloc[at]))
         rows.append([number(float(at), str(at)), plain, *cells])
-    caption = _caption("uses of a structure in a kernel by requests", by_kernel)
+    caption = _caption("use", " of a structure in a kernel by requests", by_kernel)
     return shown + markup.details("By kernel", markup.table(columns, rows, caption))
 
 
@@ -40,9 +40,8 @@ def _of_chips(result: Result) -> str:
     return "; in % of chips " + ", ".join(map(str, range(result.chips))) + ": who asked, and whose memory is home"
 
 
-def _caption(what: str, table: pd.DataFrame) -> str:
-    most = len(table) > _MOST_ROWS
-    return f"{f'The first {_MOST_ROWS} of ' if most else ''}{grouped(len(table))} {what}"
+def _caption(noun: str, said: str, table: pd.DataFrame) -> str:
+    return (f"The first {_MOST_ROWS} of " if len(table) > _MOST_ROWS else "") + counted(len(table), noun) + said
 
 
 def _columns(origins: list[str], result: Result | None = None) -> list[Column]:

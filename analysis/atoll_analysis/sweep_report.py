@@ -14,7 +14,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
-from atoll_analysis.units import fixed, grouped, joules, percent, seconds
+from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long
 _MOST_BEHIND = 3   # contenders beside the fastest
@@ -176,5 +176,5 @@ def page(sweep: Sweep, folder: Path) -> str:
                 ("runs", "Runs", _runs(sweep, folder)), ("configuration", "Configuration", _differences(sweep))]
     title = f"Sweep {sweep.path.resolve().name}"
     sections = [s for s in sections if s[2]]
-    return markup.page(title, f"{len(sweep.workloads)} workloads on {len(sweep.variants)} variants", sections,
-                     f"From {done} results in {sweep.path.resolve().name}.")
+    return markup.page(title, f"{counted(len(sweep.workloads), 'workload')} on {counted(len(sweep.variants), 'variant')}", sections,
+                     f"From {counted(done, 'result')} in {sweep.path.resolve().name}.")

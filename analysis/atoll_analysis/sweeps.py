@@ -83,11 +83,14 @@ class Sweep:
         point; `others` is what else the variants set."""
         self._check(row, metric)
         self._check(column, metric)
+        if row == column:
+            raise ValueError(f"a grid has two keys, and {row} is given for both: along() has one")
         return axes.grid(self.runs, self.axes, row, column, metric)
 
     def _check(self, key: str, metric: str) -> None:
         if key not in self.axes:
-            raise KeyError(f"{key} is the same in all variants; these differ: {', '.join(self.axes)}")
+            differ = f"these differ: {', '.join(self.axes)}" if self.axes else "no key differs between them"
+            raise KeyError(f"{key} is the same in all variants; {differ}")
         if metric not in self.runs:
             raise KeyError(unknown(metric, self.runs, "metric"))
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 ORIGINS = ("local_llc", "remote_llc", "local_memory", "remote_memory", "neighbour_l1", "l2")
-_NEVER = np.uint64(2**64 - 1)  # a kernel that --max-cycles cut off has not finished
+_NEVER = np.uint64(2**64 - 1)  # a kernel of a run that was stopped before has not finished
 
 
 def numbers(dataset: h5py.Dataset) -> npt.NDArray[Any]:

@@ -11,6 +11,11 @@ def grouped(value: float | int | None) -> str:
     return _MISSING if value is None or value != value else f"{round(value):,}"
 
 
+def counted(number: int, noun: str) -> str:
+    """ "1 kernel", "1,234 kernels" """
+    return f"{grouped(number)} {noun}{'' if number == 1 else 's'}"
+
+
 def si(value: float, unit: str = "") -> str:
     """Three digits and a prefix: "58.7 k", "1.40 MB" with unit "B"."""
     if value != value:

@@ -273,7 +273,7 @@ class Sampled(support.FolderTest):
         page = run_report.page(atoll_analysis.load(self.path))
         self.assertIn("launches simulated", page)
         run = atoll_analysis.load(self.path)
-        self.assertIn(f"{run.kernels['ctas'].sum()} CTAs in all; 1 kernels simulated", page)
+        self.assertIn(f"{run.kernels['ctas'].sum()} CTAs in all; 1 kernel simulated", page)
         self.assertIn("1,000,000", page.replace("1e+06", "1,000,000"))
         other = self.result("sac.h5").rename(self.folder / "whole.h5")
         support.make_sampled(self.result("sac.h5"))

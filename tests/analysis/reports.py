@@ -144,7 +144,7 @@ class RunPage(PageTest):
 
     def test_a_run_cut_short_says_so(self) -> None:
         page = self.check(page_of("cut.h5"))
-        self.assertEqual(page.text.count("Stopped early by --max-cycles: 3 of 3 kernels had started, and 2 had finished."), 1)
+        self.assertEqual(page.text.count("Stopped early, by --max-cycles or a signal: 3 of 3 kernels had started, and 2 had finished."), 1)
         self.assertEqual(page.row("2", "mix")[4], "unfinished")
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
 
@@ -163,7 +163,7 @@ class RunPage(PageTest):
                 file[f"series/{name}"] = values
         page = self.check(run_report.page(atoll_analysis.load(path)))
         self.assertEqual(page.row("0", "gather")[2:], ["64", "–", "not started", "–"])
-        self.assertIn("by --max-cycles: 0 of 3 kernels had started, and 0 had finished.", page.text)
+        self.assertIn("by --max-cycles or a signal: 0 of 3 kernels had started, and 0 had finished.", page.text)
         self.assertIn("No time line", page.text)
 
     def test_a_run_of_thousands_of_kernels_and_decisions_has_a_page_of_bearable_size(self) -> None:
@@ -281,7 +281,8 @@ class Command(support.FolderTest):
         bad = self.result()
         bad.write_bytes(bad.read_bytes()[:9000])
         for words, said in ((f"{bad}", "is truncated or damaged"), (f"{self.folder}/none.h5", "does not exist"),
-                            (f"{self.result('cut.h5')} -o {self.folder}/x.h5", "should end in .html")):
+                            (f"{self.result('cut.h5')} -o {self.folder}/x.h5", "should end in .html"),
+                            (f"{self.folder} {self.folder}", "is a folder: several results are compared")):
             code, out, err = self.report(*words.split())
             self.assertEqual((code, out), (1, ""))
             self.assertRegex(err, rf"^atoll-report: .*{said}.*\n$")

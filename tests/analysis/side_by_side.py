@@ -175,6 +175,12 @@ class SideBySide(support.FolderTest):
         self.assertIn(found.version_note, page)
         self.assertIn("written by Atoll 9.0 (abc), 9.0 (def).", page)
 
+    def test_what_is_no_result_is_refused(self) -> None:
+        with self.assertRaisesRegex(ValueError, "at least one result"):
+            comparison.compare([])
+        with self.assertRaisesRegex(TypeError, "as load.. and run.. return them, not paths"):
+            comparison.compare(self.paths)  # type: ignore[arg-type]
+
     def test_what_cannot_be_compared_is_refused_by_name(self) -> None:
         other = self.simulate("alone", support.DATA / "alone.json")
         cut = dataclasses.replace(self.results[1], complete=False)

@@ -148,6 +148,15 @@ class Sweeps(support.FolderTest):
         self.assertTrue(np.isnan(sweep.means().loc[("ALL", "harmonic"), "sm"]))
         self.assertAlmostEqual(sweep.means().loc[("ALL", "harmonic"), "narrow"], sweep.speedups().loc["mixed", "narrow"])
 
+    def test_keys_that_do_not_differ_and_grids_of_one_key_are_refused(self) -> None:
+        folder = self.sweep()
+        with self.assertRaisesRegex(ValueError, "link.bandwidth_gbps is given for both"):
+            atoll_analysis.load_sweep(folder).grid("link.bandwidth_gbps", "link.bandwidth_gbps")
+        for path in [*folder.glob("alone__*.h5"), folder / "mixed__sm.h5", folder / "mixed__narrow.h5"]:
+            path.unlink()
+        with self.assertRaisesRegex(KeyError, "no key differs between them"):
+            atoll_analysis.load_sweep(folder).along("llc.ways")
+
     def test_a_missing_baseline_leaves_no_speedup(self) -> None:
         folder = self.sweep()
         (folder / "alone__mem.h5").unlink()

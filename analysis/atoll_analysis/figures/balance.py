@@ -38,7 +38,8 @@ def _imbalance(counts: pd.DataFrame, what: str, chips: range, lacking: str) -> s
     """The busiest over the mean of the chips that are shown, and which are not because they can have no requests."""
     values = counts.loc[list(chips)].to_numpy()
     mean = values.mean()
-    said = f"The busiest {what} had {fixed(values.max() / mean)} times the mean of {grouped(mean)} requests."
+    shown = f"{mean:.2g}" if mean < 10 else grouped(mean)
+    said = f"The busiest {what} had {fixed(values.max() / mean)} times the mean of {shown} requests."
     out = [int(chip) for chip in counts.index if chip not in chips]  # neighbours: chips with memory are the last
     if not out:
         return said
