@@ -103,6 +103,11 @@ void Recording::note_refused(const std::string& kernel, const std::string& why) 
   if (++refused_ == 1) first_refused_ = ptx::short_source_name(kernel) + ": " + why;
 }
 
+void Recording::note_lost(const std::string& library) {
+  const std::lock_guard lock(mutex_);
+  lost_.push_back(library);
+}
+
 void Recording::say_unrecorded() {
   const std::lock_guard lock(mutex_);
   if (trace_ || closed_) return;
@@ -296,6 +301,8 @@ void Recording::warn_of_refused() const {
 /// What the user must know of the recorded launches.
 void Recording::warn() const {
   warn_of_refused();
+  for (const std::string& library : lost_)
+    std::fprintf(stderr, "atoll: warning: what %s launched is not among them\n", library.c_str());
   std::fprintf(stderr, "%s\n", races_line(races_.counts(), options_->check).c_str());
   if (executed_.repeated_polls != 0)
     std::fprintf(stderr, "%s rounds of loops that waited for others were left out of the trace\n",

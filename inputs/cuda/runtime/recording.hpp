@@ -68,6 +68,8 @@ class Recording {
   void copy(const cuda::CopyKernel& kernel, LaunchPlace place);
   /// A launch of this kernel was refused, which the program may not look at. `why`: a limit and what was beyond it.
   void note_refused(const std::string& kernel, const std::string& why);
+  /// The launches of this library, whose CUDA runtime could not be redirected, are lost.
+  void note_lost(const std::string& library);
   /// The program ends: says what it launched if there is no trace.
   void say_unrecorded();
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
@@ -110,6 +112,7 @@ class Recording {
   ptx::OutOfBounds outside_;  // of all, where they are tolerated
   std::uint64_t launches_ = 0, refused_ = 0;
   std::string first_refused_;          // and why
+  std::vector<std::string> lost_;      // libraries
   std::vector<std::string> left_out_;  // kernels, as long as nothing is recorded
   bool more_left_out_ = false;         // than are named
   bool at_exit_ = false;               // say_unrecorded() will be called

@@ -1,16 +1,24 @@
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "inputs/cuda/elf_file.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 
-// nvcc links the CUDA runtime into the program by default; no library can be put in front of that. But the functions are in
-// its symbol table, so their first bytes can be overwritten with a jump to ours, before the program's constructors run.
+// nvcc links the CUDA runtime into programs and libraries by default; no library can be put in front of that. But the
+// functions are in their symbol tables, so their first bytes can be overwritten with a jump to ours, before constructors
+// run: those register kernels. For what is there at the start, that of this library is the first (-z initfirst). What the
+// program opens later is seen where the loader tells debuggers of it, between its mapping and its constructors.
 namespace atl::cudart {
 namespace {
 
@@ -20,20 +28,32 @@ struct Name {
 };
 extern "C" const Name atoll_cudart_names[];
 
+std::size_t name_count() {
+  std::size_t names = 0;
+  while (atoll_cudart_names[names].name) ++names;
+  return names;
+}
+
+void on_load();
+
+constexpr char kProgram[] = "/proc/self/exe";
 constexpr std::size_t kNearJump = 5;  // E9 and 32 bits: some functions are too small for more
 constexpr std::size_t kFarJump = 14;  // FF 25 0, then 64 bits
 
-/// Where the program was loaded, relative to the addresses in its file.
-std::uint64_t load_bias(bool relocatable) {
-  if (!relocatable) return 0;
-  std::uint64_t bias = 0;
+/// The program, or a library: its file and where it was loaded, relative to the addresses in there.
+using Object = std::pair<std::string, std::uint64_t>;
+
+std::set<Object> loaded_objects() {
+  std::set<Object> out;
   dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        *static_cast<std::uint64_t*>(out) = info->dlpi_addr;
-        return 1;  // the first is the program
+      [](dl_phdr_info* info, std::size_t, void* all) {
+        auto& objects = *static_cast<std::set<Object>*>(all);
+        const bool program = objects.empty();  // the first, and without a name
+        objects.emplace(program ? kProgram : info->dlpi_name, info->dlpi_addr);
+        return 0;
       },
-      &bias);
-  return bias;
+      &out);
+  return out;
 }
 
 /// Memory for `bytes` of far jumps that near jumps at `around` reach.
@@ -71,38 +91,90 @@ bool write_near_jump(std::uint64_t at, const std::uint8_t* to) {
   return mprotect(pages, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
-void redirect(const cuda::ElfFile& elf) {
+/// The far jumps, one for each name and then one to `on_load`, within the reach of near jumps at `around`. Libraries share
+/// them where they can.
+std::uint8_t* jumps_near(std::uint64_t around, const std::string& object) {
+  constexpr std::int64_t kReach = 0x7000'0000;
+  static std::vector<std::uint8_t*> made;
+  for (std::uint8_t* jumps : made)
+    if (std::abs(reinterpret_cast<std::int64_t>(jumps) - static_cast<std::int64_t>(around)) < kReach) return jumps;
+  const std::size_t bytes = (name_count() + 1) * kFarJump;
+  std::uint8_t* jumps = map_near(around, bytes);
+  if (!jumps) throw IoError(object, "no free addresses near it to redirect its CUDA runtime; build with -cudart shared");
+  for (std::size_t i = 0; i < name_count(); ++i) write_far_jump(jumps + i * kFarJump, atoll_cudart_names[i].function);
+  write_far_jump(jumps + name_count() * kFarJump, on_load);
+  mprotect(jumps, bytes, PROT_READ | PROT_EXEC);
+  return made.emplace_back(jumps);
+}
+
+void redirect(const Object& object) {
+  const std::string_view file = object.first;
+  const std::string_view name = file.substr(file.rfind('/') + 1);                           // with no slash, all of it
+  if (name.starts_with("libcudart.so") || access(object.first.c_str(), R_OK) != 0) return;  // ours; the kernel's
+  const auto elf = cuda::ElfFile::open(object.first);
+  if (!elf) return;
   std::unordered_map<std::string_view, std::uint64_t> found;
-  for (const auto& f : elf.functions())
+  for (const auto& f : elf->functions())
     if (f.name.starts_with("cuda") || f.name.starts_with("__cuda")) found.emplace(f.name, f.address);
   if (found.find("__cudaRegisterFatBinary") == found.end()) return;  // -cudart shared, or no CUDA at all
 
-  const std::uint64_t bias = load_bias(elf.relocatable());
-  std::size_t names = 0;
-  while (atoll_cudart_names[names].name) ++names;
-  const std::size_t bytes = names * kFarJump;
-  std::uint8_t* jumps = map_near(bias + found.begin()->second, bytes);
-  if (!jumps)
-    throw IoError("the program", "no free addresses near it to redirect its CUDA runtime; build with -cudart shared");
-  for (std::size_t i = 0; i < names; ++i) {
+  const std::string said = file == kProgram ? "the program" : object.first;
+  const std::uint64_t bias = object.second;
+  const std::uint8_t* jumps = jumps_near(bias + found.begin()->second, said);
+  for (std::size_t i = 0; i < name_count(); ++i) {
     const auto function = found.find(atoll_cudart_names[i].name);
-    if (function == found.end()) continue;
-    std::uint8_t* jump = jumps + i * kFarJump;
-    write_far_jump(jump, atoll_cudart_names[i].function);
-    if (!write_near_jump(bias + function->second, jump))
-      throw IoError("the program", "its code cannot be changed to redirect its CUDA runtime; build with -cudart shared");
+    if (function != found.end() && !write_near_jump(bias + function->second, jumps + i * kFarJump))
+      throw IoError(said, "its code cannot be changed to redirect its CUDA runtime; build with -cudart shared");
   }
-  mprotect(jumps, bytes, PROT_READ | PROT_EXEC);
+}
+
+/// Redirects what was not there the last time. One closed and opened again comes without jumps.
+void redirect_new() {
+  static std::set<Object> known;
+  std::set<Object> now = loaded_objects();
+  for (const Object& object : now)
+    if (known.find(object) == known.end()) redirect(object);
+  known = std::move(now);
+}
+
+/// The loader has mapped or unmapped libraries; it holds its lock, so that one thread at a time is here.
+void on_load() {
+  if (_r_debug.r_state != r_debug::RT_CONSISTENT) return;
+  try {
+    redirect_new();
+  } catch (...) {
+    end_program(std::current_exception());
+  }
+}
+
+/// The loader calls an empty function for debuggers. If it is another one, libraries opened later are not redirected, and
+/// said to be lost when they ask for the driver (driver.cpp).
+void watch_loader() {
+  constexpr std::uint8_t kMark[] = {0xF3, 0x0F, 0x1E, 0xFA}, kReturn = 0xC3;  // endbr64, ret
+  constexpr std::uint64_t kAligned = 16;                                      // up to there, nothing else follows
+  const std::uint64_t at = _r_debug.r_brk;
+  const auto* code = reinterpret_cast<const std::uint8_t*>(at);
+  if (!code || at % kAligned != 0) return;
+  if (*(std::memcmp(code, kMark, sizeof kMark) == 0 ? code + sizeof kMark : code) != kReturn) return;
+  write_near_jump(at, jumps_near(at, "the loader") + name_count() * kFarJump);
 }
 
 __attribute__((constructor)) void at_start() {
   try {
-    const auto elf = cuda::ElfFile::open("/proc/self/exe");
-    if (elf) redirect(*elf);
+    redirect_new();
+    watch_loader();
   } catch (...) {
     end_program(std::current_exception());
   }
 }
 
 }  // namespace
+
+std::string not_redirected(const void* code) {
+  Dl_info in{};
+  if (dladdr(code, &in) == 0 || !in.dli_fname || access(in.dli_fname, R_OK) != 0) return {};
+  const auto elf = cuda::ElfFile::open(in.dli_fname);
+  return elf && !elf->section(".nv_fatbin").empty() ? in.dli_fname : std::string();
+}
+
 }  // namespace atl::cudart

@@ -25,8 +25,9 @@ endforeach()
 file(GLOB atoll_cudart_sources CONFIGURE_DEPENDS ${atoll_cudart_dir}/*.cpp)
 add_library(atoll_cudart SHARED ${atoll_cudart_sources} ${atoll_cudart_names})
 target_link_libraries(atoll_cudart PRIVATE atoll_inputs Threads::Threads)
-# Own names come before the program's: an executable may export a CUDA runtime of its own.
-target_link_options(atoll_cudart PRIVATE -Wl,-Bsymbolic -Wl,--no-undefined -Wl,--version-script=${atoll_cudart_dir}/libcudart.map)
+# Own names come before the program's: an executable may export a CUDA runtime of its own. Its constructor is the first of
+# all (redirect.cpp).
+target_link_options(atoll_cudart PRIVATE -Wl,-Bsymbolic -Wl,-z,initfirst -Wl,--no-undefined -Wl,--version-script=${atoll_cudart_dir}/libcudart.map)
 set_target_properties(
   atoll_cudart
   PROPERTIES OUTPUT_NAME cudart

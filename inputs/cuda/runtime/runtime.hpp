@@ -120,6 +120,10 @@ int remember(int status);
 /// Replaces it; returns what it was.
 int exchange_last_error(int status);
 
+/// The library that `code` is in, if it has device code: one whose CUDA runtime is redirected never asks the driver. Else
+/// empty.
+std::string not_redirected(const void* code);
+
 /// Says what went wrong, saves the trace of the finished kernels and ends the program: exit code 4 if a file could not be
 /// written, else 3. For what would otherwise go on with wrong results.
 [[noreturn]] void end_program(const std::exception_ptr& error);
