@@ -168,6 +168,17 @@ int main() {
 }
 """
 
+LAUNCHING = """
+__global__ void child(int* p) { atomicAdd(p, 1); }
+__global__ void parent(int* p) { child<<<1, 32>>>(p); }
+int main() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  parent<<<1, 1>>>(p);
+  return cudaDeviceSynchronize() != cudaSuccess || *p != 32;
+}
+"""
+
 
 class GoodPrograms(RecordTest):
     def check_vector_add(self, binary):
@@ -197,6 +208,19 @@ class GoodPrograms(RecordTest):
         outcome = self.record(binary)
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(outcome.out, "100 162\n")
+
+    def test_newer_ptx_beside_machine_code_stands_in_for_it(self):
+        paths = [self.write(name, text) for name, text in RELOCATABLE.items()]
+        binary = self.nvcc(["-rdc=true", "-arch=all-major", "-o", self.path("rdc"), *paths], self.path("rdc"))
+        outcome = self.record(binary)
+        self.assertEqual((outcome.code, outcome.out), (0, "100 162\n"), outcome)
+        for flags in ((), ("-rdc=true",)):  # beside that lies NVIDIA's library of device-side launches, for a newer GPU yet
+            with self.subTest(flags=flags):
+                source = LAUNCHING if flags else "__global__ void k() {}\nint main() { k<<<1, 1>>>(); k<<<1, 1>>>(); }\n"
+                binary = self.compiled(source, *flags, "-arch=all-major", name="all")
+                outcome = self.record(binary, options=["--force"])
+                self.assertEqual(outcome.code, 0, outcome)
+                self.assertEqual(self.kernels_in_trace(outcome), 2)
 
     def test_the_compatibility_header_gives_old_programs_what_they_miss(self):
         outcome = self.record(self.compiled(TEXTURE, "-include", COMPAT))

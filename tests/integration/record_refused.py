@@ -106,6 +106,14 @@ class Refused(program.ProgramTest):
             self.assertEqual("(--device)" in outcome.err, target != "120", outcome.err)  # --device knows none that new
         self.assertEqual(program.run(self.record(self.path("for90a"), "--force", "--max-ctas", "1")).code, 0)
 
+    def test_relocatable_code_of_which_the_device_runs_no_part(self):
+        for flags, said in ((["-gencode", "arch=compute_120,code=compute_120"], "only as PTX for compute_120"),
+                            ([], "only as machine code")):
+            binary = self.compiled("-rdc=true", "-gencode", "arch=compute_80,code=sm_80", *flags)
+            outcome = program.run(self.record(binary, "--device", "sm_90"))
+            self.assertNotEqual(outcome.code, 0, outcome)
+            self.assertIn(said, outcome.err)
+
     def test_launches_whose_blocks_cannot_be_there_together_are_told(self):
         self.write("together.cu", "#include <cooperative_groups.h>\n__global__ void everyone(int* p) "
                    "{ cooperative_groups::this_grid().sync(); p[0] = 1; }\n"

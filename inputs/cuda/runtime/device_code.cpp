@@ -49,6 +49,9 @@ ptx::Module parse_text(const std::string& text, const std::string& name, const c
   return m;
 }
 
+/// NVIDIA's library of device-side launches, which lies beside relocatable objects; the executor has its functions.
+bool launches_of_kernels(const std::string& ptx) { return ptx.find("_cuda_device_runtime_cu_") != std::string::npos; }
+
 bool needs_memory(const ptx::Variable& v) { return v.space != ptx::Space::shared && v.size > 0 && !v.external; }
 
 }  // namespace
@@ -166,20 +169,21 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
   for (const std::uint8_t* at : binary.containers) {
     const auto entries = cuda::list_entries(container_at(at, binary.name), binary.name);
     const cuda::FatbinEntry* chosen = cuda::choose_ptx(entries, model_.arch);
-    if (!chosen && !several) chosen = cuda::ptx_beside_machine_code(entries, model_.arch);
+    const auto ptx = std::find_if(entries.begin(), entries.end(),
+                                  [](const cuda::FatbinEntry& e) { return e.kind == cuda::FatbinEntry::Kind::ptx; });
+    if (!chosen && several && ptx != entries.end() && launches_of_kernels(cuda::ptx_text(*ptx, binary.name))) continue;
+    if (!chosen) chosen = cuda::ptx_beside_machine_code(entries, model_.arch);
     if (!chosen) {
-      const auto ptx = std::find_if(entries.begin(), entries.end(),
-                                    [](const cuda::FatbinEntry& e) { return e.kind == cuda::FatbinEntry::Kind::ptx; });
       if (ptx != entries.end()) unfit = Target{ptx->arch, ptx->only};
       other_code = other_code || (!entries.empty() && ptx == entries.end());
       if (!entries.empty()) arch = entries.front().arch;
-      // Beside relocatable objects lies NVIDIA's library of device-side launches, for a newer GPU than any object.
       continue;
     }
     const std::string name = name_of_next();
     modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
   }
-  if (modules.empty() && !other_code && unfit) refuse_target(binary.name, *unfit, model_);
+  // Beside relocatable objects lies what nvcc linked of them, as machine code.
+  if (modules.empty() && (!other_code || several) && unfit) refuse_target(binary.name, *unfit, model_);
   if (modules.empty()) {
     const std::string number = std::to_string(std::clamp(arch, 75u, std::max(model_.arch, 75u)));
     throw InputError(binary.name,
