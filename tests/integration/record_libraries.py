@@ -12,7 +12,9 @@ LIBRARY = r"""
 namespace {
 __global__ void scale(float* a, int n) { if (threadIdx.x < n) a[threadIdx.x] *= FACTOR; }
 __managed__ float two[2] = {1, 2};
+#ifndef QUIET
 struct AtLoad { AtLoad() { scale<<<1, 32>>>(two, 2); cudaDeviceSynchronize(); } } at_load;
+#endif
 }
 extern "C" int NAME(float* h, int n) {
   float* d;
@@ -100,13 +102,22 @@ class Libraries(RecordTest):
         self.assertEqual((outcome.code, outcome.out), (0, "0 8\n"), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), 3)
 
+    def test_one_that_is_initialised_before_it_is_redirected_is_said_to_be_lost(self):
+        first = self.path("libfirst.so")
+        source = self.write("first.c", "int first(void) { return 0; }\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", first, source], check=True)
+        library = self.library("-DQUIET")
+        outcome = self.record(self.built(LINKED, "-Wl,--no-as-needed", library, first))
+        self.assertNotEqual(outcome.code, 0, outcome)
+        self.assertIn(f"atoll: warning: {library} launches a kernel that it has not registered", outcome.err)
+
     def test_a_stripped_one_is_said_to_be_lost(self):
         binary = self.both()
         library = self.path("libgo.so")
         subprocess.run(["strip", library], check=True)
         outcome = self.record(binary)
         self.assertEqual(self.kernels_in_trace(outcome), 1)
-        self.assertIn(f"atoll: warning: {library} has a CUDA runtime linked into it whose calls cannot be redirected",
+        self.assertIn(f"atoll: warning: {library} has a CUDA runtime linked into it whose calls are not redirected",
                       outcome.err)
         self.assertIn("rebuild it with nvcc -cudart shared, or do not strip it", outcome.err)
         self.assertIn(f"atoll: warning: what {library} launched is not among them", outcome.err)

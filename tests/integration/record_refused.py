@@ -107,8 +107,9 @@ class Refused(program.ProgramTest):
         self.assertEqual(program.run(self.record(self.path("for90a"), "--force", "--max-ctas", "1")).code, 0)
 
     def test_relocatable_code_of_which_the_device_runs_no_part(self):
-        for flags, said in ((["-gencode", "arch=compute_120,code=compute_120"], "only as PTX for compute_120"),
-                            ([], "only as machine code")):
+        cases: list[tuple[list[str], str]] = [
+            (["-gencode", "arch=compute_120,code=compute_120"], "only as PTX for compute_120"), ([], "only as machine code")]
+        for flags, said in cases:
             binary = self.compiled("-rdc=true", "-gencode", "arch=compute_80,code=sm_80", *flags)
             outcome = program.run(self.record(binary, "--device", "sm_90"))
             self.assertNotEqual(outcome.code, 0, outcome)

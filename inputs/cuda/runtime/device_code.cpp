@@ -130,6 +130,10 @@ Binary* DeviceCode::loaded_binary(const void* handle) const {
   return nullptr;
 }
 
+bool DeviceCode::knows(const Binary* binary) const {
+  return std::any_of(binaries_.begin(), binaries_.end(), [&](const auto& b) { return b.get() == binary; });
+}
+
 Kernel* DeviceCode::find_kernel(const void* key) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   const auto handle = handles_.find(key);

@@ -73,6 +73,7 @@ class DeviceCode {
   void unload(Binary* binary);
   /// Null: the handle is none of a loaded module.
   Binary* loaded_binary(const void* handle) const;
+  bool knows(const Binary* binary) const;
   /// Whose module it is.
   Binary& binary_of(const ptx::Module& module) const;
 

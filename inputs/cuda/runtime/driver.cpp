@@ -162,15 +162,16 @@ int cudaGetDriverEntryPoint(const char* name, void** out, std::uint64_t flags, i
 /// A CUDA runtime that was not redirected cannot, so that what its library launches is lost.
 int cuGetExportTable(const void** out, const void*) {
   if (out) *out = nullptr;
-  const std::string library = not_redirected(__builtin_return_address(0));
+  const std::string library = owner_of(__builtin_return_address(0));
   if (library.empty()) return kNotSupported;
   driver_call([&](Runtime& r) -> int {
     if (!r.complained_about.insert(library).second) return kNotSupported;
     std::fflush(stdout);
-    std::fprintf(stderr,
-                 "atoll: warning: %s has a CUDA runtime linked into it whose calls cannot be redirected, as it is stripped: "
-                 "they fail, and its kernels are not recorded; rebuild it with nvcc -cudart shared, or do not strip it\n",
-                 library.c_str());
+    std::fprintf(
+        stderr,
+        "atoll: warning: %s has a CUDA runtime linked into it whose calls are not redirected (is it stripped?): they "
+        "fail, and its kernels are not recorded; rebuild it with nvcc -cudart shared, or do not strip it\n",
+        library.c_str());
     r.recording.note_lost(library);
     return kNotSupported;
   });

@@ -102,6 +102,20 @@ int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
   return q.arguments || q.parameters.size() >= function.param_block ? kSuccess : kInvalidValue;
 }
 
+/// A function that nothing registered as a kernel. Its library may have registered it with a runtime of its own before that
+/// was redirected: another one has to be initialised first, too, as libpthread has before glibc 2.34.
+int refuse_unknown(Runtime& r, const void* host) {
+  const std::string library = owner_of(host);
+  if (library.empty() || !r.complained_about.insert(library).second) return kInvalidDeviceFunction;
+  std::fflush(stdout);
+  std::fprintf(stderr,
+               "atoll: warning: %s launches a kernel that it has not registered with the recorder: the launch fails and is "
+               "not recorded; if the CUDA runtime is linked into it, rebuild it with nvcc -cudart shared\n",
+               library.c_str());
+  r.recording.note_lost(library);
+  return kInvalidDeviceFunction;
+}
+
 }  // namespace
 
 void LaunchRequest::take(const LaunchAttribute& attribute) {
@@ -139,7 +153,7 @@ bool parameters_from_extra(void** extra, std::vector<std::byte>& out) {
 
 int check_launch(Runtime& r, const LaunchRequest& q) {
   Kernel* kernel = r.code.find_kernel(q.kernel);
-  if (!kernel) return kInvalidDeviceFunction;
+  if (!kernel) return refuse_unknown(r, q.kernel);
   const int status = check_form(r, q, *kernel);
   if (status != kSuccess)
     r.recording.note_refused(kernel->name, why_refused(r, q, *kernel, r.code.function(*kernel), status));
@@ -295,7 +309,7 @@ int __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared, voi
 int __cudaGetKernel(void** out, const void* host) {
   return call([&](Runtime& r) -> int {
     *out = r.code.find_kernel(host);
-    return *out ? kSuccess : kInvalidDeviceFunction;
+    return *out ? kSuccess : refuse_unknown(r, host);
   });
 }
 

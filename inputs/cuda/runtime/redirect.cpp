@@ -170,7 +170,7 @@ __attribute__((constructor)) void at_start() {
 
 }  // namespace
 
-std::string not_redirected(const void* code) {
+std::string owner_of(const void* code) {
   Dl_info in{};
   if (dladdr(code, &in) == 0 || !in.dli_fname || access(in.dli_fname, R_OK) != 0) return {};
   const auto elf = cuda::ElfFile::open(in.dli_fname);

@@ -56,7 +56,9 @@ void __cudaRegisterTexture(void**, const void*, const void**, const char* name, 
 
 /// Before the program's first touch of a managed variable.
 char __cudaInitModule(void** handle) {
-  during_start([&](Runtime& r) { r.code.load(*binary_of(handle)); });
+  during_start([&](Runtime& r) {
+    if (r.code.knows(binary_of(handle))) r.code.load(*binary_of(handle));  // else it is of a runtime not redirected in time
+  });
   return 1;
 }
 

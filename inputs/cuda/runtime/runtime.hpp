@@ -120,9 +120,9 @@ int remember(int status);
 /// Replaces it; returns what it was.
 int exchange_last_error(int status);
 
-/// The library that `code` is in, if it has device code: one whose CUDA runtime is redirected never asks the driver. Else
-/// empty.
-std::string not_redirected(const void* code);
+/// The program or library that `code` is in, if it has device code; else empty. One whose CUDA runtime was redirected in
+/// time asks the driver for nothing, and has registered its kernels.
+std::string owner_of(const void* code);
 
 /// Says what went wrong, saves the trace of the finished kernels and ends the program: exit code 4 if a file could not be
 /// written, else 3. For what would otherwise go on with wrong results.
