@@ -5,7 +5,7 @@
 namespace atl {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// Read leniently: results of other versions have other keys.
 Json config_of(const RunResult& r) { return Json::parse(r.provenance.effective_config, nullptr, false); }
