@@ -103,6 +103,12 @@ std::string drained(int fd) {
   }
 }
 
+/// What is no file is for who reads it to say: a pipe would be waited for.
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 }  // namespace
 
 void ResultReading::add_to(CLI::App& command) {
@@ -111,14 +117,14 @@ void ResultReading::add_to(CLI::App& command) {
 }
 
 void refuse_checkpoint(const std::string& path) {
-  if (is_checkpoint(path)) throw InputError(path, "is a checkpoint: `atoll resume` goes on from it");
+  if (is_file(path) && is_checkpoint(path)) throw InputError(path, "is a checkpoint: `atoll resume` goes on from it");
 }
 
 RunResult ResultReading::read(const std::string& path) const {
   say_ends(path);
   set_bounds(path);
   refuse_checkpoint(path);
-  if (!std::filesystem::is_directory(path) && has_hdf5_signature(path) && !has_seal(path) && is_trace(path))
+  if (is_file(path) && has_hdf5_signature(path) && !has_seal(path) && is_trace(path))
     throw InputError(path,
                      "is a trace and no result: `atoll info` shows what is in it, `atoll run --workload` simulates it");
   return read_result(path, force ? Unsealed::read : Unsealed::refused);

@@ -210,7 +210,7 @@ class Refused(CheckpointTest):
 
     def test_results_and_traces_as_checkpoints_and_checkpoints_as_results_are_refused(self):
         self.refused(["resume", self.workload, "-o", "x.h5"], 2, "is not a checkpoint", layouts=[None])
-        self.refused(["explain", self.checkpoint], 2, "is not an HDF5 file", layouts=[None])
+        self.refused(["explain", self.checkpoint], 2, "is a checkpoint", layouts=[None])
         self.refused(["run", "sac-4chip", "-w", self.checkpoint], 2, ".ckpt", layouts=[None])
 
     def test_a_full_disk_is_told_once_per_checkpoint_and_the_run_goes_on(self):

@@ -117,7 +117,7 @@ class Sampling(unittest.TestCase):
         self.assertIn(f"all runs are sampled ({ASKED})", table)
         self.assertNotIn("have no result", table)
         shown = self.info(os.path.join(out, "steps__sm.h5"))["sampling"]["figures"]["cycles"]["value"]
-        self.assertIn(f"{int(shown):,}", table)
+        self.assertIn(f"{round(shown):,}", table)
         listed = self.atoll("sweep", self.path("e.json"), "--out", out, "--list", "--sample", "error=9%").stdout
         self.assertIn(f"it is sampled with {ASKED}, wanted sampled with {ASKED.replace('5', '9', 1)}", listed)
         self.run_into(os.path.join(out, "steps__sm.h5"), "--set", "llc.organisation=sm_side", "-q")
