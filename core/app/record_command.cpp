@@ -85,7 +85,8 @@ class Preloadable {
       fs::create_directory_symlink(fs::path(library).parent_path(), folder_ / "cuda", failed);
       library_ = (folder_ / "cuda" / fs::path(library).filename()).string();
     }
-    if (folder_.empty() || failed)
+    if (failed) fs::remove(folder_, failed), folder_.clear();
+    if (folder_.empty())
       throw InputError(library,
                        "no program can be told of a library below a folder with a space or a colon: install Atoll "
                        "elsewhere, or let TMPDIR name a folder without, for a link to it");

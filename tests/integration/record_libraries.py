@@ -58,7 +58,7 @@ int main() {
 
 
 class Libraries(RecordTest):
-    def library(self, *flags, name="go", factor=2):
+    def shared(self, *flags, name="go", factor=2):
         source = self.write(name + ".cu", LIBRARY)
         path = self.path(f"lib{name}.so")
         return self.nvcc(["-shared", "-Xcompiler", "-fPIC", f"-DNAME={name}", f"-DFACTOR={factor}", *flags, "-o", path,
@@ -72,7 +72,7 @@ class Libraries(RecordTest):
         return path
 
     def test_a_program_that_is_linked_with_one(self):
-        binary = self.built(LINKED, self.library())
+        binary = self.built(LINKED, self.shared())
         outcome = self.record(binary)
         self.assertEqual((outcome.code, outcome.out), (0, "0 6\n"), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), 2)
@@ -81,12 +81,12 @@ class Libraries(RecordTest):
         binary = self.built(OPENED, "-ldl")
         for flags in ((), ("-rdc=true",), ("-cudart", "shared")):
             with self.subTest(flags=flags):
-                outcome = self.record(binary, self.library(*flags), options=["--force"])
+                outcome = self.record(binary, self.shared(*flags), options=["--force"])
                 self.assertEqual((outcome.code, outcome.out), (0, "0 6\n0 12\n"), outcome)
                 self.assertEqual(self.kernels_in_trace(outcome), 4)
 
     def test_two_that_python_opens(self):
-        paths = [self.library(), self.library(name="other", factor=5)]
+        paths = [self.shared(), self.shared(name="other", factor=5)]
         script = self.write("script.py", "import ctypes, sys\na = (ctypes.c_float * 3)(1, 2, 3)\n"
                             "go, other = (ctypes.CDLL(p) for p in sys.argv[1:])\n"
                             "print(go.go(a, 3), other.other(a, 3), a[2])\n")
@@ -95,7 +95,7 @@ class Libraries(RecordTest):
         self.assertEqual(self.kernels_in_trace(outcome), 4)
 
     def both(self):
-        return self.compiled(BOTH, self.library(), "-Xlinker", "-rpath=" + self.folder, name="both")
+        return self.compiled(BOTH, self.shared(), "-Xlinker", "-rpath=" + self.folder, name="both")
 
     def test_a_program_and_a_library_that_have_one_each(self):
         outcome = self.record(self.both())
@@ -106,7 +106,7 @@ class Libraries(RecordTest):
         first = self.path("libfirst.so")
         source = self.write("first.c", "int first(void) { return 0; }\n")
         subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", first, source], check=True)
-        library = self.library("-DQUIET")
+        library = self.shared("-DQUIET")
         outcome = self.record(self.built(LINKED, "-Wl,--no-as-needed", library, first))
         self.assertNotEqual(outcome.code, 0, outcome)
         self.assertIn(f"atoll: warning: {library} launches a kernel that it has not registered", outcome.err)

@@ -1,55 +1,21 @@
-"""An experiment from its file to its table: what is run, what is left alone, what is told of failures."""
+"""An experiment: what is run, what is left alone, what is told of failures. sweep_tables.py has its tables."""
 
-import csv
-import io
 import json
-import math
 import os
 import re
 import signal
 import subprocess
 import time
-import unittest
 
 import program
 from program import ATOLL, SMALL, SOURCE, sets
+from sweep_test import QUICK, SweepTest
 
-QUICK = os.path.join(SOURCE, "inputs", "experiments", "quick.json")
 POINTS = 8
 LONG = {"kernels": [{"ctas": 64, "memory_instructions": 8000, "regions": [{"name": "r", "size_kib": 256}]}]}
 
 
-class Sweep(program.ProgramTest):
-    def sweep(self, *more, experiment=QUICK, code=0, **options):
-        outcome = program.run(["sweep", experiment, "-o", self.path("out"), "--jobs", "2", *more], timeout=120, **options)
-        self.assertEqual(outcome.code, code, outcome)
-        return outcome
-
-    def states(self, *more, **options):
-        """State and note by point, from --list."""
-        lines = self.sweep("--list", *more, **options).out.splitlines()[:-1]
-        words = [line.split(maxsplit=3) for line in lines]
-        return {w[2]: (w[1], w[3] if len(w) > 3 else "") for w in words}
-
-    def results(self):
-        folder = self.path("out")
-        return {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder) if name.endswith(".h5")}
-
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
-    def experiment(self, **changes):
-        """A tiny one of parametric workloads, with system and settings of the tests."""
-        workload = {"kernels": [{"ctas": 32, "memory_instructions": 20, "regions": [{"name": "r", "size_kib": 256}]}]}
-        for name in ("a", "b"):
-            self.write(f"w/{name}.json", json.dumps(workload))
-        whole: dict = {"system": "sac-4chip", "set": dict(override.split("=") for override in SMALL),
-                       "workloads": [{"name": n, "path": f"w/{n}.json"} for n in ("a", "b")],
-                       "variants": [{"name": "mem"}, {"name": "sm", "set": {"llc.organisation": "sm_side"}}], **changes}
-        whole["set"] = {key: int(value) for key, value in whole["set"].items()}
-        return self.write("e.json", json.dumps(whole))
-
+class Sweep(SweepTest):
     def begun_with_a_long_point(self, experiment):
         """A sweep that runs a__mem, and takes a while for it."""
         self.write("w/a.json", json.dumps(LONG))
@@ -68,60 +34,6 @@ class Sweep(program.ProgramTest):
         outcome = program.run(["table", self.path("out")])
         self.assertEqual(outcome.code, 0, outcome)
         self.assertNotIn("no result", outcome.out)
-
-    def test_a_result_of_another_version_of_the_workload_is_in_no_row_with_its_baseline(self):
-        experiment = self.experiment(baseline="mem")
-        self.sweep(experiment=experiment)
-        path = self.path("w", "a.json")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        self.write("w/a.json", text.replace('"ctas": 32', '"ctas": 40'))
-        self.sweep("--only", "a__sm", "--force", experiment=experiment)
-        outcome = program.run(["table", self.path("out")])
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assertIn("a__sm (of another version of the workload than a__mem)", outcome.out + outcome.err)
-
-    def test_runs_of_a_row_are_of_one_version_without_a_baseline_too(self):
-        experiment = self.experiment()
-        self.sweep("--only", "a__mem", experiment=experiment)
-        self.write("w/a.json", self.read("w/a.json").replace('"ctas": 32', '"ctas": 40'))
-        self.sweep("--only", "a__sm", experiment=experiment)
-        said = program.run(["table", self.path("out"), "--metric", "cycles"])
-        self.assertIn("a__sm (of another version of the workload than a__mem)", said.out + said.err)
-
-    @unittest.skipUnless(os.path.exists(os.path.join(os.path.dirname(ATOLL), "atoll_python_policy.so")), "built without Python")
-    def test_runs_of_a_column_are_of_one_version_of_the_policy(self):
-        policy = ("import atoll\n"
-                  "class Policy:\n"
-                  "    roles = ('memory_side', 'sm_side')\n"
-                  "    def at_kernel_start(self, kernel, start):\n"
-                  "        return atoll.Modes(llc='%s')\n"
-                  "    def __init__(self, config):\n"
-                  "        pass\n")
-        path = self.write("p.py", policy % "memory_side")
-        experiment = self.experiment(variants=[{"name": "mine", "set": {"llc.organisation": "plugin", "llc.policy": path}}])
-        self.sweep(experiment=experiment)
-        self.assertEqual(program.run(["table", self.path("out")]).out.count("no result"), 0)
-        self.write("p.py", policy % "sm_side")
-        time.sleep(1)  # results say in which second they began: the newest has the version that counts
-        self.sweep("--only", "b__mine", "--force", experiment=experiment)
-        said = program.run(["table", self.path("out")])
-        self.assertIn(f"a__mine (of another version of the policy {path} than b__mine)", said.out + said.err)
-
-    def test_speed_ups_are_of_times_where_clocks_differ(self):
-        variants = [{"name": "slow"}, {"name": "fast", "set": {"core_clock_mhz": 2000}}]
-        self.sweep(experiment=self.experiment(variants=variants, baseline="slow"))
-
-        def of_a(metric):
-            text = program.run(["table", self.path("out"), "--metric", metric, "--csv"]).out
-            return [float(value) for value in next(row for row in csv.reader(io.StringIO(text)) if row[:1] == ["a"])[1:]]
-
-        slow, fast = of_a("cycles")
-        for time_of, cycles, clock in zip(of_a("time"), (slow, fast), (1e9, 2e9), strict=True):
-            self.assertAlmostEqual(time_of * clock / cycles, 1, delta=1e-9)
-        self.assertAlmostEqual(of_a("speedup")[1], 2 * slow / fast, delta=1e-6)
-        said = program.run(["compare", self.path("out", "a__slow.h5"), self.path("out", "a__fast.h5")]).out
-        self.assertIn(f"at 1000 and 2000 MHz, B is {2 * slow / fast:.3f} times as fast", said)
 
     def test_a_result_that_another_sweep_makes_meanwhile_with_other_settings_is_not_replaced(self):
         experiment = self.experiment()
@@ -308,141 +220,6 @@ class Sweep(program.ProgramTest):
         os.remove(self.path("w/b.json"))
         outcome = self.sweep(experiment=self.path("e.json"), code=2)
         self.assertRegex(outcome.err, r"there is no workload .*w/b.json; it is recorded by make_traces.sh\n")
-
-    def table(self, *more):
-        """The rows of `atoll table --csv` by their first cell, and what is said of missing points."""
-        outcome = self.succeeds(["table", self.path("out"), "--csv", *more])
-        header, *rows = csv.reader(outcome.out.splitlines())
-        return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}, outcome.err
-
-    def test_a_table_shows_the_ratio_of_cycles_and_the_distance_to_the_paper(self):
-        file = self.experiment(reference={"source": "Fig. 0", "speedup": {"sm": {"a": 0.5, "b": 2}}, "mean": {"sm": {"ALL": 3}}})
-        self.write("w/b.json", self.read("w/b.json").replace("20", "60"))
-        self.sweep(experiment=file)
-        table, said = self.table()
-        self.assertEqual(said, "")
-        info = {p: json.loads(self.succeeds(["info", "--json", self.path("out", p + ".h5")]).out)
-                for p in ("a__mem", "a__sm", "b__mem", "b__sm")}
-        cycles = {p: i["cycles"] for p, i in info.items()}
-        ipc = {p: i["totals"]["warp.instructions"] / i["cycles"] for p, i in info.items()}
-        a, b = cycles["a__mem"] / cycles["a__sm"], cycles["b__mem"] / cycles["b__sm"]
-        self.assertGreater(abs(a - b), 0.01)
-
-        def shows(row, column, value):
-            self.assertAlmostEqual(float(table[row][column]), value, places=6)
-
-        shows("a", "mem", 1)
-        shows("a", "sm", a)
-        shows("a", "sm paper", 0.5)
-        shows("a", "sm |ln|", abs(math.log(a / 0.5)))
-        shows("b", "sm |ln|", abs(math.log(b / 2)))
-        shows("mean |ln(ours/paper)|", "sm |ln|", (abs(math.log(a / 0.5)) + abs(math.log(b / 2))) / 2)
-        shows("ALL harmonic mean", "sm", 2 / (1 / a + 1 / b))
-        shows("ALL harmonic mean", "sm paper", 0.8)  # 2 / (1 / 0.5 + 1 / 2)
-        shows("ALL IPC-first mean", "sm",
-              (1 / ipc["a__mem"] + 1 / ipc["b__mem"]) / (1 / ipc["a__sm"] + 1 / ipc["b__sm"]))
-        shows("ALL IPC-first mean", "sm paper", 3)
-        table, _ = self.table("--metric", "llc.accesses")
-        shows("b", "sm", info["b__sm"]["totals"]["llc.accesses"])
-        self.assertEqual(list(table), ["a", "b"])
-        energy = {name: sum(i["energy_joules"].values()) for name, i in info.items()}
-        table, _ = self.table("--metric", "energy.total")
-        shows("a", "sm", energy["a__sm"])
-        self.assertEqual(list(table), ["a", "b"])
-        table, _ = self.table("--metric", "energy.total", "--relative")
-        ratio = {w: energy[f"{w}__sm"] / energy[f"{w}__mem"] for w in ("a", "b")}
-        shows("a", "mem", 1)
-        shows("b", "sm", ratio["b"])
-        shows("ALL mean", "sm", (ratio["a"] + ratio["b"]) / 2)
-        text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
-        self.assertIn("beside Fig. 0", text)
-        self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)
-
-    def test_a_table_by_an_axis_has_a_column_for_each_value_and_no_baselines_of_themselves(self):
-        self.write("a.json", json.dumps({"kernels": [{"ctas": 8, "memory_instructions": 10, "regions": [{"name": "r", "size_kib": 64}]}]}))
-        experiment = self.write("axis.json", json.dumps({
-            "system": "sac-4chip", "set": {key: int(value) for key, value in (word.split("=") for word in SMALL)},
-            "workloads": [{"name": "a", "path": "a.json"}], "baseline": "mem",
-            "variants": [{"name": "mem", "set": {"llc.organisation": "memory_side"}},
-                         {"name": "sm", "set": {"llc.organisation": "sm_side"}}],
-            "sweeps": [{"key": "link.bandwidth_gbps", "values": [4, 64]}]}))
-        out = self.path("axis")
-        self.succeeds(["sweep", experiment, "--out", out])
-        plain = {row[0]: row for row in self.csv_of(out)}
-        head = plain["speed-up"]
-        table = list(self.csv_of(out, "--by", "link.bandwidth_gbps"))
-        self.assertEqual(table[0], ["speed-up", "link.bandwidth_gbps=4", "link.bandwidth_gbps=64"])
-        wanted = [plain["a"][head.index(f"sm_bandwidth_gbps-{v}")] for v in (4, 64)]
-        self.assertEqual([row for row in table[1:] if row], [[name, *wanted] for name in
-                         ("a sm_side", "ALL harmonic mean sm_side", "ALL IPC-first mean sm_side")])
-        rows = [row[0] for row in self.csv_of(out, "--by", "link.bandwidth_gbps", "--metric", "cycles") if row]
-        self.assertEqual(rows, ["cycles", "a memory_side", "a sm_side"])
-        self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
-        self.refused(["table", out, "--by", "x"], 2, "they set link.bandwidth_gbps, llc.organisation", layouts=(None,))
-
-    def test_a_swept_variant_alone_is_compared_along_the_key_with_its_first_value(self):
-        bandwidths = [8, 16, 64]
-        file = self.experiment(variants=[{"name": "v"}],
-                               sweeps=[{"key": "link.bandwidth_gbps", "values": bandwidths}, {"key": "llc.ways", "values": [8, 16]}])
-        self.sweep(experiment=file)
-        out = self.path("out")
-        cycles = {(w, b, ways): json.loads(self.succeeds(["info", "--json", os.path.join(
-            out, f"{w}__v_bandwidth_gbps-{b}_ways-{ways}.h5")]).out)["cycles"] for w in "ab" for b in bandwidths for ways in (8, 16)}
-        for relative in (["-m", "speedup"], ["-m", "cycles", "--relative"]):
-            table, _ = self.table("--by", "link.bandwidth_gbps", *relative)
-            for w in "ab":
-                for ways in (8, 16):
-                    for b in bandwidths:
-                        ratio = cycles[w, 8, ways] / cycles[w, b, ways]
-                        shown = float(table[f"{w} {ways}"][f"link.bandwidth_gbps={b}"])
-                        self.assertAlmostEqual(shown, ratio if "speedup" in relative else 1 / ratio, places=6)
-        self.assertNotEqual(cycles["a", 8, 8], cycles["a", 64, 8])
-        text = self.succeeds(["table", out, "--by", "link.bandwidth_gbps", "-m", "speedup,cycles", "--relative"]).out
-        self.assertIn("Speed-up (ratio of times) over link.bandwidth_gbps = 8; columns: link.bandwidth_gbps\n", text)
-        self.assertIn("; over that at link.bandwidth_gbps = 8; columns", text)
-        said = "every variant is its own baseline; to compare along a key: --by link.bandwidth_gbps or --by llc.ways\n"
-        self.assertIn(said, self.succeeds(["table", out]).out)
-        self.assertEqual(self.table()[1], said)
-        self.assertEqual(self.table("-m", "cycles")[1], "")
-
-    def test_runs_of_other_scales_have_no_ratio(self):
-        self.sweep(experiment=self.experiment(variants=[{"name": "v"}], sweeps=[{"key": "scale", "values": [1, 2]}]))
-        for metric in (["-m", "speedup"], ["-m", "cycles", "--relative"]):
-            table, said = self.table("--by", "scale", *metric)
-            self.assertEqual(table["a"], {"scale=1": "1", "scale=2": "-"}, metric)
-            self.assertIn("no ratios of unlike work (scale)", said)
-        self.assertEqual(self.table()[1], "")
-
-    def test_a_table_of_results_whose_system_file_is_not_there_any_more_says_so(self):
-        system = self.write("s.json", json.dumps({"base": "sac-4chip"}))
-        self.sweep(experiment=self.experiment(system="s.json"))
-        table, _ = self.table()
-        os.remove(system)
-        again = self.succeeds(["table", self.path("out"), "--csv"])
-        self.assertIn("whether these runs are of this experiment cannot be said: ", again.err)
-        self.assertEqual(self.table()[0], table)
-
-    def csv_of(self, out, *more):
-        return csv.reader(io.StringIO(self.succeeds(["table", out, "--csv", *more]).out))
-
-    def test_a_table_shows_what_is_missing_and_leaves_it_out_of_the_means(self):
-        file = self.experiment()
-        self.sweep(experiment=file)
-        os.remove(self.path("out/a__sm.h5"))
-        self.write("out/b__mem.h5", "damaged")
-        speedup, said = self.table()
-        self.assertEqual((speedup["a"]["mem"], speedup["a"]["sm"], speedup["b"]["sm"]), ("1", "-", "-"))
-        self.assertEqual(speedup["ALL harmonic mean"], {"mem": "1", "sm": "-"})
-        self.assertIn("2 of 4 points have no result", said)
-        self.assertRegex(said, r"(?m)^  a__sm$")
-        self.assertRegex(said, r"(?m)^  b__mem \(.*not an HDF5 file")
-
-    def test_a_table_of_something_else_is_refused(self):
-        self.refused(["table", self.folder], 2, "is not the folder of a sweep", layouts=[None])
-        file = self.experiment()
-        self.sweep("--only", "a__mem", experiment=file)
-        self.refused(["table", self.path("out"), "-m", "llc.mises"], 2, "there is no `llc.mises`, did you mean `llc.misses`?",
-                     layouts=[None])
 
     def test_under_mpirun_the_first_rank_runs_it_and_says_so(self):
         outcome = program.run(["sweep", QUICK, "--out", self.path("out"), "--only", "conv2d__*"], 2, timeout=120)

@@ -156,7 +156,10 @@ void watch_loader() {
   const auto* code = reinterpret_cast<const std::uint8_t*>(at);
   if (!code || at % kAligned != 0) return;
   if (*(std::memcmp(code, kMark, sizeof kMark) == 0 ? code + sizeof kMark : code) != kReturn) return;
-  write_near_jump(at, jumps_near(at, "the loader") + name_count() * kFarJump);
+  try {
+    write_near_jump(at, jumps_near(at, "the loader") + name_count() * kFarJump);
+  } catch (const IoError&) {  // nothing may be opened at all
+  }
 }
 
 __attribute__((constructor)) void at_start() {
