@@ -8,6 +8,16 @@
 #include "inputs/ptx/parser.hpp"
 
 namespace atl {
+namespace {
+
+ptx::Module parse_file(const std::string& file) {
+  const std::string text = read_text(file, "cannot be opened");
+  if (text.starts_with("\177ELF"))
+    throw InputError(file, "is a program and no PTX; `nvcc -ptx` writes the PTX of a source file");
+  return ptx::parse(text, file);
+}
+
+}  // namespace
 
 void add_ptx(Commands& c) {
   auto files = std::make_shared<std::vector<std::string>>();
@@ -16,7 +26,7 @@ void add_ptx(Commands& c) {
   cmd->callback([&c, files] {
     c.chosen = [files] {
       std::vector<ptx::Module> modules;
-      for (const std::string& file : *files) modules.push_back(ptx::parse(read_text(file, "cannot be opened"), file));
+      for (const std::string& file : *files) modules.push_back(parse_file(file));
       ptx::Module m = modules.size() == 1 ? std::move(modules.front()) : ptx::link(std::move(modules));
       const auto kernels = ptx::analyse(m);
       if (kernels.empty()) fmt::print("no kernels\n");

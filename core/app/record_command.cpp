@@ -234,6 +234,7 @@ void add_record(Commands& c) {
       "  atoll record --kernels 3-10 --max-ctas 512 -- ./bfs graph.txt\n"
       "  atoll record --kernels 'gemm*' --stop-after 2 -- ./bench\n"
       "The program must hold PTX for sm_70 to sm_90: nvcc's default, or -gencode arch=compute_75,code=compute_75.\n"
+      "Messages name lines of the source if it was compiled with -lineinfo, and else those of its PTX.\n"
       "Its exit code is passed on; 3: it did what no GPU survives or Atoll does not execute, 4: the disk is full.");
   cmd->add_option("-o,--output", o->record.output, "trace to write (.h5); default: the program's name in this folder")
       ->check(kNamed);

@@ -95,24 +95,27 @@ void AccessCheck::access(exec::Warp& w, unsigned lane, std::uint64_t address, st
 
 void AccessCheck::global(const Current& now, unsigned lane, std::uint64_t address, std::uint32_t bytes) {
   const Instruction& in = now.in;
+  const auto place = [this](std::uint32_t line) { return spec_->module->lines.place(line); };
   if (!now.writes) {
     const bool marked = spec_->read_only_marks && (in.read_only || now.promised);
     const bool first = lane == static_cast<unsigned>(std::countr_zero(now.warp.active));
     counts_.loads += first, counts_.marked += first && marked;
     if (!marked) return;
     if (const auto clash = book_.note(ByteBook::promised, address, bytes, in.line))
-      wrong(lane, fmt::format("this load carries the read-only mark, but the store in line {} has written {}{}", clash->line,
-                              owner(now, clash->address), in.read_only ? kWhoseFault : kPromise));
+      wrong(lane, fmt::format("this load carries the read-only mark, but the store at {} has written {}{}",
+                              place(clash->line), owner(now, clash->address), in.read_only ? kWhoseFault : kPromise));
     return;
   }
   for (const ReadOnlyClaim& c : claims_) {
     if (address + bytes <= c.address || address >= c.address + c.size) continue;
-    wrong(lane, fmt::format("this store changes {}, which the kernel only reads, in lines {}{}", owner(now, address),
-                            fmt::join(c.reads, " "), kWhoseFault));
+    std::vector<std::string> reads;
+    for (const std::uint32_t line : c.reads) reads.push_back(place(line));
+    wrong(lane, fmt::format("this store changes {}, which the kernel only reads ({}){}", owner(now, address),
+                            fmt::join(reads, "; "), kWhoseFault));
   }
   if (const auto clash = book_.note(ByteBook::written, address, bytes, in.line))
-    wrong(lane, fmt::format("this store changes {}, which the load in line {} has read with the read-only mark{}",
-                            owner(now, clash->address), clash->line, kWhoseFault));
+    wrong(lane, fmt::format("this store changes {}, which the load at {} has read with the read-only mark{}",
+                            owner(now, clash->address), place(clash->line), kWhoseFault));
 }
 
 void AccessCheck::shared(const Current& now, unsigned lane, std::uint32_t offset, std::uint32_t bytes) {
@@ -129,7 +132,9 @@ void AccessCheck::shared(const Current& now, unsigned lane, std::uint32_t offset
   if (!race) return;
   SharedRace& known = races_[{race->first.line, race->second.line}];
   if (known.times++ != 0) return;
-  known.kernel = spec_->module->functions[spec_->kernel].name, known.module = spec_->module->name;
+  const Module& module = *spec_->module;
+  known.kernel = module.functions[spec_->kernel].name;
+  known.first_place = module.lines.place(race->first.line), known.second_place = module.lines.place(race->second.line);
   std::copy(w.cta->id, w.cta->id + 3, known.cta.begin());
   known.race = *race;
 }
@@ -152,7 +157,7 @@ void AccessCheck::misuse(exec::Warp& w, WarpMisuse::Kind kind, std::uint32_t lan
   const Current now(w);
   WarpMisuse& known = misuses_[{now.in.line, kind}];
   if (known.times++ != 0) return;
-  known.kernel = spec_->module->functions[spec_->kernel].name, known.module = spec_->module->name;
+  known.kernel = spec_->module->functions[spec_->kernel].name, known.place = spec_->module->lines.place(now.in.line);
   known.spelling = w.frame().code->function->spelling(now.in);
   known.kind = kind, known.line = now.in.line, known.warp = w.number, known.lanes = lanes;
   std::copy(w.cta->id, w.cta->id + 3, known.cta.begin());
@@ -181,9 +186,9 @@ std::string text_of(const WarpMisuse& m) {
           ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
           : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "
             "their own, or 0 from lanes that have exited";
-  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}:{}: {}: {}; {} times in this launch", source_name(m.kernel),
-                     m.cta[0], m.cta[1], m.cta[2], m.warp, m.module, m.line, m.spelling,
-                     fmt::format(fmt::runtime(what), m.lanes), m.times);
+  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}: {}: {}; {} times in this launch", source_name(m.kernel),
+                     m.cta[0], m.cta[1], m.cta[2], m.warp, m.place, m.spelling, fmt::format(fmt::runtime(what), m.lanes),
+                     m.times);
 }
 
 std::vector<SharedRace> AccessCheck::races() const {
@@ -193,13 +198,14 @@ std::vector<SharedRace> AccessCheck::races() const {
 }
 
 std::string text_of(const SharedRace& r) {
-  const auto side = [&](const SharedTouch& t) {
-    return fmt::format("warp {} {} ({}:{})", t.warp, deed(t), r.module, t.line);
+  const auto side = [&](const SharedTouch& t, const std::string& place) {
+    return fmt::format("warp {} {} ({})", t.warp, deed(t), place);
   };
   return fmt::format(
       "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier or fence orders them; {} "
       "accesses in this launch",
-      source_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first), side(r.race.second), r.times);
+      source_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first, r.first_place),
+      side(r.race.second, r.second_place), r.times);
 }
 
 }  // namespace atl::ptx

@@ -25,7 +25,7 @@ struct ReadOnlyClaim {
 };
 
 struct SharedRace {
-  std::string kernel, module;
+  std::string kernel, first_place, second_place;
   std::array<std::uint32_t, 3> cta{};  ///< the first in which it was seen
   SharedRaces::Race race;              ///< as seen first
   std::uint64_t times = 0;
@@ -41,9 +41,9 @@ struct WarpMisuse {
     outside,    ///< lanes execute it that are not in their own mask
     apart,      ///< a barrier for whole warps, and lanes of the warp are elsewhere
   };
-  std::string kernel, module, spelling;
+  std::string kernel, place, spelling;
   Kind kind = missed;
-  std::uint32_t line = 0;
+  std::uint32_t line = 0;              ///< which `place` is
   std::array<std::uint32_t, 3> cta{};  ///< the first in which it was seen
   std::uint32_t warp = 0, lanes = 0;   ///< there
   std::uint64_t times = 0;

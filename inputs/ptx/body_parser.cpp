@@ -75,8 +75,10 @@ bool BodyParser::declaration(std::string_view word) {
     declare_param();
   else if (word == ".local")
     declare_local();
-  else if (word == ".loc" || word == ".file")
-    in_.skip_line();
+  else if (word == ".loc")
+    module_.lines.read_loc(in_);
+  else if (word == ".file")
+    module_.lines.read_file(in_);
   else if (word == ".pragma")
     in_.skip_past(";");
   else if (word == ".extern" && in_.accept(".shared"))

@@ -14,7 +14,7 @@ constexpr std::uint64_t kFar = std::uint64_t{1} << 30;   // from an allocation: 
 constexpr std::uint64_t kNull = std::uint64_t{1} << 34;  // what indices of 32 bits get to from a null pointer
 
 /// Where an address lies that is in no allocation.
-std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
+std::string whereabouts(Warp& w, std::uint64_t address) {
   std::string nearby = "the program has no allocation";
   if (const Allocation* freed = w.launch->device->memory.freed(address); freed != nullptr && address != 0) {
     nearby =
@@ -22,9 +22,10 @@ std::string whereabouts(Warp& w, std::uint64_t address, std::uint64_t bytes) {
   } else if (const Allocation* near = w.launch->device->memory.nearest(address)) {
     const std::uint64_t end = near->address + near->size;
     const bool behind = address >= near->address;
-    const std::uint64_t last = address + bytes;
-    nearby = fmt::format("{} bytes {} {} ({} bytes at {:#x})", behind ? last - std::min(last, end) : near->address - address,
-                         behind ? "behind" : "before", near->name.empty() ? "the nearest allocation" : near->name,
+    const std::string distance = !behind         ? fmt::format("{} bytes before", near->address - address)
+                                 : address > end ? fmt::format("{} bytes behind", address - end)
+                                                 : "right behind";
+    nearby = fmt::format("{} {} ({} bytes at {:#x})", distance, near->name.empty() ? "the nearest allocation" : near->name,
                          near->size, near->address);
     if (behind && address < end)
       nearby = fmt::format("it crosses the end of {} ({} bytes at {:#x})", near->name, near->size, near->address);
@@ -45,7 +46,7 @@ bool lies_near(const Warp& w, std::uint64_t address) {
 [[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
   const bool near = w.launch->device->memory.freed(address) == nullptr && lies_near(w, address);
   throw Fault{ExecutionError::Kind::illegal_address, lane,
-              fmt::format("access of {} bytes at {:#x} out of bounds: {}{}", bytes, address, whereabouts(w, address, bytes),
+              fmt::format("access of {} bytes at {:#x} out of bounds: {}{}", bytes, address, whereabouts(w, address),
                           near ? "; most GPUs survive that, and so does --tolerate-oob" : "")};
 }
 
@@ -172,15 +173,16 @@ void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned b
   const Inst& i = w.code[w.pc - 1];
   const Instruction& in = w.frame().code->function->code[i.index];
   OutOfBounds::Site site;
-  site.kernel = w.launch->spec->module->functions[w.launch->spec->kernel].name, site.module = w.launch->spec->module->name;
-  site.line = in.line, site.bytes = bytes, site.cta = w.cta->number;
+  const Module& module = *w.launch->spec->module;
+  site.kernel = module.functions[w.launch->spec->kernel].name, site.place = module.lines.place(in.line), site.line = in.line;
+  site.bytes = bytes, site.cta = w.cta->number;
   site.writes = in.op == Op::st || in.op == Op::red || in.op == Op::atom || in.op == Op::stmatrix ||
                 (in.op == Op::wmma && in.mode == Mode::store_d);
   site.count = static_cast<std::uint64_t>(std::popcount(outside));
   const auto first = static_cast<unsigned>(std::countr_zero(outside));
   site.thread = w.number * kLanes + first, site.address = address[first];
-  site.where = window != 0 ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes)
-                           : whereabouts(w, address[first], bytes);
+  site.where =
+      window != 0 ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes) : whereabouts(w, address[first]);
   w.launch->spec->outside->note(site);
 
   std::uint64_t traced[kLanes];

@@ -19,8 +19,8 @@ Decoder::Decoder(const Module& module, Image& image, const std::vector<std::uint
 
 void Decoder::refuse(const std::string& why) const {
   const std::string spelling = in != nullptr ? "'" + function().spelling(*in) + "': " : "";
-  const std::string line = in != nullptr ? ":" + std::to_string(in->line) : "";
-  throw InputError(module_.name + line, spelling + why + " (in function " + function().name + ")");
+  throw InputError(in != nullptr ? module_.lines.place(in->line) : module_.name,
+                   spelling + why + " (in function " + function().name + ")");
 }
 
 void Decoder::layout() {

@@ -88,7 +88,7 @@ struct Execution::Impl {
         spec.cooperative || std::any_of(specials.begin(), specials.end(), [](const auto& s) { return s.param; });
     if (spec.races != nullptr)
       spec.races->begin_kernel(
-          name, spec.module->name,
+          name, spec.module->lines,
           {exec::watched_granule(*launch.image, launch.watched), independent, launch.concurrent, spec.check != nullptr});
     scheduler.emplace(launch);
   }

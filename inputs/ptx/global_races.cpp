@@ -117,11 +117,11 @@ void GlobalRaces::add(const GlobalRaces& other) {
   for (const auto& [kernel, locations] : other.counts_.kernels) counts_.kernels[kernel] += locations;
 }
 
-void GlobalRaces::begin_kernel(const std::string& kernel, const std::string& module, Mode mode) {
+void GlobalRaces::begin_kernel(const std::string& kernel, const LineTable& lines, Mode mode) {
   if (std::max(mode.granule, 1u) != mode_.granule || mode.lines != mode_.lines) owned_.clear(), free_.clear(), bytes_ = 0;
   mode_ = mode, mode_.granule = std::max(mode.granule, 1u);
   shift_ = static_cast<std::uint32_t>(std::countr_zero(mode_.granule));
-  kernel_ = kernel, module_ = module;
+  kernel_ = kernel, lines_ = &lines;
   ++launch_;
   for (Shard& s : shards_) s.pages.clear();
   free_.clear();
@@ -362,7 +362,8 @@ void GlobalRaces::raced(Page& page, std::uint32_t at, bool with_writer, std::uin
   const std::uint32_t line = partner != GlobalRace::named ? 0 : page.lines[at][with_writer ? 0 : 1];
   if (found_.size() == kMostFound || !named_.emplace(line, touch.line).second) return;
   GlobalRace race;
-  race.kernel = kernel_, race.module = module_;
+  race.kernel = kernel_, race.second_place = lines_->place(touch.line);
+  if (line != 0) race.first_place = lines_->place(line);
   race.address = page.number * kPage + (std::uint64_t{at} << shift_);
   race.first = touch_of(word, line), race.second = touch, race.partner = partner;
   race.first_writes = with_writer, race.second_writes = writes;
@@ -380,16 +381,16 @@ void GlobalRaces::fence(RaceView& view, std::uint64_t cta) {
 void GlobalRaces::acquire(RaceView& view) { view.acquired = time_; }
 
 std::string text_of(const GlobalRace& r) {
-  const auto side = [&](const GlobalTouch& t, bool writes) {
-    return fmt::format("block {}, warp {} {} it ({}:{})", t.cta, t.warp, deed(t, writes), r.module, t.line);
+  const auto side = [&](const GlobalTouch& t, bool writes, const std::string& place) {
+    return fmt::format("block {}, warp {} {} it ({})", t.cta, t.warp, deed(t, writes), place);
   };
   const char* const does = r.first_writes ? "has written" : "has read";
-  const std::string first = r.partner == GlobalRace::named ? side(r.first, r.first_writes)
+  const std::string first = r.partner == GlobalRace::named ? side(r.first, r.first_writes, r.first_place)
                             : r.partner == GlobalRace::another_warp
                                 ? fmt::format("another warp of block {} {} it", r.second.cta, does)
                                 : fmt::format("another block {} it", does);
   return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", source_name(r.kernel), r.address,
-                     first, side(r.second, r.second_writes));
+                     first, side(r.second, r.second_writes, r.second_place));
 }
 
 }  // namespace atl::ptx

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "inputs/ptx/line_table.hpp"
+
 namespace atl::ptx {
 
 /// Who touches global memory, and when: the part of a CTA's life between two barriers or fences.
@@ -72,7 +74,7 @@ class StoredValues {
 
 /// Two accesses to one location, one of them a write, that nothing orders.
 struct GlobalRace {
-  std::string kernel, module;
+  std::string kernel, first_place, second_place;
   std::uint64_t address = 0;
   enum Partner : std::uint8_t { named, another_warp, another_block };
   GlobalTouch first, second;
@@ -107,7 +109,7 @@ class GlobalRaces {
   /// `earlier`: whose launches count for raced() as well.
   explicit GlobalRaces(const GlobalRaces* earlier = nullptr);
   ~GlobalRaces();
-  void begin_kernel(const std::string& kernel, const std::string& module, Mode mode);
+  void begin_kernel(const std::string& kernel, const LineTable& lines, Mode mode);
   void end_kernel();
   const Counts& counts() const { return counts_; }
   /// The first races of the last launch, one for each pair of lines, if lines were asked for.
@@ -168,7 +170,8 @@ class GlobalRaces {
 
   const GlobalRaces* earlier_;
   Mode mode_;
-  std::string kernel_, module_;
+  std::string kernel_;
+  const LineTable* lines_ = nullptr;
   Counts counts_;
   std::uint64_t launch_ = 0;  // views of an earlier one are out of date
   std::uint32_t shift_ = 2;   // of the granule

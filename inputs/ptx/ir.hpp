@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "inputs/ptx/line_table.hpp"
 #include "inputs/ptx/opcode.hpp"
 
 /// A PTX module, ready to interpret: names are resolved to indices, labels to instruction indices, modifiers to enums.
@@ -80,7 +81,7 @@ struct Instruction {
   std::uint16_t spelling = 0;        ///< Function::spellings
   std::uint32_t flags = 0;           ///< Flag
   std::uint32_t guard = kNone;       ///< predicate register, or kNone
-  std::uint32_t line = 0;            ///< in the PTX text, from 1
+  std::uint32_t line = 0;            ///< of Module::lines
   std::uint32_t target = kNone;      ///< bra: instruction index
   std::uint32_t table = kNone;       ///< brx.idx: Function::branch_tables; call: Function::calls
   std::uint32_t reconverge = kNone;  ///< bra, brx: index of the immediate post-dominator; kNone: only at the end
@@ -172,7 +173,8 @@ struct Variable {
 };
 
 struct Module {
-  std::string name;                 ///< as in messages
+  std::string name;  ///< as in messages
+  LineTable lines;
   unsigned version = 0;             ///< 90 for .version 9.0
   unsigned target = 0;              ///< 75 for sm_75
   char target_suffix = 0;           ///< a or f of sm_90a, sm_100f

@@ -93,8 +93,7 @@ std::uint64_t Cursor::count(const char* what) {
 }
 
 void Cursor::skip_line() {
-  const std::uint32_t line = at_ == 0 ? peek().line : tokens_[at_ - 1].line;
-  while (!done() && peek().line == line) ++at_;
+  for (const std::uint32_t here = line(); !done() && peek().line == here;) ++at_;
 }
 
 void Cursor::skip_past(std::string_view text) {

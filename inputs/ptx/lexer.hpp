@@ -31,6 +31,7 @@ class Cursor {
     return t;
   }
   bool at(std::string_view text) const { return peek().is(text); }
+  std::uint32_t line() const { return at_ == 0 ? peek().line : tokens_[at_ - 1].line; }  ///< of the token just read
   bool done() const { return peek().kind == Token::end; }
   bool accept(std::string_view text) { return at(text) && (++at_, true); }
   void expect(std::string_view text) {

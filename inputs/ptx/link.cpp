@@ -78,9 +78,12 @@ class Linker {
       if (o.is(Operand::function)) o.index = functions[o.index];
       if (o.is(Operand::variable)) o.index = variables[o.index];
     };
+    const std::uint32_t lines = out_.lines.append(std::move(m.lines));
     for (const std::uint32_t at : new_functions) {
       Function& f = out_.functions[at];
+      f.line += lines;
       for (Instruction& i : f.code) {
+        i.line += lines;
         for (Operand& o : i.dst) fix(o);
         for (Operand& o : i.src) fix(o);
       }
@@ -93,6 +96,7 @@ class Linker {
     }
     for (const std::uint32_t at : new_variables) {
       Variable& v = out_.variables[at];
+      v.line += lines;
       if (v.owner != kNone) v.owner = functions[v.owner];
       for (Relocation& r : v.relocations) r.index = r.function ? functions[r.index] : variables[r.index];
     }

@@ -22,10 +22,9 @@ std::vector<OutOfBounds::Site> OutOfBounds::sites() const {
 }
 
 std::string text_of(const OutOfBounds::Site& s) {
-  return fmt::format("kernel {}, {}:{}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}",
-                     source_name(s.kernel), s.module, s.line, s.count,
-                     s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta, s.thread, s.bytes,
-                     s.address, s.where);
+  return fmt::format("kernel {}, {}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}", source_name(s.kernel),
+                     s.place, s.count, s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta,
+                     s.thread, s.bytes, s.address, s.where);
 }
 
 }  // namespace atl::ptx

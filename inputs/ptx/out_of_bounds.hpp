@@ -14,8 +14,8 @@ namespace atl::ptx {
 class OutOfBounds {
  public:
   struct Site {
-    std::string kernel, module;
-    std::uint32_t line = 0;
+    std::string kernel, place;
+    std::uint32_t line = 0;  ///< which `place` is
     bool writes = false;
     std::uint64_t count = 0;  ///< lanes
     // The first in the lowest block.

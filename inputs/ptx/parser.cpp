@@ -10,8 +10,10 @@ namespace {
 
 class ModuleParser {
  public:
-  ModuleParser(Cursor& in, const std::string& name, Unsupported unsupported) : in_(in), unsupported_(unsupported) {
+  ModuleParser(Cursor& in, const std::string& name, std::uint32_t lines, Unsupported unsupported)
+      : in_(in), unsupported_(unsupported) {
     m_.name = name;
+    m_.lines.add_text(name, lines);
   }
 
   Module run() {
@@ -30,7 +32,8 @@ class ModuleParser {
     if (word == ".version") return version();
     if (word == ".target") return target();
     if (word == ".address_size") return address_size();
-    if (word == ".file" || word == ".loc") return in_.skip_line();
+    if (word == ".file") return m_.lines.read_file(in_);
+    if (word == ".loc") return in_.skip_line();
     if (word == ".pragma") return in_.skip_past(";");
     if (word == ".section") return section();
     if (word == ".alias") return alias();
@@ -125,6 +128,7 @@ class ModuleParser {
     if (!body) return in_.expect(";");
     f.defined = true;
     BodyParser(in_, names_, m_, index, unsupported_).parse();
+    m_.lines.end_function(in_.line());
   }
 
   /// Hints between the parameters and the body.
@@ -172,7 +176,7 @@ template <typename T> std::uint32_t find(const std::vector<T>& all, const std::s
 Module parse(std::string_view text, const std::string& name, Unsupported unsupported) {
   const std::vector<Token> tokens = tokenise(text, name);
   Cursor in(tokens, name);
-  return ModuleParser(in, name, unsupported).run();
+  return ModuleParser(in, name, tokens.back().line, unsupported).run();
 }
 
 std::uint32_t Module::find_function(const std::string& function) const {

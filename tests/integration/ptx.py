@@ -68,6 +68,7 @@ ret;
         self.refused(["ptx", bad], 2, "bad.ptx:5", "frobnicate", layouts=[None])
         old = self.write("narrow.ptx", ".version 9.0\n.target sm_75\n.address_size 32\n")
         self.refused(["ptx", old], 2, "narrow.ptx:3", "64-bit addresses", layouts=[None])
+        self.refused(["ptx", program.ATOLL], 2, "is a program", "nvcc -ptx", layouts=[None])
 
     def test_a_file_without_kernels_says_so(self):
         empty = self.write("empty.ptx", ".version 9.0\n.target sm_75\n.address_size 64\n")

@@ -89,7 +89,7 @@ class Checked(RecordTest):
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: ")]
         self.assertEqual(len(said), 1, outcome)
         for fragment in ("kernel astray, block (0, 0, 0), thread (0, 0, 0)", "program.0.ptx:", "this store changes",
-                         "in allocation 0 (parameter _Z6astrayPKiPil_param_0)", "which the kernel only reads, in lines"):
+                         "in allocation 0 (parameter _Z6astrayPKiPil_param_0)", "which the kernel only reads (program.0.ptx:"):
             self.assertIn(fragment, said[0])
         self.assertIn("a READ-ONLY MARK DID NOT HOLD", outcome.err)
         self.assertEqual(self.kernels_in_trace(outcome), 1)
@@ -116,6 +116,16 @@ class Checked(RecordTest):
         quiet = self.record(binary, 1, options=["--check", "--force"])
         self.assertIn("no shared-memory races\n", quiet.err)
         self.assertNotIn("warning", quiet.err)
+
+    def test_messages_name_lines_of_the_source_of_a_program_with_line_numbers(self):
+        write, read = (1 + RACE[:RACE.index(code)].count("\n") for code in ("s[threadIdx.x] =", "= s["))
+        outcome = self.record(self.compiled(RACE, "-lineinfo"), 0, options=["--check"])
+        self.assertRegex(outcome.err, rf"warp 0 writes \(program\.cu:{write}, program\.0\.ptx:\d+\), then "
+                                      rf"warp 1 reads \(program\.cu:{read}, program\.0\.ptx:\d+\)")
+        astray = self.record(self.compiled(ASTRAY, "-lineinfo"), "astray", options=["--check", "--force"])
+        line = 1 + ASTRAY[:ASTRAY.index("void astray")].count("\n")
+        self.assertRegex(astray.err, rf"kernel astray, .*, program\.cu:{line}, program\.0\.ptx:\d+: this store changes .*, which "
+                                     rf"the kernel only reads \(program\.cu:{line}, program\.0\.ptx:\d+\)")
 
 
 if __name__ == "__main__":

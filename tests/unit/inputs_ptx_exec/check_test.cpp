@@ -79,14 +79,15 @@ TEST_CASE("marks that hold are counted by warps' loads") {
 
 TEST_CASE("a wrong mark on a load is found when the kernel then writes what was read") {
   Copy k;
-  CHECK(says(k.run(k.a, k.a, k.c, 31), {"kernel copy", "test.ptx:9", "this store changes", "in first", "load in line 8"}));
+  CHECK(
+      says(k.run(k.a, k.a, k.c, 31), {"kernel copy", "test.ptx:9", "this store changes", "in first", "load at test.ptx:8"}));
   CHECK_FALSE(k.check.held());
 }
 
 TEST_CASE("a wrong mark is found to the byte") {
   Copy k;
-  CHECK(k.run(k.a, k.a, k.c, 32) == "");                                    // just behind what was read
-  CHECK(says(k.run(k.a, k.b, k.a, 0), {"test.ptx:10", "load in line 8"}));  // by an atomic
+  CHECK(k.run(k.a, k.a, k.c, 32) == "");                                        // just behind what was read
+  CHECK(says(k.run(k.a, k.b, k.a, 0), {"test.ptx:10", "load at test.ptx:8"}));  // by an atomic
 }
 
 TEST_CASE("a wrong mark is found when the kernel has written before what is read") {
@@ -108,14 +109,15 @@ ret; })");
   } catch (const ExecutionError& e) {
     said = e.what();
   }
-  CHECK(says(said, {"block (1, 0, 0)", "test.ptx:7", "store in line 8", "in buffer", "the program itself promised"}));
+  CHECK(says(said, {"block (1, 0, 0)", "test.ptx:7", "store at test.ptx:8", "in buffer", "the program itself promised"}));
 }
 
 TEST_CASE("a store into an allocation that was claimed to be read-only is found though nothing was read there") {
   Copy k;
   k.marked = false;
   const ReadOnlyClaim claim{"parameter in", k.buffer(k.b, "second"), 256, {8, 12}};
-  CHECK(says(k.run(k.a, k.b, k.c, 0, {claim}), {"test.ptx:9", "in second (parameter in)", "only reads, in lines 8 12"}));
+  CHECK(says(k.run(k.a, k.b, k.c, 0, {claim}),
+             {"test.ptx:9", "in second (parameter in)", "only reads (test.ptx:8; test.ptx:12)"}));
   CHECK_FALSE(k.check.held());
   CHECK(k.run(k.a, k.c, k.c, 0, {claim}) == "");
 }

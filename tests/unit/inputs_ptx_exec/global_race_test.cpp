@@ -259,7 +259,7 @@ TEST_CASE("random accesses of blocks that nothing orders race exactly where a se
     std::set<std::uint64_t> seen;
     for (int order = 0; order < 4; ++order) {
       GlobalRaces races;
-      races.begin_kernel("k", "m", {4, true, false, false});
+      races.begin_kernel("k", LineTable{}, {4, true, false, false});
       std::vector<RaceView> views(by_cta.size());
       std::vector<std::size_t> next(by_cta.size());
       for (std::size_t left = all.size(); left > 0;) {
@@ -288,7 +288,7 @@ TEST_CASE("a location remembers that others read it besides the last one, and we
     std::vector<std::uint64_t> counts;
     for (const bool row : {true, false}) {
       GlobalRaces races;
-      races.begin_kernel("k", "m", {4, true, false, false});
+      races.begin_kernel("k", LineTable{}, {4, true, false, false});
       RaceView view;
       std::uint64_t address[32], value[32] = {};
       for (unsigned l = 0; l < 32; ++l) address[l] = 4096 + 4 * l;
@@ -319,7 +319,7 @@ TEST_CASE("a whole warp's row of locations is watched as its lanes one by one ar
     const std::uint32_t bytes = 1u << random() % 4;
     GlobalRaces rows, lanes;
     const bool unordered = random() % 2 == 0;
-    for (GlobalRaces* races : {&rows, &lanes}) races->begin_kernel("k", "m", {bytes, unordered, false, false});
+    for (GlobalRaces* races : {&rows, &lanes}) races->begin_kernel("k", LineTable{}, {bytes, unordered, false, false});
     constexpr std::uint64_t kCtas = 3;
     std::vector<RaceView> row_views(kCtas), lane_views(kCtas);
     const unsigned touches = 2 + random() % 11;  // few, so that what one race misses no other one hides

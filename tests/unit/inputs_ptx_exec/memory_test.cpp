@@ -46,7 +46,7 @@ TEST_CASE("an access out of bounds names address, allocation, kernel, thread and
   CHECK(has(m, "kernel scale"));
   CHECK(has(m, "thread (40, 0, 0)"));
   CHECK(has(m, "scale.ptx:8"));
-  CHECK(has(m, "4 bytes behind allocation 3 (160 bytes at"));
+  CHECK(has(m, "right behind allocation 3 (160 bytes at"));
   CHECK(v[39] == 0);  // the instruction of this warp did nothing
   CHECK(v[31] == 31);
 }
@@ -67,7 +67,7 @@ TEST_CASE("an access to freed memory, or far from all, is named as what it is") 
   const std::string index = message([&] { h.run("k", 1, 1, 0x200000000000 + std::uint64_t{0xFFFFFFFF} * 4); });
   CHECK(has(index, "access of 4 bytes at 0x2003fffffffc out of bounds: no allocation is near"));
   CHECK(has(message([&] { h.run("k", 1, 1, 0x200000000000 + (std::uint64_t{1} << 29)); }), "bytes behind allocation 0"));
-  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000000200}); }), "4 bytes behind allocation 0"));
+  CHECK(has(message([&] { h.run("k", 1, 1, std::uint64_t{0x200000000200}); }), "right behind allocation 0"));
 }
 
 TEST_CASE("what a block has freed is gone for the next one") {
