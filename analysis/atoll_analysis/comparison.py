@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from atoll_analysis import clocks, config
+from atoll_analysis import clocks, config, work
 from atoll_analysis.decisions import options, policy, reigns
 from atoll_analysis.errors import BadResult
 from atoll_analysis.figures.stack import LABELS
@@ -75,13 +75,13 @@ def label(results: Sequence[Result]) -> list[str]:
 
 
 def compare(results: Sequence[Result]) -> Comparison:
-    """Raises BadResult for a result that is of another workload or scale than the first, not complete, or the same file."""
+    """Raises BadResult for a result that did other work than the first, is not complete, or the same file."""
     if not results:
         raise ValueError("compare() takes at least one result")
     if not all(isinstance(result, Result) for result in results):
         raise TypeError("compare() takes results as load() and run() return them, not paths")
     first = results[0]
-    names, scales = label(results), [result.config.get(config.WORK, 1) for result in results]
+    names = label(results)
     for at, result in enumerate(results):
         if names[at] in names[:at]:
             raise BadResult(result.path, "is given twice")
@@ -92,9 +92,10 @@ def compare(results: Sequence[Result]) -> Comparison:
                             "compares what is extrapolated")
         if _workload(result) != _workload(first):
             raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
-        if scales[at] != scales[0]:
-            raise BadResult(result.path, f"has scale {scales[at]}, and {first.path} {scales[0]}: the work differs, and cycles of it "
-                            "cannot be compared")
+        if key := work.unlike(result, first):
+            own, other = (config.text(of.config.get(key, 1)) for of in (result, first))
+            raise BadResult(result.path, f"has {key} {own}, and {first.path} {other}: the work differs, and cycles of it cannot be "
+                            "compared")
     runs = dict(zip(names, results))
     clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
     return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from atoll_analysis import axes
-from atoll_analysis.config import WORK, text
+from atoll_analysis.config import text
 from atoll_analysis.figures.stack import LABELS
 from atoll_analysis.sweeps import Sweep
 
@@ -49,11 +49,11 @@ class Ranking:
 
 def _contenders(sweep: Sweep) -> "tuple[list[str], pd.Series[str]]":
     """The varied keys of numbers, and [run] what else its variant sets. Where all keys are numbers, they are compared, but for
-    the scale, with which the work changes."""
+    those with which the work changes."""
     keys = sweep.axes
     places = [key for key in keys if axes.numeric(sweep.runs[key])]
     if len(places) == len(keys):
-        places = [key for key in places if key == WORK]
+        places = [key for key in places if key in sweep.work_keys]
     return places, axes.others(sweep.runs, keys, *places)
 
 

@@ -17,6 +17,7 @@ from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
 from atoll_analysis.foreign import foreign
+from atoll_analysis.work import PAGES, accesses, unlike
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +34,7 @@ class Sweep:
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
     decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
+    accesses: "pd.Series[float]"      #: [workload, variant] sectors that L1s were asked for; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
 
     @property
@@ -52,11 +54,16 @@ class Sweep:
 
     @property
     def work_note(self) -> str:
-        """A sentence where variants have different scales, and so other work to do; else nothing."""
-        if WORK not in self.axes:
-            return ""
-        shown = ", ".join(map(text, sorted(set(self.configs[WORK]))))
-        return f"The runs have different scales ({shown}), and so different work: speed-ups and ranks are among runs of one scale."
+        """A sentence where variants have other work to do; else nothing."""
+        shown = [f"{key} {', '.join(map(text, sorted(set(self.configs[key]))))}" for key in self.work_keys]
+        return (f"The runs have different work ({' and '.join(shown)}): speed-ups and ranks are among those of the same."
+                if shown else "")
+
+    @property
+    def work_keys(self) -> list[str]:
+        """The keys that differ between variants, and with them the work: see work.unlike()."""
+        other_pages = self.accesses.groupby("workload").nunique().gt(1).any()
+        return [key for key in self.axes if key == WORK or (key == PAGES and other_pages)]
 
     @property
     def seconds(self) -> "pd.Series[float]":
@@ -194,13 +201,14 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
     spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
     decides = pd.Series([head.decides for head in heads.values()], index=index)
-    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, missing)
+    done = pd.Series([accesses(head) for head in heads.values()], index=index)
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing)
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:
     own, of = metrics(heads[workload, variant]), heads.get((workload, baseline))
-    if of is not None and of.config.get(WORK, 1) != heads[workload, variant].config.get(WORK, 1):
-        of = None  # of other work
+    if of is not None and unlike(of, heads[workload, variant]):
+        of = None
     base = metrics(of) if of is not None else None
     clock = heads[workload, variant].clock_ghz / of.clock_ghz if of is not None else 1.0  # times are compared, not cycles
     return {"workload": workload, "group": group, "variant": variant, "baseline": baseline,

@@ -32,7 +32,7 @@ def sweep(runs: dict, deciding: str = "sac") -> Sweep:
                            "link.bandwidth_gbps": b} for (w, o, b), spent in runs.items()])
     return Sweep(pathlib.Path("made"), {}, ("web",), tuple(table["variant"]), table, configs,
                  pd.DataFrame(list(runs.values()), index=index),
-                 pd.Series([o == deciding for _, o, _ in runs], index=index), {})
+                 pd.Series([o == deciding for _, o, _ in runs], index=index), pd.Series(1000.0, index=index), {})
 
 
 class Rankings(support.unittest.TestCase):
@@ -79,6 +79,15 @@ class Rankings(support.unittest.TestCase):
         self.assertEqual(len(rankings(made)), 1)
         scaled = dataclasses.replace(made, runs=made.runs.assign(scale=[16, 32]), configs=made.configs.assign(scale=[16, 32]))
         self.assertEqual(rankings(scaled), [])
+
+    def test_runs_of_other_pages_are_ranked_apart_where_their_work_differs(self) -> None:
+        made = sweep({key: spent for key, spent in RUNS.items() if key[1] == "mem"})
+        pages = {"partition.page_kib": [4, 64]}
+        paged = dataclasses.replace(made, runs=made.runs.assign(**pages), configs=made.configs.assign(**pages))
+        self.assertEqual((len(rankings(paged)), paged.work_note), (1, ""))
+        other = dataclasses.replace(paged, accesses=paged.accesses + [0, 1])
+        self.assertEqual(rankings(other), [])
+        self.assertIn("different work (partition.page_kib 4, 64)", other.work_note)
 
     def test_runs_of_an_old_atoll_are_ranked_without_causes(self) -> None:
         old = sweep(RUNS)
@@ -127,7 +136,7 @@ class Pages(support.FolderTest):
 
     def test_the_page_says_that_runs_of_different_scales_are_not_compared_and_only_there(self) -> None:
         folder = self.sweep()
-        self.assertNotIn("different scales", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))
+        self.assertNotIn("different work", sweep_report.page(atoll_analysis.load_sweep(folder), self.folder))
         support.set_for_variant(folder / "experiment.json", "narrow", "scale", 16)
         read = atoll_analysis.load_sweep(folder)
         self.assertIn(read.work_note, sweep_report.page(read, self.folder))

@@ -186,7 +186,11 @@ class SideBySide(support.FolderTest):
         cut = dataclasses.replace(self.results[1], complete=False)
         old = dataclasses.replace(self.results[1], stack=None)
         scaled = dataclasses.replace(self.results[1], config=pd.Series({**self.results[1].config.to_dict(), "scale": 2}))
+        paged = dataclasses.replace(self.results[1], config=pd.Series({**self.results[1].config.to_dict(), "partition.page_kib": 64}))
+        comparison.compare([self.results[0], paged])  # the same accesses
+        other_pages = dataclasses.replace(paged, totals=paged.totals + 1)
         for results, why in (([self.results[0], atoll_analysis.load(other)], "is of another workload"),
+                             ([self.results[0], other_pages], "has partition.page_kib 64, and .*memory_side.h5 4: the work differs"),
                              ([self.results[0], self.results[0]], "is given twice"),
                              ([self.results[0], cut], "was stopped early"), ([self.results[0], old], "run it again"),
                              ([self.results[0], scaled], "has scale 2, and .*memory_side.h5 1: the work differs")):

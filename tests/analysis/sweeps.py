@@ -123,10 +123,20 @@ class Sweeps(support.FolderTest):
         support.set_for_variant(folder / "experiment.json", "narrow", "scale", 16)
         sweep = atoll_analysis.load_sweep(folder)
         self.assertEqual((len(sweep.runs), sweep.missing), (6, {}))
-        self.assertIn("different scales (1, 16)", sweep.work_note)
+        self.assertIn("different work (scale 1, 16)", sweep.work_note)
         self.assertTrue(sweep.speedups()["narrow"].isna().all())
         self.assertFalse(sweep.speedups()[["mem", "sm"]].isna().any(axis=None))
         self.assertTrue(sweep.means()["narrow"].isna().all())
+
+    def test_runs_of_other_pages_have_a_speedup_where_their_accesses_are_those_of_the_baseline(self) -> None:
+        folder = self.sweep()
+        support.set_for_variant(folder / "experiment.json", "narrow", "partition.page_kib", 64)
+        self.assertFalse(atoll_analysis.load_sweep(folder).speedups().isna().any(axis=None))
+        with support.edited(folder / "mixed__narrow.h5") as file:
+            file["totals/l1.sector_accesses"][0] += 1
+        sweep = atoll_analysis.load_sweep(folder)
+        self.assertEqual(list(sweep.speedups()["narrow"].isna()), [True, False])
+        self.assertIn("different work (partition.page_kib", sweep.work_note)
 
     def test_only_keys_that_differ_are_differences(self) -> None:
         found = atoll_analysis.load_sweep(self.sweep()).differences
