@@ -125,6 +125,16 @@ std::string failed_assertion(Warp& w, const CallSite& site, unsigned lane) {
   throw Fault{ExecutionError::Kind::assertion, static_cast<unsigned>(std::countr_zero(w.active)), all};
 }
 
+void free_memory(Warp& w, unsigned lane, std::uint64_t address) {
+  const DeviceMemory& memory = w.launch->device->memory;
+  const Allocation* const begins = memory.find(address, 0);
+  if (address != 0 && (begins == nullptr || begins->address != address))
+    throw Fault{ExecutionError::Kind::illegal_address, lane,
+                fmt::format("free of {:#x}, {}", address,
+                            memory.freed(address) != nullptr ? "which has been freed" : "which malloc has not returned")};
+  release_memory(w, address);
+}
+
 }  // namespace
 
 void release_memory(Warp& w, std::uint64_t address) {
@@ -148,7 +158,7 @@ void call_external(Warp& w, const Function& function, const CallSite& site) {
       const std::uint64_t size = argument(w, site, 0, lane);
       give(w, site, lane, device.allocate ? device.allocate(size) : device.default_allocate(size));
     } else if (function.name == "free") {
-      release_memory(w, argument(w, site, 0, lane));
+      free_memory(w, lane, argument(w, site, 0, lane));
     } else if (is_device_runtime(function.name)) {
       give(w, site, lane, call_device_runtime(w, function.name, site, lane));
     } else {

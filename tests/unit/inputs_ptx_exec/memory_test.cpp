@@ -350,3 +350,24 @@ mov.u64 %rd4,3; mov.u32 %r1,5;)" +
     CHECK(std::memcmp(w.params.data() + 8, &number, 4) == 0);
   }
 }
+
+TEST_CASE("memory of the heap is freed once, by the address that malloc returned") {
+  const auto text = [](const std::string& frees) {
+    return kHeader + ".extern .func (.param .b64 got) malloc (.param .b64 size);\n.extern .func free (.param .b64 back);\n" +
+           ".visible .entry k() { .reg .b64 %rd<4>;\n"
+           "{ .param .b64 size; .param .b64 got; st.param.b64 [size],64; call.uni (got), malloc, (size); ld.param.b64 "
+           "%rd1,[got]; }\n" +
+           frees + "ret; }";
+  };
+  const auto freed = [](const std::string& address) {
+    return "{ .param .b64 back; st.param.b64 [back]," + address + "; call.uni free, (back); }\n";
+  };
+  const auto said = [&](const std::string& frees) {
+    Harness h(text(frees));
+    return message([&] { h.run("k", 1, 1); });
+  };
+  CHECK(said(freed("%rd1") + freed("0")) == "no error");
+  CHECK(has(said(freed("%rd1") + freed("%rd1")), ", which has been freed"));
+  CHECK(has(said("add.s64 %rd2,%rd1,16;\n" + freed("%rd2")), ", which malloc has not returned"));
+  CHECK(has(said(freed("4096")), "thread (0, 0, 0), test.ptx:8: free of 0x1000, which malloc has not returned"));
+}
