@@ -177,6 +177,37 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
   return 128 + number;
 }
 
+/// An earlier trace, while a program runs whose recording is to replace it: a trace under its name is a new one. If there is
+/// none in the end, the earlier one gets its name back.
+class EarlierTrace {
+ public:
+  explicit EarlierTrace(std::string path) : path_(std::move(path)), aside_(path_ + ".earlier") {
+    kept_ = file_exists(path_);
+    if (kept_) move(path_, aside_);
+  }
+  ~EarlierTrace() {
+    if (!kept_) return;
+    std::error_code ignored;
+    if (fs::exists(path_, ignored)) {
+      fs::remove(aside_, ignored);
+    } else if (std::rename(aside_.c_str(), path_.c_str()) == 0) {
+      tell("atoll: {} is the earlier trace, which nothing has replaced\n", path_);
+    } else {
+      tell("atoll: the earlier trace is {}\n", aside_);
+    }
+  }
+  EarlierTrace(const EarlierTrace&) = delete;
+  EarlierTrace& operator=(const EarlierTrace&) = delete;
+
+ private:
+  static void move(const std::string& from, const std::string& to) {
+    if (std::rename(from.c_str(), to.c_str()) != 0)
+      throw IoError(from, "cannot be renamed to " + to + " (" + std::strerror(errno) + ")");
+  }
+  std::string path_, aside_;
+  bool kept_ = false;
+};
+
 /// The recorder inside the program ends the trace whatever happens, but SIGKILL leaves it no time.
 void save_rest(const cuda::RecordOptions& options) {
   try {
@@ -211,7 +242,7 @@ int record(RecordCommand& c) {
   check_output(c.record.output, c.force);
   std::error_code ignored;
   fs::remove(c.record.output + ".part", ignored);  // of a recording that was killed with its parent
-  fs::remove(c.record.output, ignored);            // so that its presence tells whether something was recorded
+  const EarlierTrace earlier(c.record.output);
   c.record.source = quoted(c.program);
   c.record.importer =
       fmt::format("atoll record {} ({}){}", version(), git_commit(), c.device.empty() ? "" : " --device " + c.device);

@@ -159,6 +159,19 @@ class Refused(program.ProgramTest):
         self.refused(self.record(binary), 2, "exists already; use --force", layouts=[None])
         self.refused(self.record(binary, "--kernels", "5-3", "--force"), 2, "--kernels", layouts=[None])
 
+    def test_a_trace_is_replaced_by_a_trace_or_kept(self):
+        binary = self.compiled()
+        self.write("T.h5", "precious")
+        missed = program.run(self.record(binary, "--kernels", "1000", "--force"))
+        self.assertEqual(missed.code, 2, missed)
+        self.assertIn("launched no kernel that was to be recorded", missed.err)
+        self.assertIn("T.h5 is the earlier trace, which nothing has replaced", missed.err)
+        with open(self.path("T.h5")) as kept:
+            self.assertEqual(kept.read(), "precious")
+        self.succeeds(self.record(binary, "--force"))
+        self.assertEqual([name for name in os.listdir(self.folder) if "T.h5" in name], ["T.h5"])
+        self.succeeds(["info", self.path("T.h5")])
+
     def test_a_disk_that_is_full_leaves_nothing(self):
         def no_large_files():  # SIGXFSZ stays ignored, as Python set it: write() fails with EFBIG
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
