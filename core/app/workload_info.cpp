@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct KernelCounts {
   std::uint64_t instructions = 0, loads = 0, stores = 0, atomics = 0, barriers = 0;
   std::uint64_t lines = 0, written = 0;  ///< distinct blocks of 128 bytes that are touched, and written among them
   std::uint64_t local = 0;               ///< bytes of local memory that threads use
+  std::uint64_t contradicted = 0;        ///< lines with sectors that are read as read-only, and written
 };
 
 using Lines = std::unordered_set<std::uint64_t>;
@@ -32,7 +34,8 @@ using Lines = std::unordered_set<std::uint64_t>;
 /// Adds the lines to `all`.
 KernelCounts count_kernel(Workload& workload, std::size_t kernel, Lines& all) {
   KernelCounts n;
-  Lines touched, written, rows;
+  Lines touched, rows;
+  std::unordered_map<std::uint64_t, unsigned> written, promised;  // sectors of lines
   CtaProgram program;
   for (std::uint64_t cta = 0; cta < workload.kernels()[kernel].ctas(); ++cta) {
     workload.load_cta(kernel, cta, program);
@@ -40,19 +43,25 @@ KernelCounts count_kernel(Workload& workload, std::size_t kernel, Lines& all) {
       n.instructions += op.kind == OpKind::compute ? op.issue : 1;
       n.loads += op.kind == OpKind::load, n.stores += op.kind == OpKind::store, n.atomics += op.kind == OpKind::atomic;
       n.barriers += op.kind == OpKind::barrier;
-      if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
+      if (!has_accesses(op.kind)) continue;
       for (std::uint32_t i = 0; i < op.accesses; ++i) {
-        const std::uint64_t block = program.accesses[op.first_access + i].block();
+        const Access& access = program.accesses[op.first_access + i];
+        const std::uint64_t block = access.block();
         if ((op.flags & kLocal) != 0) {
           rows.insert(block);
           continue;
         }
         touched.insert(block);
-        if (op.kind != OpKind::load) written.insert(block);
+        if (op.kind != OpKind::load)
+          written[block] |= access.sectors();
+        else if ((op.flags & kReadOnly) != 0)
+          promised[block] |= access.sectors();
       }
     }
   }
   n.lines = touched.size(), n.written = written.size(), n.local = 4 * rows.size();
+  for (const auto& [block, sectors] : promised)
+    if (const auto found = written.find(block); found != written.end()) n.contradicted += (found->second & sectors) != 0;
   all.merge(touched);
   return n;
 }
@@ -149,6 +158,9 @@ std::string workload_text(const std::string& path, bool count) {
       if (n.local != 0) out += fmt::format("; {} of local memory per thread", bytes(n.local));
     }
     out += "\n";
+    if (count && f.counts[i].contradicted != 0)
+      out += fmt::format("         {} lines are read as read-only (op_flags), and written: replicas of them may be stale\n",
+                         grouped(f.counts[i].contradicted));
     if (count && !f.incomplete[i].empty()) out += fmt::format("         incomplete: {}\n", f.incomplete[i]);
   }
   if (!f.structures.empty()) {
@@ -192,6 +204,7 @@ std::string workload_json(const std::string& path, bool count) {
                   {"touched_bytes", n.lines * Access::kBlockBytes},
                   {"written_bytes", n.written * Access::kBlockBytes},
                   {"local_bytes_per_thread", n.local},
+                  {"read_only_written_lines", n.contradicted},
                   {"incomplete", f.incomplete[i]}});
     }
     out["kernels"].push_back(std::move(row));

@@ -117,9 +117,10 @@ std::size_t Controller::next_kernel() const {
 /// Asks for the kernel's modes; lines that chips would not look for under these leave the slices first.
 void Controller::prepare_kernel(Cycle earliest_start) {
   result_.kernels[kernel_].launched = kernel_end_;
-  Verdict v = policy_->at_kernel_start(kernel_, std::max(earliest_start, queue_.now() + config_.control.latency_cycles));
+  const Cycle start = std::max(earliest_start, queue_.now() + config_.control.latency_cycles);
+  Verdict v = policy_->at_kernel_start(kernel_, start);
   v.modes = rules_.accept(std::move(v.modes), kernel_ == 0 ? std::span<const Modes>() : modes_, kernel_);
-  take_down(std::move(v.decisions));
+  take_down(std::move(v.decisions), start);
   const bool step = kernel_ != 0 && step_before_kernel(machine_, modes_[0].llc, v.modes[0].llc);
   // As the last kernel ended, those that were skipped would have: only memory-side slices keep their lines.
   const bool keep = kernel_ != 0 && modes_[0].llc == LlcRole::memory_side && v.modes[0].llc == LlcRole::memory_side;
@@ -183,7 +184,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();
-  take_down(policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}));
+  take_down(policy_->at_kernel_end({kernel_, kernel_end_, kernel_counts_}), kernel_end_);
   if (sampler_ != nullptr) skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);

@@ -104,7 +104,7 @@ class Controller final : public LogicalProcess {
   void keep_degrees(LpId chip, const EpochBody& body);
   bool are_of_machine(const DegreeCounts& d) const;
   void decide(Cycle end);
-  void take_down(std::vector<Decision>&& decisions);
+  void take_down(std::vector<Decision>&& decisions, Cycle now);
   void take_up(const std::vector<Modes>& modes);
   void send_modes(ControlKind kind);
   void expect_epochs(Cycle begin);

@@ -37,14 +37,14 @@ void Controller::decide(Cycle end) {
   for (LpId chip = 0; chip < config_.chips; ++chip) epoch_[chip].degrees = std::exchange(degrees_[chip], {});
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
   if (!verdict) return;
-  take_down(std::move(verdict->decisions));
+  take_down(std::move(verdict->decisions), end);
   take_up(rules_.accept(std::move(verdict->modes), modes_, kernel_));
 }
 
 /// Into the result, where values are columns under their names.
-void Controller::take_down(std::vector<Decision>&& decisions) {
+void Controller::take_down(std::vector<Decision>&& decisions, Cycle now) {
   for (Decision& d : decisions) {
-    rules_.check(d, kernels_.size());
+    rules_.check(d, kernel_, d.kernel <= kernel_ ? result_.kernels[d.kernel].launched : 0, now);
     result_.decisions.push_back(std::move(d));
   }
 }

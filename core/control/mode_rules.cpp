@@ -46,12 +46,15 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
   }
 }
 
-void ModeRules::check(const Decision& d, std::size_t kernels) const {
+void ModeRules::check(const Decision& d, std::size_t kernel, Cycle launched, Cycle now) const {
   const auto refuse = [&](const std::string& why) { throw InputError("policy " + policy_, why); };
   const auto printable = [](const std::string& text) {
     return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   };
-  if (d.kernel >= kernels) refuse(fmt::format("decides for kernel {}, and there are {}", d.kernel, kernels));
+  if (d.kernel > kernel) refuse(fmt::format("decides for kernel {} in kernel {}", d.kernel, kernel));
+  if (d.cycle < launched || d.cycle > now)
+    refuse(fmt::format("its decision for kernel {} is of cycle {}; the kernel was launched at {}, and it is {} now",
+                       d.kernel, d.cycle, launched, now));
   if (!printable(d.choice))
     refuse(fmt::format("the choice of its decision for kernel {} has signs that do not print", d.kernel));
   for (const auto& [name, value] : d.values) {

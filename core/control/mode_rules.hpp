@@ -21,8 +21,9 @@ class ModeRules {
   /// `before`: the modes in force, if any are. Throws InputError, which names the policy, the kernel and the field.
   std::vector<Modes> accept(std::vector<Modes> modes, std::span<const Modes> before, std::size_t kernel) const;
 
-  /// What it decided can be kept in the result. Throws InputError, which names the policy and the kernel.
-  void check(const Decision& decision, std::size_t kernels) const;
+  /// What it decided can be kept in the result, and is of this kernel at the latest, and of no later cycle than `now`.
+  /// `launched`: of the decision's kernel. Throws InputError, which names the policy and the kernel.
+  void check(const Decision& decision, std::size_t kernel, Cycle launched, Cycle now) const;
 
  private:
   static constexpr std::size_t kLongestName = 200;

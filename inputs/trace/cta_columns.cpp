@@ -22,6 +22,7 @@ const char* fault_of(const Op& op, std::span<const Access> accesses) {
   if (op.flags & ~kFlags) return "an unknown flag";
   if (op.accesses > kMaxAccesses) return "more than 64 accesses";
   if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > accesses.size()) return "accesses outside its CTA's";
+  if (op.accesses > 0 && !has_accesses(op.kind)) return "accesses, and is no load, store or atomic";
   if ((op.flags & kLocal) != 0) {
     const Access* first = accesses.data() + op.first_access;
     if ((op.kind != OpKind::load && op.kind != OpKind::store) ||
@@ -35,7 +36,7 @@ const char* fault_of(const Op& op, std::span<const Access> accesses) {
 bool is_plain(const Op& op) {
   const bool slot = (op.slot < kScoreboardSlots) | (op.slot == kNoSlot);
   return slot & (op.kind <= OpKind::exit) & (op.issue != 0) & ((op.flags & ~(kFlags & ~kLocal)) == 0) &
-         (op.accesses <= kMaxAccesses);
+         (op.accesses <= kMaxAccesses) & ((op.accesses == 0) | has_accesses(op.kind));
 }
 
 /// Where its accesses lie does not matter.
@@ -65,6 +66,7 @@ std::string fault_of_ops(std::span<const WarpView> warps) {
       ++number;
     }
     if (!warp.ops.empty() && warp.ops.back().kind != OpKind::exit) return " has a warp that does not end with an exit";
+    if (std::ranges::count(warp.ops, OpKind::exit, &Op::kind) > 1) return " has ops behind the exit of a warp";
   }
   return {};
 }
@@ -140,7 +142,7 @@ bool CtaColumns::encode_program(std::span<const Op> program, std::size_t at) {
   bool plain = true;
   for (std::size_t i = 0; i < program.size(); ++i) {
     const Op& op = program[i];
-    plain &= is_plain(op);
+    plain &= is_plain(op) & ((op.kind != OpKind::exit) | (i + 1 == program.size()));
     kind[i] = static_cast<std::uint8_t>(op.kind);
     slot[i] = op.slot;
     flags[i] = op.flags;
@@ -166,7 +168,7 @@ bool CtaColumns::encode_accesses(std::span<const WarpView> warps) {
   for (std::size_t i = 0; i < warp_program.size; ++i) most += program_accesses_[warp_program.values[i]];
   std::uint8_t *sectors = access_sectors.prepare(most), *delta = access_delta.prepare(most * kMostDeltaBytes);
   bool any = false;
-  unsigned unknown = 0;
+  unsigned unknown = 0, none = 0;
   first_start = last_start = 0;
   for (const WarpView& warp : warps) {
     // The first access of a warp is a difference to the first one of the warp before: neighbours do the same elsewhere.
@@ -178,7 +180,7 @@ bool CtaColumns::encode_accesses(std::span<const WarpView> warps) {
       const Access* access = warp.accesses.data() + op.first_access;
       for (const Access* last = access + op.accesses; access != last; ++access) {
         const std::uint64_t block = access->block();
-        unknown |= access->packed & 0xF0;
+        unknown |= access->packed & 0xF0, none |= access->sectors() == 0;
         *sectors++ = static_cast<std::uint8_t>(access->sectors());
         if (any) delta = put_delta(delta, previous, block);
         previous = block;
@@ -191,6 +193,7 @@ bool CtaColumns::encode_accesses(std::span<const WarpView> warps) {
   }
   access_delta.size = static_cast<std::size_t>(delta - access_delta.values.data());
   if (unknown != 0) fault_ = " has an access to sectors that do not exist";
+  if (none != 0) fault_ = " has an access to no sector";
   return true;
 }
 

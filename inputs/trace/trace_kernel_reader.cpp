@@ -157,6 +157,9 @@ void TraceKernelReader::make_programs(std::size_t block) {
   programs_.clear();
   ops_.resize(kind_.size());
   std::uint32_t op = 0;
+  if (std::count(kind_.begin(), kind_.end(), static_cast<std::uint8_t>(OpKind::exit)) >
+      std::count_if(counts_.begin(), counts_.end(), [](std::uint32_t n) { return n != 0; }))
+    fail(op_kind_.where(), block, "has ops behind the exit of a warp");
   for (const std::uint32_t count : counts_) {
     Program program{op, count};
     for (; op != program.first + count; ++op) {
@@ -218,6 +221,10 @@ void TraceKernelReader::check_block(std::size_t block) const {
     fail(op_accesses_.where(), block, "has an op with more than 64 accesses");
   if (!all(kind_, [](std::uint8_t k) { return k <= static_cast<std::uint8_t>(OpKind::exit); }))
     fail(op_kind_.where(), block, "has an op of unknown kind");
+  bool touch_memory = true;  // ops that have accesses
+  for (std::size_t i = 0; i < kind_.size(); ++i)
+    touch_memory &= (accesses_[i] == 0) | has_accesses(static_cast<OpKind>(kind_[i]));
+  if (!touch_memory) fail(op_accesses_.where(), block, "has accesses of an op that is no load, store or atomic");
   if (!all(slot_, [](std::uint8_t s) { return (s < kScoreboardSlots) | (s == kNoSlot); }))
     fail(op_slot_.where(), block, "has a scoreboard slot above 31");
   if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial | kLocal); }))
@@ -225,6 +232,8 @@ void TraceKernelReader::check_block(std::size_t block) const {
   if (!all(issue_, [](std::uint16_t n) { return n > 0; })) fail(op_issue_.where(), block, "has an op without issue slot");
   if (!all(sectors_, [](std::uint8_t s) { return s <= 0xF; }))
     fail(access_sectors_.where(), block, "has sectors that do not exist");
+  if (!all(sectors_, [](std::uint8_t s) { return s != 0; }))
+    fail(access_sectors_.where(), block, "has an access to no sector");
 }
 
 }  // namespace atl

@@ -179,6 +179,12 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
       KernelInfo launched;
       numbers(group, where, "launched_grid", launched.grid, 3);
       info.launched_ctas = launched.ctas();
+      std::uint64_t first = 0;
+      if (group.attrExists("first_cta")) numbers(group, where, "first_cta", &first, 1);
+      if (first > info.launched_ctas || info.ctas() > info.launched_ctas - first)
+        throw InputError(where, "holds CTAs " + std::to_string(first) + " to " + std::to_string(first + info.ctas() - 1) +
+                                    " of a launch of " + std::to_string(info.launched_ctas) +
+                                    ": first_cta and grid do not fit launched_grid");
     }
     incomplete.push_back(group.attrExists("incomplete") ? text(group, where, "incomplete") : "");
     if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");

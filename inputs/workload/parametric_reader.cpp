@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "core/engine/error.hpp"
 #include "core/engine/input_file.hpp"
@@ -66,6 +67,17 @@ void check_region(const RegionConfig& r, std::uint32_t groups, const Origin& ori
   require(r.pattern == Pattern::hot_set || r.hot_moves_every == 0, "hot_moves_every", "needs pattern hot_set");
 }
 
+/// Keys that another pattern does not look at: their defaults say nothing, but who gives one means something.
+void check_pattern_keys(const RegionConfig& r, const json& part, const Origin& origin) {
+  constexpr std::array<std::tuple<const char*, Pattern, const char*>, 3> kOf{
+      {{"stride_bytes", Pattern::strided, "strided"},
+       {"hot_fraction", Pattern::hot_set, "hot_set"},
+       {"hot_probability", Pattern::hot_set, "hot_set"}}};
+  for (const auto& [key, pattern, word] : kOf)
+    if (part.contains(key) && r.pattern != pattern)
+      throw InputError(origin.where, fmt::format("`{}.{}` needs pattern {}", origin.key, key, word));
+}
+
 void check_kernel(const KernelConfig& kernel, const Origin& origin) {
   double weights = 0;
   std::uint64_t widest = 0;
@@ -95,6 +107,7 @@ ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
       RegionConfig& region = kernel.regions.emplace_back();
       read_fields(region, part, at, {"doc"}, "the workload");
       check_region(region, config.groups_of(kernel), at);
+      check_pattern_keys(region, part, at);
       const auto [known, fresh] = sizes.try_emplace(region.name, region.size_kib, at.key);
       if (!fresh && known->second.first != region.size_kib)
         throw InputError(path, fmt::format("`{}.size_kib` = {}, but `{}` gives the same region {} KiB", at.key,

@@ -24,6 +24,8 @@ enum class OpKind : std::uint8_t {
   exit,     ///< end of the warp
 };
 
+constexpr bool has_accesses(OpKind kind) { return kind >= OpKind::load && kind <= OpKind::atomic; }
+
 enum OpFlags : std::uint8_t {
   kReadOnly = 1,  ///< the data structure is never written in this kernel (SelRep section III-A)
   kBypassL1 = 2,  ///< volatile, .cg and the like: served by the LLC

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <span>
 #include <system_error>
 
 #include "core/engine/error.hpp"
@@ -97,17 +100,38 @@ template <class Call> auto guarded(const std::string& file, std::string_view wha
   }
 }
 
+/// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none.
+void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions) {
+  for (const Decision& d : decisions) {
+    if (d.choice.empty()) throw InputError(file, fmt::format("{} returns a decision without a choice", what));
+    std::set<std::string_view> names;
+    for (const auto& [name, value] : d.values) {
+      if (std::isnan(value))
+        throw InputError(
+            file, fmt::format("{} returns `{}` = NaN in decision `{}`: leave out what is not known", what, name, d.choice));
+      if (!names.insert(name).second)
+        throw InputError(file, fmt::format("{} returns two values `{}` in decision `{}`", what, name, d.choice));
+    }
+  }
+}
+
 class GuardedPolicy final : public Policy {
  public:
   GuardedPolicy(std::string file, std::unique_ptr<Policy> policy) : file_(std::move(file)), policy_(std::move(policy)) {}
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
-    return guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
+    Verdict v = guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
+    check_decisions(file_, "at_kernel_start", v.decisions);
+    return v;
   }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
-    return guarded(file_, "at_epoch_end", [&] { return policy_->at_epoch_end(epoch); });
+    auto v = guarded(file_, "at_epoch_end", [&] { return policy_->at_epoch_end(epoch); });
+    if (v) check_decisions(file_, "at_epoch_end", v->decisions);
+    return v;
   }
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
-    return guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
+    auto decisions = guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
+    check_decisions(file_, "at_kernel_end", decisions);
+    return decisions;
   }
   void save(SaveArchive& archive) override {
     guarded(file_, "save", [&] { policy_->save(archive); });
@@ -139,7 +163,8 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
   if (!policy) throw InputError(file, "makes no policy: `make` returned nothing");
   p.policy = std::make_unique<GuardedPolicy>(file, std::move(policy));
   p.name = python ? fs::path(file).stem().string() : plugin.name;
-  if (p.traits.roles == Roles{}) throw InputError(file, "declares no role: set PolicyTraits::roles");
+  if (p.traits.roles == Roles{})
+    throw InputError(file, python ? "declares no role in `roles`" : "declares no role: set PolicyTraits::roles");
   return p;
 }
 

@@ -141,6 +141,9 @@ class Plugins(unittest.TestCase):
         for name in ("hit/miss", "", ".", "..", "/x", "a\\0b", "a\\nb", "x" * 201):
             err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
             self.assertIn("policy mine: a value of its decision for kernel 0 is named `", err, name)
+        for decision, said in (("'a', {'v': float('nan')}", "at_kernel_start returns `v` = NaN in decision `a`: leave out what"),
+                               ("''", "at_kernel_start returns a decision without a choice")):
+            self.assertIn(said, self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision({decision})")))
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
         for wrong, right in (("def at_epoch_ends(self): pass", "at_epoch_end"), ("swiches = True", "switches"),
                              ("def at_kernel_stop(self): pass", "at_kernel_start"), ("def loads(self, data): pass", "load")):

@@ -47,7 +47,9 @@ template <class T> std::optional<std::vector<T>> list_of(const py::object& o) {
 std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
   if (py::isinstance<Modes>(o)) return std::vector<Modes>(chips, o.cast<Modes>());
   if (auto list = list_of<Modes>(o)) return std::move(*list);
-  throw py::type_error("a policy returns None, Modes, a list of Modes, or one of these and a Decision: (modes, decision)");
+  throw py::type_error(
+      "a policy returns None, Modes, a list of Modes, or modes and a Decision: (modes, decision). To decide and keep the "
+      "modes, return those in force");
 }
 
 }  // namespace

@@ -116,5 +116,25 @@ TEST_CASE("where slices hold no remote lines, SM-side caching is memory-side cac
   CHECK(rules.accept(both({.llc = LlcRole::sm_side}), accepted, 1) == accepted);
 }
 
+TEST_CASE("a decision is of no kernel and no cycle to come, and of none before its kernel's launch") {
+  const SystemConfig c = two_chips();
+  const ModeRules rules(c, kAnything, "mine");
+  const auto refused = [&](const Decision& d) {
+    try {
+      rules.check(d, 2, 1000, 5000);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refused({2, 1000, "x", {}}).empty());
+  CHECK(refused({1, 5000, "x", {}}).empty());
+  CHECK(refused({3, 2000, "x", {}}) == "policy mine: decides for kernel 3 in kernel 2");
+  for (const Cycle cycle : {Cycle{999}, Cycle{5001}})
+    CHECK(refused({2, cycle, "x", {}})
+              .find("its decision for kernel 2 is of cycle " + std::to_string(cycle) +
+                    "; the kernel was launched at 1000, and it is 5000 now") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace atl

@@ -28,22 +28,21 @@ CtaProgram random_cta(std::mt19937_64& random, unsigned most_warps, unsigned mos
     const auto count = below(4) == 0 ? 0 : static_cast<std::uint32_t>(below(most_ops + 1));
     for (std::uint32_t i = 0; i < count; ++i) {
       Op op;
-      op.kind = static_cast<OpKind>(below(7));
+      op.kind = i + 1 == count ? OpKind::exit : static_cast<OpKind>(below(6));
       op.wait = static_cast<std::uint32_t>(random());
       op.issue = static_cast<std::uint16_t>(1 + below(0xFFFF));
       op.latency = static_cast<std::uint16_t>(random());
       op.slot = below(2) ? kNoSlot : static_cast<std::uint8_t>(below(32));
       op.flags = static_cast<std::uint8_t>(below(4));
       op.first_access = static_cast<std::uint32_t>(cta.accesses.size());
-      op.accesses = static_cast<std::uint8_t>(below(3) ? 0 : below(65));
+      op.accesses = static_cast<std::uint8_t>(!has_accesses(op.kind) || below(3) ? 0 : below(65));
       for (unsigned a = 0; a < op.accesses; ++a) {
         const std::uint64_t block =
             below(8) == 0 ? random() >> 8 : 0xffe0000000 + below(1 << 20);  // up to the largest there is
-        cta.accesses.push_back({block << 8 | below(16)});
+        cta.accesses.push_back({block << 8 | (1 + below(15))});
       }
       cta.ops.push_back(op);
     }
-    if (count > 0) cta.ops.back().kind = OpKind::exit;
     cta.warps.push_back({first, count});
   }
   return cta;
@@ -277,17 +276,17 @@ TEST_CASE("ops that share accesses and warps that share ops are written out and 
     op.accesses = 1;
     cta.ops.push_back(op);
   }
-  cta.ops.back().kind = OpKind::exit;
-  cta.warps = {{0, 2}, {1, 1}};
+  cta.ops.push_back(Op{.kind = OpKind::exit});
+  cta.warps = {{0, 3}, {1, 2}};
   TraceWriter writer(scratch.path("t.h5"), {});
   writer.begin_kernel(info_of(1, "k"));
   writer.add_cta(cta);
   writer.finish();
   CtaProgram read;
   TraceWorkload(scratch.path("t.h5")).load_cta(0, 0, read);
-  REQUIRE(read.ops.size() == 3);
+  REQUIRE(read.ops.size() == 5);
   CHECK(read.accesses == std::vector{Access::make(0x2000, 2), Access::make(0x1000, 1), Access::make(0x1000, 1)});
-  CHECK(read.warps[1].first == 2);
+  CHECK(read.warps[1].first == 3);
 }
 
 TEST_CASE("an imported trace delivers what the direct reader does, for thread blocks in any order in the file") {
@@ -502,11 +501,21 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   cta.ops[0] = {};
   cta.ops[0].accesses = 1;
   CHECK(contains(write(cta, 1, 1), "op 0 has accesses outside its CTA's"));
+  cta.accesses = {Access::make(0, 1)};
+  CHECK(contains(write(cta, 1, 1), "op 0 has accesses, and is no load, store or atomic"));
   cta.ops[0] = {};
   cta.ops[0].issue = 0;
   CHECK(contains(write(cta, 1, 1), "op 0 has no issue slot"));
   cta.ops[0] = {};
   CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has a warp that does not end with an exit"));
+  cta.ops.assign(2, cta.ops[0]);
+  for (Op& op : cta.ops) op.kind = OpKind::exit;
+  cta.warps = {{0, 2}};
+  CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has ops behind the exit of a warp"));
+  cta.ops = {Op{.kind = OpKind::load, .accesses = 1}, Op{.kind = OpKind::exit}};
+  cta.accesses = {Access::make(0, 0)};
+  CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has an access to no sector"));
+  cta.ops.resize(1);
   cta.warps.assign(8, {0, 0});
   CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0 has more warps than its kernel's blocks"));
   cta.warps = {{0, 2}};

@@ -125,6 +125,14 @@ TEST_CASE("values that no writer writes are found when their block is decoded") 
   CHECK(contains(after(poke("warp_program", 1, 1)), "/warp_program: block 0 has a warp of a program that is not in it"));
   CHECK(contains(after(poke("cta_warps", 1, 0)), "/cta_warps: block 0 counts warps that are not in it"));
   CHECK(contains(after(poke("access_sectors", 0, 16)), "/access_sectors: block 0 has sectors that do not exist"));
+  CHECK(contains(after(poke("access_sectors", 0, 0)), "/access_sectors: block 0 has an access to no sector"));
+  CHECK(contains(after(poke("op_kind", 0, 0)),
+                 "/op_accesses: block 0 has accesses of an op that is no load, store or atomic"));
+  CHECK(contains(after([](H5::H5File& f) {
+                   poke("op_accesses", 0, 0)(f);
+                   poke("op_kind", 0, 6)(f);
+                 }),
+                 "/op_kind: block 0 has ops behind the exit of a warp"));
   CHECK(contains(after(poke("access_delta", 0, 0)), "/access_delta: block 0 holds more addresses than accesses"));
 }
 

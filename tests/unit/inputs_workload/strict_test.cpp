@@ -51,6 +51,9 @@ TEST_CASE("contradictions are refused") {
   for (const std::string key : {"warp_reuse", "phase", "skew_lines"})
     CHECK(region_fault("\"" + key + "\": 1") == "`kernels[0].regions[0]." + key + "` needs pattern stream or strided");
   CHECK(region_fault(R"("hot_moves_every": 5)") == "`kernels[0].regions[0].hot_moves_every` needs pattern hot_set");
+  CHECK(region_fault(R"("stride_bytes": 4096)") == "`kernels[0].regions[0].stride_bytes` needs pattern strided");
+  for (const std::string key : {"hot_fraction", "hot_probability"})
+    CHECK(region_fault("\"" + key + "\": 0.5") == "`kernels[0].regions[0]." + key + "` needs pattern hot_set");
   CHECK(fault(R"({"kernels": [{"groups": 64, "regions": [{"name": "r", "kind": "private", "size_kib": 7}]}]})") ==
         "`kernels[0].regions[0].size_kib` gives some group not even one line");
   CHECK(region_fault(R"("write_fraction": 0.6, "atomic_fraction": 0.6)") ==
