@@ -84,7 +84,7 @@ std::string LineTable::name_of(const Position& p) const {
 
 std::string LineTable::place(std::uint32_t line) const {
   const Text& text = text_of(line);
-  const std::string ptx = fmt::format("{}:{}", text.name, line - text.first);
+  std::string ptx = fmt::format("{}:{}", text.name, line - text.first);
   // Of several directives at one line, none holds but the last.
   const auto behind =
       std::partition_point(sources_.begin(), sources_.end(), [&](const Source& s) { return s.from <= line; });
