@@ -1,5 +1,6 @@
 #include "core/stats/info_json.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/stats/human.hpp"
@@ -41,6 +42,20 @@ nlohmann::ordered_json to_json(const SamplingResult& s) {
   return out;
 }
 
+nlohmann::ordered_json to_json(const std::vector<Decision>& decisions) {
+  auto out = nlohmann::ordered_json::array();
+  for (const Decision& d : decisions) {
+    auto values = nlohmann::ordered_json::object();
+    for (const auto& [name, value] : d.values) {
+      if (std::isnan(value)) continue;  // of other decisions
+      values[name] = value;
+      if (std::isinf(value)) values[name] = value < 0 ? "-inf" : "inf";  // JSON has no number for it
+    }
+    out.push_back({{"kernel", d.kernel}, {"cycle", d.cycle}, {"choice", d.choice}, {"values", std::move(values)}});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string info_json(const RunResult& result) {
@@ -57,6 +72,7 @@ std::string info_json(const RunResult& result) {
     const auto cycles = kernel.cycles();
     out["kernels"].push_back({{"name", kernel.name}, {"ctas", kernel.ctas}, {"cycles", cycles ? Json(*cycles) : Json()}});
   }
+  out["decisions"] = to_json(result.decisions);
   if (result.sampling) out["sampling"] = to_json(*result.sampling);
   const Counters sum = sum_of_chips(result);
   for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];

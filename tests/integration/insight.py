@@ -180,6 +180,14 @@ class Insight(program.ProgramTest):
                 return list(csv.DictReader(file))
 
         self.assertEqual([k["name"] for k in rows("kernels")], [k["name"] for k in info["kernels"]])
+        decisions = rows("decisions")
+        self.assertGreater(len(info["decisions"]), 0)
+        for number, decision in enumerate(info["decisions"]):
+            own = [row for row in decisions if int(row["decision"]) == number]
+            self.assertEqual({(int(row["kernel"]), int(row["cycle"]), row["choice"]) for row in own},
+                             {(decision["kernel"], decision["cycle"], decision["choice"])})
+            self.assertEqual({row["name"]: float(row["value"]) for row in own if row["name"]},
+                             {name: float(value) for name, value in decision["values"].items()})
         series, totals = rows("series"), rows("totals")
         self.assertEqual(len(series), 4 * info["samples"])
         for counter, value in info["totals"].items():
