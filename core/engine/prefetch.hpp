@@ -11,4 +11,10 @@ inline void prefetch_address(const void* address) {
   asm volatile("" : : "r"(address));
 }
 
+/// Likewise, to be written: another processor that has it gives it up meanwhile.
+inline void prefetch_for_write(const void* address) {
+  __builtin_prefetch(address, 1);
+  asm volatile("" : : "r"(address));
+}
+
 }  // namespace atl

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/prefetch.hpp"
+
 namespace atl {
 
 /// A queue between two threads: one pushes, the other takes. What was pushed is seen once it is published, and places are
@@ -19,8 +21,12 @@ template <class T> class SpscRing {
     given_back_seen_ = given_back_.load(std::memory_order_acquire);
     return slots_.size() - (pushed_ - given_back_seen_) >= n;
   }
-  /// There must be room.
-  void push(const T& value) { slots_[pushed_++ & mask_] = value; }
+  /// There must be room. The other thread's processor has the place, and where it is far away each line takes long to come;
+  /// stores wait for each other, so that lines are asked for ahead.
+  void push(const T& value) {
+    prefetch_for_write(&slots_[(pushed_ + kAhead) & mask_]);
+    slots_[pushed_++ & mask_] = value;
+  }
   /// The other thread has given back all that was published.
   bool all_given_back() const {
     return given_back_.load(std::memory_order_acquire) == published_.load(std::memory_order_relaxed);
@@ -48,6 +54,7 @@ template <class T> class SpscRing {
   void give_back() { given_back_.store(taken_, std::memory_order_release); }
 
  private:
+  static constexpr std::uint64_t kAhead = 512 / sizeof(T);  // 8 lines
   std::vector<T> slots_;
   std::uint64_t mask_;
   alignas(64) std::uint64_t pushed_ = 0, given_back_seen_ = 0;
