@@ -230,10 +230,9 @@ void TraceKernelReader::check_block(std::size_t block) const {
   if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial | kLocal); }))
     fail(op_flags_.where(), block, "has an unknown flag");
   if (!all(issue_, [](std::uint16_t n) { return n > 0; })) fail(op_issue_.where(), block, "has an op without issue slot");
-  if (!all(sectors_, [](std::uint8_t s) { return s <= 0xF; }))
-    fail(access_sectors_.where(), block, "has sectors that do not exist");
-  if (!all(sectors_, [](std::uint8_t s) { return s != 0; }))
-    fail(access_sectors_.where(), block, "has an access to no sector");
+  if (!all(sectors_, [](std::uint8_t s) { return (s > 0) & (s <= 0xF); }))
+    fail(access_sectors_.where(), block,
+         std::ranges::count(sectors_, 0) != 0 ? "has an access to no sector" : "has sectors that do not exist");
 }
 
 }  // namespace atl
