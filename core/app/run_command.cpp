@@ -90,7 +90,8 @@ void add_run(Commands& c) {
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   cmd->add_flag("--check", o->job.check,
-                "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md); slow");
+                "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md), or if a "
+                "policy decides otherwise once it is loaded from what it saves; slow");
   add_monitor(*cmd, o->job.monitor);
   cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
   cmd->callback([&c, o] {

@@ -34,6 +34,7 @@
 #include "inputs/workload/selection.hpp"
 #include "partition/device_homes.hpp"
 #include "policies/registry.hpp"
+#include "policies/resume_check.hpp"
 
 namespace atl {
 namespace {
@@ -162,6 +163,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     LoadedPolicy policy = load_policy(c);
     if (job.plan.asked() && !policy.traits.saves)
       throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
+    if (job.check && policy.traits.saves)
+      policy.policy = check_resume(policy.digest.empty() ? policy.name : c.llc.policy, std::move(policy.policy),
+                                   [c] { return load_policy(c).policy; });
     return policy;
   };
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());

@@ -192,6 +192,30 @@ class Plugins(unittest.TestCase):
             self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*mine.py:6: ValueError: not now")
             self.assertEqual(glob.glob(out + "*.ckpt"), [])
 
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_check_finds_what_save_leaves_out(self):
+        text = """\
+            import atoll
+            seen = 0
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): self.mine = 0
+                def at_kernel_start(self, kernel, start): return atoll.Modes(epoch_cycles=1000)
+                def at_epoch_end(self, epoch):
+                    global seen
+                    seen, self.mine = seen + 1, self.mine + 1
+                    return atoll.Modes(epoch_cycles=1000), atoll.Decision("count", {{"n": {counted}}})
+                def save(self): return bytes([self.mine])
+                def load(self, data): self.mine = data[0]
+            """
+        whole, part = self.policy(text.format(counted="self.mine")), None
+        self.assertEqual(self.digest("--policy", whole, "--check"), self.digest("--policy", whole))
+        part = self.policy(text.format(counted="seen"))
+        self.digest("--policy", part)
+        self.assertRegex(self.refused("--policy", part, "--check"),
+                         r"mine.py: what it saves for checkpoints is not all that it decides by: one of its kind .* right "
+                         r"before returns something else from at_epoch_end of kernel 0 at cycle [\d,]+")
+
     def test_a_plug_in_that_ends_the_program_ends_the_run_with_an_error(self):
         ending = os.path.join(BUILD, "plugins", "policy_throwing.so")
         for chips in (3, 5):  # by exit and by quick_exit
