@@ -1,8 +1,8 @@
 #include "policies/resume_check.hpp"
 
+#include <fmt/format.h>
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -51,7 +51,8 @@ class ResumeCheck final : public Policy {
   void load(LoadArchive& a) override { policy_->load(a); }
 
  private:
-  template <class Call> std::invoke_result_t<Call, Policy&> ask(const char* method, std::uint64_t kernel, Cycle cycle, Call&& call) {
+  template <class Call>
+  std::invoke_result_t<Call, Policy&> ask(const char* method, std::uint64_t kernel, Cycle cycle, Call&& call) {
     std::string saved;
     for (Resumed& r : resumed_) {
       if (r.left == 0) make_anew(r, saved);
