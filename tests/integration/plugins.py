@@ -117,9 +117,10 @@ class Plugins(unittest.TestCase):
                               ("atoll.Modes(level='two')", "; was given kwargs: level='two'"),
                               ("atoll.Modes(), atoll.Decision('a', {1: 2.0})", "the names of a Decision's values are strings"),
                               ("atoll.Modes(), atoll.Decision('a', {'b': 'c'})", "TypeError: must be real number, not str"),
-                              ("atoll.Modes(), 3", "a policy's decisions are None, a Decision, or a list of them"),
+                              ("atoll.Modes(), 3", "mine.py: at_kernel_start: returned int; a policy's decisions are None, a Decision, or a list of them"),
                               ("[atoll.Modes(), 3]", "a policy returns None, Modes, a list of Modes"),
-                              ("'sm_side'", "a policy returns None, Modes, a list of Modes")):
+                              ("None", "mine.py: at_kernel_start: returned None; it must return Modes"),
+                              ("'sm_side'", "mine.py: at_kernel_start: returned str; a policy returns None, Modes, a list of")):
             self.assertIn(said, self.refused("--policy", policy(returns)), returns)
         for roles, said in (('("memory_side")', "`roles` of class Policy is a tuple of words"),
                             ("(1, 2)", "`roles` of class Policy has something that is no word"),
@@ -149,6 +150,8 @@ class Plugins(unittest.TestCase):
                              ("def at_kernel_stop(self): pass", "at_kernel_start"), ("def loads(self, data): pass", "load")):
             text = f"class Policy:\n    roles = ('sm_side',)\n    {wrong}\n"
             self.assertRegex(self.refused("--policy", self.policy(text)), f"has `.*did you mean `{right}`")
+        self.assertIn("`at_epoch_end` of class Policy is no method",
+                      self.refused("--policy", self.policy("class Policy:\n    roles = ('sm_side',)\n    at_epoch_end = None\n")))
         own = "    def switch(self): pass\n    role = 3\n".replace("role =", "_role =")
         with open(PYTHON, encoding="utf-8") as f:
             self.digest("--policy", self.policy(f.read() + "\n" + own))

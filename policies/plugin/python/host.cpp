@@ -61,8 +61,9 @@ std::string one_line(const std::string& text) {
   throw InputError(where, fmt::format("{}: {}", type, one_line(py::str(e.value()).cast<std::string>())));
 }
 
-/// Runs `f` with the interpreter's lock; what goes wrong in Python names file and line.
-template <class F> auto in_python(const std::string& file, F&& f) {
+/// Runs `f` with the interpreter's lock; what goes wrong in Python names file and line, and what is wrong with what it
+/// returns the file and `method`.
+template <class F> auto in_python(const std::string& file, std::string_view method, F&& f) {
   start_python();
   const py::gil_scoped_acquire lock;
   try {
@@ -70,7 +71,7 @@ template <class F> auto in_python(const std::string& file, F&& f) {
   } catch (py::error_already_set& e) {
     refuse(file, e);
   } catch (const py::builtin_exception& e) {
-    throw InputError(file, e.what());
+    throw InputError(file, method.empty() ? e.what() : fmt::format("{}: {}", method, e.what()));
   }
 }
 
@@ -82,6 +83,8 @@ void refuse_misspelt(const std::string& file, const py::object& policy) {
   const py::object close = py::module_::import("difflib").attr("get_close_matches");
   for (const py::handle name : py::module_::import("builtins").attr("dir")(policy)) {
     const auto text = name.cast<std::string>();
+    if (methods.contains(name) && PyCallable_Check(policy.attr(name).ptr()) == 0)
+      throw InputError(file, fmt::format("`{}` of class Policy is no method; leave it out if there is none", text));
     const py::list& known = PyCallable_Check(policy.attr(name).ptr()) != 0 ? methods : attributes;
     if (text.starts_with("_") || known.contains(name)) continue;
     const py::list meant = close(name, known, 1, text.starts_with("at_") ? 0.5 : 0.8);
@@ -110,7 +113,7 @@ py::object policy_class(const std::string& file) {
 class PythonPolicy final : public Policy {
  public:
   explicit PythonPolicy(const SystemConfig& config) : config_(config), file_(config.llc.policy) {
-    in_python(file_, [&] { object_ = policy_class(file_)(config_values(config_)); });
+    in_python(file_, "", [&] { object_ = policy_class(file_)(config_values(config_)); });
   }
   PythonPolicy(const PythonPolicy&) = delete;
   PythonPolicy& operator=(const PythonPolicy&) = delete;
@@ -120,35 +123,35 @@ class PythonPolicy final : public Policy {
   }
 
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
-    return in_python(file_, [&] {
+    return in_python(file_, "at_kernel_start", [&] {
       auto v = verdict(object_.attr("at_kernel_start")(kernel, start), config_.chips, {kernel, start, {}, {}});
-      if (!v) throw InputError(file_, "at_kernel_start returned None; it must return Modes");
+      if (!v) throw py::type_error("returned None; it must return Modes");
       return std::move(*v);
     });
   }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
-    return in_python(file_, [&]() -> std::optional<Verdict> {
+    return in_python(file_, "at_epoch_end", [&]() -> std::optional<Verdict> {
       if (!py::hasattr(object_, "at_epoch_end")) return std::nullopt;
       return verdict(object_.attr("at_epoch_end")(epoch_values(epoch)), config_.chips, {epoch.kernel, epoch.end, {}, {}});
     });
   }
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
-    return in_python(file_, [&]() -> std::vector<Decision> {
+    return in_python(file_, "at_kernel_end", [&]() -> std::vector<Decision> {
       if (!py::hasattr(object_, "at_kernel_end")) return {};
       return decisions(object_.attr("at_kernel_end")(kernel_end_values(end)), {end.kernel, end.end, {}, {}});
     });
   }
   void save(SaveArchive& a) override {
-    in_python(file_, [&] {
+    in_python(file_, "save", [&] {
       need("save");
       const py::object saved = object_.attr("save")();
-      if (!py::isinstance<py::bytes>(saved)) throw py::type_error("`save` returned no bytes");
+      if (!py::isinstance<py::bytes>(saved)) throw py::type_error("returned no bytes");
       auto bytes = saved.cast<std::string>();
       state(a, bytes);
     });
   }
   void load(LoadArchive& a) override {
-    in_python(file_, [&] {
+    in_python(file_, "load", [&] {
       need("load");
       std::string bytes;
       state(a, bytes);
@@ -170,7 +173,7 @@ class PythonPolicy final : public Policy {
 };
 
 PolicyTraits python_traits(const SystemConfig& c) {
-  return in_python(c.llc.policy, [&] { return traits_of(policy_class(c.llc.policy)); });
+  return in_python(c.llc.policy, "", [&] { return traits_of(policy_class(c.llc.policy)); });
 }
 
 }  // namespace

@@ -44,12 +44,14 @@ template <class T> std::optional<std::vector<T>> list_of(const py::object& o) {
   return list;
 }
 
+std::string kind_of(const py::object& o) { return py::type::of(o).attr("__name__").cast<std::string>(); }
+
 std::vector<Modes> modes_of(const py::object& o, std::uint32_t chips) {
   if (py::isinstance<Modes>(o)) return std::vector<Modes>(chips, o.cast<Modes>());
   if (auto list = list_of<Modes>(o)) return std::move(*list);
-  throw py::type_error(
-      "a policy returns None, Modes, a list of Modes, or modes and a Decision: (modes, decision). To decide and keep the "
-      "modes, return those in force");
+  throw py::type_error("returned " + kind_of(o) +
+                       "; a policy returns None, Modes, a list of Modes, or modes and a Decision: (modes, decision). To "
+                       "decide and keep the modes, return those in force");
 }
 
 }  // namespace
@@ -136,7 +138,7 @@ std::vector<Decision> decisions(const py::object& returned, const Decision& now)
   } else if (auto several = list_of<Decision>(returned)) {
     list = std::move(*several);
   } else {
-    throw py::type_error("a policy's decisions are None, a Decision, or a list of them");
+    throw py::type_error("returned " + kind_of(returned) + "; a policy's decisions are None, a Decision, or a list of them");
   }
   for (Decision& d : list) d.kernel = now.kernel, d.cycle = now.cycle;
   return list;
