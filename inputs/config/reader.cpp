@@ -69,22 +69,56 @@ template <class Section> void apply(Section& section, const json& object, const 
   });
 }
 
-/// A file's or preset's layer, on top of its "base".
-void apply_file(SystemConfig& config, json layer, const std::string& name, const std::string& where) {
+bool is_utf8(const std::string& text) {
+  try {
+    json(text).dump();
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
+std::string stem_of(const std::string& path) {
+  std::string stem = std::filesystem::path(path).stem().string();
+  if (!is_utf8(stem)) throw InputError(path, "the file's name, which would name the system, is not in UTF-8");
+  return stem;
+}
+
+void apply_system(SystemConfig& config, const std::string& name_or_path, std::vector<std::string>& above);
+
+/// What the layer of `where` is on top of: a preset, or a file named from the folder of `where`.
+void apply_base(SystemConfig& config, const std::string& base, const std::string& where, std::vector<std::string>& above) {
+  if (find_preset(base) != nullptr) return apply_system(config, base, above);
+  const std::string path = (std::filesystem::path(where).parent_path() / base).string();
+  if (base.empty() || !file_exists(path))
+    throw InputError(where, fmt::format("`base` = \"{}\" is neither a preset nor a file{}", base, preset_hint(base)));
+  apply_system(config, path, above);
+}
+
+/// A file's or preset's layer, on top of its "base". `above`: the files whose bases led here.
+void apply_file(SystemConfig& config, json layer, const std::string& name, const std::string& where,
+                std::vector<std::string>& above) {
   if (!layer.is_object()) apply(config, layer, {where, ""});  // reports it
   for (const char* key : {"doc", "base"}) {
     if (const auto it = layer.find(key); it != layer.end() && !it->is_string()) wrong_type({where, key}, "a text", *it);
   }
-  if (const auto it = layer.find("base"); it != layer.end()) {
-    const auto base = it->get<std::string>();
-    const EmbeddedFile* preset = find_preset(base);  // presets cannot form a loop: the tests read each of them
-    if (!preset) throw InputError(where, fmt::format("`base` = \"{}\" is not a preset{}", base, preset_hint(base)));
-    apply_file(config, parse_json(preset->text, base), base, base);
-  }
+  if (const auto it = layer.find("base"); it != layer.end()) apply_base(config, it->get<std::string>(), where, above);
   layer.erase("doc");
   layer.erase("base");
   config.name = name;
   apply(config, layer, {where, ""});
+}
+
+void apply_system(SystemConfig& config, const std::string& name_or_path, std::vector<std::string>& above) {
+  if (const EmbeddedFile* preset = find_preset(name_or_path))
+    return apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path, above);
+  std::error_code unreadable;  // which reading the file says better
+  const std::string file = std::filesystem::weakly_canonical(name_or_path, unreadable).string();
+  if (std::ranges::count(above, file) != 0)
+    throw InputError(above.back(), fmt::format("its `base` leads back to {}; a base may not build on what it is a base of",
+                                               above.back() == file ? "itself" : file));
+  above.push_back(file);
+  apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem_of(name_or_path), name_or_path, above);
 }
 
 /// Joins objects key by key; any other value replaces. An override may not be both a value and a section.
@@ -97,15 +131,6 @@ void merge(json& into, const json& from, const std::string& key) {
     for (const auto& [name, value] : from.items()) merge(into[name], value, key.empty() ? name : key + "." + name);
   } else {
     into = from;
-  }
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    json(text).dump();
-    return true;
-  } catch (const json::type_error&) {
-    return false;
   }
 }
 
@@ -144,15 +169,10 @@ void refuse_idle_link_keys(const SystemConfig& config, const json& overrides) {
 
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
   SystemConfig config;
-  if (const EmbeddedFile* preset = find_preset(name_or_path)) {
-    apply_file(config, parse_json(preset->text, name_or_path), name_or_path, name_or_path);
-  } else if (file_exists(name_or_path)) {
-    const std::string stem = std::filesystem::path(name_or_path).stem().string();
-    if (!is_utf8(stem)) throw InputError(name_or_path, "the file's name, which would name the system, is not in UTF-8");
-    apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem, name_or_path);
-  } else {
+  if (find_preset(name_or_path) == nullptr && !file_exists(name_or_path))
     throw InputError(name_or_path, "neither a preset nor a file" + preset_hint(name_or_path));
-  }
+  std::vector<std::string> above;
+  apply_system(config, name_or_path, above);
   json overrides = json::object();
   for (const std::string& set : sets) merge(overrides, override_layer(set), "");
   apply(config, overrides, {"--set", ""});
@@ -163,7 +183,8 @@ SystemConfig read_system(const std::string& name_or_path, const std::vector<std:
 
 SystemConfig parse_effective(const std::string& text) {
   SystemConfig config;
-  apply_file(config, parse_json(text, "effective configuration"), config.name, "effective configuration");
+  std::vector<std::string> above;
+  apply_file(config, parse_json(text, "effective configuration"), config.name, "effective configuration", above);
   validate(config);
   return config;
 }

@@ -9,7 +9,8 @@ namespace atl {
 
 /// Reads a system: a preset's name or a JSON file, then overrides `key.path=value`.
 ///
-/// Layers, later ones win: the structs' defaults, the preset named by the file's "base" (if any), the file, the overrides.
+/// Layers, later ones win: the structs' defaults, the preset or file named by the file's "base" (if any, and from the
+/// file's folder), which may have a base in turn, the file, the overrides.
 /// Within a layer `dram.preset` loads its timing set before the layer's `dram.timing` keys are applied, so the order in
 /// which a user writes them does not matter. A file without "name" is named after the file.
 ///

@@ -98,10 +98,20 @@ TEST_CASE("a system that is neither preset nor file is answered with the nearest
         "selrep-gpu, "
         "titanx)");
   CHECK(file_error(R"({"base": "rtx3080"})") ==
-        "`base` = \"rtx3080\" is not a preset, did you mean `rtx3070`? "
+        "`base` = \"rtx3080\" is neither a preset nor a file, did you mean `rtx3070`? "
         "(presets: a100, b200, colab-gpu, h100-sxm, h200, mi250x, mi300x, qv100, rec-4gpu, rtx2060, rtx3070, sac-4chip, "
         "selrep-gpu, "
         "titanx)");
+}
+
+TEST_CASE("a base that leads back to its own file is an error, and so is none") {
+  CHECK(file_error(R"({"base": "mine.json"})").starts_with("its `base` leads back to itself"));
+  CHECK(file_error(R"({"base": ""})").starts_with("`base` = \"\" is neither a preset nor a file"));
+  CHECK(file_error(R"({"base": "."})").find("is a folder; give the name of a file") != std::string::npos);
+  const TempFile a("a.json", R"({"base": "b.json"})");
+  const auto folder = std::filesystem::path(a.path()).parent_path();
+  std::ofstream(folder / "b.json") << R"({"base": "./a.json"})";
+  CHECK(error_of([&] { read_system(a.path()); }).find("b.json: its `base` leads back to ") != std::string::npos);
 }
 
 TEST_CASE("a folder in place of a file is an error that names it") {

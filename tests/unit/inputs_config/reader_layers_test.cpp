@@ -34,6 +34,19 @@ TEST_CASE("a file that is named after its base is a file, and may refine it") {
   CHECK(read_system(file.path()).llc.slices == 32);
 }
 
+TEST_CASE("a base may be a file, named from the folder of the file that names it, and have a base in turn") {
+  const TempFile half("half.json", R"({"base": "rec-4gpu", "llc": {"ways": 8}, "name": "half"})");
+  const TempFile file("mine.json", R"({"base": ")" + half.path() + R"(", "llc": {"slices": 8}})");
+  const SystemConfig c = read_system(file.path());
+  CHECK(c.name == "mine");
+  CHECK(c.line_bytes == 64);
+  CHECK(c.llc.ways == 8);
+  CHECK(c.llc.slices == 8);
+  const auto folder = std::filesystem::path(half.path()).parent_path();
+  std::ofstream(folder / "beside.json") << R"({"base": "half.json"})";
+  CHECK(read_system((folder / "beside.json").string()).llc.ways == 8);
+}
+
 TEST_CASE("a DRAM preset loads its timing set, and timing keys of the same layer override it") {
   const SystemConfig c = read_json(R"({"dram": {"timing": {"cl": 99}, "preset": "hbm2"}})");
   CHECK(c.dram.preset == DramPreset::hbm2);
