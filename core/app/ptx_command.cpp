@@ -13,7 +13,9 @@ namespace {
 ptx::Module parse_file(const std::string& file) {
   const std::string text = read_text(file, "cannot be opened");
   if (text.starts_with("\177ELF"))
-    throw InputError(file, "is a program and no PTX; `nvcc -ptx` writes the PTX of a source file");
+    throw InputError(file,
+                     "is a program and no PTX; `nvcc -ptx` writes the PTX of a source file, and `atoll record --keep-ptx "
+                     "FOLDER` that of a program");
   return ptx::parse(text, file);
 }
 

@@ -222,6 +222,15 @@ void save_rest(const cuda::RecordOptions& options) {
   }
 }
 
+/// Its absolute path.
+std::string made_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error && access(path.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
+  if (error) throw IoError(path, "cannot be written into (" + error.message() + ")");
+  return fs::absolute(path).lexically_normal().string();
+}
+
 int record(RecordCommand& c) {
   if (!c.record.kernels.empty()) cuda::LaunchSelection{c.record.kernels};  // before the program runs: it may be wrong
   if (!c.ctas.empty()) {
@@ -240,6 +249,7 @@ int record(RecordCommand& c) {
   if (c.record.output.empty()) c.record.output = fs::path(program).filename().string() + ".h5";
   c.record.output = fs::absolute(c.record.output).lexically_normal().string();
   check_output(c.record.output, c.force);
+  if (!c.record.ptx_folder.empty()) c.record.ptx_folder = made_folder(c.record.ptx_folder);
   std::error_code ignored;
   fs::remove(c.record.output + ".part", ignored);  // of a recording that was killed with its parent
   const EarlierTrace earlier(c.record.output);
@@ -313,6 +323,10 @@ void add_record(Commands& c) {
       ->capture_default_str();
   cmd->add_flag("--check", o->record.check,
                 "compare every store with the read-only analysis, and say where races are (slower)");
+  cmd->add_option("--keep-ptx", o->record.ptx_folder,
+                  "write the PTX of what the program uses into this folder, under the names that messages have for it")
+      ->type_name("FOLDER")
+      ->check(kNamed);
   cmd->add_flag("-q,--quiet", o->record.quiet, "no progress, no counts");
   cmd->add_option("PROGRAM", o->program, "program and its arguments, after --")->required()->expected(-1);
   cmd->positionals_at_end();

@@ -16,6 +16,7 @@ constexpr char kThreads[] = "ATOLL_RECORD_THREADS", kCheck[] = "ATOLL_RECORD_CHE
 constexpr char kSeed[] = "ATOLL_RECORD_SCHEDULE_SEED", kGivenSeed[] = "ATOLL_SCHEDULE_SEED";
 constexpr char kLongTurns[] = "ATOLL_RECORD_LONG_TURNS", kTolerate[] = "ATOLL_RECORD_TOLERATE_OOB";
 constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE", kImporter[] = "ATOLL_RECORD_IMPORTER";
+constexpr char kPtxFolder[] = "ATOLL_RECORD_PTX_FOLDER";
 constexpr char kDevice[] = "ATOLL_RECORD_DEVICE", kDevices[] = "ATOLL_RECORD_DEVICES";
 
 bool number(std::string_view text, std::uint64_t& out) {
@@ -52,6 +53,7 @@ std::vector<std::string> to_environment(const RecordOptions& o) {
           line(kTolerate, o.tolerate_oob ? "1" : "0"),
           line(kCheck, o.check ? "1" : "0"),
           line(kQuiet, o.quiet ? "1" : "0"),
+          line(kPtxFolder, o.ptx_folder),
           line(kSource, o.source),
           line(kImporter, o.importer)};
 }
@@ -74,7 +76,7 @@ std::optional<RecordOptions> options_from_environment() {
   o.tolerate_oob = text_of(kTolerate) == "1";
   o.check = text_of(kCheck) == "1";
   o.quiet = text_of(kQuiet) == "1";
-  o.source = text_of(kSource), o.importer = text_of(kImporter);
+  o.ptx_folder = text_of(kPtxFolder), o.source = text_of(kSource), o.importer = text_of(kImporter);
   return o;
 }
 

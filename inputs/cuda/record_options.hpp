@@ -28,8 +28,9 @@ struct RecordOptions {
   std::uint64_t devices = 1;                               ///< how many of them it has
   bool check = false;  ///< compare what recorded launches do with the read-only analysis, and look for races
   bool quiet = false;
-  std::string source;    ///< the recorded command line
-  std::string importer;  ///< program and version that records
+  std::string ptx_folder;  ///< gets the PTX that messages name lines of, an absolute path; empty: nobody asked
+  std::string source;      ///< the recorded command line
+  std::string importer;    ///< program and version that records
 };
 
 /// Environment variables as NAME=VALUE. A seed that is not given is taken from ATOLL_SCHEDULE_SEED of this process.

@@ -1,5 +1,8 @@
 """`atoll record --check` compares what kernels do with what was claimed of them."""
 
+import os
+import re
+
 import recorded_program
 from recorded_program import RecordTest
 
@@ -122,6 +125,13 @@ class Checked(RecordTest):
         outcome = self.record(self.compiled(RACE, "-lineinfo"), 0, options=["--check"])
         self.assertRegex(outcome.err, rf"warp 0 writes \(program\.cu:{write}, program\.0\.ptx:\d+\), then "
                                       rf"warp 1 reads \(program\.cu:{read}, program\.0\.ptx:\d+\)")
+        folder = os.path.join(self.path("of the"), "program")
+        plain = self.record(self.compiled(RACE), 0, options=["--check", "--force", "--keep-ptx", folder])
+        first, second = re.search(r"writes \(program\.0\.ptx:(\d+)\), then .* reads \(program\.0\.ptx:(\d+)\)", plain.err).groups()
+        with open(os.path.join(folder, "program.0.ptx"), encoding="utf-8") as f:
+            lines = f.read().splitlines()
+        self.assertIn("st.shared", lines[int(first) - 1])
+        self.assertIn("ld.shared", lines[int(second) - 1])
         astray = self.record(self.compiled(ASTRAY, "-lineinfo"), "astray", options=["--check", "--force"])
         line = 1 + ASTRAY[:ASTRAY.index("void astray")].count("\n")
         self.assertRegex(astray.err, rf"kernel astray, .*, program\.cu:{line}, program\.0\.ptx:\d+: this store changes .*, which "

@@ -41,12 +41,11 @@ struct Target {
                                  (other ? ", or record for another GPU (--device)" : ""));
 }
 
-ptx::Module parse_text(const std::string& text, const std::string& name, const cuda::DeviceModel& model) {
+/// PTX given as text may be for any target.
+void check_target(const ptx::Module& m, const std::string& name, const cuda::DeviceModel& model) {
   using Only = cuda::FatbinEntry::Only;
-  ptx::Module m = ptx::parse(text, name, ptx::Unsupported::keep);
   const Only only = m.target_suffix == 'a' ? Only::arch : m.target_suffix == 'f' ? Only::family : Only::none;
   if (!cuda::fits(m.target, only, model.arch)) refuse_target(name, {m.target, only}, model);
-  return m;
 }
 
 /// NVIDIA's library of device-side launches, which lies beside relocatable objects; the executor has its functions.
@@ -166,7 +165,15 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
     if (several) name.insert(name.size() - 4, "." + std::to_string(modules.size()));
     return name;
   };
-  for (const std::string& text : binary.texts) modules.push_back(parse_text(text, name_of_next(), model_));
+  const auto add = [&](const std::string& text, const std::string& name) {
+    recording_.keep_ptx(name, text);
+    modules.push_back(ptx::parse(text, name, ptx::Unsupported::keep));
+  };
+  for (const std::string& text : binary.texts) {
+    const std::string name = name_of_next();
+    add(text, name);
+    check_target(modules.back(), name, model_);
+  }
   bool other_code = false;
   unsigned arch = 75;
   std::optional<Target> unfit;  // that the device cannot run
@@ -184,7 +191,7 @@ std::unique_ptr<ptx::Module> DeviceCode::parse(const Binary& binary) const {
       continue;
     }
     const std::string name = name_of_next();
-    modules.push_back(ptx::parse(cuda::ptx_text(*chosen, name), name, ptx::Unsupported::keep));
+    add(cuda::ptx_text(*chosen, name), name);
   }
   // Beside relocatable objects lies what nvcc linked of them, as machine code.
   if (modules.empty() && (!other_code || several) && unfit) refuse_target(binary.name, *unfit, model_);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -289,6 +290,13 @@ void Recording::finish(const std::string& why) {
                why.c_str(), why.empty() ? "" : ")");
   warn();
   if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
+}
+
+void Recording::keep_ptx(const std::string& name, const std::string& text) const {
+  if (!options_ || options_->ptx_folder.empty()) return;
+  const std::string path = options_->ptx_folder + "/" + name;
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) std::fprintf(stderr, "atoll: warning: %s cannot be written\n", path.c_str());
 }
 
 void Recording::warn_of_refused() const {

@@ -66,6 +66,8 @@ class Recording {
                                         LaunchPlace place);
   /// A copy between devices, which has been made: a launch of the trace.
   void copy(const cuda::CopyKernel& kernel, LaunchPlace place);
+  /// PTX under the name that messages have for it, before it is parsed: for the user, if asked for.
+  void keep_ptx(const std::string& name, const std::string& text) const;
   /// A launch of this kernel was refused, which the program may not look at. `why`: a limit and what was beyond it.
   void note_refused(const std::string& kernel, const std::string& why);
   /// The launches of this library, whose CUDA runtime could not be redirected, are lost.
