@@ -4,6 +4,7 @@
 
 #include "core/app/commands.hpp"
 #include "core/app/shipped_files.hpp"
+#include "core/app/storage_table.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/presets.hpp"
 #include "inputs/config/reader.hpp"
@@ -15,16 +16,19 @@ void add_config(Commands& c) {
   struct Options {
     std::string system;
     std::vector<std::string> sets;
-    bool explain = false;
+    bool explain = false, storage = false;
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("config", "Show a system's effective configuration");
   cmd->add_option("SYSTEM", o->system, "preset or JSON file")->required();
   cmd->add_option("-s,--set", o->sets, "override a configuration key; repeatable")->type_name("KEY=VALUE");
-  cmd->add_flag("--explain", o->explain, "every key with unit, range and meaning");
+  auto* storage =
+      cmd->add_flag("--storage", o->storage, "bytes that its mechanisms keep in hardware, and of what they are made");
+  cmd->add_flag("--explain", o->explain, "every key with unit, range and meaning")->excludes(storage);
   cmd->callback([&c, o] {
     c.chosen = [o] {
       const SystemConfig config = read_system(o->system, o->sets);
+      if (o->storage) return fmt::print("{}", storage_table(config));
       fmt::print("{}\n", o->explain ? explain(config) : effective_json(config));
     };
   });

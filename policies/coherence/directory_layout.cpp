@@ -10,7 +10,8 @@ constexpr std::uint32_t kTagBits = 48;
 
 DirectoryLayout directory_layout(const SystemConfig& c) {
   const std::uint32_t sharers = c.chips - 1, range = c.coherence.range_bytes;
-  if (!row_of(c.coherence.protocol).home.ranges) return {kTagBits, 0, sharers};
+  const HomeDirectoryTraits& home = row_of(c.coherence.protocol).home;
+  if (!home.ranges) return {kTagBits - static_cast<std::uint32_t>(std::countr_zero(home.entry_lines)), 0, sharers};
   const std::uint32_t lines = range / c.line_bytes, offset_bits = static_cast<std::uint32_t>(std::countr_zero(range));
   return {kTagBits - offset_bits, lines, lines * sharers};
 }

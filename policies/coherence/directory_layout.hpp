@@ -22,7 +22,8 @@ struct DirectoryLayout {
   std::uint32_t bits() const { return base_bits + position_bits + sharer_bits + 1; }
 };
 
-/// Of the protocols directory, hmg, rec and rec_adaptive, with `coherence.range_bytes`.
+/// Of the protocols directory, hmg, rec and rec_adaptive, with `coherence.range_bytes`. HMG's entry is one of the
+/// baseline's without the bits within its four lines (inferred).
 DirectoryLayout directory_layout(const SystemConfig& config);
 /// Storage of one chip's directory.
 std::uint64_t directory_bytes(const SystemConfig& config);

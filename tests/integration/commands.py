@@ -180,6 +180,18 @@ class Commands(program.ProgramTest):
         self.assertEqual(json.loads(printed)["llc"]["ways"], 8)
         self.assertEqual(self.succeeds(["config", self.write("sac-4chip.json", printed)]).out, printed)
 
+    def test_config_storage_has_the_sizes_that_papers_print(self):
+        def storage(system, *settings):
+            return self.succeeds(["config", system, "--storage", *sets(*settings)]).out
+
+        self.assertRegex(storage("sac-4chip", "llc.organisation=sac"), r"\nall +620 ")
+        self.assertRegex(storage("selrep-gpu", "llc.replication=selrep"), r"directory +520 .*\n.*counters +172 ")
+        self.assertRegex(storage("rec-4gpu", "coherence.protocol=rec"), rf"\nall +{103 * 1024} +5\.029 %\n")
+        # A cluster's table is 11.625 KB and its queues 0.75 KB.
+        self.assertRegex(storage("colab-gpu", "cluster.sharing=colab"), rf"\nall +{10 * (11904 + 768)} ")
+        self.assertEqual(storage("rtx3070"), "nothing besides caches and queues\n")
+        self.assertIn("`coherence.protocol` = ideal has room for all lines", storage("rec-4gpu", "coherence.protocol=ideal"))
+
     def test_config_explain_gives_value_range_and_meaning_of_every_key(self):
         explained = self.succeeds(["config", "sac-4chip", "--explain"]).out
         for words in ("llc.ways", "link.latency_cycles", "one hop; also the lookahead of the parallel simulation", "GB/s"):
