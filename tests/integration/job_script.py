@@ -100,7 +100,8 @@ exit 143
         self.until(lambda: os.stat(before[-1]).st_ino != damaged, lambda: "it is never written anew")
         again.send_signal(signal.SIGUSR1)
         self.assertIn("queued again", self.end(again, 75))
-        self.assertIn(before[-1], checkpoints(self.output))
+        # The run may be beyond two later ones by now, and have removed it: it must not have been taken for the damaged one.
+        self.assertFalse(os.path.exists(before[-1] + ".damaged"))
 
     def test_srun_is_told_to_fence_in_a_ring(self):
         os.chmod(self.write("bin/srun", "#!/bin/sh\necho fences: $SLURM_PMIX_FENCE\n"), 0o755)
