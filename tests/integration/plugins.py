@@ -117,7 +117,8 @@ class Plugins(unittest.TestCase):
                               ("atoll.Modes(level='two')", "; was given kwargs: level='two'"),
                               ("atoll.Modes(), atoll.Decision('a', {1: 2.0})", "the names of a Decision's values are strings"),
                               ("atoll.Modes(), atoll.Decision('a', {'b': 'c'})", "TypeError: must be real number, not str"),
-                              ("atoll.Modes(), 3", "mine.py: at_kernel_start: returned int; a policy's decisions are None, a Decision, or a list of them"),
+                              ("atoll.Modes(), 3",
+                               "mine.py: at_kernel_start: returned int; a policy's decisions are None, a Decision, or a list of them"),
                               ("[atoll.Modes(), 3]", "a policy returns None, Modes, a list of Modes"),
                               ("None", "mine.py: at_kernel_start: returned None; it must return Modes"),
                               ("'sm_side'", "mine.py: at_kernel_start: returned str; a policy returns None, Modes, a list of")):
