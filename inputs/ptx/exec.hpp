@@ -52,7 +52,7 @@ class RecordSink;
 
 struct LaunchStats {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
-  std::uint64_t missed_meetings = 0;  ///< .sync instructions executed without lanes that their member mask names
+  std::uint64_t missed_meetings = 0;  ///< .sync instructions executed by other lanes than their member mask names
   std::uint64_t repeated_polls = 0;   ///< rounds of spin loops that the RecordSink did not hear of, as nothing had changed
 };
 

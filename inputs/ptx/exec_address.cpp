@@ -57,10 +57,11 @@ bool lies_near(const Warp& w, std::uint64_t address) {
                           w.launch->spec->device, address, a.name, a.device, a.device, w.launch->spec->device)};
 }
 
-[[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
-  throw Fault{
-      ExecutionError::Kind::illegal_address, lane,
-      fmt::format("access of {} bytes at offset {:#x} of {} memory, which has {} bytes", bytes, offset, window, size)};
+[[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size,
+                          const char* remedy = "") {
+  throw Fault{ExecutionError::Kind::illegal_address, lane,
+              fmt::format("access of {} bytes at offset {:#x} of {} memory, which has {} bytes{}", bytes, offset, window,
+                          size, remedy)};
 }
 
 [[noreturn]] void absent(const Warp& w, unsigned lane, std::uint64_t offset) {
@@ -281,7 +282,8 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
     std::uint32_t beyond = 0;
     for_active(w.active, [&](unsigned l) {
       if (out.host[l] + bytes <= size && out.host[l] + bytes >= out.host[l]) return;
-      if (w.launch->spec->outside == nullptr) outside(l, "shared", out.host[l], bytes, size);
+      if (w.launch->spec->outside == nullptr)
+        outside(l, "shared", out.host[l], bytes, size, "; --tolerate-oob lets it pass");
       beyond |= 1u << l;
     });
     if (beyond != 0) {

@@ -55,7 +55,7 @@ void push_frame(Warp& w, const Code& code, const CallSite* site, std::uint32_t l
   frame.first_local = (local + align - 1) / align * align;
   frame.first_path = static_cast<std::uint32_t>(w.paths.size());
   if (w.registers.size() < std::size_t{frame.first_register} + code.register_bytes)
-    w.registers.resize((std::size_t{frame.first_register} + code.register_bytes) * (site == nullptr ? 1 : 2));
+    w.registers.resize(std::size_t{frame.first_register} + code.register_bytes);
   const std::size_t bytes = (std::size_t{frame.first_local} + code.frame_bytes + 15) / 16 * 16 * kLanes;
   if (w.local.size() < bytes) w.local.resize(bytes);
   w.frames.push_back(frame);

@@ -140,6 +140,7 @@ struct Image {
   std::uint32_t special_bytes = 0;
   std::uint32_t instructions = 0;  ///< ids
   std::uint32_t registers = 0;     ///< 32-bit registers per thread, estimated
+  std::size_t stack_bytes = 0;     ///< of a warp: registers and local memory on the deepest way of calls, recursion once
 };
 
 /// Decodes a kernel; `variables` are the addresses of the module's variables. Throws InputError naming file, line and

@@ -368,9 +368,7 @@ void raise_livelock(const Cta& cta, bool proved, const std::string& who) {
 std::size_t footprint(const Launch& launch) {
   const LaunchSpec& spec = *launch.spec;
   const std::size_t warps = (spec.block[0] * spec.block[1] * spec.block[2] + kLanes - 1) / kLanes;
-  const Code& kernel = launch.image->functions[launch.image->kernel];
-  return launch.shared_bytes +
-         warps * (sizeof(Warp) + kernel.register_bytes + kernel.frame_bytes * kLanes + launch.image->special_bytes);
+  return launch.shared_bytes + warps * (sizeof(Warp) + launch.image->stack_bytes + launch.image->special_bytes);
 }
 
 }  // namespace atl::ptx::exec

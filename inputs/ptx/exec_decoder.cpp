@@ -275,6 +275,34 @@ lane::Round rounding(Round round) {
   }
 }
 
+namespace {
+
+/// Deepest ways of calls through an image.
+class StackDepth {
+ public:
+  explicit StackDepth(const Image& image) : image_(image), bytes_(image.functions.size(), kUnknown) {
+    for (const Code& code : image.functions) largest_ = std::max(largest_, own(code));
+  }
+  std::size_t of(std::uint32_t function) {
+    std::size_t& known = bytes_[function];
+    if (known != kUnknown) return known;
+    const Code& code = image_.functions[function];
+    known = 0;  // who calls itself finds this
+    std::size_t below = 0;
+    for (const CallSite& call : code.calls) below = std::max(below, call.callee == kNone ? largest_ : of(call.callee));
+    return known = own(code) + below;
+  }
+
+ private:
+  static constexpr std::size_t kUnknown = ~std::size_t{0};
+  static std::size_t own(const Code& code) { return code.register_bytes + std::size_t{code.frame_bytes} * kLanes; }
+  const Image& image_;
+  std::vector<std::size_t> bytes_;  ///< by function
+  std::size_t largest_ = 0;         ///< of one function: that a pointer may lead to
+};
+
+}  // namespace
+
 std::unique_ptr<Image> decode(const Module& module, std::uint32_t kernel, const std::vector<std::uint64_t>& variables) {
   auto image = std::make_unique<Image>();
   image->module = &module, image->kernel = kernel;
@@ -296,6 +324,7 @@ std::unique_ptr<Image> decode(const Module& module, std::uint32_t kernel, const 
         if (module.functions[n].address_taken) todo.push_back(n);
     }
   }
+  image->stack_bytes = StackDepth(*image).of(kernel);
   return image;
 }
 

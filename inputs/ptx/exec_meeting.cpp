@@ -191,7 +191,7 @@ void meet(Warp& w, const Inst& i, Exchange exchange) {
       waiting[waits++] = {named, here};
       continue;
     }
-    w.missed += missing != 0;
+    w.missed += missing != 0 || (here & ~named) != 0;
     if (AccessCheck* const check = w.launch->spec->check; check != nullptr) {
       if ((here & ~named) != 0)
         check->not_members(w, here & ~named);  // then others miss them as well, which follows from it

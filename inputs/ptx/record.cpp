@@ -26,15 +26,15 @@ void Recorder::begin_kernel(const LaunchSpec& spec, const exec::Image& image, co
   info_.shared_bytes = shared_bytes(spec);
   info_.registers_per_thread = registers_at_launch(image.registers, info_.threads());
   total_ = std::min(info_.ctas() - std::min(info_.ctas(), options_.first_cta), options_.max_ctas);
-  kernel_ctas_ = kernel_ops_ = 0, next_ = options_.first_cta;
-  complete_ = false;
+  kernel_ctas_ = 0, kernel_ops_ = 0, next_ = options_.first_cta;
+  complete_ = false, last_ = ~std::uint64_t{0}, since_look_ = 0;
   live_.clear(), early_.clear();
   ++counts_.kernels;
   output_.begin_kernel(info_);
 }
 
 bool Recorder::wants(std::uint64_t cta) {
-  return cta >= options_.first_cta && cta - options_.first_cta < total_ && !complete_;
+  return cta >= options_.first_cta && cta - options_.first_cta < total_ && !complete_ && cta <= last_;
 }
 
 Recorder::Kept& Recorder::live(std::uint64_t number) {
@@ -49,13 +49,45 @@ Recorder::Kept& Recorder::live(std::uint64_t number) {
   }
   Kept& begun = *cta;
   lock.unlock();  // nobody else asks for this CTA
+  begun.ops = 0;
   begun.recorder.begin(table_, memo_, info_.warps());
   return begun;
 }
 
 void Recorder::events(std::uint64_t cta, std::uint32_t warp, std::span<const WarpEvent> events,
                       std::span<const std::uint64_t> addresses) {
-  live(cta).recorder.events(warp, events, addresses);
+  if (cta > last_) return forget(cta);
+  Kept& kept = live(cta);
+  kept.recorder.events(warp, events, addresses);
+  if (options_.max_ops == 0) return;
+  const std::uint64_t ops = kept.recorder.ops_so_far();
+  look_for_last(ops - kept.ops.exchange(ops));
+}
+
+/// CTAs that take turns are all on their way when the first of them have the ops of the sample; what the others have done
+/// would take memory for nothing.
+void Recorder::look_for_last(std::uint64_t new_ops) {
+  constexpr std::uint64_t kBetweenLooks = 16384;
+  if ((since_look_ += new_ops) < kBetweenLooks) return;
+  since_look_ = 0;
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = kernel_ops_;
+  auto live = live_.begin(), early = early_.begin();
+  while (live != live_.end() || early != early_.end()) {
+    const bool ended = live == live_.end() || (early != early_.end() && early->first < live->first);
+    const auto& [number, kept] = *(ended ? early++ : live++);
+    sum += kept->ops;
+    if (sum < options_.max_ops) continue;
+    last_ = number;
+    return;
+  }
+}
+
+/// For who executes it: nobody else touches it.
+void Recorder::forget(std::uint64_t cta) {
+  std::unique_lock lock(mutex_);
+  const auto unneeded = live_.extract(cta);
+  lock.unlock();
 }
 
 void Recorder::deliver(const Kept& cta) {
@@ -77,6 +109,7 @@ std::unique_ptr<Recorder::Kept> Recorder::take_next() {
 }
 
 void Recorder::end_cta(std::uint64_t number) {
+  if (number > last_) return forget(number);
   Kept& ended = live(number);
   if (!output_.encode(ended.recorder.finish(), ended.columns)) ended.recorder.make_program();
   {

@@ -80,8 +80,11 @@ class Recorder final : public RecordSink {
   struct Kept {
     CtaRecorder recorder;
     CtaColumns columns;
+    std::atomic<std::uint64_t> ops{0};  ///< so far
   };
   Kept& live(std::uint64_t cta);
+  void look_for_last(std::uint64_t new_ops);
+  void forget(std::uint64_t cta);
   std::unique_ptr<Kept> take_next();
   void deliver(const Kept& cta);
 
@@ -94,8 +97,13 @@ class Recorder final : public RecordSink {
   std::uint64_t total_ = 0;  ///< CTAs that the options allow
 
   std::mutex output_mutex_;  ///< who ends a CTA hands on what is due, and waits for others that do: so little piles up
-  std::uint64_t next_ = 0, kernel_ctas_ = 0, kernel_ops_ = 0;
-  std::atomic<bool> complete_{false};  ///< the sample has as many CTAs, or ops, as were asked for
+  std::uint64_t next_ = 0, kernel_ctas_ = 0;
+  std::atomic<std::uint64_t> kernel_ops_{0};  ///< of CTAs that are written
+  std::atomic<bool> complete_{false};         ///< the sample has as many CTAs, or ops, as were asked for
+
+  /// RecordOptions::max_ops are reached with this one at the latest, by what the CTAs up to it have done so far.
+  std::atomic<std::uint64_t> last_{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> since_look_{0};  ///< ops
 
   std::mutex mutex_;  ///< of what follows; never held for long
   std::map<std::uint64_t, std::unique_ptr<Kept>> live_;

@@ -69,7 +69,7 @@ void check_all_taken(std::span<const std::uint64_t> addresses, const std::uint64
 
 void CtaRecorder::begin(const RecordTable& table, OpMemo& memo, std::uint32_t warps) {
   table_ = &table, memo_ = &memo;
-  warp_instructions_ = 0;
+  warp_instructions_ = made_ = 0;
   program_.clear();
   warps_.resize(warps);
   for (WarpTimeline& w : warps_) w.ops.clear(), w.accesses.clear();
@@ -87,6 +87,12 @@ WarpTimeline::Need CtaRecorder::need_of(const WarpTimeline& warp, const RecordIn
 }
 
 void CtaRecorder::events(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses) {
+  const std::size_t before = warps_[warp].ops.size();
+  go_on(warp, events, addresses);
+  made_ += warps_[warp].ops.size() - before;
+}
+
+void CtaRecorder::go_on(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses) {
   WarpTimeline& timeline = warps_[warp];
   warp_instructions_ += events.size();
   const OpMemo::Step* const before = steps_[warp];

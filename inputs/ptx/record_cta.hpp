@@ -26,10 +26,13 @@ class CtaRecorder {
   /// What make_program() made since begin(), if anything.
   const CtaProgram& program() const { return program_; }
   std::uint64_t ops() const { return ops_; }
+  /// Before finish(), which may add some.
+  std::uint64_t ops_so_far() const { return made_; }
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t warp_instructions() const { return warp_instructions_; }
 
  private:
+  void go_on(std::uint32_t warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   void execute(WarpTimeline& warp, std::span<const WarpEvent> events, std::span<const std::uint64_t> addresses);
   bool replay(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
               std::span<const std::uint64_t> addresses);
@@ -57,6 +60,7 @@ class CtaRecorder {
   std::vector<Access> rows_;
   std::vector<std::uint64_t> offsets_;
   std::vector<WarpView> views_;
+  std::uint64_t made_ = 0;                ///< ops, of all warps
   std::uint64_t ops_ = 0, accesses_ = 0;  ///< of the finished warps
   CtaProgram program_;
 };

@@ -54,6 +54,22 @@ std::string short_source_name(const std::string& mangled_name) {
   return name.size() <= kLong || plain == name ? name : plain + "<...>";
 }
 
+std::string source_name_of_variable(const std::string& mangled_name) {
+  const std::string whole = source_declaration(mangled_name);
+  std::string name;
+  for (std::size_t at = 0; at < whole.size();) {
+    std::size_t end = whole.find("::", at);
+    end = end == std::string::npos ? whole.size() : end + 2;
+    const std::string_view part = std::string_view(whole).substr(at, end - at);
+    if (part.starts_with("_GLOBAL__N_"))
+      name += "(anonymous namespace)::";
+    else if (!part.starts_with("_INTERNAL_"))
+      name += part;
+    at = end;
+  }
+  return name;
+}
+
 std::string source_name_of_template(const std::string& mangled_name) {
   const std::string name = source_name(mangled_name);
   return name.substr(0, last_opening(name, '<', '>'));

@@ -10,6 +10,8 @@ std::string source_name(const std::string& mangled_name);
 std::string short_source_name(const std::string& mangled_name);
 /// "ns::f".
 std::string source_name_of_template(const std::string& mangled_name);
+/// "ns::v" of a variable; of one that is local to its file without nvcc's names for that, which have a hash of the file.
+std::string source_name_of_variable(const std::string& mangled_name);
 /// "void ns::f<int>(int*)".
 std::string source_declaration(const std::string& mangled_name);
 

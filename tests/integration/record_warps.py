@@ -99,7 +99,7 @@ class Warps(RecordTest):
         outcome = self.record(binary, "lonely")
         self.assertEqual(outcome.code, 0, outcome)
         self.assertTrue(outcome.out.startswith("ff ff ff ff "), outcome)
-        self.assertIn("warning: 1 warp-wide instructions were executed without lanes that their member mask names", outcome.err)
+        self.assertIn("warning: 1 warp-wide instructions were executed by other lanes than their member mask names", outcome.err)
         checked = self.record(binary, "lonely", options=["--check", "--force"])
         self.assertIn("kernel lonely, block (0, 0, 0), warp 0, program.0.ptx:", checked.err)
         self.assertIn("lanes 0xffffff00", checked.err)

@@ -9,6 +9,7 @@
 #include "core/engine/error.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
 #include "inputs/ptx/parser.hpp"
+#include "inputs/ptx/source_name.hpp"
 
 namespace atl::cudart {
 namespace {
@@ -226,8 +227,9 @@ void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsi
     const ptx::Variable& v = module.variables[i];
     if (!needs_memory(v)) continue;
     const auto kind = v.managed ? cuda::MemoryKind::managed : cuda::MemoryKind::device;
-    at[i] = shared(i) ? (*other)[i] : allocate(v.size, kind, v.name, device);
-    if (at[i] == 0) throw InputError(binary.name, "variable " + v.name + " does not fit into device memory");
+    const std::string name = ptx::source_name_of_variable(v.name);
+    at[i] = shared(i) ? (*other)[i] : allocate(v.size, kind, name, device);
+    if (at[i] == 0) throw InputError(binary.name, "variable " + name + " does not fit into device memory");
   }
   // Only when all have an address: an initialiser may hold that of a later variable.
   for (std::size_t i = 0; i < module.variables.size(); ++i) {
@@ -240,8 +242,9 @@ void DeviceCode::place_variables(Binary& binary, const ptx::Module& module, unsi
     const std::uint32_t index = module.find_variable(symbol->name);
     symbol->addresses.resize(arena_.devices());
     // nvcc leaves out what no kernel uses; the program may copy to it all the same.
-    symbol->addresses[device] =
-        index != ptx::kNone ? at[index] : allocate(symbol->size, cuda::MemoryKind::device, symbol->name, device);
+    symbol->addresses[device] = index != ptx::kNone ? at[index]
+                                                    : allocate(symbol->size, cuda::MemoryKind::device,
+                                                               ptx::source_name_of_variable(symbol->name), device);
     if (symbol->shadow) *symbol->shadow = reinterpret_cast<void*>(symbol->addresses[device]);
   }
 }

@@ -320,7 +320,7 @@ void Recording::warn() const {
   if (executed_.missed_meetings != 0)
     std::fprintf(
         stderr,
-        "atoll: warning: %llu warp-wide instructions were executed without lanes that their member mask names, which "
+        "atoll: warning: %llu warp-wide instructions were executed by other lanes than their member mask names, which "
         "CUDA leaves undefined; results may differ on a GPU%s\n",
         static_cast<unsigned long long>(executed_.missed_meetings), options_->check ? "" : " (--check says where)");
 }

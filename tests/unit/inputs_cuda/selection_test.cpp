@@ -47,6 +47,13 @@ TEST_CASE("a kernel is named as in the source, without what is around the name")
   CHECK(ptx::source_name("_Z4vaddPKfS0_Pfi") == "vadd");
   CHECK(ptx::source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
   CHECK(ptx::source_name("_ZN12_GLOBAL__N_11kEPi") == "(anonymous namespace)::k");
+  CHECK(ptx::source_name_of_variable("_ZN3app5tableE") == "app::table");
+  CHECK(ptx::source_name_of_variable("_Z8per_typeIiE") == "per_type<int>");
+  CHECK(ptx::source_name_of_variable("table") == "table");
+  // As nvcc calls those that are local to a file: static, and in a nameless namespace of `app`.
+  CHECK(ptx::source_name_of_variable("_ZN25_INTERNAL_406a4d5e_4_a_cu6hiddenE") == "hidden");
+  CHECK(ptx::source_name_of_variable("_ZN25_INTERNAL_406a4d5e_4_a_cu3app18_GLOBAL__N__406a4d4anonE") ==
+        "app::(anonymous namespace)::anon");
   CHECK(ptx::short_source_name("_ZN3lin4gemmILi2EfEEvPT0_") == "lin::gemm<2, float>");
   const std::string name(70, 'k'), many = "_Z70" + name + "ILi1ELi2ELi3ELi4ELi5EEvv";
   CHECK(ptx::source_name(many) == name + "<1, 2, 3, 4, 5>");

@@ -190,6 +190,35 @@ TEST_CASE("a sample is a kernel of its first CTAs, by number or by ops") {
   }
 }
 
+TEST_CASE("of CTAs that take turns, those that a sample by ops will not have are kept no longer than that is known") {
+  struct Counting final : RecordOutput {
+    void begin_kernel(const KernelInfo&) override {}
+    bool encode(std::span<const WarpView>, CtaColumns&) override { return ++encoded, false; }
+    void add_cta(const CtaProgram&, const CtaColumns&) override {}
+    void end_kernel(std::uint64_t count) override { ended = count; }
+    std::uint64_t encoded = 0, ended = 0;
+  };
+  Harness h(kHeader + R"(
+.visible .entry stores(.param .u64 p)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%ctaid.x; mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2; mov.u32 %r2,0;
+  AGAIN: st.volatile.global.u32 [%rd3],%r2; add.u32 %r2,%r2,1; setp.lt.u32 %p,%r2,3000; @%p bra AGAIN;
+  ret;
+})");
+  std::vector<std::uint32_t> out(32);
+  LaunchSpec s = h.spec("stores", 32, 32);
+  h.set(s, h.buffer(out));
+  s.schedule = Schedule::interleaved;
+  for (const auto& [max_ops, ctas] : {std::pair{100u, 1u}, {20000u, 4u}, {0u, 32u}}) {
+    Counting output;
+    Recorder recorder(output, {.max_ops = max_ops});
+    execute(s, h.device, &recorder);
+    CHECK(output.ended == ctas);
+    CHECK(output.encoded == ctas);
+  }
+}
+
 TEST_CASE("a sample may begin behind the first CTA") {
   VectorAdd v;
   Kept whole, kept;
