@@ -69,7 +69,7 @@ class ResumeCheck final : public Policy {
     }
     return answer;
   }
-  static std::string calls(int n) { return n == 1 ? "right" : fmt::format("{} calls", n - 1); }
+  static std::string calls(int n) { return n == 1 ? "right" : n == 2 ? "one call" : fmt::format("{} calls", n - 1); }
 
   void make_anew(Resumed& r, std::string& saved) {
     if (saved.empty()) {

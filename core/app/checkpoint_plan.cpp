@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "core/app/commands.hpp"
 #include "core/engine/error.hpp"
 
 namespace atl {
@@ -23,9 +24,11 @@ void CheckpointOptions::add_to(CLI::App& command) {
       .add_option("--checkpoint-every", every,
                   "leave a checkpoint beside the output after so many cycles (500000) or so much time (90s, 10min, 2h); "
                   "`none`: only when asked by SIGUSR1")
-      ->type_name("CYCLES|TIME");
+      ->type_name("CYCLES|TIME")
+      ->check(kNamed);
   command.add_option("--time-limit", time_limit, "leave a checkpoint after so much time, and end with exit code 75")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->check(kNamed);
 }
 
 CheckpointPlan CheckpointOptions::plan(CheckpointPlan plan) const {

@@ -19,7 +19,8 @@ namespace atl {
 
 void check_options(const RunJob& job, int ranks) {
   if (job.plan.asked() && job.output.empty())
-    throw InputError("--checkpoint-every", "and --time-limit need an output (-o), beside which checkpoints are left");
+    throw InputError(job.plan.time_limit_minutes > 0 ? "--time-limit" : "--checkpoint-every",
+                     "needs an output (-o), beside which checkpoints are left");
   if (job.sample) {
     if (job.check)
       throw InputError("--sample", "skips the stores of launches, and --check follows them all: use one of them");

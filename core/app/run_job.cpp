@@ -131,7 +131,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     incomplete = look_at_traces(job, *workload);
     if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
     for (const std::string& what : keys_at_odds(job.config)) tell("atoll: warning: {}\n", what);
-    if (const std::string what = misfit(job, *workload); !what.empty()) tell("atoll: warning: {}\n", what);
+    for (const std::string& what : {misfit(job, *workload), workload->scaled_otherwise()})
+      if (!what.empty()) tell("atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {
@@ -163,6 +164,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     LoadedPolicy policy = load_policy(c);
     if (job.plan.asked() && !policy.traits.saves)
       throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
+    if (job.check && !policy.traits.saves && !job.quiet)
+      tell("note: {} has no methods `save` and `load`, of which --check would see whether they keep all\n", c.llc.policy);
     if (job.check && policy.traits.saves)
       policy.policy = check_resume(policy.digest.empty() ? policy.name : c.llc.policy, std::move(policy.policy),
                                    [c] { return load_policy(c).policy; });
@@ -215,6 +218,9 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     result->energy_prices = energy_by_price(config, result->chips, result->cycles);
     if (job.check && result->complete) checker.check_final_image();
     if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
+    if (sampler && !job.quiet && !result->sampling->as_certain_as_asked())
+      tell("atoll: warning: --sample: cycles are known within {:.1f} %, and {:.1f} % were asked for\n",
+           100 * result->sampling->cycles_within(), 100 * result->sampling->error);
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
     const bool kept = !job.output.empty() && unwritten.empty();
     std::string text = job.quiet && kept ? "" : summary_table(*result);

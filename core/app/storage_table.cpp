@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "core/chip/sm/ownership_table.hpp"
@@ -31,17 +33,32 @@ void add_sac(std::vector<Part>& parts, const SystemConfig& c) {
   add("SAC: rates", s.counters, "4 counters of 24 bits");
 }
 
-void add_replication(std::vector<Part>& parts, const SystemConfig& c) {
+/// The settings whose hardware SelRep III-D adds up.
+bool as_published(const SelrepConfig& s) {
+  return s.limit == DegreeLimit::slices && s.directory == DegreePrediction::line_tags && s.directory_sets == 2 &&
+         s.directory_ways == 16;
+}
+
+void add_replication(std::vector<Part>& parts, std::string& unknown, const SystemConfig& c) {
   const ReplicaMap map(c);
-  if (row_of(c.llc.replication).profiles) {
+  if (c.llc.replication == Replication::selrep && as_published(c.selrep)) {
     const SelrepStorage s = selrep_storage(c);
     parts.push_back({"replication: directory", static_cast<double>(s.directory), "as SelRep III-D prints it"});
     parts.push_back({"replication: counters", static_cast<double>(s.counters),
                      fmt::format("of 16 bits, for {} degrees and {} slices of a router", map.levels(), map.slices())});
+  } else if (row_of(c.llc.replication).profiles) {
+    unknown += fmt::format("what `llc.replication` = {} counts by has a published size with SelRep's own settings only\n",
+                           row_of(c.llc.replication).word);
   }
-  const double lines = c.llc.size_kib * 1024.0 / c.line_bytes, bits = map.levels() - 1;
+  // A bit for each doubling of the highest degree, which may be any where a policy decides.
+  const ReplicationRow& row = row_of(c.llc.replication);
+  const std::uint32_t highest = map.levels() - 1;
+  const std::uint32_t bits = row.profiles || row.degree == 0
+                                 ? highest
+                                 : std::min(highest, static_cast<std::uint32_t>(std::bit_width(row.degree)) - 1);
+  const double lines = c.llc.size_kib * 1024.0 / c.line_bytes;
   parts.push_back({"replication: bits in tags", lines * bits / 8,
-                   fmt::format("{:.0f} for each of {:.0f} lines, as a line may be in more slices", bits, lines)});
+                   fmt::format("{} for each of {:.0f} lines, as a line may be in more slices", bits, lines)});
 }
 
 void add_directory(std::vector<Part>& parts, const SystemConfig& c) {
@@ -72,7 +89,7 @@ std::string storage_table(const SystemConfig& c) {
   const ProtocolRow& protocol = row_of(c.coherence.protocol);
   if (c.llc.organisation == LlcOrganisation::sac) add_sac(parts, c);
   if (c.llc.organisation == LlcOrganisation::plugin) unknown += "what a policy of your own keeps is not known\n";
-  if (c.llc.replication != Replication::shared) add_replication(parts, c);
+  if (c.llc.replication != Replication::shared) add_replication(parts, unknown, c);
   if (protocol.home.present && !protocol.home.unbounded) add_directory(parts, c);
   if (protocol.home.unbounded || protocol.full_map)
     unknown +=

@@ -311,20 +311,22 @@ void add_sweep(Commands& c) {
       "The file's format: docs/experiments.md.");
   cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")->required();
   cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(kNamed);
   cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
       ->check(CLI::Range(1, 4096));
   CLI::Option* list = cmd->add_flag("--list", o->list, "show the points, run nothing");
   cmd->add_flag("--missing", o->missing, "with --list: only what a sweep would run, as lines of number and name")
       ->needs(list);
-  cmd->add_option("--only", o->only, "only points whose name fits, e.g. 'BFS__*'")->type_name("GLOB");
+  cmd->add_option("--only", o->only, "only points whose name fits, e.g. 'BFS__*'")->type_name("GLOB")->check(kNamed);
   cmd->add_option("--point", o->numbers, "only the points of these numbers (--list)")
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 30));
   cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable")->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));
-  cmd->add_option("--sample", o->sample, "in all points, instead of the experiment's `sample` (docs/sampling.md)");
+  cmd->add_option("--sample", o->sample, "in all points, instead of the experiment's `sample` (docs/sampling.md)")
+      ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {

@@ -78,6 +78,10 @@ void table(const TableOptions& o) {
     fmt::print(out, "{}", why_all_is_one(sweep.experiment));
   if (!sweep.experiment.sample.empty() && !plain)
     fmt::print(out, "all runs are sampled ({}): figures are extrapolated\n", sweep.experiment.sample);
+  for (const auto& [point, run] : sweep.runs)
+    if (run.sampling && !run.sampling->as_certain_as_asked())
+      fmt::print(out, "{}__{}: cycles are known within {:.1f} % only\n", point.first, point.second,
+                 100 * run.sampling->cycles_within());
   if (const auto names = unlike_work(sweep); !names.empty())
     fmt::print(out, "no ratios of unlike work ({}): runs that differ in it do not compare machines\n",
                fmt::join(names, ", "));
@@ -117,7 +121,9 @@ void add_table(Commands& c) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  cmd->add_option("--by", o->by, "key that variants set: a column for each of its values")->option_text("KEY");
+  cmd->add_option("--by", o->by, "key that variants set: a column for each of its values")
+      ->option_text("KEY")
+      ->check(kNamed);
   cmd->add_flag("-r,--relative", o->relative, "metrics over those of the baseline; speed-ups are anyway");
   auto* as_csv = cmd->add_flag("--csv", o->csv, "comma-separated values");
   cmd->add_flag("--markdown", o->markdown, "a table in Markdown")->excludes(as_csv);

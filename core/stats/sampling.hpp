@@ -30,6 +30,12 @@ struct SamplingResult {
       if (f.name == name) return &f;
     return nullptr;
   }
+  /// Half of the interval of cycles, of these; 0 where none were.
+  double cycles_within() const {
+    const SampledFigure* cycles = find("cycles");
+    return cycles == nullptr || cycles->value <= 0 ? 0 : cycles->half_width / cycles->value;
+  }
+  bool as_certain_as_asked() const { return cycles_within() <= error; }
   std::size_t simulated() const {
     std::size_t n = 0;
     for (const SampledLaunch& l : launches) n += l.simulated;

@@ -46,8 +46,8 @@ CtaPlace place_of(std::uint64_t cta, std::uint64_t n, std::uint64_t groups, Grou
 
 class ParametricWorkload final : public Workload {
  public:
-  ParametricWorkload(const ParametricConfig& config, std::uint64_t page_bytes)
-      : seed_(config.seed), page_bytes_(page_bytes) {
+  ParametricWorkload(const ParametricConfig& config, std::uint64_t page_bytes, std::string scaled_otherwise)
+      : seed_(config.seed), page_bytes_(page_bytes), scaled_otherwise_(std::move(scaled_otherwise)) {
     std::map<std::string, std::uint64_t> bases;
     std::uint64_t next = RegionStream::kFirstBase;
     for (const KernelConfig& kernel : config.kernels) {
@@ -65,6 +65,7 @@ class ParametricWorkload final : public Workload {
   const std::vector<KernelInfo>& kernels() const override { return infos_; }
   std::vector<DataStructure> structures() const override { return structures_; }
   std::uint32_t laid_out_for() const override { return laid_out_for_; }
+  std::string scaled_otherwise() const override { return scaled_otherwise_; }
 
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
     out.warps.clear(), out.accesses.clear();  // ops are overwritten: their number is known
@@ -213,14 +214,15 @@ class ParametricWorkload final : public Workload {
   std::vector<KernelInfo> infos_;
   std::vector<DataStructure> structures_;
   std::uint32_t laid_out_for_ = 0;
+  std::string scaled_otherwise_;
 };
 
 }  // namespace
 
 std::unique_ptr<Workload> open_parametric(const std::string& path, const WorkloadFit& fit) {
   ParametricConfig config = read_parametric(path, fit.chips);
-  scale(config, fit.scale_by);
-  return std::make_unique<ParametricWorkload>(config, fit.page_bytes);
+  std::string scaled_otherwise = scale(config, fit.scale_by);
+  return std::make_unique<ParametricWorkload>(config, fit.page_bytes, std::move(scaled_otherwise));
 }
 
 }  // namespace atl

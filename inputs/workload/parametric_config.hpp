@@ -120,7 +120,8 @@ template <> std::span<const Word<GroupOrder>> words();
 /// `chips` stands in for a file's `chips` = 0.
 ParametricConfig read_parametric(const std::string& path, std::uint32_t chips = 4);
 
-/// Divides the footprint by `n`, and the accesses with it: each line is touched as often as before (docs/workloads.md).
-void scale(ParametricConfig& config, unsigned n);
+/// Divides the footprint by `n`, and the accesses with it: each line is touched as often as before (docs/workloads.md), as
+/// far as a warp's instructions can be divided. Returns, in words, what comes out otherwise by more than a tenth.
+std::string scale(ParametricConfig& config, unsigned n);
 
 }  // namespace atl

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,15 +9,27 @@ namespace atl {
 
 // A warp keeps its number of memory instructions as long as that leaves every chip one full wave of CTAs: fewer would leave
 // part of the machine empty. Beyond that warps become shorter. Either way the launch's accesses are divided by `n`.
-void scale(ParametricConfig& config, unsigned n) {
-  if (n <= 1) return;
+std::string scale(ParametricConfig& config, unsigned n) {
+  constexpr double kUnlike = 0.1;
+  std::string unlike;
+  if (n <= 1) return unlike;
   for (KernelConfig& k : config.kernels) {
     const std::uint32_t groups = config.groups_of(k);
     const std::uint32_t wave = std::min(k.ctas, groups * std::max(1u, k.concurrent_ctas));
     const std::uint32_t ctas = std::max(k.ctas / n, wave);
     const double instructions = static_cast<double>(k.ctas) * k.memory_instructions / n / ctas;
     k.ctas = ctas;
+    const std::uint32_t before = k.memory_instructions;
     k.memory_instructions = static_cast<std::uint32_t>(std::max(1l, std::lround(instructions)));
+    const double ratio = k.memory_instructions / instructions;
+    if (std::abs(ratio - 1) > kUnlike)
+      unlike += fmt::format(
+          "{}kernel {} has {:.2f} times the accesses that scale = {} should leave it, as its warps' {} memory "
+          "instructions become {} where {:.2f} would be right",
+          unlike.empty() ? "" : "; ", k.name, ratio, n, before, k.memory_instructions, instructions);
+    if (k.barrier_every > k.memory_instructions && k.barrier_every <= before)
+      unlike += fmt::format("{}kernel {} has no barriers at scale = {}: its warps are shorter than `barrier_every` = {}",
+                            unlike.empty() ? "" : "; ", k.name, n, k.barrier_every);
     for (RegionConfig& r : k.regions) {
       const std::uint64_t least = r.kind == Sharing::page_interleaved ? 4 * groups : (groups + 7) / 8;
       r.size_kib = std::max<std::uint64_t>(r.size_kib / n, least);
@@ -25,6 +39,7 @@ void scale(ParametricConfig& config, unsigned n) {
       if (r.hot_moves_every) r.hot_moves_every = std::max(1u, r.hot_moves_every / n);
     }
   }
+  return unlike;
 }
 
 }  // namespace atl

@@ -127,6 +127,8 @@ class Workload {
   virtual std::string incomplete(std::size_t /*kernel*/) { return {}; }
   /// The chips among which data that are private to a chip's CTAs are laid out; 0: it knows of no chips.
   virtual std::uint32_t laid_out_for() const { return 0; }
+  /// How it differs from what `scale` should have made of it, in words; empty: hardly.
+  virtual std::string scaled_otherwise() const { return {}; }
   /// Which part of a larger workload this is; empty: all of it, as far as is known.
   virtual std::string selection() const { return {}; }
 };

@@ -186,6 +186,9 @@ class Commands(program.ProgramTest):
 
         self.assertRegex(storage("sac-4chip", "llc.organisation=sac"), r"\nall +620 ")
         self.assertRegex(storage("selrep-gpu", "llc.replication=selrep"), r"directory +520 .*\n.*counters +172 ")
+        self.assertIn("SelRep's own settings only", storage("selrep-gpu", "llc.replication=selrep", "selrep.directory_sets=64"))
+        for degree, bits in (("degree_2", 1), ("degree_8", 3), ("private", 4)):
+            self.assertRegex(storage("selrep-gpu", f"llc.replication={degree}"), rf"\nall +{bits * 32768 // 8} ")
         self.assertRegex(storage("rec-4gpu", "coherence.protocol=rec"), rf"\nall +{103 * 1024} +5\.029 %\n")
         # A cluster's table is 11.625 KB and its queues 0.75 KB.
         self.assertRegex(storage("colab-gpu", "cluster.sharing=colab"), rf"\nall +{10 * (11904 + 768)} ")

@@ -218,7 +218,7 @@ class Plugins(unittest.TestCase):
         self.digest("--policy", part)
         self.assertRegex(self.refused("--policy", part, "--check"),
                          r"mine.py: what it saves for checkpoints is not all that it decides by: one of its kind .* right "
-                         r"before returns something else from at_epoch_end of kernel 0 at cycle [\d,]+")
+                         r"before returns something else from at_epoch_end of kernel 0 at cycle \d+")
 
     def test_a_plug_in_that_ends_the_program_ends_the_run_with_an_error(self):
         ending = os.path.join(BUILD, "plugins", "policy_throwing.so")

@@ -34,6 +34,19 @@ TEST_CASE("scaling keeps one full wave of CTAs per chip, and shortens warps for 
   CHECK(c.kernels[0].memory_instructions == 25);
 }
 
+TEST_CASE("scaling says where a warp's instructions cannot be divided, by more than a tenth, and where barriers go") {
+  ParametricConfig exact = config(2048, 256, 100), near = config(2048, 256, 21), far = config(2048, 256, 24);
+  CHECK(scale(exact, 8).empty());
+  CHECK(scale(near, 4).empty());  // 10.5 become 11
+  const std::string said = scale(far, 32);
+  CHECK(far.kernels[0].memory_instructions == 2);
+  CHECK(said.find("kernel kernel has 1.33 times the accesses that scale = 32 should leave it") != said.npos);
+  CHECK(said.find("24 memory instructions become 2 where 1.50 would be right") != said.npos);
+  ParametricConfig synchronised = config(2048, 256, 100);
+  synchronised.kernels[0].barrier_every = 50;
+  CHECK(scale(synchronised, 8).find("has no barriers at scale = 8") != std::string::npos);
+}
+
 TEST_CASE("scaling stops at one CTA per chip, one instruction per warp, one line per chip") {
   ParametricConfig c = config(8, 0, 2);
   scale(c, 1024);
