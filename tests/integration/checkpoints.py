@@ -168,7 +168,7 @@ class Commands(CheckpointTest):
         self.refused(self.arguments(output, "--check", "--checkpoint-every", "500"), 2, "--check", layouts=[None])
         without = self.arguments(output)
         del without[without.index("-o"):without.index("-o") + 2]
-        self.refused([*without, "--checkpoint-every", "500"], 2, "need an output", layouts=[None, 2])
+        self.refused([*without, "--checkpoint-every", "500"], 2, "needs an output", layouts=[None, 2])
 
 
 class Refused(CheckpointTest):
