@@ -27,7 +27,9 @@ def foreign(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baseline
 
     if experiment:
         wanted = {point: _wanted(experiment, *point) for point in heads}
-        leave_out({p: why for p, head in left.items() if (why := _as_wanted(head, wanted[p], experiment.get("sample", "")))})
+        files = {w["name"]: str(w.get("path", "")) for w in experiment.get("workloads", ())}
+        leave_out({p: why for p, head in left.items() if (why := _as_wanted(head, wanted[p], experiment.get("sample", ""))
+                                                          or _other_file(head, files.get(p[0], "")))})
         leave_out(_other_defaults(left, wanted))
     leave_out(_other_workloads(left, baselines))
     leave_out(_other_policies(left))
@@ -57,6 +59,12 @@ def _as_wanted(head: Head, wanted: Mapping[str, Any], sample: str) -> str:
             return f"`{key}` = {json.dumps(stored)} in it, now {json.dumps(now)}"
     sampled = head.provenance.get("sampling", "")
     return "" if sampled == sample else f"it is {_sampling(sampled)}, wanted {_sampling(sample)}"
+
+
+def _other_file(head: Head, path: str) -> str:
+    """By the names of workloads' files: what is in them, the results' digests tell."""
+    stored, wanted = (text.rpartition("/")[2] for text in (str(head.provenance.get("workload", "")), path))
+    return f"it is of the workload {stored}, wanted {wanted}" if wanted and stored != wanted else ""
 
 
 def _sampling(options: str) -> str:

@@ -90,8 +90,11 @@ def _facts(result: Result) -> str:
     ranks = len(p.get("hosts", []))
     host = f"{seconds(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
     chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
+    scale = result.config.get("scale", 1)
+    divided = [("scale", f"LLC and footprints divided by {scale}")] if scale != 1 else []
     return markup.facts([
-        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), ("organisation", _organisation(result)),
+        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), *divided,
+        ("organisation", _organisation(result)),
         ("digest", result.digest), ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
         ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
 

@@ -157,6 +157,9 @@ def page(sweep: Sweep, folder: Path) -> str:
              ("baseline", baselines if len(baselines) < 100 else "each variant's own")]
     if experiment.get("system"):
         facts.insert(0, ("system", str(experiment["system"])))
+    scales = sorted({int(scale) for scale in sweep.configs.get("scale", pd.Series([1])).dropna()})
+    if scales != [1]:
+        facts.append(("scale", f"LLC and footprints divided by {' or '.join(map(str, scales))}"))
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
     gaps = "".join(markup.paragraph(note, "warn") for note in (sweep.work_note, sweep.clock_note) if note)

@@ -54,10 +54,17 @@ std::string other_sampling(const std::string& stored, const std::string& wanted)
   return fmt::format("it is {}, wanted {}", word(stored), word(wanted));
 }
 
+std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted) {
+  const auto name = [](const std::string& path) { return fs::path(path).filename().string(); };
+  const std::string is = name(stored.workload), should = name(wanted.path);
+  return is == should ? "" : fmt::format("it is of the workload {}, wanted {}", is, should);
+}
+
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
   std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
   if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
+  if (const std::string other = other_workload(stored, *point.workload); !other.empty()) return other;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest)

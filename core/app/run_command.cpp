@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -96,7 +97,11 @@ void add_run(Commands& c) {
   cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
-      if (o->scale > 0) o->sets.push_back(fmt::format("scale={}", o->scale));
+      if (o->scale > 0) {
+        if (std::ranges::any_of(o->sets, [](const std::string& s) { return s.starts_with("scale="); }))
+          throw InputError("--scale", "and --set scale=... set one key; use one of them");
+        o->sets.push_back(fmt::format("scale={}", o->scale));
+      }
       if (!o->policy.empty()) {
         o->sets.emplace_back("llc.organisation=plugin");
         o->sets.push_back(fmt::format("llc.policy={}", std::filesystem::absolute(o->policy).string()));

@@ -207,8 +207,11 @@ SweepResults read_sweep(const std::string& folder) {
     }
     run.samples = {};  // a table needs totals only
     const std::string other = wanted.empty() ? "" : first_difference(run.provenance.effective_config, wanted);
+    const std::string wrong_file = other_workload(run.provenance, *p.workload);
     if (!other.empty()) {  // left by another sweep into this folder
       s.missing.push_back(fmt::format("{} ({})", p.name, other));
+    } else if (!wrong_file.empty()) {
+      s.missing.push_back(fmt::format("{} ({})", p.name, wrong_file));
     } else if (run.provenance.sampling != s.experiment.sample) {
       s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/sweep_table.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
+#include "core/stats/unlike_work.hpp"
 #include "inputs/config/suggest.hpp"
 
 namespace atl {
@@ -33,8 +35,9 @@ Metric metric_named(const std::string& name) {
 }
 
 /// What the numbers are, above a table for people. `over`: the value of `by` whose runs they refer to; "": the baselines'.
-std::string heading(const Experiment& e, const std::string& metric, bool relative, const std::string& by,
+std::string heading(const SweepResults& sweep, const std::string& metric, bool relative, const std::string& by,
                     const std::string& over) {
+  const Experiment& e = sweep.experiment;
   std::string out =
       metric == kSpeedup ? "Speed-up (ratio of times)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
   if (metric == kSpeedup && !over.empty()) out += fmt::format(" over {} = {}", by, over);
@@ -42,7 +45,10 @@ std::string heading(const Experiment& e, const std::string& metric, bool relativ
     out += over.empty() ? "; over the baseline's" : fmt::format("; over that at {} = {}", by, over);
   if (metric == kSpeedup && !e.reference.speedup.empty()) out += fmt::format(", beside {}", e.reference.source);
   if (!by.empty()) out += fmt::format("; columns: {}", by);
-  if (e.scale > 1) out += fmt::format("; LLC and footprints divided by {}", e.scale);
+  std::set<std::uint64_t> scales;
+  for (const auto& [point, run] : sweep.runs) scales.insert(scale_of(run));
+  if (scales.size() > 1 || (scales.size() == 1 && *scales.begin() > 1))
+    out += fmt::format("; LLC and footprints divided by {}", fmt::join(scales, " or "));
   if (!e.sample.empty()) out += fmt::format("; all runs are sampled ({})", e.sample);
   return out + "\n";
 }
@@ -70,7 +76,7 @@ void table(const TableOptions& o) {
     TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
     if (!o.by.empty()) t = by_axis(t, sweep.experiment, o.by, metric != kSpeedup);
     if (i > 0) fmt::print("\n");
-    if (plain) fmt::print("{}", heading(sweep.experiment, metric, o.relative, o.by, over));
+    if (plain) fmt::print("{}", heading(sweep, metric, o.relative, o.by, over));
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
   std::FILE* out = plain ? stdout : stderr;  // programs read a table and nothing else

@@ -35,7 +35,10 @@ const Derived kDerived[] = {
      [](const Counters& s, double) { return ratio(number(s[l2_hits]), number(s[l2_accesses])); }},
     {{"l2.miss_rate", "new misses of the reads and writes looked up in a slice of the L2", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[l2_misses]), number(s[l2_accesses])); }},
-    {{"llc.hit_rate", "requests that hit, of those looked up in a slice", Mean::arithmetic},
+    {{"llc.hit_rate",
+      "requests that hit, of those looked up in a slice; one that misses in its own chip's may be looked up at its home as "
+      "well",
+      Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[llc_hits]), number(s[llc_accesses])); }},
     {{"llc.miss_rate", "new misses of the requests looked up in a slice", Mean::arithmetic},
      [](const Counters& s, double) { return ratio(number(s[llc_misses]), number(s[llc_accesses])); }},

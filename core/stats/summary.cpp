@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/stats/human.hpp"
+#include "core/stats/unlike_work.hpp"
 
 using nlohmann::literals::operator""_json_pointer;
 
@@ -229,6 +230,8 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   std::string out;
   out += row("system", fmt::format("{} ({} chip{})", p.system, result.chips.size(), result.chips.size() == 1 ? "" : "s"));
   out += row("workload", p.workload);
+  if (const std::uint64_t scale = scale_of(result); scale > 1)
+    out += row("scale", fmt::format("{}: LLC and footprints are divided by it", scale));
   if (!p.selection.empty()) out += row("selection", p.selection);
   if (!p.incomplete.empty())
     out += row("incomplete", fmt::format("{} kernels' traces; {}", std::ranges::count(p.incomplete, '\n') + 1,

@@ -40,4 +40,9 @@ std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b) {
   return names;
 }
 
+std::uint64_t scale_of(const RunResult& r) {
+  const Json scale = value_at(config_of(r), "/scale");
+  return scale.is_number_unsigned() ? scale.get<std::uint64_t>() : 1;
+}
+
 }  // namespace atl

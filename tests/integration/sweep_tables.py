@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import shutil
 import time
 import unittest
 
@@ -171,6 +172,15 @@ class Tables(SweepTest):
             self.assertEqual(table["a"], {"scale=1": "1", "scale=2": "-"}, metric)
             self.assertIn("no ratios of unlike work (scale)", said)
         self.assertEqual(self.table()[1], "")
+        shown = self.succeeds(["table", self.path("out")]).out
+        self.assertIn("; LLC and footprints divided by 1 or 2\n", shown)
+
+    def test_a_result_of_another_workload_is_in_no_row(self):
+        self.sweep(experiment=self.experiment())
+        for variant in ("mem", "sm"):
+            shutil.copy(self.path("out", f"b__{variant}.h5"), self.path("out", f"a__{variant}.h5"))
+        said = program.run(["table", self.path("out")])
+        self.assertIn("a__mem (it is of the workload b.json, wanted a.json)", said.out + said.err)
 
     def test_a_table_of_results_whose_system_file_is_not_there_any_more_says_so(self):
         system = self.write("s.json", json.dumps({"base": "sac-4chip"}))
