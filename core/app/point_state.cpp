@@ -64,7 +64,7 @@ std::string PointInspector::difference(const Point& point, const Provenance& sto
   std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
   if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
-  if (const std::string other = other_workload(stored, *point.workload); !other.empty()) return other;
+  if (std::string other = other_workload(stored, *point.workload); !other.empty()) return other;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest)
