@@ -165,7 +165,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (job.plan.asked() && !policy.traits.saves)
       throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
     if (job.check && !policy.traits.saves && !job.quiet)
-      tell("note: {} has no methods `save` and `load`, of which --check would see whether they keep all\n", c.llc.policy);
+      tell("note: {} has no methods `save` and `load`, so --check sees nothing of what checkpoints would lose\n",
+           c.llc.policy);
     if (job.check && policy.traits.saves)
       policy.policy = check_resume(policy.digest.empty() ? policy.name : c.llc.policy, std::move(policy.policy),
                                    [c] { return load_policy(c).policy; });

@@ -33,18 +33,12 @@ void add_sac(std::vector<Part>& parts, const SystemConfig& c) {
   add("SAC: rates", s.counters, "4 counters of 24 bits");
 }
 
-/// The settings whose hardware SelRep III-D adds up.
-bool as_published(const SelrepConfig& s) {
-  return s.limit == DegreeLimit::slices && s.directory == DegreePrediction::line_tags && s.directory_sets == 2 &&
-         s.directory_ways == 16;
-}
-
 void add_replication(std::vector<Part>& parts, std::string& unknown, const SystemConfig& c) {
   const ReplicaMap map(c);
-  if (c.llc.replication == Replication::selrep && as_published(c.selrep)) {
-    const SelrepStorage s = selrep_storage(c);
-    parts.push_back({"replication: directory", static_cast<double>(s.directory), "as SelRep III-D prints it"});
-    parts.push_back({"replication: counters", static_cast<double>(s.counters),
+  const auto s = c.llc.replication == Replication::selrep ? selrep_storage(c) : std::nullopt;
+  if (s) {
+    parts.push_back({"replication: directory", static_cast<double>(s->directory), "as SelRep III-D prints it"});
+    parts.push_back({"replication: counters", static_cast<double>(s->counters),
                      fmt::format("of 16 bits, for {} degrees and {} slices of a router", map.levels(), map.slices())});
   } else if (row_of(c.llc.replication).profiles) {
     unknown += fmt::format("what `llc.replication` = {} counts by has a published size with SelRep's own settings only\n",

@@ -79,6 +79,7 @@ void Recorder::look_for_last(std::uint64_t new_ops) {
     sum += kept->ops;
     if (sum < options_.max_ops) continue;
     last_ = number;
+    early_.erase(early_.upper_bound(number), early_.end());
     return;
   }
 }

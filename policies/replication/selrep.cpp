@@ -96,11 +96,15 @@ class Selrep final : public PolicyWithState<Selrep> {
 
 std::unique_ptr<Policy> make_selrep(const SystemConfig& c) { return std::make_unique<Selrep>(c); }
 
-SelrepStorage selrep_storage(const SystemConfig& c) {
+std::optional<SelrepStorage> selrep_storage(const SystemConfig& c) {
   constexpr std::uint64_t kCounterBits = 16, kDirectoryBytes = 520;
+  const SelrepConfig& s = c.selrep;
+  if (s.limit != DegreeLimit::slices || s.directory != DegreePrediction::line_tags || s.directory_sets != 2 ||
+      s.directory_ways != 16)
+    return std::nullopt;
   const ReplicaMap map(c);
   const std::uint64_t counters = std::uint64_t{map.slices()} * map.levels() + map.levels() + 1;
-  return {counters * kCounterBits / 8, kDirectoryBytes};
+  return SelrepStorage{counters * kCounterBits / 8, kDirectoryBytes};
 }
 
 }  // namespace atl

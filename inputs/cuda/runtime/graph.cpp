@@ -44,6 +44,11 @@ std::unique_ptr<Graph> Graph::clone() const {
   return copy;
 }
 
+bool Graphs::known(const Graph* graph, GraphNode* const* nodes, std::size_t count) const {
+  if (!known(graph) || (count != 0 && nodes == nullptr)) return false;
+  return std::all_of(nodes, nodes + count, [&](const GraphNode* n) { return known(n) && n->graph == graph; });
+}
+
 void Graphs::remember_nodes(const Graph& graph, bool known) {
   for (const auto& node : graph.nodes) {
     if (known)

@@ -106,6 +106,8 @@ class Graphs {
   bool destroy(Graph* graph);
   bool known(const Graph* graph) const { return graphs_.count(const_cast<Graph*>(graph)) != 0; }
   bool known(const GraphNode* node) const { return nodes_.count(const_cast<GraphNode*>(node)) != 0; }
+  /// The graph and `count` of its nodes.
+  bool known(const Graph* graph, GraphNode* const* nodes, std::size_t count) const;
   GraphExec* instantiate(const Graph& graph);  ///< null: the edges make a circle
   GraphExec* find(const void* exec) const;
   bool destroy_exec(const void* exec);

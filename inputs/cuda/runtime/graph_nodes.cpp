@@ -3,7 +3,7 @@
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
-// Graphs that a program makes node by node: their nodes, edges and parameters.
+// Graphs that a program makes node by node: their nodes and what these do; graph_edges.cpp has their order.
 namespace atl::cudart {
 namespace {
 
@@ -52,17 +52,11 @@ int kernel_work(Runtime& r, const KernelParameters& p, KernelWork& out) {
   return kSuccess;
 }
 
-/// The graph and `count` of its nodes.
-bool known(const Runtime& r, const Graph* graph, GraphNode* const* nodes, std::size_t count) {
-  if (!r.graphs.known(graph) || (count != 0 && !nodes)) return false;
-  return std::all_of(nodes, nodes + count, [&](auto* n) { return r.graphs.known(n) && n->graph == graph; });
-}
-
 /// Adds a node with what `make` says: a status, and the work.
 template <typename Make>
 int add_node(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, NodeType type, Make&& make) {
   return call([&](Runtime& r) -> int {
-    if (!out || !known(r, graph, after, count)) return kInvalidValue;
+    if (!out || !r.graphs.known(graph, after, count)) return kInvalidValue;
     Work work;
     if (const int status = make(r, work); status != kSuccess) return status;
     *out = r.graphs.add(*graph, type, std::move(work), std::vector<GraphNode*>(after, after + count));
@@ -92,13 +86,6 @@ template <typename T, typename Body> int with_exec_work(const void* exec, const 
 }
 
 template <typename T> int replace(const T* from, T& to) { return from ? (to = *from, kSuccess) : kInvalidValue; }
-
-int list(const std::vector<GraphNode*>& nodes, GraphNode** out, std::size_t* count) {
-  if (!count) return kInvalidValue;
-  for (std::size_t i = 0; out && i < *count; ++i) out[i] = i < nodes.size() ? nodes[i] : nullptr;
-  *count = out ? std::min(*count, nodes.size()) : nodes.size();
-  return kSuccess;
-}
 
 /// Memory of a graph is there from the moment in which its node is made, and stays.
 int allocate(Runtime& r, AllocationParameters& p, Work& work) {
@@ -369,72 +356,6 @@ int cudaGraphNodeGetType(GraphNode* node, int* type) {
   return call([&](Runtime& r) -> int {
     if (!type || !r.graphs.known(node)) return kInvalidValue;
     *type = static_cast<int>(node->type);
-    return kSuccess;
-  });
-}
-
-int cudaGraphGetNodes(const Graph* graph, GraphNode** out, std::size_t* count) {
-  return call([&](Runtime& r) -> int {
-    if (!r.graphs.known(graph)) return kInvalidValue;
-    std::vector<GraphNode*> nodes;
-    for (const auto& node : graph->nodes) nodes.push_back(node.get());
-    return list(nodes, out, count);
-  });
-}
-
-int cudaGraphGetRootNodes(const Graph* graph, GraphNode** out, std::size_t* count) {
-  return call([&](Runtime& r) -> int {
-    if (!r.graphs.known(graph)) return kInvalidValue;
-    std::vector<GraphNode*> roots;
-    for (const auto& node : graph->nodes)
-      if (node->after.empty()) roots.push_back(node.get());
-    return list(roots, out, count);
-  });
-}
-
-int cudaGraphGetEdges(const Graph* graph, GraphNode** from, GraphNode** to, void*, std::size_t* count) {
-  return call([&](Runtime& r) -> int {
-    if (!r.graphs.known(graph) || !count) return kInvalidValue;
-    std::vector<GraphNode*> sources, targets;
-    for (const auto& node : graph->nodes)
-      for (GraphNode* before : node->after) sources.push_back(before), targets.push_back(node.get());
-    std::size_t same = *count;
-    list(sources, from, &same);
-    return list(targets, to, count);
-  });
-}
-
-int cudaGraphNodeGetDependencies(GraphNode* node, GraphNode** out, void*, std::size_t* count) {
-  return call([&](Runtime& r) { return r.graphs.known(node) ? list(node->after, out, count) : int{kInvalidValue}; });
-}
-
-int cudaGraphNodeGetDependentNodes(GraphNode* node, GraphNode** out, void*, std::size_t* count) {
-  return call([&](Runtime& r) -> int {
-    if (!r.graphs.known(node)) return kInvalidValue;
-    std::vector<GraphNode*> behind;
-    for (const auto& other : node->graph->nodes)
-      if (std::find(other->after.begin(), other->after.end(), node) != other->after.end()) behind.push_back(other.get());
-    return list(behind, out, count);
-  });
-}
-
-int cudaGraphAddDependencies(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void*, std::size_t count) {
-  return call([&](Runtime& r) -> int {
-    if (!known(r, graph, from, count) || !known(r, graph, to, count)) return kInvalidValue;
-    for (std::size_t i = 0; i < count; ++i) {
-      auto& after = to[i]->after;
-      if (from[i] == to[i] || std::find(after.begin(), after.end(), from[i]) != after.end()) return kInvalidValue;
-      after.push_back(from[i]);
-    }
-    return kSuccess;
-  });
-}
-
-int cudaGraphRemoveDependencies(Graph* graph, GraphNode* const* from, GraphNode* const* to, const void*, std::size_t count) {
-  return call([&](Runtime& r) -> int {
-    if (!known(r, graph, from, count) || !known(r, graph, to, count)) return kInvalidValue;
-    for (std::size_t i = 0; i < count; ++i)
-      if (std::erase(to[i]->after, from[i]) == 0) return kInvalidValue;
     return kSuccess;
   });
 }

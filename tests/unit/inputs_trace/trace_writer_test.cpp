@@ -32,6 +32,16 @@ void keep_little_metadata_in_memory() {
   REQUIRE(H5Fset_mdc_config(file, &cache) >= 0);
 }
 
+/// Each kernel has these CTAs.
+void check_every_kernel(TraceWorkload& trace, const std::vector<CtaProgram>& ctas) {
+  CtaProgram read;
+  for (std::size_t k = 0; k < trace.kernels().size(); ++k)
+    for (std::size_t c = 0; c < ctas.size(); ++c) {
+      trace.load_cta(k, c, read);
+      REQUIRE(same(read, ctas[c]));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("an abandoned kernel leaves nothing, whether it has no CTA, some blocks, all CTAs or a refused one") {
@@ -65,14 +75,8 @@ TEST_CASE("an abandoned kernel leaves nothing, whether it has no CTA, some block
   writer.finish();
   TraceWorkload trace(scratch.path("t.h5"));
   REQUIRE(trace.kernels().size() == 4);
-  CtaProgram read;
-  for (std::size_t k = 0; k < 4; ++k) {
-    CHECK(trace.kernels()[k].name.substr(0, 7) == "before ");
-    for (std::size_t c = 0; c < ctas.size(); ++c) {
-      trace.load_cta(k, c, read);
-      REQUIRE(same(read, ctas[c]));
-    }
-  }
+  check_every_kernel(trace, ctas);
+  for (const KernelInfo& kernel : trace.kernels()) CHECK(kernel.name.substr(0, 7) == "before ");
 }
 
 TEST_CASE("a kernel with more metadata than is kept in memory is whole, also behind an abandoned one") {
@@ -93,12 +97,7 @@ TEST_CASE("a kernel with more metadata than is kept in memory is whole, also beh
   writer.finish();
   TraceWorkload trace(scratch.path("t.h5"));
   REQUIRE(trace.kernels().size() == 2);
-  CtaProgram read;
-  for (std::size_t k = 0; k < 2; ++k)
-    for (std::size_t c = 0; c < ctas.size(); ++c) {
-      trace.load_cta(k, c, read);
-      REQUIRE(same(read, ctas[c]));
-    }
+  check_every_kernel(trace, ctas);
 }
 
 TEST_CASE("a trace is the same, byte for byte, for every number of threads that compress it, also with others that help") {
@@ -274,12 +273,7 @@ TEST_CASE("of a writer that is killed, the kernels and allocations up to its las
   CHECK(trace.kernels()[1].name == "kernel 1");
   CHECK(trace.provenance().source == "source");
   CHECK(trace.allocations() == std::vector<TraceAllocation>{{0, 64, 0, "a0"}, {0x1000, 64, 1, "a1"}});
-  CtaProgram read;
-  for (std::size_t k = 0; k < 2; ++k)
-    for (std::size_t c = 0; c < ctas.size(); ++c) {
-      trace.load_cta(k, c, read);
-      REQUIRE(same(read, ctas[c]));
-    }
+  check_every_kernel(trace, ctas);
   CHECK(contains(message_of([&] { TraceWriter::salvage(scratch.path("none.h5")); }), "nothing can be saved"));
 }
 

@@ -287,7 +287,9 @@ TEST_CASE("beside SAC, what SelRep's chips have counted goes on from kernel to k
 }
 
 TEST_CASE("SelRep's hardware: 172 bytes of counters, 692 with the directory") {
-  const SelrepStorage s = selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep"}));
-  CHECK(s.counters == 172);
-  CHECK(s.total() == 692);
+  const auto s = selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep"}));
+  REQUIRE(s);
+  CHECK(s->counters == 172);
+  CHECK(s->total() == 692);
+  CHECK_FALSE(selrep_storage(read_system("selrep-gpu", {"llc.replication=selrep", "selrep.directory_sets=64"})));
 }
