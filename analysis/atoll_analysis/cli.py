@@ -42,6 +42,8 @@ def _write(path: Path, write: Callable[[Path], object]) -> None:
     try:
         write(beside)
         os.replace(beside, path)
+    except OSError as error:  # of a full disk, which names no file
+        raise BadResult(path, f"cannot be written: {error.strerror or error}") from error
     finally:
         beside.unlink(missing_ok=True)
     print(path)
@@ -76,6 +78,8 @@ def run(options: argparse.Namespace) -> None:
         if output.suffix not in (".html", ".htm", *_IMAGES):
             raise BadResult(output, f"should end in .html, {', '.join(_IMAGES)}")
     source: Path = options.input[0]
+    if options.points and not (len(options.input) == 1 and source.is_dir()):
+        raise BadResult(source, "--points is of a sweep's folder; leave it out")
     if len(options.input) > 1:
         if folders := [path for path in options.input if path.is_dir()]:
             raise BadResult(folders[0], "is a folder: several results are compared, or a sweep's folder is given alone")

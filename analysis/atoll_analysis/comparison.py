@@ -90,12 +90,12 @@ def compare(results: Sequence[Result]) -> Comparison:
         if result.sampling is not None:
             raise BadResult(result.path, f"is {result.sampling}, and other runs may have simulated others: `atoll compare` "
                             "compares what is extrapolated")
-        if _workload(result) != _workload(first):
-            raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
-        if key := work.unlike(result, first):
+        if (key := work.unlike(result, first)) and _file(result) == _file(first):
             own, other = (config.text(of.config.get(key, 1)) for of in (result, first))
             raise BadResult(result.path, f"has {key} {own}, and {first.path} {other}: the work differs, and cycles of it cannot be "
                             "compared")
+        if _workload(result) != _workload(first):
+            raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
     runs = dict(zip(names, results))
     clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
     return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),
@@ -103,9 +103,14 @@ def compare(results: Sequence[Result]) -> Comparison:
                       pd.DataFrame({name: r.kernels["cycles"].astype(float) * clock[name] for name, r in runs.items()}))
 
 
+def _file(result: Result) -> object:
+    """The same for workloads of the same bytes."""
+    return result.provenance.get("workload_digest")
+
+
 def _workload(result: Result) -> tuple[object, ...]:
     """The same for runs of the same kernels of the same files."""
-    return result.provenance.get("workload_digest"), list(result.kernels["name"]), list(result.kernels["ctas"])
+    return _file(result), list(result.kernels["name"]), list(result.kernels["ctas"])
 
 
 def _parts(result: Result) -> "pd.Series[float]":

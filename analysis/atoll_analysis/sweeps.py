@@ -17,7 +17,7 @@ from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
 from atoll_analysis.foreign import foreign
-from atoll_analysis.work import PAGES, accesses, unlike
+from atoll_analysis.work import LAYOUT, accesses, unlike
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,8 +62,13 @@ class Sweep:
     @property
     def work_keys(self) -> list[str]:
         """The keys that differ between variants, and with them the work: see work.unlike()."""
-        other_pages = self.accesses.groupby("workload").nunique().gt(1).any()
-        return [key for key in self.axes if key == WORK or (key == PAGES and other_pages)]
+        return [key for key in self.axes if key == WORK or (key in LAYOUT and self._accesses_vary_with(key))]
+
+    def _accesses_vary_with(self, key: str) -> bool:
+        """At the same values of what else a profile is laid out for."""
+        others = [self.configs[other] for other in self.axes if other in (WORK, *LAYOUT) and other != key]
+        same = [self.accesses.index.get_level_values("workload"), *others]
+        return bool(self.accesses.groupby(same, dropna=False).nunique().gt(1).any())
 
     @property
     def seconds(self) -> "pd.Series[float]":

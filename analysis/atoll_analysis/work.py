@@ -5,19 +5,20 @@ import math
 from atoll_analysis.config import WORK
 from atoll_analysis.result import Head
 
-PAGES = "partition.page_kib"
+#: What a profile is laid out for. A recorded program accesses the same with any.
+LAYOUT = ("chips", "partition.compute_chips", "partition.page_kib")
 _ACCESSES = "l1.sector_accesses"
 
 
 def accesses(run: Head) -> float:
-    """Of all L1s, in sectors: what differs between profiles of other pages. NaN of a sampled run, which counts a part."""
+    """Of all L1s, in sectors: what differs between layouts of a profile. NaN of a sampled run, which counts a part."""
     return float(run.totals[_ACCESSES].sum()) if _ACCESSES in run.totals and run.sampling is None else math.nan
 
 
 def unlike(one: Head, other: Head) -> str:
-    """The key by which they did other work; empty if they did the same, as `atoll compare` has it. A profile's groups of pages
-    are cut by the size of pages: other pages, other accesses. A recorded program's are the same."""
+    """The key by which they did other work; empty if they did the same, as `atoll compare` has it."""
     if one.config.get(WORK, 1) != other.config.get(WORK, 1):
         return WORK
-    other_pages = one.config.get(PAGES) != other.config.get(PAGES)
-    return PAGES if other_pages and abs(accesses(one) - accesses(other)) > 0 else ""  # of NaN it is not
+    if not abs(accesses(one) - accesses(other)) > 0:  # of NaN it is not
+        return ""
+    return next((key for key in LAYOUT if one.config.get(key) != other.config.get(key)), "")

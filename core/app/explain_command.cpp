@@ -24,7 +24,7 @@ void add_explain(Commands& c) {
       "Examples:\n"
       "  atoll explain out.h5\n"
       "  atoll explain out.h5 --json | jq .limit");
-  cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required();
+  cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required()->check(kNamed);
   cmd->add_flag("--json", o->json, "for programs");
   o->reading.add_to(*cmd);
   cmd->callback([&c, o] {

@@ -64,7 +64,7 @@ void add_export(Commands& c) {
       "Examples:\n"
       "  atoll export out.h5 --perfetto trace.json      then open ui.perfetto.dev and load trace.json\n"
       "  atoll export out.h5 --csv tables               kernels.csv, series.csv, totals.csv, stack.csv, ...");
-  cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required();
+  cmd->add_option("FILE", o->file, "result of `atoll run` (.h5)")->required()->check(kNamed);
   cmd->add_option("--perfetto", o->perfetto,
                   "Trace Event JSON: kernels, decisions, phases and counters of every chip over time");
   cmd->add_option("--csv", o->csv, "directory for one CSV file per table; made if it is not there");

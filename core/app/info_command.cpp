@@ -22,7 +22,7 @@ void add_info(Commands& c) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("info", "Show what is in a result, a trace or a parametric workload");
-  cmd->add_option("FILE", o->file, "result of `atoll run`, or whatever --workload takes")->required();
+  cmd->add_option("FILE", o->file, "result of `atoll run`, or whatever --workload takes")->required()->check(kNamed);
   cmd->add_flag("--json", o->json, "for programs");
   cmd->add_flag("--count", o->count, "of a workload: read every CTA, for instructions and the lines that they touch");
   o->reading.add_to(*cmd);
@@ -36,6 +36,7 @@ void add_info(Commands& c) {
         fmt::print("{}", o->json ? workload_json(o->file, o->count) : workload_text(o->file, o->count));
         return;
       }
+      if (o->count) throw InputError(o->file, "is a result, and --count is of workloads; leave it out");
       const RunResult r = o->reading.read(o->file);
       fmt::print("{}", o->json ? info_json(r) : info_text(r));
     };

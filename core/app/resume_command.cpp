@@ -62,7 +62,7 @@ void add_resume(Commands& c) {
       "  atoll resume out.h5.512000.ckpt                      writes out.h5 in the end\n"
       "  mpirun -n 5 atoll resume out.h5.512000.ckpt          on another number of ranks than before\n"
       "The result is that of a run that was never interrupted.");
-  cmd->add_option("CHECKPOINT", o->checkpoint, "of `atoll run` (.ckpt)")->required();
+  cmd->add_option("CHECKPOINT", o->checkpoint, "of `atoll run` (.ckpt)")->required()->check(kNamed);
   cmd->add_option("-o,--output", o->output, "result file (HDF5); the one that the checkpoint is named after if not given")
       ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "replace an existing result");

@@ -61,11 +61,12 @@ void add_run(Commands& c) {
       "  atoll run sac-4chip --workload trace.h5 --sample error=3% -o sampled.h5\n"
       "The result, down to its digest, does not depend on the number of ranks or threads.\n"
       "SIGUSR1 has a run with an output leave a checkpoint and end with exit code 75; go on with `atoll resume`.");
-  cmd->add_option("SYSTEM", o->system, "preset (`atoll list`) or JSON file")->required();
+  cmd->add_option("SYSTEM", o->system, "preset (`atoll list`) or JSON file")->required()->check(kNamed);
   cmd->add_option(
          "-w,--workload", o->job.workload,
          "Atoll trace (.h5), Accel-Sim list (kernelslist.g), workload (.json), or the name of one that comes with Atoll")
-      ->required();
+      ->required()
+      ->check(kNamed);
   add_selection(*cmd, o->job.kernels, o->job.ctas);
   cmd->add_option(
          "--sample", o->sample,

@@ -38,16 +38,23 @@ template <std::size_t N> std::vector<std::string> names(const Place (&places)[N]
   return found;
 }
 
+/// Empty if there is none.
+template <std::size_t N> std::string find(const std::string& name, const Place (&places)[N]) {
+  const fs::path root = shipped();
+  std::error_code error;
+  for (const Place& p : places) {
+    fs::path file = root / p.folder / (name + p.suffix);
+    if (fs::exists(file, error)) return file.lexically_normal().string();
+  }
+  return "";
+}
+
 template <std::size_t N> std::string file_of(const std::string& word, const Place (&places)[N], std::string_view what) {
   std::error_code error;
   const bool is_path = word.find_first_of("./") != std::string::npos;
   const bool folder = !is_path && fs::is_directory(word, error);  // of results, it may be, of what is asked for
   if (!folder && (is_path || fs::exists(word, error))) return word;
-  const fs::path root = shipped();
-  for (const Place& p : places) {
-    fs::path file = root / p.folder / (word + p.suffix);
-    if (fs::exists(file, error)) return file.lexically_normal().string();
-  }
+  if (std::string file = find(word, places); !file.empty()) return file;
   if (folder) return word;
   const std::string close = closest_key(word, names(places));
   throw InputError(word,
@@ -57,6 +64,7 @@ template <std::size_t N> std::string file_of(const std::string& word, const Plac
 
 }  // namespace
 
+std::string shipped_workload(const std::string& name) { return find(name, kWorkloads); }
 std::string workload_file(const std::string& word) { return file_of(word, kWorkloads, "workload"); }
 std::string experiment_file(const std::string& word) { return file_of(word, kExperiments, "experiment"); }
 std::vector<std::string> shipped_workloads() { return names(kWorkloads); }

@@ -11,6 +11,9 @@ namespace atl {
 std::string workload_file(const std::string& word);
 std::string experiment_file(const std::string& word);
 
+/// The file of the workload of this name; empty if none comes with Atoll.
+std::string shipped_workload(const std::string& name);
+
 /// Their names, in order.
 std::vector<std::string> shipped_workloads();
 std::vector<std::string> shipped_experiments();

@@ -261,7 +261,7 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
 }
 
 int sweep(const SweepOptions& o) {
-  Experiment e = read_experiment(o.file);
+  Experiment e = read_experiment(o.file, shipped_workload);
   // Above what the variants say: on the command line, the user has the last word.
   if (o.scale > 0) e.scale = o.scale;
   if (!o.sample.empty()) e.sample = SamplingOptions::parse(o.sample).text();
@@ -309,7 +309,7 @@ void add_sweep(Commands& c) {
       "is\n"
       "not there. A result of other settings is never replaced without --force. Exit code: 0, or 1 if a point failed.\n"
       "The file's format: docs/experiments.md.");
-  cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")->required();
+  cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")->required()->check(kNamed);
   cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
       ->type_name("DIR")
       ->check(kNamed);

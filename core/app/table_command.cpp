@@ -122,7 +122,7 @@ void add_table(Commands& c) {
   auto o = std::make_shared<TableOptions>();
   CLI::App* cmd = c.app.add_subcommand("table", "Compare the results of a sweep");
   cmd->footer(footer());
-  cmd->add_option("DIR", o->folder, "folder of `atoll sweep`")->required();
+  cmd->add_option("DIR", o->folder, "folder of `atoll sweep`")->required()->check(kNamed);
   cmd->add_option("-m,--metric", o->metrics, "what to show; several: separated by commas, or repeated")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -49,7 +49,7 @@ void KernelSampler::ended(std::size_t launch, Cycle cycles, const Counters& coun
   c.next = next_of(c);
 }
 
-/// Behind the one just simulated, which is `c.seen - 1`.
+/// Behind the one just simulated, which is `c.seen - 1`, and never beyond the cluster's last.
 std::size_t KernelSampler::next_of(const Cluster& c) const {
   constexpr std::size_t kPilot = 3;
   const std::size_t n = c.samples.size(), left = c.launches() - c.seen;
@@ -64,7 +64,8 @@ std::size_t KernelSampler::next_of(const Cluster& c) const {
   const std::size_t needed =
       sample_size(c.launches() - now.first_launch, have, spread, allowed, plan_.options.confidence) - have;
   if (needed >= kSampleHorizon) return c.seen;  // still filling caches, it may be: the next ones tell
-  return c.seen - 1 + (needed == 0 ? kGap * n : std::clamp<std::size_t>(left / (needed + 1), 1, kGap * n));
+  const std::size_t step = needed == 0 ? kGap * n : std::clamp<std::size_t>(left / (needed + 1), 1, kGap * n);
+  return std::min(c.seen - 1 + step, c.launches() - 1);
 }
 
 /// Of the cycles around the ratio to the work, summed over samples.

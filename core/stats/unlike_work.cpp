@@ -1,6 +1,7 @@
 #include "core/stats/unlike_work.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace atl {
 namespace {
@@ -32,11 +33,14 @@ std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b) {
   if (a.complete != b.complete) names.emplace_back("complete");
   const Json x = config_of(a), y = config_of(b);
   if (value_at(x, "/scale") != value_at(y, "/scale")) names.emplace_back("scale");
-  // A profile's groups of pages are cut by it: other pages, other accesses. A recorded program's are the same.
-  const bool other_pages = value_at(x, "/partition/page_kib") != value_at(y, "/partition/page_kib");
-  if (names.empty() && other_pages && !a.sampling && !b.sampling &&
+  // A profile lays its pages out for the system's chips and their size: others, other accesses. A program's are the same.
+  constexpr std::pair<const char*, const char*> kLayout[] = {{"/chips", "chips"},
+                                                             {"/partition/compute_chips", "partition.compute_chips"},
+                                                             {"/partition/page_kib", "partition.page_kib"}};
+  if (names.empty() && !a.sampling && !b.sampling &&
       total(a, Counter::l1_sector_accesses) != total(b, Counter::l1_sector_accesses))
-    names.emplace_back("partition.page_kib");
+    for (const auto& [pointer, key] : kLayout)
+      if (value_at(x, pointer) != value_at(y, pointer)) names.emplace_back(key);
   return names;
 }
 

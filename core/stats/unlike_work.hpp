@@ -14,7 +14,4 @@ std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b);
 /// What LLC and footprints were divided by.
 std::uint64_t scale_of(const RunResult& result);
 
-/// What LLC and footprints were divided by.
-std::uint64_t scale_of(const RunResult& result);
-
 }  // namespace atl

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ struct ExperimentWorkload {
 
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "row of the table and part of the result's file name"});
-    v(s.path, {"path", "", 0, 0, "trace or workload, relative to the experiment's file"});
+    v(s.path,
+      {"path", "", 0, 0, "trace or workload, relative to the experiment's file, or the name of one that comes with Atoll"});
     v(s.group, {"group", "", 0, 0, "workloads that have a mean of their own"});
   }
 };
@@ -66,8 +68,9 @@ struct Experiment {
 
 /// Reads strictly: unknown keys, names given twice, a baseline or a reference that names nothing are InputErrors at file and
 /// key. Paths come out relative to the current folder. Whether they exist is for check_point to say: a table needs no
-/// inputs.
-Experiment read_experiment(const std::string& path);
+/// inputs. `shipped`: the file of a workload that comes with Atoll, by its name; empty if there is none.
+using ShippedFile = std::function<std::string(const std::string& name)>;
+Experiment read_experiment(const std::string& path, const ShippedFile& shipped = {});
 
 /// As a file in `folder` that read_experiment understands, with `sweeps` multiplied out.
 std::string to_json(const Experiment& experiment, const std::string& folder);

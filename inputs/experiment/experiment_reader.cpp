@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/engine/file_exists.hpp"
 #include "core/engine/input_file.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
@@ -85,7 +86,7 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
   const std::string short_key = dot == std::string::npos ? read.key : read.key.substr(dot + 1);
   if (!fits_in_a_name("v_" + short_key + "-0"))
     throw InputError(origin.where, fmt::format("`{}.key` = \"{}\" is no configuration key", origin.key, read.key));
-  std::set<std::string> suffixes;
+  std::set<json> seen;  // 96 and 96.0 are one
   for (const json& value : values) {
     if (!value.is_primitive() || value.is_null())
       wrong_type({origin.where, origin.key + ".values"}, "a list of numbers, texts, true or false", axis["values"]);
@@ -95,7 +96,7 @@ std::vector<Variant> multiply(const std::vector<Variant>& variants, const json& 
                                                  "variants have its values: give `variants`, each with a `name` of your "
                                                  "own and `{}` in its `set`, instead",
                                                  origin.key, value.dump(), read.key));
-    if (!suffixes.insert(suffix).second)
+    if (!seen.insert(value).second)
       throw InputError(origin.where, fmt::format("`{}.values` has {} twice", origin.key, value.dump()));
   }
   for (const Variant& variant : variants) {
@@ -152,7 +153,15 @@ void read_reference(Experiment& e, const json& object, const std::string& where)
   e.reference.mean = read_figures(object, "mean", where, variants, {groups.begin(), groups.end()});
 }
 
-void read_workloads(Experiment& e, const json& root, const std::string& where) {
+/// A file beside comes first: it was there when the experiment was written.
+std::string workload_at(const std::string& path, const std::string& where, const ShippedFile& shipped) {
+  const std::string file = beside(where, path);
+  const bool may_be_name = shipped && path.find_first_of("./") == std::string::npos && !file_exists(file);
+  const std::string known = may_be_name ? shipped(path) : "";
+  return known.empty() ? file : known;
+}
+
+void read_workloads(Experiment& e, const json& root, const std::string& where, const ShippedFile& shipped) {
   std::set<std::string> taken;
   for (const json& item : list_of(root, "workloads", {where, "workloads"})) {
     const std::string key = fmt::format("workloads[{}]", e.workloads.size());
@@ -162,7 +171,7 @@ void read_workloads(Experiment& e, const json& root, const std::string& where) {
     check_name(w.name, taken, {where, key + ".name"});
     if (w.path.empty()) throw InputError(where, fmt::format("`{}.path` is missing", key));
     if (w.group == kAllGroups) throw InputError(where, fmt::format("`{}.group` = \"ALL\" stands for all workloads", key));
-    w.path = beside(where, w.path);
+    w.path = workload_at(w.path, where, shipped);
   }
 }
 
@@ -243,7 +252,7 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
 
 }  // namespace
 
-Experiment read_experiment(const std::string& path) {
+Experiment read_experiment(const std::string& path, const ShippedFile& shipped) {
   const json root = parse_json(read_text(path), path);
   Experiment e;
   read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);
@@ -251,7 +260,7 @@ Experiment read_experiment(const std::string& path) {
   if (!e.sample.empty()) e.sample = SamplingOptions::parse(e.sample, path).text();
   if (e.system.ends_with(".json")) e.system = beside(path, e.system);
   e.sets = read_sets(root, {path, "set"});
-  read_workloads(e, root, path);
+  read_workloads(e, root, path, shipped);
   read_variants(e, root, path);
   if (const auto it = root.find("reference"); it != root.end()) read_reference(e, *it, path);
   return e;

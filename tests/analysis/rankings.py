@@ -88,6 +88,15 @@ class Rankings(support.unittest.TestCase):
         other = dataclasses.replace(paged, accesses=paged.accesses + [0, 1])
         self.assertEqual(rankings(other), [])
         self.assertIn("different work (partition.page_kib 4, 64)", other.work_note)
+        both = made.configs.assign(**{"partition.page_kib": [4, 64], "chips": [2, 2]})
+        self.assertEqual(dataclasses.replace(other, configs=both).work_keys, ["partition.page_kib"])
+
+    def test_only_those_of_chips_and_pages_are_other_work_that_change_it(self) -> None:
+        made = sweep({key: spent for key, spent in RUNS.items() if key[0] == "web" and key[1] != "sac"})
+        laid_out = made.configs.assign(**{"chips": [2, 2, 4, 4], "partition.page_kib": [4, 64, 4, 64]})
+        for done, keys in (([5, 5, 5, 5], []), ([5, 5, 7, 7], ["chips"]), ([5, 6, 5, 6], ["partition.page_kib"]),
+                           ([5, 6, 7, 8], ["chips", "partition.page_kib"])):
+            self.assertEqual(dataclasses.replace(made, configs=laid_out, accesses=made.accesses * 0 + done).work_keys, keys)
 
     def test_runs_of_an_old_atoll_are_ranked_without_causes(self) -> None:
         old = sweep(RUNS)

@@ -6,7 +6,9 @@ import html.parser
 import io
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import tempfile
 import unittest
 
@@ -277,11 +279,25 @@ class Command(support.FolderTest):
             "warning: 4 of 6 points have no usable result, such as mixed__narrow (no result)."])
         self.assertIn('href="mixed__mem.html"', (folder / "report.html").read_text(encoding="utf-8"))
 
+    def test_a_page_that_does_not_fit_is_told_by_its_name_and_leaves_nothing(self) -> None:
+        path, before = self.result(), resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        try:
+            code, out, err = self.report(path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, ignored)
+        self.assertEqual((code, out), (1, ""))
+        self.assertEqual(err, f"atoll-report: {path.with_suffix('.html')}: cannot be written: File too large\n")
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["sac.h5"])
+
     def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:
         bad = self.result()
         bad.write_bytes(bad.read_bytes()[:9000])
         for words, said in ((f"{bad}", "is truncated or damaged"), (f"{self.folder}/none.h5", "does not exist"),
                             (f"{self.result('cut.h5')} -o {self.folder}/x.h5", "should end in .html"),
+                            (f"{self.result('cut.h5')} --points", "--points is of a sweep's folder"),
                             (f"{self.folder} {self.folder}", "is a folder: several results are compared")):
             code, out, err = self.report(*words.split())
             self.assertEqual((code, out), (1, ""))

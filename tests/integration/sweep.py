@@ -210,6 +210,13 @@ class Sweep(SweepTest):
         self.assertEqual(len(two["provenance"]["hosts"]), 2)
         self.assertEqual(two["digest"], one["digest"])
 
+    def test_a_workload_that_comes_with_atoll_may_be_named(self):
+        experiment = self.write("named.json", json.dumps({
+            "system": "sac-4chip", "workloads": [{"name": "v", "path": "vectoradd"}], "variants": [{"name": "mem"}]}))
+        self.sweep(experiment=experiment)
+        table = self.succeeds(["table", self.path("out")])
+        self.assertRegex(table.out, r"\nv +1\.00")
+
     def test_a_workload_that_is_not_there_is_refused_before_anything_runs(self):
         file = self.experiment()
         os.rename(self.path("w/b.json"), self.path("w/bb.json"))

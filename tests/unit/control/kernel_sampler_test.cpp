@@ -50,16 +50,16 @@ SamplerOutcome sample(const SamplingPlan& plan, const std::function<Cycle(std::s
 
 }  // namespace
 
-TEST_CASE("launches that all take as long: the first three, and one in every so many to see that it stays so") {
+TEST_CASE("launches that all take as long: the first three, the last, and between them so many as to see that it stays so") {
   const SamplerOutcome o = sample(plan_of(std::vector<std::uint32_t>(100, 0)), [](std::size_t) { return 1000; });
-  CHECK(o.simulated == std::vector<std::size_t>{0, 1, 2, 26, 58, 98});
+  CHECK(o.simulated == std::vector<std::size_t>{0, 1, 2, 26, 58, 98, 99});
   CHECK(o.cycles() == Approx(100'000));
   CHECK(o.result.find("cycles")->half_width == Approx(0).scale(1));
   CHECK(o.result.find("llc.accesses")->value == Approx(1'000'000));
   CHECK(o.result.find("llc.hit_rate")->value == Approx(0.4));
-  CHECK(o.result.simulated() == 6);
+  CHECK(o.result.simulated() == 7);
   CHECK(o.result.work == 10'000);
-  CHECK(o.result.simulated_work == 600);
+  CHECK(o.result.simulated_work == 700);
   CHECK(o.result.launches[3].cycles == Approx(1000));
   CHECK_FALSE(o.result.launches[3].simulated);
 }
@@ -139,6 +139,14 @@ TEST_CASE("a cluster whose launches change in the middle is noticed, and cut the
   CHECK(std::abs(o.cycles() / 600'000 - 1) < 0.05);  // half of the gap in which it changed: at most 28 launches
   CHECK(o.result.find("cycles")->half_width > std::abs(o.cycles() - 600'000));
   CHECK(o.result.find("llc.accesses")->half_width == Approx(10 * o.result.find("cycles")->half_width).epsilon(0.001));
+}
+
+TEST_CASE("a change that lasts to the end, behind what the gaps alone would look at, is in the interval") {
+  const auto late = [](std::size_t k) { return k < 150 ? 1000 : 4000; };  // the gaps lead to 148, and from there to 204
+  const SamplerOutcome o = sample(plan_of(std::vector<std::uint32_t>(200, 0)), late);
+  CHECK(o.simulated.back() == 199);
+  CHECK(o.result.find("cycles")->half_width > std::abs(o.cycles() - 350'000));
+  CHECK_FALSE(o.result.as_certain_as_asked());
 }
 
 TEST_CASE("instructions that are not known exactly make all figures of a launch that ended early uncertain") {

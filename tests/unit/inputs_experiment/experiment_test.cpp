@@ -178,6 +178,25 @@ TEST_CASE("unknown keys name the nearest one") {
         "unknown key `workloads[0].pth`, did you mean `workloads[0].path`?");
 }
 
+TEST_CASE("a word may name a workload that comes with Atoll, unless there is a file beside") {
+  const Folder f;
+  f.write("stream", "");
+  f.write("e.json", R"({"system": "sac-4chip", "variants": [{"name": "mem"}], "workloads": [
+    {"name": "m", "path": "mixed"}, {"name": "s", "path": "stream"}, {"name": "x", "path": "mxied"},
+    {"name": "f", "path": "w/mixed"}]})");
+  const auto shipped = [](const std::string& name) {
+    return name == "mixed" || name == "stream" || name == "w/mixed" ? "/shipped/" + name + ".json" : "";
+  };
+  const auto paths = [&](const Experiment& e) {
+    std::vector<std::string> out;
+    for (const ExperimentWorkload& w : e.workloads) out.push_back(w.path);
+    return out;
+  };
+  CHECK(paths(read_experiment(f / "e.json", shipped)) ==
+        std::vector<std::string>{"/shipped/mixed.json", f / "stream", f / "mxied", f / "w/mixed"});
+  CHECK(paths(read_experiment(f / "e.json")).front() == f / "mixed");
+}
+
 TEST_CASE("names given twice, and names that no file can have, are refused") {
   const Folder f;
   CHECK(f.fault(two_by_two("", R"("s", "path": "w/a.json")")) == "`workloads[1].name` = \"s\" is given twice");
@@ -192,6 +211,8 @@ TEST_CASE("names given twice, and names that no file can have, are refused") {
 TEST_CASE("values of an axis that no file name can have, or that are given twice, are named where they were written") {
   const Folder f;
   CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.slices", "values": [4, 4]}])")) == "`sweeps[0].values` has 4 twice");
+  CHECK(f.fault(two_by_two(R"(, "sweeps": [{"key": "llc.slices", "values": [4, 8, 4.0]}])")) ==
+        "`sweeps[0].values` has 4.0 twice");
   CHECK(f.fault(two_by_two(
             R"(, "sweeps": [{"key": "chips", "values": [2]}, {"key": "link.edges", "values": ["0-1", "0-1 1-2"]}])")) ==
         "`sweeps[1].values`: \"0-1 1-2\" cannot be part of a file name, and the names of an axis's variants have its "

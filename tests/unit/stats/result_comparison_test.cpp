@@ -110,7 +110,7 @@ TEST_CASE("the speeds of runs that did unlike work are not compared, and what is
   CHECK(text().find("no speed-up, of unlike work (scale)") != std::string::npos);
 }
 
-TEST_CASE("pages of another size are other work only where other sectors are accessed") {
+TEST_CASE("chips and pages that a profile is laid out for are other work only where other sectors are accessed") {
   RunResult a = sample_result(), b = a;
   b.digest ^= 1;
   a.provenance.effective_config = R"({"partition": {"page_kib": 4}})";
@@ -118,6 +118,9 @@ TEST_CASE("pages of another size are other work only where other sectors are acc
   CHECK(unlike_work(a, b).empty());
   ++b.chips[0].totals[Counter::l1_sector_accesses];
   CHECK(unlike_work(a, b) == std::vector<std::string>{"partition.page_kib"});
+  a.provenance.effective_config = R"({"chips": 4, "partition": {"page_kib": 4, "compute_chips": 2}})";
+  b.provenance.effective_config = R"({"chips": 8, "partition": {"page_kib": 4, "compute_chips": 4}})";
+  CHECK(unlike_work(a, b) == std::vector<std::string>{"chips", "partition.compute_chips"});
 }
 
 TEST_CASE("lines that caches hold, which are added up at samples, are compared with as many samples alone") {
