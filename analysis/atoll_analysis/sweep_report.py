@@ -166,6 +166,9 @@ def page(sweep: Sweep, folder: Path) -> str:
     if sweep.runs["sampled"].any():
         gaps += markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
                                  "extrapolated (docs/sampling.md).", "warn")
+    if fewer := sweep.of_fewer_workloads:
+        gaps += markup.paragraph("Means that do not compare with the others, as they are of fewer workloads: "
+                                 f"{', '.join(fewer)}.", "warn")
     if sweep.missing:
         points = markup.table([Column("point"), Column("why")], list(sweep.missing.items()), "Missing points")
         gaps += markup.paragraph(f"{len(sweep.missing)} of {planned} points have no usable result; means leave them out. "

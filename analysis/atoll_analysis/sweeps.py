@@ -71,6 +71,12 @@ class Sweep:
         return bool(self.accesses.groupby(same, dropna=False).nunique().gt(1).any())
 
     @property
+    def of_fewer_workloads(self) -> list[str]:
+        """Variants whose means are not of all workloads that others have a speed-up for, and do not compare with theirs."""
+        known = self.speedups().notna()
+        return [variant for variant in self.variants if 0 < known[variant].sum() < known.any(axis=1).sum()]
+
+    @property
     def seconds(self) -> "pd.Series[float]":
         """[row of `runs`] simulated time."""
         return self.runs["cycles"] / (1e6 * self.clocks.to_numpy())
@@ -120,7 +126,7 @@ class Sweep:
 
     def speedups(self) -> pd.DataFrame:
         """[workload x variant] time of the baseline over own time, with one core clock that of cycles; NaN where a run is
-        missing or its scale is not its baseline's."""
+        missing, or of other work than its baseline."""
         table = self.runs.pivot(index="workload", columns="variant", values="speedup")
         return table.reindex(index=list(self.workloads), columns=list(self.variants))
 

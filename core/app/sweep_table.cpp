@@ -186,6 +186,21 @@ std::set<std::string> unlike_work(const SweepResults& s) {
   return names;
 }
 
+std::vector<std::string> of_fewer_workloads(const SweepResults& s) {
+  std::set<std::string> short_of;
+  for (const ExperimentWorkload& w : s.experiment.workloads) {
+    std::vector<std::string> without;
+    for (const Variant& v : s.experiment.variants)
+      if (!compare(s, w, v)) without.push_back(v.name);
+    if (without.size() < s.experiment.variants.size()) short_of.insert(without.begin(), without.end());
+  }
+  std::erase_if(short_of, [&](const std::string& name) {
+    const Variant& v = *std::ranges::find(s.experiment.variants, name, &Variant::name);
+    return std::ranges::none_of(s.experiment.workloads, [&](const auto& w) { return compare(s, w, v).has_value(); });
+  });
+  return {short_of.begin(), short_of.end()};
+}
+
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
   if (!file_exists(file))

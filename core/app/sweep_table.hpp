@@ -25,6 +25,9 @@ SweepResults read_sweep(const std::string& folder);
 /// What makes runs and their baselines unlike work (core/stats/unlike_work.hpp): there is no speed-up of such.
 std::set<std::string> unlike_work(const SweepResults& sweep);
 
+/// Variants whose means are not of all workloads that others have a speed-up for, and do not compare with theirs.
+std::vector<std::string> of_fewer_workloads(const SweepResults& sweep);
+
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
@@ -91,6 +92,13 @@ void table(const TableOptions& o) {
   if (const auto names = unlike_work(sweep); !names.empty())
     fmt::print(out, "no ratios of unlike work ({}): runs that differ in it do not compare machines\n",
                fmt::join(names, ", "));
+  constexpr std::size_t kNamed = 5;
+  const auto fewer = of_fewer_workloads(sweep);
+  if (!fewer.empty() && std::ranges::count(o.metrics, kSpeedup) > 0)
+    fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n",
+               fewer.size() > kNamed
+                   ? fmt::format("{} and {} more", fmt::join(std::span(fewer).first(kNamed), ", "), fewer.size() - kNamed)
+                   : fmt::format("{}", fmt::join(fewer, ", ")));
   if (!sweep.unchecked.empty())
     tell("atoll: warning: whether these runs are of this experiment cannot be said: {}\n", sweep.unchecked);
   if (sweep.missing.empty()) return;

@@ -230,6 +230,9 @@ class SweepPage(PageTest):
         page = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder))
         self.assertEqual(page.row("alone__sm"), ["alone__sm", "no result"])
         self.assertIn("1 of 6 points", page.text)
+        self.assertIn("do not compare with the others, as they are of fewer workloads: sm.", page.text)
+        (folder / "mixed__sm.h5").unlink()
+        self.assertNotIn("fewer workloads", sweep_report.page(atoll_analysis.load_sweep(folder), folder))
 
     def test_a_result_of_other_settings_is_a_missing_point_and_not_in_the_figures(self) -> None:
         folder = self.sweep()

@@ -203,8 +203,14 @@ class Tables(SweepTest):
         self.assertEqual((speedup["a"]["mem"], speedup["a"]["sm"], speedup["b"]["sm"]), ("1", "-", "-"))
         self.assertEqual(speedup["ALL harmonic mean"], {"mem": "1", "sm": "-"})
         self.assertIn("2 of 4 points have no result", said)
+        self.assertNotIn("fewer workloads", said)  # sm has no mean
         self.assertRegex(said, r"(?m)^  a__sm$")
         self.assertRegex(said, r"(?m)^  b__mem \(.*not an HDF5 file")
+
+    def test_variants_are_named_whose_means_lack_workloads_that_others_have(self):
+        self.sweep(experiment=self.experiment())
+        os.remove(self.path("out/a__sm.h5"))
+        self.assertIn("as they are of fewer workloads: sm\n", self.table()[1])
 
     def test_a_table_of_something_else_is_refused(self):
         self.refused(["table", self.folder], 2, "is not the folder of a sweep", layouts=[None])
