@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/engine/split_mix.hpp"
+
 namespace atl {
 namespace {
 
@@ -12,12 +14,7 @@ constexpr unsigned kNeighbours = 6;  // address bits of a window
 
 std::uint64_t bits(unsigned low, unsigned count) { return ((1ull << count) - 1) << low; }
 
-std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
-  std::uint64_t z = state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
+std::uint64_t next_random(std::uint64_t& state) { return split_mix(state += kSplitMixStep); }
 
 /// First the strides: 1024 accesses at stride 2^t vary ten bits, which must reach every slice; then windows of neighbouring
 /// address bits.

@@ -24,7 +24,9 @@ ptx::Module parse_file(const std::string& file) {
 void add_ptx(Commands& c) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = c.app.add_subcommand("ptx", "Show what each kernel of a PTX text does to its data structures");
-  cmd->add_option("FILE", *files, "PTX, as `nvcc -ptx` writes it; several are linked by name (-rdc=true)")->required()->check(kNamed);
+  cmd->add_option("FILE", *files, "PTX, as `nvcc -ptx` writes it; several are linked by name (-rdc=true)")
+      ->required()
+      ->check(kNamed);
   cmd->callback([&c, files] {
     c.chosen = [files] {
       std::vector<ptx::Module> modules;

@@ -309,7 +309,9 @@ void add_sweep(Commands& c) {
       "is\n"
       "not there. A result of other settings is never replaced without --force. Exit code: 0, or 1 if a point failed.\n"
       "The file's format: docs/experiments.md.");
-  cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")->required()->check(kNamed);
+  cmd->add_option("EXPERIMENT", o->file, "experiment (.json), or the name of one that comes with Atoll")
+      ->required()
+      ->check(kNamed);
   cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
       ->type_name("DIR")
       ->check(kNamed);

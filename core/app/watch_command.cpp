@@ -101,7 +101,9 @@ void add_watch(Commands& c) {
       "  atoll watch http://127.0.0.1:PORT/TOKEN/             at a terminal, rewritten in place; else a line now and then\n"
       "  atoll watch http://127.0.0.1:PORT/TOKEN/ --json      every state, for programs (docs/monitor.md)\n"
       "Ends with the run's own exit code: 2 also if the token is wrong, and 4 if nothing listens there (any more).");
-  cmd->add_option("URL", o->url, "that `atoll run --monitor` or `atoll resume --monitor` printed")->required()->check(kNamed);
+  cmd->add_option("URL", o->url, "that `atoll run --monitor` or `atoll resume --monitor` printed")
+      ->required()
+      ->check(kNamed);
   cmd->add_flag("--json", o->json, "for programs: a state in each line");
   cmd->add_option("--every", o->every, "at most one update in so many seconds; by default all on a terminal, else one in 10")
       ->type_name("SECONDS")

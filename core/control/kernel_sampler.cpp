@@ -7,6 +7,7 @@
 #include "core/control/energy_model.hpp"
 #include "core/stats/metric.hpp"
 #include "core/stats/summary.hpp"
+#include "partition/scatter.hpp"
 
 namespace atl {
 
@@ -65,7 +66,9 @@ std::size_t KernelSampler::next_of(const Cluster& c) const {
       sample_size(c.launches() - now.first_launch, have, spread, allowed, plan_.options.confidence) - have;
   if (needed >= kSampleHorizon) return c.seen;  // still filling caches, it may be: the next ones tell
   const std::size_t step = needed == 0 ? kGap * n : std::clamp<std::size_t>(left / (needed + 1), 1, kGap * n);
-  return std::min(c.seen - 1 + step, c.launches() - 1);
+  // Equal steps would see the same launches of a program that repeats in as many, or in a part of that.
+  const std::size_t least = (step + 1) / 2;
+  return std::min(c.seen - 1 + least + scatter(samples_.size(), step - least + 1), c.launches() - 1);
 }
 
 /// Of the cycles around the ratio to the work, summed over samples.

@@ -22,7 +22,8 @@ namespace atl {
 /// the latter part more certain, so that launches that still fill the caches do not stand for those behind them. The
 /// allowance of a cluster with the part w of all work is error / sqrt(w): the clusters' intervals then add up, in squares,
 /// to the error that was asked for. Between two simulated launches of a cluster there are never more than kGap times as many
-/// as have been simulated, and its last is one of them, so that a cluster that drifts, or changes for good, is noticed.
+/// as have been simulated, at uneven distances, and its last is one of them, so that a cluster that drifts, or changes for
+/// good, is noticed.
 class KernelSampler {
  public:
   static constexpr std::size_t kGap = 8;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/engine/split_mix.hpp"
 #include "inputs/workload/parametric_config.hpp"
 #include "inputs/workload/region_stream.hpp"
 
@@ -96,7 +97,7 @@ class ParametricWorkload final : public Workload {
  private:
   static constexpr std::uint64_t kOfLaunch = ~0ull;  ///< in the place of a wave's number
   std::uint64_t group_draw(std::uint64_t kernel, std::uint64_t group, std::uint64_t wave) const {
-    return WarpRandom(WarpRandom::mix(seed_ + 1) + wave, kernel, group, 0).next();
+    return WarpRandom(split_mix(seed_ + 1) + wave, kernel, group, 0).next();
   }
 
   void prepare(const KernelConfig& kernel, std::uint32_t groups, const std::map<std::string, std::uint64_t>& bases) {

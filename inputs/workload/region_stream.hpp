@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/engine/split_mix.hpp"
 #include "inputs/workload/parametric_config.hpp"
 #include "inputs/workload/workload.hpp"
 
@@ -12,23 +13,18 @@
 /// from an instruction's number in its group, so every rank generates the same CTA, in any order.
 namespace atl {
 
-/// splitmix64: a counter passed through a mixer, seeded anew for every warp.
+/// Random numbers that are seeded anew for every warp.
 class WarpRandom {
  public:
-  static std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return z ^ z >> 31;
-  }
   WarpRandom(std::uint64_t seed, std::uint64_t kernel, std::uint64_t cta, std::uint64_t warp)
-      : state_(mix(mix(mix(seed + 0x632BE59BD9B4E019ull) + kernel * kStep) + (cta << 8 | warp) * kStep)) {}
-  std::uint64_t next() { return mix(state_ += kStep); }
+      : state_(split_mix(split_mix(split_mix(seed + 0x632BE59BD9B4E019ull) + kernel * kSplitMixStep) +
+                         (cta << 8 | warp) * kSplitMixStep)) {}
+  std::uint64_t next() { return split_mix(state_ += kSplitMixStep); }
   /// Uniform in [0, n), by multiplication instead of division.
   std::uint64_t below(std::uint64_t n) { return static_cast<std::uint64_t>(Wide{next()} * n >> 64); }
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15ull;
   std::uint64_t state_;
 };
 
@@ -73,7 +69,7 @@ class EvenShare {
     for (unsigned level = levels_; level-- > 0;) {
       const std::uint64_t position = n >> kBlockBits * level, block = position >> kBlockBits;
       const std::uint64_t count = whole_[level] + place.taken;
-      const std::uint64_t draw = WarpRandom::mix(block + 1);
+      const std::uint64_t draw = split_mix(block + 1);
       const unsigned members = std::rotl(kScatter[draw & 7][count], static_cast<int>(draw >> 3 & 15));
       const unsigned here = static_cast<unsigned>(position) % kBlock;
       place.before += block * whole_[level] + static_cast<unsigned>(std::popcount(members & ((1u << here) - 1)));
@@ -173,7 +169,7 @@ class RegionStream {
   }
   /// The sectors of a line that are ever touched: some that lie together in a share of the lines, all in the others.
   unsigned touched(std::uint64_t block) const {
-    const std::uint64_t draw = WarpRandom::mix(block);
+    const std::uint64_t draw = split_mix(block);
     if (draw_part(draw, 0) >= partial_below_) return 0xF;
     const unsigned n = partial_sectors_ + (draw_part(draw, 1) < more_below_ ? 1 : 0);
     return ((1u << n) - 1) << draw_part(draw, 2) % (5 - n);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/engine/split_mix.hpp"
 #include "inputs/config/system_config.hpp"
 
 namespace atl {
@@ -35,10 +36,7 @@ class SampledSets {
 
  private:
   static std::uint32_t mix(std::uint64_t choice, std::uint64_t slice, std::uint64_t salt) {
-    std::uint64_t z = (choice * 2 + salt) * 0x9E3779B97F4A7C15ull + slice * 0xD1B54A32D192ED03ull;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return static_cast<std::uint32_t>((z ^ z >> 31) >> 32);
+    return static_cast<std::uint32_t>(split_mix((choice * 2 + salt) * kSplitMixStep + slice * 0xD1B54A32D192ED03ull) >> 32);
   }
 
   std::uint32_t slices_per_set_, sets_per_slice_, set_step_;
