@@ -152,18 +152,13 @@ void Scheduler::long_round() {
     else
       live_.push_back(std::move(cta));
   }
-  if (!moved && may_add())
-    add(), watch_.begin_anew();
-  else
-    watch_.round(live_, ended, kLongEpoch);
+  if (moved || !add_awaited()) watch_.round(live_, ended, kLongEpoch);
   add_to_circles();
 }
 
 /// As many CTAs as are resident take short turns, in another order in each round.
 void Scheduler::interleaved_round() {
-  const LaunchSpec& spec = *launch_.spec;
-  const std::size_t resident = spec.resident_ctas == 0 || spec.cooperative ? total_ : spec.resident_ctas;
-  while (live_.size() < resident && may_add()) add();
+  while (live_.size() < resident() && may_add()) add();
   shuffle_turns(live_, random_);
   bool moved = false, ended = false;
   for (std::unique_ptr<Cta>& cta : live_) {
@@ -175,8 +170,8 @@ void Scheduler::interleaved_round() {
   live_.erase(std::remove(live_.begin(), live_.end(), nullptr), live_.end());
   // One that is resident may wait for one that is not: on a GPU it would for ever.
   unmoved_ = moved ? 0 : unmoved_ + 1;
-  if (unmoved_ >= kShortEpoch / 4 && may_add())
-    add(), unmoved_ = 0, watch_.begin_anew();
+  if (unmoved_ >= kShortEpoch / 4 && add_awaited())
+    unmoved_ = 0;
   else
     watch_.round(live_, ended, kShortEpoch);
   add_to_circles();
@@ -184,7 +179,26 @@ void Scheduler::interleaved_round() {
 
 /// What all of those wait for that have begun may be done by one that has not.
 void Scheduler::add_to_circles() {
-  if (watch_.circles() && may_add()) add(), watch_.begin_anew();
+  if (watch_.circles()) add_awaited();
+}
+
+/// Where those that have begun wait for others: one more, or, beyond what memory is meant to hold, an eighth more of those
+/// that the device holds, which may all meet. False: there are none.
+bool Scheduler::add_awaited() {
+  if (may_add()) {
+    add();
+  } else {
+    if (next_ == total_ || live_.size() >= resident()) return false;
+    for (std::size_t n = live_.size() / 8 + 1; n > 0 && next_ < total_ && live_.size() < resident(); --n) add();
+  }
+  watch_.begin_anew();
+  return true;
+}
+
+/// As many CTAs as the device holds at a time.
+std::size_t Scheduler::resident() const {
+  const LaunchSpec& spec = *launch_.spec;
+  return spec.resident_ctas == 0 || spec.cooperative ? total_ : spec.resident_ctas;
 }
 
 bool Scheduler::may_add() const {

@@ -61,7 +61,9 @@ class Scheduler {
  private:
   void long_round();
   void interleaved_round();
+  std::size_t resident() const;
   bool may_add() const;
+  bool add_awaited();
   void add_to_circles();
   void add();
   void add(std::uint64_t number, const std::shared_ptr<Cluster>& cluster);

@@ -71,6 +71,30 @@ TEST_CASE("blocks that are not resident begin when others have ended") {
   CHECK(run("shift", Schedule::interleaved, 3, x, 1) == U32(65, 100));
 }
 
+TEST_CASE("blocks that the device holds and that all wait for each other all begin, whatever memory they take") {
+  // A barrier of the grid. Local memory of 256 KiB a thread, 16 MiB a block: 16 of them are what memory is meant to hold.
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 pc, .param .u32 pn)
+{ .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>; .local .align 4 .b8 stack[262144];
+  ld.param.u64 %rd1,[pc]; ld.param.u32 %r3,[pn]; mov.u32 %r1,%tid.x; st.local.u32 [stack],%r1;
+  setp.ne.u32 %p1,%r1,0; @%p1 bra MEET;
+  atom.global.add.u32 %r2,[%rd1],1;
+WAIT: ld.volatile.global.u32 %r4,[%rd1]; setp.lt.u32 %p2,%r4,%r3; @%p2 bra WAIT;
+MEET: bar.sync 0; ret;
+})");
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
+    U32 arrived(1);
+    LaunchSpec s = h.spec("k", 24, 64);
+    s.schedule = schedule, s.resident_ctas = 24;
+    h.set(s, h.buffer(arrived), std::uint32_t{24});
+    execute(s, h.device);
+    CHECK(arrived[0] == 24);
+    s.resident_ctas = 8;  // on a GPU they would wait for ever
+    arrived[0] = 0;
+    CHECK_THROWS_AS(execute(s, h.device), ExecutionError);
+  }
+}
+
 TEST_CASE("the order of interleaved blocks repeats with its seed, and is another with another one") {
   const U32 order = run("ticket", Schedule::interleaved, 7, U32(65));
   CHECK(run("ticket", Schedule::interleaved, 7, U32(65)) == order);
