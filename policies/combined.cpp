@@ -17,7 +17,6 @@ struct Part {
   Cycle gone = 0;
 
   bool has_epochs() const { return modes[0].epoch_cycles != 0; }
-  Cycle left() const { return modes[0].epoch_cycles - gone; }
   /// A profile of degrees that does not begin anew goes on from the kernel before, and so does its epoch.
   void start(std::vector<Modes> m) {
     modes = std::move(m);
@@ -38,13 +37,14 @@ struct Part {
       sum[i].degrees += from.degrees;
     }
   }
-  void end_epoch(const Epoch& epoch, std::vector<Decision>& decisions) {
+  /// Whether it decided anything.
+  bool end_epoch(const Epoch& epoch, std::vector<Decision>& decisions) {
     auto verdict = policy->at_epoch_end({epoch.kernel, epoch.end, gone, sum});
-    if (verdict) {
-      modes = std::move(verdict->modes);
-      for (Decision& d : verdict->decisions) decisions.push_back(std::move(d));
-    }
     begin_epoch();
+    if (!verdict) return false;
+    modes = std::move(verdict->modes);
+    for (Decision& d : verdict->decisions) decisions.push_back(std::move(d));
+    return true;
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, modes, sum, gone), carry_policy(a, *policy);
@@ -66,19 +66,24 @@ class Combined final : public PolicyWithState<Combined> {
       part->start(std::move(own.modes));
       for (Decision& d : own.decisions) v.decisions.push_back(std::move(d));
     }
-    v.modes = merged();
+    v.modes = in_force_ = merged();
     return v;
   }
 
+  /// Modes are those in force, with all that chips know of epochs, unless something else changes: they would begin anew.
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     Verdict v;
+    bool decided = false;
     for (Part* part : {&organisation_, &replication_}) {
       require_state(!part->modes.empty() && part->modes.size() == epoch.chips.size());
       if (!part->has_epochs()) continue;
       part->add(epoch);
-      if (part->gone >= part->modes[0].epoch_cycles) part->end_epoch(epoch, v.decisions);
+      if (part->gone >= part->modes[0].epoch_cycles) decided |= part->end_epoch(epoch, v.decisions);
     }
-    v.modes = merged();
+    if (!decided) return std::nullopt;
+    std::vector<Modes> modes = merged();
+    if (!std::ranges::equal(modes, in_force_, alike)) in_force_ = std::move(modes);
+    v.modes = in_force_;
     return v;
   }
 
@@ -88,8 +93,8 @@ class Combined final : public PolicyWithState<Combined> {
     return decisions;
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, organisation_, replication_);
-    require_state(organisation_.modes.size() == replication_.modes.size());
+    state(a, organisation_, replication_, in_force_);
+    require_state(organisation_.modes.size() == replication_.modes.size() && organisation_.modes.size() == in_force_.size());
   }
 
  private:
@@ -97,10 +102,6 @@ class Combined final : public PolicyWithState<Combined> {
   /// decisions.
   std::vector<Modes> merged() {
     std::vector<Modes> all = organisation_.modes;
-    Cycle next = 0;
-    for (const Part* part : {&organisation_, &replication_}) {
-      if (part->has_epochs()) next = next == 0 ? part->left() : std::min(next, part->left());
-    }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!(all[i].replication == ReplicationModes{}))
         throw InputError("llc.replication",
@@ -108,12 +109,21 @@ class Combined final : public PolicyWithState<Combined> {
                          "`llc.replication` = policy, or have the policy leave `replication` alone");
       all[i].replication = replication_.modes[i].replication;
       replication_.modes[i].replication.restart = false;
-      all[i].epoch_cycles = static_cast<std::uint32_t>(next);
+      all[i].epoch_gone = static_cast<std::uint32_t>(organisation_.gone);
+      all[i].beside_cycles = replication_.modes[i].epoch_cycles;
+      all[i].beside_gone = static_cast<std::uint32_t>(replication_.gone);
     }
     return all;
   }
+  /// A restart that was said has happened, and what has gone of epochs is known to the chips.
+  static bool alike(Modes a, Modes b) {
+    for (Modes* m : {&a, &b}) m->epoch_gone = m->beside_gone = 0;
+    b.replication.restart = false;
+    return a == b;
+  }
 
   Part organisation_, replication_;
+  std::vector<Modes> in_force_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "comm/control_message.hpp"
 #include "core/chip/base/census.hpp"
+#include "core/chip/base/epoch_clock.hpp"
 #include "core/chip/chip_halves.hpp"
 #include "core/chip/context.hpp"
 #include "core/chip/control_protocol.hpp"
@@ -73,8 +74,8 @@ class Chip final : public LogicalProcess {
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, c_, digest_, links_, requests_, responses_, cluster_, sms_, slice_packets_, slices_, channels_);
     if (agent_) state(a, *agent_);
-    state(a, phase_, change_, modes_taken_, epoch_cycles_, at_epoch_start_, at_kernel_start_, at_kernel_end_, late_, kernel_,
-          dispatched_, finished_, to_run_);
+    state(a, phase_, change_, modes_taken_, epochs_[0], epochs_[1], at_epoch_start_, at_kernel_start_, at_kernel_end_, late_,
+          kernel_, dispatched_, finished_, to_run_);
     state(a, ctas_, dispatcher_, fixed(free_slots_), last_dispatch_, replicated_, end_rule_, sampling_, sampled_, parked_,
           latency_);
     state(a, census_schedule_, census_, span_, span_since_);
@@ -139,6 +140,7 @@ class Chip final : public LogicalProcess {
   /// `kernel`: they are those that it begins with.
   void obey(const Modes& modes, bool kernel);
   void send_epoch(std::uint32_t of_modes);
+  void await_epoch();
   void pause();
   void flush_for_change(const ModeStep& step);
   void advance_change();
@@ -198,8 +200,8 @@ class Chip final : public LogicalProcess {
 
   Phase phase_ = Phase::idle;
   Change change_ = Change::none;
-  std::uint32_t modes_taken_ = 0;  ///< number of modes obeyed so far
-  std::uint32_t epoch_cycles_ = 0;
+  std::uint32_t modes_taken_ = 0;     ///< number of modes obeyed so far
+  std::array<EpochClock, 2> epochs_;  ///< the policy's, and those of another beside it
   Counters at_epoch_start_, at_kernel_start_, at_kernel_end_;
   Counters late_;  ///< what was counted between the end of this chip's part of the kernel before and the begin of this one
   std::uint64_t kernel_ = 0, dispatched_ = 0, finished_ = 0;

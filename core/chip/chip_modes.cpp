@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/chip/chip.hpp"
 
 // What a chip obeys, what it reports for decisions, and how it changes organisation in the middle of a kernel
@@ -17,13 +19,19 @@ void Chip::obey(const Modes& m, bool kernel) {
   uncore().degrees.turn(m.replication.profile, m.replication.restart);
   tell_uncore();
   ++modes_taken_;
-  epoch_cycles_ = m.epoch_cycles;
+  epochs_[0].start(c_.now(), m.epoch_cycles, m.epoch_gone);
+  epochs_[1].start(c_.now(), m.beside_cycles, m.beside_gone);
   add_up_counters();
   at_epoch_start_ = c_.count;
-  if (epoch_cycles_ == 0) return;
+  await_epoch();
+}
+
+void Chip::await_epoch() {
+  const Cycle end = std::min(epochs_[0].end(), epochs_[1].end());
+  if (end == kNever) return;
   Event e{{}, 0, EventKind::epoch};
   e.packet.token = modes_taken_;
-  schedule_for_all(c_.now() + epoch_cycles_, e);
+  schedule_for_all(end, e);
 }
 
 /// Epochs run on until other modes come, whether or not this chip still has CTAs: the controller waits for all chips.
@@ -42,9 +50,8 @@ void Chip::send_epoch(std::uint32_t of_modes) {
   }
   if (DegreeProfiler& degrees = uncore().degrees; degrees.on()) body.degrees = degrees.take();
   tell_controller(ControlKind::epoch_report, body);
-  Event e{{}, 0, EventKind::epoch};
-  e.packet.token = of_modes;
-  schedule_for_all(c_.now() + epoch_cycles_, e);
+  for (EpochClock& clock : epochs_) clock.pass(c_.now());
+  await_epoch();
 }
 
 void Chip::pause() {

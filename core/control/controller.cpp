@@ -307,8 +307,9 @@ void Controller::watch_rate(Cycle end, const Sample& sample) {
 /// Requests are outstanding but no counter of any chip has moved for long: asks the chips who waits for whom.
 void Controller::watch(Cycle end) {
   const Cycle since = std::max(last_move_, patient_until_);
-  // What is on a wire between chips is no chip's event to come.
-  const Cycle patience = std::max<Cycle>(config_.control.deadlock_cycles, longest_wire_);
+  // What is on a wire is no chip's event to come: between chips, or four round trips to the controller for a change of role.
+  const Cycle patience =
+      std::max<Cycle>({config_.control.deadlock_cycles, longest_wire_, Cycle{8} * config_.control.latency_cycles});
   if (!running_ || finishing_ || asked_at_move_ != kNever || end < since + patience) return;
   asked_at_move_ = last_move_;
   for (LpId chip = 0; chip < config_.chips; ++chip) tell(chip, 0, ControlKind::status_request, EmptyBody{});

@@ -16,7 +16,7 @@
 namespace atl {
 
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
-inline constexpr std::uint32_t kPolicyApiVersion = 1;
+inline constexpr std::uint32_t kPolicyApiVersion = 2;
 
 /// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, the names
 /// of counters in their order, and name, size and place of every key of the configuration.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +43,9 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
   if (entry == nullptr)
     throw InputError(policy,
                      fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)", kPolicyPluginEntry));
-  const PolicyPlugin& plugin = *entry();
+  const PolicyPlugin* given = entry();
+  if (given == nullptr) throw InputError(policy, fmt::format("`{}` returns nothing", kPolicyPluginEntry));
+  const PolicyPlugin& plugin = *given;
   if (plugin.version != kPolicyApiVersion || plugin.layout != policy_api_layout())
     throw InputError(policy, fmt::format("was compiled {}: compile it with the headers of this Atoll",
                                          plugin.version == kPolicyApiVersion
@@ -101,9 +104,15 @@ template <class Call> auto guarded(const std::string& file, std::string_view wha
 }
 
 /// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none.
-void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions) {
+void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions,
+                     std::span<const Modes> modes, std::uint64_t kernel) {
   for (const Decision& d : decisions) {
     if (d.choice.empty()) throw InputError(file, fmt::format("{} returns a decision without a choice", what));
+    const auto role = std::ranges::find(kRoleNames, d.choice) - kRoleNames.begin();
+    if (!modes.empty() && d.kernel == kernel && role != std::ssize(kRoleNames) && modes[0].llc <= LlcRole::split &&
+        modes[0].llc != static_cast<LlcRole>(role))
+      throw InputError(file, fmt::format("{} decides `{}`, and its modes have `llc` = {}, which is what chips obey", what,
+                                         d.choice, name_of(modes[0].llc)));
     std::set<std::string_view> names;
     for (const auto& [name, value] : d.values) {
       if (std::isnan(value))
@@ -120,17 +129,17 @@ class GuardedPolicy final : public Policy {
   GuardedPolicy(std::string file, std::unique_ptr<Policy> policy) : file_(std::move(file)), policy_(std::move(policy)) {}
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
     Verdict v = guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
-    check_decisions(file_, "at_kernel_start", v.decisions);
+    check_decisions(file_, "at_kernel_start", v.decisions, v.modes, kernel);
     return v;
   }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     auto v = guarded(file_, "at_epoch_end", [&] { return policy_->at_epoch_end(epoch); });
-    if (v) check_decisions(file_, "at_epoch_end", v->decisions);
+    if (v) check_decisions(file_, "at_epoch_end", v->decisions, v->modes, epoch.kernel);
     return v;
   }
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
     auto decisions = guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
-    check_decisions(file_, "at_kernel_end", decisions);
+    check_decisions(file_, "at_kernel_end", decisions, {}, end.kernel);
     return decisions;
   }
   void save(SaveArchive& archive) override {

@@ -144,7 +144,8 @@ class Plugins(unittest.TestCase):
             err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
             self.assertIn("policy mine: a value of its decision for kernel 0 is named `", err, name)
         for decision, said in (("'a', {'v': float('nan')}", "at_kernel_start returns `v` = NaN in decision `a`: leave out what"),
-                               ("''", "at_kernel_start returns a decision without a choice")):
+                               ("''", "at_kernel_start returns a decision without a choice"),
+                               ("'split'", "at_kernel_start decides `split`, and its modes have `llc` = memory_side")):
             self.assertIn(said, self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision({decision})")))
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
         for wrong, right in (("def at_epoch_ends(self): pass", "at_epoch_end"), ("swiches = True", "switches"),
@@ -195,6 +196,38 @@ class Plugins(unittest.TestCase):
             self.assertEqual(outcome.code, 0, outcome)
             self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*mine.py:6: ValueError: not now")
             self.assertEqual(glob.glob(out + "*.ckpt"), [])
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_a_policy_that_only_watches_changes_nothing_beside_replication_and_is_told_if_it_cannot(self):
+        def cycles(*arguments):
+            outcome = run(*arguments, settings=["llc.replication=selrep", "selrep.epoch_cycles=1000", "selrep.tie=highest"])
+            self.assertEqual(outcome.code, 0, outcome)
+            return re.findall(r"^ *(?:cycles|decisions) .*", outcome.out, re.MULTILINE), outcome.err
+
+        def watch(epoch):
+            return cycles("--policy", self.policy(f"""\
+                import atoll
+                class Policy:
+                    roles = ("memory_side",)
+                    def __init__(self, config): pass
+                    def at_kernel_start(self, kernel, start): return atoll.Modes(epoch_cycles={epoch})
+                    def at_epoch_end(self, epoch): return None
+                """))
+
+        alone, _ = cycles("--set", "llc.organisation=memory_side")
+        self.assertEqual(len(alone), 2)
+        for epoch in (500, 700, 1300):
+            self.assertEqual(watch(epoch), (alone, ""))
+        shown, said = watch(0)
+        self.assertEqual(shown, alone)
+        self.assertIn("mine.py: at_epoch_end was never called, as no modes had `epoch_cycles`", said)
+
+    def test_a_change_of_role_may_take_longer_than_a_deadlock(self):
+        outcome = program.run(["run", "sac-4chip", "-w", "mixed", "--scale", "16", *program.sets(
+            "llc.organisation=sac", "control.latency_cycles=30000", "control.launch_latency_cycles=60000",
+            "control.deadlock_cycles=20000")])
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertRegex(outcome.out, "decisions .*sm_side")
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_check_finds_what_save_leaves_out(self):

@@ -119,6 +119,7 @@ class PythonPolicy final : public Policy {
   PythonPolicy& operator=(const PythonPolicy&) = delete;
   ~PythonPolicy() override {  // NOLINT(bugprone-exception-escape): the lock can only fail where there is no interpreter
     const py::gil_scoped_acquire lock;
+    if (started_ && !has_epochs_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
     object_ = py::object();
   }
 
@@ -126,6 +127,7 @@ class PythonPolicy final : public Policy {
     return in_python(file_, "at_kernel_start", [&] {
       auto v = verdict(object_.attr("at_kernel_start")(kernel, start), config_.chips, {kernel, start, {}, {}});
       if (!v) throw py::type_error("returned None; it must return Modes");
+      started_ = true, has_epochs_ |= v->modes[0].epoch_cycles != 0;
       return std::move(*v);
     });
   }
@@ -167,9 +169,19 @@ class PythonPolicy final : public Policy {
                                           method));
   }
 
+  /// Once: `atoll run --check` has several objects.
+  void tell_of_no_epochs() const {
+    static bool told = false;
+    if (std::exchange(told, true)) return;
+    std::fputs(
+        fmt::format("atoll: warning: {}: at_epoch_end was never called, as no modes had `epoch_cycles`\n", file_).c_str(),
+        stderr);
+  }
+
   const SystemConfig config_;
   const std::string file_;
   py::object object_;
+  bool started_ = false, has_epochs_ = false;
 };
 
 PolicyTraits python_traits(const SystemConfig& c) {

@@ -241,27 +241,28 @@ TEST_CASE("SAC and SelRep side by side: each has its own epochs, and what is rep
   const auto policy = load_policy(read_system("sac-4chip", {"llc.organisation=sac", "llc.replication=selrep",
                                                             "sac.window_cycles=2000", "sac.reprofile_cycles=9000"}));
   auto modes = policy->at_kernel_start(0, 0).modes;
-  CHECK(modes[0].epoch_cycles == 2000);
+  const auto epochs = [](const Modes& m) { return std::array{m.epoch_cycles, m.beside_cycles, m.beside_gone}; };
+  CHECK(epochs(modes[0]) == std::array{2000u, 20000u, 0u});
   CHECK(modes[0].profile);
   CHECK(modes[0].replication.profile);
   const Report r =
       report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0})});
   auto v = policy->at_epoch_end(r.at(2000, 2000));
-  CHECK(v->decisions.size() == 1);          // SAC's
-  CHECK(v->modes[0].epoch_cycles == 9000);  // its next profile is due before SelRep's first epoch ends
+  CHECK(v->decisions.size() == 1);  // SAC's
+  CHECK(epochs(v->modes[0]) == std::array{9000u, 20000u, 2000u});
   CHECK_FALSE(v->modes[0].profile);
   v = policy->at_epoch_end(r.at(11000, 9000));
   CHECK(v->decisions[0].choice == "profile");
-  CHECK(v->modes[0].epoch_cycles == 2000);
+  CHECK(epochs(v->modes[0]) == std::array{2000u, 20000u, 11000u});
   v = policy->at_epoch_end(r.at(13000, 2000));
-  CHECK(v->modes[0].epoch_cycles == 7000);  // 20,000 of SelRep
+  CHECK(epochs(v->modes[0]) == std::array{9000u, 20000u, 13000u});
   v = policy->at_epoch_end(r.at(20000, 7000));
   REQUIRE(v->decisions.size() == 1);
   CHECK(v->decisions[0].choice == "shared shared shared shared");
   for (const auto& [name, value] : v->decisions[0].values) {
     if (name == "chip3.sampled") CHECK(value == 4000);
   }
-  CHECK(v->modes[0].epoch_cycles == 2000);
+  CHECK(epochs(v->modes[0]) == std::array{9000u, 20000u, 13000u});  // as they are: no degree has changed
 }
 
 TEST_CASE("beside SAC, what SelRep's chips have counted goes on from kernel to kernel, unless it is to begin anew") {
@@ -276,9 +277,12 @@ TEST_CASE("beside SAC, what SelRep's chips have counted goes on from kernel to k
     const auto modes = policy->at_kernel_start(1, 15000).modes;
     CHECK(modes[0].replication.restart == restart);
     CHECK(modes[0].epoch_cycles == 2000);  // of SAC's profile
+    CHECK(modes[0].beside_cycles == (restart ? 20000 : 5000));
     const auto v = policy->at_epoch_end(r.at(17000, 2000));
-    CHECK(v->modes[0].epoch_cycles == (restart ? 18000 : 3000));
-    const auto last = policy->at_epoch_end(r.at(17000 + v->modes[0].epoch_cycles, v->modes[0].epoch_cycles));
+    CHECK(v->modes[0].epoch_cycles == 0);
+    CHECK(v->modes[0].beside_gone == 2000);
+    const Cycle left = v->modes[0].beside_cycles - 2000;
+    const auto last = policy->at_epoch_end(r.at(17000 + left, left));
     REQUIRE(last->decisions.size() == 1);
     for (const auto& [name, value] : last->decisions[0].values) {
       if (name == "chip3.sampled") CHECK(value == (restart ? 2000 : 3000));
