@@ -253,7 +253,8 @@ nlohmann::ordered_json stack_json(const Stack& s) {
 StackPart limit_of(const Stack& stack) {
   Stack s = stack;
   s[Part::link_out] += s[Part::link_in], s[Part::link_in] = 0;
-  return static_cast<Part>(std::ranges::max_element(s.cycles) - s.cycles.begin());
+  const auto most = static_cast<Part>(std::ranges::max_element(s.cycles) - s.cycles.begin());
+  return most == Part::link_out && stack[Part::link_in] > stack[Part::link_out] ? Part::link_in : most;
 }
 
 std::string explanation_text(const RunResult& r, const Capacities& capacities) {

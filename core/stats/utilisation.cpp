@@ -56,11 +56,12 @@ Utilisation utilisation(const RunResult& result, const Capacities& capacities, s
   if (most <= 0 || result.cycles == 0) return u;
   u.mean = work_of(result.chips[chip].totals, capacity, resource) / (most * static_cast<double>(result.cycles));
   u.most = u.mean;
-  // The last period may be cut short, and then says little.
-  const Cycle period = result.samples.empty() ? 0 : result.samples[0].end;
+  Cycle before = 0;  // length of the period before
   for (std::size_t s = 0; s < result.samples.size(); ++s) {
     const Cycle length = result.samples[s].end - (s == 0 ? 0 : result.samples[s - 1].end);
-    if (2 * length < period) continue;
+    // The last period may be cut short, and then says little. The first one is longer, by the first launch.
+    if (s > 1 && s + 1 == result.samples.size() && 2 * length < before) continue;
+    before = length;
     const double part = work_of(result.samples[s].chips[chip], capacity, resource) / (most * static_cast<double>(length));
     u.most = std::max(u.most, part);
   }
