@@ -65,17 +65,19 @@ std::vector<Selected> select(const Experiment& e, const SweepOptions& o) {
 }
 
 /// For `atoll table`, and to run it again: what the results in the folder are results of.
+std::string stored_at(const std::string& folder) { return folder + "/experiment.json"; }
+
+bool is_stored(const Experiment& e, const std::string& folder) {
+  std::ifstream file(stored_at(folder));
+  return std::string(std::istreambuf_iterator<char>(file), {}) == to_json(e, folder);
+}
+
 void store_experiment(const Experiment& e, const std::string& folder) {
-  const std::string path = folder + "/experiment.json", text = to_json(e, folder);
-  const auto stored = [&] {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {}) == text;
-  };
-  if (stored()) return;
+  if (is_stored(e, folder)) return;
   try {
-    write_then_rename(path, text);
+    write_then_rename(stored_at(folder), to_json(e, folder));
   } catch (const IoError&) {  // the jobs of an array begin together, and one of them has just written it
-    if (!stored()) throw;
+    if (!is_stored(e, folder)) throw;
   }
 }
 
@@ -256,6 +258,11 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
     return 128 + signal;
   }
   if (elsewhere > 0) fmt::print("{} of them are left to another process\n", elsewhere);
+  if (!is_stored(e, folder)) {
+    tell("atoll: {}: is of another experiment now, whose sweep began meanwhile: give each an --out of its own\n",
+         stored_at(folder));
+    return 1;
+  }
   if (failures.empty() && elsewhere == 0) fmt::print("all done; `atoll table {}` compares\n", folder);
   return failures.empty() ? 0 : 1;
 }
@@ -280,11 +287,11 @@ int sweep(const SweepOptions& o) {
   }
   PointInspector inspector(e, folder);
   for (Selected& s : points) s.status = inspector.inspect(s.point);
+  if (!o.force && (!o.list || o.missing)) refuse_to_replace(points, folder);
   if (o.list) {
     o.missing ? print_missing(points) : print_list(points);
     return 0;
   }
-  if (!o.force) refuse_to_replace(points, folder);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw IoError(folder, "cannot be created: " + error.message());

@@ -227,6 +227,16 @@ exit 143
         self.write("system.txt", system.replace('"ways": 16', '"ways": 8'))
         self.assertIn("other arguments, or of another system", self.end(self.start("long.json", **options), 2))
 
+    def test_what_a_system_rests_on_is_part_of_what_a_run_is(self):
+        self.write("base.json", '{"base": "sac-4chip", "llc": {"ways": 16}}')
+        options = {"system": self.write("system.json", '{"base": "base.json", "llc": {"organisation": "sm_side"}}')}
+        self.stop_behind(self.start("long.json", **options), 20000)
+        self.write("base.json", '{"base": "sac-4chip", "llc": {"ways": 8}}')
+        self.assertIn("other arguments, or of another system", self.end(self.start("long.json", **options), 2))
+
+    def test_a_sampled_run_is_one_without_checkpoints(self):
+        self.assertNotIn("leaves no checkpoints", self.end(self.start("short.json", "--sample", "error=5%"), 0))
+
     def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
         setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
         said = self.end(self.start("short.json", ATOLL_SETUP=setup), 0)

@@ -170,6 +170,18 @@ class Sweep(SweepTest):
         refused = self.sweep(experiment=file, code=2)
         self.assertIn("w/a.json has changed since (and 1 more points); use --force", refused.err)
         self.assertEqual([s for s, _ in self.states(experiment=file).values()], ["differs", "differs", "done", "done"])
+        listed = self.sweep("--list", "--missing", experiment=file, code=2)  # as the sweep would say itself
+        self.assertEqual((listed.out, listed.err), ("", refused.err))
+        self.assertEqual(self.sweep("--list", "--missing", "--force", experiment=file).out, "1 a__mem\n2 a__sm\n")
+
+    def test_another_experiment_that_takes_the_folder_meanwhile_is_told_of(self):
+        process = self.begun_with_a_long_point(self.experiment())
+        other = self.write("other.json", json.dumps({"system": "sac-4chip", "workloads": [{"name": "v", "path": "vectoradd"}],
+                                                     "variants": [{"name": "mem"}]}))
+        self.sweep(experiment=other)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, out + err)
+        self.assertIn("experiment.json: is of another experiment now, whose sweep began meanwhile", err)
 
     def test_point_runs_those_of_these_numbers_and_missing_lists_the_others(self):
         file = self.experiment()
