@@ -12,7 +12,8 @@ std::string explanation_text(const RunResult& result, const Capacities& capaciti
 /// The same for programs.
 std::string explanation_json(const RunResult& result, const Capacities& capacities);
 
-/// What a chip waits for most, with links in both directions as one, which is named after the larger. For stacks of any number of chips.
+/// What a chip waits for most, with links in both directions as one, which is named after the larger. For stacks of any
+/// number of chips.
 StackPart limit_of(const Stack& stack);
 
 }  // namespace atl
