@@ -46,6 +46,15 @@ def unseeded(workload: str) -> str:
     return re.sub(r"[-_.]seed[-_]?\d+$", "", workload)
 
 
+def alike(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of along() that have all values, of those workloads whose rows do for every `others` with such a row: only means
+    over the same workloads compare. Of all workloads if there is none like that."""
+    whole = table.dropna()
+    rows = whole.groupby(level="workload", sort=False).size()
+    common = rows.index[rows == whole.index.get_level_values("others").nunique()]
+    return whole[whole.index.get_level_values("workload").isin(common)] if len(common) else whole
+
+
 def mean_along(table: pd.DataFrame) -> pd.DataFrame:
     """[others x value] harmonic mean over the workloads that have all values."""
     whole = table.dropna()

@@ -1,6 +1,8 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
 import json
+import math
+import pathlib
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +10,15 @@ from typing import Any
 import support
 import h5py
 import numpy as np
+import pandas as pd
 
 import atoll_analysis
 from atoll_analysis import BadResult, means
+from atoll_analysis.figures import axes as lines
 from atoll_analysis.figures import speedups as figures
+from atoll_analysis.figures.chart import Chart
 from atoll_analysis.palette import LIGHT
+from atoll_analysis.sweeps import Sweep
 
 
 def cycles(path: object) -> int:
@@ -285,6 +291,48 @@ class Strangers(support.FolderTest):
     def test_results_of_one_point_under_the_name_of_another(self) -> None:
         shutil.copy(self.path / "mixed__mem.h5", self.path / "mixed__sm.h5")
         self.assertEqual(self.missing(), {"mixed__sm": "`llc.organisation` = \"memory_side\" in it, now \"sm_side\""})
+
+
+KEY = "link.bandwidth_gbps"
+
+
+def swept(speedups: dict[tuple[str, str], tuple[float, ...]]) -> Sweep:
+    """[workload, organisation] speed-ups at 48, 96, ...; NaN where there is no run."""
+    runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{48 << at}", "speedup": value, KEY: 48 << at,
+                          "llc.organisation": organisation}
+                         for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
+    configs = runs.set_index(["workload", "variant"])[["llc.organisation", KEY]].astype(object)
+    return Sweep(pathlib.Path("made"), {}, tuple(dict.fromkeys(runs["workload"])), tuple(dict.fromkeys(runs["variant"])),
+                 runs, configs, pd.DataFrame(index=configs.index), pd.Series(False, index=configs.index),
+                 pd.Series(1000.0, index=configs.index), {})
+
+
+class Lines(support.unittest.TestCase):
+    """The figure along a swept key."""
+
+    def drawn(self, speedups: dict[tuple[str, str], tuple[float, ...]]) -> tuple[Chart, dict[str, list[float]]]:
+        chart, = lines.axes(swept(speedups))
+        axes, = chart.draw(LIGHT).figure.axes
+        return chart, {str(line.get_label()): list(line.get_ydata()) for line in axes.lines
+                       if not str(line.get_label()).startswith("_")}
+
+    def test_a_workload_on_which_a_line_is_as_fast_as_the_baseline_counts(self) -> None:
+        chart, found = self.drawn({("web", "mem"): (1, 1), ("web", "sac"): (0.5, 1), ("db", "mem"): (1, 1), ("db", "sac"): (1, 1)})
+        self.assertEqual(list(found), ["sac"])  # the baseline is 1 for all workloads
+        np.testing.assert_allclose(found["sac"], [2 / 3, 1])
+        self.assertIn("over the 2 of 2 workloads that have all values", chart.note)
+
+    def test_all_lines_are_of_the_workloads_that_all_of_them_have(self) -> None:
+        chart, found = self.drawn({("web", "sm"): (0.5, 2), ("web", "sac"): (2, 3), ("db", "sm"): (math.nan, 4), ("db", "sac"): (4, 5),
+                                   ("web", "half"): (2, math.nan), ("db", "half"): (2, math.nan)})
+        self.assertEqual(found, {"sm": [0.5, 2], "sac": [2, 3]})
+        self.assertIn("over the 1 of 2 workloads that have all values", chart.note)
+
+    def test_lines_without_a_workload_in_common_say_that_they_do_not_compare(self) -> None:
+        chart, found = self.drawn({("web", "sm"): (0.5, 2), ("web", "sac"): (math.nan, 3), ("db", "sm"): (math.nan, 4),
+                                   ("db", "sac"): (4, 5), ("ml", "sac"): (4, 5)})
+        self.assertEqual(found, {"sm": [0.5, 2], "sac": [4, 5]})
+        self.assertIn("do not compare between lines: each is over the 1 to 2 of 3 workloads", chart.note)
 
 
 if __name__ == "__main__":

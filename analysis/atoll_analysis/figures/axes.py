@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from atoll_analysis.axes import mean_along, numeric, seed_bars, unseeded
+from atoll_analysis.axes import alike, mean_along, numeric, seed_bars, unseeded
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
@@ -24,7 +24,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     places = np.log2(values) if log else np.array(values)
     for at, ((others, row), short) in enumerate(zip(mean.iterrows(), shortened(mean.index))):
         colour = colours.categories[at % 8]
-        each = table.xs(others, level="others").dropna()
+        each = table.xs(others, level="others")
         low = high = None
         if others in seeds.index:
             low, high = (seeds.loc[others].xs(bound, level=1).to_numpy(dtype=float) for bound in ("lowest", "highest"))
@@ -57,14 +57,31 @@ def _seeded(sweep: Sweep) -> bool:
     return any(unseeded(workload) != workload for workload in sweep.workloads)
 
 
+def _lines(sweep: Sweep, key: str) -> pd.DataFrame:
+    """[workload, others x value of the key] what is drawn. A line is a baseline if it is 1 for all workloads: one of them may be
+    as fast on what it is compared with."""
+    table = sweep.along(key).dropna(how="all")
+    known = (table.fillna(1.0) != 1.0).any(axis=1).groupby(level="others").transform("any")
+    return alike(table[known])
+
+
+def _of_workloads(sweep: Sweep, table: pd.DataFrame) -> str:
+    counts = table.groupby(level="others").size()
+    every, used = len(sweep.workloads), table.index.get_level_values("workload").nunique()
+    if (counts == used).all():
+        return f"Harmonic means over the {used} of {every} workloads that have all values"
+    numbers = " to ".join(map(str, sorted({counts.min(), counts.max()})))
+    return (f"Harmonic means, which do not compare between lines: each is over the {numbers} of {every} workloads that have all "
+            "of its values, and none has those of all lines")
+
+
 def axes(sweep: Sweep) -> list[Chart]:
     """A figure for each key of numbers that variants vary, without lines that are 1 because they are the baseline."""
     charts = []
     for key in sweep.axes:
         if not numeric(sweep.runs[key]):
             continue
-        table = sweep.along(key).dropna(how="all")
-        table = table[~(table.fillna(1.0) == 1.0).all(axis=1)]
+        table = _lines(sweep, key)
         mean = mean_along(table) if len(table) else table
         if not 1 <= len(mean) <= _MOST_LINES or table.shape[1] < 2:
             continue
@@ -72,7 +89,7 @@ def axes(sweep: Sweep) -> list[Chart]:
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
         charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
                             lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
-                            "Harmonic means over the workloads that have all values; " + (
+                            f"{_of_workloads(sweep, table)}; " + (
                                 "error bars: from the lowest to the highest of the means by seed." if _seeded(sweep) else
                                 "bars behind: the lowest and the highest.")))
     return charts
