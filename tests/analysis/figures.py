@@ -187,6 +187,14 @@ class SweepFigures(support.FolderTest):
         self.assertEqual([list(line.get_ydata()) for line in marks], [[1.3]])
         self.assertEqual([t.get_text() for t in axes.get_xticklabels()], ["mixed", "alone"])
 
+    def test_a_papers_mark_above_all_bars_is_within_the_axis(self) -> None:
+        folder = self.sweep()
+        file = folder / "experiment.json"
+        file.write_text(file.read_text().replace('"mixed": 1.3', '"mixed": 7'))
+        axes = axes_of(speedups.speedups(atoll_analysis.load_sweep(folder)))[0]
+        self.assertLess(max(bar.get_height() for bar in axes.patches), 3)
+        self.assertGreater(axes.get_ylim()[1], 7)
+
     def test_means_of_all_come_first_then_groups(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         drawn = axes_of(speedups.means(sweep))

@@ -61,7 +61,8 @@ def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
     rows = np.array_split(np.arange(len(table)), count)
     drawing.figure.set_figheight(0.5 + 2.5 * count)
     panels = np.atleast_1d(drawing.figure.subplots(count, 1))
-    top = 1.08 * max(1.0, float(np.nanmax(table.to_numpy())))
+    papers = [_reference(sweep, v, str(w)) for v in table for w, value in table[v].items() if value == value]
+    top = 1.08 * float(np.nanmax([1.0, *table.to_numpy().ravel(), *papers]))
     for axes, row in zip(panels, rows):
         _draw_bars(axes, sweep, table.iloc[row], top, drawing, colours)
     handles, names = panels[0].get_legend_handles_labels()
