@@ -61,17 +61,23 @@ def mean_along(table: pd.DataFrame) -> pd.DataFrame:
     return whole.groupby(level="others", sort=False).agg(lambda column: means.harmonic(list(column)))
 
 
+def _of_seed(nth: int, workloads: list[pd.DataFrame]) -> "pd.Series[float]":
+    """[value] the mean over all rows if each were of that repetition of its workload: what does not vary, and how much each
+    workload weighs, are as in the mean of all. Workloads with fewer repetitions, such as one, count with every seed."""
+    rows = pd.concat([one.iloc[[nth % len(one)] * len(one)] for one in workloads])
+    return rows.agg(lambda column: means.harmonic(list(column)))
+
+
 def seed_bars(table: pd.DataFrame) -> pd.DataFrame:
-    """[others, (value, bound)] the lowest and the highest of what mean_along() would be of each seed alone; no rows where
-    workloads have no seeds in their names. The n-th repetition of each workload belongs to the n-th seed."""
-    whole = table.dropna()
-    plain = whole.index.get_level_values("workload").map(unseeded)
-    if list(plain) == list(whole.index.get_level_values("workload")):
-        return pd.DataFrame(columns=pd.MultiIndex.from_product([table.columns, ["lowest", "highest"]]))
-    others = whole.index.get_level_values("others")
-    nth = whole.groupby([plain, others], sort=False).cumcount().to_numpy()
-    each = whole.groupby([others, nth], sort=False).agg(lambda column: means.harmonic(list(column)))
-    return each.groupby(level=0, sort=False).agg(["min", "max"]).rename(columns={"min": "lowest", "max": "highest"}, level=1)
+    """[others, (value, bound)] the lowest and the highest of what mean_along() would be with one seed for all repetitions; no
+    rows where workloads have no seeds in their names. The n-th repetition of each workload belongs to the n-th seed."""
+    whole, bars = table.dropna(), {}
+    seeded = any(unseeded(workload) != workload for workload in whole.index.get_level_values("workload"))
+    for others, line in whole.groupby(level="others", sort=False) if seeded else ():
+        workloads = [one for _, one in line.groupby(line.index.get_level_values("workload").map(unseeded), sort=False)]
+        each = pd.DataFrame([_of_seed(nth, workloads) for nth in range(max(map(len, workloads)))])
+        bars[others] = [value for at in table for value in (each[at].min(), each[at].max())]
+    return pd.DataFrame.from_dict(bars, orient="index", columns=pd.MultiIndex.from_product([table.columns, ["lowest", "highest"]]))
 
 
 def pairs(configs: pd.DataFrame) -> list[tuple[str, str]]:

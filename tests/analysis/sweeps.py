@@ -316,6 +316,11 @@ class Lines(support.unittest.TestCase):
         return chart, {str(line.get_label()): list(line.get_ydata()) for line in axes.lines
                        if not str(line.get_label()).startswith("_")}
 
+    def bars(self, chart: Chart) -> np.ndarray:
+        """[value, (lowest, highest)] error bars of the first line."""
+        axes, = chart.draw(LIGHT).figure.axes
+        return np.array([bar[:, 1] for bar in next(c.get_segments() for c in axes.collections if len(c.get_segments()))])
+
     def test_a_workload_on_which_a_line_is_as_fast_as_the_baseline_counts(self) -> None:
         chart, found = self.drawn({("web", "mem"): (1, 1), ("web", "sac"): (0.5, 1), ("db", "mem"): (1, 1), ("db", "sac"): (1, 1)})
         self.assertEqual(list(found), ["sac"])  # the baseline is 1 for all workloads
@@ -333,6 +338,19 @@ class Lines(support.unittest.TestCase):
                                    ("db", "sac"): (4, 5), ("ml", "sac"): (4, 5)})
         self.assertEqual(found, {"sm": [0.5, 2], "sac": [4, 5]})
         self.assertIn("do not compare between lines: each is over the 1 to 2 of 3 workloads", chart.note)
+
+    def test_bars_of_seeds_have_the_workloads_without_seeds_in_every_mean(self) -> None:
+        chart, found = self.drawn({("web-seed1", "sm"): (0.5, 1), ("web-seed2", "sm"): (0.25, 1), ("web-seed3", "sm"): (0.4, 1),
+                                   ("db", "sm"): (2, 2)})
+        np.testing.assert_allclose(found["all"], [4 / 9, 4 / 3.5])  # as in the table: 2 + 4 + 2.5 + 0.5 of four
+        # Three runs of 0.25 and db, three of 0.5 and db
+        np.testing.assert_allclose(self.bars(chart), [[4 / 12.5, 4 / 6.5], [4 / 3.5, 4 / 3.5]])
+        self.assertIn("by seed", chart.note)
+
+    def test_workloads_of_fewer_seeds_begin_again_with_their_first(self) -> None:
+        chart, _ = self.drawn({("web-seed1", "sm"): (1, 1), ("web-seed2", "sm"): (2, 1), ("web-seed3", "sm"): (1, 1),
+                               ("db-seed1", "sm"): (1, 1), ("db-seed2", "sm"): (4, 1)})
+        np.testing.assert_allclose(self.bars(chart), [[1.0, 2.5], [1.0, 1.0]])
 
 
 if __name__ == "__main__":
