@@ -195,6 +195,18 @@ class SweepFigures(support.FolderTest):
         self.assertLess(max(bar.get_height() for bar in axes.patches), 3)
         self.assertGreater(axes.get_ylim()[1], 7)
 
+    def test_the_legend_names_variants_that_the_first_workload_lacks_in_the_colour_of_their_bars(self) -> None:
+        folder = self.sweep()
+        (folder / "mixed__sm.h5").unlink()
+        axes = axes_of(speedups.speedups(atoll_analysis.load_sweep(folder)))[0]
+        legend = axes.get_legend()
+        named = {text.get_text(): patch.get_facecolor() for text, patch in zip(legend.get_texts(), legend.get_patches())}
+        self.assertEqual(list(named), ["sm", "narrow"])
+        self.assertEqual([bar.get_facecolor() for bar in axes.patches], [named["sm"], named["narrow"], named["narrow"]])
+        (folder / "alone__sm.h5").unlink()
+        axes = axes_of(speedups.speedups(atoll_analysis.load_sweep(folder)))[0]
+        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["narrow"])
+
     def test_means_of_all_come_first_then_groups(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
         drawn = axes_of(speedups.means(sweep))

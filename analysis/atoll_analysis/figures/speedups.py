@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure,
                                           shortened)
@@ -32,15 +34,14 @@ def _reference(sweep: Sweep, variant: str, workload: str) -> float:
 
 def _draw_bars(axes: Axes, sweep: Sweep, table: pd.DataFrame, top: float, drawing: Drawing, colours: Palette) -> None:
     width = 0.84 / table.shape[1]
-    for at, (variant, short) in enumerate(zip(table, shortened(table))):
+    for at, variant in enumerate(table):
         for column, (workload, value) in enumerate(table[variant].items()):
             if value != value:
                 continue
             paper = _reference(sweep, variant, str(workload))
             tip = f"{workload}, {variant}: {fixed(value)}" + (f"; paper {fixed(paper)}" if paper == paper else "")
             x = column - 0.42 + width * (at + 0.5)
-            axes.bar(x, value, width=width * 0.94, color=colours.categories[at % 8], gid=drawing.tip(tip),
-                     label=short if column == 0 else None)
+            axes.bar(x, value, width=width * 0.94, color=colours.categories[at % 8], gid=drawing.tip(tip))
             if paper == paper:
                 axes.plot([x], [paper], "D", markersize=3.2, color=colours.ink, markeredgecolor=colours.paper,
                           markeredgewidth=0.6, label="_paper")
@@ -65,7 +66,9 @@ def _draw(sweep: Sweep, table: pd.DataFrame, colours: Palette) -> Drawing:
     top = 1.08 * float(np.nanmax([1.0, *table.to_numpy().ravel(), *papers]))
     for axes, row in zip(panels, rows):
         _draw_bars(axes, sweep, table.iloc[row], top, drawing, colours)
-    handles, names = panels[0].get_legend_handles_labels()
+    known = table.notna().any().to_numpy()  # of any workload: the first may lack a variant's run
+    handles: list[Artist] = [Patch(facecolor=colours.categories[at % 8]) for at in np.flatnonzero(known)]
+    names = [short for short, has in zip(shortened(table), known) if has]
     if any(line.get_label() == "_paper" for axes in panels for line in axes.lines):
         handles += panels[0].plot([], [], "D", markersize=3.2, color=colours.ink)
         names.append("paper")
