@@ -1,5 +1,6 @@
 """Figures show what the tables say: titles, bars and lines are read back from what is drawn."""
 
+import re
 import unittest.mock
 
 import support
@@ -267,6 +268,18 @@ class Names(support.unittest.TestCase):
         self.assertEqual(shortened(["mixed", "k" * 28, "a" * 33 + "b" * 33]), ["mixed", "k" * 28, "a" * 14 + "…" + "b" * 13])
         alike = [f"{'a' * 20}{at}{'b' * 20}" for at in range(2)]
         self.assertEqual(shortened(alike), alike)
+
+    def test_long_names_of_swept_variants_keep_the_values_and_lose_the_keys_that_all_have(self) -> None:
+        names = [f"{organisation}_bandwidth_gbps-{bandwidth}_size_kib-{size}"
+                 for organisation in ("sm_side", "sac") for bandwidth in (48, 192, 768) for size in (2048, 4096)]
+        with matplotlib.rc_context({"figure.figsize": (NARROW, NARROW)}):
+            narrow = shortened([*names, "mem"])
+        for most, short in ((28, shortened([*names, "mem"])), (20, narrow)):
+            self.assertEqual((len(set(short)), short[-1]), (len(short), "mem"))
+            self.assertLessEqual(max(map(len, short)), most)
+            for name, kept in zip(names, short):
+                organisation, bandwidth, size = re.split(r"_bandwidth_gbps-|_size_kib-", name)
+                self.assertRegex(kept, rf"^{organisation}_.*(?<!\d){bandwidth}_.*(?<!\d){size}$")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A figure that can be drawn in any palette: once for the page, once for PNG files."""
 
 import io
+import itertools
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -145,14 +146,42 @@ def legend_above(axes: Axes, *handles_and_names: list[Any]) -> None:
 
 
 def shortened(names: Iterable[object]) -> list[str]:
-    """Names that a user gave, the long ones without their middle, which would take the figure's place. Enough of it stays to
-    tell them apart."""
+    """Names that a user gave, the long ones without the middle of what all of them have, or else without their middle, which
+    would take the figure's place. Enough of it stays to tell them apart."""
     whole = list(map(str, names))
-    for most in range(_SHORT_NAME if is_narrow() else _NAME, max(map(len, whole), default=0)):
-        short = [n if len(n) <= most else f"{n[:most // 2]}…{n[len(n) - (most - 1) // 2:]}" for n in whole]
-        if len(set(short)) == len(set(whole)):
-            return short
+    least = _SHORT_NAME if is_narrow() else _NAME
+    shared = _shared([n for n in whole if len(n) > least])
+    for most in range(least, max(map(len, whole), default=0)):
+        for short in ([_without(shared, n, most) for n in whole], [_cut(n, most) for n in whole]):
+            if len(set(short)) == len(set(whole)) and max(map(len, short)) <= most:
+                return short
     return whole
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most // 2]}…{text[len(text) - (most - 1) // 2:]}"
+
+
+def _parts(name: str) -> list[str]:
+    """What stands between joints, each with the joint behind it."""
+    return re.findall(r"[^-_ ]+[-_ ]?|[-_ ]", name)
+
+
+def _shared(names: list[str]) -> set[str]:
+    """Parts that all names have, but for numbers: with two keys' values they may have the same ones in other places."""
+    found = set.intersection(*(set(_parts(n)) for n in names)) if names else set()
+    return {part for part in found if not part[0].isdigit()}
+
+
+def _without(shared: set[str], name: str, most: int) -> str:
+    """The name in so many characters, if that can be by cutting shared parts, the longest first."""
+    runs = [(known, "".join(parts)) for known, parts in itertools.groupby(_parts(name), key=shared.__contains__)]
+    for at in sorted(range(len(runs)), key=lambda at: -len(runs[at][1])):
+        known, text = runs[at]
+        over = sum(len(run) for _, run in runs) - most
+        if known and over > 0:
+            runs[at] = known, _cut(text, max(len(text) - over, 1))
+    return "".join(run for _, run in runs)
 
 
 def folded(name: str, most: int = 0) -> str:
@@ -160,7 +189,7 @@ def folded(name: str, most: int = 0) -> str:
     if not is_narrow():
         return name
     lines = [""]
-    for part in re.findall(r"[^-_ ]*[-_ ]?", name):
+    for part in _parts(name):
         if lines[-1] and len(lines[-1]) + len(part) > (most or _NARROW_NAME):
             lines.append("")
         lines[-1] += part
