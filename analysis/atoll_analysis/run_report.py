@@ -1,6 +1,8 @@
 """The page about one run."""
 
+import itertools
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 
@@ -210,6 +212,22 @@ def _plain(table: pd.DataFrame, first: str) -> str:
     return markup.table(columns, rows, "As stored (docs/results.md)")
 
 
+def _digest(digest: str) -> str:
+    return f"digest {digest}"
+
+
+def is_page_of(path: Path, digest: str) -> bool:
+    """Whether there is a page, and of that result: another run may have taken the place of the one that it is of."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open(encoding="utf-8", errors="replace") as page:
+            head = itertools.takewhile(lambda line: "<main>" not in line, page)
+            return any(_digest(digest) in line for line in head)
+    except OSError:
+        return False
+
+
 def page(result: Result) -> str:
     """The whole document."""
     drawn = charts(result)
@@ -239,7 +257,7 @@ def page(result: Result) -> str:
                 ("configuration", "Configuration", _configuration(result)),
                 ("data", "Data", _data(result))]
     title = f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
-    subtitle = f"{_organisation(result)} · {grouped(result.cycles)} cycles · digest {result.digest}"
+    subtitle = f"{_organisation(result)} · {grouped(result.cycles)} cycles · {_digest(result.digest)}"
     return markup.page(title, subtitle, [s for s in sections if s[2]],
                      f"From {result.path.name}, written by Atoll {result.provenance['version']}.")
 

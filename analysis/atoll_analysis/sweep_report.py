@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from atoll_analysis import config, markup
+from atoll_analysis import config, markup, run_report
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
@@ -36,11 +36,11 @@ def _shade(speedup: float) -> str:
     return f"background: color-mix(in srgb, var(--{hue}) {strength:.0f}%, transparent)" if strength >= 1 else ""
 
 
-def _link(sweep: Sweep, file: str, folder: Path) -> str:
-    """To the point's own report if there is one beside its result, else to the result."""
+def _link(sweep: Sweep, file: str, digest: str, folder: Path) -> str:
+    """To the point's own report if there is one beside its result that is of it, else to the result."""
     target = sweep.path / file
     page = target.with_suffix(".html")
-    shown = os.path.relpath(page if page.exists() else target, folder)
+    shown = os.path.relpath(page if run_report.is_page_of(page, digest) else target, folder)
     return shown.replace(os.sep, "/")
 
 
@@ -120,7 +120,7 @@ def _runs(sweep: Sweep, folder: Path) -> str:
     rows: list[list[Cell | str]] = []
     for _, run in runs.iterrows():
         cells: list[Cell | str] = [str(run["workload"]), Cell(
-            str(run["variant"]), href=_link(sweep, str(run["file"]), folder))]
+            str(run["variant"]), href=_link(sweep, str(run["file"]), run["digest"], folder))]
         cells += [number(run[name], "–" if run[name] != run[name] else form(run[name])) for name, _, form in shown]
         cells.append(Cell(run["digest"][:8], code=True))
         rows.append(cells)

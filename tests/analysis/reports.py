@@ -216,13 +216,18 @@ class SweepPage(PageTest):
         self.assertEqual(page.row("harmonic mean", ""), ["harmonic mean", "", *harmonic])
         self.assertEqual(page.row("link.bandwidth_gbps"), ["link.bandwidth_gbps", "96", "96", "12"])
 
-    def test_points_are_linked_their_reports_first(self) -> None:
+    def test_points_are_linked_their_reports_first_if_they_are_of_these_results(self) -> None:
         sweep = atoll_analysis.load_sweep(self.sweep())
-        (sweep.path / "mixed__sm.html").write_text("")
+        for name, of in (("mixed__sm", "mixed__sm"), ("mixed__mem", "mixed__narrow")):  # the latter's run was made again
+            text = run_report.page(atoll_analysis.load(sweep.path / f"{of}.h5"))
+            (sweep.path / f"{name}.html").write_text(text, encoding="utf-8")
+        (sweep.path / "mixed__narrow.html").write_bytes(b"no page of ours \xff")
+        (sweep.path / "alone__mem.html").mkdir()
         page = Page(sweep_report.page(sweep, self.folder))
         links = [value for tag, name, value in page.attributes if (tag, name) == ("a", "href") and not value.startswith("#")]
         self.assertEqual(len(links), 6)
-        self.assertEqual(links[:2], ["sweep/mixed__mem.h5", "sweep/mixed__sm.html"])
+        self.assertEqual(links[:4], ["sweep/mixed__mem.h5", "sweep/mixed__sm.html", "sweep/mixed__narrow.h5",
+                                     "sweep/alone__mem.h5"])
 
     def test_missing_points_are_named(self) -> None:
         folder = self.sweep()
