@@ -1,6 +1,7 @@
 """The command `atoll-report`."""
 
 import argparse
+import contextlib
 import os
 import sys
 import textwrap
@@ -17,6 +18,7 @@ from atoll_analysis.result import load
 from atoll_analysis.sweeps import Sweep, load_sweep
 
 _IMAGES = (".png", ".pdf", ".svg")
+_ELSEWHERE = "; -o FILE writes it elsewhere"
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -35,17 +37,18 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _write(path: Path, write: Callable[[Path], object]) -> None:
+def _write(path: Path, write: Callable[[Path], object], advice: str = "") -> None:
     """The file appears under its name when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write(beside)
         os.replace(beside, path)
     except OSError as error:  # of a full disk, which names no file
-        raise BadResult(path, f"cannot be written: {error.strerror or error}") from error
+        raise BadResult(path, f"cannot be written: {error.strerror or error}{advice}") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # of a read-only disk, also where there is no file
+            beside.unlink(missing_ok=True)
     print(path)
 
 
@@ -56,9 +59,9 @@ def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict
         if output.suffix in _IMAGES:
             if image not in charts:
                 raise BadResult(output, f"cannot be drawn: this result has no figure `{image}`")
-            _write(output, charts[image].write_image)
+            _write(output, charts[image].write_image, _ELSEWHERE)
         else:
-            _write(output, lambda path: path.write_text(page(), encoding="utf-8"))
+            _write(output, lambda path: path.write_text(page(), encoding="utf-8"), _ELSEWHERE)
     for name, chart in charts.items() if png else ():
         assert png is not None
         _write(png / f"{name}.png", chart.write_image)
@@ -93,7 +96,8 @@ def run(options: argparse.Namespace) -> None:
         if options.points:
             for name in sweep.runs["file"]:
                 result = load(source / name)
-                write_outputs([(source / name).with_suffix(".html")], lambda: run_report.page(result), {}, "", None)
+                _write((source / name).with_suffix(".html"),
+                       lambda path: path.write_text(run_report.page(result), encoding="utf-8"))
         outputs = options.output or [source / "report.html"]
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"

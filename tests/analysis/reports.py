@@ -1,6 +1,7 @@
 """The pages: whole, self-contained, with the right figures in the right places, and safe with any text in them."""
 
 import contextlib
+import errno
 import functools
 import html.parser
 import io
@@ -11,6 +12,7 @@ import shutil
 import signal
 import tempfile
 import unittest
+import unittest.mock
 
 import support
 import h5py
@@ -297,8 +299,21 @@ class Command(support.FolderTest):
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
             signal.signal(signal.SIGXFSZ, ignored)
         self.assertEqual((code, out), (1, ""))
-        self.assertEqual(err, f"atoll-report: {path.with_suffix('.html')}: cannot be written: File too large\n")
+        self.assertEqual(err, f"atoll-report: {path.with_suffix('.html')}: cannot be written: File too large; "
+                              "-o FILE writes it elsewhere\n")
         self.assertEqual([p.name for p in self.folder.iterdir()], ["sac.h5"])
+
+    def test_folders_that_cannot_be_written_to_are_told_with_a_way_out(self) -> None:
+        path, read_only = self.result("cut.h5"), OSError(errno.EROFS, "Read-only file system", ".cut.part.html")
+        with unittest.mock.patch.multiple(pathlib.Path, write_text=unittest.mock.Mock(side_effect=read_only),
+                                          unlink=unittest.mock.Mock(side_effect=read_only)):
+            found = self.report(path)
+        page = path.with_suffix(".html")
+        self.assertEqual(found, (1, "", f"atoll-report: {page}: cannot be written: Read-only file system; -o FILE writes it "
+                                        "elsewhere\n"))
+        below = path / "page.html"
+        self.assertEqual(self.report(path, "-o", below), (1, "", f"atoll-report: {below}: cannot be written: File exists; -o FILE "
+                                                                 "writes it elsewhere\n"))
 
     def test_bad_files_and_names_are_one_line_and_leave_nothing(self) -> None:
         bad = self.result()
