@@ -43,12 +43,12 @@ class PointInspector {
   std::map<std::string, std::string> digests_;  ///< by path: every workload is read once
 };
 
-/// The first key in which two effective configurations differ, with both values; "" if they are equal.
 /// How a result was sampled, and how it should be.
 std::string other_sampling(const std::string& stored, const std::string& wanted);
 /// How the file's name of a result's workload differs from that of a point's; empty: it does not.
 std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted);
 
+/// The first key in which two effective configurations differ, with both values; "" if they are equal.
 std::string first_difference(const std::string& stored, const std::string& wanted);
 
 }  // namespace atl

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,10 +18,12 @@
 #include "core/stats/human.hpp"
 #include "core/stats/unlike_work.hpp"
 #include "inputs/config/reader.hpp"
+#include "inputs/workload/workload_files.hpp"
 
 namespace atl {
 namespace {
 
+namespace fs = std::filesystem;
 using Figure = std::optional<double>;
 
 TextTable::Cell shown(const Figure& value, int digits = 2) {
@@ -175,6 +178,18 @@ std::string wanted_config(SweepResults& s, const Point& p) {
   }
 }
 
+/// Reads the workload only if its file is newer than the result, as traces are large.
+bool has_changed(const std::string& workload, const std::string& result, const std::string& digest) {
+  std::error_code error;
+  const auto then = fs::last_write_time(result, error), now = fs::last_write_time(workload, error);
+  if (error || now <= then) return false;
+  try {
+    return workload_digest(workload) != digest;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 }  // namespace
 
 std::set<std::string> unlike_work(const SweepResults& s) {
@@ -205,7 +220,7 @@ SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
   if (!file_exists(file))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
-  SweepResults s{read_experiment(file), {}, {}, {}};
+  SweepResults s{read_experiment(file), {}, {}, {}, {}};
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
     if (!file_exists(path)) {
@@ -230,6 +245,9 @@ SweepResults read_sweep(const std::string& folder) {
     } else if (run.provenance.sampling != s.experiment.sample) {
       s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {
+      const std::string& workload = p.workload->path;
+      if (!s.changed.contains(workload) && has_changed(workload, path, run.provenance.workload_digest))
+        s.changed.insert(workload);
       s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
     } else {
       s.missing.push_back(p.name + " (incomplete)");

@@ -16,6 +16,7 @@ struct SweepResults {
   Experiment experiment;
   std::map<std::pair<std::string, std::string>, RunResult> runs;  ///< by workload and variant
   std::vector<std::string> missing;                               ///< points, with the reason
+  std::set<std::string> changed;  ///< files of workloads that are others now than when they were run
   std::string unchecked;  ///< why runs were not held against the experiment's configuration; "": they were
 };
 

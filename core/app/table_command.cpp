@@ -99,6 +99,8 @@ void table(const TableOptions& o) {
                fewer.size() > kNamed
                    ? fmt::format("{} and {} more", fmt::join(std::span(fewer).first(kNamed), ", "), fewer.size() - kNamed)
                    : fmt::format("{}", fmt::join(fewer, ", ")));
+  for (const std::string& file : sweep.changed)
+    tell("atoll: warning: {} has changed since these runs; `atoll sweep --force` runs them again\n", file);
   if (!sweep.unchecked.empty())
     tell("atoll: warning: whether these runs are of this experiment cannot be said: {}\n", sweep.unchecked);
   if (sweep.missing.empty()) return;

@@ -1,6 +1,7 @@
 #include "policies/plugin/load.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +10,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <span>
 #include <system_error>
@@ -35,7 +38,18 @@ std::string python_host(const std::string& policy) {
                    "write the policy in C++ (docs/plugins.md)");
 }
 
+/// Linkers put the table of sections last. The loader maps what a file says that it has, and a process that touches what is
+/// not there ends without a word.
+bool is_whole(const std::string& library) {
+  Elf64_Ehdr head{};
+  std::ifstream file(library, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&head), sizeof head)) return true;
+  if (std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64) return true;
+  return head.e_shoff + std::uint64_t{head.e_shnum} * head.e_shentsize <= fs::file_size(library);
+}
+
 const PolicyPlugin& open_plugin(const std::string& library, const std::string& policy) {
+  if (!is_whole(library)) throw InputError(policy, "is truncated; build it again");
   // Never closed: the policy's code lives as long as the process.
   void* handle = dlopen(fs::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));

@@ -294,6 +294,9 @@ class Plugins(unittest.TestCase):
         with open(broken, "w", encoding="utf-8") as f:
             f.write("not a library")
         self.assertIn("cannot be loaded as a shared library", self.refused("--policy", broken))
+        with open(SHARED, "rb") as whole, open(broken, "wb") as part:
+            part.write(whole.read()[:20000])
+        self.assertIn("broken.so: is truncated; build it again", self.refused("--policy", broken))
         self.assertIn("--policy FILE sets both", self.refused(settings=["llc.organisation=plugin"]))
 
     def test_the_example_builds_alone_against_an_installation_and_runs(self):

@@ -207,6 +207,16 @@ class Tables(SweepTest):
         self.assertRegex(said, r"(?m)^  a__sm$")
         self.assertRegex(said, r"(?m)^  b__mem \(.*not an HDF5 file")
 
+    def test_a_workload_that_was_changed_behind_its_runs_is_told_of(self):
+        self.sweep(experiment=self.experiment())
+        self.assertEqual(self.succeeds(["table", self.path("out")]).err, "")
+        os.utime(self.path("w/a.json"), (2e9, 2e9))  # newer, and the same
+        self.assertEqual(self.succeeds(["table", self.path("out")]).err, "")
+        self.write("w/b.json", self.read("w/b.json").replace("256", "512"))
+        os.utime(self.path("w/b.json"), (2e9, 2e9))
+        self.assertRegex(self.succeeds(["table", self.path("out")]).err,
+                         r"^atoll: warning: .*w/b.json has changed since these runs; `atoll sweep --force` runs them again\n$")
+
     def test_variants_are_named_whose_means_lack_workloads_that_others_have(self):
         self.sweep(experiment=self.experiment())
         os.remove(self.path("out/a__sm.h5"))
