@@ -17,7 +17,7 @@ struct SweepResults {
   std::map<std::pair<std::string, std::string>, RunResult> runs;  ///< by workload and variant
   std::vector<std::string> missing;                               ///< points, with the reason
   std::set<std::string> changed;  ///< files of workloads that are others now than when they were run
-  std::string unchecked;  ///< why runs were not held against the experiment's configuration; "": they were
+  std::string unchecked;          ///< why runs were not held against the experiment's configuration; "": they were
 };
 
 /// Reads the folder of a sweep.

@@ -23,7 +23,7 @@ RunResult run_of(const std::vector<std::pair<Cycle, std::uint64_t>>& periods) {
   return r;
 }
 
-Utilisation dram(const RunResult& r) {
+Utilisation buses_of(const RunResult& r) {
   Capacities capacities(1);
   capacities[0][Resource::dram] = 2;
   return utilisation(r, capacities, 0, Resource::dram);
@@ -33,12 +33,12 @@ Utilisation dram(const RunResult& r) {
 
 TEST_CASE("the busiest period is looked for in all but a last one that was cut short") {
   // The launch makes the first one three times as long.
-  const Utilisation u = dram(run_of({{1500, 0}, {2000, 400}, {2500, 900}, {3000, 100}, {3100, 200}}));
+  const Utilisation u = buses_of(run_of({{1500, 0}, {2000, 400}, {2500, 900}, {3000, 100}, {3100, 200}}));
   CHECK(u.mean == Approx(1600.0 / (2 * 3100)));
   CHECK(u.most == Approx(0.9));
-  CHECK(dram(run_of({{1500, 0}, {2000, 400}, {2400, 700}})).most == Approx(700.0 / 800));  // nearly whole
-  CHECK(dram(run_of({{1500, 300}, {1600, 200}})).most == Approx(1));                       // all there is but the launch
-  CHECK(dram(run_of({{1000, 500}})).most == Approx(0.25));
+  CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2400, 700}})).most == Approx(700.0 / 800));  // nearly whole
+  CHECK(buses_of(run_of({{1500, 300}, {1600, 200}})).most == Approx(1));                       // all there is but the launch
+  CHECK(buses_of(run_of({{1000, 500}})).most == Approx(0.25));
 }
 
 TEST_CASE("links in both directions count as one limit, which has the name of the larger") {
