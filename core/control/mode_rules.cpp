@@ -36,6 +36,9 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
     };
     alike(m.llc == modes[0].llc, "llc");
     alike(m.epoch_cycles == modes[0].epoch_cycles, "epoch_cycles");
+    alike(m.epoch_gone == modes[0].epoch_gone, "epoch_gone");
+    alike(m.beside_cycles == modes[0].beside_cycles, "beside_cycles");
+    alike(m.beside_gone == modes[0].beside_gone, "beside_gone");
     alike(m.profile == modes[0].profile, "profile");
     alike(m.replication.all_lines == modes[0].replication.all_lines, "replication.all_lines");
     alike(m.replication.profile == modes[0].replication.profile, "replication.profile");
