@@ -189,14 +189,9 @@ class SweepWarnings {
   }
 
   void tell_of_others() const {
-    constexpr std::ptrdiff_t kNamed = 5;
-    for (const Told& t : told_) {
-      const auto others = std::ssize(t.points) - 1;
-      if (others == 0) continue;
-      const auto named = std::span(t.points).subspan(1, static_cast<std::size_t>(std::min(others, kNamed)));
-      tell("atoll: the warning of {} is also one of {}{}\n", t.points[0], fmt::join(named, ", "),
-           others > kNamed ? fmt::format(" and {} more", others - kNamed) : "");
-    }
+    for (const Told& t : told_)
+      if (t.points.size() > 1)
+        tell("atoll: the warning of {} is also one of {}\n", t.points[0], listed(std::span(t.points).subspan(1)));
   }
 
  private:

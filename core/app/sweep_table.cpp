@@ -178,17 +178,31 @@ std::string wanted_config(SweepResults& s, const Point& p) {
   }
 }
 
-/// Reads the workload only if its file is newer than the result, as traces are large.
-bool has_changed(const std::string& workload, const std::string& result, const std::string& digest) {
-  std::error_code error;
-  const auto then = fs::last_write_time(result, error), now = fs::last_write_time(workload, error);
-  if (error || now <= then) return false;
-  try {
-    return workload_digest(workload) != digest;
-  } catch (const Error&) {
-    return true;
+/// Which files of workloads are others than they were. One is read only if it is newer than a result, as traces are large,
+/// and once.
+class ChangedWorkloads {
+ public:
+  void look(const std::string& workload, const std::string& result, const std::string& digest) {
+    std::error_code error;
+    const auto then = fs::last_write_time(result, error), now = fs::last_write_time(workload, error);
+    if (error || now <= then) return;
+    if (!digests_.contains(workload)) digests_[workload] = digest_of(workload);
+    if (digests_[workload] != digest) files_.insert(workload);
   }
-}
+  const std::set<std::string>& files() const { return files_; }
+
+ private:
+  /// "": it is a workload no more.
+  static std::string digest_of(const std::string& workload) {
+    try {
+      return workload_digest(workload);
+    } catch (const Error&) {
+      return "";
+    }
+  }
+  std::map<std::string, std::string> digests_;
+  std::set<std::string> files_;
+};
 
 }  // namespace
 
@@ -202,18 +216,18 @@ std::set<std::string> unlike_work(const SweepResults& s) {
 }
 
 std::vector<std::string> of_fewer_workloads(const SweepResults& s) {
-  std::set<std::string> short_of;
+  std::map<std::string, std::size_t> compared;  // workloads, by variant
+  std::size_t most = 0;                         // that any variant has
   for (const ExperimentWorkload& w : s.experiment.workloads) {
-    std::vector<std::string> without;
+    bool any = false;
     for (const Variant& v : s.experiment.variants)
-      if (!compare(s, w, v)) without.push_back(v.name);
-    if (without.size() < s.experiment.variants.size()) short_of.insert(without.begin(), without.end());
+      if (compare(s, w, v)) ++compared[v.name], any = true;
+    most += any;
   }
-  std::erase_if(short_of, [&](const std::string& name) {
-    const Variant& v = *std::ranges::find(s.experiment.variants, name, &Variant::name);
-    return std::ranges::none_of(s.experiment.workloads, [&](const auto& w) { return compare(s, w, v).has_value(); });
-  });
-  return {short_of.begin(), short_of.end()};
+  std::vector<std::string> out;
+  for (const auto& [variant, n] : compared)
+    if (n < most) out.push_back(variant);
+  return out;
 }
 
 SweepResults read_sweep(const std::string& folder) {
@@ -221,6 +235,7 @@ SweepResults read_sweep(const std::string& folder) {
   if (!file_exists(file))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
   SweepResults s{read_experiment(file), {}, {}, {}, {}};
+  ChangedWorkloads changed;
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
     if (!file_exists(path)) {
@@ -245,14 +260,13 @@ SweepResults read_sweep(const std::string& folder) {
     } else if (run.provenance.sampling != s.experiment.sample) {
       s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {
-      const std::string& workload = p.workload->path;
-      if (!s.changed.contains(workload) && has_changed(workload, path, run.provenance.workload_digest))
-        s.changed.insert(workload);
+      changed.look(p.workload->path, path, run.provenance.workload_digest);
       s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));
     } else {
       s.missing.push_back(p.name + " (incomplete)");
     }
   }
+  s.changed = changed.files();
   leave_out_other_versions(s);
   return s;
 }

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <span>
 
 #include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/sweep_table.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
+#include "core/stats/human.hpp"
 #include "core/stats/unlike_work.hpp"
 #include "inputs/config/suggest.hpp"
 
@@ -92,13 +92,9 @@ void table(const TableOptions& o) {
   if (const auto names = unlike_work(sweep); !names.empty())
     fmt::print(out, "no ratios of unlike work ({}): runs that differ in it do not compare machines\n",
                fmt::join(names, ", "));
-  constexpr std::size_t kNamed = 5;
   const auto fewer = of_fewer_workloads(sweep);
   if (!fewer.empty() && std::ranges::count(o.metrics, kSpeedup) > 0)
-    fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n",
-               fewer.size() > kNamed
-                   ? fmt::format("{} and {} more", fmt::join(std::span(fewer).first(kNamed), ", "), fewer.size() - kNamed)
-                   : fmt::format("{}", fmt::join(fewer, ", ")));
+    fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n", listed(fewer));
   for (const std::string& file : sweep.changed)
     tell("atoll: warning: {} has changed since these runs; `atoll sweep --force` runs them again\n", file);
   if (!sweep.unchecked.empty())

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,13 @@ std::string duration(double seconds) {
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
   if (s < 86400) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
+}
+
+std::string listed(std::span<const std::string> names) {
+  constexpr std::size_t kShown = 5;
+  std::string out = fmt::format("{}", fmt::join(names.first(std::min(names.size(), kShown)), ", "));
+  if (names.size() > kShown) out += fmt::format(" and {} more", names.size() - kShown);
+  return out;
 }
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }

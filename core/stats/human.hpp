@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 
 /// Numbers for people: on terminals only, never in result files.
@@ -10,6 +11,8 @@ std::string grouped(std::uint64_t value);        ///< `1,234,567`
 std::string percent(double part, double whole);  ///< `42.0 %`, or `-` when there is no whole
 std::string duration(double seconds);            ///< `8 s`, `3 min 20 s`, `2 h 05 min`, `4 d 03 h`
 std::string hex(std::uint64_t value);            ///< 16 digits
+/// `a, b, c, d, e and 3 more`
+std::string listed(std::span<const std::string> names);
 /// The function of a mangled name, without its parameters: `gemm<float>` for `_Z4gemmIfEvPT_`. Others as they are.
 std::string function_name(const std::string& name);
 

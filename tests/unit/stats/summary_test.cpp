@@ -74,6 +74,12 @@ TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   CHECK_FALSE(contains(text, "--max-cycles"));
 }
 
+TEST_CASE("of many names the first five are listed") {
+  CHECK(listed(std::vector<std::string>{"a"}) == "a");
+  CHECK(listed(std::vector<std::string>{"a", "b", "c", "d", "e"}) == "a, b, c, d, e");
+  CHECK(listed(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"}) == "a, b, c, d, e and 2 more");
+}
+
 TEST_CASE("the summary of an empty result has no numbers that would divide by zero") {
   const auto text = summary_table({});
   CHECK_FALSE(contains(text, "nan"));
