@@ -16,6 +16,7 @@ import axes
 import published
 import report
 from axes import Settings, Study
+from points import read
 
 ENTRIES, L2_KIB, LINK = 2048, 512, 37.5  # of a GPU of a quarter of the size
 DIRECTORY: Settings = {"coherence.protocol": "directory"}
@@ -68,7 +69,7 @@ STUDY = Study(
 
 
 def figures(path):
-    run = report.read(path)
+    run = read(path)
     return {k: run[k] for k in STUDY.figures}
 
 
