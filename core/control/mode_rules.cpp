@@ -74,8 +74,6 @@ void ModeRules::check_role(const Modes& m, std::size_t kernel) const {
   if (static_cast<std::size_t>(m.llc) >= kRoleNames.size())
     refuse(kernel, fmt::format("`llc` = {} is no role", static_cast<unsigned>(m.llc)));
   if (!traits_.roles.has(m.llc)) refuse(kernel, fmt::format("its traits do not declare the role {}", name_of(m.llc)));
-  if (m.local_ways > config_.llc.ways)
-    refuse(kernel, fmt::format("`local_ways` = {}, and sets have {} ways", m.local_ways, config_.llc.ways));
   const ProtocolRow& protocol = row_of(config_.coherence.protocol);
   if (m.llc == LlcRole::split) {
     if (m.local_ways >= config_.llc.ways || m.local_ways == 0)
@@ -89,6 +87,8 @@ void ModeRules::check_role(const Modes& m, std::size_t kernel) const {
         row_of(config_.llc.replication).read_only)
       refuse(kernel, "split beside replication needs `llc.remote_writes` = through");
   }
+  if (m.llc != LlcRole::split && m.local_ways != 0)
+    refuse(kernel, fmt::format("`local_ways` = {} is set, and the role is {}, not split", m.local_ways, name_of(m.llc)));
   if (m.profile && !traits_.llc_profile) refuse(kernel, "`profile` is set, but its traits do not declare `llc_profile`");
 }
 

@@ -2,14 +2,10 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +16,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "policies/plugin/api.hpp"
+#include "policies/plugin/in_plugin.hpp"
 
 namespace atl {
 namespace {
@@ -68,40 +65,6 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
                                                            plugin.version, kPolicyApiVersion)));
   return plugin;
 }
-
-/// The file of the plug-in that the program is in, if it is in one.
-const char*& running() {
-  static const char* file = nullptr;
-  return file;
-}
-
-/// A plug-in that ends the program would end it like a run that was done.
-void end_in_plugin() {
-  if (running() == nullptr) return;
-  std::fprintf(stderr, "atoll: %s: ends the program, before the run is over\n", running());
-  std::fflush(stderr);
-  _exit(3);
-}
-
-/// While the program is in a plug-in. Paths of the run are relative to the folder in which it began.
-class InPlugin {
- public:
-  explicit InPlugin(const std::string& file) : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-    [[maybe_unused]] static const int once = std::atexit(end_in_plugin) | std::at_quick_exit(end_in_plugin);
-    running() = file.c_str();
-  }
-  InPlugin(const InPlugin&) = delete;
-  InPlugin& operator=(const InPlugin&) = delete;
-  ~InPlugin() {
-    running() = nullptr;
-    if (folder_ < 0) return;
-    [[maybe_unused]] const int back = fchdir(folder_);
-    close(folder_);
-  }
-
- private:
-  int folder_;
-};
 
 /// What a plug-in throws becomes an error of its file.
 template <class Call> auto guarded(const std::string& file, std::string_view what, Call&& call) {

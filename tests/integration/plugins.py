@@ -260,6 +260,13 @@ class Plugins(unittest.TestCase):
             self.assertEqual(outcome.code, 3, outcome)
             self.assertIn("policy_throwing.so: ends the program, before the run is over", outcome.err)
 
+    def test_a_plug_in_that_crashes_is_named(self):
+        crashing = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        for chips, says in ((6, "crashes; no result"), (7, "aborts the program"), (8, "crashes; no result")):
+            outcome = run("--policy", crashing, settings=[f"chips={chips}"])
+            self.assertNotEqual(outcome.code, 0, outcome)
+            self.assertIn(f"policy_throwing.so: {says}", outcome.err)
+
     def test_a_policy_beside_another_organisation_is_refused(self):
         self.assertIn("--policy: sets llc.organisation=plugin, and --set says `sac`",
                       self.refused("--policy", SHARED, settings=["llc.organisation=sac"]))

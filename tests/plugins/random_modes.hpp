@@ -37,7 +37,7 @@ class RandomModes final : public Policy {
     m.llc = *role_;
     m.epoch_cycles = below(5) == 0 ? 0 : 200 + below(1500);
     m.profile = below(4) == 0;
-    m.local_ways = 1 + below(c_.llc.ways - 1);
+    const auto local_ways = [&] { return m.llc == LlcRole::split ? 1 + below(c_.llc.ways - 1) : 0; };
     if (protocol.home.ranges && below(2) == 0) m.range_bytes = (2u << below(4)) * c_.line_bytes;
     if (c_.llc.replication == Replication::policy) {
       m.replication.level = below(ReplicaMap(c_).levels());
@@ -46,7 +46,7 @@ class RandomModes final : public Policy {
     }
     std::vector<Modes> all(c_.chips, m);
     for (Modes& chip : all) {  // these may differ
-      chip.local_ways = 1 + below(c_.llc.ways - 1);
+      chip.local_ways = local_ways();
       if (c_.llc.replication == Replication::policy && !m.replication.all_lines)
         chip.replication.level = below(ReplicaMap(c_).levels());
     }

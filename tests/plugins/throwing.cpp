@@ -1,3 +1,5 @@
+#include <array>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -5,7 +7,7 @@
 
 namespace {
 /// A policy with a fault: what it throws is no error of Atoll's, and with two chips no std::exception either. With three or
-/// five it ends the program.
+/// five it ends the program, with six, seven or eight it crashes.
 class Throwing final : public atl::Policy {
  public:
   explicit Throwing(const atl::SystemConfig& c) : chips_(c.chips) {}
@@ -13,10 +15,23 @@ class Throwing final : public atl::Policy {
     if (chips_ == 2) throw 42;  // NOLINT(hicpp-exception-baseclass): on purpose
     if (chips_ == 3) std::exit(0);
     if (chips_ == 5) std::quick_exit(0);
+    if (chips_ == 6) std::raise(SIGSEGV);
+    if (chips_ == 7) std::abort();
+    if (chips_ == 8) return for_ever(0);
     throw std::runtime_error("out of luck");
   }
 
  private:
+  /// Calls itself until there is no stack.
+  atl::Verdict for_ever(std::uint32_t depth) {  // NOLINT(misc-no-recursion): on purpose
+    std::array<volatile char, 4096> frame;      // no compiler makes a loop of this
+    frame[depth % 4096] = 1;
+    if (chips_ == 2) return {};
+    atl::Verdict deeper = for_ever(depth + 1);
+    deeper.decisions.resize(static_cast<std::size_t>(frame[depth % 4096]));
+    return deeper;
+  }
+
   std::uint32_t chips_;
 };
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/control/mode_rules.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "core/engine/error.hpp"
 
@@ -56,11 +57,13 @@ TEST_CASE("what is no role is refused by its number, from the first one beyond t
               .find("`llc` = " + std::to_string(n) + " is no role") != std::string::npos);
 }
 
-TEST_CASE("no role has more ways for local lines than a set has ways") {
-  const SystemConfig c = two_chips();
-  const auto with = [&](std::uint32_t ways) { return refusal(c, kAnything, both({.local_ways = ways})); };
-  CHECK(with(c.llc.ways).empty());
-  CHECK(with(c.llc.ways + 1).find("cannot be obeyed: `local_ways` = 17, and sets have 16 ways") != std::string::npos);
+TEST_CASE("ways for local lines beside another role than split are refused") {
+  for (const LlcRole role : {LlcRole::memory_side, LlcRole::sm_side}) {
+    CHECK(refusal(two_chips(), kAnything, both({.llc = role})).empty());
+    CHECK(refusal(two_chips(), kAnything, both({.llc = role, .local_ways = 8}))
+              .find(fmt::format("`local_ways` = 8 is set, and the role is {}, not split", name_of(role))) !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("split needs ways for either kind of line, and a protocol that it is defined for") {
