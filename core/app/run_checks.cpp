@@ -89,6 +89,10 @@ std::string common_digest(Transport& t, const RunJob& job) {
 std::string look_at_traces(const RunJob& job, Workload& workload) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string> lines;
+  if (const std::string what = workload.lacks(); !what.empty()) {
+    lines.push_back("the trace lacks " + what);
+    if (job.strict) throw InputError(job.workload_file, lines.back());
+  }
   for (std::size_t k = 0; k < workload.kernels().size(); ++k) {
     const std::string what = workload.incomplete(k);
     if (what.empty()) continue;

@@ -20,7 +20,7 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
 /// read it together, each some pieces of it: none reads all of a trace of many gigabytes.
 std::string common_digest(Transport& t, const RunJob& job);
 
-/// What the kernels' traces lack, a line for each; told to the user, who may want an error instead.
+/// What the trace lacks, and each of its kernels', a line for each; told to the user, who may want an error instead.
 std::string look_at_traces(const RunJob& job, Workload& workload);
 
 /// Of a workload that lays data out by chip: why they are not private to one in this run as well; empty if they are.

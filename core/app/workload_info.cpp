@@ -71,7 +71,7 @@ struct WorkloadFacts {
   std::vector<KernelInfo> kernels;
   std::vector<KernelCounts> counts;  ///< [kernel]; empty: not counted
   std::vector<std::string> incomplete;
-  std::string selection;
+  std::string selection, lacks;
   DeviceMemories devices;
   std::uint64_t lines = 0;  ///< that any kernel touches
   std::vector<DataStructure> structures;
@@ -100,7 +100,7 @@ WorkloadFacts facts_of(const std::string& path, bool count) {
   } else {
     f.format = path.ends_with(".json") ? "parametric workload, as it fits a system of four chips" : "SASS traces";
   }
-  f.selection = workload->selection(), f.devices = workload->devices();
+  f.selection = workload->selection(), f.lacks = workload->lacks(), f.devices = workload->devices();
   count = count || is_small(path, *workload);
   Lines all;
   for (std::size_t k = 0; count && k < f.kernels.size(); ++k) {
@@ -133,6 +133,7 @@ std::string workload_text(const std::string& path, bool count) {
   if (!f.source.empty()) out += fmt::format("  source       {}\n", f.source);
   if (!f.importer.empty()) out += fmt::format("  written by   {}\n", f.importer);
   if (!f.selection.empty()) out += fmt::format("  selection    {}\n", f.selection);
+  if (!f.lacks.empty()) out += fmt::format("  lacks        {}\n", f.lacks);
   count = !f.counts.empty();
   std::uint64_t ctas = 0, instructions = 0;
   for (const KernelInfo& k : f.kernels) ctas += k.ctas();
@@ -179,7 +180,7 @@ std::string workload_text(const std::string& path, bool count) {
 std::string workload_json(const std::string& path, bool count) {
   const WorkloadFacts f = facts_of(path, count);
   Json out{{"workload", path}, {"format", f.format}, {"source", f.source}, {"written_by", f.importer}};
-  out["selection"] = f.selection;
+  out["selection"] = f.selection, out["lacks"] = f.lacks;
   if (f.devices.count != 0) out["devices"] = f.devices.count;
   count = !f.counts.empty();
   if (count) out["touched_bytes"] = f.lines * Access::kBlockBytes;

@@ -19,6 +19,7 @@ struct TraceProvenance {
   std::string source;       ///< what was traced: a path, a command line
   std::string importer;     ///< which program made the container, with its version
   std::string selection{};  ///< which part of what was traced it holds; empty: all of it
+  std::string lacks{};      ///< of it, what a trace should hold and does not; empty: nothing that is known of
 };
 
 namespace trace_format {

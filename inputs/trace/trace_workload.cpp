@@ -104,6 +104,7 @@ TraceWorkload::~TraceWorkload() {
 }
 const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->kernels; }
 std::string TraceWorkload::incomplete(std::size_t kernel) { return impl_->incomplete.at(kernel); }
+std::string TraceWorkload::lacks() const { return impl_->provenance.lacks; }
 const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
 const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
 DeviceMemories TraceWorkload::devices() const { return impl_->devices; }
@@ -117,8 +118,9 @@ void TraceWorkload::Impl::read_root() {
   if (version < kOldestVersion || version > kVersion)
     throw InputError(path, "trace version " + std::to_string(version) + ", but this program reads versions " +
                                std::to_string(kOldestVersion) + " to " + std::to_string(kVersion));
-  provenance = {text(root, path, "source"), text(root, path, "importer"), {}};
+  provenance = {text(root, path, "source"), text(root, path, "importer"), {}, {}};
   if (root.attrExists("selection")) provenance.selection = text(root, path, "selection");
+  if (root.attrExists("lacks")) provenance.lacks = text(root, path, "lacks");
   std::uint64_t count = 0;
   numbers(root, path, "kernels", &count, 1);
   if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");

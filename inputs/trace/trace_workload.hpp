@@ -24,6 +24,7 @@ class TraceWorkload : public Workload {
   DeviceMemories devices() const override;
   std::vector<DataStructure> structures() const override { return structures_of(allocations()); }
   std::string incomplete(std::size_t kernel) override;
+  std::string lacks() const override;
   std::string selection() const override { return provenance().selection; }
 
  private:

@@ -60,6 +60,7 @@ struct TraceWriter::Impl {
   std::map<ContentKey::Value, std::uint64_t> contents;  // key -> kernel
   bool in_kernel = false;
   std::string incomplete;  // of this kernel; empty: whole
+  std::string lacks;       // of the trace; empty: whole
   std::uint64_t kernels = 0, ctas = 0, block_ops = 0, previous_start = 0;
   std::uint64_t block[kIndexColumns] = {};              // where this block begins
   std::map<ContentKey::Value, std::uint32_t> programs;  // of this block: their numbers
@@ -279,6 +280,8 @@ void TraceWriter::Impl::write_kernel(bool whole) {
 
 void TraceWriter::set_incomplete(const std::string& what) { impl_->incomplete = what; }
 
+void TraceWriter::set_lacks(const std::string& what) { impl_->lacks = what; }
+
 void TraceWriter::end_kernel() { impl_->end_kernel(true); }
 
 void TraceWriter::abandon_kernel() {
@@ -328,6 +331,7 @@ void TraceWriter::finish() {
     w.table.close(), w.launches.close();
     H5::Group root = w.file.openGroup("/");
     put(root, "kernels", &w.kernels, 1);
+    if (!w.lacks.empty()) put(root, "lacks", w.lacks);
     root.close();
     w.file.flush(H5F_SCOPE_GLOBAL);
     w.file.close();
@@ -355,7 +359,10 @@ std::uint64_t TraceWriter::salvage(const std::string& path) {
     H5::H5File file(part, H5F_ACC_RDWR, H5::FileCreatPropList::DEFAULT, access);
     while (file.nameExists(kernel_group(kernels))) ++kernels;
     H5::Group root = file.openGroup("/");
-    if (kernels > 0) put(root, "kernels", &kernels, 1);
+    if (kernels > 0) {
+      put(root, "kernels", &kernels, 1);
+      put(root, "lacks", "what was not finished when the program was killed");
+    }
   } catch (const H5::Exception& e) {
     throw IoError(part, "nothing can be saved of it (" + e.getDetailMsg() + ")");
   }

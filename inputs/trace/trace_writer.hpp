@@ -39,6 +39,8 @@ class TraceWriter {
   void help();
   /// Of the kernel that was begun last: what its trace lacks (Workload::incomplete).
   void set_incomplete(const std::string& what);
+  /// Of the trace (TraceProvenance::lacks), where it is known at the end only.
+  void set_lacks(const std::string& what);
   /// Ends the kernel with the CTAs that it got; if these are not all of its grid, as a sample: a smaller kernel of one row.
   void end_kernel();
   /// Takes the kernel that was begun last back, also one that add_cta() refused a CTA of. Does nothing if there is none,
@@ -50,7 +52,7 @@ class TraceWriter {
   /// Instead of finish(): leaves nothing behind.
   void discard();
   /// Makes a trace of what a writer of `path` left behind that was killed: the kernels up to its last flush(). Returns
-  /// their number. Throws IoError if there is nothing that can be read.
+  /// their number; the trace says that it `lacks` the others. Throws IoError if there is nothing that can be read.
   static std::uint64_t salvage(const std::string& path);
 
  private:

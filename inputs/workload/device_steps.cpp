@@ -38,6 +38,7 @@ class JoinedWorkload : public Workload {
   }
   DeviceMemories devices() const override { return whole_->devices(); }
   std::vector<DataStructure> structures() const override { return whole_->structures(); }
+  std::string lacks() const override { return whole_->lacks(); }
   std::string incomplete(std::size_t kernel) override {
     std::string out;
     for (const std::size_t k : launches_.at(kernel)) {

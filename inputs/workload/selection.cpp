@@ -75,6 +75,7 @@ class SelectedWorkload : public Workload {
   std::uint32_t laid_out_for() const override { return whole_->laid_out_for(); }
   std::string scaled_otherwise() const override { return whole_->scaled_otherwise(); }
   std::vector<DataStructure> structures() const override { return whole_->structures(); }
+  std::string lacks() const override { return whole_->lacks(); }
   std::string incomplete(std::size_t kernel) override { return whole_->incomplete(number_.at(kernel)); }
   std::string selection() const override {
     const std::string before = whole_->selection(), mine = selection_.text(kernels_.size(), whole_->kernels().size());

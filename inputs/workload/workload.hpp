@@ -125,6 +125,8 @@ class Workload {
   virtual std::vector<DataStructure> structures() const { return {}; }
   /// What a kernel's trace lacks, in words; empty: nothing that is known of. May read the trace whole.
   virtual std::string incomplete(std::size_t /*kernel*/) { return {}; }
+  /// What all of it lacks besides, such as the launches that a program still had to make; empty: nothing that is known of.
+  virtual std::string lacks() const { return {}; }
   /// The chips among which data that are private to a chip's CTAs are laid out; 0: it knows of no chips.
   virtual std::uint32_t laid_out_for() const { return 0; }
   /// How it differs from what `scale` should have made of it, in words; empty: hardly.

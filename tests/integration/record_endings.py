@@ -1,5 +1,6 @@
 """However a recorded program ends, and whatever goes wrong in it, the trace holds the kernels that were finished."""
 
+import json
 import os
 import signal
 import subprocess
@@ -66,15 +67,27 @@ class Endings(OneProgram):
         self.simulated()
         return outcome
 
+    def lacks(self):
+        """What the trace says of itself, which runs repeat and --strict refuses."""
+        said = json.loads(program.run(["info", "--json", self.path("T.h5")]).out)["lacks"]
+        command = ["run", "selrep-gpu", "-w", self.path("T.h5")]
+        outcome, strict = program.run(command), program.run([*command, "--strict"])
+        self.assertEqual((outcome.code, strict.code), (0, 2 if said else 0), outcome)
+        for text in (outcome.out, outcome.err, strict.err):
+            self.assertEqual(f"the trace lacks {said}" in text, bool(said), text)
+        return said
+
     def test_a_crash(self):
         outcome = self.ended("crash", 128 + signal.SIGSEGV)
         self.assertRegex(outcome.err, r"atoll: \S*program was ended by signal 11 \(Segmentation fault\)")
+        self.assertEqual(self.lacks(), "what was not finished when the program was ended by Segmentation fault")
 
     def test_abort(self):
         self.ended("abort", 128 + signal.SIGABRT)
 
     def test_leaving_without_cleaning_up(self):
         self.ended("_exit", 7)
+        self.assertEqual(self.lacks(), "")
 
     def test_an_access_outside_of_all_allocations_names_address_allocation_kernel_and_thread(self):
         outcome = self.ended("outside", 3)
@@ -96,6 +109,7 @@ class Endings(OneProgram):
         self.assertIn("was killed", outcome.err)
         self.assertEqual(program.files_below(self.folder), [self.path("T.h5")])
         self.simulated()
+        self.assertEqual(self.lacks(), "what was not finished when the program was killed")
 
     def test_a_program_that_is_killed_in_its_first_recorded_kernel_leaves_no_trace(self):
         command = [program.ATOLL, "record", "-o", self.path("T.h5"), "--kernels", "1-", "--", self.binary, "endless"]

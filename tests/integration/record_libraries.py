@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import program
 import recorded_program
 from recorded_program import RecordTest
 
@@ -121,6 +122,8 @@ class Libraries(RecordTest):
                       outcome.err)
         self.assertIn("rebuild it with nvcc -cudart shared, or do not strip it", outcome.err)
         self.assertIn(f"atoll: warning: what {library} launched is not among them", outcome.err)
+        self.assertRegex(program.run(["run", "selrep-gpu", "-w", self.path("T.h5")]).err,
+                         f"atoll: warning: the trace lacks .*; what {library} launched")  # and the program crashes
         os.remove(self.path("T.h5"))
         opened = self.record(self.built(OPENED, "-ldl"), library)
         self.assertNotEqual(opened.code, 0, opened)  # its managed variable is nowhere

@@ -129,7 +129,7 @@ bool Recording::stop_if_enough() {
     const std::lock_guard lock(mutex_);
     held_.clear();
   }
-  finish("as many as were asked for; the program goes on");
+  complete("as many as were asked for; the program goes on", {});
   return true;
 }
 
@@ -261,7 +261,9 @@ void Recording::clear_progress() {
   progress_shown_ = false;
 }
 
-void Recording::finish(const std::string& why) {
+void Recording::finish(const std::string& why) { complete(why, why.empty() ? "" : "what was not finished when " + why); }
+
+void Recording::complete(const std::string& why, std::string lacks) {
   const std::lock_guard lock(mutex_);
   if (closed_ || !trace_) return;
   closed_ = true;
@@ -275,7 +277,8 @@ void Recording::finish(const std::string& why) {
                  static_cast<unsigned long long>(launches_), why.empty() ? "" : " (", why.c_str(), why.empty() ? "" : ")");
     return warn();
   }
-  trace_->finish();
+  for (const std::string& library : lost_) lacks += (lacks.empty() ? "" : "; ") + ("what " + library + " launched");
+  trace_->finish(lacks);
   if (options_->quiet) return;
   std::error_code ignored;
   const auto bytes = std::filesystem::file_size(options_->output, ignored);

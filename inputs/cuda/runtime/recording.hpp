@@ -75,7 +75,7 @@ class Recording {
   /// The program ends: says what it launched if there is no trace.
   void say_unrecorded();
   /// Completes the trace with the kernels that are finished, and says what is in it. Later launches are not recorded.
-  /// `why`: what cut the recording short, if anything. Throws IoError. Only the first call does something.
+  /// `why`: what ended the program before it was done, if anything. Throws IoError. Only the first call does something.
   void finish(const std::string& why = {});
   /// Gives the trace up, when it cannot be written; nothing is left of it.
   void abandon();
@@ -93,6 +93,7 @@ class Recording {
   void leave(RecordedLaunch& launch);
   void write_held();
   bool stop_if_enough();
+  void complete(const std::string& why, std::string lacks);
   std::uint64_t recorded();
   void progress(const std::string& kernel);
   void clear_progress();

@@ -24,9 +24,10 @@ void TraceSink::abandon_kernel() {
   if (open_) writer_.abandon_kernel();
 }
 
-void TraceSink::finish() {
+void TraceSink::finish(const std::string& lacks) {
   abandon_kernel();
   open_ = false;
+  writer_.set_lacks(lacks);
   writer_.finish();
 }
 

@@ -36,8 +36,9 @@ class TraceSink final : private ptx::RecordOutput {
   void add_held(const HeldKernel& kernel);
   /// The kernel that began last will not end: it failed.
   void abandon_kernel();
-  /// Completes the trace. Throws IoError.
-  void finish();
+  /// Completes the trace. `lacks`: what the program launched and is not in it; empty: nothing that is known of. Throws
+  /// IoError.
+  void finish(const std::string& lacks);
   /// Instead, leaves no file: what is recorded at the moment goes nowhere.
   void discard();
   const TraceCounts& counts() const { return counts_; }

@@ -272,6 +272,7 @@ TEST_CASE("of a writer that is killed, the kernels and allocations up to its las
   REQUIRE(trace.kernels().size() == 2);
   CHECK(trace.kernels()[1].name == "kernel 1");
   CHECK(trace.provenance().source == "source");
+  CHECK(trace.lacks() == "what was not finished when the program was killed");
   CHECK(trace.allocations() == std::vector<TraceAllocation>{{0, 64, 0, "a0"}, {0x1000, 64, 1, "a1"}});
   check_every_kernel(trace, ctas);
   CHECK(contains(message_of([&] { TraceWriter::salvage(scratch.path("none.h5")); }), "nothing can be saved"));
