@@ -14,6 +14,7 @@
 #include <ctime>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/engine/error.hpp"
@@ -27,7 +28,8 @@ namespace {
 
 constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM};
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-constexpr int kPatienceSeconds = 20;  // a crash inside malloc leaves it locked; then there is no trace
+// A crash inside malloc leaves it locked: then what was flushed is saved behind the program's end (TraceWriter::salvage).
+constexpr int kSilentSeconds = 2, kPatienceSeconds = 20;
 constexpr int kExecutionFailed = 3, kFileFailed = 4;
 
 sem_t wake, saved;
@@ -72,15 +74,27 @@ void on_interrupt(int number) {
   if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
 }
 
+/// Whether the trace was completed by then.
+bool wait_until(const timespec& time) {
+  int failed = 0;
+  while ((failed = sem_timedwait(&saved, &time)) != 0 && errno == EINTR) {
+  }
+  return failed == 0;
+}
+
 void on_crash(int number) {
   int none = 0;
   if (mine() && !pthread_equal(pthread_self(), saver) && signal_seen.compare_exchange_strong(none, number)) {
     sem_post(&wake);
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += kPatienceSeconds;
-    while (sem_timedwait(&saved, &until) != 0 && errno == EINTR) {
-    }
+    until.tv_sec += kSilentSeconds;
+    if (wait_until(until)) return die_of(number);
+    constexpr std::string_view kWaits =
+        "atoll: the program has crashed; its trace is being completed, for up to 20 seconds\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kWaits.data(), kWaits.size());
+    until.tv_sec += kPatienceSeconds - kSilentSeconds;
+    wait_until(until);
   }
   die_of(number);
 }
