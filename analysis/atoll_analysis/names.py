@@ -1,4 +1,4 @@
-"""Names of kernels and workloads as people know them."""
+"""Names of kernels and workloads as people know them, and longer texts in short."""
 
 import re
 
@@ -20,6 +20,12 @@ def kernel(name: str) -> str:
         if not nested:
             break
     return "::".join(parts) or name
+
+
+def first_line(text: str) -> str:
+    """And how many lines follow it."""
+    first, *others = text.splitlines()
+    return f"{first}; and {len(others)} more" if others else first
 
 
 def workload(path: str) -> str:

@@ -94,8 +94,9 @@ def _facts(result: Result) -> str:
     chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
     scale = result.config.get("scale", 1)
     divided = [("scale", f"LLC and footprints divided by {scale}")] if scale != 1 else []
+    part = [("part of it", str(p["selection"]))] if p.get("selection") else []
     return markup.facts([
-        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), *divided,
+        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), *part, *divided,
         ("organisation", _organisation(result)),
         ("digest", result.digest), ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
         ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
@@ -239,6 +240,8 @@ def page(result: Result) -> str:
     cut = ""
     if not result.complete:
         cut += markup.paragraph(f"Stopped early, by --max-cycles or a signal: {_begun(result)}.", "warn")
+    if what := result.provenance.get("incomplete"):
+        cut += markup.paragraph(f"The workload is not whole: {names.first_line(str(what))}.", "warn")
     if result.sampling is not None:
         cut += _sampled(result.sampling)
     if "timeline" not in drawn:

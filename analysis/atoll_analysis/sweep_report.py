@@ -12,6 +12,7 @@ from atoll_analysis import config, markup, run_report
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
+from atoll_analysis.names import first_line
 from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds
@@ -166,6 +167,8 @@ def page(sweep: Sweep, folder: Path) -> str:
     if sweep.runs["sampled"].any():
         gaps += markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
                                  "extrapolated (docs/sampling.md).", "warn")
+    for workload, what in sweep.lacking.items():
+        gaps += markup.paragraph(f"{workload} is not whole: {first_line(what)}.", "warn")
     if fewer := sweep.of_fewer_workloads:
         gaps += markup.paragraph("Means that do not compare with the others, as they are of fewer workloads: "
                                  f"{', '.join(fewer)}.", "warn")

@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class Sweep:
     decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
     accesses: "pd.Series[float]"      #: [workload, variant] sectors that L1s were asked for; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
+    lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -213,7 +214,8 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
     decides = pd.Series([head.decides for head in heads.values()], index=index)
     done = pd.Series([accesses(head) for head in heads.values()], index=index)
-    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing)
+    lacking = {w: str(head.provenance["incomplete"]) for (w, _), head in heads.items() if head.provenance.get("incomplete")}
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking)
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

@@ -230,6 +230,13 @@ std::vector<std::string> of_fewer_workloads(const SweepResults& s) {
   return out;
 }
 
+std::map<std::string, std::string> incomplete_workloads(const SweepResults& s) {
+  std::map<std::string, std::string> out;
+  for (const auto& [point, run] : s.runs)
+    if (!run.provenance.incomplete.empty()) out.emplace(point.first, first_line(run.provenance.incomplete));
+  return out;
+}
+
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
   if (!file_exists(file))

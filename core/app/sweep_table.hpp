@@ -29,6 +29,9 @@ std::set<std::string> unlike_work(const SweepResults& sweep);
 /// Variants whose means are not of all workloads that others have a speed-up for, and do not compare with theirs.
 std::vector<std::string> of_fewer_workloads(const SweepResults& sweep);
 
+/// Workloads whose traces were not whole when they were run, and what they lack (Provenance::incomplete), in short.
+std::map<std::string, std::string> incomplete_workloads(const SweepResults& sweep);
+
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);
 

@@ -95,6 +95,8 @@ void table(const TableOptions& o) {
   const auto fewer = of_fewer_workloads(sweep);
   if (!fewer.empty() && std::ranges::count(o.metrics, kSpeedup) > 0)
     fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n", listed(fewer));
+  for (const auto& [workload, what] : incomplete_workloads(sweep))
+    tell("atoll: warning: {} is not whole: {}\n", workload, what);
   for (const std::string& file : sweep.changed)
     tell("atoll: warning: {} has changed since these runs; `atoll sweep --force` runs them again\n", file);
   if (!sweep.unchecked.empty())

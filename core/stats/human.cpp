@@ -37,6 +37,11 @@ std::string duration(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
+std::string first_line(const std::string& text) {
+  const auto more = std::ranges::count(text, '\n');
+  return text.substr(0, text.find('\n')) + (more == 0 ? "" : fmt::format("; and {} more", more));
+}
+
 std::string listed(std::span<const std::string> names) {
   constexpr std::size_t kShown = 5;
   std::string out = fmt::format("{}", fmt::join(names.first(std::min(names.size(), kShown)), ", "));

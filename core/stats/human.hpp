@@ -13,6 +13,8 @@ std::string duration(double seconds);            ///< `8 s`, `3 min 20 s`, `2 h 
 std::string hex(std::uint64_t value);            ///< 16 digits
 /// `a, b, c, d, e and 3 more`
 std::string listed(std::span<const std::string> names);
+/// The first of the lines of `text`, and how many follow: `first line; and 2 more`.
+std::string first_line(const std::string& text);
 /// The function of a mangled name, without its parameters: `gemm<float>` for `_Z4gemmIfEvPT_`. Others as they are.
 std::string function_name(const std::string& name);
 

@@ -233,9 +233,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   if (const std::uint64_t scale = scale_of(result); scale > 1)
     out += row("scale", fmt::format("{}: LLC and footprints are divided by it", scale));
   if (!p.selection.empty()) out += row("selection", p.selection);
-  if (const auto more = std::ranges::count(p.incomplete, '\n'); !p.incomplete.empty())
-    out += row("incomplete", fmt::format("{}{}", p.incomplete.substr(0, p.incomplete.find('\n')),
-                                         more == 0 ? "" : fmt::format("; and {} more", more)));
+  if (!p.incomplete.empty()) out += row("incomplete", first_line(p.incomplete));
   if (result.sampling) out += sampling_rows(*result.sampling);
   out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below the kernels)"
                                                  : result.complete ? ""

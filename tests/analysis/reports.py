@@ -152,6 +152,17 @@ class RunPage(PageTest):
         self.assertEqual(page.row("2", "mix")[4], "unfinished")
         self.assertEqual(page_of("sac.h5").count("Stopped early"), 0)
 
+    def test_what_a_trace_lacks_is_on_the_pages_of_its_runs(self) -> None:
+        folder = self.sweep()
+        with support.edited(folder / "alone__sm.h5") as file:
+            file["provenance"].attrs["incomplete"] = "the trace lacks <something>\nkernel 1 (x): no warps"
+            file["provenance"].attrs["selection"] = "kernels 3-5"
+        text = "is not whole: the trace lacks <something>; and 1 more."
+        self.assertIn(f"alone {text}", self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text)
+        page = self.check(run_report.page(atoll_analysis.load(folder / "alone__sm.h5")))
+        self.assertIn(f"The workload {text}", page.text)
+        self.assertIn("kernels 3-5", page.text)
+
     def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
         path = self.result("cut.h5")
         with support.edited(path) as file:

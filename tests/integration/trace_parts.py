@@ -94,6 +94,12 @@ class TraceParts(unittest.TestCase):
         self.assertIn(what, self.run_part(trace)[0].stderr)
         for source in (self.list, trace):
             self.assertIn(f"incomplete: {what}", self.atoll("info", source).stdout)
+        experiment = self.write("e.json", json.dumps({
+            "system": "sac-4chip", "workloads": [{"name": "w", "path": trace}], "variants": [{"name": "v", "set": {
+                key: int(value) for key, value in (setting.split("=") for setting in SMALL)}}]}))
+        self.atoll("sweep", experiment, "--out", self.path("s"))
+        self.assertEqual(self.atoll("table", self.path("s")).stderr,
+                         f"atoll: warning: w is not whole: kernel 1 (cut): {what}\n")
 
     def test_info_of_a_list_has_kernels_grids_instructions_and_footprint(self):
         text = self.atoll("info", self.list).stdout

@@ -74,7 +74,10 @@ TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   CHECK_FALSE(contains(text, "--max-cycles"));
 }
 
-TEST_CASE("of many names the first five are listed") {
+TEST_CASE("of many names the first five are listed, of many lines the first") {
+  CHECK(first_line("") == "");
+  CHECK(first_line("a") == "a");
+  CHECK(first_line("a\nb\nc") == "a; and 2 more");
   CHECK(listed(std::vector<std::string>{"a"}) == "a");
   CHECK(listed(std::vector<std::string>{"a", "b", "c", "d", "e"}) == "a, b, c, d, e");
   CHECK(listed(std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"}) == "a, b, c, d, e and 2 more");
