@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/control/capacity.hpp"
 #include "inputs/config/energy_range.hpp"
 
 namespace atl {
@@ -68,8 +69,7 @@ constexpr Term kTerms[] = {
     {Part::sm_static, &E::sm_static_w, kWatt, [](const Run& r) { return r.seconds * r.powered.sms * r.config.sm.count; }},
     {Part::llc_static, &E::llc_static_w_per_mib, kWatt,
      [](const Run& r) {
-       const bool at_sms = row_of(r.config.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
-       const double llc = (at_sms ? r.powered.sms : r.powered.memory) * r.config.llc.size_kib;
+       const double llc = r.powered.llc * r.config.llc.size_kib;
        return r.seconds * (llc + (r.config.l2.present() ? r.powered.sms * r.config.l2.size_kib : 0)) / 1024;
      }},
     {Part::chip_static, &E::chip_static_w, kWatt, [](const Run& r) { return r.seconds; }},
@@ -93,7 +93,9 @@ Run run_of(const SystemConfig& config, const Counters& counters, Cycle cycles, P
 }  // namespace
 
 Powered powered(const SystemConfig& config, std::uint32_t chip) {
-  return {config.computes(chip) ? 1.0 : 0.0, config.has_memory(chip) ? 1.0 : 0.0};
+  return {.sms = config.computes(chip) ? 1.0 : 0.0,
+          .memory = config.has_memory(chip) ? 1.0 : 0.0,
+          .llc = uses_llc(config, chip) ? 1.0 : 0.0};
 }
 
 Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered) {

@@ -7,9 +7,9 @@
 
 namespace atl {
 
-/// Parts of a chip's SMs, and of its memory, that are there.
+/// Parts of a chip's SMs, of its memory, and of its LLC, that are there.
 struct Powered {
-  double sms = 1, memory = 1;
+  double sms = 1, memory = 1, llc = 1;
 };
 Powered powered(const SystemConfig& config, std::uint32_t chip);
 

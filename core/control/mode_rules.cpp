@@ -83,6 +83,8 @@ void ModeRules::check_role(const Modes& m, std::size_t kernel) const {
     if (protocol.home.present && config_.llc.remote_writes == RemoteWrites::back)
       refuse(kernel, fmt::format("`coherence.protocol` = {} writes remote lines through: set `llc.remote_writes` = through",
                                  protocol.word));
+    if (config_.llc.write_back_at_end && config_.llc.remote_writes == RemoteWrites::back)
+      refuse(kernel, "split with `llc.remote_writes` = back needs `llc.write_back_at_end` = false");
     if (config_.llc.replication != Replication::shared && config_.llc.remote_writes == RemoteWrites::back &&
         row_of(config_.llc.replication).read_only)
       refuse(kernel, "split beside replication needs `llc.remote_writes` = through");

@@ -181,6 +181,9 @@ class Rules {
         p.llc_keeps_remote || !split,
         "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
         p.word, word_of(c_.llc.organisation));
+    require(!split || c_.llc.remote_writes == RemoteWrites::through || !c_.llc.write_back_at_end,
+            "`llc.remote_writes` = back brings dirty lines home when the homes' have been written back for "
+            "`llc.write_back_at_end` = true: use through, or false");
     if (!p.home.present) return;
     require(
         !split || c_.llc.remote_writes == RemoteWrites::through,

@@ -139,8 +139,8 @@ std::pair<double, double> eab_within(const EabInputs& in, std::uint64_t sampled,
 }
 
 SacStorage sac_storage(const SystemConfig& c) {
-  constexpr std::uint64_t kSectors = 4, kSliceCounterBits = 16, kCounterBits = 24, kCounters = 4, kOrganisations = 2;
-  const std::uint64_t presence = std::uint64_t{c.chips} * (c.llc.sectored ? kSectors : 1);
+  constexpr std::uint64_t kSliceCounterBits = 16, kCounterBits = 24, kCounters = 4, kOrganisations = 2;
+  const std::uint64_t presence = std::uint64_t{c.chips} * (c.llc.sectored ? c.line_bytes / 32 : 1);
   return {.crd = std::uint64_t{c.sac.crd_sets} * c.sac.crd_ways * (c.sac.crd_tag_bits + presence) / 8,
           .slice_counters = kOrganisations * c.llc.slices * kSliceCounterBits / 8,
           .counters = kCounters * kCounterBits / 8};

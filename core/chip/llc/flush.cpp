@@ -9,8 +9,8 @@ bool spares_lines(const SystemConfig& c) {
   return c.selrep.flush == ReplicaFlush::replicas && !row_of(c.llc.replication).all_lines;
 }
 
-/// Directories have forgotten which chips hold lines of this one, and so these go.
-KernelEndFlush leave_directories(const Machine& m) { return {m.replicates ? Flush::settle : Flush::remote, true}; }
+/// Directories have forgotten which chips hold lines of this one, and so these go. `all_dirty`: the others are written back.
+KernelEndFlush leave_directories(bool all_dirty) { return {all_dirty ? Flush::settle : Flush::remote, true}; }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, c
   if (rule.clean) return {Flush::clean, false};
   if (m.directories() && m.has_l2) return {rule.write_back ? Flush::clean : Flush::none, false};
   if (m.directories() && role != LlcRole::memory_side)
-    return rule.any_role_next ? leave_directories(m)
+    return rule.any_role_next ? leave_directories(m.replicates || rule.write_back)
                               : KernelEndFlush{m.replicates || rule.write_back ? Flush::clean : Flush::none, false};
   // Shared all the while, or only replicas go.
   if ((!replicas || spares_lines(m.config)) && role != LlcRole::sm_side) return {Flush::settle, false};
@@ -47,7 +47,7 @@ KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, c
 KernelEndFlush step_flush(const Machine& m, const ModeStep& s) {
   if (m.directories()) {
     const bool leaves = s.from != LlcRole::memory_side && s.to == LlcRole::memory_side;
-    return leaves ? leave_directories(m) : KernelEndFlush{};
+    return leaves ? leave_directories(m.replicates) : KernelEndFlush{};
   }
   if (s.from_all_lines) return {Flush::all, false};
   if (s.to_all_lines) return {s.from == LlcRole::memory_side ? Flush::dirty : Flush::all, false};

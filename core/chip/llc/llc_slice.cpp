@@ -51,14 +51,15 @@ DramChannel& LlcSlice::channel(LineAddr line) const { return (*channels_)[c_.mac
 
 // ---- Requests ----
 
-/// The directory's look-up comes first where it takes time: all requests of a line wait for it, and keep their order.
+/// The directory's look-up comes first where it takes time: all requests of a line wait for it, and keep their order. An
+/// invalidation has nothing to look up: its sharer keeps no directory of the line.
 void LlcSlice::reach(Cycle at, Queue queue, const Packet& p) {
   if (queue != kFill) {
     if (!goes_past(queue, p)) at += level_.latency;
   } else if (l2_) {
     at = fill_port_.serve(at, c_.machine.bytes(p));
   }
-  if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip)
+  if (queue == kFromLinks && uses_home_directory() && p.home == c_.chip && p.kind != PacketKind::invalidate)
     at += c_.machine.config.coherence.directory_latency_cycles;
   c_.schedule(at, EventKind::slice_arrive, id_, queue, p);
 }

@@ -49,7 +49,7 @@ void ConsistencyChecker::on_llc_refer(const Context& c, std::uint32_t slice, con
 /// `writer` has written the line at its home, here. full_map's invalidations have been sent; those of a home directory
 /// follow before anything else happens in this chip.
 void ConsistencyChecker::written_at_home(const Context& c, LineAddr line, std::uint8_t writer) {
-  if (writer != c.chip) sharers(lines_[line.value]) |= bit(writer);
+  if (writer != c.chip && !c.machine.has_l2) sharers(lines_[line.value]) |= bit(writer);  // an L2 makes no copy
   if (owners_keep_) return check_ended(c, line, writer);
   homes_[c.chip].awaited.push_back({line, writer});
 }

@@ -21,6 +21,12 @@ struct ChipTestAccess {
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
 
+  static std::uint32_t dirty_lines(Chip& chip) {
+    std::uint32_t n = 0;
+    for (LlcSlice& s : chip.slices_)
+      for (std::uint32_t i = 0; i < s.tags_.entries(); ++i) n += s.tags_.occupied(i) && s.tags_.dirty(i) != 0;
+    return n;
+  }
   /// Forgets that the slice's copy of the line is newer than memory's.
   static void clean(Chip& chip, LineAddr line) {
     LlcSlice& s = slice_of(chip, line);

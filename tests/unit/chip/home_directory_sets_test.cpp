@@ -33,6 +33,7 @@ struct Directory : HomeDirectory {
   }
   Outcome read(std::uint64_t line, std::uint8_t chip) { return remote_read({line}, chip, sender()); }
   Outcome write(std::uint64_t line, std::uint8_t chip) { return remote_write({line}, chip, sender()); }
+  void write_through(std::uint64_t line, std::uint8_t chip) { HomeDirectory::write_through({line}, chip, sender()); }
   void write_at_home(std::uint64_t line) { local_write({line}, sender()); }
   std::uint64_t at(std::uint64_t line) const { return sharers_of({line}); }
 };
@@ -82,6 +83,25 @@ TEST_CASE("a remote write leaves the writer the only sharer, whether it was one 
     d.write(5, 2);
     CHECK(d.sent.empty());
     CHECK(d.at(5) == 0b0100);
+  }
+}
+
+TEST_CASE("a write through a cache leaves the writer a sharer if it was one, and tracks no line that was not") {
+  for (const DirectoryShape& shape : {kLine, kRec, kHmg}) {
+    Directory d(shape);
+    d.write_through(5, 1);
+    CHECK(d.sent.empty());
+    CHECK(d.at(5) == 0);
+    d.read(5, 2), d.read(5, 3);
+    d.write_through(5, 2);
+    CHECK(d.sent.size() == shape.lines / (shape.common_sharers ? 1 : shape.lines));
+    CHECK(d.at(5) == 0b0100);
+    for (const Sent& s : d.sent) CHECK(s.chips == 0b1000);
+    d.write_through(5, 1);
+    CHECK(d.sent[0].chips == 0b0100);
+    CHECK(d.at(5) == 0);
+    CHECK(d.read(6 + 64, 1).evicted_lines == 0);  // the entry is free again
+    CHECK(d.read(6 + 128, 1).evicted_lines == 0);
   }
 }
 

@@ -320,6 +320,30 @@ TEST_CASE("homes without SMs keep directories of the L2s that ask them: random p
   CHECK(acknowledged == invalidations);
 }
 
+TEST_CASE("a write through an L2 makes no copy there, and the home's directory tracks none") {
+  for (const CoherenceProtocol protocol :
+       {CoherenceProtocol::directory, CoherenceProtocol::hmg, CoherenceProtocol::rec, CoherenceProtocol::ideal}) {
+    SystemConfig c = tiny(3);
+    c.partition.compute_chips = 2, c.partition.memory_chips = 1, c.partition.fixed_chip = 2;
+    c.llc.organisation = LlcOrganisation::memory_side, c.coherence.protocol = protocol;
+    c.l2.slices = 2, c.l2.size_kib = 16, c.l2.ways = 4, c.l2.writes = L2Writes::through;
+    constexpr std::uint64_t kLine = 0x100000;
+    ScriptedWorkload w;
+    w.kernel(2), w.warp(0).store(kLine, 0xF);  // nobody has it
+    w.kernel(2), w.warp(1).store(kLine, 0xF);  // nor chip 0 now
+    w.kernel(2), w.warp(0).load(kLine, 0);
+    w.kernel(2), w.warp(0).store(kLine, 0xF);  // its copy has this, too
+    w.kernel(2), w.warp(0).load(kLine, 0);
+    w.kernel(2), w.warp(1).store(kLine, 0xF);
+    const RunResult r = run(c, w);
+    CHECK(r.chips[0].totals[Counter::l2_hits] == 2);  // the last store and load
+    CHECK(r.chips[0].totals[Counter::coherence_invalidation_hits] == 1);
+    const std::uint64_t lines = protocol == CoherenceProtocol::hmg ? 4 : 1;  // told of for each line of HMG's range
+    CHECK(r.chips[2].totals[Counter::coherence_invalidations] == lines);
+    CHECK(r.chips[2].totals[Counter::directory_allocations] == (protocol == CoherenceProtocol::ideal ? 0 : 1));
+  }
+}
+
 TEST_CASE("under a home's directory an L2 keeps its lines from kernel to kernel, until another chip writes them") {
   SystemConfig c = tiny(3);
   c.partition.compute_chips = 2, c.partition.memory_chips = 1, c.partition.fixed_chip = 2;

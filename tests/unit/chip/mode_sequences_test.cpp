@@ -2,6 +2,7 @@
 
 #include "../../plugins/alternating.hpp"
 #include "../../plugins/random_modes.hpp"
+#include "chip_test_access.hpp"
 #include "coherence_stress.hpp"
 #include "core/engine/file_digest.hpp"
 
@@ -23,7 +24,10 @@ Sequence checked(const SystemConfig& system, ScriptedWorkload& w, std::function<
   SimulationOptions options;
   options.policy = std::move(policy);
   options.prepare_chip = [&](Chip& chip) { checker.watch(chip); };
-  options.inspect_chip = []([[maybe_unused]] Chip& chip) { CHECK(chip.drained()); };
+  options.inspect_chip = [&](Chip& chip) {
+    CHECK(chip.drained());
+    if (system.llc.write_back_at_end) CHECK(ChipTestAccess::dirty_lines(chip) == 0);
+  };
   Sequence s;
   REQUIRE_NOTHROW(s.result = *simulate(transport, system, w, RankMap::spread(system.chips, 1), options));
   CHECK_NOTHROW(checker.check_final_image());
@@ -50,6 +54,7 @@ TEST_CASE("random legal modes, for every kernel and every epoch, read nothing st
     c.coherence.protocol = kProtocols[seed % kProtocols.size()].value;
     c.llc.remote_writes =
         seed % 4 == 0 && !row_of(c.coherence.protocol).home.present ? RemoteWrites::back : RemoteWrites::through;
+    if (c.llc.remote_writes == RemoteWrites::back) c.llc.write_back_at_end = false;
     const bool replicates = s.system.llc.replication != Replication::shared && !row_of(c.coherence.protocol).full_map &&
                             c.llc.remote_writes == RemoteWrites::through;
     c.llc.replication = replicates ? Replication::policy : Replication::shared;

@@ -156,5 +156,22 @@ TEST_CASE("a directory that takes time is looked up at the slices' rate: request
   CHECK(last(500) - last(0) == 500);
 }
 
+TEST_CASE("the end of a copy does not wait for a directory, which its sharer does not keep of it") {
+  const auto kernel_that_writes = [](std::uint32_t directory) {
+    SystemConfig config = tiny(2);
+    config.llc.organisation = LlcOrganisation::sm_side;
+    config.coherence.protocol = CoherenceProtocol::rec;
+    config.coherence.directory_latency_cycles = directory;
+    ScriptedWorkload w;
+    w.kernel(4), w.warp(2).load(kA, 0);
+    w.kernel(4), w.warp(0).store(kA);
+    const RunResult r = run(config, w);
+    CHECK(total(r, Counter::coherence_invalidation_hits) == 1);
+    return r.kernels[1].finished - r.kernels[1].started;
+  };
+  const Cycle at_once = kernel_that_writes(0);
+  CHECK(kernel_that_writes(1000) < at_once + 256);  // acknowledgements leave at multiples of 256 cycles
+}
+
 }  // namespace
 }  // namespace atl::slice_time_test

@@ -58,6 +58,22 @@ TEST_CASE("a chip without SMs or without memory draws no power for them") {
   CHECK(memory[EnergyComponent::llc_static] == both[EnergyComponent::llc_static]);
 }
 
+TEST_CASE("an LLC draws power at the SMs, at the homes, or where a directory looks lines up at both") {
+  SystemConfig c = priced();
+  c.chips = 2, c.partition.compute_chips = 1, c.partition.memory_chips = 1;
+  const auto drawn = [&](LlcOrganisation organisation, CoherenceProtocol protocol) {
+    c.llc.organisation = organisation, c.coherence.protocol = protocol;
+    return std::pair(energy_of_chip(c, {}, 1'000'000, powered(c, 0))[EnergyComponent::llc_static] > 0,
+                     energy_of_chip(c, {}, 1'000'000, powered(c, 1))[EnergyComponent::llc_static] > 0);
+  };
+  using enum CoherenceProtocol;
+  CHECK(drawn(LlcOrganisation::memory_side, software) == std::pair(false, true));
+  CHECK(drawn(LlcOrganisation::sm_side, software) == std::pair(true, false));
+  CHECK(drawn(LlcOrganisation::sm_side, full_map) == std::pair(true, false));
+  CHECK(drawn(LlcOrganisation::sm_side, directory) == std::pair(true, true));
+  CHECK(drawn(LlcOrganisation::sm_side, none_remote) == std::pair(false, true));
+}
+
 TEST_CASE("a chip that did nothing for no time took nothing") { CHECK(energy(priced(), {}) == Energy{}); }
 
 TEST_CASE("what a chip did costs its events, each in its own component") {

@@ -77,6 +77,10 @@ TEST_CASE("split needs ways for either kind of line, and a protocol that it is d
   CHECK(split(c.llc.ways).find("not 16") != std::string::npos);
   c.coherence.protocol = CoherenceProtocol::full_map;
   CHECK(split(8).find("full_map is not defined for the role split") != std::string::npos);
+  c.coherence.protocol = CoherenceProtocol::software, c.llc.remote_writes = RemoteWrites::back;
+  CHECK(split(8).empty());
+  c.llc.write_back_at_end = true;
+  CHECK(split(8).find("needs `llc.write_back_at_end` = false") != std::string::npos);
   c.coherence.protocol = CoherenceProtocol::rec, c.llc.remote_writes = RemoteWrites::back;
   CHECK(split(8).find("set `llc.remote_writes` = through") != std::string::npos);
 }

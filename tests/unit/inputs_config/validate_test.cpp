@@ -183,6 +183,15 @@ TEST_CASE("home directories go with every organisation that writes remote lines 
   }
 }
 
+TEST_CASE("dirty remote lines that come home in the end are not those that the end writes back") {
+  const std::string back = "llc.remote_writes=back", paid = "llc.write_back_at_end=true";
+  CHECK(set_error({"llc.organisation=sac", back, paid}) == "");
+  CHECK(set_error({"llc.organisation=static", back}) == "");
+  CHECK(set_error({"llc.organisation=static", paid}) == "");
+  for (const std::string organisation : {"llc.organisation=static", "llc.organisation=dynamic"})
+    CHECK(rule({organisation, back, paid}).find("use through, or false") != std::string::npos);
+}
+
 TEST_CASE("slices without remote lines need no organisation that places them") {
   for (const std::string protocol : {"none_remote", "l1_only"}) {
     CHECK(set_error({"llc.organisation=sm_side", "coherence.protocol=" + protocol}) == "");

@@ -44,6 +44,8 @@ TEST_CASE("profilers take 544 + 64 + 12 = 620 bytes per chip, and 736 + 64 + 12 
   c.llc.sectored = true;
   CHECK(sac_storage(c).crd == 736);
   CHECK(sac_storage(c).total() == 812);
+  c.line_bytes = 64;
+  CHECK(sac_storage(c).crd == 8 * 16 * (30 + 4 * 2) / 8);
 }
 
 TEST_CASE("slice uniformity is the mean over the maximum, over all slices of the system") {

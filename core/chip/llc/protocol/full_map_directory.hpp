@@ -39,6 +39,11 @@ class FullMapDirectory {
     e.owner = writer;
     return others;
   }
+  /// Chip `writer` has written the home's line, and its own copy if it had one: it has none that is new.
+  std::uint64_t write_through(LineAddr line, std::uint8_t writer) {
+    Entry* e = find(line);
+    return e == nullptr ? 0 : std::exchange(e->sharers, e->sharers & bit(writer)) & ~bit(writer);
+  }
   /// The home itself writes the line.
   std::uint64_t write_at_home(LineAddr line) {
     Entry* e = find(line);

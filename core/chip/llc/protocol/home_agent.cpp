@@ -40,12 +40,16 @@ void HomeAgent::read(LineAddr line, std::uint8_t reader) {
 
 void HomeAgent::write(LineAddr line, std::uint8_t writer) {
   ++c_.count[Counter::directory_lookups];
-  const bool home = writer == c_.chip;
+  const bool home = writer == c_.chip, through = c_.machine.has_l2;
   if (unbounded_) {
-    const std::uint64_t chips = home ? all_.write_at_home(line) : all_.write(line, writer);
+    const std::uint64_t chips = home      ? all_.write_at_home(line)
+                                : through ? all_.write_through(line, writer)
+                                          : all_.write(line, writer);
     if (chips != 0) send(line, chips, InvalidationCause::write);
   } else if (home) {
     directory_.local_write(pages_.local(line), sender());
+  } else if (through) {
+    directory_.write_through(pages_.local(line), writer, sender());
   } else {
     tally(directory_.remote_write(pages_.local(line), writer, sender()));
   }

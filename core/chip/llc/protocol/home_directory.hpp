@@ -42,13 +42,12 @@ class HomeDirectory {
     return outcome;
   }
 
-  /// The home itself writes. Lines that are not tracked have no copies.
-  template <class Send> void local_write(LineAddr line, Send&& send) {
-    const std::uint32_t e = find(line);
-    if (e == kNone || (entry_[e].positions & positions_of(line)) == 0) return;
-    use(e);
-    end_copies(e, line, 0, send);
-    entry_[e].positions &= ~positions_of(line);
+  /// The home itself writes.
+  template <class Send> void local_write(LineAddr line, Send&& send) { write_tracked(line, 0, send); }
+
+  /// Chip `writer` has written the home's line, and its own copy if it had one: it has none that is new.
+  template <class Send> void write_through(LineAddr line, std::uint8_t writer, Send&& send) {
+    write_tracked(line, bit(writer), send);
   }
 
   /// Chip `writer` has written its copy and the home's: it is the only sharer from now on.
@@ -144,6 +143,17 @@ class HomeDirectory {
     }
     entry_[e].positions |= positions_of(line);
     return e;
+  }
+
+  /// Lines that are not tracked have no copies. `stays`: the chip whose copy stays, if it has one.
+  template <class Send> void write_tracked(LineAddr line, std::uint64_t stays, Send&& send) {
+    const std::uint32_t e = find(line);
+    if (e == kNone || (entry_[e].positions & positions_of(line)) == 0) return;
+    use(e);
+    const std::uint64_t kept = sharers(e, line) & stays;
+    end_copies(e, line, kept, send);
+    sharers(e, line) = kept;
+    if (kept == 0) entry_[e].positions &= ~positions_of(line);
   }
 
   std::uint32_t victim(std::uint32_t first) const {
