@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,9 @@ struct Commands {
 /// Of texts that mean something when they are not given: an empty one, as an unset variable gives, is refused.
 inline const CLI::Validator kNamed([](std::string& text) { return std::string(text.empty() ? "the text is empty" : ""); },
                                    "");
+
+/// Of counts that mean something from one on.
+inline const CLI::Range kFromOne(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max());
 
 /// --kernels and --ctas: which part of a workload.
 inline void add_selection(CLI::App& cmd, std::string& kernels, std::string& ctas) {

@@ -21,7 +21,8 @@ void add_config(Commands& c) {
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("config", "Show a system's effective configuration");
   cmd->add_option("SYSTEM", o->system, "preset or JSON file")->required()->check(kNamed);
-  cmd->add_option("-s,--set", o->sets, "override a configuration key; repeatable")->type_name("KEY=VALUE");
+  cmd->add_option("-s,--set", o->sets, "override a configuration key; repeatable, the last of a key counts")
+      ->type_name("KEY=VALUE");
   auto* storage =
       cmd->add_flag("--storage", o->storage, "bytes that its mechanisms keep in hardware, and of what they are made");
   cmd->add_flag("--explain", o->explain, "every key with unit, range and meaning")->excludes(storage);

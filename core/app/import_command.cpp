@@ -5,6 +5,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/tell.hpp"
 #include "core/stats/durable_file.hpp"
+#include "inputs/trace/accelsim_list.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/workload/workload_files.hpp"
 
@@ -36,13 +37,16 @@ void add_import(Commands& c) {
   accel->add_flag("--strict", o->strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
   accel->callback([&c, o] {
     c.chosen = [o] {
-      check_output(o->output, o->force);
+      const std::string list = main_file(o->list);
+      std::vector<std::string> read = accelsim::read_kernel_list(list).kernels;
+      read.push_back(list);
+      refuse_inputs(o->output, read), check_output(o->output, o->force);
       ImportOptions options;
       options.selection = {o->kernels, o->ctas};
       if (o->latencies == "accel-sim") options.latencies = accelsim::Latencies::accel_sim;
       options.strict = o->strict;
       options.warn = [](const std::string& what) { tell("atoll: warning: {}\n", what); };
-      const std::string selected = import_accel_sim(main_file(o->list), o->output, options);
+      const std::string selected = import_accel_sim(list, o->output, options);
       if (!selected.empty()) fmt::print("selection  {}\n", selected);
     };
   });

@@ -287,13 +287,13 @@ void add_record(Commands& c) {
   cmd->add_option("--stop-after", o->record.stop_after,
                   "the trace ends with N recorded launches; the program goes on at functional speed")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kFromOne);
   cmd->add_option("--ctas", o->ctas, "record only these thread blocks of each kernel, counted from 0")
       ->type_name("FIRST-LAST");
   cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel (of --ctas)")
-      ->check(CLI::PositiveNumber);
+      ->check(kFromOne);
   cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: record whole thread blocks until there are N ops")
-      ->check(CLI::PositiveNumber);
+      ->check(kFromOne);
   cmd->add_option("--device", o->device,
                   "the GPU that the program is told it has: a preset or system file, or for example sm_80,sms=108,mem=40g "
                   "(docs/recording.md); default: sm_90 with 128 SMs")

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -8,13 +9,15 @@
 #include "core/app/commands.hpp"
 #include "core/app/rank_threads.hpp"
 #include "core/app/run_job.hpp"
+#include "core/app/shipped_files.hpp"
+#include "core/engine/error.hpp"
 #include "inputs/config/reader.hpp"
 
 namespace atl {
 namespace {
 
 struct ResumeOptions {
-  std::string checkpoint, workload, output, map;
+  std::string checkpoint, workload, policy, output, map;
   Cycle max_cycles = 0;  ///< 0: as the run had it
   int threads = 1;
   bool force = false, quiet = false;
@@ -38,7 +41,10 @@ RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   RunJob job;
   const CheckpointHeader& h = c.header;
   job.config = parse_effective(h.config);
-  job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : o.workload;
+  job.workload = h.workload, job.workload_file = o.workload.empty() ? h.workload_file : workload_file(o.workload);
+  if (!std::filesystem::exists(job.workload_file))
+    throw InputError(job.workload_file, "the workload is there no more; `atoll resume -w FILE` says where it is now");
+  if (!o.policy.empty()) job.config.llc.policy = std::filesystem::absolute(o.policy).string();
   job.kernels = h.kernels, job.ctas = h.ctas;
   job.output = o.output.empty() ? output_of_checkpoint(o.checkpoint) : o.output;
   job.inputs = {o.checkpoint};
@@ -67,6 +73,7 @@ void add_resume(Commands& c) {
       ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
   cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files")->check(kNamed);
+  cmd->add_option("--policy", o->policy, "where the policy is now; the same file")->check(kNamed);
   cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
       ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
@@ -75,7 +82,7 @@ void add_resume(Commands& c) {
       ->check(CLI::Range(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   add_monitor(*cmd, o->monitor);
-  cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary");
+  cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary, no warnings");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
       const auto chips = [&] { return parse_effective(read_checkpoint(o->checkpoint).header.config).chips; };

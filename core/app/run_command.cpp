@@ -73,7 +73,8 @@ void add_run(Commands& c) {
          "simulate some of the launches and extrapolate the others, with intervals; e.g. error=3% (docs/sampling.md)")
       ->check(kNamed);
   cmd->add_flag("--strict", o->job.strict, "refuse a trace that lacks warps, or whose instructions do not fit its header");
-  cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable")->type_name("KEY=VALUE");
+  cmd->add_option("-s,--set", o->sets, "override a configuration key, e.g. llc.ways=8; repeatable, the last of a key counts")
+      ->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
                   "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")
       ->check(CLI::Range(1, 1024));
@@ -95,7 +96,7 @@ void add_run(Commands& c) {
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md), or if a "
                 "policy decides otherwise once it is loaded from what it saves; slow");
   add_monitor(*cmd, o->job.monitor);
-  cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary");
+  cmd->add_flag("-q,--quiet", o->job.quiet, "no progress, no summary, no warnings");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
       if (o->scale > 0) {

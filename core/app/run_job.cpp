@@ -122,7 +122,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (job.sample && workload->devices().count != 0)
       throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
     job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
-    workload = join_steps(std::move(workload));
+    workload = join_steps(std::move(workload), job.workload_file);
   });
   const std::string digest = common_digest(t, job);  // now: the file may change during the run
   std::string incomplete;

@@ -327,7 +327,8 @@ void add_sweep(Commands& c) {
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 30));
-  cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable")->type_name("KEY=VALUE");
+  cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable, the last of a key counts")
+      ->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));
   cmd->add_option("--sample", o->sample, "in all points, instead of the experiment's `sample` (docs/sampling.md)")
       ->check(kNamed);

@@ -212,6 +212,9 @@ std::string LiveView::ended(const LiveEnd& end, Clock::time_point now) {
     state_["progress"] = progress(p, r->kernels, now);
     state_["progress"]["seconds_left"] = nullptr;
     state_["kernels"] = kernels_json(r->kernels), state_["decisions"] = decisions_json(r->decisions);
+    for (std::size_t c = 0; c < state_["chips"].size(); ++c)  // the rest is what was seen last
+      state_["chips"][c]["does"] = "ended",
+      state_["chips"][c]["ctas_done"] = state_["chips"][c]["ctas"] = r->chips[c].totals[Counter::ctas];
   }
   return state();
 }

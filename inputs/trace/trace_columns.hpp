@@ -87,8 +87,8 @@ template <typename T> class ColumnReader {
       data_ = group.openDataSet(name);
       const H5::DataSpace space = data_.getSpace();
       if (space.getSimpleExtentNdims() != 1 || data_.getTypeClass() != H5T_INTEGER ||
-          data_.getIntType().getSize() != sizeof(T))
-        throw InputError(where_, "expected one dimension of " + std::to_string(8 * sizeof(T)) + "-bit integers");
+          data_.getIntType().getSize() != sizeof(T) || data_.getIntType().getSign() != H5T_SGN_NONE)
+        throw InputError(where_, "expected one dimension of unsigned " + std::to_string(8 * sizeof(T)) + "-bit integers");
       space.getSimpleExtentDims(&size_);
       const auto within = [&](hsize_t bytes) { return size_ / trace_format::kMostDeflated <= bytes / sizeof(T); };
       // The file's size first: the library counts what is stored chunk by chunk.

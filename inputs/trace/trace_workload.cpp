@@ -1,6 +1,7 @@
 #include "inputs/trace/trace_workload.hpp"
 
 #include <H5Cpp.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,8 @@ namespace atl {
 namespace {
 
 using namespace trace_format;
+
+constexpr std::uint64_t kAddressEnd = std::uint64_t{1} << 63;
 
 std::string text(const H5::H5Object& object, const std::string& where, const char* name) {
   try {
@@ -40,6 +43,11 @@ void numbers(const H5::H5Object& object, const std::string& where, const char* n
     if (attribute.getTypeClass() != H5T_INTEGER || attribute.getSpace().getSimpleExtentNpoints() != count)
       throw InputError(where, std::string("attribute '") + name + "' must be " + std::to_string(count) + " integer(s)");
     attribute.read(memory_type<T>(), values);
+    if (attribute.getIntType().getSign() == H5T_SGN_NONE) return;
+    std::vector<std::int64_t> given(static_cast<std::size_t>(count));  // the library makes 0 of what is less
+    attribute.read(H5::PredType::NATIVE_INT64, given.data());
+    for (const std::int64_t value : given)
+      if (value < 0) throw InputError(where, fmt::format("attribute '{}' is {}", name, value));
   } catch (const H5::Exception&) {
     throw InputError(where, std::string("attribute '") + name + "' is missing; the file is not a complete trace");
   }
@@ -215,6 +223,9 @@ void TraceWorkload::Impl::read_allocations() {
       throw InputError(names.where(), "expected one zero-terminated name per allocation");
     const std::uint8_t* name = bytes.data();
     for (std::size_t i = 0; i < address.size(); ++i) {
+      if (address[i] >= kAddressEnd || size[i] > kAddressEnd - address[i])
+        throw InputError(where,
+                         fmt::format("allocation {} of {} bytes at {:#x} does not end below 2^63", i, size[i], address[i]));
       allocations.push_back({address[i], size[i], ordinal[i], reinterpret_cast<const char*>(name)});
       name += allocations.back().name.size() + 1;
     }

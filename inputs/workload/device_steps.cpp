@@ -1,5 +1,7 @@
 #include "inputs/workload/device_steps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +12,7 @@ namespace {
 
 class JoinedWorkload : public Workload {
  public:
-  explicit JoinedWorkload(std::unique_ptr<Workload> whole) : whole_(std::move(whole)) {
+  JoinedWorkload(std::unique_ptr<Workload> whole, const std::string& file) : whole_(std::move(whole)) {
     const std::vector<KernelInfo>& all = whole_->kernels();
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -20,7 +22,8 @@ class JoinedWorkload : public Workload {
       if (begins) launches_.emplace_back();
       for (const std::size_t other : launches_.back())
         if (all[other].place.device == all[k].place.device)
-          throw InputError(all[k].name, "is launched on a device in the same step as " + all[other].name);
+          throw InputError(file, fmt::format("launches {} ({}) and {} ({}) are of one device and of one step, {}", other,
+                                             all[other].name, k, all[k].name, all[k].place.step));
       launches_.back().push_back(k);
     }
     for (std::vector<std::size_t>& step : launches_) {
@@ -78,9 +81,9 @@ class JoinedWorkload : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> join_steps(std::unique_ptr<Workload> workload) {
+std::unique_ptr<Workload> join_steps(std::unique_ptr<Workload> workload, const std::string& file) {
   if (workload->devices().count == 0) return workload;
-  return std::make_unique<JoinedWorkload>(std::move(workload));
+  return std::make_unique<JoinedWorkload>(std::move(workload), file);
 }
 
 }  // namespace atl

@@ -191,7 +191,7 @@ class Refused(CheckpointTest):
 
     def test_a_workload_that_is_gone_is_refused_by_name(self):
         os.remove(self.workload)
-        self.refused(["resume", self.checkpoint], 2, "w.json: cannot be opened")
+        self.refused(["resume", self.checkpoint], 2, "w.json: the workload is there no more; `atoll resume -w FILE` says where")
 
     def test_a_checkpoint_with_any_bit_flipped_is_refused_or_gives_the_same_digest(self):
         rng = random.Random(1)

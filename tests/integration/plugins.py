@@ -267,6 +267,27 @@ class Plugins(unittest.TestCase):
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn(f"policy_throwing.so: {says}", outcome.err)
 
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_a_resumed_run_finds_its_policy_where_it_is_said_to_be(self):
+        path, moved = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes()
+                def save(self): return b""
+                def load(self, data): pass
+            """), os.path.join(self.folder, "moved.py")
+        output = os.path.join(self.folder, "o.h5")
+        wanted = run("--policy", path, "-o", output, "--checkpoint-every", "1000").digest()
+        checkpoint = next(os.path.join(self.folder, f) for f in sorted(os.listdir(self.folder)) if f.endswith(".ckpt"))
+        os.rename(path, moved)
+        self.assertIn("mine.py: no such file", program.run(["resume", checkpoint, "-f"]).err)
+        self.assertEqual(program.run(["resume", checkpoint, "-f", "--policy", moved]).digest(), wanted)
+        with open(moved, "a", encoding="utf-8") as file:
+            file.write("# another\n")
+        self.assertIn("moved.py: has changed since", program.run(["resume", checkpoint, "-f", "--policy", moved]).err)
+
     def test_a_policy_beside_another_organisation_is_refused(self):
         self.assertIn("--policy: sets llc.organisation=plugin, and --set says `sac`",
                       self.refused("--policy", SHARED, settings=["llc.organisation=sac"]))

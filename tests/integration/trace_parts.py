@@ -101,6 +101,15 @@ class TraceParts(unittest.TestCase):
         self.assertEqual(self.atoll("table", self.path("s")).stderr,
                          f"atoll: warning: w is not whole: kernel 1 (cut): {what}\n")
 
+    def test_an_import_replaces_nothing_that_it_reads(self):
+        for name in ("kernelslist.g", "kernel-2.traceg"):
+            with open(self.path(name), "rb") as file:
+                before = file.read()
+            self.assertIn(f"{name}: is what is read here, and would be lost",
+                          self.atoll("import", "accel-sim", self.list, "-o", self.path(name), "-f", code=2).stderr)
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(), before)
+
     def test_info_of_a_list_has_kernels_grids_instructions_and_footprint(self):
         text = self.atoll("info", self.list).stdout
         self.assertIn("  kernels      3, 24 CTAs\n", text)

@@ -141,7 +141,7 @@ TEST_CASE("random programs with empty warps, empty CTAs and the largest addresse
       for (const CtaProgram& cta : kernels[k]) writer.add_cta(cta);
     }
     writer.add_allocation({0x7fc841500000, 32768, 0, "d_nodes"});
-    writer.add_allocation({~0ull, ~0ull, 1, ""});
+    writer.add_allocation({(1ull << 63) - 1, 1, ~0ull, ""});
     CHECK_FALSE(std::filesystem::exists(scratch.path("t.h5")));
     writer.finish();
   }
@@ -157,7 +157,7 @@ TEST_CASE("random programs with empty warps, empty CTAs and the largest addresse
   CHECK(trace->kernels()[0].shared_bytes == 4096);
   CHECK(trace->provenance().source == "unit test");
   CHECK(trace->provenance().importer == "none");
-  CHECK(trace->allocations() == std::vector<TraceAllocation>{{0x7fc841500000, 32768, 0, "d_nodes"}, {~0ull, ~0ull, 1, ""}});
+  CHECK(trace->allocations() == std::vector<TraceAllocation>{{0x7fc841500000, 32768, 0, "d_nodes"}, {(1ull << 63) - 1, 1, ~0ull, ""}});
   CtaProgram read;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     for (std::size_t c = 0; c < kernels[k].size(); ++c) {

@@ -115,6 +115,49 @@ TEST_CASE("missing groups, datasets and attributes are named") {
       contains(after([](H5::H5File& f) { f.unlink("/allocations/size"); }), ":/allocations/size: this dataset is missing"));
 }
 
+TEST_CASE("columns of integers with signs are refused, which HDF5 would make 0 of, and so are attributes below 0") {
+  CHECK(contains(after([](H5::H5File& f) {
+                   f.unlink("/kernels/000000/op_wait");
+                   const hsize_t ops = 2;
+                   const std::int32_t waits[] = {0, -1};
+                   f.createDataSet("/kernels/000000/op_wait", H5::PredType::STD_I32LE, H5::DataSpace(1, &ops))
+                       .write(waits, H5::PredType::NATIVE_INT32);
+                 }),
+                 "/op_wait: expected one dimension of unsigned 32-bit integers"));
+  const auto registers = [](std::int32_t value) {
+    return after([value](H5::H5File& f) {
+      H5::Group kernel = f.openGroup("/kernels/000000");
+      kernel.removeAttr("registers_per_thread");
+      kernel.createAttribute("registers_per_thread", H5::PredType::STD_I32LE, H5::DataSpace())
+          .write(H5::PredType::NATIVE_INT32, &value);
+    });
+  };
+  CHECK(contains(registers(-1), ":/kernels/000000: attribute 'registers_per_thread' is -1"));
+  CHECK(registers(32) == "no error");
+}
+
+TEST_CASE("an allocation that does not end below 2^63 is refused") {
+  const Scratch scratch;
+  const auto refusal = [&](std::uint64_t address, std::uint64_t size) {
+    const std::string path = scratch.path("a.h5");
+    TraceWriter writer(path, {"s", "i"});
+    writer.add_allocation({address, size, 0, ""});
+    KernelInfo info;
+    info.name = "k";
+    writer.begin_kernel(info);
+    CtaProgram cta;
+    cta.ops.resize(1), cta.ops[0].kind = OpKind::exit, cta.warps = {{0, 1}};
+    writer.add_cta(cta);
+    writer.finish();
+    return message_of([&] { TraceWorkload{path}; });
+  };
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 63;
+  CHECK(refusal(kEnd - 64, 64) == "no error");
+  CHECK(contains(refusal(kEnd - 64, 65), "allocation 0 of 65 bytes at 0x7fffffffffffffc0 does not end below 2^63"));
+  CHECK(contains(refusal(kEnd, 1), "does not end below 2^63"));
+  CHECK(contains(refusal(0, ~std::uint64_t{0}), "does not end below 2^63"));
+}
+
 TEST_CASE("values that no writer writes are found when their block is decoded") {
   CHECK(contains(after(poke("op_kind", 1, 7)), ":/kernels/000000/op_kind: block 0 has an op of unknown kind"));
   CHECK(contains(after(poke("op_slot", 0, 40)), "/op_slot: block 0 has a scoreboard slot above 31"));

@@ -42,8 +42,9 @@ std::uint64_t access_of(Workload& w, std::size_t kernel, std::uint64_t cta) {
 
 TEST_CASE("launches of one step are one kernel with a part for each device, and steps follow each other") {
   // Device 1 was given its second launch before device 0 got its first.
-  const auto joined = join_steps(std::make_unique<Launches>(
-      std::vector{launch("b", 3, 1, 5), launch("b", 2, 1, 7), launch("a", 4, 0, 5), launch("c", 1, 2, 9)}));
+  const auto joined = join_steps(std::make_unique<Launches>(std::vector{launch("b", 3, 1, 5), launch("b", 2, 1, 7),
+                                                                        launch("a", 4, 0, 5), launch("c", 1, 2, 9)}),
+                                 "t.h5");
   const auto& kernels = joined->kernels();
   REQUIRE(kernels.size() == 3);
   CHECK(kernels[0].name == "a + b");
@@ -64,17 +65,19 @@ TEST_CASE("launches of one step are one kernel with a part for each device, and 
 }
 
 TEST_CASE("the same kernel on several devices keeps its name") {
-  const auto joined = join_steps(std::make_unique<Launches>(std::vector{launch("halo", 4, 0, 1), launch("halo", 4, 1, 1)}));
+  const auto joined =
+      join_steps(std::make_unique<Launches>(std::vector{launch("halo", 4, 0, 1), launch("halo", 4, 1, 1)}), "t.h5");
   CHECK(joined->kernels()[0].name == "halo");
 }
 
 TEST_CASE("two launches of one device in one step cannot be") {
-  CHECK_THROWS_WITH_AS(join_steps(std::make_unique<Launches>(std::vector{launch("a", 1, 1, 3), launch("b", 1, 1, 3)})),
-                       doctest::Contains("in the same step as"), InputError);
+  CHECK_THROWS_WITH_AS(
+      join_steps(std::make_unique<Launches>(std::vector{launch("a", 1, 1, 3), launch("b", 1, 1, 3)}), "t.h5"),
+      "t.h5: launches 0 (a) and 1 (b) are of one device and of one step, 3", InputError);
 }
 
 TEST_CASE("a workload of one device stays as it is") {
   auto one = std::make_unique<Launches>(std::vector{launch("a", 1, 0, 0), launch("b", 1, 0, 0)}, 0);
   const Workload* before = one.get();
-  CHECK(join_steps(std::move(one)).get() == before);
+  CHECK(join_steps(std::move(one), "t.h5").get() == before);
 }

@@ -167,6 +167,20 @@ TEST_CASE("chips that send no looks, after a checkpoint of a run that nobody wat
   CHECK(chip.at("packets_at") == json({0.0, 0.0}));
 }
 
+TEST_CASE("chips of a run that has ended have done all of their CTAs") {
+  Watched w;
+  w.at(1s);
+  RunResult r;
+  r.kernels = w.kernels, r.chips.resize(2);
+  r.chips[0].totals[Counter::ctas] = 300, r.chips[1].totals[Counter::ctas] = 200;
+  const json chips = json::parse(w.view.ended({"complete", "", 0, &r}, w.start + 9s)).at("chips");
+  REQUIRE(chips.size() == 2);
+  for (const json& chip : chips) CHECK(chip.at("does") == "ended");
+  CHECK(chips[0].at("ctas_done") == 300);
+  CHECK(chips[1].at("ctas") == 200);
+  CHECK(chips[1].at("spent") == json::parse(w.view.state()).at("chips")[1].at("spent"));
+}
+
 TEST_CASE("an end has how, message and exit code, and of a result what it says") {
   Watched w;
   w.at(1s);
