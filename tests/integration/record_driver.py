@@ -340,6 +340,39 @@ int main() {
 """
 
 
+# What the runtime does for the driver: its calls make the primary context current, and only its calls.
+CONTEXT = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cuda.h>
+#include <cuda_runtime.h>
+__global__ void go(int* a) { *a = 1; }
+int main() {
+  CUcontext context = nullptr;
+  CUdevice device = 7;
+  cuInit(0);
+  const bool none = cuCtxGetCurrent(&context) == 0 && !context && cuCtxGetDevice(&device) == CUDA_ERROR_INVALID_CONTEXT;
+  int* a;
+  cudaMalloc(&a, 4);
+  const bool primary = cuCtxGetDevice(&device) == 0 && device == 0 && cuCtxGetCurrent(&context) == 0 && context;
+  go<<<1, 1>>>(a);
+  cudaDeviceSynchronize();
+  CUcontext of_memory = nullptr;
+  const bool owner = cuPointerGetAttribute(&of_memory, CU_POINTER_ATTRIBUTE_CONTEXT, (CUdeviceptr)a) == 0 && of_memory == context;
+  unsigned type = 77, managed = 77;
+  CUdeviceptr start = 77;
+  void* outputs[] = {&type, &managed, &start, &of_memory};
+  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                 CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_CONTEXT};
+  const bool foreign = cuPointerGetAttributes(4, asked, outputs, (CUdeviceptr)malloc(64)) == 0 && type == 0 && managed == 0 &&
+                       start == 0 && of_memory == nullptr;
+  const bool known = cuPointerGetAttributes(4, asked, outputs, (CUdeviceptr)a) == 0 && type == CU_MEMORYTYPE_DEVICE &&
+                     start == (CUdeviceptr)a && of_memory == context;
+  std::printf("%d %d %d %d %d\n", none, primary, owner, foreign, known);
+}
+"""
+
+
 class Driver(RecordTest):
     def test_a_program_that_opens_the_driver_by_name_and_loads_ptx(self):
         source = self.write("driver.cpp", PROGRAM)
@@ -368,6 +401,9 @@ class Driver(RecordTest):
 
     def test_nvrtc_and_the_driver_beside_the_runtime(self):
         self.with_nvrtc(MIXED, "18 18 0\n", 2)
+
+    def test_the_runtime_makes_its_context_current_and_pointers_have_attributes(self):
+        self.with_nvrtc(CONTEXT, "1 1 1 1 1\n", 1)
 
     def test_nvrtc_hands_out_ptx_where_the_program_asks_for_machine_code(self):
         self.with_nvrtc(FOR_A_MACHINE, "7 7\n", 1)

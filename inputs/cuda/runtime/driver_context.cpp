@@ -76,6 +76,12 @@ void use_primary_context(unsigned device) {
   follow_context();
 }
 
+void have_context() {
+  if (current.empty()) current.push_back(&primary[current_device()]);
+}
+
+void* primary_context(unsigned device) { return &primary[device]; }
+
 extern "C" {
 
 int cuDeviceGetCount(int* count) {

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string>
 
 #include "inputs/cuda/runtime/driver.hpp"
 
@@ -6,6 +9,7 @@
 namespace atl::cudart {
 
 extern "C" {
+int atoll_cuda_unsupported(const char* name);
 int cudaMalloc(void** out, std::size_t size);
 int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height);
 int cudaMallocManaged(void** out, std::size_t size, unsigned flags);
@@ -39,23 +43,43 @@ int set(void* stream, const SetWork& work) {
 
 /// CUpointer_attribute.
 enum PointerAttribute : int {
+  kContext = 1,
   kMemoryType = 2,
   kDevicePointer = 3,
   kHostPointer = 4,
+  kWaitsForCopies = 6,
   kBufferId = 7,
   kIsManaged = 8,
   kOrdinal = 9,
+  kLegacyIpc = 10,
   kRangeStart = 11,
   kRangeSize = 12,
   kMapped = 13,
+  kHandleTypes = 14,
+  kDirectRdma = 15,
+  kAccess = 16,
+  kPool = 17,
+  kMappingSize = 18,
+  kMappingBase = 19,
+  kBlockId = 20,
 };
+
+/// What cuPointerGetAttributes gives where an attribute does not apply: zero, of the attribute's size.
+void clear(void* out, int attribute) {
+  constexpr int kWords[] = {kMemoryType, kWaitsForCopies, kIsManaged, kOrdinal, kLegacyIpc, kMapped, kDirectRdma, kAccess};
+  const bool word = std::find(std::begin(kWords), std::end(kWords), attribute) != std::end(kWords);
+  std::memset(out, 0, word ? sizeof(unsigned) : sizeof(std::uint64_t));
+}
 
 int pointer_attribute(Runtime& r, void* out, int attribute, DevicePointer address) {
   const cuda::Allocation* block = r.arena.find(address);
   if (!block && !r.code.in_host_range(address)) return kInvalidValue;
   const auto give = [&](auto value) { return std::memcpy(out, &value, sizeof value), kSuccess; };
   const bool host = !block || block->kind == cuda::MemoryKind::host;
+  const unsigned owner = r.arena.device_of(address), device = owner < r.devices ? owner : current_device();
   switch (attribute) {
+    case kContext:
+      return give(primary_context(device));
     case kMemoryType:
       return give(host ? 1u : 2u);
     case kDevicePointer:
@@ -63,21 +87,31 @@ int pointer_attribute(Runtime& r, void* out, int attribute, DevicePointer addres
     case kHostPointer:
       return host || block->kind == cuda::MemoryKind::managed ? give(address) : int{kInvalidValue};
     case kBufferId:
+    case kBlockId:
       return give(block ? block->ordinal + 1 : std::uint64_t{0});
     case kIsManaged:
       return give(block && block->kind == cuda::MemoryKind::managed ? 1u : 0u);
-    case kOrdinal: {
-      const unsigned owner = r.arena.device_of(address);
-      return give(static_cast<int>(owner < r.devices ? owner : current_device()));
-    }
+    case kOrdinal:
+      return give(static_cast<int>(device));
     case kRangeStart:
+    case kMappingBase:
       return give(block ? block->address : address);
     case kRangeSize:
+    case kMappingSize:
       return give(block ? block->size : std::uint64_t{0});
     case kMapped:
       return give(1u);
+    case kAccess:
+      return give(3u);  // reads and writes
+    case kWaitsForCopies:
+    case kLegacyIpc:
+    case kDirectRdma:
+      return give(0u);
+    case kHandleTypes:
+    case kPool:
+      return give(std::uint64_t{0});
     default:
-      return kNotSupported;
+      return atoll_cuda_unsupported(("cuPointerGetAttribute of attribute " + std::to_string(attribute)).c_str());
   }
 }
 
@@ -246,11 +280,12 @@ int cuPointerGetAttribute(void* out, int attribute, DevicePointer at) {
   return driver_call([&](Runtime& r) -> int { return out ? pointer_attribute(r, out, attribute, at) : int{kInvalidValue}; });
 }
 
-/// What does not apply to a pointer is no error here; its value stays as it is.
+/// What does not apply to a pointer is no error here.
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** out, DevicePointer at) {
   return driver_call([&](Runtime& r) -> int {
     if (!attributes || !out) return kInvalidValue;
-    for (unsigned i = 0; i < count; ++i) pointer_attribute(r, out[i], attributes[i], at);
+    for (unsigned i = 0; i < count; ++i)
+      if (pointer_attribute(r, out[i], attributes[i], at) != kSuccess) clear(out[i], attributes[i]);
     return kSuccess;
   });
 }

@@ -10,6 +10,7 @@ namespace {
 Binary* binary_of(void** handle) { return reinterpret_cast<Binary*>(handle); }
 
 template <typename Body> void during_start(Body&& body) {
+  const BesideRuntime here;
   call([&](Runtime& r) {
     body(r);
     return kSuccess;

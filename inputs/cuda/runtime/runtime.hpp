@@ -111,6 +111,27 @@ inline int known_device(const Runtime& r, int device) { return has_device(r, dev
 void write_uuid(void* out, unsigned device);
 /// As cudaSetDevice does; the driver API sees it.
 void use_primary_context(unsigned device);
+/// Makes the primary context of the thread's device current, if the thread has none: what calls of the runtime do.
+void have_context();
+/// The driver's handle of the device's primary context.
+void* primary_context(unsigned device);
+
+/// While it lives the thread is in a call of the driver, or in what nvcc calls before main(): these use the runtime's
+/// functions, and make no context current.
+class BesideRuntime {
+ public:
+  BesideRuntime() : before_(std::exchange(active(), true)) {}
+  ~BesideRuntime() { active() = before_; }
+  BesideRuntime(const BesideRuntime&) = delete;
+  BesideRuntime& operator=(const BesideRuntime&) = delete;
+  static bool& active() {
+    static thread_local bool active = false;
+    return active;
+  }
+
+ private:
+  bool before_;
+};
 
 /// Gives memory of any kind back, at once. Returns the status.
 int release_memory(Runtime& r, void* pointer);
@@ -133,6 +154,7 @@ template <typename Body> int call(Body&& body) noexcept {
   try {
     Runtime& r = runtime();
     const std::lock_guard lock(r.mutex);
+    if (!BesideRuntime::active()) have_context();
     return remember(r.sticky != kSuccess ? r.sticky : static_cast<int>(body(r)));
   } catch (...) {
     end_program(std::current_exception());
