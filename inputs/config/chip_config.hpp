@@ -154,6 +154,7 @@ struct LlcConfig {
   double slice_gbps = 250;
   std::uint32_t mshrs = 64;
   std::uint32_t mshr_merges = 16;
+  std::uint32_t remote_mshrs = 0;
   std::uint32_t bypass_reads = 64;
   std::uint32_t write_buffer = 16;
   std::uint32_t local_ways = 8;
@@ -177,6 +178,9 @@ struct LlcConfig {
       {"slice_gbps", "GB/s", 0.1, 1e6, "look-up bandwidth of one slice, in lines or, if sectored, in sectors"});
     v(s.mshrs, {"mshrs", "", 1, 4096, "outstanding missed lines per slice"});
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
+    v(s.remote_mshrs,
+      {"remote_mshrs", "", 0, 4096,
+       "static, dynamic, home directories: MSHRs of a slice that other chips' lines may hold; 0: three of four"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});
     v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});
     v(s.local_ways, {"local_ways", "", 1, 64, "static: ways of a set for local lines; dynamic: at the start of a kernel"});

@@ -181,6 +181,8 @@ class Rules {
         p.llc_keeps_remote || !split,
         "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
         p.word, word_of(c_.llc.organisation));
+    require(c_.llc.remote_mshrs <= c_.llc.mshrs, "`llc.remote_mshrs` = {} are more than `llc.mshrs` = {}",
+            c_.llc.remote_mshrs, c_.llc.mshrs);
     require(!split || c_.llc.remote_writes == RemoteWrites::through || !c_.llc.write_back_at_end,
             "`llc.remote_writes` = back brings dirty lines home when the homes' have been written back for "
             "`llc.write_back_at_end` = true: use through, or false");

@@ -32,6 +32,8 @@ LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uin
               !c.machine.has_l2),
       number_(static_cast<std::uint8_t>(l2_ ? id - c.machine.llc.slices : id)),
       level_(l2_ ? c.machine.l2 : c.machine.llc),
+      remote_mshrs_(c.machine.config.llc.remote_mshrs != 0 ? c.machine.config.llc.remote_mshrs
+                                                           : level_.mshrs - level_.mshrs / 4),
       n_(l2_ ? kL2Counters : kLlcCounters),
       map_(l2_ ? c.machine.front_map : c.machine.map),
       sets_(level_.index, level_.sets, map_.folds_to_slice(level_.sets)),
@@ -220,11 +222,12 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
 
 /// One MSHR more for requests of other chips where this chip's own may wait for other chips. Were all held by reads of
 /// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
-/// Under split and home directories all of another chip's reads come here, so remote lines leave it more than that one.
+/// Under split and home directories all of another chip's reads come here, and remote lines may leave it more than that one
+/// (`llc.remote_mshrs`).
 std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
   const std::uint32_t n = level_.mshrs;
   if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
-  return (c_.role == LlcRole::split || uses_home_directory()) && p.home != c_.chip ? n - n / 4 : n;
+  return (c_.role == LlcRole::split || uses_home_directory()) && p.home != c_.chip ? remote_mshrs_ : n;
 }
 
 /// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its

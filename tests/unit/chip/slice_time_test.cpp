@@ -173,5 +173,26 @@ TEST_CASE("the end of a copy does not wait for a directory, which its sharer doe
   CHECK(kernel_that_writes(1000) < at_once + 256);  // acknowledgements leave at multiples of 256 cycles
 }
 
+TEST_CASE("lines of other chips hold as many MSHRs as llc.remote_mshrs says, own lines and software coherence any number") {
+  const auto last = [](CoherenceProtocol protocol, std::uint32_t remote, std::uint32_t chip) {
+    SystemConfig config = tiny(2);
+    config.llc.organisation = LlcOrganisation::sm_side, config.coherence.protocol = protocol;
+    config.llc.slices = 1, config.dram.channels = 1, config.llc.mshrs = 8, config.llc.remote_mshrs = remote;
+    ScriptedWorkload w;
+    w.kernel(4);
+    for (std::uint64_t i = 0; i < 8; ++i) w.warp(chip == 0 ? 0 : 2).load(kA + i * 128, static_cast<std::uint8_t>(i));
+    ResponseLog log;
+    run(config, w, &log);
+    REQUIRE(log.responses.size() == 8);
+    return log.responses.back().cycle;
+  };
+  const Cycle any = last(CoherenceProtocol::ideal, 8, 1), one = last(CoherenceProtocol::ideal, 1, 1);
+  CHECK(one > 2 * any);  // all but the wires and the launch is there eight times
+  CHECK(last(CoherenceProtocol::ideal, 0, 1) == last(CoherenceProtocol::ideal, 6, 1));
+  CHECK(last(CoherenceProtocol::ideal, 0, 1) > any);
+  CHECK(last(CoherenceProtocol::ideal, 1, 0) == last(CoherenceProtocol::ideal, 8, 0));
+  CHECK(last(CoherenceProtocol::software, 1, 1) == last(CoherenceProtocol::software, 8, 1));
+}
+
 }  // namespace
 }  // namespace atl::slice_time_test

@@ -183,6 +183,11 @@ TEST_CASE("home directories go with every organisation that writes remote lines 
   }
 }
 
+TEST_CASE("other chips' lines have no more MSHRs than there are") {
+  CHECK(set_error({"llc.mshrs=8", "llc.remote_mshrs=8"}) == "");
+  CHECK(rule({"llc.mshrs=8", "llc.remote_mshrs=9"}) == "`llc.remote_mshrs` = 9 are more than `llc.mshrs` = 8");
+}
+
 TEST_CASE("dirty remote lines that come home in the end are not those that the end writes back") {
   const std::string back = "llc.remote_writes=back", paid = "llc.write_back_at_end=true";
   CHECK(set_error({"llc.organisation=sac", back, paid}) == "");
