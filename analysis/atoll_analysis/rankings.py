@@ -134,7 +134,7 @@ def sentences(found: list[Ranking]) -> list[str]:
     losers: dict[str, list[Ranking]] = {}
     for ranking in found:
         fixed = [str(c) for c in ranking.cycles.index if c not in ranking.chooses]
-        for contender in ranking.chooses:
+        for contender in (str(c) for c in ranking.cycles.index if c in ranking.chooses):
             if fixed and ranking.times[contender] > ranking.times[fixed[0]] * (1 + ALIKE):
                 losers.setdefault(contender, []).append(ranking)
     for contender, lost in losers.items():

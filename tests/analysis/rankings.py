@@ -56,6 +56,11 @@ class Rankings(support.unittest.TestCase):
             "link.bandwidth_gbps = 48: links inwards +27 %."])
         self.assertEqual(len(sentences(rankings(sweep(RUNS, deciding="none")))), 1)
 
+    def test_policies_that_lose_are_in_the_order_of_their_times(self) -> None:
+        made = sweep({("web", "fixed", 48): {"issue": 100.0}, **{("web", f"p{n}", 48): {"issue": 190.0 - 10 * n} for n in range(8)}})
+        said = sentences(rankings(dataclasses.replace(made, decides=made.decides | (made.runs["llc.organisation"] != "fixed").to_numpy())))
+        self.assertEqual([line.split()[1] for line in said[1:]], [f"p{n}" for n in reversed(range(8))])
+
     def test_with_core_clocks_that_differ_times_are_ranked_and_the_causes_are_of_times(self) -> None:
         made = sweep({key: spent for key, spent in RUNS.items() if key[2] == 48})  # sm 150, sac 180, mem 200 cycles
         configs = made.configs.assign(**{"core_clock_mhz": [2000.0, 1000.0, 1000.0], "link.bandwidth_gbps": 48})
