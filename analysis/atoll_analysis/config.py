@@ -50,9 +50,10 @@ def differences(configs: pd.DataFrame) -> pd.DataFrame:
 
 
 def text(value: Any) -> str:
-    """As it would be written after --set."""
+    """For display. Runs are named and grouped by it, too, so that no other value has the same."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:g}" if value != value or abs(value) < 1e15 else repr(value)
+        short = f"{value:g}"
+        return short if value != value or float(short) == value else repr(float(value)).removesuffix(".0")
     return str(value)

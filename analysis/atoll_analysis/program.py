@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll_analysis.config import text
+import numpy as np
+
 from atoll_analysis.result import Result, load
 from atoll_analysis.sweeps import Sweep, load_sweep
 
@@ -73,7 +74,13 @@ def sweep(experiment: PathLike | Mapping[str, Any], out: PathLike, *, jobs: int 
 
 
 def _sets(keys: Mapping[str, Any]) -> list[str]:
-    return [word for key, value in keys.items() for word in ("--set", f"{key.replace('__', '.')}={text(value)}")]
+    return [word for key, value in keys.items() for word in ("--set", f"{key.replace('__', '.')}={_word(value)}")]
+
+
+def _word(value: Any) -> str:
+    """As written after --set. Numbers with all their digits: of fewer, another system would be simulated."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return json.dumps(plain) if isinstance(plain, bool | int | float) else str(plain)
 
 
 def _absolute(experiment: Mapping[str, Any]) -> dict[str, Any]:

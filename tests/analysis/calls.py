@@ -7,8 +7,10 @@ import sys
 import warnings
 
 import support
+import numpy as np
 
 import atoll_analysis
+from atoll_analysis import program
 from atoll_analysis.metrics import metrics
 
 SMALL = {"sm.count": 4, "l1.size_kib": 16, "llc.slices": 4, "llc.size_kib": 128, "dram.channels": 2}
@@ -26,6 +28,14 @@ class Calls(support.FolderTest):
         again = atoll_analysis.run("sac-4chip", WORKLOAD, output=path,
                                    set={**SMALL, "llc.organisation": "sm_side", "link.bandwidth_gbps": 12})
         self.assertEqual((again.digest, atoll_analysis.load(path).digest), (run.digest, run.digest))
+
+    def test_keys_have_all_their_digits(self) -> None:
+        run = atoll_analysis.run("sac-4chip", WORKLOAD, set=SMALL, link__bandwidth_gbps=123.4567891,
+                                 core_clock_mhz=np.float64(1410.125), llc__latency_cycles=np.int64(61))
+        self.assertEqual([run.config[key] for key in ("link.bandwidth_gbps", "core_clock_mhz", "llc.latency_cycles")],
+                         [123.4567891, 1410.125, 61])
+        for value, word in ((True, "true"), (np.bool_(False), "false"), (1e21, "1e+21"), (48, "48"), ("sac", "sac")):
+            self.assertEqual(program._sets({"some__key": value}), ["--set", f"some.key={word}"])
 
     def test_what_the_simulator_refuses_is_said_in_its_words(self) -> None:
         with self.assertRaisesRegex(atoll_analysis.RunFailed, "llc.way"):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import atoll_analysis
-from atoll_analysis import BadResult, means
+from atoll_analysis import BadResult, axes, config, means
 from atoll_analysis.figures import axes as lines
 from atoll_analysis.figures import speedups as figures
 from atoll_analysis.figures.chart import Chart
@@ -305,6 +305,15 @@ def swept(speedups: dict[tuple[str, str], tuple[float, ...]]) -> Sweep:
     return Sweep(pathlib.Path("made"), {}, tuple(dict.fromkeys(runs["workload"])), tuple(dict.fromkeys(runs["variant"])),
                  runs, configs, pd.DataFrame(index=configs.index), pd.Series(False, index=configs.index),
                  pd.Series(1000.0, index=configs.index), {})
+
+
+class Values(support.unittest.TestCase):
+    def test_values_that_differ_in_late_digits_are_shown_and_grouped_apart(self) -> None:
+        self.assertEqual([config.text(v) for v in (48.0, 0.5, 1410.125, 123.4567891, 1234567.0, 1e15, math.inf, True)],
+                         ["48", "0.5", "1410.125", "123.4567891", "1234567", "1e+15", "inf", "true"])
+        runs = pd.DataFrame({"workload": "web", "speedup": [1.0, 2.0], "core_clock_mhz": [1410.125, 1410.1250001], KEY: 48})
+        table = axes.along(runs, ["core_clock_mhz", KEY], KEY, "speedup")
+        self.assertEqual(list(table[48]), [1.0, 2.0])
 
 
 class Lines(support.unittest.TestCase):

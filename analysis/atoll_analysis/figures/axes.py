@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from atoll_analysis.axes import alike, mean_along, numeric, seed_bars, unseeded
+from atoll_analysis.config import text
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
@@ -35,14 +36,14 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
             axes.vlines(places, each.min(), each.max(), color=colour, alpha=0.35, linewidth=5)
         axes.plot(places, row.to_numpy(dtype=float), color=colour, label=short or "all")
         for point, (x, value, at_value) in enumerate(zip(places, row, values)):
-            tip = f"{others}, {key} = {at_value:g}: {fixed(float(value))}"
+            tip = f"{others}, {key} = {text(at_value)}: {fixed(float(value))}"
             if low is not None and high is not None:
                 tip += f"; {fixed(low[point])} to {fixed(high[point])} by seed"
             elif len(each) > 1:
                 tip += f"; {fixed(each[at_value].min())} to {fixed(each[at_value].max())} over {len(each)} workloads"
             axes.plot([x], [value], _MARKS[at % len(_MARKS)], color=colour, markersize=6, gid=drawing.tip(tip))
     axes.axhline(1, color=colours.ink, linewidth=0.9)
-    axes.set_xticks(places, [f"{v:g}" for v in values])
+    axes.set_xticks(places, [text(v) for v in values])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2g}"))
     axes.set_ylim(bottom=0)
@@ -85,7 +86,7 @@ def axes(sweep: Sweep) -> list[Chart]:
         mean = mean_along(table) if len(table) else table
         if not 1 <= len(mean) <= _MOST_LINES or table.shape[1] < 2:
             continue
-        said = "; ".join(f"{others or 'all'}: " + ", ".join(f"{fixed(v)} at {at:g}" for at, v in row.items())
+        said = "; ".join(f"{others or 'all'}: " + ", ".join(f"{fixed(v)} at {text(at)}" for at, v in row.items())
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
         charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
                             lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
+from atoll_analysis.config import text
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
@@ -29,14 +30,14 @@ def _draw(row_key: str, column_key: str, panels: dict[str, pd.DataFrame], colour
             known = not math.isnan(value) and value > 0
             strength = _FULL * min(abs(math.log2(value)) / _STRONG, 1.0) if known else 0.0
             said = fixed(value) if known else "no run"
-            tip = f"{others}, {row_key} = {table.index[row]:g}, {column_key} = {table.columns[column]:g}: {said}"
+            tip = f"{others}, {row_key} = {text(table.index[row])}, {column_key} = {text(table.columns[column])}: {said}"
             axes.add_patch(Rectangle((column + 0.02, row + 0.03), 0.96, 0.94, linewidth=0, alpha=max(strength, 0.04),
                                      facecolor=colours.good if value >= 1 else colours.bad, gid=drawing.tip(tip)))
             axes.text(column + 0.5, row + 0.5, fixed(value) if known else "", ha="center", va="center", fontsize=8.5)
         axes.set_xlim(0, table.shape[1])
         axes.set_ylim(0, table.shape[0])  # values grow upwards, as on other figures
-        axes.set_xticks(np.arange(table.shape[1]) + 0.5, [f"{v:g}" for v in table.columns])
-        axes.set_yticks(np.arange(table.shape[0]) + 0.5, [f"{v:g}" for v in table.index])
+        axes.set_xticks(np.arange(table.shape[1]) + 0.5, [text(v) for v in table.columns])
+        axes.set_yticks(np.arange(table.shape[0]) + 0.5, [text(v) for v in table.index])
         axes.set_xlabel(column_key)
         axes.set_ylabel(row_key)
         axes.spines[:].set_visible(False)
@@ -57,8 +58,8 @@ def grids(sweep: Sweep) -> list[Chart]:
         said = []
         for others, part in panels.items():
             best, worst = part.stack().idxmax(), part.stack().idxmin()
-            said.append(f"{others or 'all'}: from {fixed(part.min().min())} at {worst[0]:g} and {worst[1]:g} to "
-                        f"{fixed(part.max().max())} at {best[0]:g} and {best[1]:g}")
+            said.append(f"{others or 'all'}: from {fixed(part.min().min())} at {text(worst[0])} and {text(worst[1])} to "
+                        f"{fixed(part.max().max())} at {text(best[0])} and {text(best[1])}")
         name = f"{row}-and-{column}".replace(".", "-").replace("_", "-")
         charts.append(Chart(f"by-{name}", f"By {row} and {column}", f"Heat maps of mean speed-ups by {row} and {column}. "
                             f"{'; '.join(said)}.",
