@@ -16,7 +16,7 @@ from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
 from atoll_analysis.sampling import Sampling
-from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds, si, watts
+from atoll_analysis.units import counted, duration, fixed, grouped, joules, percent, seconds, si, watts
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
 _FIGURES = (timeline.timeline, stack.stack, responses.responses, responses.latency, balance.slices, balance.channels,
@@ -90,7 +90,7 @@ def _rate(bytes_per_cycle: float, result: Result) -> str:
 def _facts(result: Result) -> str:
     p = result.provenance
     ranks = len(p.get("hosts", []))
-    host = f"{seconds(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
+    host = f"{duration(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
     chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
     scale = result.config.get("scale", 1)
     divided = [("scale", f"LLC and footprints divided by {scale}")] if scale != 1 else []

@@ -37,12 +37,22 @@ def fixed(value: float, digits: int = 2) -> str:
     return _MISSING if value is None or value != value else f"{value:,.{digits}f}"
 
 
-def joules(value: float) -> str:
-    """Three digits: "82.4 mJ"."""
-    for factor, unit in ((1.0, "J"), (1e3, "mJ"), (1e6, "µJ"), (1e9, "nJ")):
-        if value * factor >= 0.9995 or unit == "nJ":
-            return f"{value * factor:#.3g}".rstrip(".") + f" {unit}"
+def _digits(value: float, form: str, *units: tuple[float, str]) -> str:
+    """Three digits, of the first unit of which it is at least 1, or of the last. It is rounded before the unit is chosen, as
+    there are no 1,000 mJ; the first unit has no larger one, and takes thousands."""
+    if value != value:
+        return _MISSING
+    for factor, unit in units:
+        if abs(value) * factor >= 0.9995 or unit == units[-1][1]:
+            shown = value * factor
+            text = f"{shown:{form}}".rstrip(".") if abs(shown) < 999.5 else grouped(float(f"{shown:.3g}"))
+            return f"{text} {unit}"
     raise AssertionError("unreachable")
+
+
+def joules(value: float) -> str:
+    """Three digits: "82.4 mJ", "12,300 J"."""
+    return _digits(value, "#.3g", (1.0, "J"), (1e3, "mJ"), (1e6, "µJ"), (1e9, "nJ"))
 
 
 def tick(value: float) -> str:
@@ -54,12 +64,23 @@ def tick(value: float) -> str:
 
 def watts(value: float) -> str:
     """Three digits: "82.4 W", "1,230 W"."""
-    return f"{value:.3g} W" if value < 999.5 else f"{grouped(float(f'{value:.3g}'))} W"
+    return _digits(value, ".3g", (1.0, "W"))
 
 
 def seconds(value: float) -> str:
-    """Simulated or host time."""
-    for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if value < limit:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g} s"
+    """Simulated time, three digits: "1.5 ms". Host time is a duration()."""
+    return _digits(value, ".3g", (1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
+
+
+def duration(value: float) -> str:
+    """Host time as the program prints it: "45 s", "20 min 34 s", "3 h 05 min", "2 d 07 h"."""
+    if value != value:
+        return _MISSING
+    s = int(min(max(value, 0.0), 1e12) + 0.5)
+    if s < 60:
+        return f"{s} s"
+    if s < 3600:
+        return f"{s // 60} min {s % 60:02} s"
+    if s < 86400:
+        return f"{s // 3600} h {s % 3600 // 60:02} min"
+    return f"{s // 86400} d {s % 86400 // 3600:02} h"

@@ -1,6 +1,7 @@
 """The pages: whole, self-contained, with the right figures in the right places, and safe with any text in them."""
 
 import contextlib
+import dataclasses
 import errno
 import functools
 import html.parser
@@ -105,6 +106,11 @@ class RunPage(PageTest):
             self.check(text)
             self.assertEqual(text.count("<figure"), titles + 1, name)
             self.assertLess(len(text), 800_000)
+
+    def test_the_host_time_is_as_the_program_prints_it(self) -> None:
+        run = atoll_analysis.load(self.result())
+        page = run_report.page(dataclasses.replace(run, provenance={**run.provenance, "host_seconds": 1234.4}))
+        self.assertIn(", in 20 min 34 s on ", page)
 
     def test_summary_kernels_and_counters_are_those_of_the_file(self) -> None:
         path, page = self.result(), self.check(page_of("sac.h5"))
@@ -264,6 +270,16 @@ class Numbers(unittest.TestCase):
     def test_numbers_have_three_digits_one_minus_sign_and_no_negative_zero(self) -> None:
         self.assertEqual([units.watts(v) for v in (0.5, 82.44, 1234.5, 123456.0)], ["0.5 W", "82.4 W", "1,230 W", "123,000 W"])
         self.assertEqual([units.percent(v) for v in (0.1234, -0.1234, -0.0001)], ["12.3 %", "−12.3 %", "0.0 %"])
+
+    def test_units_are_chosen_after_rounding_and_large_numbers_have_no_exponents(self) -> None:
+        self.assertEqual([units.seconds(v) for v in (1234, 0.9996, 999.7e-6, 1.5e-6, 2e-10)],
+                         ["1,230 s", "1 s", "1 ms", "1.5 µs", "0.2 ns"])
+        self.assertEqual([units.joules(v) for v in (12345, 1, 0.9996e-3, 82.4e-6, 0)],
+                         ["12,300 J", "1.00 J", "1.00 mJ", "82.4 µJ", "0.00 nJ"])
+
+    def test_host_time_is_as_the_program_prints_it(self) -> None:
+        self.assertEqual([units.duration(v) for v in (0, 59.4, 59.5, 1234, 3599.6, 11100, 86399.7, 200000)],
+                         ["0 s", "59 s", "1 min 00 s", "20 min 34 s", "1 h 00 min", "3 h 05 min", "1 d 00 h", "2 d 07 h"])
 
 
 class Command(support.FolderTest):

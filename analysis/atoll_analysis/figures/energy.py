@@ -5,7 +5,7 @@ import pandas as pd
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
-from atoll_analysis.units import joules, percent
+from atoll_analysis.units import joules, percent, watts
 
 LABELS = {"core": "cores", "l1": "L1", "l2": "L2", "llc": "LLC", "noc": "crossbars", "link": "links", "dram": "DRAM",
           "sm_static": "SMs at rest", "llc_static": "LLC at rest", "chip_static": "chips at rest",
@@ -43,6 +43,6 @@ def energy(result: Result) -> Chart | None:
     whole = float(parts.sum())
     alt = f"Bars of energy by component, {joules(whole)} in all: " + ", ".join(
         f"{LABELS.get(str(n), n)} {percent(v, whole)}" for n, v in parts.items()) + "."
-    note = (f"{joules(whole)} in {result.cycles:,} cycles: {whole / result.seconds:.3g} W on average. Good for comparing "
+    note = (f"{joules(whole)} in {result.cycles:,} cycles: {watts(whole / result.seconds)} on average. Good for comparing "
             "runs of one machine; each price has a range (docs/energy.md).")
     return Chart("energy", "Energy", alt, lambda colours: _draw(parts, colours), note)
