@@ -109,8 +109,7 @@ def _file(result: Result) -> object:
 
 
 def _workload(result: Result) -> tuple[object, ...]:
-    """The same for runs of the same kernels of the same files."""
-    return _file(result), list(result.kernels["name"]), list(result.kernels["ctas"])
+    return work.workload(result.provenance, result.kernels["name"], result.kernels["ctas"])
 
 
 def _parts(result: Result) -> "pd.Series[float]":

@@ -1,6 +1,8 @@
 """Ranges of energy while every price moves between its least and its greatest value, the same in all runs
 (docs/energy.md)."""
 
+import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +11,7 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from atoll_analysis import config
+from atoll_analysis import config, work
 from atoll_analysis.errors import BadResult
 
 _Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -36,15 +38,21 @@ def read_prices(file: h5py.File) -> pd.DataFrame | None:
     prices = pd.DataFrame({name: group[name][:] for name in ("joules", "factor")},
                           index=pd.Index(group["key"].asstr()[:], name="price"))
     part = "is of a sampled run" if "sampling" in file else "" if file.attrs["complete"] else "was stopped early"
-    prices.attrs.update(units={"joules": "J"}, path=file.filename, part=part, work=_work(file))
+    prices.attrs.update(units={"joules": "J"}, path=file.filename, part=part, workload=_workload(file), done=_done(file))
     return prices
 
 
-def _work(file: h5py.File) -> int:
-    """The same for runs of the same kernels of the same files and scale."""
-    provenance = file["provenance"].attrs
-    scale = config.flatten(provenance["effective_config"]).get(config.WORK, 1)
-    return hash((provenance.get("workload_digest"), scale, *file["kernels/name"][()].tolist(), *file["kernels/ctas"][()].tolist()))
+def _workload(file: h5py.File) -> str:
+    """A digest, because pandas copies what a table carries with every step."""
+    group = file["kernels"]
+    files = work.workload(file["provenance"].attrs, group["name"][()].tolist(), group["ctas"][()].tolist())
+    return hashlib.sha256(repr(files).encode()).hexdigest()
+
+
+def _done(file: h5py.File) -> work.Done:
+    effective = config.flatten(file["provenance"].attrs["effective_config"]).to_dict()
+    counted = file["totals"].get(work.ACCESSES) if "sampling" not in file else None
+    return work.done(effective, math.nan if counted is None else float(counted[()].sum()))
 
 
 def _check(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
@@ -52,9 +60,13 @@ def _check(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
     for run in (ours, theirs):
         if run.attrs.get("part"):
             raise BadResult(run.attrs["path"], f"{run.attrs['part']}: its joules are of a part of the workload")
-    if "work" in ours.attrs and "work" in theirs.attrs and ours.attrs["work"] != theirs.attrs["work"]:
-        raise BadResult(ours.attrs["path"], f"is of another workload or scale than {theirs.attrs['path']}: energies of one can be "
-                        "compared")
+    if "workload" not in ours.attrs or "workload" not in theirs.attrs:
+        return
+    path, other = ours.attrs["path"], theirs.attrs["path"]
+    if ours.attrs["workload"] != theirs.attrs["workload"]:
+        raise BadResult(path, f"is of another workload than {other}: energies of one can be compared")
+    if key := ours.attrs["done"].unlike(theirs.attrs["done"]):
+        raise BadResult(path, f"has another {key} than {other}, with which the work differs: energies of the same can be compared")
 
 
 def total_range(prices: pd.DataFrame) -> Range:

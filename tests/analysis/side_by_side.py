@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -157,12 +158,44 @@ class SideBySide(support.FolderTest):
         with support.edited(cut) as file:
             file.attrs["complete"] = np.uint64(0)
         other = self.simulate("alone", support.DATA / "alone.json")
-        for path, why in ((other, "another workload or scale"), (scaled, "another workload or scale"), (cut, "stopped early"),
+        for path, why in ((other, "another workload"), (scaled, "another scale"), (cut, "stopped early"),
                           (sampled, "is of a sampled run")):
             with self.assertRaisesRegex(atoll_analysis.BadResult, why):
                 ratio_range(ours, prices(path))
             with self.assertRaisesRegex(atoll_analysis.BadResult, why):
                 mean_range([(ours, theirs), (prices(path), ours)])
+
+    def test_energies_of_runs_that_are_laid_out_otherwise_are_of_the_same_work_if_their_accesses_are(self) -> None:
+        support.set_key(self.paths[1], "partition.page_kib", 64)
+        ours, paged = self.results[0].energy_prices, atoll_analysis.load(self.paths[1]).energy_prices
+        assert ours is not None and paged is not None
+        ratio_range(ours, paged)
+        with support.edited(self.paths[1]) as file:
+            file["totals/l1.sector_accesses"][0] += np.uint64(1)
+        other = atoll_analysis.load(self.paths[1]).energy_prices
+        assert other is not None
+        for pair in ((ours, other), (other, ours)):
+            with self.assertRaisesRegex(atoll_analysis.BadResult, "another partition.page_kib"):
+                ratio_range(*pair)
+
+    def test_of_two_parts_of_a_workload_neither_times_nor_energies_are_compared(self) -> None:
+        for path, part in zip(self.paths, ("kernels 1 to 2", "kernels 3 to 4")):
+            with support.edited(path) as file:
+                file["provenance"].attrs["selection"] = part
+        one, other = (atoll_analysis.load(path) for path in self.paths[:2])
+        assert one.energy_prices is not None and other.energy_prices is not None
+        with self.assertRaisesRegex(atoll_analysis.BadResult, "another workload"):
+            comparison.compare([one, other])
+        with self.assertRaisesRegex(atoll_analysis.BadResult, "another workload"):
+            ratio_range(one.energy_prices, other.energy_prices)
+
+    def test_prices_that_another_process_read_are_of_the_same_work(self) -> None:
+        code = "import pickle, sys, atoll_analysis as a; pickle.dump(a.load(sys.argv[1]).energy_prices, sys.stdout.buffer)"
+        said = subprocess.run([sys.executable, "-c", code, str(self.paths[1])], capture_output=True, check=True,
+                              env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)})
+        ours = self.results[0].energy_prices
+        assert ours is not None
+        ratio_range(ours, pickle.loads(said.stdout))
 
     def test_runs_of_different_versions_are_named_with_a_warning(self) -> None:
         self.assertEqual(self.compared.version_note, "")
