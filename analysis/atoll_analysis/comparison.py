@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from atoll_analysis import clocks, config, work
+from atoll_analysis import clocks, config, names, work
 from atoll_analysis.decisions import options, policy, reigns
 from atoll_analysis.errors import BadResult
-from atoll_analysis.figures.stack import LABELS
 from atoll_analysis.result import Result, mean_stack
 
 ALIKE = 0.01       # of the run time: a smaller loss is none
@@ -81,9 +80,9 @@ def compare(results: Sequence[Result]) -> Comparison:
     if not all(isinstance(result, Result) for result in results):
         raise TypeError("compare() takes results as load() and run() return them, not paths")
     first = results[0]
-    names = label(results)
+    labels = label(results)
     for at, result in enumerate(results):
-        if names[at] in names[:at]:
+        if labels[at] in labels[:at]:
             raise BadResult(result.path, "is given twice")
         if not result.complete:
             raise BadResult(result.path, "was stopped early, by --max-cycles or a signal: its cycles cannot be compared")
@@ -96,7 +95,7 @@ def compare(results: Sequence[Result]) -> Comparison:
                             "compared")
         if _workload(result) != _workload(first):
             raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
-    runs = dict(zip(names, results))
+    runs = dict(zip(labels, results))
     clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
     return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),
                       pd.DataFrame({name: _parts(r) * clock[name] for name, r in runs.items()}).fillna(0.0),
@@ -115,8 +114,7 @@ def _workload(result: Result) -> tuple[object, ...]:
 def _parts(result: Result) -> "pd.Series[float]":
     if result.stack is None:
         raise BadResult(result.path, "is of an Atoll that did not record where the cycles went: run it again")
-    parts = mean_stack(result.stack)
-    return parts.rename(lambda part: LABELS.get(str(part), str(part).replace("_", " ")))
+    return mean_stack(result.stack).rename(names.part)
 
 
 def choices(result: Result) -> pd.DataFrame:

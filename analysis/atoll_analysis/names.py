@@ -1,6 +1,22 @@
-"""Names of kernels and workloads as people know them, and longer texts in short."""
+"""Names of kernels, workloads and what is counted as people know them, and longer texts in short."""
 
 import re
+
+_PARTS = {"no_warp": "no warps", "l1": "L1", "cluster": "other L1s", "mshr": "MSHRs", "page_home": "page homes",
+          "request": "request crossbar", "l2": "L2 slices", "slice": "LLC slices", "response": "response crossbar",
+          "link_out": "links outwards", "link_in": "links inwards", "dram": "DRAM", "balance": "other chips"}
+_ORIGINS = {"local_llc": "local LLC", "remote_llc": "remote LLC", "local_memory": "local memory",
+            "remote_memory": "remote memory", "neighbour_l1": "neighbouring L1", "l2": "L2"}
+
+
+def part(name: object) -> str:
+    """Of what cycles are spent on, such as "links inwards" of "link_in". One that is not known here is nearly its own."""
+    return _PARTS.get(str(name), str(name).replace("_", " "))
+
+
+def origin(name: object) -> str:
+    """Of who answers a load."""
+    return _ORIGINS[str(name)]
 
 
 def kernel(name: str) -> str:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from atoll_analysis import axes
+from atoll_analysis import axes, names
 from atoll_analysis.config import text
-from atoll_analysis.figures.stack import LABELS
 from atoll_analysis.sweeps import Sweep
 
 ALIKE = 0.01  # of the run time: who is no slower than that is as fast
@@ -73,7 +72,7 @@ def rankings(sweep: Sweep) -> list[Ranking]:
         by_name = group.set_index("contender").sort_values("time", kind="stable")
         variants = {name: (workload, variant) for name, variant in by_name["variant"].items()}
         spent = pd.DataFrame({name: sweep.spent.loc[run] / second[run] for name, run in variants.items()}).T
-        spent = spent.dropna(axis=1, how="all").rename(columns=lambda p: LABELS.get(str(p), str(p).replace("_", " ")))
+        spent = spent.dropna(axis=1, how="all").rename(columns=names.part)
         sampled = bool(by_name["sampled"].any())  # stacks are of the launches that were simulated, times of all
         known = spent.size and not spent.isna().any(axis=None) and not sampled
         found.append(Ranking(str(workload), dict(zip(places, at)), by_name["cycles"].astype(float), by_name["time"].astype(float),

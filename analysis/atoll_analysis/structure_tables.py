@@ -1,10 +1,8 @@
 """The part of a run's page about data structures."""
 
-
 import pandas as pd
 
 from atoll_analysis import markup, names, structures
-from atoll_analysis.figures.responses import LABELS
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.metrics import ratio
 from atoll_analysis.result import Result
@@ -49,7 +47,7 @@ def _columns(origins: list[str], result: Result | None = None) -> list[Column]:
     columns = [Column("structure"), Column("size", True), Column("requests", True, "reads, writes and atomics that left an L1"),
                Column("writes", True, "and atomics: share of the requests"),
                Column("remote", True, "share of the requests whose home is another chip")]
-    columns += [Column(LABELS[o], True, "share of the loads that missed in an L1") for o in origins]
+    columns += [Column(names.origin(o), True, "share of the loads that missed in an L1") for o in origins]
     columns.append(Column("latency", True, "cycles from an L1 miss to its answer, on average"))
     if result is not None and result.chips > 1:
         columns += [Column("asked by", True, "each chip's share of the requests, in the order of the chips"),

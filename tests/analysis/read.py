@@ -4,6 +4,9 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
+import sys
+import unittest
 from collections.abc import Callable
 
 import support
@@ -340,6 +343,14 @@ class Refusals(support.FolderTest):
         with support.edited(path) as file:
             del file["latency"]
         self.assertRegex(self.refusal(path), "damaged or incomplete.*latency")
+
+
+class Imports(unittest.TestCase):
+    def test_tables_need_no_library_of_figures_which_is_slow_to_load(self) -> None:
+        code = "import sys, atoll_analysis, atoll_analysis.rankings; print([m for m in sys.modules if m.startswith('matplotlib')])"
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8",
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual((said.stdout, said.stderr), ("[]\n", ""))
 
 
 if __name__ == "__main__":

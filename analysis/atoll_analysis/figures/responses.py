@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from atoll_analysis import names
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, legend_above, new_figure, percent_axis
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent, si
-
-LABELS = {"local_llc": "local LLC", "remote_llc": "remote LLC", "local_memory": "local memory",
-          "remote_memory": "remote memory", "neighbour_l1": "neighbouring L1", "l2": "L2"}
 
 
 def _colour(origin: str, colours: Palette) -> str:
@@ -34,9 +32,9 @@ def _draw_origins(loads: pd.DataFrame, colours: Palette) -> Drawing:
         left, whole = 0.0, float(row.sum()) or 1.0
         for origin in loads:
             part = float(row[origin]) / whole
-            tip = drawing.tip(f"{name}, {LABELS[origin]}: {percent(part)}, {grouped(row[origin])} loads")
+            tip = drawing.tip(f"{name}, {names.origin(origin)}: {percent(part)}, {grouped(row[origin])} loads")
             axes.barh(at, part, left=left, height=0.78 if rows > 1 else 0.5, color=_colour(origin, colours),
-                      edgecolor=colours.paper, linewidth=0.8, gid=tip, label=LABELS[origin] if at == 0 else None)
+                      edgecolor=colours.paper, linewidth=0.8, gid=tip, label=names.origin(origin) if at == 0 else None)
             if part > (0.17 if is_narrow() else 0.06):
                 axes.text(left + part / 2, at, percent(part), ha="center", va="center", fontsize=8.5,
                           color=colours.on_pale if origin.startswith("remote") else colours.on_strong)
@@ -56,7 +54,7 @@ def responses(result: Result) -> Chart | None:
     if loads.empty or not loads.shape[1]:
         return None
     of, whole = loads.sum(), float(loads.to_numpy().sum())
-    alt = "Shares of loads by origin: " + ", ".join(f"{LABELS[o]} {percent(of[o], whole)}" for o in loads) + "."
+    alt = "Shares of loads by origin: " + ", ".join(f"{names.origin(o)} {percent(of[o], whole)}" for o in loads) + "."
     note = f"{si(whole)} loads; {whole / result.cycles:.2f} per cycle over all chips." if result.cycles else ""
     return Chart("responses", "LLC responses by origin", alt, lambda colours: _draw_origins(loads, colours), note)
 
@@ -75,11 +73,11 @@ def _draw_latency(buckets: pd.DataFrame, colours: Palette) -> Drawing:
         for at, (bucket, value) in enumerate(zip(buckets.index, part)):
             if value == 0:
                 continue
-            tip = drawing.tip(f"{LABELS[origin]}, {2**bucket:,} to {2**(bucket + 1) - 1:,} cycles: "
+            tip = drawing.tip(f"{names.origin(origin)}, {2**bucket:,} to {2**(bucket + 1) - 1:,} cycles: "
                               f"{percent(value)}, {grouped(value * whole)} loads")
             axes.bar(at, value, bottom=below[at], width=0.86, color=_colour(origin, colours), edgecolor=colours.paper,
                      linewidth=0.6, gid=tip)
-        axes.bar(0, 0, color=_colour(origin, colours), label=LABELS[origin])
+        axes.bar(0, 0, color=_colour(origin, colours), label=names.origin(origin))
         below += part
     limits = [grouped(2**b) for b in [*buckets.index, buckets.index[-1] + 1]]
     step = -(-len(limits) // 7) if is_narrow() else 1

@@ -9,9 +9,6 @@ from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
 
-LABELS = {"no_warp": "no warps", "l1": "L1", "cluster": "other L1s", "mshr": "MSHRs", "page_home": "page homes",
-          "request": "request crossbar", "l2": "L2 slices", "slice": "LLC slices", "response": "response crossbar",
-          "link_out": "links outwards", "link_in": "links inwards", "dram": "DRAM", "balance": "other chips"}
 _HATCHES = ("", "////", "....", "xxxx")
 _LEAST = 0.0005    # of the run: smaller parts are not seen
 _NARROWEST = 1500  # of the run: nor are shorter kernels
@@ -92,7 +89,7 @@ def stack(result: Result) -> Chart | None:
         return None
     means = (result.stack.sum() / result.stack.to_numpy().sum()).sort_values(ascending=False)
     parts = result.stack[[part for part in means.index if means[part] >= _LEAST]]
-    parts.columns = [LABELS.get(str(part), str(part).replace("_", " ")) for part in parts]
+    parts.columns = [names.part(part) for part in parts]
     alt = "Stacked bars per chip of what the run's cycles were spent on: " + ", ".join(
         f"{part} {percent(means[original])}" for part, original in zip(parts, means.index)) + "."
     return Chart("stack", "Where the cycles went", alt, lambda colours: _draw(result, parts, colours),
