@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+NAMES = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}  # of the rows of Sweep.means()
+
 
 def harmonic(values: Sequence[float]) -> float:
     """Every value weighs alike by its inverse; NaN of nothing."""

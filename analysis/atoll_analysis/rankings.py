@@ -94,8 +94,8 @@ def because(ranking: Ranking, contender: str, count: int = 2) -> str:
     return ", ".join(parts)
 
 
-def _spans(of: list[Ranking]) -> list[tuple[str, list[Ranking]]]:
-    """Stretches with the same fastest: of those that are as fast, the one that stays so for longest."""
+def _spans(of: list[Ranking]) -> list[tuple[list[str], list[Ranking]]]:
+    """Stretches with the same fastest, which are several if they are as fast all along."""
     found: list[tuple[list[str], list[Ranking]]] = []
     for ranking in of:
         shared = [w for w in found[-1][0] if w in ranking.winners] if found else []
@@ -103,7 +103,7 @@ def _spans(of: list[Ranking]) -> list[tuple[str, list[Ranking]]]:
             found[-1] = (shared, [*found[-1][1], ranking])
         else:
             found.append((ranking.winners, [ranking]))
-    return [(" and ".join(winners), span) for winners, span in found]
+    return found
 
 
 def _where(span: list[Ranking], whole: bool) -> str:
@@ -121,10 +121,10 @@ def sentences(found: list[Ranking]) -> list[str]:
         key = next(iter(of[0].at), "")
         parts = []
         spans = _spans(of) if len(of[0].at) < 2 else []
-        for winner, span in spans:
+        for winners, span in spans:
             middle = span[len(span) // 2]
-            others = [str(c) for c in middle.cycles.index if str(c) not in winner.split(" and ")]
-            part = f"{winner}{_where(span, len(spans) == 1)}"
+            others = [str(c) for c in middle.cycles.index if str(c) not in winners]
+            part = f"{' and '.join(winners)}{_where(span, len(spans) == 1)}"
             if others and (why := because(middle, others[0])):
                 part += f" ({others[0]}: {why})"
             parts.append(part)

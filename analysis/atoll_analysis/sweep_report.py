@@ -12,6 +12,7 @@ from atoll_analysis import config, markup, run_report
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
+from atoll_analysis.means import NAMES
 from atoll_analysis.names import first_line
 from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
@@ -19,7 +20,6 @@ from atoll_analysis.units import counted, fixed, grouped, joules, percent, secon
 
 _MOST_COLUMNS = 8  # of variants; names of variants are long
 _MOST_BEHIND = 3   # contenders beside the fastest
-_MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 
 
 def charts(sweep: Sweep) -> dict[str, Chart]:
@@ -54,7 +54,7 @@ def _speedups(sweep: Sweep) -> str:
     table, means = sweep.speedups(), sweep.means()
     groups = sweep.runs.drop_duplicates("workload").set_index("workload")["group"]
     names = [(str(w), str(groups.get(w, ""))) for w in table.index]
-    names += [(_MEANS[mean], "" if group == "ALL" else str(group)) for group, mean in means.index]
+    names += [(NAMES[mean], "" if group == "ALL" else str(group)) for group, mean in means.index]
     values = np.vstack([table.to_numpy(dtype=float), means.to_numpy(dtype=float)])
     grouped_ = any(group for _, group in names)
     rows: list[list[Cell | str]]
@@ -62,7 +62,7 @@ def _speedups(sweep: Sweep) -> str:
         columns = [Column("workload"), *([Column("group")] if grouped_ else []), *[Column(v, True) for v in sweep.variants]]
         rows = [[name, *([group] if grouped_ else []), *map(_speedup, row)] for (name, group), row in zip(names, values)]
         return markup.table(columns, rows, "Speed-up over the baseline; below: means", footer=len(means))
-    titles = [f"{name} {group}" if name in _MEANS.values() else name for name, group in names]
+    titles = [f"{name} {group}" if name in NAMES.values() else name for name, group in names]
     columns = [Column("variant"), *[Column(title, True) for title in titles]]
     rows = [[variant, *map(_speedup, values[:, at])] for at, variant in enumerate(sweep.variants)]
     return markup.table(columns, rows, "Speed-up over the baseline, and means at the right")

@@ -1,5 +1,6 @@
 """Figures show what the tables say: titles, bars and lines are read back from what is drawn."""
 
+import dataclasses
 import re
 import unittest.mock
 
@@ -187,6 +188,13 @@ class SweepFigures(support.FolderTest):
         marks = [line for line in axes.lines if line.get_label() == "_paper"]
         self.assertEqual([list(line.get_ydata()) for line in marks], [[1.3]])
         self.assertEqual([t.get_text() for t in axes.get_xticklabels()], ["mixed", "alone"])
+
+    def test_bars_are_of_variants_whose_runs_have_another_baseline(self) -> None:
+        sweep = atoll_analysis.load_sweep(self.sweep())
+        of_sm = dataclasses.replace(sweep, runs=sweep.runs.assign(baseline="sm"))
+        self.assertEqual(speedups.compared(of_sm), ["mem", "narrow"])
+        own = sweep.runs["baseline"].mask(sweep.runs["variant"] == "narrow", "narrow")
+        self.assertEqual(speedups.compared(dataclasses.replace(sweep, runs=sweep.runs.assign(baseline=own))), ["sm"])
 
     def test_a_papers_mark_above_all_bars_is_within_the_axis(self) -> None:
         folder = self.sweep()

@@ -56,6 +56,11 @@ class Rankings(support.unittest.TestCase):
             "link.bandwidth_gbps = 48: links inwards +27 %."])
         self.assertEqual(len(sentences(rankings(sweep(RUNS, deciding="none")))), 1)
 
+    def test_a_contender_may_have_an_and_in_its_name(self) -> None:
+        made = sweep({("web", "sm and l2", 48): {"issue": 100.0, "link_in": 0.0},
+                      ("web", "mem", 48): {"issue": 100.0, "link_in": 50.0}})
+        self.assertEqual(sentences(rankings(made)), ["web: fastest is sm and l2 (mem: links inwards +50 %)."])
+
     def test_policies_that_lose_are_in_the_order_of_their_times(self) -> None:
         made = sweep({("web", "fixed", 48): {"issue": 100.0}, **{("web", f"p{n}", 48): {"issue": 190.0 - 10 * n} for n in range(8)}})
         said = sentences(rankings(dataclasses.replace(made, decides=made.decides | (made.runs["llc.organisation"] != "fixed").to_numpy())))

@@ -10,20 +10,19 @@ from matplotlib.patches import Patch
 
 from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, folded, is_narrow, label, legend_above, legend_at, new_figure,
                                           shortened)
+from atoll_analysis.means import NAMES
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MOST_VARIANTS = 8     # bars of more cannot be told apart
 _BARS_PER_ROW = 84
-_MEANS = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}
 
 
 def compared(sweep: Sweep) -> list[str]:
-    """Variants that are no baseline of themselves: the others are 1 by definition."""
-    own = {v["name"]: v.get("baseline") for v in sweep.experiment.get("variants", [])}
-    first = sweep.experiment.get("baseline") or (sweep.variants[0] if sweep.variants else "")
-    return [v for v in sweep.variants if (own.get(v) or first) != v]
+    """Variants with runs that are no baseline of themselves: the others are 1 by definition."""
+    others = set(sweep.runs.loc[sweep.runs["variant"] != sweep.runs["baseline"], "variant"])
+    return [v for v in sweep.variants if v in others]
 
 
 def _reference(sweep: Sweep, variant: str, workload: str) -> float:
@@ -101,7 +100,7 @@ def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
     panels = np.atleast_1d(drawing.figure.subplots(rows, 1 if is_narrow() else len(groups), sharey=True))
     most = 1.06 * max(1.0, float(np.nanmax(table.to_numpy())))
     for axes, group in zip(panels, groups):
-        for at, (mean, text) in enumerate(_MEANS.items()):
+        for at, (mean, text) in enumerate(NAMES.items()):
             for row, variant in enumerate(variants):
                 value = float(table.loc[(group, mean), variant])
                 if value != value:
