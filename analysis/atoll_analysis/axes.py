@@ -46,19 +46,34 @@ def unseeded(workload: str) -> str:
     return re.sub(r"[-_.]seed[-_]?\d+$", "", workload)
 
 
-def alike(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of along() that have all values, of those workloads whose rows do for every `others` with such a row: only means
-    over the same workloads compare. Of all workloads if there is none like that."""
-    whole = table.dropna()
+def compared(table: pd.DataFrame) -> pd.DataFrame:
+    """Of [workload, others x ...] speed-ups, those that are of no baseline. A baseline is 1 for all workloads: one of them may be
+    as fast on what it is compared with."""
+    known = (table.fillna(1.0) != 1.0).any(axis=1).groupby(level="others").transform("any")
+    return table[known]
+
+
+def _common(whole: pd.DataFrame) -> pd.DataFrame:
+    """The rows of those workloads that have one for every `others`: only means over the same workloads compare. Of all workloads
+    if there is none like that."""
     rows = whole.groupby(level="workload", sort=False).size()
     common = rows.index[rows == whole.index.get_level_values("others").nunique()]
     return whole[whole.index.get_level_values("workload").isin(common)] if len(common) else whole
 
 
+def alike(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of along() that have all values, of the workloads that have such a row for every `others` that has one; or of all
+    workloads if there is none like that."""
+    return _common(table.dropna())
+
+
+def _means(whole: pd.DataFrame) -> pd.DataFrame:
+    return whole.groupby(level="others", sort=False).agg(lambda column: means.harmonic(list(column)))
+
+
 def mean_along(table: pd.DataFrame) -> pd.DataFrame:
     """[others x value] harmonic mean over the workloads that have all values."""
-    whole = table.dropna()
-    return whole.groupby(level="others", sort=False).agg(lambda column: means.harmonic(list(column)))
+    return _means(table.dropna())
 
 
 def _of_seed(nth: int, workloads: list[pd.DataFrame]) -> "pd.Series[float]":
@@ -92,10 +107,22 @@ def pairs(configs: pd.DataFrame) -> list[tuple[str, str]]:
     return found
 
 
-def grid(runs: pd.DataFrame, keys: Sequence[str], row: str, column: str, metric: str) -> pd.DataFrame:
-    """[others, value of `row` x value of `column`] harmonic mean of the metric over the workloads that have a number at every
-    point of the grid; the first of several runs that are alike in all keys. NaN where there is no run."""
+def points(runs: pd.DataFrame, keys: Sequence[str], row: str, column: str, metric: str) -> pd.DataFrame:
+    """[workload, others x (value of `row`, value of `column`)] the metric of each run; the first of several that are alike in all
+    keys. No row for what has no number at all."""
     table = runs.assign(others=others(runs, keys, row, column))
-    wide = table.pivot_table(index="workload", columns=["others", row, column], values=metric, aggfunc="first", sort=False)
-    mean = wide.dropna().agg(lambda column: means.harmonic(list(column)))
-    return mean.unstack(level=2).sort_index(axis=1).sort_index(level=row, sort_remaining=False)
+    return table.pivot_table(index=["workload", "others"], columns=[row, column], values=metric, aggfunc="first", sort=False)
+
+
+def alike_points(table: pd.DataFrame) -> pd.DataFrame:
+    """As alike() of points(): a row has all values if it has those that its `others` has with any workload, as not all variants
+    need be at all points."""
+    lacks = table.isna() & table.notna().groupby(level="others").transform("any")
+    return _common(table[~lacks.any(axis=1)])
+
+
+def mean_grid(table: pd.DataFrame) -> pd.DataFrame:
+    """[others, value of the one key x value of the other] harmonic mean of the rows of alike_points(). NaN where there is no run."""
+    mean = _means(table).unstack().dropna()  # by both keys and `others`
+    mean = mean.reorder_levels(["others", *table.columns.names]).unstack(level=2)
+    return mean.sort_index(axis=1).sort_index(level=1, sort_remaining=False)

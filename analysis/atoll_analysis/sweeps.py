@@ -99,12 +99,12 @@ class Sweep:
 
     def grid(self, row: str, column: str, metric: str = "speedup") -> pd.DataFrame:
         """[others, value of `row` x value of `column`] harmonic mean of one figure over the workloads that have it at every
-        point; `others` is what else the variants set."""
+        point, with all `others`, which is what else the variants set; if there is none, over those of each `others`."""
         self._check(row, metric)
         self._check(column, metric)
         if row == column:
             raise ValueError(f"a grid has two keys, and {row} is given for both: along() has one")
-        return axes.grid(self.runs, self.axes, row, column, metric)
+        return axes.mean_grid(axes.alike_points(axes.points(self.runs, self.axes, row, column, metric)))
 
     def _check(self, key: str, metric: str) -> None:
         if key not in self.axes:

@@ -1,5 +1,6 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
+import dataclasses
 import json
 import math
 import pathlib
@@ -15,6 +16,7 @@ import pandas as pd
 import atoll_analysis
 from atoll_analysis import BadResult, axes, config, means
 from atoll_analysis.figures import axes as lines
+from atoll_analysis.figures import grids
 from atoll_analysis.figures import speedups as figures
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.palette import LIGHT
@@ -360,6 +362,49 @@ class Lines(support.unittest.TestCase):
         chart, _ = self.drawn({("web-seed1", "sm"): (1, 1), ("web-seed2", "sm"): (2, 1), ("web-seed3", "sm"): (1, 1),
                                ("db-seed1", "sm"): (1, 1), ("db-seed2", "sm"): (4, 1)})
         np.testing.assert_allclose(self.bars(chart), [[1.0, 2.5], [1.0, 1.0]])
+
+
+class Maps(support.unittest.TestCase):
+    """The figure over two swept keys."""
+
+    def drawn(self, speedups: dict[tuple[str, str], tuple[float, ...]]) -> tuple[str, dict[str, list[str]]]:
+        """Its caption, and the numbers of each panel, at (2, 4), (2, 8), (6, 4) and (6, 8); NaN where there is no run."""
+        runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{at}", "speedup": value, "llc.ways": (2, 6)[at // 2],
+                              "llc.slices": (4, 8)[at % 2], "llc.organisation": organisation}
+                             for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
+        made = dataclasses.replace(swept(speedups), runs=runs, configs=runs.set_index(["workload", "variant"])[
+            ["llc.organisation", "llc.ways", "llc.slices"]].astype(object))
+        charts = grids.grids(made)
+        if not charts:
+            return "", {}
+        panels = charts[0].draw(LIGHT).figure.axes
+        return charts[0].note, {panel.get_title(loc="left"): [t.get_text() for t in panel.texts] for panel in panels}
+
+    def test_the_caption_counts_the_workloads_of_the_means(self) -> None:
+        note, found = self.drawn({("web", "mem"): (1, 1, 1, 1), ("web", "sm"): (1, 2, 2, 4), ("db", "mem"): (1, 1, 1, 1),
+                                  ("db", "sm"): (1, 2, 4, 4)})
+        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.67", "4.00"]})
+        self.assertIn("over the 2 of 2 workloads that have all values; full colour", note)
+
+    def test_all_maps_are_of_the_workloads_that_all_of_them_have(self) -> None:
+        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (2, 2, 2, 2), ("db", "sm"): (math.nan, 9, 9, 9),
+                                  ("db", "sac"): (9, 9, 9, 9)})
+        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["2.00"] * 4})
+        self.assertIn("over the 1 of 2 workloads that have all values", note)
+
+    def test_maps_without_a_workload_in_common_say_that_they_do_not_compare(self) -> None:
+        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (math.nan, 2, 2, 2), ("db", "sac"): (3, 3, 3, 3),
+                                  ("ml", "sac"): (3, 3, 3, 3)})
+        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["3.00"] * 4})
+        self.assertIn("do not compare between maps: each is over the 1 to 2 of 3 workloads", note)
+
+    def test_a_point_that_no_workload_has_is_left_empty(self) -> None:
+        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (2, 2, 2, math.nan)})
+        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["2.00", "2.00", "2.00", ""]})
+        self.assertIn("over the 1 of 1 workloads", note)
+
+    def test_without_speedups_there_is_no_map(self) -> None:
+        self.assertEqual(self.drawn({("web", "sm"): (math.nan,) * 4}), ("", {}))
 
 
 if __name__ == "__main__":

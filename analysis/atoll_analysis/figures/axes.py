@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from atoll_analysis.axes import alike, mean_along, numeric, seed_bars, unseeded
+from atoll_analysis.axes import alike, compared, mean_along, numeric, seed_bars, unseeded
 from atoll_analysis.config import text
 from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
 from atoll_analysis.palette import Palette
@@ -59,21 +59,19 @@ def _seeded(sweep: Sweep) -> bool:
 
 
 def _lines(sweep: Sweep, key: str) -> pd.DataFrame:
-    """[workload, others x value of the key] what is drawn. A line is a baseline if it is 1 for all workloads: one of them may be
-    as fast on what it is compared with."""
-    table = sweep.along(key).dropna(how="all")
-    known = (table.fillna(1.0) != 1.0).any(axis=1).groupby(level="others").transform("any")
-    return alike(table[known])
+    """[workload, others x value of the key] what is drawn."""
+    return alike(compared(sweep.along(key).dropna(how="all")))
 
 
-def _of_workloads(sweep: Sweep, table: pd.DataFrame) -> str:
+def of_workloads(sweep: Sweep, table: pd.DataFrame, noun: str) -> str:
+    """Of how many the means of [workload, others x ...] are; `noun` is what shows those of one `others`."""
     counts = table.groupby(level="others").size()
     every, used = len(sweep.workloads), table.index.get_level_values("workload").nunique()
     if (counts == used).all():
         return f"Harmonic means over the {used} of {every} workloads that have all values"
     numbers = " to ".join(map(str, sorted({counts.min(), counts.max()})))
-    return (f"Harmonic means, which do not compare between lines: each is over the {numbers} of {every} workloads that have all "
-            "of its values, and none has those of all lines")
+    return (f"Harmonic means, which do not compare between {noun}s: each is over the {numbers} of {every} workloads that have all "
+            f"of its values, and none has those of all {noun}s")
 
 
 def axes(sweep: Sweep) -> list[Chart]:
@@ -90,7 +88,7 @@ def axes(sweep: Sweep) -> list[Chart]:
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
         charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
                             lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
-                            f"{_of_workloads(sweep, table)}; " + (
+                            f"{of_workloads(sweep, table, 'line')}; " + (
                                 "error bars: from the lowest to the highest of the means by seed." if _seeded(sweep) else
                                 "bars behind: the lowest and the highest.")))
     return charts

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.patches import Rectangle
 
+from atoll_analysis.axes import alike_points, compared, mean_grid, points
 from atoll_analysis.config import text
+from atoll_analysis.figures.axes import of_workloads
 from atoll_analysis.figures.chart import Chart, Drawing, is_narrow, label, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
@@ -50,9 +52,9 @@ def grids(sweep: Sweep) -> list[Chart]:
     everywhere, because they are the baseline, are left out."""
     charts = []
     for row, column in sweep.pairs:
-        table = sweep.grid(row, column)
-        panels = {str(others): part.droplevel(0) for others, part in table.groupby(level=0, sort=False)
-                  if (part.fillna(1.0) != 1.0).to_numpy().any()}
+        rows = alike_points(compared(points(sweep.runs, sweep.axes, row, column, "speedup")))
+        table = mean_grid(rows)
+        panels = {str(others): part.droplevel(0) for others, part in table.groupby(level=0, sort=False)}
         if not 1 <= len(panels) <= _MOST_PANELS:
             continue
         said = []
@@ -65,6 +67,5 @@ def grids(sweep: Sweep) -> list[Chart]:
                             f"{'; '.join(said)}.",
                             lambda colours, row=row, column=column, panels=panels:  # type: ignore[misc]
                             _draw(row, column, panels, colours),
-                            "Harmonic means of the speed-ups over the workloads that have a run at every point; full colour: "
-                            "twice or half the baseline's speed."))
+                            f"{of_workloads(sweep, rows, 'map')}; full colour: twice or half the baseline's speed."))
     return charts
