@@ -11,6 +11,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics
 from atoll_analysis.roofline import bounds
+from atoll_analysis.run_report import UNSOUND
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_ROWS = 500  # of a table
@@ -79,6 +80,7 @@ def lines(comparison: Comparison) -> list[str]:
             said.append(f"{'':<{width}}          chose {_chosen(comparison, run)}")
     said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, which does not choose"
              for run, (best, loss) in beaten(comparison).items()]
+    said += [f"{run:<{width}}  warning: {UNSOUND}" for run, result in comparison.runs.items() if not result.sound]
     said += [f"warning: {comparison.version_note}"] * bool(comparison.version_note)
     return said + [comparison.clock_note] * bool(comparison.clock_note)
 
@@ -86,6 +88,9 @@ def lines(comparison: Comparison) -> list[str]:
 def _summary(comparison: Comparison) -> str:
     shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, _cycles(comparison, run))
                           for run in comparison.runs])
+    for run, result in comparison.runs.items():
+        if not result.sound:
+            shown += markup.paragraph(f"{run}: {UNSOUND}", "warn")
     for note in filter(None, (comparison.version_note, comparison.clock_note)):
         shown += markup.paragraph(note, "warn")
     for run, (best, loss) in beaten(comparison).items():

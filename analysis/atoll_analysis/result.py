@@ -15,6 +15,7 @@ from atoll_analysis.energy_range import read_prices
 from atoll_analysis.named import NamedValues, with_units
 from atoll_analysis.sampling import Sampling, read_sampling
 from atoll_analysis.schema import check_schema, open_result
+from atoll_analysis.seal import is_sealed
 
 _KNOWN_GROUPS = {"provenance", "kernels", "series", "totals", "slices", "channels", "latency", "energy", "energy_prices", "decisions",
                  "sharing", "sm_sharing", "stack", "structures", "sampling"}
@@ -103,6 +104,7 @@ class Result(Head):
     units: Mapping[str, str]                #: unit of each counter
     docs: Mapping[str, str]                 #: meaning of each counter
     other: Mapping[str, pd.DataFrame]       #: tables of groups that this package does not know
+    sound: bool = True                      #: False: read by force, though its checksum is missing or does not fit
 
 
 def _provenance(file: h5py.File) -> dict[str, Any]:
@@ -205,4 +207,4 @@ def load(path: str | os.PathLike[str], force_damaged: bool = False) -> Result:
             sm_sharing=_maybe(tables.sm_sharing(file), "lines"), stack=_maybe(tables.stack(file), "cycles"),
             structures=_maybe(tables.structures(file)), structure_use=_maybe(tables.structure_use(file), "requests"),
             structure_homes=_maybe(tables.structure_homes(file), "requests"), units=units,
-            docs=_attributes(file, "doc"), other=_other(file))
+            docs=_attributes(file, "doc"), other=_other(file), sound=not force_damaged or is_sealed(path))

@@ -70,6 +70,10 @@ def _energy_range(result: Result) -> str:
     return f"{joules(found.least)} to {joules(found.greatest)} by uncertain prices; "
 
 
+#: Of a result that was read by force.
+UNSOUND = "Its checksum is missing or does not fit: nothing that is said of this run need be true."
+
+
 def _sampled(sampling: Sampling) -> str:
     """What is extrapolated, and that all else is not."""
     said = markup.paragraph(f"This run is {sampling}. The table has figures of the whole workload, extrapolated, with their "
@@ -238,6 +242,8 @@ def page(result: Result) -> str:
         return "".join(shown.get(name, "") for name in names)
 
     cut = ""
+    if not result.sound:
+        cut += markup.paragraph(UNSOUND, "warn")
     if not result.complete:
         cut += markup.paragraph(f"Stopped early, by --max-cycles or a signal: {_begun(result)}.", "warn")
     if what := result.provenance.get("incomplete"):

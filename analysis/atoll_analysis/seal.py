@@ -50,3 +50,12 @@ def check_seal(path: str | os.PathLike[str]) -> None:
             return
     raise BadResult(path, "is truncated or damaged: its bytes do not fit the checksum behind them; copy it again, or run the "
                     "simulation again (--force-damaged looks at it all the same, and HDF5 may crash)")
+
+
+def is_sealed(path: str | os.PathLike[str]) -> bool:
+    """Whether the bytes fit a checksum behind them."""
+    try:
+        check_seal(path)
+    except BadResult:
+        return False
+    return True

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/app/tell.hpp"
 #include "core/control/checkpoint_file.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/file_seal.hpp"
@@ -109,6 +110,15 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+/// What is read by force looks like any result.
+void say_unsealed(const std::string& path) {
+  try {
+    check_seal(path);
+  } catch (const InputError&) {
+    tell("atoll: warning: {}: its checksum is missing or does not fit: nothing that is said of it need be true\n", path);
+  }
+}
+
 }  // namespace
 
 void ResultReading::add_to(CLI::App& command) {
@@ -127,6 +137,7 @@ RunResult ResultReading::read(const std::string& path) const {
   if (is_file(path) && has_hdf5_signature(path) && !has_seal(path) && is_trace(path))
     throw InputError(path,
                      "is a trace and no result: `atoll info` shows what is in it, `atoll run --workload` simulates it");
+  if (force) say_unsealed(path);
   return read_result(path, force ? Unsealed::read : Unsealed::refused);
 }
 

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import capacity, run_report, schema, structures, sweep_report
+from atoll_analysis import capacity, comparison_report, run_report, schema, structures, sweep_report
 from atoll_analysis.energy_range import total_range
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
@@ -103,7 +103,16 @@ class Fresh(support.FolderTest):
             file.attrs["note"] = "seen"
         with self.assertRaisesRegex(atoll_analysis.BadResult, "has no checksum"):
             atoll_analysis.load(path)
-        self.assertEqual(atoll_analysis.load(path, force_damaged=True).digest, digest)
+        forced = atoll_analysis.load(path, force_damaged=True)
+        self.assertEqual((forced.digest, forced.sound), (digest, False))
+        self.assertIn(run_report.UNSOUND, run_report.page(forced))
+        sound = self.folder / "sound.h5"
+        sound.write_bytes(whole)
+        self.assertTrue(atoll_analysis.load(sound, force_damaged=True).sound)
+        self.assertNotIn(run_report.UNSOUND, run_report.page(atoll_analysis.load(sound)))
+        compared = atoll_analysis.compare([atoll_analysis.load(sound), forced])
+        self.assertIn(run_report.UNSOUND, "\n".join(comparison_report.lines(compared)))
+        self.assertEqual(comparison_report.page(compared).count(run_report.UNSOUND), 1)
 
     def test_a_new_sweep_has_the_speedups_and_means_of_atoll_table(self) -> None:
         folder = self.folder / "sweep"
