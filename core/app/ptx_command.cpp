@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/engine/error.hpp"
 #include "core/engine/input_file.hpp"
 #include "inputs/ptx/access_table.hpp"
 #include "inputs/ptx/parser.hpp"
