@@ -17,16 +17,36 @@ ENDINGS = r"""
 #include <cstring>
 #include <cassert>
 #include <csignal>
+#include <atomic>
+#include <thread>
 #include <unistd.h>
 #include <cuda_runtime.h>
 __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
 __global__ void outside(int* p) { p[threadIdx.x + 100] = 1; }
 __global__ void late(int* p) { p[threadIdx.x] = 1; if (blockIdx.x == gridDim.x - 1) p[threadIdx.x + 100] = 1; }
+__global__ void scattered(int* p) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < 16; ++k) p[(i * 7 + k * 4099) % (1 << 20)] += k;
+}
 __global__ void endless(volatile int* p) { while (p[threadIdx.x] >= 0) p[threadIdx.x] = (p[threadIdx.x] + 1) & 0xFFFF; }
 __global__ void refused(int* p) {
   asm volatile("vmad.u32.u32.u32 %0, %1, %1, %1;" : "=r"(p[threadIdx.x]) : "r"(1));
 }
 __global__ void asserts(int* p) { assert(p[threadIdx.x] < 0); }
+void crash_together(int microseconds) {
+  int* many;  // of which a trace is not completed in a moment
+  cudaMalloc(&many, 4 << 20);
+  for (int k = 0; k < 300; ++k) scattered<<<4, 256>>>(many);
+  cudaDeviceSynchronize();
+  static std::atomic<int> ready{0};
+  const auto crash = [](int delay) {
+    for (++ready; ready < 2;) {}
+    usleep(delay);
+    *(volatile int*)8 = 1;
+  };
+  std::thread first(crash, 0), second(crash, microseconds);
+  first.join(), second.join();
+}
 int main(int, char** argv) {
   int* p;
   cudaMalloc(&p, 128);
@@ -34,6 +54,7 @@ int main(int, char** argv) {
   cudaDeviceSynchronize();
   printf("ready\n"); fflush(stdout);
   if (!strcmp(argv[1], "crash")) *(volatile int*)8 = 1;
+  if (!strcmp(argv[1], "crashes")) crash_together(atoi(argv[2]));
   if (!strcmp(argv[1], "abort")) abort();
   if (!strcmp(argv[1], "_exit")) _exit(7);
   if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
@@ -81,6 +102,13 @@ class Endings(OneProgram):
         outcome = self.ended("crash", 128 + signal.SIGSEGV)
         self.assertRegex(outcome.err, r"atoll: \S*program was ended by signal 11 \(Segmentation fault\)")
         self.assertEqual(self.lacks(), "what was not finished when the program was ended by Segmentation fault")
+
+    def test_a_second_thread_that_crashes_meanwhile_waits_for_the_trace_as_well(self):
+        for microseconds in (0, 50, 100, 200, 400, 800):
+            outcome = self.record(self.binary, "crashes", str(microseconds), options=("--force",))
+            self.assertEqual(outcome.code, 128 + signal.SIGSEGV, outcome)
+            self.assertEqual(self.kernels_in_trace(outcome), 301)
+            self.assertIn("the program was ended by Segmentation fault", outcome.err)  # and the recorder ended the trace
 
     def test_abort(self):
         self.ended("abort", 128 + signal.SIGABRT)

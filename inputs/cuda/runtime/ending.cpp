@@ -82,20 +82,23 @@ bool wait_until(const timespec& time) {
   return failed == 0;
 }
 
+// Another thread may crash while the trace is being completed: it waits as well, or it would end the program before.
 void on_crash(int number) {
+  if (!mine() || pthread_equal(pthread_self(), saver)) return die_of(number);
   int none = 0;
-  if (mine() && !pthread_equal(pthread_self(), saver) && signal_seen.compare_exchange_strong(none, number)) {
-    sem_post(&wake);
-    timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += kSilentSeconds;
-    if (wait_until(until)) return die_of(number);
+  const bool first = signal_seen.compare_exchange_strong(none, number);
+  if (first) sem_post(&wake);
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kSilentSeconds;
+  if (!wait_until(until)) {
     constexpr std::string_view kWaits =
         "atoll: the program has crashed; its trace is being completed, for up to 20 seconds\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kWaits.data(), kWaits.size());
+    [[maybe_unused]] const auto written = first ? write(STDERR_FILENO, kWaits.data(), kWaits.size()) : 0;
     until.tv_sec += kPatienceSeconds - kSilentSeconds;
     wait_until(until);
   }
+  sem_post(&saved);  // for the next thread that waits
   die_of(number);
 }
 
