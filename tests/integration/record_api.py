@@ -258,6 +258,14 @@ void copies() {
   EXPECT(from == to);
   EXPECT(cudaMemcpy(image, rows, 10 * pitch + 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
   EXPECT(cudaFree(image + 1) == cudaErrorInvalidValue);
+  // Sizes that wrap around to small ones.
+  const size_t huge = ~(size_t)0;
+  char* none;
+  EXPECT(cudaMallocPitch(&none, &pitch, huge, 1) == cudaErrorMemoryAllocation);
+  EXPECT(cudaMallocPitch(&none, &pitch, 512, huge / 512 + 2) == cudaErrorMemoryAllocation);
+  EXPECT(cudaMalloc3D(&box, make_cudaExtent(64, huge / 2 + 2, 2)) == cudaErrorMemoryAllocation);
+  EXPECT(cudaMemset2D(image, huge / 4 + 1, 7, 50, 5) == cudaErrorInvalidValue);
+  EXPECT(cudaMemset2DAsync(image, huge / 4 + 1, 7, 50, 5) == cudaErrorInvalidValue);
   cudaGetLastError();
 }
 

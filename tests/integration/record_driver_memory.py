@@ -58,6 +58,10 @@ int main() {
   box.srcMemoryType = CU_MEMORYTYPE_HOST, box.srcHost = in.data(), box.srcPitch = w * 4, box.srcHeight = h;
   box.dstMemoryType = CU_MEMORYTYPE_ARRAY, box.dstArray = array, box.WidthInBytes = w * 4, box.Height = h, box.Depth = 1;
   OK(cuMemcpy3D(&box));
+  box.WidthInBytes = 8, box.dstXInBytes = (w - 1) * 4;  // the second texel would be the next row's first
+  EXPECT(cuMemcpy3D(&box) == CUDA_ERROR_INVALID_VALUE);
+  copy.WidthInBytes = 8, copy.dstXInBytes = 0, copy.dstY = h - 1;
+  EXPECT(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
 
   CUDA_RESOURCE_DESC resource = {};
   resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = array;

@@ -61,7 +61,45 @@ cudaTextureObject_t texture(cudaArray_t array, bool normalised, bool linear) {
   cudaCreateTextureObject(&t, &r, &d, nullptr);
   return t;
 }
+int bounds() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(), small = cudaCreateChannelDesc<short>();
+  const size_t huge = ~(size_t)0;
+  cudaArray_t array, other;
+  EXPECT(cudaMalloc3DArray(&array, &format, make_cudaExtent(8, 4, 2)) == 0 && cudaMallocArray(&other, &small, 8, 4) == 0);
+  std::vector<float> ones(64, 1), twos(64, 2), got(64);
+  cudaMemcpy3DParms in = {}, out = {};
+  in.srcPtr = make_cudaPitchedPtr(ones.data(), 32, 8, 4), in.dstArray = array, in.extent = make_cudaExtent(8, 4, 2);
+  out.dstPtr = make_cudaPitchedPtr(got.data(), 32, 8, 4), out.srcArray = array, out.extent = in.extent;
+  in.kind = cudaMemcpyHostToDevice, out.kind = cudaMemcpyDeviceToHost;
+  EXPECT(cudaMemcpy3D(&in) == 0);
+  // Beyond a row, a plane and the last plane, and positions that with the extent wrap around.
+  const struct { cudaPos at; cudaExtent extent; } beyond[] = {
+      {make_cudaPos(6, 0, 0), make_cudaExtent(4, 1, 1)}, {make_cudaPos(0, 3, 0), make_cudaExtent(8, 2, 1)},
+      {make_cudaPos(0, 0, 1), make_cudaExtent(8, 4, 2)}, {make_cudaPos(0, huge, 1), make_cudaExtent(8, 2, 1)},
+      {make_cudaPos(huge, 0, 0), make_cudaExtent(2, 1, 1)}};
+  in.srcPtr.ptr = twos.data();
+  for (const auto& box : beyond) {
+    in.dstPos = box.at, in.extent = box.extent;
+    EXPECT(cudaMemcpy3D(&in) == cudaErrorInvalidValue && cudaMemcpy3DAsync(&in, 0) == cudaErrorInvalidValue);
+    cudaMemcpy3DParms back = out;
+    back.srcPos = box.at, back.extent = box.extent;
+    EXPECT(cudaMemcpy3D(&back) == cudaErrorInvalidValue);
+  }
+  EXPECT(cudaMemcpy2DToArray(array, huge - 3, 0, twos.data(), 8, 8, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpy2DFromArray(got.data(), 8, array, 0, huge, 8, 2, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  cudaMemcpy3DParms between = {};
+  between.srcArray = array, between.dstArray = other, between.extent = make_cudaExtent(8, 1, 1);
+  between.kind = cudaMemcpyDeviceToDevice;
+  EXPECT(cudaMemcpy3D(&between) == cudaErrorInvalidValue);  // of texels of another size
+  EXPECT(cudaMemcpy3D(&out) == 0 && got == ones);
+  in.dstPos = make_cudaPos(6, 3, 1), in.extent = make_cudaExtent(2, 1, 1);
+  EXPECT(cudaMemcpy3D(&in) == 0 && cudaMemcpy3D(&out) == 0 && got[61] == 1 && got[62] == 2 && got[63] == 2);
+  EXPECT(cudaMalloc3DArray(&other, &format, make_cudaExtent(huge / 4 + 2, 4, 1)) == cudaErrorMemoryAllocation);
+  cudaGetLastError();
+  return 0;
+}
 int main() {
+  if (bounds()) return 1;
   float *out, *memory, got[17];
   cudaArray_t in_layers = filled(size, 3, cudaArrayLayered | cudaArraySurfaceLoadStore), line = filled(0, 2, cudaArrayLayered);
   cudaArray_t cube = filled(size, 6, cudaArrayCubemap), cubes = filled(size, 12, cudaArrayCubemap | cudaArrayLayered);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/cuda/runtime/traffic.hpp"
@@ -16,7 +18,10 @@ int make(Runtime& r, void** out, const ChannelFormat* format, Extent extent) {
   const unsigned bytes = format->bytes();
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0) return kInvalidChannelDescriptor;
   auto array = std::make_unique<Array>(Array{*format, extent.width, extent.height, extent.depth, 0});
-  array->address = r.code.allocate(array->bytes(), cuda::MemoryKind::device, "CUDA array");
+  std::size_t size = bytes;
+  for (const std::size_t n : {extent.width, std::max<std::size_t>(extent.height, 1), std::max<std::size_t>(extent.depth, 1)})
+    if (__builtin_mul_overflow(size, n, &size)) return kMemoryAllocation;
+  array->address = r.code.allocate(size, cuda::MemoryKind::device, "CUDA array");
   if (array->address == 0) return kMemoryAllocation;
   *out = array.get();
   r.arrays[reinterpret_cast<std::uintptr_t>(array.get())] = std::move(array);
@@ -28,13 +33,22 @@ char* texel(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t z = 
   return reinterpret_cast<char*>(a.address) + rows * a.row_bytes() + x_bytes;
 }
 
+/// Whether `count` from `at` on are among `all`. A sum of what a program gives may wrap around.
+bool fits(std::size_t at, std::size_t count, std::size_t all) { return count <= all && at <= all - count; }
+
 bool inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t width, std::size_t height) {
-  return x_bytes + width <= a.row_bytes() && y + height <= a.rows();
+  return fits(x_bytes, width, a.row_bytes()) && fits(y, height, a.rows());
+}
+
+/// All of the box, in texels: beyond the end of a row begins the next one, which a copy must not reach.
+bool inside(const Array& a, Position at, Extent extent) {
+  return fits(at.x, extent.width, a.width) && fits(at.y, extent.height, std::max<std::size_t>(a.height, 1)) &&
+         fits(at.z, extent.depth, std::max<std::size_t>(a.depth, 1));
 }
 
 /// A run of bytes that may go on over the ends of rows.
 bool run_inside(const Array& a, std::size_t x_bytes, std::size_t y, std::size_t count) {
-  return y * a.row_bytes() + x_bytes + count <= a.bytes();
+  return y <= a.rows() && x_bytes <= a.bytes() && fits(y * a.row_bytes() + x_bytes, count, a.bytes());
 }
 
 int copy_planes(Runtime& r, const Copy3D& p, const Array* from, const Array* to) {
@@ -60,6 +74,9 @@ int copy_box(Runtime& r, const Copy3D& p) {
   const Array* from = p.from_array ? known(r, p.from_array) : nullptr;
   const Array* to = p.to_array ? known(r, p.to_array) : nullptr;
   if ((p.from_array && !from) || (p.to_array && !to)) return kInvalidResourceHandle;
+  if (from && to && from->format.bytes() != to->format.bytes()) return kInvalidValue;
+  if ((from && !inside(*from, p.from_position, p.extent)) || (to && !inside(*to, p.to_position, p.extent)))
+    return kInvalidValue;
   if (r.backlog.idle()) return copy_planes(r, p, from, to);
   settle_pageable(r, to ? texel(*to, 0, 0) : p.to.pointer, from ? texel(*from, 0, 0) : p.from.pointer);
   return r.backlog.in_turn(r, [=](Runtime& now) { return copy_planes(now, p, from, to); });

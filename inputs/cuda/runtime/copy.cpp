@@ -20,6 +20,12 @@ bool in_one_block(const Runtime& r, const void* pointer, std::size_t size) {
   }
 }
 
+bool rows_in_one_block(const Runtime& r, Rows rows, std::size_t width, std::size_t height) {
+  std::size_t size = 0;  // one that wraps around would fit into any block
+  if (__builtin_mul_overflow(height - 1, rows.pitch, &size) || __builtin_add_overflow(size, width, &size)) return false;
+  return in_one_block(r, rows.begin, size);
+}
+
 namespace {
 
 bool reachable(const Runtime& r, const void* p) {
@@ -76,7 +82,7 @@ int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t hei
 int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return kSuccess;
   if (width > to.pitch) return kInvalidPitchValue;
-  if (!in_one_block(r, to.begin, (height - 1) * to.pitch + width)) return kInvalidValue;
+  if (!rows_in_one_block(r, to, width, height)) return kInvalidValue;
   return r.backlog.in_turn(r, [=](Runtime&) -> int {
     for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
     return kSuccess;
@@ -144,8 +150,10 @@ int cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
 
 int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   return call([&](Runtime& r) -> int {
+    std::size_t size = 0;  // of a plane
+    if (__builtin_mul_overflow(to.pitch, to.height, &size)) return kInvalidValue;
     for (std::size_t z = 0; z < extent.depth; ++z) {
-      const Rows plane(static_cast<char*>(to.pointer) + z * to.pitch * to.height, to.pitch);
+      const Rows plane(static_cast<char*>(to.pointer) + z * size, to.pitch);
       if (const int status = set_rows(r, plane, value, extent.width, extent.height); status != kSuccess) return status;
     }
     return kSuccess;

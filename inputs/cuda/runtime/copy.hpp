@@ -15,6 +15,9 @@ struct Rows {
 /// Whether the range is free of guard gaps and freed memory. Memory of the program itself always is.
 bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
 
+/// The same for rows of `width` bytes, of which the last may lack its padding.
+bool rows_in_one_block(const Runtime& r, Rows rows, std::size_t width, std::size_t height);
+
 /// Pageable memory may be used, and has what was copied to it, when a call returns that copies it: waits for the stream if
 /// one of these is such memory.
 void settle_pageable(Runtime& r, const void* to, const void* from);

@@ -161,10 +161,12 @@ Copy3D rows_copy(void* to, std::size_t to_pitch, const void* from, std::size_t f
 }
 
 int set_elements(Runtime& r, const SetWork& w) {
-  const std::size_t bytes = w.width * w.element_bytes, pitch = w.height > 1 ? w.pitch : bytes;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(w.width, std::size_t{w.element_bytes}, &bytes)) return kInvalidValue;
   if (bytes == 0 || w.height == 0) return kSuccess;
   if (w.element_bytes != 1 && w.element_bytes != 2 && w.element_bytes != 4) return kInvalidValue;
-  if (bytes > pitch || !in_one_block(r, w.to, (w.height - 1) * pitch + bytes)) return kInvalidValue;
+  const std::size_t pitch = w.height > 1 ? w.pitch : bytes;
+  if (bytes > pitch || !rows_in_one_block(r, Rows(w.to, pitch), bytes, w.height)) return kInvalidValue;
   return r.backlog.in_turn(r, [=](Runtime&) -> int {
     for (std::size_t y = 0; y < w.height; ++y) {
       char* row = static_cast<char*>(w.to) + y * pitch;

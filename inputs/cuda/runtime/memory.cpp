@@ -19,8 +19,12 @@ int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
 
 int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t width, std::size_t rows) {
   if (!out || !pitch) return kInvalidValue;
-  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
-  return allocate(r, out, *pitch * rows, cuda::MemoryKind::device);
+  std::size_t padded = 0, size = 0;  // a size that wraps around would be that of a block too small for its rows
+  if (__builtin_add_overflow(width, kPitchAlignment - 1, &padded)) return kMemoryAllocation;
+  padded = padded / kPitchAlignment * kPitchAlignment;
+  if (__builtin_mul_overflow(padded, rows, &size)) return kMemoryAllocation;
+  *pitch = padded;
+  return allocate(r, out, size, cuda::MemoryKind::device);
 }
 
 }  // namespace
@@ -59,8 +63,10 @@ int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size
 int cudaMalloc3D(PitchedPointer* out, Extent extent) {
   return call([&](Runtime& r) -> int {
     if (!out) return kInvalidValue;
+    std::size_t rows = 0;
+    if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return kMemoryAllocation;
     out->width = extent.width, out->height = extent.height;
-    return allocate_pitched(r, &out->pointer, &out->pitch, extent.width, extent.height * extent.depth);
+    return allocate_pitched(r, &out->pointer, &out->pitch, extent.width, rows);
   });
 }
 
