@@ -237,6 +237,10 @@ exit 143
     def test_a_sampled_run_is_one_without_checkpoints(self):
         self.assertNotIn("leaves no checkpoints", self.end(self.start("short.json", "--sample", "error=5%"), 0))
 
+    def test_a_checked_run_is_one_without_checkpoints(self):
+        self.end(self.start("short.json", "--check", SLURM_NTASKS="1"), 0)
+        self.assertTrue(os.path.exists(self.output))
+
     def test_setup_files_may_use_what_is_not_set_and_see_no_arguments(self):
         setup = self.write("setup", 'export X=$NOT_SET_ANYWHERE:x\nfalse\necho "arguments: $#"\n')
         said = self.end(self.start("short.json", ATOLL_SETUP=setup), 0)
