@@ -53,14 +53,11 @@ json fetch(const MonitorUrl& url, std::uint64_t after) {
     } catch (const Unreachable&) {
       if (tried == kTries) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    } catch (const json::exception& e) {
-      throw IoError(monitor_url(url.port, url.token), std::string("what answers there is no monitor: ") + e.what());
     }
   }
 }
 
-int watch(const WatchOptions& o) {
-  const MonitorUrl url = parse_monitor_url(o.url);
+int show_until_end(const WatchOptions& o, const MonitorUrl& url) {
   const bool terminal = ::isatty(STDOUT_FILENO) != 0 && !o.json;
   const std::chrono::duration<double> every(o.every > 0 ? o.every : terminal || o.json ? 0 : 10);
   Screen screen;
@@ -87,6 +84,15 @@ int watch(const WatchOptions& o) {
       std::fflush(stdout);
     }
     if (!ended.is_null()) return ended.at("exit_code");
+  }
+}
+
+int watch(const WatchOptions& o) {
+  const MonitorUrl url = parse_monitor_url(o.url);
+  try {
+    return show_until_end(o, url);
+  } catch (const json::exception& e) {  // no JSON, or not what a monitor says
+    throw IoError(monitor_url(url.port, url.token), std::string("what answers there is no monitor: ") + e.what());
   }
 }
 

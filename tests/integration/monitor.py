@@ -344,6 +344,20 @@ class Monitor(program.ProgramTest):
         self.refused(["watch", "http://node7:80/ab/"], 2, "have ssh forward", layouts=(None,))
         self.refused(["watch", f"http://127.0.0.1:{port}/"], 2, "lacks the token", layouts=(None,))
 
+    def test_watch_says_that_what_answers_is_no_monitor(self):
+        for body in ("[]", "{}", '{"number": 1}', '{"number": "one", "state": {}}', '{"number": 1, "state": {}}',
+                     '{"number": 1, "state": {"ended": {}}}', "<html>"):
+            with self.subTest(body), socket.create_server(("127.0.0.1", 0)) as server:
+                watcher = Watcher(self, f"http://127.0.0.1:{server.getsockname()[1]}/{'ab' * 16}/", "--json")
+                server.settimeout(PATIENCE)
+                connection = server.accept()[0]
+                with connection:
+                    connection.recv(4096)
+                    connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+                    code, _, err = watcher.end()
+                self.assertEqual(code, 4, err)
+                self.assertRegex(err, r"^atoll: http://127\.0\.0\.1:\d+/\w+/: what answers there is no monitor: ")
+
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_watch_is_refused_with_another_token(self):
         run = Run(self, self.arguments("--monitor", "0"))
