@@ -1,15 +1,15 @@
 #include "policies/resume_check.hpp"
 
 #include <fmt/format.h>
-#include <boost/archive/binary_iarchive.hpp>
-#include <boost/archive/binary_oarchive.hpp>
 
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "core/engine/archive_bytes.hpp"
 #include "core/engine/error.hpp"
 
 namespace atl {
@@ -53,7 +53,7 @@ class ResumeCheck final : public Policy {
  private:
   template <class Call>
   std::invoke_result_t<Call, Policy&> ask(const char* method, std::uint64_t kernel, Cycle cycle, Call&& call) {
-    std::string saved;
+    std::optional<std::string> saved;
     for (Resumed& r : resumed_) {
       if (r.left == 0) make_anew(r, saved);
       --r.left;
@@ -71,17 +71,15 @@ class ResumeCheck final : public Policy {
   }
   static std::string calls(int n) { return n == 1 ? "right" : n == 2 ? "one call" : fmt::format("{} calls", n - 1); }
 
-  void make_anew(Resumed& r, std::string& saved) {
-    if (saved.empty()) {
-      std::ostringstream out;
-      SaveArchive archive(out);
-      policy_->save(archive);
-      saved = out.str();
-    }
-    std::istringstream in(saved);
-    LoadArchive archive(in);
+  void make_anew(Resumed& r, std::optional<std::string>& saved) {
+    if (!saved) saved = bytes_of_state([&](SaveArchive& a) { policy_->save(a); });
     r.policy = make_();
-    r.policy->load(archive);
+    try {
+      load_state(*saved, [&](LoadArchive& a) { r.policy->load(a); });
+    } catch (const SimulationError&) {
+      throw InputError(
+          name_, "`load` does not take all that `save` writes, or takes more; a checkpoint with it could not be resumed");
+    }
     r.left = r.calls;
   }
 

@@ -33,6 +33,21 @@ struct Counting final : public PolicyWithState<Counting> {
   }
 };
 
+/// Saves two numbers and takes `loaded` of them back.
+struct Lopsided final : public Policy {
+  int loaded;
+  explicit Lopsided(int n) : loaded(n) {}
+  Verdict at_kernel_start(std::size_t, Cycle) override { return {}; }
+  void save(SaveArchive& a) override {
+    std::uint64_t one = 1, two = 2;
+    state(a, one, two);
+  }
+  void load(LoadArchive& a) override {
+    std::uint64_t number = 0;
+    for (int i = 0; i < loaded; ++i) state(a, number);
+  }
+};
+
 std::unique_ptr<Policy> checked(int saved) {
   return check_resume("mine", std::make_unique<Counting>(saved), [=] { return std::make_unique<Counting>(saved); });
 }
@@ -55,6 +70,20 @@ TEST_CASE("a policy that saves nothing of what it counts is told of at the first
                        doctest::Contains("loaded from it right before returns something else from at_kernel_end of kernel 0 "
                                          "at cycle 500"),
                        InputError);
+}
+
+TEST_CASE(
+    "a policy that loads more or less than it saves is refused at the first call, since no checkpoint could be resumed") {
+  for (const int loaded : {0, 1, 3}) {
+    CAPTURE(loaded);
+    const auto policy =
+        check_resume("mine", std::make_unique<Lopsided>(loaded), [=] { return std::make_unique<Lopsided>(loaded); });
+    CHECK_THROWS_WITH_AS(policy->at_kernel_start(0, 0),
+                         doctest::Contains("mine: `load` does not take all that `save` writes"), InputError);
+  }
+  CHECK_NOTHROW(check_resume("mine", std::make_unique<Lopsided>(2), [] {
+                  return std::make_unique<Lopsided>(2);
+                })->at_kernel_start(0, 0));
 }
 
 TEST_CASE("what first changes what is saved, and only later a decision, is seen by who was loaded some calls ago") {
