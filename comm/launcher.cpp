@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -23,6 +25,20 @@ int environment_number(const char* name) {
 
 bool started_by_launcher() {
   return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
+}
+
+bool is_launchers(std::string_view entry) {
+  constexpr std::array<std::string_view, 10> kPrefixes{"OMPI_COMM_WORLD_",
+                                                       "OMPI_UNIVERSE_",
+                                                       "OMPI_MCA_ess",
+                                                       "OMPI_MCA_orte_ess_",
+                                                       "OMPI_MCA_orte_hnp_uri=",
+                                                       "OMPI_MCA_pmix=",
+                                                       "OMPI_MCA_orte_launch=",
+                                                       "OMPI_MCA_orte_local_daemon_uri=",
+                                                       "PMIX_",
+                                                       "PMI_"};
+  return std::ranges::any_of(kPrefixes, [entry](std::string_view prefix) { return entry.starts_with(prefix); });
 }
 
 int launched_rank() {

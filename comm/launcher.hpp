@@ -6,6 +6,10 @@ namespace atl {
 /// Whether an MPI launcher started this process.
 bool started_by_launcher();
 
+/// Whether an entry of an environment, `NAME=value`, is what a launcher told this rank: a child that sees it would take
+/// itself for that rank, or wait for its daemon. What the user sets for launchers and MPI is not.
+bool is_launchers(std::string_view entry);
+
 /// This process's number in its job, as the launcher tells it; 0 if none does.
 int launched_rank();
 

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <string_view>
 
+#include "comm/launcher.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 
@@ -36,11 +36,7 @@ sigset_t ending_signals() {
 std::vector<char*> child_environment() {
   std::vector<char*> out;
   for (char** variable = environ; *variable; ++variable) {
-    const std::string_view entry(*variable);
-    const auto of_launcher = {"OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "PMIX_", "PMI_"};
-    bool keep = true;
-    for (const char* prefix : of_launcher) keep &= !entry.starts_with(prefix);
-    if (keep) out.push_back(*variable);
+    if (!is_launchers(*variable)) out.push_back(*variable);
   }
   out.push_back(nullptr);
   return out;

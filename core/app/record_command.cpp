@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 
+#include "comm/launcher.hpp"
 #include "core/app/child_process.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/tell.hpp"
@@ -130,8 +131,7 @@ std::vector<std::string> program_environment(const cuda::RecordOptions& options,
       preload += ":" + entry.substr(11);
     } else if (entry.starts_with("GLIBC_TUNABLES=")) {
       tunables += ":" + entry.substr(15);
-    } else if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("ATOLL_RECORD_") && !entry.starts_with("OMPI_") &&
-               !entry.starts_with("PMIX_")) {
+    } else if (!entry.starts_with("LD_PRELOAD=") && !entry.starts_with("ATOLL_RECORD_") && !is_launchers(entry)) {
       out.push_back(entry);
     }
   }

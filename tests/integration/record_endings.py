@@ -63,6 +63,7 @@ int main(int, char** argv) {
   if (!strcmp(argv[1], "endless")) endless<<<1, 32>>>(p);
   if (!strcmp(argv[1], "assert")) { asserts<<<1, 32>>>(p); printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize())); }
   if (!strcmp(argv[1], "killed")) { good<<<2, 32>>>(p); kill(getpid(), SIGKILL); }
+  if (!strcmp(argv[1], "environment")) printf("%d %d\n", getenv("PMI_RANK") != nullptr, getenv("OMPI_MCA_btl") != nullptr);
   if (!strcmp(argv[1], "heap")) {
     int sum = 0;
     for (int size = 64; size < 100000; size *= 2) {
@@ -191,6 +192,11 @@ class Endings(OneProgram):
     def test_host_memory_that_was_never_written_reads_as_zero_as_in_a_fresh_heap(self):
         outcome = self.record(self.binary, "heap")
         self.assertEqual(outcome.out, "ready\n0\n", outcome)
+
+    def test_a_program_sees_what_the_user_sets_for_mpi_and_not_what_a_launcher_told_the_recorder(self):
+        more = {"PMI_RANK": "0", "OMPI_MCA_btl": "self,vader,tcp"}
+        outcome = self.record(self.binary, "environment", env={**program.environment(), **more})
+        self.assertEqual(outcome.out, "ready\n0 1\n", outcome)
 
     def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
         outcome = self.record(self.binary, "assert")
