@@ -85,7 +85,7 @@ void add_resume(Commands& c) {
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary, no warnings");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
-      const auto chips = [&] { return parse_effective(read_checkpoint(o->checkpoint).header.config).chips; };
+      const auto chips = [&] { return parse_effective(read_checkpoint_header(o->checkpoint).config).chips; };
       c.exit_code = run_on_ranks(c, {o->threads, chips, !o->map.empty()}, [&](Transport& t, unsigned own) {
         Checkpoint checkpoint = shared_checkpoint(t, o->checkpoint);
         RunJob job;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -54,19 +55,49 @@ std::string_view bytes_of(const Preamble& p, std::size_t size = sizeof(Preamble)
 
 std::uint64_t own_checksum(const Preamble& p) { return crc(bytes_of(p, offsetof(Preamble, checksum))); }
 
-std::string read_file(const std::string& path) {
+/// All of it, or its first `most` bytes.
+std::string read_file(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::exists(path, error)) throw InputError(path, "there is no such file");
   if (!fs::is_regular_file(path, error)) throw InputError(path, "is not a checkpoint of Atoll");
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(static_cast<std::size_t>(fs::file_size(path, error)), '\0');
+  std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(fs::file_size(path, error), most)), '\0');
   if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) throw IoError(path, "cannot be read");
   return bytes;
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
   throw InputError(path, "is damaged: " + what + "; resume an older checkpoint of the run");
+}
+
+Preamble preamble_of(const std::string& path, std::string_view file) {
+  Preamble p{};
+  if (file.size() < sizeof p || !file.starts_with(kMagic)) throw InputError(path, "is not a checkpoint of Atoll");
+  std::memcpy(&p, file.data(), sizeof p);
+  if (p.checksum != own_checksum(p)) damaged(path, "its first bytes do not match their checksum");
+  if (p.format != kFormat)
+    throw InputError(path, fmt::format("has format {}, and this program reads format {}", p.format, kFormat));
+  return p;
+}
+
+/// `rest`: what follows the preamble.
+Contents contents_of(const std::string& path, const Preamble& p, std::string_view rest) {
+  if (rest.size() < p.header_bytes) damaged(path, "it is cut short");
+  const std::string text(rest.substr(0, p.header_bytes));
+  if (crc(text) != p.header_checksum) damaged(path, "its header does not match its checksum");
+  Contents contents;
+  try {
+    load_state(text, [&](LoadArchive& a) { carry(a, contents); });
+  } catch (const SimulationError&) {
+    damaged(path, "its header is none");
+  }
+  const CheckpointHeader& h = contents.header;
+  if (crc(h.config) != p.config_hash) damaged(path, "its configuration does not match its hash");
+  if (h.version != version() || h.commit != git_commit())
+    throw InputError(path, fmt::format("was written by atoll {} ({}), and only that build can read it; this is {} ({})",
+                                       h.version, h.commit, version(), git_commit()));
+  return contents;
 }
 
 }  // namespace
@@ -91,33 +122,12 @@ void write_checkpoint(const std::string& path, CheckpointHeader& header, const S
 
 Checkpoint read_checkpoint(const std::string& path) {
   const std::string file = read_file(path);
-  Preamble p{};
-  if (file.size() < sizeof p || file.compare(0, kMagic.size(), kMagic) != 0) {
-    throw InputError(path, "is not a checkpoint of Atoll");
-  }
-  std::memcpy(&p, file.data(), sizeof p);
-  if (p.checksum != own_checksum(p)) damaged(path, "its first bytes do not match their checksum");
-  if (p.format != kFormat)
-    throw InputError(path, fmt::format("has format {}, and this program reads format {}", p.format, kFormat));
+  const Preamble p = preamble_of(path, file);
   std::string_view rest = std::string_view(file).substr(sizeof p);
-  if (rest.size() < p.header_bytes) damaged(path, "it is cut short");
-  const std::string text(rest.substr(0, p.header_bytes));
-  if (crc(text) != p.header_checksum) damaged(path, "its header does not match its checksum");
+  Contents contents = contents_of(path, p, rest);
   rest.remove_prefix(p.header_bytes);
-
-  Contents contents;
-  try {
-    load_state(text, [&](LoadArchive& a) { carry(a, contents); });
-  } catch (const SimulationError&) {
-    damaged(path, "its header is none");
-  }
   Checkpoint c{std::move(contents.header), {}, crc(file)};
   c.state.file = path;
-  if (crc(c.header.config) != p.config_hash) damaged(path, "its configuration does not match its hash");
-  if (c.header.version != version() || c.header.commit != git_commit()) {
-    throw InputError(path, fmt::format("was written by atoll {} ({}), and only that build can read it; this is {} ({})",
-                                       c.header.version, c.header.commit, version(), git_commit()));
-  }
   c.state.boundary = c.header.boundary, c.state.windows = c.header.windows;
   for (const Block& b : contents.blocks) {
     if (rest.size() < b.bytes) damaged(path, "it is cut short");
@@ -128,6 +138,13 @@ Checkpoint read_checkpoint(const std::string& path) {
   }
   if (!rest.empty()) damaged(path, "something follows its end");
   return c;
+}
+
+CheckpointHeader read_checkpoint_header(const std::string& path) {
+  const Preamble p = preamble_of(path, read_file(path, sizeof p));
+  // No more than the file has, whatever the preamble says.
+  const std::uint64_t most = std::min(p.header_bytes, std::numeric_limits<std::uint64_t>::max() - sizeof p) + sizeof p;
+  return contents_of(path, p, std::string_view(read_file(path, most)).substr(sizeof p)).header;
 }
 
 bool is_checkpoint(const std::string& path) {

@@ -41,6 +41,8 @@ struct Checkpoint {
 void write_checkpoint(const std::string& path, CheckpointHeader& header, const SystemState& state);
 /// Throws InputError naming the file if it is no checkpoint, is damaged, or was written by another build of Atoll.
 Checkpoint read_checkpoint(const std::string& path);
+/// The same of its header alone, which is little of it. What follows may be damaged.
+CheckpointHeader read_checkpoint_header(const std::string& path);
 
 /// It begins like one.
 bool is_checkpoint(const std::string& path);

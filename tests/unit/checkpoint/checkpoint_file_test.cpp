@@ -102,6 +102,29 @@ TEST_CASE("a checkpoint that is cut short anywhere, or has more behind it, is re
   CHECK(refusal(path).find("something follows its end") != std::string::npos);
 }
 
+TEST_CASE("a checkpoint's header is read without the blocks behind it, and refused like the whole") {
+  const Folder folder;
+  const std::string path = folder / "a";
+  CheckpointHeader h = header();
+  write_checkpoint(path, h, {640, 20, {std::string(3000, 'a')}});
+  const std::string good = contents(path);
+  const std::size_t head = good.size() - 3000;
+  CHECK(read_checkpoint_header(path).config == h.config);
+  put(path, good.substr(0, head));
+  CHECK(read_checkpoint_header(path).command == h.command);
+  for (std::size_t size = 0; size < head; ++size) {
+    put(path, good.substr(0, size));
+    CHECK_THROWS_AS(read_checkpoint_header(path), InputError);
+  }
+  std::string bad = good;
+  bad[head - 1] = static_cast<char>(bad[head - 1] ^ 1);
+  put(path, bad);
+  CHECK_THROWS_WITH_AS(read_checkpoint_header(path), doctest::Contains("is damaged"), InputError);
+  h.commit = "0123456789ab";
+  write_checkpoint(path, h, {640, 20, {}});
+  CHECK_THROWS_WITH_AS(read_checkpoint_header(path), doctest::Contains("only that build can read it"), InputError);
+}
+
 TEST_CASE("a checkpoint of another build, another format or no checkpoint is refused and told so") {
   const Folder folder;
   CheckpointHeader h = header();
