@@ -35,9 +35,9 @@ struct LaunchCut {
 /// 5. chips will be done at about the same time: by the rates of the window, the last one later than all together would be
 ///    if they shared what is left, by no more than that part of the launch. Once a chip is done, the rate is another;
 /// 6. the CTAs that have not ended are known from those that were looked at: the confidence interval of their instructions
-/// is
-///    no more than that part of the launch's, they have as many sectors to an instruction as those that ended, but for that
-///    part, and a CTA has about as many instructions (kAlikeFactor, as launches of a cluster). So the rate stands for them.
+///    is no more than that part of the launch's, they have as many sectors to an instruction as those that ended, but for
+///    that part, and a CTA has about as many instructions (kAlikeFactor, as launches of a cluster). So the rate stands for
+///    them.
 ///
 /// Periods that are more than two such waves ago leave the window, with which a slow beginning is forgotten.
 class RateWatch {

@@ -99,7 +99,7 @@ inline bool is_bool(const bool& value) {
 }
 
 /// A component that says when it cannot be: asked as soon as it has been read (const; it calls require_state()). What can be
-/// told only from several components together, a process checks when it has read all (core/chip/state_check.hpp).
+/// told only from several components together, a process checks when it has read all (core/chip/base/state_check.hpp).
 template <class T>
 concept ChecksItsState = requires(const T& t) {
   t.check_state();

@@ -34,6 +34,7 @@ class Completion(program.ProgramTest):
     def test_bash_completes_the_options_that_a_command_has(self):
         for command in self.commands():
             shown = set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", self.succeeds([command, "--help"]).out))
+            self.assertIn("--help", shown, command)
             self.assertEqual(shown, {w for w in self.completed(command, "--") if w.startswith("--")}, command)
 
     def test_bash_completes_names_keys_and_files_where_they_are_asked_for(self):

@@ -10,8 +10,8 @@
 #include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/launch.hpp"
 
-/// CUDA graphs. What a stream is given is done when the call returns, so a graph is a list of work in an order that its
-/// edges allow, and capturing a stream is putting work into a list instead of doing it.
+/// CUDA graphs. What a stream is given is done at once, or in its turn in the backlog, so a graph is a list of work in an
+/// order that its edges allow, and capturing a stream is putting work into a list instead of doing it.
 namespace atl::cudart {
 
 struct Graph;

@@ -4,8 +4,8 @@
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
-// Stream-ordered allocation. Streams do everything at once here, so memory comes and goes with the call; pools keep nothing
-// back and only count.
+// Stream-ordered allocation. Streams do everything at once, or in its turn in the backlog: memory comes with the call and
+// goes in its turn; pools keep nothing back and only count.
 namespace atl::cudart {
 namespace {
 
