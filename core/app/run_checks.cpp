@@ -11,6 +11,7 @@
 #include "comm/collective_errors.hpp"
 #include "core/app/tell.hpp"
 #include "core/control/memory_estimate.hpp"
+#include "core/engine/function_name.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "inputs/workload/workload_files.hpp"

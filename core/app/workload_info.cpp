@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"

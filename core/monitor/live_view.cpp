@@ -6,6 +6,7 @@
 
 #include "core/chip/base/machine.hpp"
 #include "core/control/capacity.hpp"
+#include "core/engine/function_name.hpp"
 #include "core/stats/explanation.hpp"
 #include "core/stats/human.hpp"
 #include "inputs/config/organisations.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/summary.hpp"
 
@@ -234,9 +235,9 @@ std::string kernel_table(const RunResult& r) {
     const double cycles = sums[k].total() / chips_of_mean;
     if (cycles <= 0) break;
     const Part limit = limit_of(sums[k]);
-    out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}\n", k, fmt::format("{:.28}", r.kernels[k].name),
-                       grouped(static_cast<std::uint64_t>(cycles + 0.5)), share(time_of(sums[k], limit), sums[k].total()),
-                       verb(limit));
+    out += fmt::format(
+        "    {:>4}  {:<28} {:>14} cycles, {:>5} % {}\n", k, fmt::format("{:.28}", function_name(r.kernels[k].name)),
+        grouped(static_cast<std::uint64_t>(cycles + 0.5)), share(time_of(sums[k], limit), sums[k].total()), verb(limit));
   }
   if (order.size() > kKernelsShown) out += fmt::format("    ... and {} more\n", order.size() - kKernelsShown);
   return out;

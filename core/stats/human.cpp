@@ -1,13 +1,10 @@
 #include "core/stats/human.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 
 namespace atl {
 
@@ -50,28 +47,5 @@ std::string listed(std::span<const std::string> names) {
 }
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
-
-std::string function_name(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0) return name;
-  const std::string_view whole = text.get();
-  // The parameters begin at the first bracket outside of template arguments; a type and a blank before it are the result's.
-  // "(anonymous namespace)::" is none.
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  std::size_t begin = 0, end = 0;
-  for (int depth = 0; end < whole.size(); ++end) {
-    if (whole.substr(end).starts_with(kAnonymous)) {
-      end += kAnonymous.size() - 1;
-      continue;
-    }
-    const char c = whole[end];
-    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
-    if (depth == 0 && c == '(') break;
-    if (depth == 0 && c == ' ') begin = end + 1;
-  }
-  return std::string(whole.substr(begin, end - begin));
-}
 
 }  // namespace atl

@@ -15,7 +15,5 @@ std::string hex(std::uint64_t value);            ///< 16 digits
 std::string listed(std::span<const std::string> names);
 /// The first of the lines of `text`, and how many follow: `first line; and 2 more`.
 std::string first_line(const std::string& text);
-/// The function of a mangled name, without its parameters: `gemm<float>` for `_Z4gemmIfEvPT_`. Others as they are.
-std::string function_name(const std::string& name);
 
 }  // namespace atl

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/metric.hpp"
 #include "core/stats/summary.hpp"

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
 #include "core/stats/unlike_work.hpp"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
 
 namespace atl {
@@ -64,7 +65,7 @@ void add_kernels(Trace& t, const RunResult& r) {
     if (kernel.launched >= r.cycles) continue;  // never begun
     const double from = cycles(kernel.launched);
     const Json args = {{"kernel", k}, {"ctas", kernel.ctas}, {"finished", kernel.finished <= r.cycles}};
-    t.slice(controller, kKernels, kernel.name.empty() ? fmt::format("kernel {}", k) : kernel.name, from,
+    t.slice(controller, kKernels, kernel.name.empty() ? fmt::format("kernel {}", k) : function_name(kernel.name), from,
             end_of(r, kernel.finished) - from, args);
   }
   for (const Decision& d : r.decisions) {

@@ -1,13 +1,11 @@
 #include "inputs/cuda/launch_selection.hpp"
 
-#include <fnmatch.h>
-
 #include <charconv>
 #include <string_view>
 #include <tuple>
 
 #include "core/engine/error.hpp"
-#include "inputs/ptx/source_name.hpp"
+#include "core/engine/function_name.hpp"
 
 namespace atl::cuda {
 namespace {
@@ -18,25 +16,6 @@ bool whole_number(std::string_view text, std::uint64_t& out) {
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// At the commas that stand outside of brackets: "a<int, 2>,b" has two items.
-std::vector<std::string> split_items(const std::string& text) {
-  std::vector<std::string> out(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '<' || c == '(';
-    depth -= c == '>' || c == ')';
-    if (c == ',' && depth <= 0)
-      out.emplace_back();
-    else
-      out.back() += c;
-  }
-  return out;
-}
-
-bool glob_fits(const std::string& pattern, std::string_view name) {
-  return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
-}
 
 }  // namespace
 
@@ -53,14 +32,8 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, con
   return {first, last};
 }
 
-bool fits_kernel(const std::string& pattern, const std::string& mangled_name) {
-  if (glob_fits(pattern, mangled_name)) return true;
-  return glob_fits(pattern, ptx::source_declaration(mangled_name)) || glob_fits(pattern, ptx::source_name(mangled_name)) ||
-         glob_fits(pattern, ptx::source_name_of_template(mangled_name));
-}
-
 LaunchSelection::LaunchSelection(const std::string& text) {
-  for (const std::string& word : split_items(text)) {
+  for (const std::string& word : split_patterns(text)) {
     Item item;
     const auto colon = word.rfind(':');
     // A name of C++ begins with no digit, so what does is a range, also behind the last colon.
@@ -79,7 +52,7 @@ LaunchSelection::LaunchSelection(const std::string& text) {
 bool LaunchSelection::next(const std::string& mangled_name) {
   bool wanted = items_.empty();
   for (Item& item : items_) {
-    if (!item.pattern.empty() && !fits_kernel(item.pattern, mangled_name)) continue;
+    if (!item.pattern.empty() && !fits_function(item.pattern, mangled_name)) continue;
     wanted |= item.launches >= item.first && item.launches <= item.last;
     ++item.launches;
   }

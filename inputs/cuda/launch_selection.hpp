@@ -29,8 +29,4 @@ class LaunchSelection {
 /// "3-10", "3", "3-" (to the end). `option` is named in the InputError that this throws.
 std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, const std::string& option);
 
-/// Whether a pattern with *, ? and [..] fits the name of a kernel: as it stands in the PTX, or as in the source, with or
-/// without template arguments and parameters.
-bool fits_kernel(const std::string& pattern, const std::string& mangled_name);
-
 }  // namespace atl::cuda

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "core/engine/function_name.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 #include "inputs/ptx/exec_warp.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 namespace atl::ptx {
 namespace {
@@ -186,7 +186,7 @@ std::string text_of(const WarpMisuse& m) {
           ? "the member mask names lanes that did not come (lanes {:#x}); those that were there met without them"
           : "lanes ({:#x}) ask for values of lanes outside of the mask, which PTX leaves undefined: they get "
             "their own, or 0 from lanes that have exited";
-  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}: {}: {}; {} times in this launch", source_name(m.kernel),
+  return fmt::format("kernel {}, block ({}, {}, {}), warp {}, {}: {}: {}; {} times in this launch", function_name(m.kernel),
                      m.cta[0], m.cta[1], m.cta[2], m.warp, m.place, m.spelling, fmt::format(fmt::runtime(what), m.lanes),
                      m.times);
 }
@@ -204,7 +204,7 @@ std::string text_of(const SharedRace& r) {
   return fmt::format(
       "kernel {}, block ({}, {}, {}): shared-memory race at byte {}: {}, then {}, and no barrier or fence orders them; {} "
       "accesses in this launch",
-      source_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first, r.first_place),
+      function_name(r.kernel), r.cta[0], r.cta[1], r.cta[2], r.race.offset, side(r.race.first, r.first_place),
       side(r.race.second, r.second_place), r.times);
 }
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/engine/function_name.hpp"
 #include "inputs/ptx/access_check.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 namespace atl::ptx::exec {
 namespace {
@@ -169,11 +169,12 @@ void fill_specials(Warp& w) {
   const std::array<std::uint32_t, 3> thread = thread_of(w, fault.lane);
   const Code& code = *w.frames.back().code;
   const std::uint32_t line = w.pc > 0 && w.pc <= code.code.size() ? code.function->code[w.pc - 1].line : 0;
-  const std::string inside = w.frames.size() > 1 ? " in " + source_name(code.function->name) : "";
-  throw ExecutionError(fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}: {}",
-                                               source_name(w.launch->image->module->functions[w.launch->image->kernel].name),
-                                               w.cta->id[0], w.cta->id[1], w.cta->id[2], thread[0], thread[1], thread[2],
-                                               inside, spec.module->lines.place(line), fault.what));
+  const std::string inside = w.frames.size() > 1 ? " in " + function_name(code.function->name) : "";
+  throw ExecutionError(
+      fault.kind, fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {}){}, {}: {}",
+                              function_name(w.launch->image->module->functions[w.launch->image->kernel].name), w.cta->id[0],
+                              w.cta->id[1], w.cta->id[2], thread[0], thread[1], thread[2], inside,
+                              spec.module->lines.place(line), fault.what));
 }
 
 void turn(Warp& w, std::int64_t instructions) {

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "core/engine/function_name.hpp"
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_scheduler.hpp"
 #include "inputs/ptx/global_races.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 namespace atl::ptx {
 namespace exec {
@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void bad_launch(const LaunchSpec& spec, const std::string& what) {
   throw ExecutionError(ExecutionError::Kind::bad_launch,
-                       "kernel " + source_name(spec.module->functions[spec.kernel].name) + ": " + what);
+                       "kernel " + function_name(spec.module->functions[spec.kernel].name) + ": " + what);
 }
 
 void check(const LaunchSpec& spec) {

@@ -1,10 +1,11 @@
 #include "inputs/ptx/global_races.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+
+#include "core/engine/function_name.hpp"
 
 namespace atl::ptx {
 namespace {
@@ -389,7 +390,7 @@ std::string text_of(const GlobalRace& r) {
                             : r.partner == GlobalRace::another_warp
                                 ? fmt::format("another warp of block {} {} it", r.second.cta, does)
                                 : fmt::format("another block {} it", does);
-  return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", source_name(r.kernel), r.address,
+  return fmt::format("kernel {}: race at {:#x}: {}, then {}, and nothing orders the two", function_name(r.kernel), r.address,
                      first, side(r.second, r.second_writes, r.second_place));
 }
 

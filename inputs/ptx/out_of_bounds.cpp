@@ -1,7 +1,8 @@
 #include "inputs/ptx/out_of_bounds.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 #include <fmt/format.h>
+
+#include "core/engine/function_name.hpp"
 
 namespace atl::ptx {
 
@@ -22,9 +23,10 @@ std::vector<OutOfBounds::Site> OutOfBounds::sites() const {
 }
 
 std::string text_of(const OutOfBounds::Site& s) {
-  return fmt::format("kernel {}, {}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}", source_name(s.kernel),
-                     s.place, s.count, s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta,
-                     s.thread, s.bytes, s.address, s.where);
+  return fmt::format("kernel {}, {}: {} {}; the first in block {}, thread {}: {} bytes at {:#x}, {}",
+                     function_name(s.kernel), s.place, s.count,
+                     s.writes ? "stores out of bounds were dropped" : "loads out of bounds gave 0", s.cta, s.thread, s.bytes,
+                     s.address, s.where);
 }
 
 }  // namespace atl::ptx

@@ -1,15 +1,13 @@
 #include "inputs/workload/selection.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/engine/error.hpp"
+#include "core/engine/function_name.hpp"
 
 namespace atl {
 namespace {
@@ -26,25 +24,11 @@ std::pair<std::uint64_t, std::uint64_t> range_of(const char* option, std::string
   return {first, last};
 }
 
-template <class Take> void each_item(const char* option, std::string_view text, Take&& take) {
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (comma == 0 || comma + 1 == text.size()) throw InputError(option, "has an empty item between commas");
-    take(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-}
-
-/// `conv2d` of `_Z6conv2dPfS_`, `void conv2d<int>` being `conv2d<int>`; a name that is not mangled is itself.
-std::string function_of(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                          &std::free);
-  std::string out = status == 0 && plain ? plain.get() : name;
-  constexpr std::string_view kNowhere = "(anonymous namespace)::";
-  for (std::size_t at = out.find(kNowhere); at != std::string::npos; at = out.find(kNowhere)) out.erase(at, kNowhere.size());
-  out = out.substr(0, out.find('('));
-  return out.substr(out.starts_with("void ") ? 5 : 0);
+std::vector<std::string> items_of(const char* option, const std::string& text) {
+  if (text.empty()) return {};
+  std::vector<std::string> items = split_patterns(text);
+  if (std::ranges::any_of(items, &std::string::empty)) throw InputError(option, "has an empty item between commas");
+  return items;
 }
 
 /// The chosen part of another workload, which it owns.
@@ -93,14 +77,14 @@ class SelectedWorkload : public Workload {
 
 WorkloadSelection::WorkloadSelection(const std::string& kernels, const std::string& ctas)
     : kernel_text_(kernels), cta_text_(ctas) {
-  each_item("--kernels", kernels, [this](std::string_view item) {
+  for (const std::string& item : items_of("--kernels", kernels)) {
     constexpr std::string_view kName = "name=";
     if (item.starts_with(kName))
-      names_.emplace_back(item.substr(kName.size()));
+      names_.push_back(item.substr(kName.size()));
     else
       kernels_.push_back(range_of("--kernels", item));
-  });
-  each_item("--ctas", ctas, [this](std::string_view item) { ctas_.push_back(range_of("--ctas", item)); });
+  }
+  for (const std::string& item : items_of("--ctas", ctas)) ctas_.push_back(range_of("--ctas", item));
   kernels_ = merged(std::move(kernels_)), ctas_ = merged(std::move(ctas_));
 }
 
@@ -119,9 +103,7 @@ std::vector<WorkloadSelection::Range> WorkloadSelection::merged(std::vector<Rang
 bool WorkloadSelection::has_kernel(std::size_t number, const std::string& name) const {
   if (kernel_text_.empty()) return true;
   const auto within = [number](const Range& r) { return r.first <= number && number <= r.second; };
-  const auto called = [&](const std::string& pattern) {
-    return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0 || ::fnmatch(pattern.c_str(), function_of(name).c_str(), 0) == 0;
-  };
+  const auto called = [&](const std::string& pattern) { return fits_function(pattern, name); };
   return std::ranges::any_of(kernels_, within) || std::ranges::any_of(names_, called);
 }
 

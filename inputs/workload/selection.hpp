@@ -14,8 +14,8 @@ class WorkloadSelection {
  public:
   WorkloadSelection() = default;
   /// `kernels`: numbers from 0, as `atoll info` lists them, ranges of them and names, a kernel being chosen by any:
-  /// `3-10,12,name=conv*`; a name may have the wildcards of a shell, and stands for a function without its parameters or
-  /// as the trace has it. `ctas`: flattened numbers and ranges, of every kernel. Empty: all. Throws InputError.
+  /// `3-10,12,name=conv*`; a name may have the wildcards of a shell, and is what fits_function() takes. `ctas`: flattened
+  /// numbers and ranges, of every kernel. Empty: all. Throws InputError.
   WorkloadSelection(const std::string& kernels, const std::string& ctas);
 
   bool empty() const { return kernel_text_.empty() && cta_text_.empty(); }

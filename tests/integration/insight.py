@@ -223,9 +223,23 @@ class Insight(program.ProgramTest):
 
     def test_a_recorded_program_is_explained(self):
         trace = os.path.join(SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
-        seen = self.explained(self.result("trace", of=trace))
+        path = self.result("trace", of=trace)
+        seen = self.explained(path)
+        self.assertEqual(len(seen["chips"]), 4)
         for chip in seen["chips"]:
             self.assertAlmostEqual(total(chip["stack"]) / seen["cycles"], 1, 9)
+
+    def test_kernels_of_a_recorded_program_have_their_names_in_the_source(self):
+        path = self.result("trace", of=os.path.join(SOURCE, "inputs", "workloads", "traces", "atax.h5"))
+        self.assertTrue(all(k["name"].startswith("_Z") for k in self.explained(path)["kernels"]))
+        functions = ["rows_times_vector", "columns_times_vector"]
+        text = self.succeeds(["explain", path]).out
+        for function in functions:
+            self.assertRegex(text, rf"(?m)^ +\d  {function} +[0-9,]+ cycles")
+        self.succeeds(["export", path, "--perfetto", self.path("t.json")])
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            slices = [e["name"] for e in json.load(file)["traceEvents"] if e["ph"] == "X" and e["pid"] == 4]
+        self.assertEqual(slices, functions)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <string>
 
+#include "core/engine/function_name.hpp"
 #include "inputs/cuda/runtime/ending.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
-#include "inputs/ptx/source_name.hpp"
 #include "inputs/ptx/turn_order.hpp"
 
 namespace atl::cudart {
@@ -57,7 +57,7 @@ bool is_per_thread(const void* stream) { return reinterpret_cast<std::uintptr_t>
 bool blocks(const Runtime& r, const void* stream) { return r.free_streams.count(stream) == 0; }
 
 std::string name_of(const ptx::Execution& kernel) {
-  return ptx::source_name(kernel.spec().module->functions[kernel.spec().kernel].name);
+  return function_name(kernel.spec().module->functions[kernel.spec().kernel].name);
 }
 
 unsigned threads_of_program() {

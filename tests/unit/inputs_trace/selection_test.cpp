@@ -29,6 +29,15 @@ TEST_CASE("kernels are chosen by number from 0, by range, and by name with wildc
   CHECK(chosen("name=_Z6*", names) == List{0});
 }
 
+TEST_CASE("kernels are chosen by template arguments with brackets and commas, and a name of C is no type") {
+  const std::vector<std::string> names = {"_Z6kernelIL4Mode1ELb1ELj4EEvPi", "_Z6kernelIL4Mode2ELb1ELj4EEvPi", "f"};
+  using List = std::vector<std::size_t>;
+  CHECK(chosen("name=kernel<*>", names) == List{0, 1});
+  CHECK(chosen("name=kernel<(Mode)2, true, 4u>,name=f", names) == List{1, 2});
+  CHECK(chosen("name=kernel", names) == List{0, 1});
+  CHECK(chosen("name=float", names).empty());
+}
+
 TEST_CASE("chosen CTAs are counted and found, whatever the order and overlap of ranges, up to the grid's end") {
   const WorkloadSelection s("", "10-12,2,11-13,0");
   CHECK(s.count(100) == 6);
