@@ -101,9 +101,4 @@ void FirstTouch::settle(Cycle end, std::vector<Answer>& answers) {
   pending_.erase(due, pending_.end());
 }
 
-std::optional<Cycle> FirstTouch::earliest_pending() const {
-  if (pending_.empty()) return std::nullopt;
-  return std::min_element(pending_.begin(), pending_.end(), [](auto& a, auto& b) { return a.cycle < b.cycle; })->cycle;
-}
-
 }  // namespace atl

@@ -1,7 +1,6 @@
 #pragma once
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "core/engine/archive.hpp"
@@ -121,7 +120,6 @@ class FirstTouch {
   void settle(Cycle end, std::vector<Answer>& answers);
 
   const std::vector<Touch>& pending() const { return pending_; }
-  std::optional<Cycle> earliest_pending() const;
   const PageHomeCache& homes() const { return homes_; }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, homes_, pending_, settled_); }
 

@@ -8,7 +8,6 @@
 #include "inputs/config/dump.hpp"
 #include "inputs/config/presets.hpp"
 #include "inputs/config/reader.hpp"
-#include "policies/registry.hpp"
 
 namespace atl {
 

@@ -9,7 +9,6 @@
 #include "core/engine/error.hpp"
 #include "core/stats/csv_export.hpp"
 #include "core/stats/durable_file.hpp"
-#include "core/stats/hdf5_result_writer.hpp"
 #include "core/stats/summary.hpp"
 #include "core/stats/trace_export.hpp"
 #include "inputs/config/reader.hpp"

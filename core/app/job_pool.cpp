@@ -110,7 +110,6 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
   Children children;
   PoolState state;
   state.total = jobs.size();
-  const auto start = Clock::now();
   std::size_t next = 0;
   while (next < jobs.size() || children.count() > 0) {
     while (next < jobs.size() && children.count() < at_once) {
@@ -119,7 +118,7 @@ int run_jobs(const std::vector<Job>& jobs, std::size_t at_once, const std::funct
       ++state.ended, state.failed += !end->error.empty();
       ended(*end);
     }
-    state.running = children.count(), state.seconds = since(start);
+    state.running = children.count();
     tick(state);
     if (children.count() == 0) continue;
     if (const int number = signals.wait(kTickMs)) {

@@ -32,7 +32,6 @@ struct JobEnd {
 
 struct PoolState {
   std::size_t total = 0, ended = 0, failed = 0, running = 0;
-  double seconds = 0;
 };
 
 /// Runs the jobs in order, `at_once` of them at a time. `ended` is told of every end, `tick` every now and then. A signal

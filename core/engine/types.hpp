@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <limits>
 
 /// Basic vocabulary of the simulated machine: time, identifiers and addresses.
@@ -30,7 +29,3 @@ inline constexpr unsigned kLineAddrBits = 58;  ///< of lines of 32 B, the smalle
 using PageAddr = Address<struct PageTag>;      ///< byte address / page size
 
 }  // namespace atl
-
-template <class Tag> struct std::hash<atl::Address<Tag>> {
-  std::size_t operator()(atl::Address<Tag> a) const noexcept { return a.value * 0x9E3779B97F4A7C15ull >> 7; }
-};

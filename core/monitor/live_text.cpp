@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/stats/bottleneck_stack.hpp"

@@ -46,7 +46,6 @@ std::optional<ElfFile> ElfFile::open(const std::string& path) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_machine != EM_X86_64)
     return std::nullopt;
-  out.relocatable_ = header.e_type == ET_DYN;
   for (const Elf64_Phdr& p :
        table<Elf64_Phdr>(part(file, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr))))
     out.has_loader_ |= p.p_type == PT_INTERP;

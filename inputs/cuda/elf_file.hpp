@@ -30,8 +30,6 @@ class ElfFile {
   std::vector<Function> functions() const;
   /// A dynamic loader starts it: it is not linked statically.
   bool has_loader() const { return has_loader_; }
-  /// Loaded where the system likes, rather than at the addresses in the file.
-  bool relocatable() const { return relocatable_; }
 
  private:
   struct Section {
@@ -45,7 +43,7 @@ class ElfFile {
 
   std::shared_ptr<const void> mapping_;
   std::vector<Section> sections_;
-  bool relocatable_ = false, has_loader_ = false;
+  bool has_loader_ = false;
 };
 
 }  // namespace atl::cuda

@@ -10,7 +10,7 @@ namespace {
 // int 4, sp 4, dp 64, sfu 21, tensor 32, branch 4, uniform 4, texture 200). The initiation intervals that go with them
 // (2, 2, 64, 8, 32, 4, 2, 4) describe contention between warps for a unit: it is not modelled, every instruction takes
 // one issue slot. Of tensor instructions they space those of one warp.
-enum Unit : std::uint8_t { kInteger = 4, kFp32 = 4, kConstant = 8, kSfu = 21, kTensor = 32, kFp64 = 64, kTexture = 200 };
+enum Unit : std::uint8_t { kInteger = 4, kConstant = 8, kSfu = 21, kTensor = 32, kFp64 = 64, kTexture = 200 };
 constexpr unsigned kAccelSimPipeline = 6;
 
 struct Entry {

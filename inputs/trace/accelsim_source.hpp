@@ -25,7 +25,6 @@ class LineReader {
   /// The next line without its end; valid until the next call. False at the end of the file.
   bool next(std::string_view& line);
   const std::string& path() const { return path_; }
-  std::uint64_t line_number() const { return number_; }   ///< of the line last returned, from 1
   [[noreturn]] void fail(const std::string& what) const;  ///< InputError at `path:line`
 
  private:
@@ -34,7 +33,7 @@ class LineReader {
   std::unique_ptr<ByteSource> source_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
-  std::uint64_t number_ = 0;
+  std::uint64_t number_ = 0;  ///< of the line last returned, from 1
 };
 
 }  // namespace atl::accelsim

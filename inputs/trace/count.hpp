@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include "inputs/workload/workload.hpp"
@@ -14,17 +13,6 @@ inline std::uint64_t count_instructions(const CtaProgram& cta) {
     for (std::uint32_t i = 0; i < warp.count; ++i) {
       const Op& op = cta.ops[warp.first + i];
       total += op.kind == OpKind::compute ? op.issue : 1u;
-    }
-  return total;
-}
-
-/// 32-byte sectors that the CTA's loads, stores and atomics touch: what the L1s see.
-inline std::uint64_t count_sectors(const CtaProgram& cta) {
-  std::uint64_t total = 0;
-  for (const WarpOps& warp : cta.warps)
-    for (std::uint32_t i = 0; i < warp.count; ++i) {
-      const Op& op = cta.ops[warp.first + i];
-      for (unsigned a = 0; a < op.accesses; ++a) total += std::popcount(cta.accesses[op.first_access + a].sectors());
     }
   return total;
 }

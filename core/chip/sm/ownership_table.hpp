@@ -24,10 +24,11 @@ struct OwnershipTableShape {
             c.cluster.table_ways != 0 ? c.cluster.table_ways : c.l1.ways * c.noc.sms_per_cluster, c.noc.sms_per_cluster};
   }
   std::uint32_t entries() const { return sets * ways; }
-  /// Tag, pointer to an SM and a valid bit, for physical addresses of `address_bits`.
-  std::uint32_t entry_bits(std::uint32_t line_bytes, std::uint32_t address_bits = 40) const {
+  /// Tag, pointer to an SM and a valid bit.
+  std::uint32_t entry_bits(std::uint32_t line_bytes) const {
+    constexpr std::uint32_t kAddressBits = 40;  // of physical addresses
     const auto log2 = [](std::uint32_t n) { return static_cast<std::uint32_t>(std::bit_width(n - 1)); };
-    return address_bits - log2(line_bytes) - log2(sets) + log2(sms) + 1;
+    return kAddressBits - log2(line_bytes) - log2(sets) + log2(sms) + 1;
   }
 };
 

@@ -107,9 +107,9 @@ class Recording {
   cuda::LaunchSelection selection_;
   std::vector<TraceAllocation> early_;  // made before the trace was opened
   std::unique_ptr<TraceSink> trace_;
-  bool streaming_ = false;                          // a kernel that has not ended goes right into the trace
-  std::deque<std::shared_ptr<HeldKernel>> held_;    // those that began after it
-  bool check_taken_ = false, races_taken_ = false;  // by a launch that has not ended
+  bool streaming_ = false;                        // a kernel that has not ended goes right into the trace
+  std::deque<std::shared_ptr<HeldKernel>> held_;  // those that began after it
+  bool races_taken_ = false;                      // by a launch that has not ended
   Checking checking_;
   ptx::GlobalRaces races_;    // of the recorded launches
   ptx::OutOfBounds outside_;  // of all, where they are tolerated

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <tuple>
 
 #include "extreme_machines.hpp"
 #include "random_programs.hpp"

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "core/control/stack.hpp"
 
 namespace atl {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -34,6 +35,17 @@ class Scratch {
  private:
   std::filesystem::path folder_;
 };
+
+/// 32-byte sectors that the CTA's loads, stores and atomics touch: what the L1s see.
+inline std::uint64_t count_sectors(const CtaProgram& cta) {
+  std::uint64_t total = 0;
+  for (const WarpOps& warp : cta.warps)
+    for (std::uint32_t i = 0; i < warp.count; ++i) {
+      const Op& op = cta.ops[warp.first + i];
+      for (unsigned a = 0; a < op.accesses; ++a) total += std::popcount(cta.accesses[op.first_access + a].sectors());
+    }
+  return total;
+}
 
 inline std::string read_all(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
