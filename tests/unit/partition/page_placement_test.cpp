@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/engine/error.hpp"
+#include "partition/home_lines.hpp"
 
 namespace atl {
 namespace {
