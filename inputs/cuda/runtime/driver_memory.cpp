@@ -57,7 +57,7 @@ enum PointerAttribute : int {
   kMapped = 13,
   kHandleTypes = 14,
   kDirectRdma = 15,
-  kAccess = 16,
+  kAccessFlags = 16,
   kPool = 17,
   kMappingSize = 18,
   kMappingBase = 19,
@@ -66,7 +66,8 @@ enum PointerAttribute : int {
 
 /// What cuPointerGetAttributes gives where an attribute does not apply: zero, of the attribute's size.
 void clear(void* out, int attribute) {
-  constexpr int kWords[] = {kMemoryType, kWaitsForCopies, kIsManaged, kOrdinal, kLegacyIpc, kMapped, kDirectRdma, kAccess};
+  constexpr int kWords[] = {kMemoryType, kWaitsForCopies, kIsManaged,  kOrdinal,
+                            kLegacyIpc,  kMapped,         kDirectRdma, kAccessFlags};
   const bool word = std::find(std::begin(kWords), std::end(kWords), attribute) != std::end(kWords);
   std::memset(out, 0, word ? sizeof(unsigned) : sizeof(std::uint64_t));
 }
@@ -101,7 +102,7 @@ int pointer_attribute(Runtime& r, void* out, int attribute, DevicePointer addres
       return give(block ? block->size : std::uint64_t{0});
     case kMapped:
       return give(1u);
-    case kAccess:
+    case kAccessFlags:
       return give(3u);  // reads and writes
     case kWaitsForCopies:
     case kLegacyIpc:
