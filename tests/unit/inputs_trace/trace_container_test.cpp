@@ -157,7 +157,8 @@ TEST_CASE("random programs with empty warps, empty CTAs and the largest addresse
   CHECK(trace->kernels()[0].shared_bytes == 4096);
   CHECK(trace->provenance().source == "unit test");
   CHECK(trace->provenance().importer == "none");
-  CHECK(trace->allocations() == std::vector<TraceAllocation>{{0x7fc841500000, 32768, 0, "d_nodes"}, {(1ull << 63) - 1, 1, ~0ull, ""}});
+  CHECK(trace->allocations() ==
+        std::vector<TraceAllocation>{{0x7fc841500000, 32768, 0, "d_nodes"}, {(1ull << 63) - 1, 1, ~0ull, ""}});
   CtaProgram read;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     for (std::size_t c = 0; c < kernels[k].size(); ++c) {
