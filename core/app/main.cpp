@@ -133,7 +133,10 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing
     const bool fault = e.get_exit_code() != 0;  // --help is none
     if (mpi.transport().rank() == 0) {
       if (!fault) return app.exit(e);
-      std::fprintf(stderr, "atoll: %s\nRun with --help for more information.\n", e.what());
+      const bool early = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && argc > 1 && argv[1][0] == '-';
+      const std::string what = early ? "`" + std::string(argv[1]) + "` is not for the program itself: a command comes first"
+                                     : std::string(e.what());
+      std::fprintf(stderr, "atoll: %s\nRun with --help for more information.\n", what.c_str());
     }
     return fault ? 2 : 0;
   }

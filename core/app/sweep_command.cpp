@@ -105,7 +105,7 @@ void refuse_to_replace(const std::vector<Selected>& points, const std::string& f
   if (first == points.end()) return;
   const auto others = std::ranges::count_if(points, differs) - 1;
   throw InputError(result_path(folder, first->point),
-                   fmt::format("is the result of something else: {}{}; use --force to run it again, or another --out",
+                   fmt::format("is no result of this point: {}{}; use --force to run it again, or another --out",
                                first->status.note, others > 0 ? fmt::format(" (and {} more points)", others) : ""));
 }
 

@@ -53,7 +53,8 @@ std::string rate(double amount, double seconds) { return seconds > 0 ? si(amount
 /// Three digits.
 std::string joules(double j) {
   if (j < 0.9995e-3) return fmt::format("{:.3g} uJ", j * 1e6);
-  return j < 0.9995 ? fmt::format("{:.3g} mJ", j * 1e3) : fmt::format("{:.3g} J", j);
+  if (j < 0.9995) return fmt::format("{:.3g} mJ", j * 1e3);
+  return j < 999.5 ? fmt::format("{:.3g} J", j) : fmt::format("{:.3g} kJ", j / 1e3);
 }
 
 /// `1,234,567 ± 1.2 %`

@@ -67,6 +67,10 @@ class Commands(program.ProgramTest):
         self.refused(["help", "tabl"], 2, "no command `tabl`", "did you mean `table`", layouts=(None,))
         self.refused(["xyzzy"], 2, "no command `xyzzy`", "atoll --help", layouts=(None,))
 
+    def test_an_option_before_any_command_is_named(self):
+        self.refused(["--foo"], 2, "`--foo` is not for the program itself: a command comes first", layouts=[None, 2])
+        self.refused([], 2, "A subcommand is required", layouts=[None])
+
     def test_without_output_only_the_summary_is_printed(self):
         self.assertIn("LLC", self.succeeds(self.arguments(), cwd=self.folder).out)
         self.assertEqual(program.files_below(self.folder), [])

@@ -156,7 +156,7 @@ class Sweep(SweepTest):
         self.sweep(experiment=file)
         before = self.results()
         refused = self.sweep("--set", "llc.ways=8", experiment=file, code=2)
-        self.assertIn("a__mem.h5: is the result of something else: `llc.ways` = 16 in it, now 8 (and 3 more points)",
+        self.assertIn("a__mem.h5: is no result of this point: `llc.ways` = 16 in it, now 8 (and 3 more points)",
                       refused.err)
         self.assertEqual(self.results(), before)
         self.sweep("--set", "llc.ways=8", "--force", "--only", "a__*", experiment=file)
