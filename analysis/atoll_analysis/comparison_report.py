@@ -11,7 +11,7 @@ from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics
 from atoll_analysis.roofline import bounds
-from atoll_analysis.run_report import UNSOUND
+from atoll_analysis.seal import UNSOUND
 from atoll_analysis.units import fixed, grouped, joules, percent
 
 _MOST_ROWS = 500  # of a table

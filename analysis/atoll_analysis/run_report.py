@@ -16,6 +16,7 @@ from atoll_analysis.markup import Cell, Column, Tile, number
 from atoll_analysis.metrics import metrics, ratio, sums
 from atoll_analysis.result import Result
 from atoll_analysis.sampling import Sampling
+from atoll_analysis.seal import UNSOUND
 from atoll_analysis.units import counted, duration, fixed, grouped, joules, percent, seconds, si, watts
 
 _MOST_ROWS = 500  # of a table; atoll_analysis.load() has them all
@@ -68,10 +69,6 @@ def _energy_range(result: Result) -> str:
         return ""
     found = total_range(result.energy_prices)
     return f"{joules(found.least)} to {joules(found.greatest)} by uncertain prices; "
-
-
-#: Of a result that was read by force.
-UNSOUND = "Its checksum is missing or does not fit: nothing that is said of this run need be true."
 
 
 def _sampled(sampling: Sampling) -> str:

@@ -52,6 +52,10 @@ def check_seal(path: str | os.PathLike[str]) -> None:
                     "simulation again (--force-damaged looks at it all the same, and HDF5 may crash)")
 
 
+#: Of a run whose result was read all the same.
+UNSOUND = "Its checksum is missing or does not fit: nothing that is said of this run need be true."
+
+
 def is_sealed(path: str | os.PathLike[str]) -> bool:
     """Whether the bytes fit a checksum behind them."""
     try:

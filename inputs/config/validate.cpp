@@ -40,6 +40,8 @@ class Rules {
     if (c_.l1.enabled) sets("l1", c_.l1.size_kib, 1, c_.l1.ways, false);
     require(c_.llc.size_kib % c_.scale == 0, "`scale` = {} does not divide `llc.size_kib` = {}: take a power of two",
             c_.scale, c_.llc.size_kib);
+    require(c_.llc.remote_mshrs <= c_.llc.mshrs, "`llc.remote_mshrs` = {} are more than `llc.mshrs` = {}",
+            c_.llc.remote_mshrs, c_.llc.mshrs);
     // The directories of replication take sets by bits of their number.
     sets("llc", c_.llc.size_kib / c_.scale, c_.llc.slices, c_.llc.ways, c_.llc.replication == Replication::shared);
   }
@@ -181,8 +183,6 @@ class Rules {
         p.llc_keeps_remote || !split,
         "`coherence.protocol` = {} leaves no remote lines for `llc.organisation` = {} to place: use sm_side or memory_side",
         p.word, word_of(c_.llc.organisation));
-    require(c_.llc.remote_mshrs <= c_.llc.mshrs, "`llc.remote_mshrs` = {} are more than `llc.mshrs` = {}",
-            c_.llc.remote_mshrs, c_.llc.mshrs);
     require(!split || c_.llc.remote_writes == RemoteWrites::through || !c_.llc.write_back_at_end,
             "`llc.remote_writes` = back brings dirty lines home when the homes' have been written back for "
             "`llc.write_back_at_end` = true: use through, or false");

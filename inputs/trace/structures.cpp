@@ -11,7 +11,6 @@ namespace atl {
 namespace {
 
 constexpr std::size_t kNamed = 3;  ///< allocations of one structure; the others are counted
-constexpr std::uint64_t kEnd = trace_format::kMaxBlockAddress * Access::kBlockBytes;  ///< of what a trace can access
 
 struct Group {
   std::uint64_t begin = 0, last = 0;   ///< first and last byte
@@ -30,11 +29,11 @@ std::string name_of(const Group& g) {
 }  // namespace
 
 std::vector<DataStructure> structures_of(std::vector<TraceAllocation> allocations) {
-  std::erase_if(allocations, [](const TraceAllocation& a) { return a.size == 0 || a.address >= kEnd; });
+  std::erase_if(allocations, [](const TraceAllocation& a) { return a.size == 0 || a.address >= trace_format::kAddressEnd; });
   std::ranges::stable_sort(allocations, {}, &TraceAllocation::address);
   std::vector<Group> groups;
   for (const TraceAllocation& a : allocations) {
-    const std::uint64_t last = a.address + std::min(a.size, kEnd - a.address) - 1;
+    const std::uint64_t last = a.address + std::min(a.size, trace_format::kAddressEnd - a.address) - 1;
     if (groups.empty() || a.address > groups.back().last) groups.push_back({a.address, last});
     Group& g = groups.back();
     g.last = std::max(g.last, last);

@@ -31,6 +31,7 @@ inline constexpr std::uint64_t kCompactBytes = 512;            ///< a column up 
 inline constexpr std::uint64_t kMaxBlockItems = 1u << 28;      ///< more ops or accesses in one block: the file is corrupt
 inline constexpr unsigned kMaxAccesses = 64;                   ///< per op: 32 lanes, each at most across one block boundary
 inline constexpr std::uint64_t kMaxBlockAddress = 1ull << 56;  ///< block addresses that Access can hold
+inline constexpr std::uint64_t kAddressEnd = 1ull << 63;       ///< of the bytes that these are
 inline constexpr std::uint32_t kMaxDevices = 64;               ///< of the program
 inline constexpr std::uint64_t kLeastDeviceMemory = 2u << 20;  ///< of each: a page, so that none has two homes
 /// Columns of the block index: what a block begins with. In version 1 each warp has a program of its own, and the index no

@@ -19,8 +19,6 @@ namespace {
 
 using namespace trace_format;
 
-constexpr std::uint64_t kAddressEnd = std::uint64_t{1} << 63;
-
 std::string text(const H5::H5Object& object, const std::string& where, const char* name) {
   try {
     const H5::Attribute attribute = object.openAttribute(name);

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import capacity, comparison_report, run_report, schema, structures, sweep_report
+from atoll_analysis import capacity, comparison_report, run_report, schema, seal, structures, sweep_report
 from atoll_analysis.energy_range import total_range
 from atoll_analysis.figures.responses import by_origin
 from atoll_analysis.figures.sharing import working_sets
@@ -105,14 +105,14 @@ class Fresh(support.FolderTest):
             atoll_analysis.load(path)
         forced = atoll_analysis.load(path, force_damaged=True)
         self.assertEqual((forced.digest, forced.sound), (digest, False))
-        self.assertIn(run_report.UNSOUND, run_report.page(forced))
+        self.assertIn(seal.UNSOUND, run_report.page(forced))
         sound = self.folder / "sound.h5"
         sound.write_bytes(whole)
         self.assertTrue(atoll_analysis.load(sound, force_damaged=True).sound)
-        self.assertNotIn(run_report.UNSOUND, run_report.page(atoll_analysis.load(sound)))
+        self.assertNotIn(seal.UNSOUND, run_report.page(atoll_analysis.load(sound)))
         compared = atoll_analysis.compare([atoll_analysis.load(sound), forced])
-        self.assertIn(run_report.UNSOUND, "\n".join(comparison_report.lines(compared)))
-        self.assertEqual(comparison_report.page(compared).count(run_report.UNSOUND), 1)
+        self.assertIn(seal.UNSOUND, "\n".join(comparison_report.lines(compared)))
+        self.assertEqual(comparison_report.page(compared).count(seal.UNSOUND), 1)
 
     def test_a_new_sweep_has_the_speedups_and_means_of_atoll_table(self) -> None:
         folder = self.folder / "sweep"

@@ -217,7 +217,7 @@ class LlcSlice {
   const bool direct_;                 ///< `llc.bypass` is, and nothing is kept here that such a request might concern
   const std::uint8_t number_;         ///< among the slices of its level
   const SliceLevel& level_;
-  const std::uint32_t remote_mshrs_;
+  const std::uint32_t remote_mshrs_;  ///< `llc.remote_mshrs`, or what 0 stands for
   const LevelCounters& n_;
   const AddressMap& map_;  ///< of its level
   SetIndexer sets_;

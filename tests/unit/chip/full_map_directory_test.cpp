@@ -19,9 +19,19 @@ TEST_CASE("readers become sharers, a writer becomes the only one and the owner, 
   CHECK(d.owner({7}) == 3);
   d.written_back({7}, 3);
   CHECK(d.read({7}, 2) == FullMapDirectory::kNobody);
-  CHECK(d.write_at_home({7}) == 0b1110);
-  CHECK(d.write_at_home({7}) == 0);
-  CHECK(d.write_at_home({8}) == 0);
+  CHECK(d.write_through({7}, 0) == 0b1110);
+  CHECK(d.write_through({7}, 0) == 0);
+  CHECK(d.write_through({8}, 0) == 0);
+}
+
+TEST_CASE("a write through a cache ends the other copies, makes none, and leaves no owner") {
+  FullMapDirectory d;
+  d.read({7}, 1), d.write({7}, 2), d.read({7}, 3);
+  CHECK(d.write_through({7}, 3) == 0b0100);
+  CHECK(d.sharers_of({7}) == 0b1000);
+  CHECK(d.owner({7}) == FullMapDirectory::kNobody);
+  CHECK(d.write_through({7}, 1) == 0b1000);
+  CHECK(d.sharers_of({7}) == 0);
 }
 
 TEST_CASE("thousands of lines keep their sharers while the table grows") {
@@ -35,7 +45,7 @@ TEST_CASE("thousands of lines keep their sharers while the table grows") {
     wanted[line] |= std::uint64_t{1} << chip;
   }
   CHECK(d.lines() == wanted.size());
-  for (const auto& [line, sharers] : wanted) CHECK(d.write_at_home({line}) == sharers);
+  for (const auto& [line, sharers] : wanted) CHECK(d.sharers_of({line}) == sharers);
   d.clear();
   CHECK(d.lines() == 0);
 }

@@ -21,6 +21,8 @@ struct Sent {
   bool operator<(const Sent& other) const { return key() < other.key(); }
 };
 
+constexpr std::uint8_t kHome = 0;
+
 /// A directory and what it sends.
 struct Directory : HomeDirectory {
   using HomeDirectory::HomeDirectory;
@@ -34,7 +36,7 @@ struct Directory : HomeDirectory {
   Outcome read(std::uint64_t line, std::uint8_t chip) { return remote_read({line}, chip, sender()); }
   Outcome write(std::uint64_t line, std::uint8_t chip) { return remote_write({line}, chip, sender()); }
   void write_through(std::uint64_t line, std::uint8_t chip) { HomeDirectory::write_through({line}, chip, sender()); }
-  void write_at_home(std::uint64_t line) { local_write({line}, sender()); }
+  void write_at_home(std::uint64_t line) { write_through(line, kHome); }
   std::uint64_t at(std::uint64_t line) const { return sharers_of({line}); }
 };
 

@@ -138,11 +138,16 @@ TEST_CASE(
   }
 }
 
+/// Two chips with SM-side slices; pages live on the first.
+SystemConfig two_under(CoherenceProtocol protocol) {
+  SystemConfig config = tiny(2);
+  config.llc.organisation = LlcOrganisation::sm_side, config.coherence.protocol = protocol;
+  return config;
+}
+
 TEST_CASE("a directory that takes time is looked up at the slices' rate: requests behind each other wait for it once") {
   const auto last = [](std::uint32_t directory) {
-    SystemConfig config = tiny(2);
-    config.llc.organisation = LlcOrganisation::sm_side;
-    config.coherence.protocol = CoherenceProtocol::rec;
+    SystemConfig config = two_under(CoherenceProtocol::rec);
     config.coherence.directory_latency_cycles = directory;
     config.noc.queue_packets = 2;
     ScriptedWorkload w;
@@ -158,9 +163,7 @@ TEST_CASE("a directory that takes time is looked up at the slices' rate: request
 
 TEST_CASE("the end of a copy does not wait for a directory, which its sharer does not keep of it") {
   const auto kernel_that_writes = [](std::uint32_t directory) {
-    SystemConfig config = tiny(2);
-    config.llc.organisation = LlcOrganisation::sm_side;
-    config.coherence.protocol = CoherenceProtocol::rec;
+    SystemConfig config = two_under(CoherenceProtocol::rec);
     config.coherence.directory_latency_cycles = directory;
     ScriptedWorkload w;
     w.kernel(4), w.warp(2).load(kA, 0);
@@ -175,8 +178,7 @@ TEST_CASE("the end of a copy does not wait for a directory, which its sharer doe
 
 TEST_CASE("lines of other chips hold as many MSHRs as llc.remote_mshrs says, own lines and software coherence any number") {
   const auto last = [](CoherenceProtocol protocol, std::uint32_t remote, std::uint32_t chip) {
-    SystemConfig config = tiny(2);
-    config.llc.organisation = LlcOrganisation::sm_side, config.coherence.protocol = protocol;
+    SystemConfig config = two_under(protocol);
     config.llc.slices = 1, config.dram.channels = 1, config.llc.mshrs = 8, config.llc.remote_mshrs = remote;
     ScriptedWorkload w;
     w.kernel(4);

@@ -104,7 +104,7 @@ bool FullMap::announces(LlcSlice& s, const Packet& p, std::uint32_t entry, bool 
 }
 
 void FullMap::announce_write(LlcSlice& s, const Packet& p) {
-  if (p.home == s.c_.chip) return invalidate_sharers(s, p.line, directory_.write_at_home(p.line));
+  if (p.home == s.c_.chip) return invalidate_sharers(s, p.line, directory_.write_through(p.line, p.home));
   ++s.writebacks_;
   ++s.c_.count[Counter::coherence_notices];
   send(s, s.to_chip(p.home, PacketKind::own, p.line));

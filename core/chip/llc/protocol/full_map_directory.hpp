@@ -39,17 +39,13 @@ class FullMapDirectory {
     e.owner = writer;
     return others;
   }
-  /// Chip `writer` has written the home's line, and its own copy if it had one: it has none that is new.
+  /// The home itself has written the line, or chip `writer` past its cache: no copy is new, and all end but the writer's, if
+  /// it has one. Returns their chips.
   std::uint64_t write_through(LineAddr line, std::uint8_t writer) {
-    Entry* e = find(line);
-    return e == nullptr ? 0 : std::exchange(e->sharers, e->sharers & bit(writer)) & ~bit(writer);
-  }
-  /// The home itself writes the line.
-  std::uint64_t write_at_home(LineAddr line) {
     Entry* e = find(line);
     if (e == nullptr) return 0;
     e->owner = kNobody;
-    return std::exchange(e->sharers, 0);
+    return std::exchange(e->sharers, e->sharers & bit(writer)) & ~bit(writer);
   }
   /// What `writer` wrote is in memory. It may keep a clean copy.
   void written_back(LineAddr line, std::uint8_t writer) {

@@ -40,18 +40,14 @@ void HomeAgent::read(LineAddr line, std::uint8_t reader) {
 
 void HomeAgent::write(LineAddr line, std::uint8_t writer) {
   ++c_.count[Counter::directory_lookups];
-  const bool home = writer == c_.chip, through = c_.machine.has_l2;
+  const bool keeps_copy = writer != c_.chip && !c_.machine.has_l2;
   if (unbounded_) {
-    const std::uint64_t chips = home      ? all_.write_at_home(line)
-                                : through ? all_.write_through(line, writer)
-                                          : all_.write(line, writer);
+    const std::uint64_t chips = keeps_copy ? all_.write(line, writer) : all_.write_through(line, writer);
     if (chips != 0) send(line, chips, InvalidationCause::write);
-  } else if (home) {
-    directory_.local_write(pages_.local(line), sender());
-  } else if (through) {
-    directory_.write_through(pages_.local(line), writer, sender());
-  } else {
+  } else if (keeps_copy) {
     tally(directory_.remote_write(pages_.local(line), writer, sender()));
+  } else {
+    directory_.write_through(pages_.local(line), writer, sender());
   }
 }
 

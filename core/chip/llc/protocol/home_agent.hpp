@@ -25,7 +25,7 @@ class HomeAgent {
 
   /// Another chip has been given the line.
   void read(LineAddr line, std::uint8_t reader);
-  /// Chip `writer` has written the line here: the home, or another that keeps a copy, but for an L2, which makes none.
+  /// Chip `writer` has written the line here: the home, or another, which keeps a copy unless it has L2s.
   void write(LineAddr line, std::uint8_t writer);
   /// An atomic has executed here; who asked for it may have a copy, and that is stale as well.
   void atomic(LineAddr line) { write(line, c_.chip); }

@@ -42,12 +42,16 @@ class HomeDirectory {
     return outcome;
   }
 
-  /// The home itself writes.
-  template <class Send> void local_write(LineAddr line, Send&& send) { write_tracked(line, 0, send); }
-
-  /// Chip `writer` has written the home's line, and its own copy if it had one: it has none that is new.
+  /// The home itself has written the line, or chip `writer` past its cache: no copy is new, and all end but the writer's, if
+  /// it has one. Lines that are not tracked have no copies.
   template <class Send> void write_through(LineAddr line, std::uint8_t writer, Send&& send) {
-    write_tracked(line, bit(writer), send);
+    const std::uint32_t e = find(line);
+    if (e == kNone || (entry_[e].positions & positions_of(line)) == 0) return;
+    use(e);
+    const std::uint64_t kept = sharers(e, line) & bit(writer);
+    end_copies(e, line, kept, send);
+    sharers(e, line) = kept;
+    if (kept == 0) entry_[e].positions &= ~positions_of(line);
   }
 
   /// Chip `writer` has written its copy and the home's: it is the only sharer from now on.
@@ -143,17 +147,6 @@ class HomeDirectory {
     }
     entry_[e].positions |= positions_of(line);
     return e;
-  }
-
-  /// Lines that are not tracked have no copies. `stays`: the chip whose copy stays, if it has one.
-  template <class Send> void write_tracked(LineAddr line, std::uint64_t stays, Send&& send) {
-    const std::uint32_t e = find(line);
-    if (e == kNone || (entry_[e].positions & positions_of(line)) == 0) return;
-    use(e);
-    const std::uint64_t kept = sharers(e, line) & stays;
-    end_copies(e, line, kept, send);
-    sharers(e, line) = kept;
-    if (kept == 0) entry_[e].positions &= ~positions_of(line);
   }
 
   std::uint32_t victim(std::uint32_t first) const {
