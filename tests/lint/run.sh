@@ -77,6 +77,13 @@ lint_clang_tidy() {
     xargs -n 1 -P "$(nproc)" clang-tidy-16 --quiet -p "$unity" --extra-arg=-Wno-everything 2>"$build/clang-tidy.log"
 }
 
+# Each source on its own, as packages compile it: in a build from unity sources one source has what another includes.
+lint_includes() {
+  needs cmake ninja python3
+  cmake -S . -B "$build/plain" -G Ninja -D CMAKE_UNITY_BUILD=OFF -D ATOLL_WERROR=OFF >"$build/cmake-plain.log"
+  python3 tests/lint/compile_alone.py "$build/plain"
+}
+
 mkdir -p "$build"
 case ${1:-} in
   clang-format) lint_clang_format ;;
@@ -84,16 +91,17 @@ case ${1:-} in
   ruff) lint_ruff ;;
   mypy) lint_mypy ;;
   clang-tidy) lint_clang_tidy ;;
+  includes) lint_includes ;;
   "")
     failed=()
-    for linter in clang-format shellcheck ruff mypy clang-tidy; do
+    for linter in clang-format shellcheck ruff mypy clang-tidy includes; do
       printf '== %s\n' "$linter"
       tests/lint/run.sh "$linter" || [[ $? -eq $missing ]] || failed+=("$linter")
     done
     [[ ${#failed[@]} -eq 0 ]] || { printf '== not clean: %s\n' "${failed[*]}"; exit 1; }
     ;;
   *)
-    printf 'run.sh: there is no linter %s; there are clang-format, shellcheck, ruff, mypy and clang-tidy\n' "$1" >&2
+    printf 'run.sh: there is no linter %s; there are clang-format, shellcheck, ruff, mypy, clang-tidy and includes\n' "$1" >&2
     exit 2
     ;;
 esac
