@@ -1,9 +1,9 @@
 #include "partition/rank_map.hpp"
 
-#include <charconv>
 #include <string_view>
 
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 
 namespace atl {
 namespace {
@@ -45,14 +45,12 @@ RankMap RankMap::parse(const std::string& text, std::uint32_t chips, std::uint32
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
     const std::string_view word(text.data() + from, to - from);
-    std::uint32_t rank = 0;
-    const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), rank);
-    if (fault != std::errc{} || end != word.data() + word.size())
-      throw InputError(where, "'" + std::string(word) + "' is not a rank; expected numbers separated by commas");
-    if (rank >= ranks)
-      throw InputError(where, "rank " + std::to_string(rank) + " does not exist, there are " + std::to_string(ranks));
-    used[rank] = true;
-    rank_of.push_back(rank);
+    const auto rank = whole_number<std::uint32_t>(word);
+    if (!rank) throw InputError(where, "'" + std::string(word) + "' is not a rank; expected numbers separated by commas");
+    if (*rank >= ranks)
+      throw InputError(where, "rank " + std::to_string(*rank) + " does not exist, there are " + std::to_string(ranks));
+    used[*rank] = true;
+    rank_of.push_back(*rank);
     from = to + 1;
   }
   if (rank_of.size() != chips + 1)

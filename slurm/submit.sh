@@ -15,8 +15,8 @@ missing. Run it again after a failure: it submits what is missing then.
   slurm/submit.sh inputs/experiments/sac.json results/sac --jobs 8 --time=2:00:00 --cpus-per-task=16 --partition=cpu
   slurm/submit.sh E.json results/e --sweep --scale=8 --sweep '--set=llc.ways=8'
 
-What else is said goes to the array's sbatch (with =, as above). ATOLL (the program) and ATOLL_SETUP (a file to source
-first, for modules) come from the environment.
+What else is said goes to the array's sbatch (with =, as above). ATOLL (the program, or words before it such as
+`apptainer exec atoll.sif atoll`) and ATOLL_SETUP (a file to source first, for modules) come from the environment.
 END
 }
 
@@ -52,11 +52,13 @@ setup() {
 }
 [[ -z ${ATOLL_SETUP:-} ]] || setup
 export ATOLL=${ATOLL:-$(readlink -f "$here/../build/release/atoll")}
-[[ -x $ATOLL ]] || {
-  printf 'submit.sh: %s: no program there; build it (./bootstrap.sh build), or name it in ATOLL\n' "$ATOLL" >&2
+atoll=("$ATOLL")
+[[ -x ${atoll[0]} ]] || read -ra atoll <<<"${atoll[0]}"  # several words
+command -v "${atoll[0]}" >/dev/null || {
+  printf 'submit.sh: %s: no program there; build it (./bootstrap.sh build), or name it in ATOLL\n' "${atoll[0]}" >&2
   exit 2
 }
-missing=$("$ATOLL" sweep "$experiment" --out "$folder" --list --missing "${sweep[@]}")
+missing=$("${atoll[@]}" sweep "$experiment" --out "$folder" --list --missing "${sweep[@]}")
 if [[ -z $missing ]]; then
   printf 'nothing is missing in %s\n' "$folder"
   exit 0

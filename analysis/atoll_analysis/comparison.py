@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from atoll_analysis import clocks, config, names, work
+from atoll_analysis.alike import beaten_by
 from atoll_analysis.decisions import options, policy, reigns
 from atoll_analysis.errors import BadResult
 from atoll_analysis.result import Result, mean_stack
 
-ALIKE = 0.01       # of the run time: a smaller loss is none
 _IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing")
 
 
@@ -139,13 +139,9 @@ def chooses(result: Result) -> bool:
 
 def beaten(comparison: Comparison) -> dict[str, tuple[str, float]]:
     """Runs whose policy chooses an organisation and that are slower than one which does not: by whom, and by how much."""
-    fixed = {name: float(comparison.times[name]) for name, r in comparison.runs.items() if not chooses(r)}
-    found = {}
-    for name, result in comparison.runs.items():
-        best = min(fixed, key=lambda other: fixed[other], default=None)
-        if chooses(result) and best is not None and comparison.times[name] > fixed[best] * (1 + ALIKE):
-            found[name] = (best, float(comparison.times[name]) / fixed[best] - 1)
-    return found
+    choosing = [name for name, result in comparison.runs.items() if chooses(result)]
+    found = {name: beaten_by(comparison.times, choosing, name) for name in choosing}
+    return {name: by for name, by in found.items() if by}
 
 
 def keys_that_differ(comparison: Comparison) -> pd.DataFrame:

@@ -7,8 +7,10 @@ NAMES = {"harmonic": "harmonic mean", "ipc_first": "IPC-first mean"}  # of the r
 
 
 def harmonic(values: Sequence[float]) -> float:
-    """Every value weighs alike by its inverse; NaN of nothing."""
-    return len(values) / sum(1 / v for v in values) if values else math.nan
+    """Every value weighs alike by its inverse: 0 with one of 0; NaN of nothing."""
+    if not values:
+        return math.nan
+    return len(values) / sum(1 / v for v in values) if all(values) else 0.0
 
 
 def ipc_first(ipcs: Sequence[float], baseline_ipcs: Sequence[float]) -> float:

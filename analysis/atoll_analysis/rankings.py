@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from atoll_analysis import axes, names
+from atoll_analysis.alike import ALIKE, beaten_by
 from atoll_analysis.config import text
 from atoll_analysis.sweeps import Sweep
-
-ALIKE = 0.01  # of the run time: who is no slower than that is as fast
 
 
 @dataclass(frozen=True)
@@ -130,22 +129,17 @@ def sentences(found: list[Ranking]) -> list[str]:
             parts.append(part)
         if parts:
             said.append(f"{workload}: fastest is " + ", ".join(parts) + (f"; by {key}" if key and len(spans) > 1 else "") + ".")
-    losers: dict[str, list[Ranking]] = {}
+    losers: dict[str, list[tuple[float, str, Ranking]]] = {}  # loss, against whom, where
     for ranking in found:
-        fixed = [str(c) for c in ranking.cycles.index if c not in ranking.chooses]
         for contender in (str(c) for c in ranking.cycles.index if c in ranking.chooses):
-            if fixed and ranking.times[contender] > ranking.times[fixed[0]] * (1 + ALIKE):
-                losers.setdefault(contender, []).append(ranking)
+            if by := beaten_by(ranking.times, ranking.chooses, contender):
+                losers.setdefault(contender, []).append((by[1], by[0], ranking))
     for contender, lost in losers.items():
-        def loss(r: Ranking, contender: str = contender) -> float:
-            best = min(float(t) for name, t in r.times.items() if name not in r.chooses)
-            return float(r.times[contender]) / best - 1
-        worst = max(lost, key=loss)
-        against = next(str(c) for c in worst.cycles.index if c not in worst.chooses)
+        loss, against, worst = max(lost, key=lambda of: of[0])
         place = "".join(f", {k} = {text(v)}" for k, v in worst.at.items())
         parts = [f"{part} +{_percent(more / worst.times[against])}" for part, more in worst.causes(contender, against)[:2].items()]
         said.append(f"warning: {contender} chooses, and is slower than a fixed choice in {len(lost)} of {len(found)} places; most, "
-                    f"{_percent(loss(worst))}, with {worst.workload}{place}" + (f": {', '.join(parts)}" if parts else "") + ".")
+                    f"{_percent(loss)}, with {worst.workload}{place}" + (f": {', '.join(parts)}" if parts else "") + ".")
     if any(r.sampled for r in found):
         said.append("No reasons are given for sampled runs: their cycles are extrapolated to the whole workload, and what cycles "
                     "were spent on is known of the launches that were simulated alone.")

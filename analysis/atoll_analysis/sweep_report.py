@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from atoll_analysis import config, markup, run_report
+from atoll_analysis.alike import ALIKE
 from atoll_analysis.figures import axes, grids, speedups
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.markup import Cell, Column, number
 from atoll_analysis.means import NAMES
 from atoll_analysis.names import first_line
-from atoll_analysis.rankings import ALIKE, Ranking, because, rankings, sentences
+from atoll_analysis.rankings import Ranking, because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import counted, fixed, grouped, joules, percent, seconds
 

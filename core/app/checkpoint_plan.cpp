@@ -4,6 +4,7 @@
 
 #include "core/app/commands.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 
 namespace atl {
 namespace {
@@ -35,8 +36,8 @@ CheckpointPlan CheckpointOptions::plan(CheckpointPlan plan) const {
   if (!every.empty()) {
     plan.every_cycles = 0, plan.every_minutes = minutes_of(every);
     if (plan.every_minutes == 0 && every != "none") {
-      const auto [end, fault] = std::from_chars(every.data(), every.data() + every.size(), plan.every_cycles);
-      if (fault != std::errc{} || end != every.data() + every.size() || plan.every_cycles == 0)
+      plan.every_cycles = whole_number<Cycle>(every).value_or(0);
+      if (plan.every_cycles == 0)
         throw InputError("--checkpoint-every", "'" + every + "' is neither a number of cycles, nor a time such as 10min");
     }
   }

@@ -4,7 +4,6 @@
 #include <lzma.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 
 #include "core/engine/archive_bytes.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/version.hpp"
 
@@ -163,11 +163,7 @@ namespace {
 std::optional<Cycle> cycle_in(std::string_view name, std::string_view stem, std::string_view suffix) {
   if (!name.starts_with(stem) || !name.ends_with(suffix) || name.size() <= stem.size() + suffix.size() + 1) return {};
   if (name[stem.size()] != '.') return {};
-  const std::string_view digits = name.substr(stem.size() + 1, name.size() - stem.size() - 1 - suffix.size());
-  Cycle cycle = 0;
-  const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), cycle);
-  if (fault != std::errc{} || end != digits.data() + digits.size()) return {};
-  return cycle;
+  return whole_number<Cycle>(name.substr(stem.size() + 1, name.size() - stem.size() - 1 - suffix.size()));
 }
 
 /// By ascending cycle.

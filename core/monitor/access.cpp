@@ -6,21 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 
 namespace atl {
 namespace {
-
-template <class Number> std::optional<Number> number(std::string_view text) {
-  Number n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return n;
-}
 
 bool take(std::string_view& text, std::string_view front) {
   if (!text.starts_with(front)) return false;
@@ -76,7 +69,7 @@ MonitorAccess monitor_access(const MonitorRequest& request, std::uint16_t port, 
   } else if (name == "/state.json") {
     access.wanted = MonitorAccess::Wanted::state;
     if (take(query, "after=")) {
-      const auto after = number<std::uint64_t>(query);
+      const auto after = whole_number<std::uint64_t>(query);
       if (!after) return refuse(400, "`after` takes the number of a state.");
       access.polls = true, access.after = *after;
     }
@@ -94,7 +87,7 @@ MonitorUrl parse_monitor_url(const std::string& text) {
   if (!take(rest, "127.0.0.1:") && !take(rest, "localhost:"))
     throw refuse("monitors listen on 127.0.0.1 alone; have ssh forward the same port from the run's host (docs/monitor.md)");
   const std::size_t slash = rest.find('/');
-  const auto port = number<std::uint16_t>(rest.substr(0, slash));
+  const auto port = whole_number<std::uint16_t>(rest.substr(0, slash));
   if (!port || *port == 0) throw refuse("has no port that can be");
   MonitorUrl url{*port, slash == std::string_view::npos ? "" : std::string(rest.substr(slash + 1))};
   if (url.token.ends_with('/')) url.token.pop_back();

@@ -1,19 +1,15 @@
 #include "inputs/cuda/launch_selection.hpp"
 
-#include <charconv>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
 #include "core/engine/error.hpp"
 #include "core/engine/function_name.hpp"
+#include "core/engine/whole_number.hpp"
 
 namespace atl::cuda {
 namespace {
-
-bool whole_number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -21,15 +17,15 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& text, const std::string& option) {
   const auto dash = text.find('-');
-  std::uint64_t first = 0, last = ~0ull;
-  bool good = whole_number(std::string_view(text).substr(0, dash), first);
+  const auto first = whole_number<std::uint64_t>(std::string_view(text).substr(0, dash));
+  std::optional<std::uint64_t> last = ~0ull;
   if (dash == std::string::npos)
     last = first;
   else if (dash + 1 < text.size())
-    good = good && whole_number(std::string_view(text).substr(dash + 1), last);
-  if (!good || first > last)
+    last = whole_number<std::uint64_t>(std::string_view(text).substr(dash + 1));
+  if (!first || !last || *first > *last)
     throw InputError(option, "'" + text + "' is no range; give for example 3-10, 3 or 3- (the first is 0)");
-  return {first, last};
+  return {*first, *last};
 }
 
 LaunchSelection::LaunchSelection(const std::string& text) {

@@ -30,9 +30,13 @@ void check_loader(const ElfFile& elf, const std::string& path) {
                      "-static (nvcc -cudart shared, without -Xcompiler -static)");
 }
 
-void check_device_code(const ElfFile& elf, const std::string& path) {
+std::vector<FatbinEntry> device_code(const ElfFile& elf, const std::string& path) {
   std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
   for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
+  return entries;
+}
+
+void check_ptx(const std::vector<FatbinEntry>& entries, const std::string& path) {
   if (entries.empty()) return;
   unsigned arch = 0;
   bool lto = false;
@@ -62,16 +66,15 @@ bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
   return std::search(entry.payload.begin(), entry.payload.end(), kSection.begin(), kSection.end()) != entry.payload.end();
 }
 
-/// Whether the program has kernels of its own. Throws where there will be none, whatever it is rebuilt with. `library`: of
-/// closed() ones.
-bool check_kernels(const ElfFile& elf, const std::string& path, std::string& library) {
+/// Whether the program has kernels of its own among its device code. Throws where there will be none, whatever it is rebuilt
+/// with. `library`: of closed() ones.
+bool check_kernels(const ElfFile& elf, const std::vector<FatbinEntry>& entries, const std::string& path,
+                   std::string& library) {
   std::string driver;
   for (const std::string& name : elf.needed()) {
     if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
     if (closed(name)) library = name;
   }
-  std::vector<FatbinEntry> entries = list_section(elf.section(".nv_fatbin"), path);
-  for (FatbinEntry& e : list_section(elf.section("__nv_relfatbin"), path)) entries.push_back(std::move(e));
   const bool kernels = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return may_have_kernels(e, path); });
   if (kernels) return true;
   if (!driver.empty()) return false;  // its modules come from elsewhere
@@ -124,10 +127,11 @@ std::string check_recordable(const std::string& path) {
   const auto elf = ElfFile::open(path);
   if (!elf) return {};
   check_loader(*elf, path);
+  const std::vector<FatbinEntry> entries = device_code(*elf, path);
   std::string library;
-  const bool kernels = check_kernels(*elf, path, library);
+  const bool kernels = check_kernels(*elf, entries, path, library);
   check_runtime(*elf, path, kernels);
-  if (kernels) check_device_code(*elf, path);
+  if (kernels) check_ptx(entries, path);
   return library;
 }
 

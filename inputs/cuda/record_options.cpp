@@ -1,9 +1,9 @@
 #include "inputs/cuda/record_options.hpp"
 
-#include <charconv>
 #include <cstdlib>
 
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 
 namespace atl::cuda {
 namespace {
@@ -19,11 +19,6 @@ constexpr char kQuiet[] = "ATOLL_RECORD_QUIET", kSource[] = "ATOLL_RECORD_SOURCE
 constexpr char kPtxFolder[] = "ATOLL_RECORD_PTX_FOLDER";
 constexpr char kDevice[] = "ATOLL_RECORD_DEVICE", kDevices[] = "ATOLL_RECORD_DEVICES";
 
-bool number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
-}
-
 std::string text_of(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
@@ -31,7 +26,10 @@ std::string text_of(const char* name) {
 
 void number_of(const char* name, std::uint64_t& out) {
   const std::string text = text_of(name);
-  if (!text.empty() && !number(text, out)) throw InputError(name, "'" + text + "' is not a number");
+  if (text.empty()) return;
+  const auto number = whole_number<std::uint64_t>(text);
+  if (!number) throw InputError(name, "'" + text + "' is not a number");
+  out = *number;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "inputs/ptx/body_scope.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/engine/whole_number.hpp"
 #include "inputs/ptx/declaration.hpp"
 
 namespace atl::ptx {
@@ -13,9 +13,8 @@ bool in_range(std::string_view name, const BodyScope::Range& range) {
   if (!name.starts_with(range.prefix)) return false;
   const std::string_view digits = name.substr(range.prefix.size());
   if (digits.empty() || (digits.size() > 1 && digits.front() == '0')) return false;
-  std::uint32_t number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && stop == digits.data() + digits.size() && number < range.count;
+  const auto number = whole_number<std::uint32_t>(digits);
+  return number && *number < range.count;
 }
 
 }  // namespace

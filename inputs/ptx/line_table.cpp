@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "core/engine/whole_number.hpp"
 #include "inputs/ptx/lexer.hpp"
 
 namespace atl::ptx {
@@ -12,10 +12,7 @@ namespace {
 
 /// 0 for what is no number of that size: line tables are for people, and no reason to refuse a program.
 std::uint32_t number_of(const Token& t) {
-  std::uint32_t n = 0;
-  const char* const end = t.text.data() + t.text.size();
-  const auto [rest, error] = std::from_chars(t.text.data(), end, n);
-  return t.kind == Token::number && error == std::errc{} && rest == end ? n : 0;
+  return t.kind == Token::number ? whole_number<std::uint32_t>(t.text).value_or(0) : 0;
 }
 
 /// The file itself, without its folders, which may be those of another machine.

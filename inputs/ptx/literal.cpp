@@ -3,13 +3,10 @@
 #include <bit>
 #include <charconv>
 
+#include "core/engine/whole_number.hpp"
+
 namespace atl::ptx {
 namespace {
-
-bool parse_unsigned(std::string_view digits, int base, std::uint64_t& value) {
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  return error == std::errc() && stop == digits.data() + digits.size();
-}
 
 /// The letter behind a 0 at the beginning.
 char kind_of(std::string_view text) { return text.size() > 2 && text[0] == '0' ? static_cast<char>(text[1] | 0x20) : '\0'; }
@@ -35,9 +32,9 @@ bool integer_literal(std::string_view text, std::int64_t& value) {
     base = kind == 'x' ? 16 : kind == 'b' ? 2 : 8;
     text.remove_prefix(base == 8 ? 1 : 2);
   }
-  std::uint64_t bits = 0;
-  if (!parse_unsigned(text, base, bits)) return false;
-  value = static_cast<std::int64_t>(bits);
+  const auto bits = whole_number<std::uint64_t>(text, base);
+  if (!bits) return false;
+  value = static_cast<std::int64_t>(*bits);
   return true;
 }
 
@@ -50,8 +47,9 @@ bool literal_bits(std::string_view text, Type type, std::int64_t& bits) {
   const char kind = kind_of(text);
   if (kind != 'f' && kind != 'd')
     return text.find('.') == text.npos ? integer_literal(text, bits) : decimal(text, type, bits);
-  std::uint64_t raw = 0;
-  if (!parse_unsigned(text.substr(2), 16, raw)) return false;
+  const auto digits = whole_number<std::uint64_t>(text.substr(2), 16);
+  if (!digits) return false;
+  std::uint64_t raw = *digits;
   if (kind == 'f' && type == Type::f64)
     raw = std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
   else if (kind == 'd' && type == Type::f32)

@@ -48,8 +48,8 @@ Recorder::Kept& Recorder::live(std::uint64_t number) {
     spare_.pop_back();
   }
   Kept& begun = *cta;
-  lock.unlock();  // nobody else asks for this CTA
   begun.ops = 0;
+  lock.unlock();  // nobody else asks for this CTA, but look_for_last() sees its ops
   begun.recorder.begin(table_, memo_, info_.warps());
   return begun;
 }

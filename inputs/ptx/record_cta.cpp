@@ -219,7 +219,8 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
       continue;
     }
     if (info.kind == RecordInfo::free && timeline.rename(need, results_of(info))) continue;
-    if (info.kind == RecordInfo::copy_wait) timeline.require_copies(info.width, info.width == 0, need);
+    if (info.kind == RecordInfo::copy_wait) timeline.require_copies(info.outstanding, false, need);
+    if (info.kind == RecordInfo::copy_wait_all) timeline.require_copies(0, true, need);
     if ((info.kind == RecordInfo::compute || info.kind == RecordInfo::free) && executed) results = results_of(info);
     timeline.compute(need, info.issue, info.latency, results);
     if (info.kind == RecordInfo::copy_commit) timeline.commit_copies();
@@ -258,8 +259,8 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     for (std::uint64_t& offset : offsets_) offset = (offset & ~exec::kWindowMask) % (4 * kLocalRows);
     rows_.clear();
     const bool partly = coalesce_local(offsets_.data(), event.mask, info.width, rows_);
-    warp.local(kind == OpKind::store ? kind : OpKind::load, need_of(warp, info), rows_, partly, results_of(info)).flags |=
-        info.flags & kBypassL1;
+    warp.local(kind == OpKind::store ? kind : OpKind::load, info.flags & kBypassL1, need_of(warp, info), rows_, partly,
+               results_of(info));
   } else {
     const bool answers = kind == OpKind::load || (kind == OpKind::atomic && info.results != 0);
     atl::Op& op = warp.memory(kind, need_of(warp, info), answers, results_of(info));

@@ -143,8 +143,9 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
       info.pieces = inst.traced != 0 ? 2 : 1;
       info.kind = inst.traced != 0                ? RecordInfo::copy
                   : in.mode == Mode::commit_group ? RecordInfo::copy_commit
-                                                  : RecordInfo::copy_wait;
-      if (in.mode == Mode::wait_group) info.width = static_cast<std::uint16_t>(in.src[0].value);
+                  : in.mode == Mode::wait_group   ? RecordInfo::copy_wait
+                                                  : RecordInfo::copy_wait_all;
+      if (in.mode == Mode::wait_group) info.outstanding = static_cast<std::uint16_t>(in.src[0].value);
       break;
     case Op::bar:
       // That CTAs of a cluster wait for each other is in no trace: each waits for its own warps.

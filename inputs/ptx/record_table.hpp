@@ -23,16 +23,18 @@ struct RecordInfo {
     bulk_prefetch,
     phase_wait,   ///< at an mbarrier: for all copies of the warp
     copy_commit,  ///< closes a group of copies
-    copy_wait,    ///< for all groups but the newest `width`
+    copy_wait,    ///< for all groups but the newest `outstanding`; copies that no group holds are not waited for
+    copy_wait_all,
   };
   Kind kind = compute;
   std::uint8_t flags = 0;     ///< OpFlags
   std::uint16_t issue = 1;    ///< issue slots
   std::uint16_t latency = 4;  ///< cycles until a dependent instruction may issue
-  std::uint16_t width = 0;    ///< bytes per lane; copy_wait: groups that stay outstanding
-  std::uint8_t pieces = 1;    ///< addresses of each lane, one after all lanes' others; copies: source and destination;
-                              ///< bulk ones: address and bytes
-  std::uint32_t first = 0;    ///< in RecordTable::registers: sources, then results
+  std::uint16_t width = 0;    ///< bytes per lane
+  std::uint16_t outstanding = 0;
+  std::uint8_t pieces = 1;  ///< addresses of each lane, one after all lanes' others; copies: source and destination;
+                            ///< bulk ones: address and bytes
+  std::uint32_t first = 0;  ///< in RecordTable::registers: sources, then results
   std::uint16_t sources = 0, results = 0;
   bool accesses() const { return kind >= load && kind <= phase_wait; }
 };

@@ -88,7 +88,7 @@ void WarpConverter::global(const SassInstruction& instruction, Action action, co
 void WarpConverter::local(const SassInstruction& instruction, OpKind kind, const Need& need) {
   rows_.clear();
   const bool partly = coalesce_local(instruction.address, instruction.mask, instruction.opcode->width, rows_);
-  timeline_.local(kind, need, rows_, partly, result_of(instruction)).flags |= instruction.opcode->flags & kBypassL1;
+  timeline_.local(kind, instruction.opcode->flags & kBypassL1, need, rows_, partly, result_of(instruction));
 }
 
 /// Loads are copies that a barrier, or the wait at an mbarrier, finds.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/engine/whole_number.hpp"
+
 namespace atl::accelsim {
 namespace {
 
@@ -16,13 +18,11 @@ std::uint16_t parse_register(Scanner& line) {
   const std::string_view file(token.begin(), std::ranges::find_if(token, digit));
   const bool uniform = file == "UR", tracked = uniform || file == "R";
   if (!tracked && file != "P" && file != "UP" && file != "B" && file != "SB") line.fail("a register", token);
-  const std::string_view digits = token.substr(file.size());
-  unsigned number = 0;
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || stop != digits.data() + digits.size() || number > 255) line.fail("a register", token);
+  const auto number = whole_number<std::uint8_t>(token.substr(file.size()));
+  if (!number) line.fail("a register", token);
   if (!tracked) return kNoRegister;
-  if (uniform) return number >= 63 ? kNoRegister : static_cast<std::uint16_t>(256 + number);
-  return number == 255 ? kNoRegister : static_cast<std::uint16_t>(number);
+  if (uniform) return *number >= 63 ? kNoRegister : static_cast<std::uint16_t>(256 + *number);
+  return *number == 255 ? kNoRegister : *number;
 }
 
 void parse_strided(Scanner& line, SassInstruction& out) {
@@ -122,11 +122,7 @@ void parse_instruction(Scanner& line, const LineFormat& format, OpcodeTable& opc
     line.refuse(name, "accesses memory, but the line has no addresses");
   }
   // What follows (a second immediate, register values) has no use here; whether it is well-formed does not matter.
-  const std::string_view rest = line.token();
-  std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-  out.immediate.reset();
-  if (!rest.empty() && error == std::errc() && stop == rest.data() + rest.size()) out.immediate = value;
+  out.immediate = whole_number<std::int64_t>(line.token());
 }
 
 }  // namespace atl::accelsim

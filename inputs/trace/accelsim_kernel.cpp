@@ -1,7 +1,8 @@
 #include "inputs/trace/accelsim_kernel.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/engine/whole_number.hpp"
 
 namespace atl::accelsim {
 namespace {
@@ -23,11 +24,9 @@ bool split(std::string_view line, std::string_view& key, std::string_view& value
 
 template <typename T> T number(const LineReader& lines, std::string_view text, const std::string& what, int base = 10) {
   if (base == 16 && (text.starts_with("0x") || text.starts_with("0X"))) text.remove_prefix(2);
-  T value{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || stop != text.data() + text.size())
-    lines.fail("expected " + what + ", found '" + std::string(text) + "'");
-  return value;
+  const auto value = whole_number<T>(text, base);
+  if (!value) lines.fail("expected " + what + ", found '" + std::string(text) + "'");
+  return *value;
 }
 
 /// `x,y,z`, with or without parentheses.

@@ -1,12 +1,12 @@
 #include "inputs/trace/accelsim_list.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/engine/whole_number.hpp"
 #include "inputs/trace/accelsim_source.hpp"
 
 namespace atl::accelsim {
@@ -14,10 +14,9 @@ namespace {
 
 std::uint64_t number(const LineReader& lines, std::string_view text, int base) {
   if (text.starts_with("0x")) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || stop != text.data() + text.size()) lines.fail("expected 'MemcpyHtoD,0x<address>,<bytes>'");
-  return value;
+  const auto value = whole_number<std::uint64_t>(text, base);
+  if (!value) lines.fail("expected 'MemcpyHtoD,0x<address>,<bytes>'");
+  return *value;
 }
 
 TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::uint64_t ordinal) {

@@ -81,7 +81,8 @@ class KernelImport {
   }
 
   void run(ImportProgress& progress) {
-    writer_.begin_kernel(file_.header().info);
+    const KernelInfo& info = file_.header().info;
+    writer_.begin_kernel(info, selection_.count(info.ctas()) < info.ctas() ? selection_.nth(0) : 0);
     CtaProgram program;
     std::uint64_t cta = 0, found = 0;
     for (; file_.next_cta(cta, program); ++found) {

@@ -184,8 +184,9 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
     numbers(group, where, "registers_per_thread", &info.registers_per_thread, 1);
     numbers(group, where, "shared_bytes", &info.shared_bytes, 1);
     if (group.attrExists("launched_grid")) {
-      KernelInfo launched;
+      KernelInfo launched = info;
       numbers(group, where, "launched_grid", launched.grid, 3);
+      if (!launched.launchable()) throw InputError(where, "launched_grid is larger than any that a GPU accepts");
       info.launched_ctas = launched.ctas();
       std::uint64_t first = 0;
       if (group.attrExists("first_cta")) numbers(group, where, "first_cta", &first, 1);

@@ -232,7 +232,7 @@ bool TraceWriter::Impl::link_to_equal_kernel() {
   for (const auto& numbers : {info.grid, info.block}) key.add(numbers, 3);
   const std::uint64_t rest[] = {info.registers_per_thread, info.shared_bytes, ctas, first_cta};
   key.add(rest, std::size(rest));
-  key.add(info.name.data(), info.name.size());
+  for (const std::string* text : {&info.name, &incomplete}) key.add(text->data(), text->size() + 1);
   const auto [equal, is_new] = contents.emplace(key.value(), kernels);
   if (is_new) return false;
   with_file("writing", [&, first = equal->second] {
@@ -359,7 +359,7 @@ std::uint64_t TraceWriter::salvage(const std::string& path) {
     H5::H5File file(part, H5F_ACC_RDWR, H5::FileCreatPropList::DEFAULT, access);
     while (file.nameExists(kernel_group(kernels))) ++kernels;
     H5::Group root = file.openGroup("/");
-    if (kernels > 0) {
+    if (kernels > 0 && !root.attrExists("kernels")) {  // else it was finished, and has no other name yet
       put(root, "kernels", &kernels, 1);
       put(root, "lacks", "what was not finished when the program was killed");
     }

@@ -97,16 +97,18 @@ Op& WarpTimeline::memory(OpKind kind, Need need, bool answers, Registers results
   return op;
 }
 
-Op& WarpTimeline::local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results) {
+void WarpTimeline::local(OpKind kind, std::uint8_t flags, Need need, std::span<const Access> rows, bool partly,
+                         Registers results) {
   constexpr std::size_t kMost = 64;
+  flags = static_cast<std::uint8_t>(flags | kLocal | (partly && kind == OpKind::store ? kPartial : 0));
   for (;;) {
     const std::span<const Access> now = rows.first(std::min(rows.size(), kMost));
     rows = rows.subspan(now.size());
     Op& op = memory(kind, need, kind == OpKind::load, rows.empty() ? results : Registers{});
-    op.flags = static_cast<std::uint8_t>(kLocal | (partly && kind == OpKind::store ? kPartial : 0));
+    op.flags = flags;
     op.accesses = static_cast<std::uint8_t>(now.size());
     accesses.insert(accesses.end(), now.begin(), now.end());
-    if (rows.empty()) return op;
+    if (rows.empty()) return;
     need = {};
   }
 }

@@ -31,9 +31,9 @@ class WarpTimeline {
   /// Begins a memory op or barrier; its results come by slot if `answers`. `results` must stay where they are until the
   /// end of the warp. Accesses are to be appended to `accesses`.
   Op& memory(OpKind kind, Need need, bool answers, Registers results = {});
-  /// A load or store of local memory. Rows beyond the 64 that an op holds (lanes that index apart) take further ops, the
-  /// last of which delivers the results. Returns it.
-  Op& local(OpKind kind, Need need, std::span<const Access> rows, bool partly, Registers results);
+  /// A load or store of local memory, with `flags` besides its own. Rows beyond the 64 that an op holds (lanes that index
+  /// apart) take further ops, the last of which delivers the results.
+  void local(OpKind kind, std::uint8_t flags, Need need, std::span<const Access> rows, bool partly, Registers results);
   /// A bulk access, past the L1: its blocks are spread over as many ops as they take. `copies`: loads that only barriers and
   /// require_copies() know of; nobody waits for other loads. `partly`: a store leaves bytes of its sectors untouched.
   void bulk(OpKind kind, bool copies, Need need, std::span<const Access> rows, bool partly);

@@ -1,6 +1,7 @@
 #include "inputs/workload/device_steps.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -59,15 +60,17 @@ class JoinedWorkload : public Workload {
     KernelInfo out = all[step.front()];
     std::uint64_t ctas = 0, launched = 0;
     bool sample = false;
+    std::vector<std::string> names;
     for (const std::size_t k : step) {
       const KernelInfo& info = all[k];
-      if (k != step.front() && out.name.find(info.name) == std::string::npos) out.name += " + " + info.name;
+      if (std::ranges::find(names, info.name) == names.end()) names.push_back(info.name);
       out.parts.push_back(
           {info.place.device, ctas, info.ctas(), info.warps(), info.registers_per_thread, info.shared_bytes});
       ctas += info.ctas(), launched += info.launched_ctas != 0 ? info.launched_ctas : info.ctas();
       sample |= info.launched_ctas != 0;
     }
     if (step.size() == 1) return out;
+    out.name = fmt::format("{}", fmt::join(names, " + "));
     if (ctas > UINT32_MAX) throw InputError(out.name, "launches that run together have more than 2^32 CTAs");
     out.grid[0] = static_cast<std::uint32_t>(ctas), out.grid[1] = out.grid[2] = 1;
     out.launched_ctas = sample ? launched : 0;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/engine/split_mix.hpp"
+#include "inputs/workload/even_share.hpp"
 #include "inputs/workload/parametric_config.hpp"
 #include "inputs/workload/region_stream.hpp"
 

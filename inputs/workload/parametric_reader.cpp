@@ -64,6 +64,8 @@ void check_region(const RegionConfig& r, std::uint32_t groups, const Origin& ori
   require(has_head || r.warp_reuse == 0, "warp_reuse", "needs pattern stream or strided");
   require(has_head || r.phase == 0, "phase", "needs pattern stream or strided");
   require(has_head || r.skew_lines == 0, "skew_lines", "needs pattern stream or strided");
+  require(r.partial_lines == 0 || r.sectors == 4, "sectors",
+          "must be 4 beside partial_lines, which says itself what is touched");
   require(r.pattern == Pattern::hot_set || r.hot_moves_every == 0, "hot_moves_every", "needs pattern hot_set");
 }
 

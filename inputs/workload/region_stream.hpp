@@ -1,98 +1,15 @@
 #pragma once
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
 #include "core/engine/split_mix.hpp"
 #include "inputs/workload/parametric_config.hpp"
+#include "inputs/workload/warp_random.hpp"
 #include "inputs/workload/workload.hpp"
 
 /// Where a parametric workload's accesses go. Nothing here is shared between warps: the position of a stream's head follows
 /// from an instruction's number in its group, so every rank generates the same CTA, in any order.
 namespace atl {
-
-/// Random numbers that are seeded anew for every warp.
-class WarpRandom {
- public:
-  WarpRandom(std::uint64_t seed, std::uint64_t kernel, std::uint64_t cta, std::uint64_t warp)
-      : state_(split_mix(split_mix(split_mix(seed + 0x632BE59BD9B4E019ull) + kernel * kSplitMixStep) +
-                         (cta << 8 | warp) * kSplitMixStep)) {}
-  std::uint64_t next() { return split_mix(state_ += kSplitMixStep); }
-  /// Uniform in [0, n), by multiplication instead of division.
-  std::uint64_t below(std::uint64_t n) { return static_cast<std::uint64_t>(Wide{next()} * n >> 64); }
-
- private:
-  __extension__ using Wide = unsigned __int128;
-  std::uint64_t state_;
-};
-
-/// Several probabilities are drawn from one random number, 21 bits each.
-inline constexpr unsigned kDrawBits = 21;
-inline std::uint32_t threshold(double probability) {
-  return static_cast<std::uint32_t>(probability * (1 << kDrawBits) + 0.5);
-}
-inline std::uint32_t draw_part(std::uint64_t draw, unsigned part) {
-  return static_cast<std::uint32_t>(draw >> part * kDrawBits) & ((1u << kDrawBits) - 1);
-}
-
-/// A share of a sequence's members: of every 16 in a row as many as integers allow, but which ones is scattered anew for
-/// each
-/// 16. Spaced evenly they would fall on the same warps in every round whose share is a whole number: with a half, even warps
-/// would take all and odd ones none. Which 16 have one member more than others is a share of these, scattered likewise.
-///
-/// Which members are taken, and how many before any of them, follows from the position alone. Warps that stand at equal
-/// distances in the 16 get equal numbers of members, as far as these divide.
-class EvenShare {
- public:
-  struct Place {
-    std::uint64_t before;  ///< members that are taken before this one
-    bool taken;
-  };
-
-  EvenShare() = default;
-  explicit EvenShare(double share) {
-    constexpr double kOne = std::uint64_t{1} << kBits;
-    auto left = static_cast<std::uint64_t>(std::ceil(share * kOne));  // a third of 48 is 16
-    for (std::uint64_t& whole : whole_) {
-      whole = left * kBlock >> kBits;
-      left = left * kBlock & ((std::uint64_t{1} << kBits) - 1);
-      ++levels_;
-      if (left == 0) break;
-    }
-    rest_ = left;
-  }
-  Place at(std::uint64_t n) const {
-    Place place{static_cast<std::uint64_t>(Wide{n >> kBlockBits * levels_} * rest_ >> kBits), false};
-    place.taken = (Wide{(n >> kBlockBits * levels_) + 1} * rest_ >> kBits) != place.before;
-    for (unsigned level = levels_; level-- > 0;) {
-      const std::uint64_t position = n >> kBlockBits * level, block = position >> kBlockBits;
-      const std::uint64_t count = whole_[level] + place.taken;
-      const std::uint64_t draw = split_mix(block + 1);
-      const unsigned members = std::rotl(kScatter[draw & 7][count], static_cast<int>(draw >> 3 & 15));
-      const unsigned here = static_cast<unsigned>(position) % kBlock;
-      place.before += block * whole_[level] + static_cast<unsigned>(std::popcount(members & ((1u << here) - 1)));
-      place.taken = (members >> here & 1) != 0;
-    }
-    return place;
-  }
-
- private:
-  __extension__ using Wide = unsigned __int128;
-  static constexpr unsigned kBits = 52, kBlockBits = 4, kBlock = 1 << kBlockBits;
-  /// [odd step / 2][count]: the first `count` multiples of the step, modulo 16, one bit each.
-  static constexpr std::array<std::array<std::uint16_t, kBlock + 1>, 8> kScatter = [] {
-    std::array<std::array<std::uint16_t, kBlock + 1>, 8> bits{};
-    for (unsigned step = 0; step < 8; ++step)
-      for (unsigned n = 0; n < kBlock; ++n)
-        bits[step][n + 1] = static_cast<std::uint16_t>(bits[step][n] | 1u << n * (2 * step + 1) % kBlock);
-    return bits;
-  }();
-  std::array<std::uint64_t, 3> whole_{};  ///< [level] members that 16 of the level have at least
-  std::uint64_t rest_ = 0;                ///< of the last level's 16, on a line; most shares end before
-  unsigned levels_ = 0;
-};
 
 /// One region as the warps of one group see it: which lines are theirs, and which of them an instruction touches.
 class RegionStream {

@@ -34,6 +34,9 @@ def issued(path: object) -> int:
 
 
 class Means(support.unittest.TestCase):
+    def test_a_mean_with_a_value_of_0_is_0(self) -> None:
+        self.assertEqual(means.harmonic([2.0, 0.0]), 0)
+
     def test_harmonic_mean_of_1_2_4_is_12_sevenths(self) -> None:
         self.assertAlmostEqual(means.harmonic([1, 2, 4]), 12 / 7)
 

@@ -18,6 +18,7 @@ inline void check_program(const KernelInfo& kernel, const CtaProgram& cta) {
       require(std::uint64_t{op.first_access} + op.accesses <= cta.accesses.size(), "an op's accesses are its CTA's");
     }
   }
+  for (const Access& access : cta.accesses) require(access.sectors() != 0, "an access touches a sector");
 }
 
 }  // namespace atl::fuzz

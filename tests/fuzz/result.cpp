@@ -30,6 +30,16 @@ RunResult sound_result() {
   r.sharing->epochs.resize(1);
   r.sm_sharing.emplace();
   r.sm_sharing->kernels.resize(2);
+  r.provenance.links_of_chips = {32, 64};
+  r.energy_prices = {{"dram_read_pj", 1e-6, 1}, {"static_watts", 0.5, 2}};
+  r.structures.emplace();
+  r.structures->structures = {{"a", 0x1000, 4096}, {"", 0, 0}};
+  r.structures->use = {{0, 0, std::vector<UseCounts>(2)}, {1, 1, std::vector<UseCounts>(2)}};
+  r.structures->homes.assign(2 * 2 * 2, 3);
+  r.sampling.emplace();
+  r.sampling->error = 0.03, r.sampling->confidence = 0.95, r.sampling->work = 10, r.sampling->simulated_work = 5;
+  r.sampling->figures = {{"cycles", 200, 4}};
+  r.sampling->launches = {{0, true, 90, 0}, {0, false, 90, 2}};
   return r;
 }
 

@@ -9,7 +9,8 @@
 namespace atl::fuzz {
 namespace {
 
-/// Two kernels, the second of two CTAs of two warps, with an op of each kind; and an allocation.
+/// Two kernels of two devices, the second of two CTAs of two warps, with an op of each kind; and an allocation. The first is
+/// a sample, and incomplete.
 std::string sound_trace(const Folder& folder) {
   CtaProgram cta;
   for (const unsigned warp : {0u, 1u}) {
@@ -32,11 +33,16 @@ std::string sound_trace(const Folder& folder) {
   info.name = "k";
   info.block[0] = 64;
   TraceWriter writer(folder.path("sound.h5"), {"source", "importer"}, 0);
+  writer.set_devices({2, 1ull << 45, 1ull << 38});
   writer.add_allocation({0x8000, 4096, 0, "a"});
   for (const std::uint32_t ctas : {1u, 2u}) {
-    info.grid[0] = ctas;
-    writer.begin_kernel(info);
+    const bool sample = ctas == 1;
+    info.grid[0] = sample ? 4 : ctas;
+    info.place = {ctas - 1, ctas};
+    writer.begin_kernel(info, sample ? 2 : 0);
+    writer.set_incomplete(sample ? "a warp is missing" : "");
     for (std::uint32_t i = 0; i < ctas; ++i) writer.add_cta(cta);
+    writer.end_kernel();
   }
   writer.finish();
   return folder.path("sound.h5");

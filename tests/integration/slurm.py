@@ -136,7 +136,7 @@ class Slurm(program.ProgramTest):
             "sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96, 192, 384]}]}))
         self.succeeds(["sweep", experiment, "--out", out, "--point", "2"])
         submit = [os.path.join(SCRIPTS, "submit.sh"), experiment, out, "--jobs", "2", "--cpus-per-task=2"]
-        said = self.slurm(*submit)
+        said = self.slurm(*submit, ATOLL=f"env {ATOLL}")  # as a container's command stands before the program
         array, elements, gather = re.fullmatch(r"3 points missing; array (\d+) of (\d+) elements, table by job (\d+) in .*", said).groups()
         self.assertEqual(elements, "2")
         self.wait(gather, ("COMPLETED", "FAILED"))

@@ -35,7 +35,7 @@ ptx::Texture::Address address_mode(int mode, bool normalised) {
 }
 
 /// Where the texels lie. False: a resource of a kind that is not supported.
-bool describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat& format) {
+bool place(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat& format) {
   if (resource.type == kArrayResource) {
     const auto found = r.arrays.find(reinterpret_cast<std::uintptr_t>(resource.array));
     if (found == r.arrays.end()) return false;
@@ -62,6 +62,14 @@ bool describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelForm
   return true;
 }
 
+/// What textures and surfaces have in common. The call's error.
+int describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat& format) {
+  if (!place(r, resource, t, format)) return kInvalidValue;
+  t.type = type_of(format);
+  t.channels = channels_of(format);
+  return t.type == ptx::Type::none ? kInvalidChannelDescriptor : kSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -73,10 +81,7 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     if (view || d->srgb != 0) return kNotSupported;
     ptx::Texture t;
     ChannelFormat format;
-    if (!describe(r, *resource, t, format)) return kInvalidValue;
-    t.type = type_of(format);
-    if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
-    t.channels = channels_of(format);
+    if (const int error = describe(r, *resource, t, format)) return error;
     for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i], d->normalised_coordinates != 0);
     for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
     // Of linear memory address modes are ignored (cuda_runtime_api.h), and what lies beyond it reads as 0.
@@ -98,10 +103,7 @@ int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource) {
     if (!out || !resource || resource->type != kArrayResource) return kInvalidValue;
     ptx::Texture t;
     ChannelFormat format;
-    if (!describe(r, *resource, t, format)) return kInvalidValue;
-    t.type = type_of(format);
-    if (t.type == ptx::Type::none) return kInvalidChannelDescriptor;
-    t.channels = channels_of(format);
+    if (const int error = describe(r, *resource, t, format)) return error;
     *out = ++r.last_texture;
     r.code.device().surfaces[*out] = t;
     return kSuccess;

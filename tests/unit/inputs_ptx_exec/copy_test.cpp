@@ -130,6 +130,23 @@ TEST_CASE("the trace has what cp.async reads: nothing of lanes that read nothing
   CHECK(copies_of(kept.cta).empty());
 }
 
+TEST_CASE("a wait for groups leaves copies alone that no group holds, and a wait for all does not") {
+  const auto waits = [](const std::string& wait) {
+    LastCta kept;
+    CopyRun c(kSizedCopy + " cp.async.commit_group; " + kSizedCopy + wait + " st.shared.u32 [%r5],%r6;");
+    c.run({{0, 16}}, nullptr, &kept);
+    std::vector<std::uint8_t> copies;
+    for (const atl::Op& op : kept.cta.ops) {
+      if (op.kind == OpKind::load && (op.flags & kBypassL1) != 0) copies.push_back(op.slot);
+      if (copies.size() < 2 || op.wait == 0) continue;
+      return std::pair{(op.wait >> copies[0] & 1) != 0, (op.wait >> copies[1] & 1) != 0};
+    }
+    return std::pair{false, false};
+  };
+  CHECK(waits(" cp.async.wait_group 0;") == std::pair{true, false});
+  CHECK(waits(" cp.async.wait_all;") == std::pair{true, true});
+}
+
 TEST_CASE("warps whose copies read something, or nothing, leave traces of their own though they execute the same") {
   CopyRun c(kSizedCopy);
   const std::vector<std::pair<bool, bool>> kWarps{{true, false}, {false, true}, {true, true}};

@@ -39,7 +39,8 @@ RecordTable table_of_all_kinds() {
   add(info(RecordInfo::atomic), {6, 7}, 1);
   add(info(RecordInfo::copy, 16, 2), {0, 1}, 0);
   add(info(RecordInfo::copy_commit), {}, 0);
-  add(info(RecordInfo::copy_wait, 0), {}, 0);
+  add(info(RecordInfo::copy_wait), {}, 0);
+  add(info(RecordInfo::copy_wait_all), {}, 0);
   add(info(RecordInfo::bulk_load, 1, 2), {2}, 0);
   return table;
 }

@@ -1,3 +1,5 @@
+#include <H5Cpp.h>
+
 #include "inputs/workload/selection.hpp"
 #include "inputs/workload/workload_files.hpp"
 
@@ -100,6 +102,12 @@ TEST_CASE("a part of a workload is the same whether it is chosen when it is run 
         CHECK(same_warps(mine, original));
       }
   }
+  std::uint64_t first = 0;
+  H5::H5File(scratch.path("part.h5"), H5F_ACC_RDONLY)
+      .openGroup("/kernels/000001")
+      .openAttribute("first_cta")
+      .read(H5::PredType::NATIVE_UINT64, &first);
+  CHECK(first == 1);
   const auto twice = select(select(std::make_unique<AccelSimWorkload>(list), options.selection), {"0", ""});
   CHECK(twice->selection() == text + "; of that kernels 0: 1 of 2");
   CHECK(workload_digest(list) != workload_digest(list, "1", ""));

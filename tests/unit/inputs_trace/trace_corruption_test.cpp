@@ -193,6 +193,49 @@ TEST_CASE("a trace that would lead an SM beyond a program is refused") {
   CHECK(contains(after(wide), ":/kernels/000000: the grid or the block is larger than any that a GPU accepts"));
 }
 
+TEST_CASE("a sample that its launch cannot have, and a launch larger than any, are refused") {
+  const auto of_launch = [](std::uint32_t rows, std::uint64_t first) {
+    return after([=](H5::H5File& file) {
+      H5::Group kernel = file.openGroup("/kernels/000000");
+      const hsize_t three = 3, one = 1;
+      const std::uint32_t grid[3] = {4, rows, rows};
+      kernel.createAttribute("launched_grid", H5::PredType::STD_U32LE, H5::DataSpace(1, &three))
+          .write(H5::PredType::NATIVE_UINT32, grid);
+      kernel.createAttribute("first_cta", H5::PredType::STD_U64LE, H5::DataSpace(1, &one))
+          .write(H5::PredType::NATIVE_UINT64, &first);
+    });
+  };
+  CHECK(of_launch(1, 2) == "no error");
+  CHECK(contains(of_launch(1, 3), ":/kernels/000000: holds CTAs 3 to 4 of a launch of 4"));
+  CHECK(contains(of_launch(1u << 31, 3), ":/kernels/000000: launched_grid is larger than any that a GPU accepts"));
+}
+
+TEST_CASE("devices and the places of launches are refused where they do not fit the trace") {
+  const auto of_devices = [](std::uint32_t count, std::uint64_t bytes, std::uint32_t device, hsize_t rows) {
+    return after([=](H5::H5File& file) {
+      const hsize_t two = 2;
+      const std::uint64_t memory[2] = {1ull << 45, bytes}, step[2] = {};
+      const std::uint32_t devices[2] = {device, device};
+      H5::Group root = file.openGroup("/");
+      root.createAttribute("devices", H5::PredType::STD_U32LE, H5::DataSpace()).write(H5::PredType::NATIVE_UINT32, &count);
+      root.createAttribute("device_memory", H5::PredType::STD_U64LE, H5::DataSpace(1, &two))
+          .write(H5::PredType::NATIVE_UINT64, memory);
+      if (rows == 0) return;
+      H5::Group table = file.createGroup("/launches");
+      const H5::DataSpace space(1, &rows);
+      table.createDataSet("device", H5::PredType::STD_U32LE, space).write(devices, H5::PredType::NATIVE_UINT32);
+      table.createDataSet("step", H5::PredType::STD_U64LE, space).write(step, H5::PredType::NATIVE_UINT64);
+    });
+  };
+  constexpr std::uint64_t kBytes = 1ull << 38;
+  CHECK(of_devices(2, kBytes, 1, 1) == "no error");
+  CHECK(contains(of_devices(0, kBytes, 0, 1), ": attribute 'devices' must be 1 to"));
+  CHECK(contains(of_devices(2, 3 * kBytes, 0, 1), ": attribute 'device_memory' must be an address and a power of two"));
+  CHECK(contains(of_devices(2, kBytes, 2, 1), ":/launches: kernel 0 is on device 2 of 2"));
+  CHECK(contains(of_devices(2, kBytes, 0, 2), ":/launches: its columns are not of one row per kernel"));
+  CHECK(contains(of_devices(2, kBytes, 0, 0), ":/launches: this table cannot be read"));
+}
+
 TEST_CASE("a column that claims more elements than its bytes can hold is refused before memory is taken") {
   const auto extend = [](H5::H5File& file) {
     const hsize_t extent = 1ull << 50;

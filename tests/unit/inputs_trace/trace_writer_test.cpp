@@ -244,6 +244,40 @@ TEST_CASE("a kernel that ends before its grid is full is a sample, and says of w
   CHECK(trace.kernels()[1].launched_ctas == 0);
 }
 
+TEST_CASE("a kernel that is whole is no other name of one that is not, though they have the same warps") {
+  const Scratch scratch;
+  std::mt19937_64 random(6);
+  const CtaProgram cta = random_cta(random, 4, 30);
+  TraceWriter writer(scratch.path("t.h5"), {});
+  for (const char* what : {"", "1 warp missing", ""}) {
+    writer.begin_kernel(info_of(1, "k"));
+    writer.set_incomplete(what);
+    writer.add_cta(cta);
+    writer.end_kernel();
+  }
+  writer.finish();
+  TraceWorkload trace(scratch.path("t.h5"));
+  CHECK(trace.incomplete(0).empty());
+  CHECK(trace.incomplete(1) == "1 warp missing");
+  CHECK(trace.incomplete(2).empty());
+}
+
+TEST_CASE("a trace whose writer was killed between its last byte and its name is whole") {
+  const Scratch scratch;
+  const std::string path = scratch.path("t.h5");
+  std::mt19937_64 random(7);
+  {
+    TraceWriter writer(path, {});
+    writer.begin_kernel(info_of(1, "k"));
+    writer.add_cta(random_cta(random, 4, 30));
+    writer.finish();
+  }
+  const std::string whole = read_all(path);
+  std::filesystem::rename(path, path + ".part");
+  CHECK(TraceWriter::salvage(path) == 1);
+  CHECK(TraceWorkload(path).lacks().empty());
+}
+
 TEST_CASE("of a writer that is killed, the kernels and allocations up to its last flush can be saved") {
   const Scratch scratch;
   const std::string path = scratch.path("t.h5");

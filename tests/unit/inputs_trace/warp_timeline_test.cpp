@@ -60,4 +60,15 @@ TEST_CASE("the 33rd load waits for the slot of the first, and a barrier for copi
   CHECK(rest.wait == 1);
 }
 
+TEST_CASE("of local memory, all ops of a load have its flags, and the last one its result") {
+  WarpTimeline warp;
+  warp.begin(4);
+  const std::vector<Access> rows(96, Access::make(0, 0xF));
+  warp.local(OpKind::load, kBypassL1, {}, rows, false, only(2));
+  REQUIRE(warp.ops.size() == 2);
+  for (const Op& op : warp.ops) CHECK(op.flags == (kLocal | kBypassL1));
+  CHECK(warp.ops[0].accesses + warp.ops[1].accesses == 96);
+  CHECK(need(warp, only(2)).wait == 1u << warp.ops[1].slot);
+}
+
 }  // namespace atl::test

@@ -40,6 +40,13 @@ std::uint64_t access_of(Workload& w, std::size_t kernel, std::uint64_t cta) {
 
 }  // namespace
 
+TEST_CASE("kernels that run together are named each once, also where one name is a part of another") {
+  const auto joined = join_steps(
+      std::make_unique<Launches>(std::vector{launch("add_2", 1, 0, 1), launch("add", 1, 1, 1), launch("add_2", 1, 2, 1)}),
+      "t.h5");
+  CHECK(joined->kernels()[0].name == "add_2 + add");
+}
+
 TEST_CASE("launches of one step are one kernel with a part for each device, and steps follow each other") {
   // Device 1 was given its second launch before device 0 got its first.
   const auto joined = join_steps(std::make_unique<Launches>(std::vector{launch("b", 3, 1, 5), launch("b", 2, 1, 7),

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inputs/workload/region_stream.hpp"
+#include "inputs/workload/even_share.hpp"
 
 using namespace atl;
 

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "core/engine/error.hpp"
 #include "inputs/sampling/sampling_plan.hpp"
 
@@ -28,10 +30,15 @@ class RowsWorkload : public Workload {
     std::uint64_t first_line;
     std::uint16_t computes;
     bool writes = false;
+    std::uint32_t threads = 32, registers = 0, shared_bytes = 0;
   };
   explicit RowsWorkload(std::vector<Row> rows) : rows_(std::move(rows)) {
     kernels_.resize(rows_.size());
-    for (KernelInfo& k : kernels_) k.name = "k", k.grid[0] = 400;
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      KernelInfo& info = kernels_[k];
+      info.name = "k", info.grid[0] = 400, info.block[0] = rows_[k].threads;
+      info.registers_per_thread = rows_[k].registers, info.shared_bytes = rows_[k].shared_bytes;
+    }
   }
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
   void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
@@ -51,8 +58,18 @@ class RowsWorkload : public Workload {
 
 }  // namespace
 
-TEST_CASE("launches of another name, block or shared memory are of another cluster") {
+TEST_CASE("launches of another name, block, registers or shared memory are of another cluster") {
   CHECK(clusters({signature("a", 1000), signature("b", 1000), signature("a", 1000)}) == Clusters{0, 1, 0});
+  RowsWorkload w({{.first_line = 0, .computes = 7},
+                  {.first_line = 0, .computes = 7},
+                  {.first_line = 0, .computes = 7, .threads = 64},
+                  {.first_line = 0, .computes = 7, .registers = 40},
+                  {.first_line = 0, .computes = 7, .shared_bytes = 1024}});
+  SignatureReader reader(w);
+  std::vector<std::string> kinds;
+  for (int i = 0; i < 5; ++i) kinds.push_back(reader.next().kind);
+  CHECK(kinds[0] == kinds[1]);
+  CHECK(std::set<std::string>(kinds.begin(), kinds.end()).size() == 4);
 }
 
 TEST_CASE("amounts may differ by a factor of 1.35 from the cluster's first launch, up and down") {

@@ -67,6 +67,24 @@ TEST_CASE("scaling divides skew and the time of a hot part too, and keeps a CTA 
   CHECK(c.kernels[0].regions[0].hot_moves_every == 1);
 }
 
+TEST_CASE("a wave of more CTAs than 32 bits count is the whole launch") {
+  ParametricConfig c = config(8, 1 << 24, 100);
+  c.kernels[0].groups = 256;
+  scale(c, 16);
+  CHECK(c.kernels[0].ctas == 8);
+  CHECK(c.kernels[0].memory_instructions == 6);  // 6.25
+}
+
+TEST_CASE("a region that kernels of different groups share has one size, which is enough for each") {
+  ParametricConfig c = config(1024, 1, 100);
+  c.kernels.push_back(c.kernels[0]);
+  c.kernels[0].groups = 1, c.kernels[1].groups = 1024;
+  c.kernels[1].regions[0].kind = Sharing::page_interleaved;
+  scale(c, 16);
+  CHECK(c.kernels[0].regions[0].size_kib == 4096);  // a page for each of 1024 groups, where 256 KiB would be a sixteenth
+  CHECK(c.kernels[1].regions[0].size_kib == 4096);
+}
+
 TEST_CASE("scaling by 1 changes nothing") {
   ParametricConfig c = config(300, 7, 33);
   scale(c, 1);

@@ -50,6 +50,8 @@ TEST_CASE("contradictions are refused") {
         "`kernels[0].regions[0].warp_reuse` exceeds 1 together with near_reuse and far_reuse");
   for (const std::string key : {"warp_reuse", "phase", "skew_lines"})
     CHECK(region_fault("\"" + key + "\": 1") == "`kernels[0].regions[0]." + key + "` needs pattern stream or strided");
+  CHECK(region_fault(R"("sectors": 2, "partial_lines": 0.5)") ==
+        "`kernels[0].regions[0].sectors` must be 4 beside partial_lines, which says itself what is touched");
   CHECK(region_fault(R"("hot_moves_every": 5)") == "`kernels[0].regions[0].hot_moves_every` needs pattern hot_set");
   CHECK(region_fault(R"("stride_bytes": 4096)") == "`kernels[0].regions[0].stride_bytes` needs pattern strided");
   for (const std::string key : {"hot_fraction", "hot_probability"})
