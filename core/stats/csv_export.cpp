@@ -111,6 +111,56 @@ std::string energy(const RunResult& r) {
   return csv(t);
 }
 
+std::string energy_prices(const RunResult& r) {
+  TextTable t = with_columns({"price", "joules", "factor"});
+  for (const PricedEnergy& p : r.energy_prices) t.rows.push_back({p.key, exact(p.joules), exact(p.factor)});
+  return csv(t);
+}
+
+std::string sampled_figures(const RunResult& r) {
+  TextTable t = with_columns({"figure", "value", "half_width"});
+  for (const SampledFigure& f : r.sampling->figures) t.rows.push_back({f.name, exact(f.value), exact(f.half_width)});
+  return csv(t);
+}
+
+std::string sampled_launches(const RunResult& r) {
+  TextTable t = with_columns({"kernel", "cluster", "simulated", "cycles", "half_width"});
+  for (std::size_t k = 0; k < r.sampling->launches.size(); ++k) {
+    const SampledLaunch& l = r.sampling->launches[k];
+    t.rows.push_back({exact(k), exact(l.cluster), exact(std::uint64_t{l.simulated}), exact(l.cycles), exact(l.half_width)});
+  }
+  return csv(t);
+}
+
+/// By epoch and the length of its windows; without an epoch: what the whole run accessed.
+std::string sharing(const RunResult& r) {
+  std::vector<std::string> names{"epoch", "window_cycles"};
+  for (const SharedBytesColumn& column : kSharedBytesColumns) names.emplace_back(column.name);
+  TextTable t = with_columns(names);
+  const auto add = [&](const std::string& epoch, const std::string& window, const SharedBytes& bytes) {
+    TextTable::Row row{epoch, window};
+    for (const SharedBytesColumn& column : kSharedBytesColumns) row.emplace_back(exact(bytes.*column.field));
+    t.rows.push_back(std::move(row));
+  };
+  add("", "", r.sharing->footprint);
+  for (std::size_t e = 0; e < r.sharing->epochs.size(); ++e)
+    for (std::size_t w = 0; w < kSharingWindows; ++w)
+      add(exact(e), exact(sharing_window(r.sharing->epoch_cycles, w)), r.sharing->epochs[e][w]);
+  return csv(t);
+}
+
+std::string sm_sharing(const RunResult& r) {
+  std::vector<std::string> names{"kernel"};
+  for (const SmSharingColumn& column : kSmSharingColumns) names.emplace_back(column.name);
+  TextTable t = with_columns(names);
+  for (std::size_t k = 0; k < r.sm_sharing->kernels.size(); ++k) {
+    TextTable::Row row{exact(k)};
+    for (const SmSharingColumn& column : kSmSharingColumns) row.emplace_back(exact(r.sm_sharing->kernels[k].*column.field));
+    t.rows.push_back(std::move(row));
+  }
+  return csv(t);
+}
+
 /// One row per value; a decision without values has one row.
 std::string decisions(const RunResult& r) {
   TextTable t = with_columns({"decision", "kernel", "cycle", "choice", "name", "value"});
@@ -203,6 +253,13 @@ std::vector<CsvFile> csv_tables(const RunResult& r) {
   if (!r.stack.empty()) out.push_back({"stack.csv", stack(r)});
   if (!r.decisions.empty()) out.push_back({"decisions.csv", decisions(r)});
   if (r.structures) out.push_back({"structures.csv", structures(r)}), out.push_back({"homes.csv", homes(r)});
+  if (!r.energy_prices.empty()) out.push_back({"energy_prices.csv", energy_prices(r)});
+  if (r.sharing) out.push_back({"sharing.csv", sharing(r)});
+  if (r.sm_sharing) out.push_back({"sm_sharing.csv", sm_sharing(r)});
+  if (r.sampling) {
+    out.push_back({"sampled_figures.csv", sampled_figures(r)});
+    out.push_back({"sampled_launches.csv", sampled_launches(r)});
+  }
   return out;
 }
 

@@ -77,19 +77,6 @@ inline constexpr PartArray kPartArrays[] = {
     {"channels/writes", "requests", "writes served by each memory channel", &ChipResult::channel_writes},
 };
 
-/// Sizes below /sharing, which is absent unless the run looked at them.
-struct SharedBytesColumn {
-  const char* name;
-  const char* doc;
-  std::uint64_t SharedBytes::*field;
-};
-inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
-    {"true_shared", "lines that several chips accessed", &SharedBytes::truly},
-    {"true_shared_copies", "such a line once for each chip that accessed it", &SharedBytes::truly_copies},
-    {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
-    {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
-};
-
 /// What an L2 adds to a group that names places: absent from files of machines without one, and then zero.
 inline bool is_of_l2(std::string_view name) { return name == "l2" || name == "energy.l2"; }
 

@@ -201,9 +201,9 @@ SharingResult read_sharing(const ResultFile& file) {
   SharingResult sharing;
   sharing.epoch_cycles = file.counts("/sharing/window_cycles", {kSharingWindows}).back();
   Dims dims{kAny, kSharingWindows};
-  file.counts(fmt::format("/sharing/windows/{}", hdf5::kSharedBytesColumns[0].name), dims);
+  file.counts(fmt::format("/sharing/windows/{}", kSharedBytesColumns[0].name), dims);
   sharing.epochs.resize(dims[0]);
-  for (const auto& column : hdf5::kSharedBytesColumns) {
+  for (const auto& column : kSharedBytesColumns) {
     sharing.footprint.*column.field = file.counts(fmt::format("/sharing/footprint/{}", column.name), {1})[0];
     const auto values = file.counts(fmt::format("/sharing/windows/{}", column.name), {dims[0], kSharingWindows});
     auto value = values.begin();

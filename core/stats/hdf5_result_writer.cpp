@@ -233,7 +233,7 @@ void write_sharing(const H5::H5File& file, const SharingResult& sharing) {
   for (std::size_t w = 0; w < kSharingWindows; ++w) windows.push_back(sharing_window(sharing.epoch_cycles, w));
   put(group, "window_cycles", {windows.size()}, windows, "cycles", "lengths of the windows; the last one is an epoch");
   const auto footprint = group.createGroup("footprint"), working_set = group.createGroup("windows");
-  for (const auto& column : hdf5::kSharedBytesColumns) {
+  for (const auto& column : kSharedBytesColumns) {
     put(footprint, column.name, {1}, {sharing.footprint.*column.field}, "bytes", column.doc);
     Values values;
     for (const auto& epoch : sharing.epochs) {

@@ -22,6 +22,18 @@ struct SharedBytes {
   bool operator==(const SharedBytes&) const = default;
 };
 
+struct SharedBytesColumn {
+  const char* name;
+  const char* doc;
+  std::uint64_t SharedBytes::*field;
+};
+inline constexpr SharedBytesColumn kSharedBytesColumns[] = {
+    {"true_shared", "lines that several chips accessed", &SharedBytes::truly},
+    {"true_shared_copies", "such a line once for each chip that accessed it", &SharedBytes::truly_copies},
+    {"false_shared", "lines of one chip in pages of which other chips accessed other lines", &SharedBytes::falsely},
+    {"not_shared", "lines of one chip in pages that no other chip accessed", &SharedBytes::unshared},
+};
+
 /// Windows of several lengths that begin together, in percent of an epoch: SAC's figure 11 has 1 K to 100 K cycles.
 inline constexpr std::array<std::uint32_t, 5> kWindowPercent{1, 5, 10, 50, 100};
 inline constexpr std::size_t kSharingWindows = kWindowPercent.size();

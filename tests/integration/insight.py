@@ -209,7 +209,30 @@ class Insight(program.ProgramTest):
                          info["totals"]["requests.local"])
         self.assertEqual({row["name"] for row in use}, {"F", "N", "histogram"})
         self.assertEqual({r["name"]: r["value"] for r in rows("provenance")}["digest"], info["digest"])
+        joules = [sum(float(row["joules"]) for row in rows(name)) for name in ("energy", "energy_prices")]
+        self.assertAlmostEqual(joules[0] / joules[1], 1, 9)
         self.assertEqual([name for name in os.listdir(self.path("tables")) if not name.endswith(".csv")], [])
+
+    def test_csv_tables_of_sharing_have_what_the_program_touches(self):
+        chips = self.result("chips", "observe.sharing=true", "observe.sharing_window_cycles=1000")
+        sms = self.result("sms", "observe.sm_sharing=true")
+        for path in (chips, sms):
+            self.succeeds(["export", path, "--csv", self.path("tables"), "--force"])
+
+        def rows(name):
+            with open(self.path("tables", name + ".csv"), encoding="utf-8", newline="") as file:
+                return list(csv.DictReader(file))
+
+        whole, *windows = rows("sharing")
+        sizes = ("true_shared", "false_shared", "not_shared")
+        self.assertEqual((whole["epoch"], whole["window_cycles"]), ("", ""))
+        self.assertEqual([row["window_cycles"] for row in windows[:6]], ["10", "50", "100", "500", "1000", "10"])
+        for row in windows:
+            self.assertTrue(all(int(row[size]) >= 0 for size in sizes))
+            self.assertLessEqual(sum(int(row[size]) for size in sizes), sum(int(whole[size]) for size in sizes))
+        kernels = rows("sm_sharing")
+        self.assertEqual(len(kernels), len(self.info(sms)["kernels"]))
+        self.assertTrue(all(0 < int(row["shared_lines"]) <= int(row["lines"]) for row in kernels), kernels)
 
     def test_an_existing_file_is_kept_unless_force_is_given(self):
         path = self.result("r")

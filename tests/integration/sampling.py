@@ -1,5 +1,6 @@
 """Sampled runs: what is in the result, that it does not depend on ranks, what is said of it, and what is refused."""
 
+import csv
 import importlib.util
 import json
 import os
@@ -103,6 +104,12 @@ class Sampling(unittest.TestCase):
         self.assertRegex(compared, rf"sampled +no +{ASKED}")
         self.assertRegex(compared, r"cycles +[\d,]+ and ~[\d,]+ \(± [\d.]+ %\): B is (0\.9|1\.0)\d+ times as fast")
         self.assertIn("sampled: ", self.atoll("export", self.sampled, "--csv", self.path("tables")).stdout)
+        with open(os.path.join(self.path("tables"), "sampled_launches.csv"), encoding="utf-8") as file:
+            launches = list(csv.DictReader(file))
+        self.assertEqual(len(launches), 160)
+        with open(os.path.join(self.path("tables"), "sampled_figures.csv"), encoding="utf-8") as file:
+            figures = {row["figure"]: row for row in csv.DictReader(file)}
+        self.assertAlmostEqual(sum(float(row["cycles"]) for row in launches) / float(figures["cycles"]["value"]), 1, 6)
 
     def test_a_sweep_and_its_table_do_not_mix_sampled_and_whole_results(self):
         out = self.path("sweep")
