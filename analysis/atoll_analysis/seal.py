@@ -41,6 +41,8 @@ def check_seal(path: str | os.PathLike[str]) -> None:
         raise BadResult(path, "is not an HDF5 file; give the file named by `atoll run -o`")
     end, = struct.unpack_from("<Q", image.ljust(_END_OF_FILE + 8, b"\0"), _END_OF_FILE)
     marked = image[-_SEAL_BYTES:].startswith(_MARK)
+    if not marked and b"atoll-trace" in image:
+        raise BadResult(path, "is a trace and no result: `atoll run --workload` simulates it")
     if not image.startswith(_SUPERBLOCK) or (not marked and len(image) == end):
         raise BadResult(path, "has no checksum behind its data: it is still being written, or another program changed it "
                         "(--force-damaged reads it all the same, and HDF5 may crash)")

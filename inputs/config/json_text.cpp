@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/engine/error.hpp"
+#include "core/engine/input_file.hpp"
 
 namespace atl {
 namespace {
@@ -47,6 +48,19 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
   } catch (const nlohmann::json::exception& e) {  // a number that no double can hold
     throw InputError(where, "malformed JSON: " + reason(e.what()));
   }
+}
+
+nlohmann::json read_json(const std::string& path, JsonKind wanted) {
+  nlohmann::json root = parse_json(read_text(path), path);
+  const auto has = [&](auto... keys) { return (root.contains(keys) || ...); };
+  const auto refuse = [&](const char* what) { throw InputError(path, what); };
+  // Keys that a file of the kind cannot do without, or that no other has.
+  if (wanted != JsonKind::workload && has("kernels"))
+    refuse("is a parametric workload: `atoll run SYSTEM --workload` simulates it");
+  if (wanted != JsonKind::experiment && has("workloads")) refuse("is an experiment: `atoll sweep` runs it");
+  if (wanted != JsonKind::system && !has("kernels", "workloads") && has("base", "sm", "llc", "dram", "link"))
+    refuse("is a system: `atoll config` shows it, `atoll run` takes it first");
+  return root;
 }
 
 }  // namespace atl

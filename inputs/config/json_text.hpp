@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,5 +12,9 @@ inline constexpr int kDeepestJson = 64;
 /// Parses a JSON text strictly. Malformed text, keys given twice and too deep nesting are InputErrors at `where`; the
 /// first name line and column.
 nlohmann::json parse_json(std::string_view text, const std::string& where);
+
+enum class JsonKind : std::uint8_t { system, workload, experiment };
+/// The file's text, parsed. One of another kind is an InputError that names the command it is for.
+nlohmann::json read_json(const std::string& path, JsonKind wanted);
 
 }  // namespace atl

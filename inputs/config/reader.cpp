@@ -8,7 +8,6 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
-#include "core/engine/input_file.hpp"
 #include "inputs/config/assign.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/link_edges.hpp"
@@ -118,7 +117,7 @@ void apply_system(SystemConfig& config, const std::string& name_or_path, std::ve
     throw InputError(above.back(), fmt::format("its `base` leads back to {}; a base may not build on what it is a base of",
                                                above.back() == file ? "itself" : file));
   above.push_back(file);
-  apply_file(config, parse_json(read_text(name_or_path), name_or_path), stem_of(name_or_path), name_or_path, above);
+  apply_file(config, read_json(name_or_path, JsonKind::system), stem_of(name_or_path), name_or_path, above);
 }
 
 /// Joins objects key by key; any other value replaces. An override may not be both a value and a section.

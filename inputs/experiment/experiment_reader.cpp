@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/engine/file_exists.hpp"
-#include "core/engine/input_file.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -253,7 +252,7 @@ void read_variants(Experiment& e, const json& root, const std::string& where) {
 }  // namespace
 
 Experiment read_experiment(const std::string& path, const ShippedFile& shipped) {
-  const json root = parse_json(read_text(path), path);
+  const json root = read_json(path, JsonKind::experiment);
   Experiment e;
   read_fields(e, root, {path, ""}, {"set", "workloads", "variants", "sweeps", "except", "reference"}, kWhole);
   if (e.system.empty()) throw InputError(path, "`system` is missing: give a preset (`atoll list`) or a JSON file");

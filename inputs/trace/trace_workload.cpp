@@ -117,6 +117,8 @@ DeviceMemories TraceWorkload::devices() const { return impl_->devices; }
 
 void TraceWorkload::Impl::read_root() {
   const H5::Group root = file.openGroup("/");
+  if (!root.attrExists("format") && root.nameExists("provenance"))
+    throw InputError(path, "is a result of `atoll run` and no trace; give the workload that was run");
   if (!root.attrExists("format")) throw InputError(path, "an HDF5 file, but without the attribute format = \"atoll-trace\"");
   const std::string format = text(root, path, "format");
   if (format != kFormat) throw InputError(path, "its format is '" + format + "', expected '" + kFormat + "'");

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "core/engine/error.hpp"
-#include "core/engine/input_file.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/workload/parametric_config.hpp"
@@ -95,7 +94,7 @@ void check_kernel(const KernelConfig& kernel, const Origin& origin) {
 }  // namespace
 
 ParametricConfig read_parametric(const std::string& path, std::uint32_t chips) {
-  const json root = parse_json(read_text(path), path);
+  const json root = read_json(path, JsonKind::workload);
   ParametricConfig config;
   read_fields(config, root, {path, ""}, {"doc", "kernels"}, "the workload");
   if (config.chips == 0) config.chips = chips;

@@ -303,6 +303,8 @@ class Refusals(support.FolderTest):
         self.assertRegex(new, "version 99, which is too new .*; use the analysis/ of the Atoll")
 
     def test_other_hdf5_files_are_told_from_results(self) -> None:
+        trace = pathlib.Path(__file__).parents[2] / "inputs" / "workloads" / "traces" / "vectoradd.h5"
+        self.assertIn("is a trace and no result", self.refusal(trace))
         self.assertIn("no result of `atoll run`", self.with_attribute("schema", "atoll-trace"))
         path = self.folder / "other.h5"
         h5py.File(path, "w").close()

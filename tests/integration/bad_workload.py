@@ -32,6 +32,17 @@ class BadWorkload(program.ProgramTest):
         self.assertIn("lays data out for 4 chips (`chips`), and the system has 8", self.succeeds([*words, *sets("chips=8")]).err)
         self.assertIn("--ctas: the CTAs that are left are dealt", self.succeeds([*words, "--ctas", "0-7"]).err)
 
+    def test_a_json_file_of_another_kind_is_refused_with_the_command_that_it_is_for(self):
+        inputs = os.path.join(program.SOURCE, "inputs")
+        workload, experiment, system = (os.path.join(inputs, *of) for of in (("workloads", "mixed.json"),
+                                                                             ("experiments", "sac.json"),
+                                                                             ("systems", "sac-4chip.json")))
+        of_workload, of_experiment, of_system = "`atoll run SYSTEM --workload` simulates", "`atoll sweep` runs", "`atoll config` shows"
+        for words, said in ((["run", "sac-4chip", "-w", experiment], of_experiment), (["info", system], of_system),
+                            (["run", "-w", workload, workload], of_workload), (["config", experiment], of_experiment),
+                            (["sweep", workload], of_workload), (["sweep", system], of_system)):
+            self.refused(words, 2, os.path.basename(words[-1]) + ": ", said, layouts=(None,))
+
     def test_a_file_that_is_missing_is_refused(self):
         self.refused_workload(self.path("nothing.json"), "nothing.json: cannot be opened", "No such file")
 

@@ -118,6 +118,7 @@ class Commands(CheckpointTest):
             self.refused([command, checkpoints(output)[-1], *second], 2, "is a checkpoint: `atoll resume`", layouts=(None,))
             if command != "info":
                 self.refused([command, trace, *second], 2, "vectoradd.h5: is a trace and no result: `atoll info`", layouts=(None,))
+        self.refused(["run", "sac-4chip", "-w", output], 2, "o.h5: is a result of `atoll run` and no trace", layouts=(None,))
 
     def test_no_checkpoint_is_left_behind_max_cycles_from_which_nobody_could_go_on_beyond_it(self):
         limited = self.succeeds(self.arguments(self.path("l.h5"), "--max-cycles", "15000")).digest()
