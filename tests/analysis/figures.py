@@ -136,6 +136,21 @@ class RunFigures(support.FolderTest):
         self.assertIn("DRAM 75.0 %, links inwards 25.0 %", chart.alt)
         np.testing.assert_allclose([b.get_width() for b in axes_of(chart)[0].patches], [0.75, 0.25] * 5)
 
+    def test_the_stack_has_the_kernel_during_which_a_run_was_stopped_and_no_row_for_chips_without_sms(self) -> None:
+        path = self.result()
+        with support.edited(path) as file:
+            file.attrs["schema_version"] = np.uint64(4)
+            file.attrs["complete"] = np.uint8(0)
+            dram = np.full((3, 4), 30.0)
+            dram[:, 3] = 0
+            file["stack/dram"] = dram
+            finished = file["kernels/finished"]
+            finished[2] = np.uint64(2**64 - 1)
+            launched, cycles = int(file["kernels/launched"][2]), int(file.attrs["cycles"])
+        chips, kernels = axes_of(stack.stack(atoll_analysis.load(path)))
+        self.assertEqual([t.get_text() for t in chips.get_yticklabels()], ["all chips", "chip 0", "chip 1", "chip 2"])
+        self.assertIn((launched, cycles - launched), [(bar.get_x(), bar.get_width()) for bar in kernels.patches])
+
     def test_images_are_written(self) -> None:
         for chart in run_report.charts(atoll_analysis.load(self.result())).values():
             path = self.folder / f"{chart.name}.png"

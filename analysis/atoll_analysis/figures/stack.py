@@ -48,10 +48,11 @@ def _draw_chips(axes: Axes, chips: pd.DataFrame, drawing: Drawing, colours: Pale
 def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Drawing, colours: Palette) -> None:
     shares = _shares(kernels)
     for kernel, row in result.kernels.iterrows():
-        if kernel not in shares.index or row["cycles"] is pd.NA:
+        if kernel not in shares.index or row["launched"] is pd.NA:
             continue
         below = 0.0
-        begin, length = float(row["launched"]), float(row["cycles"])
+        begin = float(row["launched"])
+        length = result.cycles - begin if row["cycles"] is pd.NA else float(row["cycles"])  # until the run was stopped
         if length < result.cycles / _NARROWEST:
             continue
         for at, part in enumerate(shares):
@@ -73,6 +74,7 @@ def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Dr
 
 def _draw(result: Result, parts: pd.DataFrame, colours: Palette) -> Drawing:
     chips, kernels = (parts.groupby(level=level).sum() for level in ("chip", "kernel"))
+    chips = chips[chips.any(axis=1)]  # others have no SMs, which wait
     rows, several = len(chips) + (len(chips) > 1), len(kernels) > 1
     heights = [0.28 * rows] + [1.8] * several
     drawing = Drawing(new_figure(sum(heights) + 0.7 * len(heights) + 0.5))
