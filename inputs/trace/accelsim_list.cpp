@@ -39,8 +39,7 @@ std::string find_kernel(const LineReader& lines, const std::filesystem::path& fo
     std::string file = path + ending;
     if (!file_exists(file)) continue;
     if (!unreadable(file)) return file;
-    lines.fail("the kernel's file '" + file + "' is compressed in a way that is not read; .traceg, .traceg.xz and " +
-               ".tracez are: decompress it");
+    lines.fail("the kernel's file '" + file + "' " + kCompressedOtherwise);
   }
   lines.fail("the kernel's file '" + path + "' does not exist");
 }

@@ -77,11 +77,23 @@ class XzFile : public ByteSource {
   bool input_ended_ = false, ended_ = false;
 };
 
+/// Compressed files may have lost their ending.
+bool is_xz(const std::string& path) {
+  using namespace std::literals;
+  char first[6] = {};
+  const std::string_view bytes(first, PlainFile(path).read(first, sizeof first));
+  for (const std::string_view other : {"\x1f\x8b"sv, "\x28\xb5\x2f\xfd"sv, "BZh"sv})
+    if (bytes.starts_with(other)) throw InputError(path, kCompressedOtherwise);
+  return bytes ==
+         "\xfd"
+         "7zXZ\0"sv;
+}
+
 }  // namespace
 
 std::unique_ptr<ByteSource> open_source(const std::string& path) {
   if (path.ends_with(".tracez")) return open_tracez(path);
-  if (path.ends_with(".xz")) return std::make_unique<XzFile>(path);
+  if (path.ends_with(".xz") || is_xz(path)) return std::make_unique<XzFile>(path);
   return std::make_unique<PlainFile>(path);
 }
 

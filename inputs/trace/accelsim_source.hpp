@@ -15,7 +15,10 @@ class ByteSource {
   virtual std::size_t read(char* to, std::size_t size) = 0;
 };
 
-/// Plain files, and .xz and .tracez files, decompressed while they are read.
+inline constexpr char kCompressedOtherwise[] =
+    "is compressed in a way that is not read; .traceg, .traceg.xz and .tracez are: decompress it";
+
+/// Plain files, and .xz and .tracez files, decompressed while they are read. Throws InputError for other compressed ones.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
 
 /// The lines of a file, in a window over it: memory does not grow with the trace.

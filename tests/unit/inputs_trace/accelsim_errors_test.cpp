@@ -149,6 +149,15 @@ TEST_CASE("an .xz trace gives the same ops as the plain one, also when the list 
   }
 }
 
+TEST_CASE("a compressed file without its ending is read if it is xz, and refused by name if not") {
+  const Scratch scratch;
+  const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\n");
+  scratch.write("kernel-1.traceg", xz(large_kernel()));
+  CHECK(AccelSimWorkload(list).kernels().size() == 1);
+  scratch.write("kernel-1.traceg", "\x1f\x8b\x08");
+  CHECK(contains(message_of([&] { AccelSimWorkload{list}; }), "kernel-1.traceg: is compressed in a way that is not read"));
+}
+
 TEST_CASE("truncated, damaged and false .xz files are told apart") {
   const Scratch scratch;
   const std::string whole = xz(large_kernel());
