@@ -27,7 +27,7 @@ void export_result(const ExportOptions& o) {
   if (o.perfetto.empty() && o.csv.empty())
     throw InputError("export", "nothing to write; give --perfetto TRACE.json, --csv DIR or both");
   const RunResult r = o.reading.read(o.file);
-  if (r.sampling) fmt::print("sampled: {}; the files are of the former\n", sampled_text(r));
+  if (r.sampling) fmt::print("sampled: {}; but for sampled_*.csv the files are of what was simulated\n", sampled_text(r));
   if (!o.perfetto.empty()) refuse_inputs(o.perfetto, {&o.file, 1}), check_output(o.perfetto, o.force);
   std::vector<CsvFile> tables;
   if (!o.csv.empty()) {

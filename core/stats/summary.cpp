@@ -299,8 +299,9 @@ Energy energy_of_chips(const RunResult& result) {
 
 std::string sampled_text(const RunResult& result) {
   if (!result.sampling) return "";
-  return fmt::format("{} of {} launches simulated ({}), the others extrapolated", grouped(result.sampling->simulated()),
-                     grouped(result.sampling->launches.size()), result.provenance.sampling);
+  const std::size_t simulated = result.sampling->simulated(), all = result.sampling->launches.size();
+  return fmt::format("{} of {} launches simulated ({}){}", grouped(simulated), grouped(all), result.provenance.sampling,
+                     simulated < all ? ", the others extrapolated" : "");
 }
 
 std::string summary_table(const RunResult& result) { return table(result, kKernelRows); }

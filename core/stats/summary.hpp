@@ -15,7 +15,7 @@ std::array<std::uint64_t, kOrigins> responses_by_origin(const RunResult& result)
 /// The machine's energy, summed over its chips; all zero for a result that was not given any.
 Energy energy_of_chips(const RunResult& result);
 
-/// `12 of 400 launches simulated (error=3%,confidence=95%), the others extrapolated`; nothing if all were simulated.
+/// `12 of 400 launches simulated (error=3%,confidence=95%), the others extrapolated`; nothing of a run without --sample.
 std::string sampled_text(const RunResult& result);
 
 /// What a user wants to see when a run ends: a table for the terminal, ended by a newline.
