@@ -15,6 +15,7 @@
 #include "core/stats/human.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
+#include "inputs/workload/count.hpp"
 #include "inputs/workload/workload.hpp"
 
 namespace atl {
@@ -41,7 +42,7 @@ KernelCounts count_kernel(Workload& workload, std::size_t kernel, Lines& all) {
   for (std::uint64_t cta = 0; cta < workload.kernels()[kernel].ctas(); ++cta) {
     workload.load_cta(kernel, cta, program);
     for (const Op& op : program.ops) {
-      n.instructions += op.kind == OpKind::compute ? op.issue : 1;
+      n.instructions += instructions_of(op);
       n.loads += op.kind == OpKind::load, n.stores += op.kind == OpKind::store, n.atomics += op.kind == OpKind::atomic;
       n.barriers += op.kind == OpKind::barrier;
       if (!has_accesses(op.kind)) continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "inputs/sampling/launch_signature.hpp"
+#include "inputs/workload/count.hpp"
 
 namespace atl {
 namespace {

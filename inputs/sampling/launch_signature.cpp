@@ -3,17 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+
+#include "inputs/workload/count.hpp"
 
 namespace atl {
-
-std::uint32_t sectors_of(const Op& op, const CtaProgram& program) {
-  if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) return 0;
-  std::uint32_t sectors = 0;
-  for (std::uint32_t a = 0; a < op.accesses; ++a)
-    sectors += static_cast<std::uint32_t>(std::popcount(program.accesses[op.first_access + a].sectors()));
-  return sectors;
-}
 
 void SignatureReader::touch(std::uint64_t block, bool write, Lines& lines) {
   // Fibonacci hashing: neighbouring lines, which the strides of programs prefer, are chosen as often as others.
@@ -44,7 +37,7 @@ LaunchSignature SignatureReader::next() {
       s.amount[S::loads] += op.kind == OpKind::load, s.amount[S::stores] += op.kind == OpKind::store;
       s.amount[S::atomics] += op.kind == OpKind::atomic, s.amount[S::shared] += op.kind == OpKind::shared;
       s.amount[S::barriers] += op.kind == OpKind::barrier;
-      if (op.kind != OpKind::load && op.kind != OpKind::store && op.kind != OpKind::atomic) continue;
+      if (!has_accesses(op.kind)) continue;
       for (std::uint32_t a = 0; a < op.accesses; ++a) {
         const Access& access = program_.accesses[op.first_access + a];
         if ((op.flags & kLocal) == 0) touch(access.block(), op.kind != OpKind::load, lines);

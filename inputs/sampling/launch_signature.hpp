@@ -8,10 +8,6 @@
 
 namespace atl {
 
-/// Warp instructions of an op, and the sectors of global and local memory that it touches.
-inline std::uint32_t instructions_of(const Op& op) { return op.kind == OpKind::compute ? op.issue : 1u; }
-std::uint32_t sectors_of(const Op& op, const CtaProgram& program);
-
 /// What is known of a launch without simulating it. Nothing in it depends on the simulated machine, as in Principal Kernel
 /// Analysis (MICRO 2021, section 3.1) and Sieve (ISPASS 2023, section 3).
 struct LaunchSignature {

@@ -5,8 +5,8 @@
 
 #include "core/engine/error.hpp"
 #include "inputs/trace/accelsim_kernel.hpp"
-#include "inputs/trace/count.hpp"
 #include "inputs/trace/trace_writer.hpp"
+#include "inputs/workload/count.hpp"
 
 namespace atl {
 namespace {

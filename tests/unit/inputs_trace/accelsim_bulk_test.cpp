@@ -1,4 +1,4 @@
-#include "inputs/trace/count.hpp"
+#include "inputs/workload/count.hpp"
 #include "support.hpp"
 
 // Bulk accesses (TMA) and tensor instructions, as tracers of version 6 write them.

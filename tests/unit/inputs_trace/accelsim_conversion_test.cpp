@@ -1,5 +1,5 @@
 #include "inputs/trace/accelsim_opcodes.hpp"
-#include "inputs/trace/count.hpp"
+#include "inputs/workload/count.hpp"
 #include "support.hpp"
 
 namespace atl::test {

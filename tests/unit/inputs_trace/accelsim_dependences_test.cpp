@@ -1,4 +1,4 @@
-#include "inputs/trace/count.hpp"
+#include "inputs/workload/count.hpp"
 #include "support.hpp"
 
 namespace atl::test::accelsim_dependences_test {
