@@ -3,11 +3,14 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
+#include "core/app/tell.hpp"
 #include "core/app/shipped_files.hpp"
 #include "core/app/storage_table.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/config/idle_keys.hpp"
 #include "inputs/config/presets.hpp"
 #include "inputs/config/reader.hpp"
+#include "inputs/experiment/experiment.hpp"
 
 namespace atl {
 
@@ -28,6 +31,7 @@ void add_config(Commands& c) {
   cmd->callback([&c, o] {
     c.chosen = [o] {
       const SystemConfig config = read_system(o->system, o->sets);
+      for (const std::string& what : idle_keys(config, keys_set(o->sets))) tell("atoll: warning: {}\n", what);
       if (o->storage) return fmt::print("{}", storage_table(config));
       fmt::print("{}\n", o->explain ? explain(config) : effective_json(config));
     };

@@ -14,6 +14,8 @@
 #include "core/engine/function_name.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
+#include "inputs/config/idle_keys.hpp"
+#include "inputs/config/keys_at_odds.hpp"
 #include "inputs/workload/workload_files.hpp"
 
 namespace atl {
@@ -106,6 +108,9 @@ std::string look_at_traces(const RunJob& job, Workload& workload) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+namespace {
+
+/// Private data of a workload that fits other machines.
 std::string misfit(const RunJob& job, const Workload& workload) {
   const std::uint32_t laid_out = workload.laid_out_for(), chips = job.config.compute_chips();
   if (laid_out == 0) return "";
@@ -117,6 +122,16 @@ std::string misfit(const RunJob& job, const Workload& workload) {
   if (!job.ctas.empty() && chips > 1)
     return "--ctas: the CTAs that are left are dealt to the chips anew: data private to a chip may be shared here";
   return "";
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const RunJob& job, const Workload& workload) {
+  std::vector<std::string> out = keys_at_odds(job.config);
+  std::ranges::move(idle_keys(job.config, job.keys), std::back_inserter(out));
+  for (const std::string& what : {misfit(job, workload), workload.scaled_otherwise()})
+    if (!what.empty()) out.push_back(what);
+  return out;
 }
 
 bool replaces_checkpoints(const RunJob& job) {

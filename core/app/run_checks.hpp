@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "comm/transport.hpp"
 #include "core/app/run_job.hpp"
@@ -23,8 +24,9 @@ std::string common_digest(Transport& t, const RunJob& job);
 /// What the trace lacks, and each of its kernels', a line for each; told to the user, who may want an error instead.
 std::string look_at_traces(const RunJob& job, Workload& workload);
 
-/// Of a workload that lays data out by chip: why they are not private to one in this run as well; empty if they are.
-std::string misfit(const RunJob& job, const Workload& workload);
+/// What is legal and hardly meant: of the system's keys, of those that the command line sets, and of a workload that fits
+/// other machines or is scaled otherwise than asked for. A line each.
+std::vector<std::string> warnings_of(const RunJob& job, const Workload& workload);
 
 /// What the run writes and replaces, on the controller's rank. Throws IoError, too.
 void prepare_files(const RunJob& job, const std::string& digest);

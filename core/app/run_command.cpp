@@ -12,6 +12,7 @@
 #include "core/app/shipped_files.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/reader.hpp"
+#include "inputs/experiment/experiment.hpp"
 
 namespace atl {
 namespace {
@@ -120,6 +121,7 @@ void add_run(Commands& c) {
         });
         job.config = shared_config(t, *o);
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
+        job.keys = keys_set(o->sets);
         run_collectively(t, [&] { job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan(); });
         return run_job(t, job, c.mpi.host());
       });

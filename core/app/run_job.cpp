@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <ctime>
@@ -28,7 +29,6 @@
 #include "core/stats/summary.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/dump.hpp"
-#include "inputs/config/keys_at_odds.hpp"
 #include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
@@ -126,13 +126,13 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   });
   const std::string digest = common_digest(t, job);  // now: the file may change during the run
   std::string incomplete;
+  std::vector<std::string> warnings;
   run_collectively(t, [&] {
     if (!here) return;
     incomplete = look_at_traces(job, *workload);
+    warnings = warnings_of(job, *workload);
     if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
-    for (const std::string& what : keys_at_odds(job.config)) tell("atoll: warning: {}\n", what);
-    for (const std::string& what : {misfit(job, *workload), workload->scaled_otherwise()})
-      if (!what.empty()) tell("atoll: warning: {}\n", what);
+    for (const std::string& what : warnings) tell("atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {
@@ -222,6 +222,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     if (sampler && !job.quiet && !result->sampling->as_certain_as_asked())
       tell("atoll: warning: --sample: cycles are known within {:.1f} %, and {:.1f} % were asked for\n",
            100 * result->sampling->cycles_within(), 100 * result->sampling->error);
+    if (const std::string what = placement_warning(*result); !what.empty()) warnings.push_back(what);
+    p.warnings = fmt::format("{}", fmt::join(warnings, "\n"));
     const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
     const bool kept = !job.output.empty() && unwritten.empty();
     std::string text = job.quiet && kept ? "" : summary_table(*result);

@@ -21,6 +21,7 @@ struct RunJob {
   std::string output, map;
   std::vector<std::string> inputs;  ///< other files that are read: the system's, a checkpoint
   std::string command, started_at;  ///< of the run's first part
+  std::vector<std::string> keys;    ///< that the command line sets
   Cycle max_cycles = kNever;
   unsigned chip_threads = 1;  ///< that may work on one chip
   bool force = false, quiet = false, check = false;

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 
 #include "comm/launcher.hpp"
@@ -25,6 +26,7 @@
 #include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
+#include "inputs/experiment/idle_points.hpp"
 #include "inputs/sampling/sampling_options.hpp"
 
 namespace atl {
@@ -72,8 +74,25 @@ bool is_stored(const Experiment& e, const std::string& folder) {
   return std::string(std::istreambuf_iterator<char>(file), {}) == to_json(e, folder);
 }
 
+/// A table is of the experiment that is stored: results of another one are none of its points.
+void warn_of_other_results(const Experiment& e, const std::string& folder) {
+  std::set<std::string> names;
+  for (const Point& point : expand(e)) names.insert(point.name);
+  std::vector<std::string> others;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".h5" && !names.contains(entry.path().stem().string()))
+      others.push_back(entry.path().filename().string());
+  std::ranges::sort(others);
+  if (!others.empty())
+    tell(
+        "atoll: warning: {} has {}, which {} no point of this experiment: `atoll table` leaves {} out; give each "
+        "experiment an --out of its own\n",
+        folder, listed(others), others.size() == 1 ? "is" : "are", others.size() == 1 ? "it" : "them");
+}
+
 void store_experiment(const Experiment& e, const std::string& folder) {
   if (is_stored(e, folder)) return;
+  warn_of_other_results(e, folder);
   try {
     write_then_rename(stored_at(folder), to_json(e, folder));
   } catch (const IoError&) {  // the jobs of an array begin together, and one of them has just written it
@@ -179,6 +198,7 @@ class SweepProgress {
 class SweepWarnings {
  public:
   void tell_of(const std::string& point, const std::string& what) {
+    if (passed_over_.contains(what)) return;
     const auto known = std::ranges::find(told_, what, &Told::what);
     if (known == told_.end()) {
       told_.push_back({what, {point}});
@@ -187,6 +207,9 @@ class SweepWarnings {
       known->points.push_back(point);
     }
   }
+
+  /// What is no news of a point: the other points may be why it is set.
+  void pass_over(const std::string& what) { passed_over_.insert(what); }
 
   void tell_of_others() const {
     for (const Told& t : told_)
@@ -200,6 +223,7 @@ class SweepWarnings {
     std::vector<std::string> points;
   };
   std::vector<Told> told_;
+  std::set<std::string> passed_over_;
 };
 
 /// What is at odds in the systems of these points, before they run for hours.
@@ -211,10 +235,23 @@ void warn_of_links(const Experiment& e, const std::vector<Selected>& points, Swe
   }
 }
 
+/// Points that were not chosen and have no result.
+std::size_t missing_beside(const Experiment& e, const std::vector<Selected>& chosen, PointInspector& inspector) {
+  std::size_t n = 0;
+  for (const Point& point : expand(e)) {
+    const auto is_it = [&](const Selected& s) { return s.point.name == point.name; };
+    n += std::ranges::none_of(chosen, is_it) && inspector.inspect(point).state != PointState::done;
+  }
+  return n;
+}
+
 int run_missing(const Experiment& e, const std::vector<Selected>& points, const SweepOptions& o, const std::string& folder,
                 PointInspector& inspector) {
   SweepWarnings warnings;
   warn_of_links(e, points, warnings);
+  const IdlePoints idle = idle_points(e);
+  for (const std::string& what : idle.somewhere) warnings.pass_over(what);
+  for (const std::string& what : idle.everywhere) tell("atoll: warning: in every point that sets it {}\n", what);
   std::vector<Job> jobs;
   std::vector<std::string> workloads;
   for (const Selected& s : points)
@@ -258,19 +295,40 @@ int run_missing(const Experiment& e, const std::vector<Selected>& points, const 
          stored_at(folder));
     return 1;
   }
-  if (failures.empty() && elsewhere == 0) fmt::print("all done; `atoll table {}` compares\n", folder);
+  if (failures.empty() && elsewhere == 0) {
+    const std::size_t missing = missing_beside(e, points, inspector);
+    fmt::print("{}; `atoll table {}` compares\n",
+               missing == 0 ? "all done" : fmt::format("done, as chosen; {} other points are missing", missing), folder);
+  }
   return failures.empty() ? 0 : 1;
 }
 
-int sweep(const SweepOptions& o) {
+/// What tells points apart is theirs: with a key of a variant set for all, results would have names of what they are not.
+void refuse_keys_of_points(const Experiment& e, const std::vector<std::string>& sets) {
+  const auto refuse_if_set_by = [&](const char* what, const std::string& name, const std::vector<std::string>& own) {
+    for (const std::string& key : keys_set(own))
+      for (const std::string& given : keys_set(sets))
+        if (key == given || key.starts_with(given + ".") || given.starts_with(key + "."))
+          throw InputError("--set", fmt::format("`{}` is set by {} `{}`, and its results would have the name of what they "
+                                                "are not; change the experiment instead",
+                                                key, what, name));
+  };
+  for (const Variant& v : e.variants) refuse_if_set_by("variant", v.name, v.sets);
+  for (const ExperimentWorkload& w : e.workloads) refuse_if_set_by("workload", w.name, w.sets);
+}
+
+/// The experiment with what the command line says of all points.
+Experiment read_for(const SweepOptions& o) {
   Experiment e = read_experiment(o.file, shipped_workload);
-  // Above what the variants say: on the command line, the user has the last word.
+  refuse_keys_of_points(e, o.sets);
   if (o.scale > 0) e.scale = o.scale;
   if (!o.sample.empty()) e.sample = SamplingOptions::parse(o.sample).text();
-  for (Variant& v : e.variants) {
-    if (o.scale > 0) v.sets.push_back(fmt::format("scale={}", o.scale));
-    v.sets.insert(v.sets.end(), o.sets.begin(), o.sets.end());
-  }
+  e.sets.insert(e.sets.end(), o.sets.begin(), o.sets.end());
+  return e;
+}
+
+int sweep(const SweepOptions& o) {
+  const Experiment e = read_for(o);
   std::string folder = o.folder.empty() ? "results/" + fs::path(o.file).stem().string() : o.folder;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   std::vector<Selected> points = select(e, o);

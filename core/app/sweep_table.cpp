@@ -237,11 +237,31 @@ std::map<std::string, std::string> incomplete_workloads(const SweepResults& s) {
   return out;
 }
 
+std::map<std::string, std::vector<std::string>> warnings_of(const SweepResults& s) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (const auto& [point, run] : s.runs)
+    for (const std::string& what : lines_of(run.provenance.warnings))
+      if (!s.idle.somewhere.contains(what)) out[what].push_back(point.first + "__" + point.second);
+  return out;
+}
+
+std::vector<std::vector<std::string>> same_simulations(const SweepResults& s) {
+  std::map<std::string, std::map<std::string, std::uint64_t>> digests;  // of each variant, by workload
+  for (const auto& [point, run] : s.runs) digests[point.second][point.first] = run.digest;
+  std::map<std::map<std::string, std::uint64_t>, std::vector<std::string>> alike;
+  for (const Variant& v : s.experiment.variants)
+    if (digests.contains(v.name)) alike[digests[v.name]].push_back(v.name);
+  std::vector<std::vector<std::string>> out;
+  for (const auto& [of, variants] : alike)
+    if (variants.size() > 1) out.push_back(variants);
+  return out;
+}
+
 SweepResults read_sweep(const std::string& folder) {
   const std::string file = folder + "/experiment.json";
   if (!file_exists(file))
     throw InputError(folder, "is not the folder of a sweep (it has no experiment.json); `atoll sweep --out` makes one");
-  SweepResults s{read_experiment(file), {}, {}, {}, {}};
+  SweepResults s{read_experiment(file), {}, {}, {}, {}, {}};
   ChangedWorkloads changed;
   for (const Point& p : expand(s.experiment)) {
     const std::string path = result_path(folder, p);
@@ -275,6 +295,7 @@ SweepResults read_sweep(const std::string& folder) {
   }
   s.changed = changed.files();
   leave_out_other_versions(s);
+  if (s.unchecked.empty()) s.idle = idle_points(s.experiment);
   return s;
 }
 

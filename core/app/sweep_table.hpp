@@ -8,6 +8,7 @@
 #include "core/stats/metric.hpp"
 #include "core/stats/text_table.hpp"
 #include "inputs/experiment/experiment.hpp"
+#include "inputs/experiment/idle_points.hpp"
 
 namespace atl {
 
@@ -17,6 +18,7 @@ struct SweepResults {
   std::map<std::pair<std::string, std::string>, RunResult> runs;  ///< by workload and variant
   std::vector<std::string> missing;                               ///< points, with the reason
   std::set<std::string> changed;  ///< files of workloads that are others now than when they were run
+  IdlePoints idle;                ///< nothing if they were not held against the configuration
   std::string unchecked;          ///< why runs were not held against the experiment's configuration; "": they were
 };
 
@@ -31,6 +33,12 @@ std::vector<std::string> of_fewer_workloads(const SweepResults& sweep);
 
 /// Workloads whose traces were not whole when they were run, and what they lack (Provenance::incomplete), in short.
 std::map<std::string, std::string> incomplete_workloads(const SweepResults& sweep);
+
+/// What runs warned of, and of which points, but for keys without effect (SweepResults::idle).
+std::map<std::string, std::vector<std::string>> warnings_of(const SweepResults& sweep);
+
+/// Variants that are one simulation in all workloads: what they set changes nothing.
+std::vector<std::vector<std::string>> same_simulations(const SweepResults& sweep);
 
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);

@@ -95,6 +95,10 @@ void table(const TableOptions& o) {
   const auto fewer = of_fewer_workloads(sweep);
   if (!fewer.empty() && std::ranges::count(o.metrics, kSpeedup) > 0)
     fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n", listed(fewer));
+  for (const auto& same : same_simulations(sweep))
+    fmt::print(out, "one and the same simulation in every workload (equal digests): {}\n", listed(same));
+  for (const std::string& what : sweep.idle.everywhere) tell("atoll: warning: in every point that sets it {}\n", what);
+  for (const auto& [what, points] : warnings_of(sweep)) tell("atoll: warning: {}: {}\n", listed(points), what);
   for (const auto& [workload, what] : incomplete_workloads(sweep))
     tell("atoll: warning: {} is not whole: {}\n", workload, what);
   for (const std::string& file : sweep.changed)

@@ -219,6 +219,7 @@ std::string provenance(const RunResult& r) {
       {"workload_digest", p.workload_digest},
       {"selection", p.selection},
       {"incomplete", p.incomplete},
+      {"warnings", p.warnings},
       {"sampling", p.sampling},
       {"policy", p.policy},
       {"policy_digest", p.policy_digest},

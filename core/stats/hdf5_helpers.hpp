@@ -41,19 +41,13 @@ struct ProvenanceText {
   bool optional = false;  ///< absent where empty
 };
 inline constexpr ProvenanceText kProvenanceTexts[] = {
-    {"version", &Provenance::version},
-    {"git_commit", &Provenance::git_commit},
-    {"command", &Provenance::command},
-    {"system", &Provenance::system},
-    {"workload", &Provenance::workload},
-    {"workload_digest", &Provenance::workload_digest},
-    {"started_at", &Provenance::started_at},
-    {"effective_config", &Provenance::effective_config},
-    {"selection", &Provenance::selection, true},
-    {"incomplete", &Provenance::incomplete, true},
-    {"sampling", &Provenance::sampling, true},
-    {"policy", &Provenance::policy, true},
-    {"policy_digest", &Provenance::policy_digest, true},
+    {"version", &Provenance::version},           {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},           {"system", &Provenance::system},
+    {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
+    {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
+    {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
+    {"warnings", &Provenance::warnings, true},   {"sampling", &Provenance::sampling, true},
+    {"policy", &Provenance::policy, true},       {"policy_digest", &Provenance::policy_digest, true},
 };
 
 /// Per-chip arrays whose length is a property of the machine.

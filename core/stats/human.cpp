@@ -34,6 +34,16 @@ std::string duration(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string first_line(const std::string& text) {
   const auto more = std::ranges::count(text, '\n');
   return text.substr(0, text.find('\n')) + (more == 0 ? "" : fmt::format("; and {} more", more));

@@ -13,6 +13,7 @@ std::string duration(double seconds);            ///< `8 s`, `3 min 20 s`, `2 h 
 std::string hex(std::uint64_t value);            ///< 16 digits
 /// `a, b, c, d, e and 3 more`
 std::string listed(std::span<const std::string> names);
+std::vector<std::string> lines_of(const std::string& text);
 /// The first of the lines of `text`, and how many follow: `first line; and 2 more`.
 std::string first_line(const std::string& text);
 

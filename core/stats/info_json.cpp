@@ -101,6 +101,7 @@ std::string info_json(const RunResult& result) {
                        {"workload_digest", p.workload_digest},
                        {"selection", p.selection},
                        {"incomplete", p.incomplete},
+                       {"warnings", p.warnings},
                        {"sampling", p.sampling},
                        {"policy", p.policy},
                        {"policy_digest", p.policy_digest},

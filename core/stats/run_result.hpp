@@ -63,6 +63,7 @@ struct Provenance {
   std::string selection;                      ///< which part of the workload was run; empty: all of it
   std::string sampling;                       ///< what --sample asked for, with every key; empty: all was simulated
   std::string incomplete;                     ///< what traces of kernels lack, a line for each; empty: nothing known
+  std::string warnings;                       ///< what the run warned of, a line each; empty: nothing, or not in the file
   std::string policy, policy_digest;          ///< of `llc.organisation` = plugin: its name, and of its file; else empty
   std::string effective_config;               ///< JSON
   std::vector<std::string> hosts;             ///< [rank]

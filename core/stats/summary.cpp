@@ -138,26 +138,6 @@ std::vector<std::uint64_t> requests_by_home(const RunResult& result) {
   return sum;
 }
 
-/// Of several chips: that nothing of what is between them was used, or that most requests go to one of them. A comparison of
-/// organisations or protocols then says little, and often a size that divides the data by chance is behind it.
-std::string placement_warnings(const RunResult& result) {
-  constexpr std::string_view kWhere = "see `partition.placement`, `partition.interleave_kib` and `partition.cta_to_chip`";
-  const std::size_t chips = result.chips.size();
-  const Counters sum = sum_of_chips(result);
-  if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
-  if (sum[requests_remote] == 0)
-    return row(
-        "warning",
-        fmt::format("all requests of L1s stayed on their chip, so that links and remote caching did nothing: {}", kWhere));
-  const std::vector<std::uint64_t> homes = requests_by_home(result);
-  if (homes.empty()) return "";
-  const auto busiest = std::ranges::max_element(homes);
-  const double share = static_cast<double>(*busiest) / static_cast<double>(std::reduce(homes.begin(), homes.end()));
-  if (share <= (chips == 2 ? 0.75 : 0.5)) return "";  // of two chips one always has half
-  return row("warning", fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(),
-                                    100 * share, kWhere));
-}
-
 std::string bytes(std::uint64_t amount) {
   const std::string text = si(static_cast<double>(amount));
   return text + (text.find(' ') == std::string::npos ? " B" : "B");
@@ -251,7 +231,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) +
                            " requests of L1s: read misses, stores, atomics");
-  out += placement_warnings(result);
+  if (const std::string what = placement_warning(result); !what.empty()) out += row("warning", what);
   out += responses_row(result);
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");
@@ -304,6 +284,21 @@ std::string sampled_text(const RunResult& result) {
                      simulated < all ? ", the others extrapolated" : "");
 }
 
+std::string placement_warning(const RunResult& result) {
+  constexpr std::string_view kWhere = "see `partition.placement`, `partition.interleave_kib` and `partition.cta_to_chip`";
+  const std::size_t chips = result.chips.size();
+  const Counters sum = sum_of_chips(result);
+  if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
+  if (sum[requests_remote] == 0)
+    return fmt::format("all requests of L1s stayed on their chip, so that links and remote caching did nothing: {}", kWhere);
+  const std::vector<std::uint64_t> homes = requests_by_home(result);
+  if (homes.empty()) return "";
+  const auto busiest = std::ranges::max_element(homes);
+  const double share = static_cast<double>(*busiest) / static_cast<double>(std::reduce(homes.begin(), homes.end()));
+  if (share <= (chips == 2 ? 0.75 : 0.5)) return "";  // of two chips one always has half
+  return fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(), 100 * share, kWhere);
+}
+
 std::string summary_table(const RunResult& result) { return table(result, kKernelRows); }
 
 /// Every decision with its values.
@@ -323,6 +318,9 @@ std::string info_text(const RunResult& result) {
   out += row("started", p.started_at);
   out += row("written by", fmt::format("Atoll {} ({})", p.version, p.git_commit));
   out += row("command", p.command);
+  const std::string known = placement_warning(result);  // stands above
+  for (const std::string& what : lines_of(p.warnings))
+    if (what != known) out += row("warning", what);
   out += row("samples", grouped(result.samples.size()));
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) {
     out += row("energy", "sum over chips");

@@ -18,6 +18,10 @@ Energy energy_of_chips(const RunResult& result);
 /// `12 of 400 launches simulated (error=3%,confidence=95%), the others extrapolated`; nothing of a run without --sample.
 std::string sampled_text(const RunResult& result);
 
+/// Of several chips: that nothing of what is between them was used, or that most requests go to one of them; else empty. A
+/// comparison of organisations or protocols then says little, and often a size that divides the data by chance is behind it.
+std::string placement_warning(const RunResult& result);
+
 /// What a user wants to see when a run ends: a table for the terminal, ended by a newline.
 std::string summary_table(const RunResult& result);
 

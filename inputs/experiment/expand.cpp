@@ -6,6 +6,7 @@
 #include "inputs/config/reader.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/experiment/experiment.hpp"
+#include "inputs/workload/workload_files.hpp"
 
 namespace atl {
 namespace {
@@ -83,6 +84,13 @@ std::vector<Point> expand(const Experiment& e) {
   return out;
 }
 
+std::vector<std::string> keys_set(const std::vector<std::string>& sets) {
+  const ordered_json all = sets_json(sets);
+  std::vector<std::string> out;
+  for (const auto& [key, value] : all.items()) out.push_back(key);
+  return out;
+}
+
 std::vector<std::string> overrides(const Experiment& e, const Point& point) {
   std::vector<std::string> out;
   if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));  // first: whatever else says `scale` knows better
@@ -101,9 +109,15 @@ std::string effective_config(const Experiment& e, const Point& point) {
 }
 
 void check_point(const Experiment& e, const Point& point) {
-  effective_config(e, point);
+  const SystemConfig config = parse_effective(effective_config(e, point));
   const fs::path path(point.workload->path);
-  if (file_exists(path)) return;
+  if (file_exists(path)) {
+    if (config.scale > 1 && first_character(main_file(path)) != '{')
+      throw InputError(point.name, fmt::format("{} is a recorded trace, which cannot be scaled by {}: give this workload a "
+                                               "\"set\" of {{\"scale\": 1}}",
+                                               path.string(), config.scale));
+    return;
+  }
   const std::string hint =
       e.recorded_by.empty() ? neighbour_hint(path) : fmt::format("; it is recorded by {}", e.recorded_by);
   throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), hint));

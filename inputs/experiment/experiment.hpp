@@ -85,6 +85,9 @@ struct Point {
 /// All points, workload by workload. They refer to `experiment`.
 std::vector<Point> expand(const Experiment& experiment);
 
+/// The keys of `key=value` overrides; a section as its keys: `llc={"ways":8}` has llc.ways.
+std::vector<std::string> keys_set(const std::vector<std::string>& sets);
+
 /// `key=value` overrides of a point, weakest first.
 std::vector<std::string> overrides(const Experiment& experiment, const Point& point);
 

@@ -195,6 +195,34 @@ class Sweep(SweepTest):
         self.assertEqual(self.sweep("--list", "--missing", experiment=file).out, "")
         self.assertIn("--only: `x*` fits none of the 4 points", self.sweep("--only", "x*", experiment=file, code=2).err)
 
+    def test_a_key_that_tells_points_apart_cannot_be_set_for_all(self):
+        file = self.experiment(sweeps=[{"key": "link.bandwidth_gbps", "values": [32, 96]}])
+        for key, value in (("llc.organisation", "memory_side"), ("link.bandwidth_gbps", "9"), ("llc", '{"organisation":"sac"}')):
+            said = self.sweep("--set", f"{key}={value}", experiment=file, code=2).err
+            self.assertIn("is set by variant `", said)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_what_is_missing_beside_the_chosen_points_and_results_of_other_experiments_are_told(self):
+        said = self.sweep("--only", "a__*", experiment=self.experiment()).out
+        self.assertIn("done, as chosen; 2 other points are missing; `atoll table", said)
+        other = self.experiment(variants=[{"name": "mem"}])
+        done = self.sweep(experiment=other)
+        self.assertIn("has a__sm.h5, which is no point of this experiment: `atoll table` leaves it out", done.err)
+        self.assertIn("all done; `atoll table", done.out)
+        self.assertNotIn("no point of this experiment", self.sweep(experiment=other).err)
+
+    def test_a_scale_for_all_leaves_that_of_a_workload_alone_and_recorded_traces_are_refused_at_once(self):
+        trace = os.path.join(SOURCE, "inputs", "workloads", "traces", "vectoradd.h5")
+        workloads = [{"name": "a", "path": "w/a.json"}, {"name": "t", "path": trace, "set": {"scale": 1}}]
+        file = self.experiment(workloads=workloads, variants=[{"name": "mem"}])
+        self.sweep("--scale", "4", experiment=file)
+        info = {n: json.loads(self.succeeds(["info", "--json", self.path(f"out/{n}__mem.h5")]).out)["provenance"] for n in "at"}
+        self.assertIn("--set scale=4", info["a"]["command"])
+        self.assertIn("--set scale=4 ", info["t"]["command"])  # below the workload's own
+        self.assertEqual([json.loads(info[n]["effective_config"])["scale"] for n in "at"], [4, 1])
+        file = self.experiment(workloads=[{"name": "t", "path": trace}], scale=2)
+        self.assertIn("is a recorded trace, which cannot be scaled by 2", self.sweep(experiment=file, code=2).err)
+
     def test_scale_is_stored_and_shrinks_footprint_and_llc_together(self):
         file = self.experiment(scale=2)
         self.sweep("--only", "a__mem", experiment=file)
