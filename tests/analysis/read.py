@@ -3,10 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
-import unittest
 from collections.abc import Callable
 
 import support
@@ -347,12 +347,44 @@ class Refusals(support.FolderTest):
         self.assertRegex(self.refusal(path), "damaged or incomplete.*latency")
 
 
-class Imports(unittest.TestCase):
+class Imports(support.FolderTest):
+    def printed(self, code: str) -> str:
+        """By a Python that has imported nothing yet."""
+        said = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, encoding="utf-8",
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual(said.stderr, "")
+        return said.stdout
+
     def test_tables_need_no_library_of_figures_which_is_slow_to_load(self) -> None:
         code = "import sys, atoll_analysis, atoll_analysis.rankings; print([m for m in sys.modules if m.startswith('matplotlib')])"
-        said = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8",
-                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-        self.assertEqual((said.stdout, said.stderr), ("[]\n", ""))
+        self.assertEqual(self.printed(code), "[]\n")
+
+    def test_what_the_document_names_is_there_after_the_one_import(self) -> None:
+        text = (pathlib.Path(__file__).parents[2] / "docs" / "analysis.md").read_text(encoding="utf-8")
+        names = set(re.findall(r"\batoll_analysis\.((?:[a-z_]+\.)*[a-z_]+)", text)) | {
+            "structures.by_kernel", "structures.askers", "structures.homes", "rankings.rankings", "work.unlike", "figures.Chart"}
+        self.assertLessEqual({"load_sweep", "metrics.metrics", "rates", "roofline.bounds"}, names)
+        self.assertEqual(self.printed("import atoll_analysis\n" + "".join(
+            f"atoll_analysis.{name}; assert '{name.split('.')[0]}' in dir(atoll_analysis)\n" for name in sorted(names))), "")
+        self.assertIn("no attribute 'rakings'", self.printed(
+            "import atoll_analysis\ntry: atoll_analysis.rakings\nexcept AttributeError as error: print(error)"))
+
+    def test_the_functions_that_the_document_names_take_a_run_or_a_sweep_after_the_one_import(self) -> None:
+        path, folder = self.result(), self.sweep()
+        support.add_structures(path)
+        self.assertEqual(self.printed(f"""
+import atoll_analysis
+run = atoll_analysis.load({str(path)!r})
+for of in (atoll_analysis.structures.by_structure, atoll_analysis.structures.by_kernel, atoll_analysis.structures.askers,
+           atoll_analysis.structures.homes, atoll_analysis.roofline.bounds, atoll_analysis.metrics.metrics,
+           atoll_analysis.decisions.judged):
+    assert len(of(run)) > 0, of
+assert len(atoll_analysis.rankings.rankings(atoll_analysis.load_sweep({str(folder)!r}))) == 2
+assert atoll_analysis.work.unlike(run, run) == ""
+assert len(atoll_analysis.rates.per_cycle(run.counters, "llc.hits")) > 0
+assert isinstance(atoll_analysis.run_report.charts(run)["timeline"], atoll_analysis.figures.Chart)
+print("all")
+"""), "all\n")
 
 
 if __name__ == "__main__":
