@@ -51,8 +51,8 @@ def _workload(file: h5py.File) -> str:
 
 def _done(file: h5py.File) -> work.Done:
     effective = config.flatten(file["provenance"].attrs["effective_config"]).to_dict()
-    counted = file["totals"].get(work.ACCESSES) if "sampling" not in file else None
-    return work.done(effective, math.nan if counted is None else float(counted[()].sum()))
+    totals = file["totals"] if "sampling" not in file else {}
+    return work.done(effective, [float(totals[name][()].sum()) if name in totals else math.nan for name in work.COUNTED])
 
 
 def _check(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:

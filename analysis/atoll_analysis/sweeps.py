@@ -17,7 +17,7 @@ from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
 from atoll_analysis.foreign import foreign
-from atoll_analysis.work import LAYOUT, accesses, unlike
+from atoll_analysis.work import LAYOUT, counted, unlike
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class Sweep:
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
     decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
-    accesses: "pd.Series[float]"      #: [workload, variant] sectors that L1s were asked for; NaN of sampled runs
+    counted: pd.DataFrame             #: [workload, variant x counter] what runs of the same work have alike; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
 
@@ -63,13 +63,13 @@ class Sweep:
     @property
     def work_keys(self) -> list[str]:
         """The keys that differ between variants, and with them the work: see work.unlike()."""
-        return [key for key in self.axes if key == WORK or (key in LAYOUT and self._accesses_vary_with(key))]
+        return [key for key in self.axes if key == WORK or (key in LAYOUT and self._work_varies_with(key))]
 
-    def _accesses_vary_with(self, key: str) -> bool:
+    def _work_varies_with(self, key: str) -> bool:
         """At the same values of what else a profile is laid out for."""
         others = [self.configs[other] for other in self.axes if other in (WORK, *LAYOUT) and other != key]
-        same = [self.accesses.index.get_level_values("workload"), *others]
-        return bool(self.accesses.groupby(same, dropna=False).nunique().gt(1).any())
+        same = [self.counted.index.get_level_values("workload"), *others]
+        return bool(self.counted.groupby(same, dropna=False).nunique().gt(1).any(axis=None))
 
     @property
     def of_fewer_workloads(self) -> list[str]:
@@ -213,7 +213,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
     spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
     decides = pd.Series([head.decides for head in heads.values()], index=index)
-    done = pd.Series([accesses(head) for head in heads.values()], index=index)
+    done = pd.DataFrame([counted(head) for head in heads.values()], index=index)
     lacking = {w: str(head.provenance["incomplete"]) for (w, _), head in heads.items() if head.provenance.get("incomplete")}
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking)
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 #: What a profile is laid out for. A recorded program accesses the same with any.
 LAYOUT = ("chips", "partition.compute_chips", "partition.page_kib")
-ACCESSES = "l1.sector_accesses"
+#: What a program does on any machine, whatever its caches hold: not lines, which are of 64 or 128 bytes.
+COUNTED = ("warp.instructions", "l1.sector_accesses", "l1.store_sectors")
 
 
 @dataclass(frozen=True)
@@ -20,29 +21,29 @@ class Done:
     """What a run did of its workload."""
 
     settings: Mapping[str, Any]  #: the scale, and what a profile is laid out for
-    accesses: float              #: of all L1s, in sectors; NaN of a sampled run, which counts a part
+    counted: tuple[float, ...]   #: of all chips, see COUNTED; NaN of a sampled run, which counts a part
 
     def unlike(self, other: "Done") -> str:
         """The key by which they did other work; empty if they did the same, as `atoll compare` has it."""
         if self.settings[WORK] != other.settings[WORK]:
             return WORK
-        if not abs(self.accesses - other.accesses) > 0:  # of NaN it is not
+        if not any(abs(own - of) > 0 for own, of in zip(self.counted, other.counted)):  # of NaN it is not
             return ""
         return next((key for key in LAYOUT if self.settings[key] != other.settings[key]), "")
 
 
-def done(config: Mapping[str, Any], accesses: float) -> Done:
-    return Done({WORK: config.get(WORK, 1), **{key: config.get(key) for key in LAYOUT}}, accesses)
+def done(config: Mapping[str, Any], counted: Iterable[float]) -> Done:
+    return Done({WORK: config.get(WORK, 1), **{key: config.get(key) for key in LAYOUT}}, tuple(counted))
 
 
-def accesses(run: "Head") -> float:
-    """Of all L1s, in sectors: what differs between layouts of a profile. NaN of a sampled run, which counts a part."""
-    return float(run.totals[ACCESSES].sum()) if ACCESSES in run.totals and run.sampling is None else math.nan
+def counted(run: "Head") -> dict[str, float]:
+    """Of all chips: what differs between layouts of a profile. NaN of a sampled run, which counts a part."""
+    return {name: float(run.totals[name].sum()) if name in run.totals and run.sampling is None else math.nan for name in COUNTED}
 
 
 def unlike(one: "Head", other: "Head") -> str:
     """The key by which two runs of one workload did other work; empty if they did the same."""
-    return done(one.config.to_dict(), accesses(one)).unlike(done(other.config.to_dict(), accesses(other)))
+    return done(one.config.to_dict(), counted(one).values()).unlike(done(other.config.to_dict(), counted(other).values()))
 
 
 def workload(provenance: Mapping[str, Any], names: Iterable[object], ctas: Iterable[object]) -> tuple[object, ...]:

@@ -1,5 +1,6 @@
 #include "core/stats/unlike_work.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -22,6 +23,12 @@ std::uint64_t total(const RunResult& r, Counter id) {
   return sum;
 }
 
+/// What a program does on any machine, whatever its caches hold: not lines, which are of 64 or 128 bytes.
+bool did_the_same(const RunResult& a, const RunResult& b) {
+  constexpr Counter kDone[] = {Counter::warp_instructions, Counter::l1_sector_accesses, Counter::l1_store_sectors};
+  return std::ranges::all_of(kDone, [&](Counter id) { return total(a, id) == total(b, id); });
+}
+
 }  // namespace
 
 std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b) {
@@ -37,8 +44,7 @@ std::vector<std::string> unlike_work(const RunResult& a, const RunResult& b) {
   constexpr std::pair<const char*, const char*> kLayout[] = {{"/chips", "chips"},
                                                              {"/partition/compute_chips", "partition.compute_chips"},
                                                              {"/partition/page_kib", "partition.page_kib"}};
-  if (names.empty() && !a.sampling && !b.sampling &&
-      total(a, Counter::l1_sector_accesses) != total(b, Counter::l1_sector_accesses))
+  if (names.empty() && !a.sampling && !b.sampling && !did_the_same(a, b))
     for (const auto& [pointer, key] : kLayout)
       if (value_at(x, pointer) != value_at(y, pointer)) names.emplace_back(key);
   return names;

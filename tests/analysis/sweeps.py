@@ -143,11 +143,13 @@ class Sweeps(support.FolderTest):
         folder = self.sweep()
         support.set_for_variant(folder / "experiment.json", "narrow", "partition.page_kib", 64)
         self.assertFalse(atoll_analysis.load_sweep(folder).speedups().isna().any(axis=None))
-        with support.edited(folder / "mixed__narrow.h5") as file:
-            file["totals/l1.sector_accesses"][0] += 1
-        sweep = atoll_analysis.load_sweep(folder)
-        self.assertEqual(list(sweep.speedups()["narrow"].isna()), [True, False])
-        self.assertIn("different work (partition.page_kib", sweep.work_note)
+        for counter in ("warp.instructions", "l1.sector_accesses", "l1.store_sectors"):
+            for more in (1, -1):
+                with support.edited(folder / "mixed__narrow.h5") as file:
+                    file[f"totals/{counter}"][0] += more
+                sweep = atoll_analysis.load_sweep(folder)
+                self.assertEqual(list(sweep.speedups()["narrow"].isna()), [more > 0, False], counter)
+                self.assertEqual("different work (partition.page_kib" in sweep.work_note, more > 0, counter)
 
     def test_only_keys_that_differ_are_differences(self) -> None:
         found = atoll_analysis.load_sweep(self.sweep()).differences
@@ -309,7 +311,7 @@ def swept(speedups: dict[tuple[str, str], tuple[float, ...]]) -> Sweep:
     configs = runs.set_index(["workload", "variant"])[["llc.organisation", KEY]].astype(object)
     return Sweep(pathlib.Path("made"), {}, tuple(dict.fromkeys(runs["workload"])), tuple(dict.fromkeys(runs["variant"])),
                  runs, configs, pd.DataFrame(index=configs.index), pd.Series(False, index=configs.index),
-                 pd.Series(1000.0, index=configs.index), {})
+                 pd.DataFrame({"l1.sector_accesses": 1000.0}, index=configs.index), {})
 
 
 class Values(support.unittest.TestCase):

@@ -175,6 +175,20 @@ class Tables(SweepTest):
         shown = self.succeeds(["table", self.path("out")]).out
         self.assertIn("; LLC and footprints divided by 1 or 2\n", shown)
 
+    def test_a_profile_that_is_laid_out_for_other_chips_has_no_ratio_and_a_program_has_one(self):
+        # As many sectors of loads and stores with either, but other stores.
+        profile = {"chips": 0, "kernels": [{"ctas": 8, "memory_instructions": 30, "regions": [
+            {"name": "r", "kind": "page_interleaved", "size_kib": 256, "pattern": "strided", "stride_bytes": 4096,
+             "write_fraction": 0.3}, {"name": "s", "size_kib": 64, "kind": "private"}]}]}
+        trace = os.path.join(program.SOURCE, "inputs", "workloads", "traces", "histogram.h5")
+        self.sweep(experiment=self.experiment(
+            workloads=[{"name": "a", "path": self.write("w/laid.json", json.dumps(profile))}, {"name": "b", "path": trace}],
+            variants=[{"name": "four"}, {"name": "two", "set": {"chips": 2}}], baseline="four"))
+        table, said = self.table()
+        self.assertEqual(table["a"]["two"], "-")
+        self.assertNotEqual(table["b"]["two"], "-")
+        self.assertIn("no ratios of unlike work (chips)", said)
+
     def test_a_result_of_another_workload_is_in_no_row(self):
         self.sweep(experiment=self.experiment())
         for variant in ("mem", "sm"):
