@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from atoll_analysis import config
+from atoll_analysis.file_digest import digest_of_file
 from atoll_analysis.result import Head
 
 Point = tuple[str, str]  # workload, variant
@@ -107,6 +108,14 @@ def _other_workloads(heads: Mapping[Point, Head], baselines: Mapping[str, str]) 
         found.update({(workload, v): f"of another version of the workload than {like}" for v, digest in digests.items()
                       if digest != digests[like]})
     return found
+
+
+def changed_policies(heads: Iterable[Head]) -> tuple[str, ...]:
+    """Files of policies that are others than when they were run. One that is not there may be so because the folder was taken
+    elsewhere: a policy's name is relative to where `atoll` started."""
+    found = dict.fromkeys((str(policy), str(head.provenance.get("policy_digest", ""))) for head in heads
+                          if (policy := head.config.get("llc.policy")))
+    return tuple(dict.fromkeys(policy for policy, digest in found if (now := digest_of_file(policy)) and now != digest))
 
 
 def _other_policies(heads: Mapping[Point, Head]) -> dict[Point, str]:

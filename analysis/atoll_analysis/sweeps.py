@@ -16,7 +16,7 @@ from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
-from atoll_analysis.foreign import foreign
+from atoll_analysis.foreign import changed_policies, foreign
 from atoll_analysis.work import LAYOUT, counted, unlike
 
 
@@ -37,6 +37,7 @@ class Sweep:
     counted: pd.DataFrame             #: [workload, variant x counter] what runs of the same work have alike; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
+    changed: tuple[str, ...] = ()     #: files of policies that are others now than when they were run
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -59,6 +60,13 @@ class Sweep:
         shown = [f"{key} {', '.join(map(text, sorted(set(self.configs[key]))))}" for key in self.work_keys]
         return (f"The runs have different work ({' and '.join(shown)}): speed-ups and ranks are among those of the same."
                 if shown else "")
+
+    @property
+    def changed_note(self) -> str:
+        """A sentence where files of policies have changed, in the words of `atoll table`; else nothing."""
+        have = "have" if len(self.changed) > 1 else "has"
+        return (f"{', '.join(self.changed)} {have} changed since these runs; `atoll sweep --force` runs them again."
+                if self.changed else "")
 
     @property
     def work_keys(self) -> list[str]:
@@ -215,7 +223,8 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     decides = pd.Series([head.decides for head in heads.values()], index=index)
     done = pd.DataFrame([counted(head) for head in heads.values()], index=index)
     lacking = {w: str(head.provenance["incomplete"]) for (w, _), head in heads.items() if head.provenance.get("incomplete")}
-    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking)
+    return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking,
+                 changed_policies(heads.values()))
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

@@ -60,6 +60,10 @@ std::string other_workload(const Provenance& stored, const ExperimentWorkload& w
   return is == should ? "" : fmt::format("it is of the workload {}, wanted {}", is, should);
 }
 
+bool policy_has_changed(const Provenance& stored, const std::string& policy) {
+  return !policy.empty() && file_exists(policy) && fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest;
+}
+
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
   std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
   if (!key.empty()) return key;
@@ -74,9 +78,7 @@ std::string PointInspector::difference(const Point& point, const Provenance& sto
   if (policy.empty()) return "";
   if (!file_exists(policy))
     return fmt::format("the policy {} is not to be found from {}", policy, fs::current_path().string());
-  if (fmt::format("{:016x}", digest_of_file(policy)) != stored.policy_digest)
-    return fmt::format("the policy {} has changed since", policy);
-  return "";
+  return policy_has_changed(stored, policy) ? fmt::format("the policy {} has changed since", policy) : "";
 }
 
 PointStatus PointInspector::inspect(const Point& point) {

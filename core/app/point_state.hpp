@@ -48,6 +48,9 @@ std::string other_sampling(const std::string& stored, const std::string& wanted)
 /// How the file's name of a result's workload differs from that of a point's; empty: it does not.
 std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted);
 
+/// Whether the file of its policy is there and is another than the result's; false without a policy.
+bool policy_has_changed(const Provenance& stored, const std::string& policy);
+
 /// The first key in which two effective configurations differ, with both values; "" if they are equal.
 std::string first_difference(const std::string& stored, const std::string& wanted);
 

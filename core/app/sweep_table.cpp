@@ -168,6 +168,16 @@ void leave_out_other_versions(SweepResults& s) {
   }
 }
 
+/// Files of policies that are others than they were. One that is not there may be so because the folder was taken elsewhere.
+std::set<std::string> changed_policies(const SweepResults& s) {
+  std::set<std::string> out;
+  for (const auto& [key, run] : s.runs) {
+    const std::string policy = parse_effective(run.provenance.effective_config).llc.policy;
+    if (!out.contains(policy) && policy_has_changed(run.provenance, policy)) out.insert(policy);
+  }
+  return out;
+}
+
 /// "": its system is not to be had, as where a folder of results was taken elsewhere.
 std::string wanted_config(SweepResults& s, const Point& p) {
   try {
@@ -296,6 +306,7 @@ SweepResults read_sweep(const std::string& folder) {
   s.changed = changed.files();
   leave_out_other_versions(s);
   if (s.unchecked.empty()) s.idle = idle_points(s.experiment);
+  s.changed.merge(changed_policies(s));
   return s;
 }
 

@@ -17,8 +17,8 @@ struct SweepResults {
   Experiment experiment;
   std::map<std::pair<std::string, std::string>, RunResult> runs;  ///< by workload and variant
   std::vector<std::string> missing;                               ///< points, with the reason
-  std::set<std::string> changed;  ///< files of workloads that are others now than when they were run
   IdlePoints idle;                ///< nothing if they were not held against the configuration
+  std::set<std::string> changed;  ///< files of workloads and policies that are others now than when they were run
   std::string unchecked;          ///< why runs were not held against the experiment's configuration; "": they were
 };
 

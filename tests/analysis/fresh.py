@@ -26,6 +26,8 @@ from atoll_analysis.tables import ORIGINS
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
          "control.sample_cycles=1000", "llc.organisation=sm_side", "observe.sharing=true"]
 
+PYTHON_POLICY = pathlib.Path(os.environ.get("ATOLL") or "atoll").with_name("atoll_python_policy.so")
+
 
 def atoll(*words: object) -> str:
     return subprocess.run([os.environ["ATOLL"], *map(str, words)], check=True, capture_output=True, encoding="utf-8").stdout
@@ -128,6 +130,23 @@ class Fresh(support.FolderTest):
             for mean, text in (("harmonic", "harmonic mean"), ("ipc_first", "IPC-first mean")):
                 for variant, column in at.items():
                     self.assertAlmostEqual(float(rows[f"{group} {text}"][column]), means.loc[(group, mean), variant], 4)
+
+    @support.unittest.skipUnless(PYTHON_POLICY.exists(), "built without Python")
+    def test_a_policy_that_was_edited_since_a_new_sweep_is_told_of_and_one_that_was_not_is_not(self) -> None:
+        policy = self.folder / "mine.py"
+        policy.write_text("import atoll\n\n\nclass Policy:\n    roles = ('memory_side',)\n\n    def __init__(self, config):\n"
+                          "        pass\n\n    def at_kernel_start(self, kernel, start):\n"
+                          "        return atoll.Modes(llc='memory_side')\n")
+        experiment = json.loads((support.DATA / "experiment.json").read_text())
+        experiment.update(workloads=experiment["workloads"][:1], reference={}, baseline="mine", variants=[
+            {"name": "mine", "set": {"llc.organisation": "plugin", "llc.policy": str(policy)}}])
+        experiment["workloads"][0]["path"] = str(support.DATA / experiment["workloads"][0]["path"])
+        file, folder = self.folder / "e.json", self.folder / "sweep"
+        file.write_text(json.dumps(experiment))
+        atoll("sweep", file, "--out", folder)
+        self.assertEqual(atoll_analysis.load_sweep(folder).changed, ())
+        policy.write_text(policy.read_text() + "# edited\n")
+        self.assertEqual(atoll_analysis.load_sweep(folder).changed, (str(policy),))
 
     def test_what_a_sweep_varies_is_a_column_a_table_and_a_figure(self) -> None:
         experiment = json.loads((support.DATA / "experiment.json").read_text())

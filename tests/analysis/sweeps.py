@@ -1,6 +1,7 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
 import dataclasses
+import html
 import json
 import math
 import pathlib
@@ -14,11 +15,12 @@ import numpy as np
 import pandas as pd
 
 import atoll_analysis
-from atoll_analysis import BadResult, axes, config, means
+from atoll_analysis import BadResult, axes, config, means, sweep_report
 from atoll_analysis.figures import axes as lines
 from atoll_analysis.figures import grids
 from atoll_analysis.figures import speedups as figures
 from atoll_analysis.figures.chart import Chart
+from atoll_analysis.file_digest import digest_of_file
 from atoll_analysis.palette import LIGHT
 from atoll_analysis.sweeps import Sweep
 
@@ -294,6 +296,24 @@ class Strangers(support.FolderTest):
             self.key(point, "llc.policy", "mine.py", f"200{at}-01-01T00:00:00Z")
             self.provenance(point, policy_digest="a" if point == "mixed__narrow" else "b")
         self.assertEqual(self.missing(), {"mixed__narrow": "of another version of the policy mine.py than alone__narrow"})
+
+    def test_a_policy_that_was_edited_behind_its_runs_is_told_of(self) -> None:
+        policy = self.path.parent / "mine.py"
+        policy.write_text("class Policy: pass\n")
+        self.experiment(lambda e: [v["set"].update({"llc.policy": str(policy)}) for v in e["variants"] if v["name"] == "sm"])
+        for point in ("mixed__sm", "alone__sm"):
+            self.key(point, "llc.policy", str(policy))
+            self.provenance(point, policy_digest=digest_of_file(policy))
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual((sweep.changed, sweep.changed_note, sweep.missing), ((), "", {}))
+        self.assertNotIn("has changed", sweep_report.page(sweep, self.path))
+        policy.write_text("class Policy: pass  # edited\n")
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual((sweep.changed, len(sweep.runs)), ((str(policy),), 6))
+        self.assertIn(f"{policy} has changed since these runs; `atoll sweep --force` runs them again.",
+                      html.unescape(sweep_report.page(sweep, self.path)))
+        policy.unlink()  # as where the folder was taken elsewhere
+        self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
 
     def test_results_of_one_point_under_the_name_of_another(self) -> None:
         shutil.copy(self.path / "mixed__mem.h5", self.path / "mixed__sm.h5")

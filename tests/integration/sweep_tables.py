@@ -47,12 +47,18 @@ class Tables(SweepTest):
         path = self.write("p.py", policy % "memory_side")
         experiment = self.experiment(variants=[{"name": "mine", "set": {"llc.organisation": "plugin", "llc.policy": path}}])
         self.sweep(experiment=experiment)
-        self.assertEqual(program.run(["table", self.path("out")]).out.count("no result"), 0)
+        said = program.run(["table", self.path("out")])
+        self.assertEqual((said.out.count("no result"), said.err), (0, ""))
         self.write("p.py", policy % "sm_side")
+        self.assertEqual(self.succeeds(["table", self.path("out")]).err,
+                         f"atoll: warning: {path} has changed since these runs; `atoll sweep --force` runs them again\n")
         time.sleep(1)  # results say in which second they began: the newest has the version that counts
         self.sweep("--only", "b__mine", "--force", experiment=experiment)
         said = program.run(["table", self.path("out")])
         self.assertIn(f"a__mine (of another version of the policy {path} than b__mine)", said.out + said.err)
+        self.assertNotIn("has changed", said.err)
+        os.remove(path)
+        self.assertNotIn("has changed", self.succeeds(["table", self.path("out")]).err)
 
     def test_speed_ups_are_of_times_where_clocks_differ(self):
         variants = [{"name": "slow"}, {"name": "fast", "set": {"core_clock_mhz": 2000}}]
