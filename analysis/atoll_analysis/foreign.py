@@ -30,7 +30,7 @@ def foreign(heads: Mapping[Point, Head], experiment: Mapping[str, Any], baseline
         wanted = {point: _wanted(experiment, *point) for point in heads}
         files = {w["name"]: str(w.get("path", "")) for w in experiment.get("workloads", ())}
         leave_out({p: why for p, head in left.items() if (why := _as_wanted(head, wanted[p], experiment.get("sample", ""))
-                                                          or _other_file(head, files.get(p[0], "")))})
+                                                          or _other_file(head, files.get(p[0], "")) or _part(head))})
         leave_out(_other_defaults(left, wanted))
     leave_out(_other_workloads(left, baselines))
     leave_out(_other_policies(left))
@@ -66,6 +66,12 @@ def _other_file(head: Head, path: str) -> str:
     """By the names of workloads' files: what is in them, the results' digests tell."""
     stored, wanted = (text.rpartition("/")[2] for text in (str(head.provenance.get("workload", "")), path))
     return f"it is of the workload {stored}, wanted {wanted}" if wanted and stored != wanted else ""
+
+
+def _part(head: Head) -> str:
+    selection = str(head.provenance.get("selection", ""))
+    name = str(head.provenance.get("workload", "")).rpartition("/")[2]
+    return f"it is of a part of the workload {name} ({selection})" if selection else ""
 
 
 def _sampling(options: str) -> str:

@@ -26,6 +26,20 @@ std::string dotted(std::string pointer) {
   return pointer.substr(1);
 }
 
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
+/// How a result was sampled, and how it should be.
+std::string other_sampling(const std::string& stored, const std::string& wanted) {
+  const auto word = [](const std::string& s) { return s.empty() ? std::string("not sampled") : "sampled with " + s; };
+  return fmt::format("it is {}, wanted {}", word(stored), word(wanted));
+}
+
+/// How the file's name of a result's workload differs from that of a point's; empty: it does not.
+std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted) {
+  const std::string is = name_of(stored.workload), should = name_of(wanted.path);
+  return is == should ? "" : fmt::format("it is of the workload {}, wanted {}", is, should);
+}
+
 }  // namespace
 
 std::string_view word_of(PointState state) {
@@ -49,15 +63,14 @@ std::string first_difference(const std::string& stored, const std::string& wante
   return "";
 }
 
-std::string other_sampling(const std::string& stored, const std::string& wanted) {
-  const auto word = [](const std::string& s) { return s.empty() ? std::string("not sampled") : "sampled with " + s; };
-  return fmt::format("it is {}, wanted {}", word(stored), word(wanted));
-}
-
-std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted) {
-  const auto name = [](const std::string& path) { return fs::path(path).filename().string(); };
-  const std::string is = name(stored.workload), should = name(wanted.path);
-  return is == should ? "" : fmt::format("it is of the workload {}, wanted {}", is, should);
+std::string other_point(const Provenance& stored, const Point& point, const std::string& config, const std::string& sample) {
+  if (!config.empty())
+    if (std::string key = first_difference(stored.effective_config, config); !key.empty()) return key;
+  if (stored.sampling != sample) return other_sampling(stored.sampling, sample);
+  if (std::string other = other_workload(stored, *point.workload); !other.empty()) return other;
+  return stored.selection.empty()
+             ? ""
+             : fmt::format("it is of a part of the workload {} ({})", name_of(stored.workload), stored.selection);
 }
 
 bool policy_has_changed(const Provenance& stored, const std::string& policy) {
@@ -65,15 +78,11 @@ bool policy_has_changed(const Provenance& stored, const std::string& policy) {
 }
 
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
-  std::string key = first_difference(stored.effective_config, effective_config(experiment_, point));
-  if (!key.empty()) return key;
-  if (stored.sampling != experiment_.sample) return other_sampling(stored.sampling, experiment_.sample);
-  if (std::string other = other_workload(stored, *point.workload); !other.empty()) return other;
+  std::string other = other_point(stored, point, effective_config(experiment_, point), experiment_.sample);
+  if (!other.empty()) return other;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
-  if (digests_[path] != stored.workload_digest)
-    return stored.selection.empty() ? fmt::format("the workload {} has changed since", path)
-                                    : fmt::format("it is of a part of the workload {} ({})", path, stored.selection);
+  if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
   const std::string policy = parse_effective(stored.effective_config).llc.policy;
   if (policy.empty()) return "";
   if (!file_exists(policy))

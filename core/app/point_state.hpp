@@ -43,11 +43,9 @@ class PointInspector {
   std::map<std::string, std::string> digests_;  ///< by path: every workload is read once
 };
 
-/// How a result was sampled, and how it should be.
-std::string other_sampling(const std::string& stored, const std::string& wanted);
-/// How the file's name of a result's workload differs from that of a point's; empty: it does not.
-std::string other_workload(const Provenance& stored, const ExperimentWorkload& wanted);
-
+/// By what a result says of itself: how it is of something else than a point whose effective configuration is `config`; an
+/// empty one is not known, and not compared. Empty: it is of that point, or of another version of its files.
+std::string other_point(const Provenance& stored, const Point& point, const std::string& config, const std::string& sample);
 /// Whether the file of its policy is there and is another than the result's; false without a policy.
 bool policy_has_changed(const Provenance& stored, const std::string& policy);
 

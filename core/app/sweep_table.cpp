@@ -288,14 +288,9 @@ SweepResults read_sweep(const std::string& folder) {
       continue;
     }
     run.samples = {};  // a table needs totals only
-    const std::string other = wanted.empty() ? "" : first_difference(run.provenance.effective_config, wanted);
-    const std::string wrong_file = other_workload(run.provenance, *p.workload);
+    const std::string other = other_point(run.provenance, p, wanted, s.experiment.sample);
     if (!other.empty()) {  // left by another sweep into this folder
       s.missing.push_back(fmt::format("{} ({})", p.name, other));
-    } else if (!wrong_file.empty()) {
-      s.missing.push_back(fmt::format("{} ({})", p.name, wrong_file));
-    } else if (run.provenance.sampling != s.experiment.sample) {
-      s.missing.push_back(fmt::format("{} ({})", p.name, other_sampling(run.provenance.sampling, s.experiment.sample)));
     } else if (run.complete) {
       changed.look(p.workload->path, path, run.provenance.workload_digest);
       s.runs.emplace(std::pair(p.workload->name, p.variant->name), std::move(run));

@@ -283,6 +283,10 @@ class Strangers(support.FolderTest):
         self.provenance("alone__mem", workload_digest="0" * 16)
         self.assertEqual(self.missing(), {"alone__sm": "of another version of the workload than mem"})
 
+    def test_a_part_of_a_workload(self) -> None:
+        self.provenance("alone__narrow", workload_digest="0" * 16, selection="kernels 0 to 1")
+        self.assertEqual(self.missing(), {"alone__narrow": "it is of a part of the workload alone.json (kernels 0 to 1)"})
+
     def test_without_a_baseline_and_without_an_experiment_the_first_version_stays(self) -> None:
         (self.path / "experiment.json").unlink()
         (self.path / "alone__mem.h5").unlink()

@@ -202,6 +202,16 @@ class Tables(SweepTest):
         said = program.run(["table", self.path("out")])
         self.assertIn("a__mem (it is of the workload b.json, wanted a.json)", said.out + said.err)
 
+    def test_a_result_of_a_part_of_the_workload_is_in_no_row_and_list_and_table_say_it_in_the_same_words(self):
+        trace = os.path.join(program.SOURCE, "inputs", "workloads", "traces", "histogram.h5")
+        experiment = self.experiment(workloads=[{"name": "a", "path": trace}])
+        self.sweep(experiment=experiment)
+        run = ["run", "sac-4chip", "-w", trace, "--kernels", "0", "--force", "-o", self.path("out", "a__mem.h5")]
+        self.succeeds(run + [word for setting in SMALL for word in ("--set", setting)])
+        why = "it is of a part of the workload histogram.h5 (kernels 0: 1 of 2)"
+        self.assertEqual(self.states(experiment=experiment)["a__mem"], ("differs", f"({why})"))
+        self.assertIn(f"  a__mem ({why})\n", self.succeeds(["table", self.path("out")]).out)
+
     def test_a_table_of_results_whose_system_file_is_not_there_any_more_says_so(self):
         system = self.write("s.json", json.dumps({"base": "sac-4chip"}))
         self.sweep(experiment=self.experiment(system="s.json"))
