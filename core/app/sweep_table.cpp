@@ -31,6 +31,10 @@ TextTable::Cell shown(const Figure& value, int digits = 2) {
   return {fmt::format("{:.{}f}", *value, digits), fmt::format("{:.10g}", *value)};
 }
 
+/// A mean of fewer workloads than another one of its row, with which it does not compare: programs get none.
+TextTable::Cell of_fewer(TextTable::Cell mean) { return {std::move(mean.text), "-"}; }
+bool is_of_fewer(const TextTable::Cell& cell) { return cell.text != "-" && cell.exact == "-"; }
+
 Figure find(const Reference::Figures& figures, const std::string& variant, const std::string& row) {
   const auto v = figures.find(variant);
   if (v == figures.end()) return std::nullopt;
@@ -94,15 +98,26 @@ Figure mean_of_bars(const Reference& reference, const Group& group, const Varian
   return bars.size() == group.workloads.size() ? harmonic_mean(bars) : std::nullopt;
 }
 
+/// Those of a group for which any variant has a figure.
+template <class Figures> std::size_t compared_workloads(const Group& group, const Experiment& e, const Figures& figure) {
+  return static_cast<std::size_t>(std::ranges::count_if(group.workloads, [&](const ExperimentWorkload* w) {
+    return std::ranges::any_of(e.variants, [&](const Variant& v) { return figure(*w, v).has_value(); });
+  }));
+}
+
 void add_mean_rows(TextTable& table, const SweepResults& s, const Group& group) {
   const Experiment& e = s.experiment;
   TextTable::Row plain{{group.name + " harmonic mean"}}, ipc_first{{group.name + " IPC-first mean"}};
+  const std::size_t all = compared_workloads(group, e, [&](const auto& w, const auto& v) { return compare(s, w, v); });
   for (const Variant& v : e.variants) {
     std::vector<Compared> runs;
     for (const ExperimentWorkload* w : group.workloads)
       if (const auto c = compare(s, *w, v)) runs.push_back(*c);
+    const std::size_t at = plain.size();
     add_speedup(plain, e.reference, v, mean_speedup(runs), mean_of_bars(e.reference, group, v));
     add_speedup(ipc_first, e.reference, v, ipc_first_speedup(runs), find(e.reference.mean, v.name, group.name));
+    if (runs.size() == all) continue;
+    plain[at] = of_fewer(plain[at]), ipc_first[at] = of_fewer(ipc_first[at]);
   }
   table.rows.push_back(std::move(plain));
   table.rows.push_back(std::move(ipc_first));
@@ -225,18 +240,12 @@ std::set<std::string> unlike_work(const SweepResults& s) {
   return names;
 }
 
-std::vector<std::string> of_fewer_workloads(const SweepResults& s) {
-  std::map<std::string, std::size_t> compared;  // workloads, by variant
-  std::size_t most = 0;                         // that any variant has
-  for (const ExperimentWorkload& w : s.experiment.workloads) {
-    bool any = false;
-    for (const Variant& v : s.experiment.variants)
-      if (compare(s, w, v)) ++compared[v.name], any = true;
-    most += any;
-  }
+std::vector<std::string> of_fewer_workloads(const TextTable& table) {
   std::vector<std::string> out;
-  for (const auto& [variant, n] : compared)
-    if (n < most) out.push_back(variant);
+  for (std::size_t c = 1; c < table.columns.size(); ++c) {
+    const auto here = [c](const TextTable::Row& row) { return c < row.size() && is_of_fewer(row[c]); };
+    if (std::ranges::any_of(table.rows, here)) out.push_back(table.columns[c].full);
+  }
   return out;
 }
 
@@ -355,11 +364,13 @@ TextTable metric_table(const SweepResults& s, const Metric& figure, bool relativ
   for (const Group& g : groups_of(e)) {
     const bool harmonic = metric.mean == Mean::harmonic;
     auto& row = table.rows.emplace_back(1, g.name + (harmonic ? " harmonic mean" : " mean"));
+    const std::size_t all = compared_workloads(g, e, value);
     for (const Variant& v : e.variants) {
       std::vector<double> values;
       for (const ExperimentWorkload* w : g.workloads)
         if (const Figure f = value(*w, v)) values.push_back(*f);
-      row.push_back(metric_cell(metric, harmonic ? harmonic_mean(values) : arithmetic_mean(values)));
+      const auto mean = metric_cell(metric, harmonic ? harmonic_mean(values) : arithmetic_mean(values));
+      row.push_back(values.size() == all ? mean : of_fewer(mean));
     }
   }
   return table;

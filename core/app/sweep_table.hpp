@@ -28,9 +28,6 @@ SweepResults read_sweep(const std::string& folder);
 /// What makes runs and their baselines unlike work (core/stats/unlike_work.hpp): there is no speed-up of such.
 std::set<std::string> unlike_work(const SweepResults& sweep);
 
-/// Variants whose means are not of all workloads that others have a speed-up for, and do not compare with theirs.
-std::vector<std::string> of_fewer_workloads(const SweepResults& sweep);
-
 /// Workloads whose traces were not whole when they were run, and what they lack (Provenance::incomplete), in short.
 std::map<std::string, std::string> incomplete_workloads(const SweepResults& sweep);
 
@@ -42,6 +39,10 @@ std::vector<std::vector<std::string>> same_simulations(const SweepResults& sweep
 
 /// Speed-ups over each variant's baseline, beside the paper's where there are some, and their means.
 TextTable speedup_table(const SweepResults& sweep);
+
+/// Variants with a mean that is not of all workloads that others have a figure for, and does not compare with theirs. Of a
+/// table of one of the two:
+std::vector<std::string> of_fewer_workloads(const TextTable& table);
 
 /// One figure of every run; `relative`: over the same figure of the variant's baseline.
 TextTable metric_table(const SweepResults& sweep, const Metric& metric, bool relative = false);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "core/app/axis_table.hpp"
 #include "core/app/commands.hpp"
@@ -60,7 +61,56 @@ std::string why_all_is_one(const Experiment& e) {
   auto keys = differing_keys(e);
   std::erase(keys, "scale");  // of it there are no speed-ups
   if (!alone || keys.empty()) return "";
-  return fmt::format("every variant is its own baseline; to compare along a key: --by {}\n", fmt::join(keys, " or --by "));
+  return fmt::format("every variant is its own baseline; to compare along a key: --by {}", fmt::join(keys, " or --by "));
+}
+
+/// Lines below a table: in Markdown a list, which a blank line parts from it.
+class Notes {
+ public:
+  Notes(std::FILE* out, bool markdown) : out_(out), markdown_(markdown) {}
+  void add(std::string_view line) {
+    fmt::print(out_, "{}{}\n", !markdown_ ? "" : std::exchange(begun_, true) ? "- " : "\n- ", line);
+  }
+  void add_below(std::string_view line) { fmt::print(out_, "  {}{}\n", markdown_ ? "- " : "", line); }
+
+ private:
+  std::FILE* out_;
+  bool markdown_, begun_ = false;
+};
+
+/// What the figures are not, and what they lack.
+void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector<std::string>& fewer, Notes notes) {
+  if (o.by.empty() && (o.relative || std::ranges::count(o.metrics, kSpeedup) > 0))
+    if (const std::string why = why_all_is_one(sweep.experiment); !why.empty()) notes.add(why);
+  if (!sweep.experiment.sample.empty() && o.csv)  // elsewhere the heading says it
+    notes.add(fmt::format("all runs are sampled ({}): figures are extrapolated", sweep.experiment.sample));
+  for (const auto& [point, run] : sweep.runs)
+    if (run.sampling && !run.sampling->as_certain_as_asked())
+      notes.add(fmt::format("{}__{}: cycles are known within {:.1f} % only", point.first, point.second,
+                            100 * run.sampling->cycles_within()));
+  if (const auto names = unlike_work(sweep); !names.empty())
+    notes.add(fmt::format("no ratios of unlike work ({}): runs that differ in it do not compare machines",
+                          fmt::join(names, ", ")));
+  if (!fewer.empty())
+    notes.add(fmt::format("means that do not compare with the others, as they are of fewer workloads{}: {}",
+                          o.csv ? ", and are left out" : "", listed(fewer)));
+  for (const auto& same : same_simulations(sweep))
+    notes.add(fmt::format("one and the same simulation in every workload (equal digests): {}", listed(same)));
+  if (sweep.missing.empty()) return;
+  notes.add(fmt::format("{} of {} points have no result; the means leave them out:", sweep.missing.size(),
+                        expand(sweep.experiment).size()));
+  for (const std::string& point : sweep.missing) notes.add_below(point);
+}
+
+void warn_of(const SweepResults& sweep) {
+  for (const std::string& what : sweep.idle.everywhere) tell("atoll: warning: in every point that sets it {}\n", what);
+  for (const auto& [what, points] : warnings_of(sweep)) tell("atoll: warning: {}: {}\n", listed(points), what);
+  for (const auto& [workload, what] : incomplete_workloads(sweep))
+    tell("atoll: warning: {} is not whole: {}\n", workload, what);
+  for (const std::string& file : sweep.changed)
+    tell("atoll: warning: {} has changed since these runs; `atoll sweep --force` runs them again\n", file);
+  if (!sweep.unchecked.empty())
+    tell("atoll: warning: whether these runs are of this experiment cannot be said: {}\n", sweep.unchecked);
 }
 
 void table(const TableOptions& o) {
@@ -71,44 +121,19 @@ void table(const TableOptions& o) {
   SweepResults sweep = read_sweep(folder);
   const std::string over = o.by.empty() ? "" : compare_along(sweep.experiment, o.by);
   if (!o.by.empty()) sweep.experiment.reference = {};  // the paper's figures are of variants
-  const bool plain = !o.csv && !o.markdown;
+  std::set<std::string> fewer;
   for (std::size_t i = 0; i < o.metrics.size(); ++i) {
     const std::string& metric = o.metrics[i];
     TextTable t = metric == kSpeedup ? speedup_table(sweep) : metric_table(sweep, metric_named(metric), o.relative);
+    for (std::string& variant : of_fewer_workloads(t)) fewer.insert(std::move(variant));
     if (!o.by.empty()) t = by_axis(t, sweep.experiment, o.by, metric != kSpeedup);
     if (i > 0) fmt::print("\n");
-    if (plain) fmt::print("{}", heading(sweep, metric, o.relative, o.by, over));
+    if (!o.csv) fmt::print("{}{}", heading(sweep, metric, o.relative, o.by, over), o.markdown ? "\n" : "");
     fmt::print("{}", o.csv ? csv(t) : o.markdown ? markdown(t) : aligned(t));
   }
-  std::FILE* out = plain ? stdout : stderr;  // programs read a table and nothing else
-  if (o.by.empty() && (o.relative || std::ranges::count(o.metrics, kSpeedup) > 0))
-    fmt::print(out, "{}", why_all_is_one(sweep.experiment));
-  if (!sweep.experiment.sample.empty() && !plain)
-    fmt::print(out, "all runs are sampled ({}): figures are extrapolated\n", sweep.experiment.sample);
-  for (const auto& [point, run] : sweep.runs)
-    if (run.sampling && !run.sampling->as_certain_as_asked())
-      fmt::print(out, "{}__{}: cycles are known within {:.1f} % only\n", point.first, point.second,
-                 100 * run.sampling->cycles_within());
-  if (const auto names = unlike_work(sweep); !names.empty())
-    fmt::print(out, "no ratios of unlike work ({}): runs that differ in it do not compare machines\n",
-               fmt::join(names, ", "));
-  const auto fewer = of_fewer_workloads(sweep);
-  if (!fewer.empty() && std::ranges::count(o.metrics, kSpeedup) > 0)
-    fmt::print(out, "means that do not compare with the others, as they are of fewer workloads: {}\n", listed(fewer));
-  for (const auto& same : same_simulations(sweep))
-    fmt::print(out, "one and the same simulation in every workload (equal digests): {}\n", listed(same));
-  for (const std::string& what : sweep.idle.everywhere) tell("atoll: warning: in every point that sets it {}\n", what);
-  for (const auto& [what, points] : warnings_of(sweep)) tell("atoll: warning: {}: {}\n", listed(points), what);
-  for (const auto& [workload, what] : incomplete_workloads(sweep))
-    tell("atoll: warning: {} is not whole: {}\n", workload, what);
-  for (const std::string& file : sweep.changed)
-    tell("atoll: warning: {} has changed since these runs; `atoll sweep --force` runs them again\n", file);
-  if (!sweep.unchecked.empty())
-    tell("atoll: warning: whether these runs are of this experiment cannot be said: {}\n", sweep.unchecked);
-  if (sweep.missing.empty()) return;
-  fmt::print(out, "{} of {} points have no result; the means leave them out:\n", sweep.missing.size(),
-             expand(sweep.experiment).size());
-  for (const std::string& point : sweep.missing) fmt::print(out, "  {}\n", point);
+  // Programs that read CSV read a table and nothing else.
+  tell_of(sweep, o, {fewer.begin(), fewer.end()}, Notes(o.csv ? stderr : stdout, o.markdown));
+  warn_of(sweep);
 }
 
 std::string footer() {

@@ -249,8 +249,28 @@ class Tables(SweepTest):
 
     def test_variants_are_named_whose_means_lack_workloads_that_others_have(self):
         self.sweep(experiment=self.experiment())
+        self.assertNotIn("fewer", self.succeeds(["table", self.path("out"), "-m", "speedup,llc.hit_rate"]).out)
         os.remove(self.path("out/a__sm.h5"))
-        self.assertIn("as they are of fewer workloads: sm\n", self.table()[1])
+        for metric, mean in (("speedup", "ALL harmonic mean"), ("llc.hit_rate", "ALL mean")):
+            table, said = self.table("-m", metric)
+            self.assertIn("as they are of fewer workloads, and are left out: sm\n", said, metric)
+            self.assertEqual((table[mean]["mem"] == "-", table[mean]["sm"], table["b"]["sm"] == "-"), (False, "-", False), metric)
+            text = self.succeeds(["table", self.path("out"), "-m", metric]).out
+            self.assertIn("as they are of fewer workloads: sm\n", text)
+            self.assertRegex(text, rf"{mean} +[0-9.]+ +[0-9.]+\n")
+
+    def test_markdown_has_the_heading_above_and_what_is_to_be_known_below(self):
+        self.sweep(experiment=self.experiment(scale=2))
+        os.remove(self.path("out/a__sm.h5"))
+        outcome = self.succeeds(["table", self.path("out"), "--markdown", "-m", "cycles", "--relative"])
+        lines = outcome.out.splitlines()
+        self.assertEqual(lines[:3], ["cycles: end of the last kernel; over the baseline's; LLC and footprints divided by 2", "",
+                                     "| cycles | mem | sm |"])
+        at = next(n for n, line in enumerate(lines[2:], 2) if not line)
+        self.assertTrue(all(line.startswith("|") for line in lines[2:at]))
+        self.assertEqual(lines[at + 1:], ["- means that do not compare with the others, as they are of fewer workloads: sm",
+                                          "- 1 of 4 points have no result; the means leave them out:", "  - a__sm"])
+        self.assertEqual(outcome.err, "")
 
     def test_a_table_of_something_else_is_refused(self):
         self.refused(["table", self.folder], 2, "is not the folder of a sweep", layouts=[None])
