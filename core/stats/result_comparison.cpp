@@ -169,9 +169,11 @@ std::string settings_text(const char* title, const std::vector<Setting>& setting
   return out + left_out(settings.size(), top);
 }
 
-std::string effects_text(const char* title, const std::vector<Effect>& effects, std::size_t top) {
-  if (effects.empty()) return fmt::format("  {:<14} equal, within 1 %\n", title);
-  std::string out = fmt::format("  {}\n", title);
+/// `order`: which of them comes first, where some differ.
+std::string effects_text(std::string_view what, std::string_view order, const std::vector<Effect>& effects,
+                         std::size_t top) {
+  if (effects.empty()) return fmt::format("  {:<14} equal, within 1 %\n", what);
+  std::string out = fmt::format("  {}, {}\n", what, order);
   for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
     const Effect& e = effects[i];
     out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", fmt::format("{:.34}", e.name), figure(e.a, e.whole),
@@ -242,7 +244,7 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
         fmt::format("  simulation     equal: the digests are both {}, so everything simulated is the same\n", hex(a.digest));
     // Prices of energy, or the clock, say what the same course of events means.
     return c.results.empty() ? out
-                             : out + effects_text("what is worked out of it, largest difference first", c.results, top);
+                             : out + effects_text("what is worked out of it", "largest difference first", c.results, top);
   }
   for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
@@ -257,9 +259,9 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
                                        : fmt::format("at {:g} and {:g} MHz, B is {:.3f} times as fast", core_clock_mhz(a),
                                                      core_clock_mhz(b), x / y * clocks));
   out += cycles_text(c.cycles, top);
-  out += effects_text("results, largest relative difference first", c.results, top);
+  out += effects_text("results", "largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)
-    out += c.kernels_alike ? effects_text("cycles of kernels, largest difference first", c.kernels, top)
+    out += c.kernels_alike ? effects_text("cycles of kernels", "largest difference first", c.kernels, top)
                            : "  cycles of kernels: none that both ended has one name in both\n";
   return out;
 }
