@@ -53,6 +53,7 @@ def bounded(inputs: Sequence[Path], work: Callable[[], int], seconds: int | None
             code = work()
         except MemoryError:
             print(f"atoll-report: {os.fsdecode(_last_read())}: is so damaged that reading it takes all memory", file=sys.stderr)
+            code = BadResult.exit_code
         except Exception:
             traceback.print_exc()  # the process ends below, and would say nothing
         finally:

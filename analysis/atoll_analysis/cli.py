@@ -11,7 +11,7 @@ from pathlib import Path
 from atoll_analysis import comparison_report, run_report, sweep_report
 from atoll_analysis.bounded import bounded
 from atoll_analysis.comparison import compare
-from atoll_analysis.errors import BadResult
+from atoll_analysis.errors import BadResult, CannotWrite
 from atoll_analysis.figures.chart import Chart
 from atoll_analysis.rankings import rankings, sentences
 from atoll_analysis.result import load
@@ -45,7 +45,7 @@ def _write(path: Path, write: Callable[[Path], object], advice: str = "") -> Non
         write(beside)
         os.replace(beside, path)
     except OSError as error:  # of a full disk, which names no file
-        raise BadResult(path, f"cannot be written: {error.strerror or error}{advice}") from error
+        raise CannotWrite(path, f"cannot be written: {error.strerror or error}{advice}") from error
     finally:
         with contextlib.suppress(OSError):  # of a read-only disk, also where there is no file
             beside.unlink(missing_ok=True)
@@ -120,7 +120,7 @@ def _told(work: Callable[[], int | None]) -> int:
         return work() or 0
     except (BadResult, OSError) as error:
         print(f"atoll-report: {error}", file=sys.stderr)
-        return 1
+        return error.exit_code if isinstance(error, BadResult) else CannotWrite.exit_code
 
 
 def report(words: Sequence[str] | None = None) -> int:

@@ -7,10 +7,18 @@ import stat
 class BadResult(Exception):
     """A file or folder that cannot be used; the text names it and says what to do."""
 
+    exit_code = 2  #: of `atoll-report`, as of `atoll` where the input is at fault
+
     def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
         super().__init__(f"{os.fspath(path)}: {problem}")
         self.path = os.fspath(path)
         self.problem = problem
+
+
+class CannotWrite(BadResult):
+    """A page or figure that cannot be written."""
+
+    exit_code = 4  #: as of `atoll` where reading or writing fails
 
 
 def check_input(path: str | os.PathLike[str]) -> None:
