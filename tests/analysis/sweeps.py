@@ -379,6 +379,26 @@ class Lines(support.unittest.TestCase):
         self.assertEqual(found, {"sm": [0.5, 2], "sac": [4, 5]})
         self.assertIn("do not compare between lines: each is over the 1 to 2 of 3 workloads", chart.note)
 
+    def test_more_than_three_lines_have_no_bars_which_would_lie_on_each_other(self) -> None:
+        for count in (3, 4):
+            chart, _ = self.drawn({(w, f"o{n}"): (0.5 + n, high) for n in range(count) for w, high in (("web", 2), ("db", 13))})
+            axes, = chart.draw(LIGHT).figure.axes
+            drawn = sum(len(c.get_segments()) for c in axes.collections)
+            self.assertEqual(drawn, 2 * 3 if count == 3 else 0)
+            self.assertEqual("bars behind: the lowest and the highest" in chart.note, count == 3)
+            self.assertEqual("which 4 lines would have on each other" in chart.note, count == 4)
+            self.assertEqual(axes.get_ylim()[1] > 13, count == 3)
+
+    def test_a_legend_names_what_differs_between_its_lines_and_cuts_nothing(self) -> None:
+        same = "plugin llc.policy=policies/python/mine.py"
+        self.assertEqual(lines.what_differs([f"{same} llc.ways=8 link.gbps=1", f"{same} llc.ways=16 link.gbps=1"]),
+                         ["ways=8", "ways=16"])
+        self.assertEqual(lines.what_differs(["l1.ways=4 llc.ways=8", "l1.ways=8 llc.ways=4"]),
+                         ["l1.ways=4 llc.ways=8", "l1.ways=8 llc.ways=4"])
+        self.assertEqual(lines.what_differs(["sac llc.ways=8", "sac"]), ["sac llc.ways=8", "sac"])  # the one would have no name
+        self.assertEqual(lines.what_differs(["sac llc.ways=8"]), ["sac ways=8"])
+        self.assertEqual(lines.what_differs([""]), [""])
+
     def test_bars_of_seeds_have_the_workloads_without_seeds_in_every_mean(self) -> None:
         chart, found = self.drawn({("web-seed1", "sm"): (0.5, 1), ("web-seed2", "sm"): (0.25, 1), ("web-seed3", "sm"): (0.4, 1),
                                    ("db", "sm"): (2, 2)})

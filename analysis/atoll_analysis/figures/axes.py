@@ -1,6 +1,7 @@
 """Speed-ups of a sweep along the keys that it varies."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -8,13 +9,14 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from atoll_analysis.axes import alike, compared, mean_along, numeric, seed_bars, unseeded
 from atoll_analysis.config import text
-from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure, shortened
+from atoll_analysis.figures.chart import Chart, Drawing, label, legend_above, new_figure
 from atoll_analysis.palette import Palette
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import fixed
 
 _MARKS = "osD^vPX*"
 _MOST_LINES = 8
+_MOST_RANGES = 3  # lines that have bars behind: those of more lie on each other, and flatten the lines
 
 
 def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
@@ -23,7 +25,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     mean, values, seeds = mean_along(table), [float(v) for v in table.columns], seed_bars(table)
     log = values[0] > 0 and values[-1] / values[0] >= 8
     places = np.log2(values) if log else np.array(values)
-    for at, ((others, row), short) in enumerate(zip(mean.iterrows(), shortened(mean.index))):
+    for at, ((others, row), short) in enumerate(zip(mean.iterrows(), what_differs(list(map(str, mean.index))))):
         colour = colours.categories[at % 8]
         each = table.xs(others, level="others")
         low = high = None
@@ -32,7 +34,7 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
             middle = row.to_numpy(dtype=float)
             axes.errorbar(places, middle, yerr=[(middle - low).clip(min=0), (high - middle).clip(min=0)], fmt="none",
                           ecolor=colour, capsize=4, elinewidth=1.2)
-        elif len(each) > 1:
+        elif len(each) > 1 and len(mean) <= _MOST_RANGES:
             axes.vlines(places, each.min(), each.max(), color=colour, alpha=0.35, linewidth=5)
         axes.plot(places, row.to_numpy(dtype=float), color=colour, label=short or "all")
         for point, (x, value, at_value) in enumerate(zip(places, row, values)):
@@ -52,6 +54,32 @@ def _draw(key: str, table: pd.DataFrame, colours: Palette) -> Drawing:
     label(axes, "Speed-up over the baseline")
     legend_above(axes)
     return drawing
+
+
+def what_differs(names: list[str]) -> list[str]:
+    """Of axes.settings() of each line: the words that not all of them have, with the ends of keys where these tell them apart."""
+    words = [name.split(" ") for name in names]
+    shared = set(words[0]).intersection(*words) if len(names) > 1 else set()
+    left = [[word for word in line if word not in shared] for line in words]
+    keys = {word.partition("=")[0] for line in left for word in line if "=" in word}
+    ends = Counter(key.rpartition(".")[2] for key in keys)
+
+    def short(word: str) -> str:
+        key, equals, value = word.partition("=")
+        end = key.rpartition(".")[2]
+        return f"{end}={value}" if equals and ends[end] == 1 else word
+
+    found = [" ".join(map(short, line)) for line in left]
+    return found if len(set(found)) == len(set(names)) and all(found) else names
+
+
+def _ranges(lines: int, seeded: bool) -> str:
+    """What the caption says of bars."""
+    if seeded:
+        return "error bars: from the lowest to the highest of the means by seed."
+    if lines <= _MOST_RANGES:
+        return "bars behind: the lowest and the highest."
+    return f"without bars from the lowest to the highest, which {lines} lines would have on each other: pointing at a mark shows both."
 
 
 def _seeded(sweep: Sweep) -> bool:
@@ -88,7 +116,5 @@ def axes(sweep: Sweep) -> list[Chart]:
                          for others, row in mean.iterrows() if not math.isnan(float(row.iloc[0])))
         charts.append(Chart("by-" + key.replace(".", "-").replace("_", "-"), f"By {key}", f"Mean speed-ups by {key}: {said}.",
                             lambda colours, key=key, table=table: _draw(key, table, colours),  # type: ignore[misc]
-                            f"{of_workloads(sweep, table, 'line')}; " + (
-                                "error bars: from the lowest to the highest of the means by seed." if _seeded(sweep) else
-                                "bars behind: the lowest and the highest.")))
+                            f"{of_workloads(sweep, table, 'line')}; {_ranges(len(mean), _seeded(sweep))}"))
     return charts
