@@ -363,7 +363,7 @@ TextTable metric_table(const SweepResults& s, const Metric& figure, bool relativ
   table.rows.emplace_back();
   for (const Group& g : groups_of(e)) {
     const bool harmonic = metric.mean == Mean::harmonic;
-    auto& row = table.rows.emplace_back(1, g.name + (harmonic ? " harmonic mean" : " mean"));
+    auto& row = table.rows.emplace_back(1, g.name + (harmonic ? " harmonic mean" : " arithmetic mean"));
     const std::size_t all = compared_workloads(g, e, value);
     for (const Variant& v : e.variants) {
       std::vector<double> values;

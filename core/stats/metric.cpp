@@ -118,9 +118,9 @@ const Observed kObserved[] = {
      }},
     {{"sm_sharing.by_2_share", "read-only lines that 2 SMs or more asked the LLC for in a window", Mean::arithmetic},
      [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_2), number(s.window_lines)); }},
-    {{"sm_sharing.by_3_share", "... 3 SMs or more", Mean::arithmetic},
+    {{"sm_sharing.by_3_share", "read-only lines that 3 SMs or more asked the LLC for in a window", Mean::arithmetic},
      [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_3), number(s.window_lines)); }},
-    {{"sm_sharing.by_10_share", "... 10 SMs or more", Mean::arithmetic},
+    {{"sm_sharing.by_10_share", "read-only lines that 10 SMs or more asked the LLC for in a window", Mean::arithmetic},
      [](const SmSharing& s, const RunResult&) { return ratio(number(s.window_lines_10), number(s.window_lines)); }},
 };
 

@@ -119,7 +119,7 @@ class Tables(SweepTest):
         ratio = {w: energy[f"{w}__sm"] / energy[f"{w}__mem"] for w in ("a", "b")}
         shows("a", "mem", 1)
         shows("b", "sm", ratio["b"])
-        shows("ALL mean", "sm", (ratio["a"] + ratio["b"]) / 2)
+        shows("ALL arithmetic mean", "sm", (ratio["a"] + ratio["b"]) / 2)
         text = self.succeeds(["table", self.path("out"), "-m", "speedup,ipc,cycles"]).out
         self.assertIn("beside Fig. 0", text)
         self.assertLessEqual(max(len(line) for line in text.splitlines()), 120)
@@ -251,7 +251,7 @@ class Tables(SweepTest):
         self.sweep(experiment=self.experiment())
         self.assertNotIn("fewer", self.succeeds(["table", self.path("out"), "-m", "speedup,llc.hit_rate"]).out)
         os.remove(self.path("out/a__sm.h5"))
-        for metric, mean in (("speedup", "ALL harmonic mean"), ("llc.hit_rate", "ALL mean")):
+        for metric, mean in (("speedup", "ALL harmonic mean"), ("llc.hit_rate", "ALL arithmetic mean")):
             table, said = self.table("-m", metric)
             self.assertIn("as they are of fewer workloads, and are left out: sm\n", said, metric)
             self.assertEqual((table[mean]["mem"] == "-", table[mean]["sm"], table["b"]["sm"] == "-"), (False, "-", False), metric)

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "core/stats/metric.hpp"
+
 using namespace atl;
 
 TEST_CASE("every counter has a unique name of the form group.quantity, a unit and a doc") {
@@ -45,4 +47,9 @@ TEST_CASE("a cache's contents and a queue's depth are looked at, which is no eve
   CHECK_FALSE(moved(increments));
   increments[Counter::dram_reads] = 1;
   CHECK(moved(increments));
+}
+
+TEST_CASE("what a counter or metric is stands as a whole phrase, also where no other one is beside it") {
+  for (const CounterInfo& c : counter_table()) CHECK_MESSAGE(!c.doc.starts_with("."), c.name);
+  for (const Metric& m : derived_metrics()) CHECK_MESSAGE(!m.doc.starts_with("."), m.name);
 }
