@@ -80,6 +80,7 @@ bool policy_has_changed(const Provenance& stored, const std::string& policy) {
 std::string PointInspector::difference(const Point& point, const Provenance& stored) {
   std::string other = other_point(stored, point, effective_config(experiment_, point), experiment_.sample);
   if (!other.empty()) return other;
+  if (std::string absent = absent_workload(experiment_, point); !absent.empty()) return absent;
   const std::string& path = point.workload->path;
   if (!digests_.contains(path)) digests_[path] = workload_digest(path);
   if (digests_[path] != stored.workload_digest) return fmt::format("the workload {} has changed since", path);
@@ -101,7 +102,7 @@ PointStatus PointInspector::inspect(const Point& point) {
 
 PointStatus PointInspector::inspect_result(const Point& point) {
   const std::string result = result_path(folder_, point);
-  if (!file_exists(result)) return {PointState::missing, ""};
+  if (!file_exists(result)) return {PointState::missing, absent_workload(experiment_, point)};
   RunResult stored;
   try {
     stored = read_within_bounds(result);

@@ -18,7 +18,7 @@ enum class PointState {
 
 struct PointStatus {
   PointState state = PointState::missing;
-  std::string note;  ///< what differs, or why it failed
+  std::string note;  ///< what differs, why it failed, or that there is no workload
 };
 
 std::string_view word_of(PointState state);

@@ -108,19 +108,22 @@ std::string effective_config(const Experiment& e, const Point& point) {
   }
 }
 
-void check_point(const Experiment& e, const Point& point) {
-  const SystemConfig config = parse_effective(effective_config(e, point));
+std::string absent_workload(const Experiment& e, const Point& point) {
   const fs::path path(point.workload->path);
-  if (file_exists(path)) {
-    if (config.scale > 1 && first_character(main_file(path)) != '{')
-      throw InputError(point.name, fmt::format("{} is a recorded trace, which cannot be scaled by {}: give this workload a "
-                                               "\"set\" of {{\"scale\": 1}}",
-                                               path.string(), config.scale));
-    return;
-  }
+  if (file_exists(path)) return "";
   const std::string hint =
       e.recorded_by.empty() ? neighbour_hint(path) : fmt::format("; it is recorded by {}", e.recorded_by);
-  throw InputError(point.name, fmt::format("there is no workload {}{}", path.string(), hint));
+  return fmt::format("there is no workload {}{}", path.string(), hint);
+}
+
+void check_point(const Experiment& e, const Point& point) {
+  const SystemConfig config = parse_effective(effective_config(e, point));
+  if (const std::string absent = absent_workload(e, point); !absent.empty()) throw InputError(point.name, absent);
+  const std::string& path = point.workload->path;
+  if (config.scale > 1 && first_character(main_file(path)) != '{')
+    throw InputError(point.name, fmt::format("{} is a recorded trace, which cannot be scaled by {}: give this workload a "
+                                             "\"set\" of {{\"scale\": 1}}",
+                                             path, config.scale));
 }
 
 }  // namespace atl

@@ -97,5 +97,7 @@ std::string effective_config(const Experiment& experiment, const Point& point);
 
 /// Throws InputError if the point cannot be run, before hours are spent on the others.
 void check_point(const Experiment& experiment, const Point& point);
+/// That there is no file of the point's workload, and what to do; empty: there is one.
+std::string absent_workload(const Experiment& experiment, const Point& point);
 
 }  // namespace atl

@@ -267,6 +267,10 @@ class Sweep(SweepTest):
         os.remove(self.path("w/b.json"))
         outcome = self.sweep(experiment=self.path("e.json"), code=2)
         self.assertRegex(outcome.err, r"there is no workload .*w/b.json; it is recorded by make_traces.sh\n")
+        states = self.states(experiment=self.path("e.json"))
+        self.assertEqual(states["a__mem"], ("missing", ""))
+        self.assertEqual(states["b__sm"][0], "missing")
+        self.assertRegex(states["b__sm"][1], r"^\(there is no workload .*w/b.json; it is recorded by make_traces.sh\)$")
 
     def test_under_mpirun_the_first_rank_runs_it_and_says_so(self):
         outcome = program.run(["sweep", QUICK, "--out", self.path("out"), "--only", "conv2d__*"], 2, timeout=120)
