@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "core/app/commands.hpp"
-#include "core/app/tell.hpp"
 #include "core/app/shipped_files.hpp"
 #include "core/app/storage_table.hpp"
+#include "core/app/tell.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/idle_keys.hpp"
 #include "inputs/config/presets.hpp"
