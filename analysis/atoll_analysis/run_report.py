@@ -245,6 +245,8 @@ def page(result: Result) -> str:
         cut += markup.paragraph(f"Stopped early, by --max-cycles or a signal: {_begun(result)}.", "warn")
     if what := result.provenance.get("incomplete"):
         cut += markup.paragraph(f"The workload is not whole: {names.first_line(str(what))}.", "warn")
+    for what in str(result.provenance.get("warnings", "")).splitlines():
+        cut += markup.paragraph(f"The run warned: {what}.", "warn")
     if result.sampling is not None:
         cut += _sampled(result.sampling)
     if "timeline" not in drawn:

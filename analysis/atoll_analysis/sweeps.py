@@ -37,12 +37,22 @@ class Sweep:
     counted: pd.DataFrame             #: [workload, variant x counter] what runs of the same work have alike; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
+    warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: what runs warned of: their points, WORKLOAD__VARIANT
     changed: tuple[str, ...] = ()     #: files of policies that are others now than when they were run
 
     @property
     def differences(self) -> pd.DataFrame:
         """[workload, variant] the configuration keys that are not the same in all runs."""
         return differences(self.configs)
+
+    @property
+    def same_simulations(self) -> list[tuple[str, ...]]:
+        """Variants whose runs are one simulation in every workload: what they set changes nothing."""
+        of = self.runs.pivot(index="variant", columns="workload", values="digest").reindex(list(self.variants)).dropna(how="all")
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for variant, digests in zip(of.index, of.astype(str).itertuples(index=False)):
+            alike.setdefault(tuple(digests), []).append(str(variant))
+        return [tuple(variants) for variants in alike.values() if len(variants) > 1]
 
     @property
     def clocks(self) -> "pd.Series[float]":
@@ -224,7 +234,17 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     done = pd.DataFrame([counted(head) for head in heads.values()], index=index)
     lacking = {w: str(head.provenance["incomplete"]) for (w, _), head in heads.items() if head.provenance.get("incomplete")}
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking,
-                 changed_policies(heads.values()))
+                 _warned(heads), changed_policies(heads.values()))
+
+
+def _warned(heads: Mapping[tuple[str, str], Head]) -> dict[str, tuple[str, ...]]:
+    """A key without effect in some of the points is set for the others: only one that is idle in all is told of."""
+    found: dict[str, list[str]] = {}
+    for (workload, variant), head in heads.items():
+        for what in str(head.provenance.get("warnings", "")).splitlines():
+            found.setdefault(what, []).append(f"{workload}__{variant}")
+    return {what: tuple(points) for what, points in found.items()
+            if "` has no effect: it needs " not in what or len(points) == len(heads)}
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

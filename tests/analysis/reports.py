@@ -170,6 +170,29 @@ class RunPage(PageTest):
         self.assertIn(f"The workload {text}", page.text)
         self.assertIn("kernels 3-5", page.text)
 
+    def test_what_runs_warned_of_is_on_their_pages_but_for_keys_that_other_points_use(self) -> None:
+        folder = self.sweep()
+        with support.edited(folder / "alone__sm.h5") as file:
+            file["provenance"].attrs["warnings"] = "pages are <far>\n`sac.threshold` has no effect: it needs SAC"
+        page = self.check(run_report.page(atoll_analysis.load(folder / "alone__sm.h5"))).text
+        self.assertIn("The run warned: pages are <far>.", page)
+        self.assertIn("The run warned: `sac.threshold` has no effect: it needs SAC.", page)
+        page = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text
+        self.assertIn("1 run warned: pages are <far>.", page)
+        self.assertNotIn("sac.threshold", page)
+
+    def test_variants_that_are_one_simulation_are_named(self) -> None:
+        folder = self.sweep()
+        before = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text
+        self.assertNotIn("One and the same simulation", before)
+        runs = atoll_analysis.load_sweep(folder).runs
+        first, second = list(dict.fromkeys(runs["variant"]))[:2]
+        for workload in set(runs["workload"]):
+            with support.edited(folder / f"{workload}__{second}.h5") as file, h5py.File(folder / f"{workload}__{first}.h5") as of:
+                file.attrs["digest"] = of.attrs["digest"]
+        after = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text
+        self.assertIn(f"One and the same simulation in every workload: {first}, {second}.", after)
+
     def test_a_run_cut_before_its_first_kernel_came_has_a_page_too(self) -> None:
         path = self.result("cut.h5")
         with support.edited(path) as file:
