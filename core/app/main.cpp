@@ -16,6 +16,7 @@
 #include "comm/mpi_transport.hpp"
 #include "core/app/commands.hpp"
 #include "core/app/stop_signals.hpp"
+#include "core/engine/standard_descriptors.hpp"
 #include "core/stats/version.hpp"
 #include "inputs/config/suggest.hpp"
 
@@ -81,7 +82,8 @@ int threads_asked(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
+int main(int argc, char** argv) {       // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
+  const atl::StandardDescriptors held;  // before any file is opened
   const std::string_view command = argc > 1 ? argv[1] : "";
   const bool parallel = command == "run" || command == "resume";
   if (parallel) atl::note_stop_signals();

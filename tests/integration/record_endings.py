@@ -49,6 +49,7 @@ void crash_together(int microseconds) {
 }
 int main(int, char** argv) {
   int* p;
+  if (argv[2] && !strcmp(argv[1], "prints")) close(argv[2][0] - '0');
   cudaMalloc(&p, 128);
   good<<<1, 32>>>(p);
   cudaDeviceSynchronize();
@@ -71,6 +72,11 @@ int main(int, char** argv) {
       for (int i = 0; i < size / 4; ++i) sum |= never_written[i];
     }
     printf("%d\n", sum);
+  }
+  if (!strcmp(argv[1], "prints")) {
+    for (int i = 0; i < 10000; ++i) printf("%d\n", i), fprintf(stderr, "%d\n", i);
+    fflush(stdout);
+    good<<<2, 32>>>(p);
   }
   if (!strcmp(argv[1], "unsupported")) { cudaIpcMemHandle_t h; printf("%d\n", (int)cudaIpcGetMemHandle(&h, p)); }
   return 0;
@@ -197,6 +203,17 @@ class Endings(OneProgram):
         more = {"PMI_RANK": "0", "OMPI_MCA_btl": "self,vader,tcp"}
         outcome = self.record(self.binary, "environment", env={**program.environment(), **more})
         self.assertEqual(outcome.out, "ready\n0 1\n", outcome)
+
+    def test_the_trace_is_never_standard_input_output_or_error_which_the_program_may_have_closed(self):
+        self.assertEqual(self.kernels_in_trace(self.record(self.binary, "prints")), 2)
+        digest = self.simulated()
+        command = f"exec {program.ATOLL} record -f -o {self.path('T.h5')} -- {self.binary} prints"
+        for closes in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-", "0", "1", "2"):
+            with self.subTest(closes=closes):
+                done = subprocess.run(["bash", "-c", f"{command} {closes}"], capture_output=True, text=True, check=False,
+                                      env=program.environment(), timeout=60)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertEqual(self.simulated(), digest)
 
     def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
         outcome = self.record(self.binary, "assert")

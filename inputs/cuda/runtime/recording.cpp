@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "core/engine/standard_descriptors.hpp"
 #include "inputs/cuda/runtime/ending.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 #include "inputs/cuda/runtime/trace_sink.hpp"
@@ -60,7 +61,10 @@ bool Recording::claim() {
     return false;
   }
   setenv(kClaim, std::to_string(getpid()).c_str(), 1);
-  trace_ = std::make_unique<TraceSink>(*options_, threads_, mutex_);
+  {
+    const StandardDescriptors held;  // the program may have closed them, and prints, or opens others, later
+    trace_ = std::make_unique<TraceSink>(*options_, threads_, mutex_);
+  }
   for (const TraceAllocation& allocation : early_) trace_->add_allocation(allocation);
   early_.clear();
   save_trace_at_end();
@@ -298,6 +302,7 @@ void Recording::complete(const std::string& why, std::string lacks) {
 void Recording::keep_ptx(const std::string& name, const std::string& text) const {
   if (!options_ || options_->ptx_folder.empty()) return;
   const std::string path = options_->ptx_folder + "/" + name;
+  const StandardDescriptors held;
   std::ofstream file(path, std::ios::binary);
   if (!(file << text).flush()) std::fprintf(stderr, "atoll: warning: %s cannot be written\n", path.c_str());
 }
