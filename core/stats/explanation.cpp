@@ -259,9 +259,10 @@ StackPart limit_of(const Stack& stack) {
 }
 
 std::string explanation_text(const RunResult& r, const Capacities& capacities) {
-  std::string out =
-      fmt::format("  {:<12} {} ({} chips)\n  {:<12} {}\n  {:<12} {}{}\n\n", "system", r.provenance.system, r.chips.size(),
-                  "workload", r.provenance.workload, "cycles", grouped(r.cycles), r.complete ? "" : "  (stopped early)");
+  std::string out = fmt::format("  {:<12} {} ({} chips)\n", "system", r.provenance.system, r.chips.size());
+  if (const std::string caches = caches_text(r); !caches.empty()) out += fmt::format("  {:<12} {}\n", "caches", caches);
+  out += fmt::format("  {:<12} {}\n  {:<12} {}{}\n\n", "workload", r.provenance.workload, "cycles", grouped(r.cycles),
+                     r.complete ? "" : "  (stopped early)");
   if (r.sampling)
     out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
   out += stack_table(r) + "\n" + busy_table(r, capacities) + "\n";

@@ -236,7 +236,10 @@ ResultComparison compare(const RunResult& a, const RunResult& b, double least, d
 }
 
 std::string comparison_text(const ResultComparison& c, const RunResult& a, const RunResult& b, std::size_t top) {
-  const auto system = [](const RunResult& r) { return fmt::format("{}, {}", r.provenance.system, r.provenance.workload); };
+  const auto system = [](const RunResult& r) {
+    const std::string caches = caches_text(r);
+    return fmt::format("{}, {}{}{}", r.provenance.system, r.provenance.workload, caches.empty() ? "" : "; ", caches);
+  };
   std::string out = fmt::format("  A              {}\n  B              {}\n", system(a), system(b));
   out += settings_text("configuration", c.configuration, top) + settings_text("inputs", c.inputs, top);
   if (c.same_simulation) {

@@ -211,6 +211,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
 
   std::string out;
   out += row("system", fmt::format("{} ({} chip{})", p.system, result.chips.size(), result.chips.size() == 1 ? "" : "s"));
+  if (const std::string caches = caches_text(result); !caches.empty()) out += row("caches", caches);
   out += row("workload", p.workload);
   if (const std::uint64_t scale = scale_of(result); scale > 1)
     out += row("scale", fmt::format("{}: LLC and footprints are divided by it", scale));
@@ -275,6 +276,21 @@ Energy energy_of_chips(const RunResult& result) {
   Energy sum;
   for (const auto& chip : result.chips) sum += chip.energy;
   return sum;
+}
+
+std::string caches_text(const RunResult& result) {
+  const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
+  if (!config.is_object()) return "";
+  const auto word = [&](const nlohmann::json::json_pointer& key) { return config.value(key, std::string()); };
+  std::string out;
+  for (const auto& [name, value] : {std::pair("organisation", word("/llc/organisation"_json_pointer)),
+                                    {"protocol", word("/coherence/protocol"_json_pointer)},
+                                    {"replication", word("/llc/replication"_json_pointer)},
+                                    {"cluster sharing", word("/cluster/sharing"_json_pointer)}}) {
+    const bool said = !value.empty() && (value != "none" || name != std::string_view("cluster sharing"));
+    if (said) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, value);
+  }
+  return out;
 }
 
 std::string sampled_text(const RunResult& result) {

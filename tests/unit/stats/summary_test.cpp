@@ -56,6 +56,16 @@ TEST_CASE("one chip is no \"chips\"") {
   CHECK(contains(summary_table(result), "toy (1 chip)\n"));
 }
 
+TEST_CASE("the summary names organisation, protocol and replication, and the sharing of clusters if there is any") {
+  auto result = two_chips();
+  CHECK_FALSE(contains(summary_table(result), "caches"));
+  result.provenance.effective_config = R"({"llc": {"organisation": "sac", "replication": "shared"},
+    "coherence": {"protocol": "rec"}, "cluster": {"sharing": "none"}})";
+  CHECK(contains(summary_table(result), "(2 chips)\n  caches       organisation sac, protocol rec, replication shared\n"));
+  result.provenance.effective_config = R"({"llc": {"organisation": "sac"}, "cluster": {"sharing": "colab"}})";
+  CHECK(contains(info_text(result), "  caches       organisation sac, cluster sharing colab\n"));
+}
+
 TEST_CASE("the summary forms its ratios over all chips and all cycles") {
   const auto text = summary_table(two_chips());
   CAPTURE(text);
