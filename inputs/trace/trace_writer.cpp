@@ -14,6 +14,7 @@
 #include "inputs/trace/kernel_columns.hpp"
 #include "inputs/trace/trace_columns.hpp"
 #include "inputs/trace/trace_groups.hpp"
+#include "inputs/trace/write_failure.hpp"
 
 namespace atl {
 namespace {
@@ -52,7 +53,7 @@ struct TraceWriter::Impl {
   Impl(unsigned level, unsigned threads) : columns(level, threads - std::min(threads, 1u)) {}
 
   std::string path, part;
-  H5::H5File file;
+  OutputFile file;
   KernelInfo info;
   std::uint64_t first_cta = 0;  // of this kernel, if it is a sample
   DeviceMemories devices;
@@ -92,7 +93,7 @@ template <typename F> void TraceWriter::Impl::with_file(const char* doing, F f) 
   try {
     f();
   } catch (const H5::Exception& e) {
-    throw IoError(part, std::string(doing) + " kernel '" + info.name + "' failed (" + e.getDetailMsg() + ")");
+    throw IoError(part, std::string(doing) + " kernel '" + info.name + "' failed (" + write_failure(part, e) + ")");
   }
 }
 
@@ -103,16 +104,16 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
   if (compression > 9) impl_->refuse("compression level " + std::to_string(compression) + " is not in 0 to 9");
   impl_->part = path + ".part";
   try {
-    impl_->file = H5::H5File(impl_->part, H5F_ACC_TRUNC, no_times(), compact_metadata());
-    H5::Group root = impl_->file.openGroup("/");
+    impl_->file.open(impl_->part, no_times(), compact_metadata());
+    H5::Group root = impl_->file->openGroup("/");
     put(root, "format", kFormat);
     put(root, "version", &kVersion, 1);
     put(root, "source", provenance.source);
     put(root, "importer", provenance.importer);
     if (!provenance.selection.empty()) put(root, "selection", provenance.selection);
-    link(impl_->file, create(impl_->file), "/kernels");
+    link(*impl_->file, create(*impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
-    throw IoError(impl_->part, "cannot be created (" + e.getDetailMsg() + ")");
+    throw IoError(impl_->part, "cannot be created (" + write_failure(impl_->part, e) + ")");
   }
 }
 
@@ -131,11 +132,11 @@ void TraceWriter::set_devices(const DeviceMemories& devices) {
   impl_->devices = devices;
   const std::uint64_t memory[] = {devices.base, devices.bytes};
   try {
-    H5::Group root = impl_->file.openGroup("/");
+    H5::Group root = impl_->file->openGroup("/");
     put(root, "devices", &devices.count, 1);
     put(root, "device_memory", memory, std::size(memory));
   } catch (const H5::Exception& e) {
-    throw IoError(impl_->part, "writing failed (" + e.getDetailMsg() + ")");
+    throw IoError(impl_->part, "writing failed (" + write_failure(impl_->part, e) + ")");
   }
 }
 
@@ -210,7 +211,7 @@ void TraceWriter::add_cta(const CtaColumns& cta) {
   ++w.ctas;
   if (w.block_ops < kOpsPerBlock) return;
   w.end_block();
-  w.with_file("writing", [&] { w.columns.write_due(w.file); });
+  w.with_file("writing", [&] { w.columns.write_due(*w.file); });
 }
 
 void TraceWriter::help() { impl_->columns.help(); }
@@ -228,7 +229,7 @@ void TraceWriter::Impl::end_block() {
 /// Benchmarks launch the same again and again: such a kernel is another name of the first one's group.
 bool TraceWriter::Impl::link_to_equal_kernel() {
   ContentKey key;
-  with_file("writing", [&] { key = columns.write_full(file); });
+  with_file("writing", [&] { key = columns.write_full(*file); });
   for (const auto& numbers : {info.grid, info.block}) key.add(numbers, 3);
   const std::uint64_t rest[] = {info.registers_per_thread, info.shared_bytes, ctas, first_cta};
   key.add(rest, std::size(rest));
@@ -238,7 +239,7 @@ bool TraceWriter::Impl::link_to_equal_kernel() {
   with_file("writing", [&, first = equal->second] {
     columns.drop();
     const std::string from = kernel_group(first), to = kernel_group(kernels);
-    if (H5Lcreate_hard(file.getId(), from.c_str(), file.getId(), to.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
+    if (H5Lcreate_hard(file->getId(), from.c_str(), file->getId(), to.c_str(), H5P_DEFAULT, H5P_DEFAULT) < 0)
       throw H5::FileIException("H5Lcreate_hard", "cannot create " + to);
   });
   return true;
@@ -263,7 +264,7 @@ void TraceWriter::Impl::end_kernel(bool sample) {
 }
 
 void TraceWriter::Impl::write_kernel(bool whole) {
-  H5::Group group = columns.write_rest(file, kernels);
+  H5::Group group = columns.write_rest(*file, kernels);
   put(group, "name", info.name);
   if (!incomplete.empty()) put(group, "incomplete", incomplete);
   if (!whole) {
@@ -275,7 +276,7 @@ void TraceWriter::Impl::write_kernel(bool whole) {
   put(group, "block", info.block, 3);
   put(group, "registers_per_thread", &info.registers_per_thread, 1);
   put(group, "shared_bytes", &info.shared_bytes, 1);
-  link(file, group, kernel_group(kernels));
+  link(*file, group, kernel_group(kernels));
 }
 
 void TraceWriter::set_incomplete(const std::string& what) { impl_->incomplete = what; }
@@ -293,22 +294,22 @@ void TraceWriter::abandon_kernel() {
 
 void TraceWriter::Impl::write_allocations(bool last) {
   const bool first = !H5Iis_valid(table.getId());
-  if (first) table = create(file);
+  if (first) table = create(*file);
   address.flush(table, "address", last);
   size.flush(table, "size", last);
   ordinal.flush(table, "ordinal", last);
   name.flush(table, "name", last);
-  if (first) link(file, table, "/allocations");
+  if (first) link(*file, table, "/allocations");
 }
 
 /// A table beside the kernels, as one group may stand for several launches.
 void TraceWriter::Impl::write_launches(bool last) {
   if (devices.count == 0) return;
   const bool first = !H5Iis_valid(launches.getId());
-  if (first) launches = create(file);
+  if (first) launches = create(*file);
   launch_device.flush(launches, "device", last);
   launch_step.flush(launches, "step", last);
-  if (first) link(file, launches, "/launches");
+  if (first) link(*file, launches, "/launches");
 }
 
 void TraceWriter::flush() {
@@ -316,9 +317,9 @@ void TraceWriter::flush() {
   try {
     w.write_allocations(false);
     w.write_launches(false);
-    w.file.flush(H5F_SCOPE_GLOBAL);
+    w.file->flush(H5F_SCOPE_GLOBAL);
   } catch (const H5::Exception& e) {
-    throw IoError(w.part, "writing failed (" + e.getDetailMsg() + ")");
+    throw IoError(w.part, "writing failed (" + write_failure(w.part, e) + ")");
   }
 }
 
@@ -329,14 +330,14 @@ void TraceWriter::finish() {
     w.write_allocations(true);
     w.write_launches(true);
     w.table.close(), w.launches.close();
-    H5::Group root = w.file.openGroup("/");
+    H5::Group root = w.file->openGroup("/");
     put(root, "kernels", &w.kernels, 1);
     if (!w.lacks.empty()) put(root, "lacks", w.lacks);
     root.close();
-    w.file.flush(H5F_SCOPE_GLOBAL);
+    w.file->flush(H5F_SCOPE_GLOBAL);
     w.file.close();
   } catch (const H5::Exception& e) {
-    throw IoError(w.part, "writing failed (" + e.getDetailMsg() + ")");
+    throw IoError(w.part, "writing failed (" + write_failure(w.part, e) + ")");
   }
   if (std::rename(w.part.c_str(), w.path.c_str()) != 0) throw IoError(w.path, "cannot rename " + w.part + " to it");
   w.part.clear();

@@ -78,6 +78,11 @@ int main(int, char** argv) {
     fflush(stdout);
     good<<<2, 32>>>(p);
   }
+  if (!strcmp(argv[1], "fills")) {
+    int* many;
+    cudaMalloc(&many, 4 << 20);
+    for (int k = 1; k < 30; ++k) scattered<<<k, 256>>>(many), cudaDeviceSynchronize();
+  }
   if (!strcmp(argv[1], "unsupported")) { cudaIpcMemHandle_t h; printf("%d\n", (int)cudaIpcGetMemHandle(&h, p)); }
   return 0;
 }
@@ -214,6 +219,25 @@ class Endings(OneProgram):
                                       env=program.environment(), timeout=60)
                 self.assertEqual(done.returncode, 0, done)
                 self.assertEqual(self.simulated(), digest)
+
+    def test_a_full_disk_is_named_as_such_and_leaves_nothing(self):
+        mount = self.path("disk")
+        os.mkdir(mount)
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "none", mount], check=False,
+                                               capture_output=True).returncode != 0:
+            self.skipTest("mounting a small file system is not allowed here")
+        try:
+            for kernels in ("1-", "0-"):
+                command = ["record", "-o", os.path.join(mount, "T.h5"), "--compression", "0", "--kernels", kernels, "--",
+                           self.binary, "fills"]
+                outcome = program.run(command)
+                self.assertEqual(outcome.code, 4, outcome)
+                self.assertIn("(No space left on device)", outcome.err)
+                self.assertNotIn("H5", outcome.err.replace("T.h5", ""))
+                self.assertEqual(program.files_below(mount), [])
+            self.assertEqual(len([line for line in outcome.err.splitlines() if line.startswith("atoll: ")]), 1, outcome)
+        finally:
+            subprocess.run(["umount", mount], check=True)
 
     def test_a_failed_assertion_fails_every_later_call_and_the_program_goes_on(self):
         outcome = self.record(self.binary, "assert")
