@@ -11,6 +11,7 @@
 #include "core/app/run_job.hpp"
 #include "core/app/shipped_files.hpp"
 #include "core/engine/error.hpp"
+#include "core/engine/whole_number.hpp"
 #include "inputs/config/reader.hpp"
 
 namespace atl {
@@ -18,7 +19,7 @@ namespace {
 
 struct ResumeOptions {
   std::string checkpoint, workload, policy, output, map;
-  Cycle max_cycles = 0;  ///< 0: as the run had it
+  std::string max_cycles;  ///< empty: as the run had it
   int threads = 1;
   bool force = false, quiet = false;
   std::optional<std::uint16_t> monitor;
@@ -37,6 +38,18 @@ Checkpoint shared_checkpoint(Transport& t, const std::string& path) {
   return c;
 }
 
+/// Where the run that goes on from `h` ends.
+Cycle limit_of(const ResumeOptions& o, const CheckpointHeader& h) {
+  if (o.max_cycles.empty()) return h.max_cycles;
+  if (o.max_cycles == "none") return kNever;
+  const Cycle limit = whole_number<Cycle>(o.max_cycles).value_or(0);
+  if (limit == 0 || limit >= kCycleLimit)
+    throw InputError("--max-cycles", fmt::format("'{}' is neither `none` nor a number of cycles from 1 to {}", o.max_cycles,
+                                                 kCycleLimit - 1));
+  if (limit < h.boundary) throw InputError("--max-cycles", fmt::format("the checkpoint is at cycle {} already", h.boundary));
+  return limit;
+}
+
 RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   RunJob job;
   const CheckpointHeader& h = c.header;
@@ -50,9 +63,7 @@ RunJob job_of(const ResumeOptions& o, Checkpoint&& c) {
   job.inputs = {o.checkpoint};
   job.map = o.map, job.force = o.force, job.quiet = o.quiet, job.monitor = o.monitor;
   job.command = h.command, job.started_at = h.started_at;
-  job.max_cycles = o.max_cycles == 0 ? h.max_cycles : o.max_cycles;
-  if (o.max_cycles != 0 && o.max_cycles < h.boundary)
-    throw InputError("--max-cycles", fmt::format("the checkpoint is at cycle {} already", h.boundary));
+  job.max_cycles = limit_of(o, h);
   job.plan = o.checkpoints.plan({h.every_cycles, h.every_minutes, 0});
   job.from = std::move(c);
   return job;
@@ -74,8 +85,9 @@ void add_resume(Commands& c) {
   cmd->add_flag("-f,--force", o->force, "replace an existing result");
   cmd->add_option("-w,--workload", o->workload, "where the workload is now; the same files")->check(kNamed);
   cmd->add_option("--policy", o->policy, "where the policy is now; the same file")->check(kNamed);
-  cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to")
-      ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
+  cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to; `none`: run to the end")
+      ->type_name("CYCLES")
+      ->check(kNamed);
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")

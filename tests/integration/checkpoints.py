@@ -106,7 +106,11 @@ class Commands(CheckpointTest):
         self.assertLessEqual(cycle(left), 9000)
         self.assertGreater(cycle(left), 9000 - 2048)
         self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", "15000"]).digest(), limited)
-        self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", "1000000"]).digest(), wanted)
+        self.assertIn("(stopped early)", self.succeeds(["resume", left, "-f"]).out)  # its limit is kept
+        for higher in ("1000000", "none"):
+            self.assertEqual(self.succeeds(["resume", left, "-f", "--max-cycles", higher]).digest(), wanted)
+        for wrong, said in (("0", "neither `none` nor a number"), ("no", "neither `none` nor"), ("1", "is at cycle")):
+            self.refused(["resume", left, "-f", "--max-cycles", wrong], 2, "--max-cycles", said, layouts=[None])
         self.assertEqual(self.succeeds(self.arguments(self.path("u.h5"), "--max-cycles", "1000000")).digest(), wanted)
 
     def test_who_takes_a_checkpoint_or_a_trace_for_a_result_is_told_what_it_is(self):
