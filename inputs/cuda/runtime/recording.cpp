@@ -288,13 +288,15 @@ void Recording::complete(const std::string& why, std::string lacks) {
   const auto bytes = std::filesystem::file_size(options_->output, ignored);
   const TraceCounts& n = trace_->counts();
   const std::string samples = n.samples != 0 ? " (" + std::to_string(n.samples) + " as samples)" : "";
-  std::fprintf(stderr,
-               "recorded %llu of %llu launches%s: %s ops, %s accesses, %sB in %s; %s warp instructions in %.1f s%s%s%s\n",
-               static_cast<unsigned long long>(n.kernels), static_cast<unsigned long long>(launches_), samples.c_str(),
-               short_number(static_cast<double>(n.ops)).c_str(), short_number(static_cast<double>(n.accesses)).c_str(),
-               short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
-               short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (",
-               why.c_str(), why.empty() ? "" : ")");
+  std::fprintf(
+      stderr,
+      "recorded %llu of %llu launches%s: %s ops, %s accesses, %sB in %s; %s warp instructions of PTX in %.1f s (runs "
+      "count issue slots)%s%s%s\n",
+      static_cast<unsigned long long>(n.kernels), static_cast<unsigned long long>(launches_), samples.c_str(),
+      short_number(static_cast<double>(n.ops)).c_str(), short_number(static_cast<double>(n.accesses)).c_str(),
+      short_number(static_cast<double>(bytes)).c_str(), options_->output.c_str(),
+      short_number(static_cast<double>(executed_.warp_instructions)).c_str(), seconds_, why.empty() ? "" : " (", why.c_str(),
+      why.empty() ? "" : ")");
   warn();
   if (options_->check) std::fprintf(stderr, "%s\n", checking_.summary().c_str());
 }
