@@ -147,6 +147,9 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
+/// The least exit code of what could not be started, as in a shell; those of signals are higher.
+constexpr int kNotStarted = 126;
+
 pid_t child = 0;
 void pass_on(int number) { kill(child, number); }
 
@@ -160,7 +163,7 @@ int run_program(const std::string& path, std::vector<std::string> arguments, std
     execve(path.c_str(), argv.data(), envp.data());
     const int error = errno;
     tell("atoll: {}: cannot be started ({})\n", path, std::strerror(error));
-    _exit(error == ENOENT ? 127 : 126);
+    _exit(error == ENOENT ? kNotStarted + 1 : kNotStarted);
   }
   signal(SIGINT, SIG_IGN);  // the terminal sends it to the program as well
   signal(SIGQUIT, SIG_IGN);
@@ -222,6 +225,14 @@ void save_rest(const cuda::RecordOptions& options) {
   }
 }
 
+/// Of a program that has left no trace. Where it failed as a whole, by a signal or in the recorder, that was said.
+void say_no_trace(const std::string& program, int code) {
+  constexpr char kWhat[] = "launched no kernel that was to be recorded, or none that ended; no trace is written";
+  if (code == 0) throw InputError(program, kWhat);
+  if (code != cuda::kExecutionFailed && code != cuda::kFileFailed && code < kNotStarted)
+    tell("atoll: {}: ended with exit code {} and {}\n", program, code, kWhat);
+}
+
 /// Its absolute path.
 std::string made_folder(const std::string& path) {
   std::error_code error;
@@ -259,8 +270,7 @@ int record(RecordCommand& c) {
   if (c.record.devices > 1) c.record.importer += fmt::format(" --devices {}", c.record.devices);
   const int code = run_program(program, c.program, program_environment(c.record, library.path()));
   if (!file_exists(c.record.output) && file_exists(c.record.output + ".part")) save_rest(c.record);
-  if (code == 0 && !file_exists(c.record.output))
-    throw InputError(program, "launched no kernel that was to be recorded, or none that ended; no trace is written");
+  if (!file_exists(c.record.output)) say_no_trace(program, code);
   return code;
 }
 

@@ -135,6 +135,7 @@ class Refused(program.ProgramTest):
     def test_a_program_that_does_not_exist_or_launches_nothing(self):
         self.refused(self.record(self.path("none")), 2, "there is no such program", layouts=[None])
         self.refused(self.record("/bin/true"), 2, "launched no kernel", layouts=[None])
+        self.refused(self.record("/bin/false"), 1, "ended with exit code 1 and launched no kernel", layouts=[None])
 
     def test_launches_beyond_limits_that_the_program_does_not_look_at_are_told(self):
         self.write("wild.cu", "template <int N> __global__ void k(int* p) { p[0] = N; }\n"

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "core/engine/error.hpp"
+#include "inputs/cuda/record_options.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 
 // A signal may arrive anywhere, inside malloc or inside HDF5, so its handler does nothing but wake a thread that waits for
@@ -30,7 +31,6 @@ constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCP
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 // A crash inside malloc leaves it locked: then what was flushed is saved behind the program's end (TraceWriter::salvage).
 constexpr int kSilentSeconds = 2, kPatienceSeconds = 20;
-constexpr int kExecutionFailed = 3, kFileFailed = 4;
 
 sem_t wake, saved;
 std::atomic<int> signal_seen{0};
@@ -155,19 +155,19 @@ unsigned own_threads() { return saver_runs ? 1 : 0; }
 
 void end_program(const std::exception_ptr& error) {
   std::fflush(stdout);
-  int code = kExecutionFailed;
+  int code = cuda::kExecutionFailed;
   std::string said = "the recorder failed";
   try {
     std::rethrow_exception(error);
   } catch (const IoError& e) {
-    said = e.what(), code = kFileFailed;
+    said = e.what(), code = cuda::kFileFailed;
   } catch (const std::exception& e) {
     said = e.what();
   } catch (...) {
   }
   std::fprintf(stderr, "atoll: %s\n", said.c_str());
-  if (mine() && code != kFileFailed) save("the program was ended");
-  if (mine() && code == kFileFailed) runtime().recording.abandon();
+  if (mine() && code != cuda::kFileFailed) save("the program was ended");
+  if (mine() && code == cuda::kFileFailed) runtime().recording.abandon();
   syscall(SYS_exit_group, code);
   std::abort();
 }
