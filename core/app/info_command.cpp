@@ -6,6 +6,7 @@
 #include "core/app/commands.hpp"
 #include "core/app/damaged_result.hpp"
 #include "core/app/shipped_files.hpp"
+#include "core/app/tell.hpp"
 #include "core/app/workload_info.hpp"
 #include "core/stats/file_seal.hpp"
 #include "core/stats/info_json.hpp"
@@ -28,6 +29,7 @@ void add_info(Commands& c) {
   o->reading.add_to(*cmd);
   cmd->callback([&c, o] {
     c.chosen = [o] {
+      if (const std::string hidden = hidden_workload(o->file); !hidden.empty()) tell("note: {}\n", hidden);
       o->file = workload_file(o->file);
       refuse_checkpoint(o->file);
       // What has a checksum is a result: HDF5 is not to look at it before that was right, not even for what it is.

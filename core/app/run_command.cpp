@@ -10,6 +10,7 @@
 #include "core/app/rank_threads.hpp"
 #include "core/app/run_job.hpp"
 #include "core/app/shipped_files.hpp"
+#include "core/app/tell.hpp"
 #include "inputs/config/dump.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -47,6 +48,11 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
   });
   t.broadcast(text, 0);
   return parse_effective(text);
+}
+
+/// What the command line may not mean.
+void warn_of_words(const RunOptions& o) {
+  if (const std::string hidden = hidden_workload(o.job.workload); !hidden.empty()) tell("note: {}\n", hidden);
 }
 
 }  // namespace
@@ -122,7 +128,10 @@ void add_run(Commands& c) {
         job.config = shared_config(t, *o);
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
         job.keys = keys_set(o->sets);
-        run_collectively(t, [&] { job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan(); });
+        run_collectively(t, [&] {
+          job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
+          if (t.rank() == 0 && !job.quiet) warn_of_words(*o);
+        });
         return run_job(t, job, c.mpi.host());
       });
     };

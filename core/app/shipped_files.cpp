@@ -62,11 +62,20 @@ template <std::size_t N> std::string file_of(const std::string& word, const Plac
                                close.empty() ? "; `atoll list` shows them" : fmt::format("; did you mean `{}`?", close)));
 }
 
+template <std::size_t N> std::string hidden(const std::string& word, const Place (&places)[N], std::string_view what) {
+  const bool is_path = word.find_first_of("./") != std::string::npos;
+  const std::string other = !is_path && file_of(word, places, what) == word ? find(word, places) : "";
+  if (other.empty()) return "";
+  return fmt::format("`{}` is the file in this folder; the {} of this name that comes with Atoll is {}", word, what, other);
+}
+
 }  // namespace
 
 std::string shipped_workload(const std::string& name) { return find(name, kWorkloads); }
 std::string workload_file(const std::string& word) { return file_of(word, kWorkloads, "workload"); }
 std::string experiment_file(const std::string& word) { return file_of(word, kExperiments, "experiment"); }
+std::string hidden_workload(const std::string& word) { return hidden(word, kWorkloads, "workload"); }
+std::string hidden_experiment(const std::string& word) { return hidden(word, kExperiments, "experiment"); }
 std::vector<std::string> shipped_workloads() { return names(kWorkloads); }
 std::vector<std::string> shipped_experiments() { return names(kExperiments); }
 

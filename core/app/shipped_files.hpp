@@ -11,6 +11,10 @@ namespace atl {
 std::string workload_file(const std::string& word);
 std::string experiment_file(const std::string& word);
 
+/// What the user is to know of a word that is a file, and the name of something that comes with Atoll besides; else empty.
+std::string hidden_workload(const std::string& word);
+std::string hidden_experiment(const std::string& word);
+
 /// The file of the workload of this name; empty if none comes with Atoll.
 std::string shipped_workload(const std::string& name);
 

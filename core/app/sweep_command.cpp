@@ -393,6 +393,7 @@ void add_sweep(Commands& c) {
   cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");
   cmd->callback([&c, o] {
     c.chosen = [&c, o] {
+      if (const std::string hidden = hidden_experiment(o->file); !hidden.empty()) tell("note: {}\n", hidden);
       o->file = experiment_file(o->file);
       c.exit_code = sweep(*o);
     };

@@ -21,6 +21,7 @@ std::string sampled_text(const RunResult& result);
 /// Of several chips: that nothing of what is between them was used, or that most requests go to one of them; else empty. A
 /// comparison of organisations or protocols then says little, and often a size that divides the data by chance is behind it.
 std::string placement_warning(const RunResult& result);
+
 /// `organisation sac, protocol software, replication shared`, and the sharing of clusters if there is any; nothing of a
 /// result that does not say.
 std::string caches_text(const RunResult& result);

@@ -24,6 +24,21 @@ class BadWorkload(program.ProgramTest):
         out = self.succeeds(["run", "sac-4chip", "-w", self.trace(kernel(), kernel("k2", 12)), *sets(*SMALL)], ranks=5)
         self.assertIn("12 CTAs", out.out)
 
+    def test_a_file_whose_name_a_workload_of_the_library_has_is_taken_and_told_of(self):
+        shutil.copy(workload("hot"), self.path("stencil2d"))
+        words = ["run", "sac-4chip", "-w", "stencil2d", *sets(*SMALL)]
+        known = "inputs/workloads/traces/stencil2d.h5"
+        self.assertTrue(os.path.exists(os.path.join(program.SOURCE, known)))
+        for ranks in (None, 2):
+            outcome = self.succeeds(words, ranks=ranks, cwd=self.folder)
+            self.assertEqual(outcome.err.count("note: `stencil2d` is the file in this folder; the workload of this name"), 1)
+            self.assertIn(known, outcome.err)
+        self.assertEqual(self.succeeds([*words, "-q"], cwd=self.folder).err, "")
+        self.assertIn("is the file in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
+        self.assertNotIn("in this folder", self.succeeds(["info", "./stencil2d"], cwd=self.folder).err)
+        os.remove(self.path("stencil2d"))
+        self.assertNotIn("in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
+
     def test_private_data_that_the_run_shares_are_warned_of(self):
         text = '{"chips": 4, "kernels": [{"ctas": 16, "memory_instructions": 8, "regions": [{"name": "r", "kind": "private"}]}]}'
         words = ["run", "sac-4chip", "-w", self.write("four.json", text), *sets(*SMALL)]
