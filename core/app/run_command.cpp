@@ -12,6 +12,7 @@
 #include "core/app/shipped_files.hpp"
 #include "core/app/tell.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
 
@@ -50,9 +51,19 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
   return parse_effective(text);
 }
 
+/// Whether the command line has given the system another memory, and no prices of its energy.
+std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
+  try {
+    return other_memory(read_system(o.system), config);
+  } catch (const InputError&) {  // a system that is none without --set
+    return "";
+  }
+}
+
 /// What the command line may not mean.
-void warn_of_words(const RunOptions& o) {
+void warn_of_words(const RunOptions& o, const SystemConfig& config) {
   if (const std::string hidden = hidden_workload(o.job.workload); !hidden.empty()) tell("note: {}\n", hidden);
+  if (const std::string memory = unpriced_memory(o, config); !memory.empty()) tell("atoll: warning: {}\n", memory);
 }
 
 }  // namespace
@@ -130,7 +141,7 @@ void add_run(Commands& c) {
         job.keys = keys_set(o->sets);
         run_collectively(t, [&] {
           job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
-          if (t.rank() == 0 && !job.quiet) warn_of_words(*o);
+          if (t.rank() == 0 && !job.quiet) warn_of_words(*o, job.config);
         });
         return run_job(t, job, c.mpi.host());
       });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "inputs/config/link_edges.hpp"
 
@@ -43,6 +44,18 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
                     c.link.buffer_packets, 100 * c.link.buffer_packets / needed(longest), longest.name, longest.gbps,
                     there_and_back(longest), needed(longest)));
   return out;
+}
+
+std::string other_memory(const SystemConfig& base, const SystemConfig& changed) {
+  const auto prices = [](const EnergyConfig& e) {
+    return std::tuple(e.dram_activate_pj, e.dram_read_pj_per_bit, e.dram_write_pj_per_bit, e.dram_channel_static_w);
+  };
+  if (base.dram.preset == changed.dram.preset || prices(base.energy) != prices(changed.energy)) return "";
+  const auto name = [](DramPreset p) { return words<DramPreset>()[static_cast<std::size_t>(p)].word; };
+  return fmt::format(
+      "`dram.preset` = {}, and `energy.dram_read_pj_per_bit` = {:g} is still {}'s: set it and "
+      "`energy.dram_write_pj_per_bit` as well, or energies of memory mean nothing (docs/energy.md)",
+      name(changed.dram.preset), changed.energy.dram_read_pj_per_bit, name(base.dram.preset));
 }
 
 }  // namespace atl

@@ -10,4 +10,7 @@ namespace atl {
 /// hold no packet. A line each, with the keys and what would do; none if nothing does.
 std::vector<std::string> keys_at_odds(const SystemConfig& config);
 
+/// Of `base` with some keys changed: that its memory became another one and its prices of energy stayed; else empty.
+std::string other_memory(const SystemConfig& base, const SystemConfig& changed);
+
 }  // namespace atl

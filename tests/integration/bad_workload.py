@@ -39,6 +39,13 @@ class BadWorkload(program.ProgramTest):
         os.remove(self.path("stencil2d"))
         self.assertNotIn("in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
 
+    def test_another_memory_with_the_energy_of_the_one_before_is_warned_of(self):
+        words = ["run", "sac-4chip", "-w", workload("hot"), *sets(*SMALL)]
+        self.assertNotIn("warning", self.succeeds(words).err)
+        self.assertIn("atoll: warning: `dram.preset` = hbm2, and", self.succeeds([*words, *sets("dram.preset=hbm2")]).err)
+        priced = sets("dram.preset=hbm2", "energy.dram_read_pj_per_bit=3.9")
+        self.assertNotIn("warning", self.succeeds([*words, *priced]).err)
+
     def test_private_data_that_the_run_shares_are_warned_of(self):
         text = '{"chips": 4, "kernels": [{"ctas": 16, "memory_instructions": 8, "regions": [{"name": "r", "kind": "private"}]}]}'
         words = ["run", "sac-4chip", "-w", self.write("four.json", text), *sets(*SMALL)]

@@ -20,6 +20,17 @@ TEST_CASE("nothing is at odds in a preset") {
   }
 }
 
+TEST_CASE("another memory with the prices of the one before is named, with the keys to set") {
+  const SystemConfig base = read_system("sac-4chip");
+  const auto said = [&](const std::vector<std::string>& sets) { return other_memory(base, read_system("sac-4chip", sets)); };
+  CHECK(said({}).empty());
+  CHECK(said({"dram.preset=gddr6"}).empty());
+  CHECK(said({"dram.preset=hbm2", "energy.dram_read_pj_per_bit=3.9"}).empty());
+  const std::string text = said({"dram.preset=hbm2"});
+  CHECK(text.starts_with("`dram.preset` = hbm2, and `energy.dram_read_pj_per_bit` = "));
+  CHECK(text.find(" is still gddr6's: set it and `energy.dram_write_pj_per_bit` as well") != std::string::npos);
+}
+
 TEST_CASE("a port is 250 GB/s wide, or as wide as its link if that is more, or what is said") {
   CHECK(link_port_gbps(read_system("sac-4chip"), 96) == 250);
   CHECK(link_port_gbps(read_system("sac-4chip"), 384) == 384);
