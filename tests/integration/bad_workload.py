@@ -3,6 +3,7 @@ only in the middle of a run and in some of the ranks."""
 
 import os
 import shutil
+import subprocess
 
 import program
 from program import ATOLL, MPIRUN, SMALL, sets, workload
@@ -45,6 +46,20 @@ class BadWorkload(program.ProgramTest):
         self.assertIn("atoll: warning: `dram.preset` = hbm2, and", self.succeeds([*words, *sets("dram.preset=hbm2")]).err)
         priced = sets("dram.preset=hbm2", "energy.dram_read_pj_per_bit=3.9")
         self.assertNotIn("warning", self.succeeds([*words, *priced]).err)
+
+    def test_an_import_to_a_full_disk_is_refused_as_such_and_leaves_nothing(self):
+        trace = self.trace(*(kernel(f"k{i}", 64 + i) for i in range(60)))
+        mount = self.path("disk")
+        os.mkdir(mount)
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40k", "none", mount], check=False,
+                                               capture_output=True).returncode != 0:
+            self.skipTest("mounting a small file system is not allowed here")
+        try:
+            self.refused(["import", "accel-sim", trace, "-o", os.path.join(mount, "t.h5")], 4,
+                         "t.h5.part: writing failed (No space left on device)", layouts=[None])
+            self.assertEqual(program.files_below(mount), [])
+        finally:
+            subprocess.run(["umount", mount], check=True)
 
     def test_private_data_that_the_run_shares_are_warned_of(self):
         text = '{"chips": 4, "kernels": [{"ctas": 16, "memory_instructions": 8, "regions": [{"name": "r", "kind": "private"}]}]}'
