@@ -14,7 +14,6 @@
 #include "core/engine/function_name.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
-#include "inputs/config/idle_keys.hpp"
 #include "inputs/config/keys_at_odds.hpp"
 #include "inputs/workload/workload_files.hpp"
 
@@ -128,7 +127,7 @@ std::string misfit(const RunJob& job, const Workload& workload) {
 
 std::vector<std::string> warnings_of(const RunJob& job, const Workload& workload) {
   std::vector<std::string> out = keys_at_odds(job.config);
-  std::ranges::move(idle_keys(job.config, job.keys), std::back_inserter(out));
+  std::ranges::copy(job.warnings, std::back_inserter(out));
   for (const std::string& what : {misfit(job, workload), workload.scaled_otherwise()})
     if (!what.empty()) out.push_back(what);
   return out;

@@ -12,6 +12,7 @@
 #include "core/app/shipped_files.hpp"
 #include "core/app/tell.hpp"
 #include "inputs/config/dump.hpp"
+#include "inputs/config/idle_keys.hpp"
 #include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -60,10 +61,11 @@ std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
   }
 }
 
-/// What the command line may not mean.
-void warn_of_words(const RunOptions& o, const SystemConfig& config) {
-  if (const std::string hidden = hidden_workload(o.job.workload); !hidden.empty()) tell("note: {}\n", hidden);
-  if (const std::string memory = unpriced_memory(o, config); !memory.empty()) tell("atoll: warning: {}\n", memory);
+/// What the command line sets and may not mean.
+std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
+  std::vector<std::string> out = idle_keys(config, keys_set(o.sets));
+  if (std::string memory = unpriced_memory(o, config); !memory.empty()) out.push_back(std::move(memory));
+  return out;
 }
 
 }  // namespace
@@ -138,10 +140,11 @@ void add_run(Commands& c) {
         });
         job.config = shared_config(t, *o);
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
-        job.keys = keys_set(o->sets);
         run_collectively(t, [&] {
           job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
-          if (t.rank() == 0 && !job.quiet) warn_of_words(*o, job.config);
+          job.warnings = warnings_of_sets(*o, job.config);
+          const std::string hidden = t.rank() == 0 && !job.quiet ? hidden_workload(job.workload) : "";
+          if (!hidden.empty()) tell("note: {}\n", hidden);
         });
         return run_job(t, job, c.mpi.host());
       });

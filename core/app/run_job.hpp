@@ -19,9 +19,9 @@ struct RunJob {
   std::string workload_file;  ///< where it is
   std::string kernels, ctas;  ///< which part of it (inputs/workload/selection.hpp); empty: all
   std::string output, map;
-  std::vector<std::string> inputs;  ///< other files that are read: the system's, a checkpoint
-  std::string command, started_at;  ///< of the run's first part
-  std::vector<std::string> keys;    ///< that the command line sets
+  std::vector<std::string> inputs;    ///< other files that are read: the system's, a checkpoint
+  std::string command, started_at;    ///< of the run's first part
+  std::vector<std::string> warnings;  ///< of the command line: what it sets and may not mean
   Cycle max_cycles = kNever;
   unsigned chip_threads = 1;  ///< that may work on one chip
   bool force = false, quiet = false, check = false;
