@@ -180,7 +180,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
     std::vector<std::uint64_t> ctas;
     for (const Counters& chip_counts : kernel_counts_) sum += chip_counts, ctas.push_back(chip_counts[Counter::ctas]);
     sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum,
-                    curtailed_ ? rate_->cut(ctas) : LaunchCut{});
+                    curtailed_ ? rate_->cut(ctas, static_cast<double>(sum[Counter::warp_instructions])) : LaunchCut{});
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inputs/sampling/cta_places.hpp"
 #include "inputs/workload/count.hpp"
 
 namespace atl {
@@ -23,12 +24,12 @@ CtaSum all_of(std::span<const CtaSum> sums) {
 
 CtaProfile::CtaProfile(Workload& workload, std::size_t kernel, std::span<const ChipCtas> chips) {
   CtaProgram program;
-  for (const ChipCtas& ctas : chips) {
+  for (std::size_t c = 0; c < chips.size(); ++c) {
+    const ChipCtas& ctas = chips[c];
     OfChip& chip = chips_.emplace_back(OfChip{ctas.count(), {}});
     const std::uint64_t looked = std::min(chip.ctas, kCtas);
     for (std::uint64_t i = 0; i < looked; ++i) {
-      // No overflow: i x the number, in two parts.
-      Looked one{i * (chip.ctas / looked) + i * (chip.ctas % looked) / looked, 0, 0};
+      Looked one{place_in_part(i, looked, chip.ctas, c), 0, 0};
       workload.load_cta(kernel, ctas.nth(one.place), program);
       for (const Op& op : program.ops) one.instructions += instructions_of(op), one.sectors += sectors_of(op, program);
       chip.looked.push_back(one);
@@ -61,7 +62,8 @@ CtaSum CtaProfile::sum(std::size_t chip, std::uint64_t from, std::uint64_t to) c
   }
   out.ctas = all, out.instructions = instructions * all, out.sectors = sectors * all;
   out.freedom = std::max(1.0, n - 1);
-  out.variance = all * all * (1 - within / all) * squares / out.freedom / n;
+  const double of_one = std::max(squares / out.freedom, least_variance(instructions, n));
+  out.variance = all * all * (1 - within / all) * of_one / n;
   return out;
 }
 

@@ -16,13 +16,14 @@ struct CtaSum {
   double sectors = 0;                     ///< of loads, stores and atomics
 };
 
-/// What the CTAs of a launch have to do, read from the workload: at most kCtas of each chip's, evenly spread over the order
-/// in which it starts them. So work that grows or falls in the course of a launch is known before it is simulated. Looked-at
-/// CTAs stand for their neighbours; the variance is that of a simple random sample without replacement (Cochran, Sampling
-/// Techniques, theorem 2.2), and is too large where work changes evenly.
+/// What the CTAs of a launch have to do, read from the workload: at most kCtas of each chip's, one from each of as many
+/// equal parts of the order in which it starts them (place_in_part). So work that grows or falls in the course of a launch
+/// is known before it is simulated, and what repeats along a grid is looked at in all its phases. Looked-at CTAs stand for
+/// their neighbours; the variance is that of a simple random sample without replacement (Cochran, Sampling Techniques,
+/// theorem 2.2), and is too large where work changes evenly. It is never less than least_variance().
 class CtaProfile {
  public:
-  static constexpr std::uint64_t kCtas = 64;
+  static constexpr std::uint64_t kCtas = 256;
 
   CtaProfile() = default;
   /// `chips`: what each runs of kernel `kernel`.

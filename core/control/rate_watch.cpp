@@ -17,8 +17,12 @@ void RateWatch::begin(CtaProfile ctas, std::uint64_t resident) {
   window_.clear();
 }
 
-LaunchCut RateWatch::cut(std::span<const std::uint64_t> ctas) const {
+LaunchCut RateWatch::cut(std::span<const std::uint64_t> ctas, double instructions) const {
   LaunchCut cut{ctas_.behind(ctas), {}};
+  // What was looked at is off by as much for the CTAs that ended, at least, where every one was counted.
+  const double looked = ctas_.before(ctas).instructions;
+  const double off = looked > 0 ? (instructions / looked - 1) * cut.left.instructions : 0;
+  cut.left.variance += off * off;
   for (const Period& p : window_) cut.window.push_back(p.all);
   return cut;
 }
@@ -57,6 +61,17 @@ bool RateWatch::others_known() const {
          std::abs(left.sectors - to_one * left.instructions) <= allowed_ * to_one * left.instructions;
 }
 
+/// CTAs that have begun have issued a part of their instructions. If what was looked at is off by a part of what was
+/// counted, it is taken to be off by the same part for the rest.
+bool RateWatch::counted_agrees() const {
+  std::vector<std::uint64_t> begun = ended_;
+  for (std::uint64_t& n : begun) n += resident_;
+  const CtaSum done = ctas_.before(ended_), left = ctas_.behind(ended_);
+  const double counted = std::accumulate(work_.begin(), work_.end(), 0.0);
+  const double slack = allowed_ * (done.instructions + left.instructions) / left.instructions;
+  return counted >= done.instructions * (1 - slack) && counted <= ctas_.before(begun).instructions * (1 + slack);
+}
+
 bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) {
   counts = counts && first_wave_over();  // before this period
   Period period{{static_cast<double>(cycles), {}}, {}};
@@ -90,7 +105,7 @@ bool RateWatch::add(Cycle cycles, std::span<const Counters> chips, bool counts) 
   const double half = student_t(confidence_, static_cast<double>(n - 1)) *
                       std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
   return rate > 0 && half <= allowed_ * rate && std::abs(mean(0, n / 2) - mean(n / 2, n)) <= allowed_ * rate &&
-         done_together() && others_known();
+         done_together() && others_known() && counted_agrees();
 }
 
 }  // namespace atl

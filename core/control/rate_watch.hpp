@@ -37,7 +37,9 @@ struct LaunchCut {
 /// 6. the CTAs that have not ended are known from those that were looked at: the confidence interval of their instructions
 ///    is no more than that part of the launch's, they have as many sectors to an instruction as those that ended, but for
 ///    that part, and a CTA has about as many instructions (kAlikeFactor, as launches of a cluster). So the rate stands for
-///    them.
+///    them;
+/// 7. what was looked at agrees with what chips counted so far: no fewer instructions than those of the CTAs that ended, no
+///    more than those of all that began, but for what is that part of the launch's if the rest is off alike.
 ///
 /// Periods that are more than two such waves ago leave the window, with which a slow beginning is forgotten.
 class RateWatch {
@@ -53,8 +55,8 @@ class RateWatch {
   /// `chips`: their counters of the period that has just ended; `counts`: it was one under the same modes. True: stable, and
   /// enough is left of the launch for an end to be worth while.
   bool add(Cycle cycles, std::span<const Counters> chips, bool counts);
-  /// Of the launch, ended early, when each chip has ended `ctas[chip]`: all that began.
-  LaunchCut cut(std::span<const std::uint64_t> ctas) const;
+  /// Of the launch, ended early, when each chip has ended `ctas[chip]`, all that began, and all have counted `instructions`.
+  LaunchCut cut(std::span<const std::uint64_t> ctas, double instructions) const;
 
  private:
   struct Period {
@@ -64,6 +66,7 @@ class RateWatch {
   bool first_wave_over() const;
   bool done_together() const;
   bool others_known() const;
+  bool counted_agrees() const;
   std::uint64_t ended_in_window() const;
 
   double allowed_, confidence_;

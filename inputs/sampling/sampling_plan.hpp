@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "inputs/sampling/cta_places.hpp"
 #include "inputs/sampling/launch_signature.hpp"
 #include "inputs/sampling/sampling_options.hpp"
 
@@ -16,10 +17,10 @@ struct SamplingPlan {
   std::uint32_t clusters = 0;
 };
 
-/// Two launches may be in one cluster. Amounts may differ by this factor, parts by this much. Sieve takes launches of a
+/// Two launches may be in one cluster. Amounts may differ by kAlikeFactor, parts by this much. Sieve takes launches of a
 /// kernel together up to a coefficient of variation of 0.4 of their instructions, which is a factor of about 1.7 either way
 /// if they are spread evenly; a launch that the LLC bounds follows its instructions less closely, hence half of that.
-inline constexpr double kAlikeFactor = 1.35, kAlikePart = 0.15;
+inline constexpr double kAlikePart = 0.15;
 bool alike(const LaunchSignature& a, const LaunchSignature& b);
 
 /// [launch] its cluster: the first one whose first launch is like it, or a new one. One pass in the order of the launches,
