@@ -15,7 +15,8 @@ KernelSampler::KernelSampler(SamplingPlan plan, Cycle overhead)
     : plan_(std::move(plan)), overhead_(static_cast<double>(overhead)), clusters_(plan_.clusters) {
   for (std::size_t k = 0; k < plan_.cluster.size(); ++k) {
     std::vector<double>& work = clusters_[plan_.cluster[k]].work;
-    work.push_back(work.back() + plan_.work[k]);
+    std::vector<double>& error = clusters_[plan_.cluster[k]].error;
+    work.push_back(work.back() + plan_.work[k]), error.push_back(error.back() + plan_.work_error[k]);
     work_ += plan_.work[k];
   }
 }
@@ -109,10 +110,14 @@ std::vector<KernelSampler::Stretch> KernelSampler::stretches(const Cluster& c) c
   std::vector<Stretch> out;
   std::size_t to = c.samples.size(), end = c.launches();
   const auto add = [&](std::size_t from, std::size_t begin) {
-    double simulated = 0;
-    for (std::size_t i = from; i < to; ++i) simulated += plan_.work[samples_[c.samples[i]].launch];
+    double simulated = 0, error = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      const std::size_t launch = samples_[c.samples[i]].launch;
+      simulated += plan_.work[launch], error += plan_.work_error[launch];
+    }
     const bool all = end - begin == to - from;
-    out.push_back({from, to, begin, end, all ? 0 : c.work[end] - c.work[begin] - simulated});
+    out.push_back({from, to, begin, end, all ? 0 : c.work[end] - c.work[begin] - simulated,
+                   all ? 0 : std::max(0.0, c.error[end] - c.error[begin] - error)});
     to = from, end = begin;
   };
   while (to > 1) {
@@ -125,9 +130,10 @@ std::vector<KernelSampler::Stretch> KernelSampler::stretches(const Cluster& c) c
   return out;
 }
 
-/// What of(launch) comes to over launches that are `left` work in all, and for which a stretch stands.
+/// What of(launch) comes to over launches that are `left` work in all, but for `left_error`, and for which a stretch stands.
+/// Errors of launches are added up, not their squares: where their CTAs were read at the same places, they are off alike.
 template <class Linear>
-Prediction KernelSampler::predict(const Cluster& c, const Stretch& part, double left, Linear&& of) const {
+Prediction KernelSampler::predict(const Cluster& c, const Stretch& part, double left, double left_error, Linear&& of) const {
   std::vector<double> work, values;
   for (std::size_t i = part.from; i < part.to; ++i) {
     const LaunchSample& s = samples_[c.samples[i]];
@@ -135,7 +141,7 @@ Prediction KernelSampler::predict(const Cluster& c, const Stretch& part, double 
     values.push_back(of(s.simulated) + of_the_rest(s.window, s.left, of).value());
   }
   Prediction sum;
-  sum.add(work, values, left);
+  sum.add(work, values, left, {left_error * left_error, SignatureReader::kCtas - 1});
   return sum;
 }
 
@@ -149,8 +155,8 @@ template <class Linear> Prediction KernelSampler::predict(const Cluster& c, Line
   const std::vector<Stretch> parts = stretches(c);
   for (std::size_t n = 0; n < parts.size(); ++n) {
     const Stretch& part = parts[n];
-    sum += predict(c, part, part.left, of);
-    const double ratio = predict(c, part, 1, of).value(), change = ratio - std::exchange(ratio_before, ratio);
+    sum += predict(c, part, part.left, part.left_error, of);
+    const double ratio = predict(c, part, 1, 0, of).value(), change = ratio - std::exchange(ratio_before, ratio);
     if (n < 2) continue;  // the first launch is a stretch of its own
     const std::size_t last = samples_[c.samples[part.from - 1]].index, first = samples_[c.samples[part.from]].index;
     const double gap = c.work[first] - c.work[last + 1];
@@ -224,7 +230,7 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
     const Cluster& c = clusters_[launch.cluster];
     const auto parts = stretches(c);
     const auto part = std::ranges::find_if(parts, [&](const Stretch& s) { return at < s.last_launch; });
-    const Prediction p = predict(c, *part, plan_.work[k], cycles_of);
+    const Prediction p = predict(c, *part, plan_.work[k], plan_.work_error[k], cycles_of);
     launch.cycles = overhead_ + p.value(), launch.half_width = p.half_width(confidence);
   }
   return out;

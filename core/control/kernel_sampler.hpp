@@ -52,6 +52,7 @@ class KernelSampler {
   struct Cluster {
     std::size_t seen = 0, next = 0;    ///< `next`: to be simulated, an index among the launches of the cluster
     std::vector<double> work{0};       ///< [n] of its first n launches
+    std::vector<double> error{0};      ///< [n] of their works, added up
     std::vector<std::size_t> samples;  ///< into samples_
     std::size_t launches() const { return work.size() - 1; }
   };
@@ -67,13 +68,14 @@ class KernelSampler {
     std::size_t from, to;      ///< into the cluster's samples
     std::size_t first_launch;  ///< index among the launches of the cluster, as `last_launch`, one behind
     std::size_t last_launch;
-    double left;
+    double left, left_error;  ///< the latter: of what is known of `left`
   };
   std::size_t next_of(const Cluster& c) const;
   double squares(const Cluster& c, std::size_t from, std::size_t to) const;
   std::size_t settled(const Cluster& c, std::size_t from, std::size_t to) const;
   std::vector<Stretch> stretches(const Cluster& c) const;
-  template <class Linear> Prediction predict(const Cluster& c, const Stretch& part, double left, Linear&& of) const;
+  template <class Linear>
+  Prediction predict(const Cluster& c, const Stretch& part, double left, double left_error, Linear&& of) const;
   template <class Linear> Prediction predict(const Cluster& c, Linear&& of) const;
   template <class Linear> Prediction predict(Linear&& of) const;
 

@@ -12,7 +12,7 @@ inline constexpr double kAlikeFactor = 1.35;
 
 /// Of `all` CTAs in `parts` equal parts, the place of the one that is read of part `part`: by a hash of the part's number,
 /// the same on every rank and in every launch of as many CTAs. Equal distances would never look at CTAs of a grid whose
-/// pattern has a period that divides them (a systematic sample of a periodic population; Cochran, section 8.7). `stream`:
+/// pattern has a period that divides them (a systematic sample of a periodic population; Cochran, chapter 8). `stream`:
 /// samples of different streams are independent.
 inline std::uint64_t place_in_part(std::uint64_t part, std::uint64_t parts, std::uint64_t all, std::uint64_t stream = 0) {
   // No overflow: part x the number, in two terms.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "inputs/sampling/cta_places.hpp"
 #include "inputs/workload/count.hpp"
 
 namespace atl {
@@ -31,9 +32,10 @@ LaunchSignature SignatureReader::next() {
   const std::uint64_t all = info.ctas(), looked = std::min(all, kCtas);
   Lines lines;
   for (std::uint64_t i = 0; i < looked; ++i) {
-    workload_.load_cta(launch_, i * all / looked, program_);
+    workload_.load_cta(launch_, place_in_part(i, looked, all), program_);
+    std::uint32_t instructions = 0;
     for (const Op& op : program_.ops) {
-      s.amount[S::instructions] += instructions_of(op), s.amount[S::sectors] += sectors_of(op, program_);
+      instructions += instructions_of(op), s.amount[S::sectors] += sectors_of(op, program_);
       s.amount[S::loads] += op.kind == OpKind::load, s.amount[S::stores] += op.kind == OpKind::store;
       s.amount[S::atomics] += op.kind == OpKind::atomic, s.amount[S::shared] += op.kind == OpKind::shared;
       s.amount[S::barriers] += op.kind == OpKind::barrier;
@@ -43,6 +45,8 @@ LaunchSignature SignatureReader::next() {
         if ((op.flags & kLocal) == 0) touch(access.block(), op.kind != OpKind::load, lines);
       }
     }
+    s.amount[S::instructions] += instructions;
+    if (looked < all) s.looked.push_back(instructions);
   }
   // Lines are not scaled: CTAs share them, and launches of one grid are looked at in the same CTAs.
   for (double& amount : s.amount)

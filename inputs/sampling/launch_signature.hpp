@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "inputs/workload/workload.hpp"
 
@@ -34,10 +35,12 @@ struct LaunchSignature {
   std::string kind;  ///< name, block, registers and shared memory: equal, or another cluster
   std::array<double, amounts> amount{};
   std::array<double, parts> part{};
+  std::vector<std::uint32_t> looked;  ///< instructions of each CTA that was read, in order; none: all CTAs were
 };
 
-/// Reads the signatures of a workload's launches, in their order. Of a launch at most kCtas CTAs are looked at, evenly
-/// spread, and of the lines those that a hash chooses, the same ones in all launches.
+/// Reads the signatures of a workload's launches, in their order. Of a launch at most kCtas CTAs are looked at, one of
+/// each of as many equal parts of the grid (place_in_part), and of the lines those that a hash chooses, the same ones in all
+/// launches.
 class SignatureReader {
  public:
   static constexpr std::uint64_t kCtas = 256;

@@ -15,7 +15,7 @@ namespace {
 SamplingPlan plan_of(std::vector<std::uint32_t> cluster, double error = 0.03) {
   SamplingPlan plan;
   plan.options.error = error;
-  plan.work.assign(cluster.size(), 100);
+  plan.work.assign(cluster.size(), 100), plan.work_error.assign(cluster.size(), 0);
   for (const std::uint32_t c : cluster) plan.clusters = std::max(plan.clusters, c + 1);
   plan.cluster = std::move(cluster);
   return plan;
@@ -225,4 +225,16 @@ TEST_CASE("a cluster with little of the work is allowed a larger error of its ow
   const SamplerOutcome o = sample(plan, [&](std::size_t k) { return cluster[k] == 1 ? uneven(k / 2) : Cycle{1000}; });
   const auto small = std::ranges::count_if(o.simulated, [&](std::size_t k) { return cluster[k] == 1; });
   CHECK(static_cast<std::size_t>(small) < sample(alone, uneven).simulated.size() / 2);
+}
+
+TEST_CASE("what launches that were not simulated have to do is known from a part of their CTAs: so are all figures") {
+  SamplingPlan plan = plan_of(std::vector<std::uint32_t>(100, 0));
+  plan.work_error.assign(100, 1);
+  const SamplerOutcome o = sample(plan, [](std::size_t) { return 1000; });
+  REQUIRE(o.simulated.size() == 7);
+  // 93 launches, each 1 % off, by 900 cycles without the overhead. All may be off to the same side.
+  CHECK(o.result.find("cycles")->half_width == Approx(1.97 * 93 * 9).epsilon(0.001));
+  CHECK(o.result.find("llc.accesses")->half_width == Approx(1.97 * 93 * 100).epsilon(0.001));
+  CHECK(o.result.launches[3].half_width == Approx(1.97 * 9).epsilon(0.001));
+  CHECK(o.result.launches[0].half_width == 0);
 }

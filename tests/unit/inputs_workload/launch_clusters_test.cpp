@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <functional>
 #include <set>
 
 #include "core/engine/error.hpp"
@@ -21,7 +23,12 @@ LaunchSignature signature(std::string kind, double instructions, double fresh = 
 
 using Clusters = std::vector<std::uint32_t>;
 
-Clusters clusters(const std::vector<LaunchSignature>& launches) { return cluster_launches(launches); }
+Clusters clusters(const std::vector<LaunchSignature>& launches) {
+  LaunchClusters of;
+  Clusters out;
+  for (const LaunchSignature& s : launches) out.push_back(of.add(s));
+  return out;
+}
 
 /// Kernels of four CTAs of one warp, which reads a line and computes; each launch as its row says.
 class RowsWorkload : public Workload {
@@ -54,6 +61,26 @@ class RowsWorkload : public Workload {
  private:
   std::vector<Row> rows_;
   std::vector<KernelInfo> kernels_;
+};
+
+/// Launches of one kernel; CTA c of launch k has `computes(k, c)` instructions, and as many CTAs as `grid(k)`.
+class ComputesWorkload : public Workload {
+ public:
+  using Computes = std::function<std::uint16_t(std::size_t, std::uint64_t)>;
+  ComputesWorkload(const std::vector<std::uint32_t>& grids, Computes computes)
+      : kernels_(grids.size()), computes_(std::move(computes)) {
+    for (std::size_t k = 0; k < grids.size(); ++k) kernels_[k].name = "k", kernels_[k].grid[0] = grids[k];
+  }
+  const std::vector<KernelInfo>& kernels() const override { return kernels_; }
+  void load_cta(std::size_t kernel, std::uint64_t cta, CtaProgram& out) override {
+    out.clear();
+    out.ops.push_back({.issue = computes_(kernel, cta), .kind = OpKind::compute});
+    out.warps.push_back({0, 1});
+  }
+
+ private:
+  std::vector<KernelInfo> kernels_;
+  Computes computes_;
 };
 
 }  // namespace
@@ -114,6 +141,36 @@ TEST_CASE("the plan has the launches' instructions as work, and the last launch 
   CHECK(plan.work == std::vector<double>{3600, 3600, 3600});
   CHECK(last.cluster == Clusters{0, 1, 2});
   CHECK(last.clusters == 3);
+}
+
+TEST_CASE("launches that differ in CTAs whose places have a period are told apart") {
+  for (const std::uint64_t period : {2u, 4u, 16u}) {
+    ComputesWorkload w({1024, 1024, 1024, 1024}, [=](std::size_t k, std::uint64_t c) {
+      return static_cast<std::uint16_t>(k == 2 && c % period == period - 1 ? 2000 : 100);
+    });
+    CHECK(make_sampling_plan(w, {}, false).cluster == Clusters{0, 0, 1, 0});
+  }
+}
+
+TEST_CASE("work has an error where CTAs were not read, but for what launches of a grid have in common") {
+  // One CTA in 8 of launch 2 has 10 % more. CTAs of launch 3 are a fifth longer each; launch 4 has a CTA more.
+  ComputesWorkload w({1024, 1024, 1024, 1024, 1025}, [](std::size_t k, std::uint64_t c) {
+    const std::uint64_t computes = 1000 + c * 7919 % 13 * 100;
+    return static_cast<std::uint16_t>(k == 2 && c % 8 == 0 ? computes * 11 / 10 : k == 3 ? computes * 6 / 5 : computes);
+  });
+  const SamplingPlan plan = make_sampling_plan(w, {}, false);
+  REQUIRE(plan.cluster == Clusters{0, 0, 0, 0, 0});
+  const double least = 0.35 / 257 * std::sqrt(0.75);
+  CHECK(plan.work_error[1] / plan.work[1] == doctest::Approx(least).epsilon(0.001));
+  CHECK(plan.work_error[3] / plan.work[3] == doctest::Approx(least).epsilon(0.001));
+  // sd sqrt(1/8 x 7/8) x 160 of 1600 in one CTA, of 256 of 1024.
+  CHECK(plan.work_error[2] / plan.work[2] == doctest::Approx(0.1 * 0.33 / 16 * std::sqrt(0.75)).epsilon(0.3));
+  // sd 374 of 1600, in both launches.
+  CHECK(plan.work_error[4] / plan.work[4] == doctest::Approx(0.234 / 16 * std::sqrt(0.75 * 2)).epsilon(0.2));
+
+  ComputesWorkload few({256, 256, 200},
+                       [](std::size_t k, std::uint64_t c) { return static_cast<std::uint16_t>(1000 + (c + k) % 7 * 100); });
+  CHECK(make_sampling_plan(few, {}, false).work_error == std::vector<double>{0, 0, 0});
 }
 
 TEST_CASE("--sample takes percentages, and names what it does not know") {
