@@ -87,7 +87,8 @@ double KernelSampler::squares(const Cluster& c, std::size_t from, std::size_t to
 
 /// Where the latter of the samples begin, which stand for the time from there on: the cut that makes their mean most
 /// certain, in the first half, after which a mistake would be too easy. White's marginal standard error rule (MSER,
-/// Simulation 69, 1997), which finds the end of a simulation's warm-up.
+/// Simulation 69, 1997), which finds the end of a simulation's warm-up. It always finds the cut of the least error, of
+/// noise, too, so that both parts have to differ().
 std::size_t KernelSampler::settled(const Cluster& c, std::size_t from, std::size_t to) const {
   const auto error_at = [&](std::size_t cut) {
     const auto n = static_cast<double>(to - cut);
@@ -102,7 +103,20 @@ std::size_t KernelSampler::settled(const Cluster& c, std::size_t from, std::size
     if (!whole && cut - from < 2) continue;
     if (const double error = error_at(cut); error < least) best = cut, least = error;
   }
-  return best;
+  return best == from || differ(c, from, best, to) ? best : from;
+}
+
+/// Whether cycles to work are of another size before the sample `cut` than behind: the rank test of Mann and Whitney (Annals
+/// of Mathematical Statistics 18, 1947), by the normal approximation with ties and continuity corrected. Ranks, because
+/// where launches have two modes, a few of the same mode in a row make a small variance, by which any other mean would be
+/// another.
+bool KernelSampler::differ(const Cluster& c, std::size_t from, std::size_t cut, std::size_t to) const {
+  std::vector<double> before, behind;
+  for (std::size_t i = from; i < to; ++i) {
+    const LaunchSample& s = samples_[c.samples[i]];
+    (i < cut ? before : behind).push_back(s.cycles / plan_.work[s.launch]);
+  }
+  return rank_test(before, behind) < kCutAt;
 }
 
 /// In order. The first launch is one of its own; of launches between two stretches each has half.

@@ -28,6 +28,9 @@ class KernelSampler {
  public:
   static constexpr std::size_t kGap = 8;
   static constexpr double kMostAllowed = 0.5;  ///< of a cluster with next to no work
+  /// Significance of the test that parts of a cluster differ. At 1 % launches that fill caches, or change once, are cut too
+  /// late: of as few as are simulated in 100, no test has that power (docs/sampling.md has what was measured).
+  static constexpr double kCutAt = 0.05;
 
   /// `overhead`: cycles of a launch that do not grow with its work.
   KernelSampler(SamplingPlan plan, Cycle overhead);
@@ -73,6 +76,7 @@ class KernelSampler {
   std::size_t next_of(const Cluster& c) const;
   double squares(const Cluster& c, std::size_t from, std::size_t to) const;
   std::size_t settled(const Cluster& c, std::size_t from, std::size_t to) const;
+  bool differ(const Cluster& c, std::size_t from, std::size_t cut, std::size_t to) const;
   std::vector<Stretch> stretches(const Cluster& c) const;
   template <class Linear>
   Prediction predict(const Cluster& c, const Stretch& part, double left, double left_error, Linear&& of) const;

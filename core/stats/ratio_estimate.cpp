@@ -4,6 +4,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace atl {
 
@@ -31,6 +32,28 @@ double Prediction::half_width(double confidence) const {
 
 double student_t(double confidence, double freedom) {
   return boost::math::quantile(boost::math::students_t(freedom), (1 + confidence) / 2);
+}
+
+double rank_test(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  std::ranges::sort(all);
+  const auto n_a = static_cast<double>(a.size()), n_b = static_cast<double>(b.size()), n = n_a + n_b;
+  double above = 0, ties = 0;  // pairs of which a's is larger, equal ones half
+  for (const double x : a) {
+    const auto [first, last] = std::ranges::equal_range(all, x);
+    above += static_cast<double>(first - all.begin() + last - all.begin()) / 2;
+  }
+  above -= n_a * n_a / 2;  // those of a among themselves
+  for (auto at = all.begin(); at != all.end();) {
+    const auto last = std::ranges::upper_bound(at, all.end(), *at);
+    const auto t = static_cast<double>(last - at);
+    ties += t * t * t - t, at = last;
+  }
+  const double variance = n_a * n_b / 12 * (n + 1 - ties / (n * (n - 1)));
+  if (variance <= 0) return 1;
+  const double off = std::max(0.0, std::abs(above - n_a * n_b / 2) - 0.5);
+  return std::erfc(off / std::sqrt(2 * variance));
 }
 
 std::size_t sample_size(std::size_t all, std::size_t least, double spread, double error, double confidence) {

@@ -44,6 +44,11 @@ class Prediction {
 /// Two-sided: Student's t with `freedom` degrees lies within +- this with probability `confidence`.
 double student_t(double confidence, double freedom);
 
+/// Probability, two-sided, that samples of one distribution differ in rank as much as `a` and `b` do: the rank test of Mann
+/// and Whitney (Annals of Mathematical Statistics 18, 1947), in the normal approximation, with corrections for ties and for
+/// continuity. 1 if all are equal.
+double rank_test(std::span<const double> a, std::span<const double> b);
+
 inline constexpr std::size_t kSampleHorizon = 64;
 
 /// Least number of `all` launches, at least `least`, to simulate until the relative half-width of their sum comes to

@@ -68,3 +68,14 @@ TEST_CASE("the least sample is the first whose interval is within the error") {
   CHECK(sample_size(1'000'000, 5, 0, 0.01, 0.95) == 5);
   CHECK(sample_size(4, 2, 10, 0.01, 0.95) == 4);  // all
 }
+
+TEST_CASE("the rank test says how likely it is that two samples of one distribution lie as far apart") {
+  const auto test = [](std::vector<double> a, std::vector<double> b) { return rank_test(a, b); };
+  // U = 0 of 21 pairs: (10.5 - 0.5) / sqrt(3 x 7 x 11 / 12) = 2.279 standard deviations.
+  CHECK(test({1, 2, 3}, {4, 5, 6, 7, 8, 9, 10}) == doctest::Approx(0.02265).epsilon(0.001));
+  CHECK(test({4, 5, 6, 7, 8, 9, 10}, {1, 2, 3}) == doctest::Approx(0.02265).epsilon(0.001));
+  // U = 2 of 8, ties of 4 and 2: (4 - 2 - 0.5) / sqrt(8 / 12 x (7 - 66 / 30)) = 0.839.
+  CHECK(test({1, 1}, {1, 1, 2, 2}) == doctest::Approx(0.4017).epsilon(0.001));
+  CHECK(test({1}, {3, 3, 3, 3, 3}) > 0.05);  // the first of six may be the one that differs
+  CHECK(test({5, 5}, {5, 5, 5}) == 1);
+}
