@@ -1,8 +1,20 @@
 #include "core/control/controller.hpp"
 
+#include <algorithm>
+
 // Epochs, decisions and changes of mode. What a policy decides takes effect at once where it can (way quotas, profilers);
 // a change of organisation goes through the steps of chip_modes.cpp, for all chips together.
 namespace atl {
+namespace {
+
+/// A degree changes at once where copies are of read-only lines: those that nobody reaches are replaced in time. Copies of
+/// written lines would grow stale meanwhile, and be read when a later change leads back to them.
+bool leaves_stale_copies(const std::vector<Modes>& from, const std::vector<Modes>& to) {
+  const auto level = [](const Modes& m) { return m.replication.level; };
+  return from[0].replication.all_lines && !std::ranges::equal(from, to, {}, level, level);
+}
+
+}  // namespace
 
 /// A chip forgets what it has told: what comes between two kernels, or as a change of organisation begins, counts in the
 /// next epoch (SelRep section III-C: epochs are of the execution).
@@ -51,9 +63,9 @@ void Controller::take_down(std::vector<Decision>&& decisions, Cycle now) {
 
 void Controller::take_up(const std::vector<Modes>& modes) {
   if (modes == modes_) return;
-  // The organisation is one for all chips. A degree changes at once: replicas that nobody reaches are replaced in time.
+  // The organisation is one for all chips.
   step_ = {modes_[0].llc, modes[0].llc, modes_[0].replication.all_lines, modes[0].replication.all_lines};
-  changing_ = step_.from != step_.to || step_.from_all_lines != step_.to_all_lines;
+  changing_ = step_.from != step_.to || step_.from_all_lines != step_.to_all_lines || leaves_stale_copies(modes_, modes);
   modes_ = modes;
   if (changing_) {
     chips_paused_ = 0;

@@ -42,12 +42,14 @@ class RandomModes final : public Policy {
     if (c_.llc.replication == Replication::policy) {
       m.replication.level = below(ReplicaMap(c_).levels());
       m.replication.profile = below(2) == 0;
-      m.replication.all_lines = c_.coherence.protocol == CoherenceProtocol::software && below(3) == 0;
+      // Kept for a few epochs: a copy that a change of levels leaves behind is read when its level is back.
+      if (below(4) == 0) all_lines_ = c_.coherence.protocol == CoherenceProtocol::software && below(2) == 0;
+      m.replication.all_lines = all_lines_;
     }
     std::vector<Modes> all(c_.chips, m);
     for (Modes& chip : all) {  // these may differ
       chip.local_ways = local_ways();
-      if (c_.llc.replication == Replication::policy && !m.replication.all_lines)
+      if (c_.llc.replication == Replication::policy && below(2) == 0)
         chip.replication.level = below(ReplicaMap(c_).levels());
     }
     return all;
@@ -57,6 +59,7 @@ class RandomModes final : public Policy {
   std::mt19937 random_;
   const bool switches_;
   std::optional<LlcRole> role_;
+  bool all_lines_ = false;
 };
 
 }  // namespace atl::test

@@ -36,7 +36,8 @@ KernelEndFlush kernel_end_flush(const Machine& m, LlcRole role, bool replicas, c
 /// Slices flush only when every chip is drained; else each chip ends its kernel by itself.
 bool ends_together(const Machine& m, LlcRole role, const ReplicationModes& replication, const KernelEndRule& rule);
 
-/// One step of a change of mode, for every chip at the same time.
+/// One step of a change of mode, for every chip at the same time. With all lines before it and after, it is for another
+/// degree, and all leave.
 struct ModeStep {
   LlcRole from = LlcRole::memory_side, to = LlcRole::memory_side;
   bool from_all_lines = false, to_all_lines = false;

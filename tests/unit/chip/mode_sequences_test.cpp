@@ -75,6 +75,24 @@ TEST_CASE("random legal modes, for every kernel and every epoch, read nothing st
   }
 }
 
+TEST_CASE("random levels of replication, of read-only lines and of all lines, read nothing stale under any role") {
+  std::size_t decisions = 0;
+  for (std::uint32_t seed = 1; seed <= 24; ++seed) {
+    CAPTURE(seed);
+    SystemConfig c = with_plugin(tiny(1 + seed % 3));
+    c.llc.replication = Replication::policy, c.llc.remote_writes = RemoteWrites::through;
+    c.llc.slices = 8, c.sm.count = 8, c.dram.channels = 4, c.llc.size_kib = 64, c.l1.size_kib = 1;
+    c.control.latency_cycles = 100;
+    // Each line has one writer, whose chip's replicas may not outlive what it writes: races would excuse them.
+    StressShape shape{.writers = Writers::one_per_line, .kernels = 3, .ops = 120, .lines = 40, .read_only_lines = 20};
+    ScriptedWorkload w = stress_workload(c, shape, seed);
+    const Sequence q =
+        checked(c, w, [&](const SystemConfig& config) { return RandomModes::load(config, seed, seed % 2 == 0); });
+    decisions += q.result.decisions.size();
+  }
+  CHECK(decisions > 100);
+}
+
 TEST_CASE("a policy that alternates memory_side and sm_side reads nothing stale, and its decisions stand in the result") {
   for (const ProtocolRow& protocol : kProtocols) {
     CAPTURE(protocol.word);
