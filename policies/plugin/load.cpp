@@ -103,15 +103,16 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
 
 class GuardedPolicy final : public Policy {
  public:
-  GuardedPolicy(std::string file, std::unique_ptr<Policy> policy) : file_(std::move(file)), policy_(std::move(policy)) {}
+  GuardedPolicy(std::string file, std::string name, std::uint32_t chips, std::unique_ptr<Policy> policy)
+      : file_(std::move(file)), name_(std::move(name)), chips_(chips), policy_(std::move(policy)) {}
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
     Verdict v = guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
-    check_decisions(file_, "at_kernel_start", v.decisions, v.modes, kernel);
+    check("at_kernel_start", v, kernel);
     return v;
   }
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     auto v = guarded(file_, "at_epoch_end", [&] { return policy_->at_epoch_end(epoch); });
-    if (v) check_decisions(file_, "at_epoch_end", v->decisions, v->modes, epoch.kernel);
+    if (v) check("at_epoch_end", *v, epoch.kernel);
     return v;
   }
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
@@ -127,7 +128,21 @@ class GuardedPolicy final : public Policy {
   }
 
  private:
-  std::string file_;
+  void check(std::string_view what, const Verdict& v, std::uint64_t kernel) const {
+    check_modes(v.modes, kernel);
+    check_decisions(file_, what, v.decisions, v.modes, kernel);
+  }
+  /// Policies of Atoll that make theirs of these (combined.hpp) count on what the controller would refuse only behind them.
+  void check_modes(std::span<const Modes> modes, std::uint64_t kernel) const {
+    if (modes.size() != chips_)
+      refuse(kernel, fmt::format("they are for {} chips, and the system has {}", modes.size(), chips_));
+  }
+  [[noreturn]] void refuse(std::uint64_t kernel, const std::string& why) const {
+    throw InputError("policy " + name_, fmt::format("its modes for kernel {} cannot be obeyed: {}", kernel, why));
+  }
+
+  std::string file_, name_;
+  std::uint32_t chips_;
   std::unique_ptr<Policy> policy_;
 };
 
@@ -147,8 +162,8 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
   p.traits = guarded(file, "traits", [&] { return plugin.traits(config); });
   auto policy = guarded(file, "its constructor", [&] { return plugin.make(config); });
   if (!policy) throw InputError(file, "makes no policy: `make` returned nothing");
-  p.policy = std::make_unique<GuardedPolicy>(file, std::move(policy));
   p.name = python ? fs::path(file).stem().string() : plugin.name;
+  p.policy = std::make_unique<GuardedPolicy>(file, p.name, config.chips, std::move(policy));
   if (p.traits.roles == Roles{})
     throw InputError(file, python ? "declares no role in `roles`" : "declares no role: set PolicyTraits::roles");
   return p;

@@ -267,6 +267,25 @@ class Plugins(unittest.TestCase):
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn(f"policy_throwing.so: {says}", outcome.err)
 
+    def test_modes_for_another_number_of_chips_are_refused_beside_replication_too(self):
+        refusal = "its modes for kernel 0 cannot be obeyed: they are for {} chips, and the system has {}"
+        throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        for replication in ("shared", "selrep", "degree_2"):
+            settings = [f"llc.replication={replication}"]
+            err = self.refused("--policy", throwing, settings=["chips=9", *settings])
+            self.assertIn("policy throwing: " + refusal.format(0, 9), err, replication)
+            for number in (0, 3, 100) if HAS_PYTHON else ():
+                for at_start, at_end in ((number, 4), (4, number)):
+                    path = self.policy(f"""\
+                        import atoll
+                        class Policy:
+                            roles = ("memory_side",)
+                            def __init__(self, config): pass
+                            def at_kernel_start(self, kernel, start): return [atoll.Modes(epoch_cycles=500)] * {at_start}
+                            def at_epoch_end(self, epoch): return [atoll.Modes(epoch_cycles=500)] * {at_end}
+                        """)
+                    self.assertIn("policy mine: " + refusal.format(number, 4), self.refused("--policy", path, settings=settings))
+
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_a_resumed_run_finds_its_policy_where_it_is_said_to_be(self):
         path, moved = self.policy("""\

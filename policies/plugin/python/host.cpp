@@ -127,7 +127,7 @@ class PythonPolicy final : public Policy {
     return in_python(file_, "at_kernel_start", [&] {
       auto v = verdict(object_.attr("at_kernel_start")(kernel, start), config_.chips, {kernel, start, {}, {}});
       if (!v) throw py::type_error("returned None; it must return Modes");
-      started_ = true, has_epochs_ |= v->modes[0].epoch_cycles != 0;
+      started_ = true, has_epochs_ |= !v->modes.empty() && v->modes[0].epoch_cycles != 0;
       return std::move(*v);
     });
   }
