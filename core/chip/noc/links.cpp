@@ -24,11 +24,11 @@ Links::Links(Context& c, Outbox& outbox)
       shared_(topology_.neighbours().size() > topology_.ports()) {
   const SystemConfig& config = c.machine.config;
   for (std::uint32_t p = 0; p < port_.size(); ++p) {
-    const double link_bpc = c.machine.per_cycle(topology_.bandwidth_gbps(p));
-    port_[p].out = Server(link_bpc);
-    const double entry_bpc = c.machine.per_cycle(link_port_gbps(config, topology_.bandwidth_gbps(p)));
+    port_[p].out = Server(c.machine.per_cycle(topology_.bandwidth_gbps(p)));
+    const double in_gbps = topology_.bandwidth_in_gbps(p);
+    const double entry_bpc = c.machine.per_cycle(link_port_gbps(config, in_gbps));
     // A port that several others send to is also the bottleneck of what arrives.
-    port_[p].in = Server(shared_ ? std::min(link_bpc, entry_bpc) : entry_bpc);
+    port_[p].in = Server(shared_ ? std::min(c.machine.per_cycle(in_gbps), entry_bpc) : entry_bpc);
   }
   for (ChannelState& s : state_) {
     s.out_gate = Gate(config.link.buffer_packets + c.machine.request_flight);

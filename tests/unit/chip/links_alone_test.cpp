@@ -182,6 +182,20 @@ TEST_CASE("what comes over a link enters at the port's bandwidth: 250 GB/s, or t
   CHECK(enter(Topology::switched, 16, 8) == Cycles{117 + kRest, 134 + kRest, 151 + kRest});
 }
 
+TEST_CASE("what comes over a link enters at the bandwidth of its own direction, and not of the other") {
+  SystemConfig config = four(Topology::graph);
+  config.link.edges = "0-1:1000/2 0-2 1-3", config.noc.link_port_gbps = 0;
+  const auto enter = [&](std::uint8_t chip) {
+    Bench b(config, chip);
+    for (int i = 0; i < 8; ++i) b.arrive(100, b.from(1 - chip), b.line(1 - chip, chip));
+    b.run();
+    return b.cycles(EventKind::slice_arrive).back();
+  };
+  constexpr Cycle kRest = 5 + 53;      // on to the slice
+  CHECK(enter(1) == 100 + 2 + kRest);  // 8 lines of 136 bytes, 1000 in a cycle
+  CHECK(enter(0) == 100 + 5 + kRest);  // 250, as a link of 2 has no wider port
+}
+
 TEST_CASE("an invalidation that another one's message names takes nothing of a link, and is no packet of its own") {
   Bench b(four(Topology::ring));
   Packet one = b.line(0, 1, 0);
