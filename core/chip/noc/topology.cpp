@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/engine/split_mix.hpp"
 #include "inputs/config/link_edges.hpp"
 
 namespace atl {
@@ -84,12 +85,18 @@ std::vector<LpId> ChipTopology::neighbours() const {
   return all;
 }
 
+/// Of several. Each chip on a way draws anew: by the line's number alone, chips would choose alike, one after the other, and
+/// most ways through a mesh would be nobody's.
+std::uint32_t ChipTopology::way_of(std::uint64_t line, std::size_t ways) const {
+  return static_cast<std::uint32_t>((split_mix((line * chips_ + self_) * kSplitMixStep) >> 32) % ways);
+}
+
 std::uint32_t ChipTopology::route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class,
                                   std::uint32_t arrived_on) const {
   if (kind_ == Topology::graph) {
     const auto& ways = onward_[destination];
     const std::uint32_t stage = arrived_on == kStart ? 0 : channels_[arrived_on].stage + 1;
-    return index(ways.size() == 1 ? ways[0] : ways[line % ways.size()], message_class, stage);
+    return index(ways.size() == 1 ? ways[0] : ways[way_of(line, ways.size())], message_class, stage);
   }
   if (kind_ != Topology::ring) return index(destination < self_ ? destination : destination - 1, message_class, 0);
   const std::uint32_t up = (destination + chips_ - self_) % chips_, down = chips_ - up;

@@ -28,9 +28,9 @@ struct Channel {
 /// itself in a circle; therefore packets change to a second set of buffers when they pass the dateline between the last
 /// chip and chip 0. Full: one port per neighbour. Switched: one port, and the switch is the wire between.
 ///
-/// Graph: one port per link. Packets take a shortest way; of several, the line address chooses. Each link of a way has a set
-/// of buffers of its own, so that a packet waits only for those that are nearer to their ends, and no circle can form,
-/// whatever the graph.
+/// Graph: one port per link. Packets take a shortest way; of several, a hash of the line address chooses, another one at
+/// each chip. Each link of a way has a set of buffers of its own, so that a packet waits only for those that are nearer to
+/// their ends, and no circle can form, whatever the graph.
 class ChipTopology {
  public:
   ChipTopology(const LinkConfig& link, std::uint32_t chips, std::uint32_t self);
@@ -62,6 +62,7 @@ class ChipTopology {
   void set_up_ring();
   void set_up_all();
   void set_up_graph(const LinkConfig& link);
+  std::uint32_t way_of(std::uint64_t line, std::size_t ways) const;
   void add_direction(std::uint32_t port, std::uint32_t neighbour, std::uint32_t reverse);
   std::uint32_t index(std::uint32_t direction, std::uint32_t message_class, std::uint32_t stage) const {
     return (direction * kClasses + message_class) * stages_ + stage;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -149,18 +151,57 @@ TEST_CASE("a ring of four or more chips would deadlock without the dateline") {
   for (std::uint32_t n = 4; n <= 9; ++n) CHECK(has_cycle(dependencies(all_chips(Topology::ring, n), 0, false)));
 }
 
-TEST_CASE("a graph's ways of equal length are taken by lines in turn, and a way has a set of buffers for each link") {
+TEST_CASE("a graph's ways of equal length are all taken by lines, and a way has a set of buffers for each link") {
   LinkConfig square{.topology = Topology::graph, .edges = "0-1 1-3 0-2 2-3 3-4"};
   std::vector<ChipTopology> chips;
   for (std::uint32_t c = 0; c < 5; ++c) chips.emplace_back(square, 5, c);
-  for (const std::uint64_t line : {0, 1}) {
+  std::set<std::uint32_t> by;
+  for (std::uint64_t line = 0; line < 20; ++line) {
     const auto steps = walk(chips, 0, 4, line, 1);
     REQUIRE(steps.size() == 3);
-    CHECK(steps[1].first == 1 + line);
+    by.insert(steps[1].first);
     for (std::uint32_t i = 0; i < 3; ++i) CHECK(chips[steps[i].first].channels()[steps[i].second].stage == i);
   }
+  CHECK(by == std::set<std::uint32_t>{1, 2});
   CHECK(chips[0].hops(4) == 3);
   CHECK(chips[4].hops(0) == 3);
+}
+
+/// width x width chips, each linked to those beside, above and below it.
+std::vector<ChipTopology> mesh(std::uint32_t width) {
+  LinkConfig link;
+  link.topology = Topology::graph;
+  for (std::uint32_t c = 0; c < width * width; ++c) {
+    if (c % width + 1 < width) link.edges += fmt::format("{}-{} ", c, c + 1);
+    if (c / width + 1 < width) link.edges += fmt::format("{}-{} ", c, c + width);
+  }
+  std::vector<ChipTopology> chips;
+  for (std::uint32_t c = 0; c < width * width; ++c) chips.emplace_back(link, width * width, c);
+  return chips;
+}
+
+TEST_CASE("lines of any stride take every way through a mesh, and half of those at a chip go either way from it") {
+  constexpr std::uint32_t kLines = 4096;
+  for (const auto& [width, ways] : {std::pair(3u, 6u), std::pair(4u, 20u)}) {
+    const auto chips = mesh(width);
+    for (std::uint64_t stride = 1; stride <= 1024; stride *= 2) {
+      CAPTURE(width);
+      CAPTURE(stride);
+      std::map<std::vector<Step>, std::uint32_t> taken;
+      std::vector<std::array<double, 2>> right_and_down(chips.size());
+      for (std::uint64_t line = 0; line < kLines; ++line) {
+        const auto steps = walk(chips, 0, width * width - 1, line * stride, 0);
+        ++taken[steps];
+        for (const auto& [at, channel] : steps) ++right_and_down[at][chips[at].channels()[channel].neighbour != at + 1];
+      }
+      CHECK(taken.size() == ways);
+      for (std::uint32_t at = 0; at < chips.size(); ++at) {
+        if (at % width + 1 == width || at / width + 1 == width) continue;  // there is no choice
+        const auto [right, down] = right_and_down[at];
+        CHECK(std::abs(right - down) < 0.15 * (right + down));
+      }
+    }
+  }
 }
 
 TEST_CASE("a graph's links have bandwidths for each direction, and latencies of their own") {
