@@ -80,11 +80,19 @@ template <class Call> auto guarded(const std::string& file, std::string_view wha
   }
 }
 
-/// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none.
+constexpr std::size_t kLongestChoice = 200;
+
+/// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none,
+/// and which JSON has no infinity for.
 void check_decisions(const std::string& file, std::string_view what, std::span<const Decision> decisions,
                      std::span<const Modes> modes, std::uint64_t kernel) {
   for (const Decision& d : decisions) {
     if (d.choice.empty()) throw InputError(file, fmt::format("{} returns a decision without a choice", what));
+    // Those of Atoll's own policies name all chips, and may be longer.
+    if (d.choice.size() > kLongestChoice || d.choice.find('/') != d.choice.npos)
+      throw InputError(
+          file, fmt::format("{} returns a decision whose choice has {} signs{}: give it 1 to {}, and no `/`", what,
+                            d.choice.size(), d.choice.find('/') != d.choice.npos ? " and a `/`" : "", kLongestChoice));
     const auto role = std::ranges::find(kRoleNames, d.choice) - kRoleNames.begin();
     if (!modes.empty() && d.kernel == kernel && role != std::ssize(kRoleNames) && modes[0].llc <= LlcRole::split &&
         modes[0].llc != static_cast<LlcRole>(role))
@@ -92,9 +100,9 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
                                          d.choice, name_of(modes[0].llc)));
     std::set<std::string_view> names;
     for (const auto& [name, value] : d.values) {
-      if (std::isnan(value))
-        throw InputError(
-            file, fmt::format("{} returns `{}` = NaN in decision `{}`: leave out what is not known", what, name, d.choice));
+      if (!std::isfinite(value))
+        throw InputError(file, fmt::format("{} returns `{}` = {} in decision `{}`: leave out what is not known", what, name,
+                                           std::isnan(value) ? "NaN" : "infinity", d.choice));
       if (!names.insert(name).second)
         throw InputError(file, fmt::format("{} returns two values `{}` in decision `{}`", what, name, d.choice));
     }

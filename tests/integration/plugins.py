@@ -144,10 +144,16 @@ class Plugins(unittest.TestCase):
             err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('a', {{'{name}': 1.0}})"))
             self.assertIn("policy mine: a value of its decision for kernel 0 is named `", err, name)
         for decision, said in (("'a', {'v': float('nan')}", "at_kernel_start returns `v` = NaN in decision `a`: leave out what"),
+                               ("'a', {'v': float('inf')}", "at_kernel_start returns `v` = infinity in decision `a`: leave out"),
+                               ("'a', {'v': -float('inf')}", "at_kernel_start returns `v` = infinity in decision `a`: leave out"),
                                ("''", "at_kernel_start returns a decision without a choice"),
                                ("'split'", "at_kernel_start decides `split`, and its modes have `llc` = memory_side")):
             self.assertIn(said, self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision({decision})")))
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
+        for choice, has in (("hit/miss", "8 signs and a `/`"), ("x" * 201, "201 signs")):
+            err = self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision('{choice}')"))
+            self.assertIn(f"at_kernel_start returns a decision whose choice has {has}: give it 1 to 200, and no `/`", err)
+        self.digest("--policy", policy(f"atoll.Modes(), atoll.Decision('{'x' * 200}')"))
         for wrong, right in (("def at_epoch_ends(self): pass", "at_epoch_end"), ("swiches = True", "switches"),
                              ("def at_kernel_stop(self): pass", "at_kernel_start"), ("def loads(self, data): pass", "load")):
             text = f"class Policy:\n    roles = ('sm_side',)\n    {wrong}\n"
