@@ -37,7 +37,7 @@ struct Modes {
   ReplicationModes replication{};
   std::uint32_t range_bytes = 0;  ///< that an entry of the home directory covers; 0: as configured
   /// Where an organisation and replication each have epochs (combined.hpp): what of the first one has gone by before these
-  /// modes, and another length of epochs, at whose ends the chips report as well.
+  /// modes, and another length of epochs, at whose ends the chips report as well. A plug-in leaves them 0.
   std::uint32_t epoch_gone = 0, beside_cycles = 0, beside_gone = 0;
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, llc, local_ways, profile, epoch_cycles, replication, range_bytes, epoch_gone, beside_cycles, beside_gone);

@@ -144,6 +144,11 @@ class GuardedPolicy final : public Policy {
   void check_modes(std::span<const Modes> modes, std::uint64_t kernel) const {
     if (modes.size() != chips_)
       refuse(kernel, fmt::format("they are for {} chips, and the system has {}", modes.size(), chips_));
+    const auto own = [&](std::uint32_t value, std::string_view field) {
+      if (value != 0) refuse(kernel, fmt::format("`{}` = {} is set, which is Atoll's own: leave it 0", field, value));
+    };
+    for (const Modes& m : modes)
+      own(m.epoch_gone, "epoch_gone"), own(m.beside_cycles, "beside_cycles"), own(m.beside_gone, "beside_gone");
   }
   [[noreturn]] void refuse(std::uint64_t kernel, const std::string& why) const {
     throw InputError("policy " + name_, fmt::format("its modes for kernel {} cannot be obeyed: {}", kernel, why));

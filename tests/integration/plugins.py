@@ -273,6 +273,12 @@ class Plugins(unittest.TestCase):
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn(f"policy_throwing.so: {says}", outcome.err)
 
+    def test_fields_of_modes_that_are_atolls_own_are_refused_from_a_plug_in(self):
+        throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        for chips, field in ((10, "epoch_gone"), (11, "beside_cycles"), (12, "beside_gone")):
+            self.assertIn(f"policy throwing: its modes for kernel 0 cannot be obeyed: `{field}` = 5 is set, which is Atoll's own: "
+                          "leave it 0", self.refused("--policy", throwing, settings=[f"chips={chips}"]))
+
     def test_modes_for_another_number_of_chips_are_refused_beside_replication_too(self):
         refusal = "its modes for kernel 0 cannot be obeyed: they are for {} chips, and the system has {}"
         throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")

@@ -2,12 +2,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
+#include <vector>
 
 #include "policies/plugin/api.hpp"
 
 namespace {
 /// A policy with a fault: what it throws is no error of Atoll's, and with two chips no std::exception either. With three or
-/// five it ends the program, with six, seven or eight it crashes. With nine it returns no modes.
+/// five it ends the program, with six, seven or eight it crashes. With nine it returns no modes, with
+/// ten to twelve modes with a field that is Atoll's own.
 class Throwing final : public atl::Policy {
  public:
   explicit Throwing(const atl::SystemConfig& c) : chips_(c.chips) {}
@@ -19,6 +21,9 @@ class Throwing final : public atl::Policy {
     if (chips_ == 7) std::abort();
     if (chips_ == 8) return for_ever(0);
     if (chips_ == 9) return {};
+    if (chips_ == 10) return {{}, std::vector<atl::Modes>(chips_, {.epoch_gone = 5})};
+    if (chips_ == 11) return {{}, std::vector<atl::Modes>(chips_, {.beside_cycles = 5})};
+    if (chips_ == 12) return {{}, std::vector<atl::Modes>(chips_, {.beside_gone = 5})};
     throw std::runtime_error("out of luck");
   }
 
