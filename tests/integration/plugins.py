@@ -336,6 +336,21 @@ class Plugins(unittest.TestCase):
                       self.refused("--policy", path))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_a_run_that_fails_says_one_thing(self):
+        path = self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes(llc="sm_side")
+                def at_epoch_end(self, epoch): return None
+            """)
+        for more, ranks in (([], None), (["--threads", "3"], None), (["--check"], None), ([], 3)):
+            err = self.refused("--policy", path, *more, ranks=ranks)
+            self.assertIn("its traits do not declare the role sm_side", err)
+            self.assertNotIn("at_epoch_end was never called", err)
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_checkpoints_need_save_and_load_and_then_go_on_with_the_same_digest(self):
         out = os.path.join(self.folder, "out.h5")
         more = ["--checkpoint-every", "2000"]

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pybind11/embed.h>
 
+#include <exception>
 #include <filesystem>
 
 #include "core/engine/error.hpp"
@@ -119,7 +120,8 @@ class PythonPolicy final : public Policy {
   PythonPolicy& operator=(const PythonPolicy&) = delete;
   ~PythonPolicy() override {  // NOLINT(bugprone-exception-escape): the lock can only fail where there is no interpreter
     const py::gil_scoped_acquire lock;
-    if (started_ && !has_epochs_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
+    const bool failed = std::uncaught_exceptions() != 0;  // the run says why it ended, and that is enough
+    if (started_ && !failed && !has_epochs_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
     object_ = py::object();
   }
 
