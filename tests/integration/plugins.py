@@ -204,6 +204,24 @@ class Plugins(unittest.TestCase):
             self.assertEqual(glob.glob(out + "*.ckpt"), [])
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_the_configuration_is_read_only_and_a_copy_of_it_is_not(self):
+        def policy(does):
+            return self.policy(f"""\
+                import atoll, copy, pickle
+                class Policy:
+                    roles = ("memory_side",)
+                    def __init__(self, config):
+                        {does}
+                    def at_kernel_start(self, kernel, start): return atoll.Modes()
+                """)
+        for writes in ("config['llc.ways'] = 3", "config.update(chips=3)", "config |= {'chips': 3}", "del config['chips']",
+                       "config.setdefault('mine', 3)", "config.pop('chips')", "config.clear()"):
+            self.assertIn("mine.py:5: TypeError: config is read-only: set keys for the run with --set, or change a copy, "
+                          "dict(config)", self.refused("--policy", policy(writes)), writes)
+        for copies in ("dict(config)", "copy.deepcopy(config)", "copy.copy(config)", "pickle.loads(pickle.dumps(config))"):
+            self.digest("--policy", policy(f"own = {copies}; own['chips'] += 1; assert own['chips'] == config['chips'] + 1"))
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_a_policy_that_only_watches_changes_nothing_beside_replication_and_is_told_if_it_cannot(self):
         def cycles(*arguments):
             outcome = run(*arguments, settings=["llc.replication=selrep", "selrep.epoch_cycles=1000", "selrep.tie=highest"])

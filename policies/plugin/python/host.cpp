@@ -111,10 +111,26 @@ py::object policy_class(const std::string& file) {
   return policy;
 }
 
+/// A dictionary that refuses what would change nothing in the run. A copy of it, or what a policy saves of it, is a plain
+/// one.
+py::object read_only(const py::dict& config) {
+  py::dict names;
+  py::exec(R"py(
+class Config(dict):
+    def _refuse(self, *_, **__):
+        raise TypeError("config is read-only: set keys for the run with --set, or change a copy, dict(config)")
+    __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
+    def __reduce__(self):
+        return dict, (dict(self),)
+)py",
+           names);
+  return names["Config"](config);
+}
+
 class PythonPolicy final : public Policy {
  public:
   explicit PythonPolicy(const SystemConfig& config) : config_(config), file_(config.llc.policy) {
-    in_python(file_, "", [&] { object_ = policy_class(file_)(config_values(config_)); });
+    in_python(file_, "", [&] { object_ = policy_class(file_)(read_only(config_values(config_))); });
   }
   PythonPolicy(const PythonPolicy&) = delete;
   PythonPolicy& operator=(const PythonPolicy&) = delete;
