@@ -30,7 +30,10 @@ double FileCheckpointer::host_seconds() const { return seconds_before_ + 60 * mi
 
 Checkpointer::Request FileCheckpointer::request() {
   if (end_signalled()) return Request::end;
-  if (take_checkpoint_signal()) return Request::checkpoint_and_end;
+  if (take_checkpoint_signal()) {
+    told_.clear();  // whoever asks is answered
+    return Request::checkpoint_and_end;
+  }
   if (ended == Request::finish) return Request::none;
   if (keeps_ ? interrupted_for_sure(last_met_) : interrupted()) return Request::finish;
   if (!keeps_) return Request::none;
@@ -60,6 +63,7 @@ bool FileCheckpointer::keep(SystemState state) {
     write_checkpoint(path, header, state);
     remove_old_checkpoints(output_, state.boundary, kKept);
     newest_ = path;
+    told_.clear();
     last_at_ = Clock::now();
     return true;
   } catch (const std::exception& e) {
@@ -70,6 +74,7 @@ bool FileCheckpointer::keep(SystemState state) {
 
 void FileCheckpointer::not_kept(Cycle boundary, const std::string& why) {
   last_at_ = Clock::now();
+  if (std::exchange(told_, why) == why) return;
   std::fprintf(stderr, "atoll: no checkpoint at cycle %llu, and the run goes on: %s\n",
                static_cast<unsigned long long>(boundary), why.c_str());
 }

@@ -37,6 +37,7 @@ class FileCheckpointer final : public Checkpointer {
   Cycle last_met_ = 0;     ///< boundary of the last meeting
   Cycle last_ = 0;         ///< where the last one was due
   bool at_limit_ = false;  ///< the one before max_cycles was due
+  std::string told_;       ///< why there was no checkpoint last, until there is one: a line for each would be many
   std::string newest_;     ///< or where the run went on from
 };
 

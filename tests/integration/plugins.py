@@ -201,6 +201,7 @@ class Plugins(unittest.TestCase):
             outcome = run("--policy", path, "-o", out, "--checkpoint-every", "2000", "-f", ranks=ranks)
             self.assertEqual(outcome.code, 0, outcome)
             self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*mine.py:6: ValueError: not now")
+            self.assertEqual(outcome.err.count("no checkpoint at cycle"), 1, outcome)
             self.assertEqual(glob.glob(out + "*.ckpt"), [])
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
