@@ -38,14 +38,17 @@ Checkpoint shared_checkpoint(Transport& t, const std::string& path) {
   return c;
 }
 
+/// For CLI11: what is wrong with the word, or nothing.
+std::string limit_fault(const std::string& text) {
+  const Cycle limit = whole_number<Cycle>(text).value_or(0);
+  if (text == "none" || (limit != 0 && limit < kCycleLimit)) return "";
+  return fmt::format("'{}' is neither `none` nor a number of cycles from 1 to {}", text, kCycleLimit - 1);
+}
+
 /// Where the run that goes on from `h` ends.
 Cycle limit_of(const ResumeOptions& o, const CheckpointHeader& h) {
   if (o.max_cycles.empty()) return h.max_cycles;
-  if (o.max_cycles == "none") return kNever;
-  const Cycle limit = whole_number<Cycle>(o.max_cycles).value_or(0);
-  if (limit == 0 || limit >= kCycleLimit)
-    throw InputError("--max-cycles", fmt::format("'{}' is neither `none` nor a number of cycles from 1 to {}", o.max_cycles,
-                                                 kCycleLimit - 1));
+  const Cycle limit = whole_number<Cycle>(o.max_cycles).value_or(kNever);
   if (limit < h.boundary) throw InputError("--max-cycles", fmt::format("the checkpoint is at cycle {} already", h.boundary));
   return limit;
 }
@@ -87,7 +90,7 @@ void add_resume(Commands& c) {
   cmd->add_option("--policy", o->policy, "where the policy is now; the same file")->check(kNamed);
   cmd->add_option("--max-cycles", o->max_cycles, "stop there instead of where the run was to; `none`: run to the end")
       ->type_name("CYCLES")
-      ->check(kNamed);
+      ->check(limit_fault);
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")

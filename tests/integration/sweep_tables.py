@@ -168,8 +168,8 @@ class Tables(SweepTest):
         self.assertIn("; over that at link.bandwidth_gbps = 8; columns", text)
         said = "every variant is its own baseline; to compare along a key: --by link.bandwidth_gbps or --by llc.ways\n"
         self.assertIn(said, self.succeeds(["table", out]).out)
-        self.assertEqual(self.table()[1], said)
-        self.assertEqual(self.table("-m", "cycles")[1], "")
+        self.assertTrue(self.table()[1].startswith(said))
+        self.assertNotIn("baseline", self.table("-m", "cycles")[1])
 
     def test_runs_of_other_scales_have_no_ratio(self):
         self.sweep(experiment=self.experiment(variants=[{"name": "v"}], sweeps=[{"key": "scale", "values": [1, 2]}]))
