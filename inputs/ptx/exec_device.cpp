@@ -58,6 +58,7 @@ Device::~Device() = default;
 
 void Device::load(const Module& module, std::vector<std::uint64_t> addresses, unsigned gpu) {
   addresses.resize(module.variables.size());
+  note_constants(module, addresses);
   auto loaded = std::make_unique<Loaded>();
   loaded->addresses = std::move(addresses);
   modules_[{&module, gpu}] = std::move(loaded);
@@ -81,13 +82,26 @@ void Device::load(const Module& module) {
     const std::vector<std::uint8_t> bytes = initial_bytes(module, module.variables[v], addresses);
     std::memcpy(reinterpret_cast<void*>(addresses[v]), bytes.data(), bytes.size());
   }
+  note_constants(module, addresses);
   loaded->addresses = std::move(addresses);
   modules_[{&module, 0}] = std::move(loaded);
+}
+
+void Device::note_constants(const Module& module, const std::vector<std::uint64_t>& addresses) {
+  for (std::size_t v = 0; v < module.variables.size(); ++v)
+    if (module.variables[v].space == Space::constant && addresses[v] != 0)
+      constants_[addresses[v]] = module.variables[v].size;
+}
+
+bool Device::constant(std::uint64_t address) const {
+  const auto after = constants_.upper_bound(address);
+  return after != constants_.begin() && address - std::prev(after)->first < std::prev(after)->second;
 }
 
 void Device::unload(const Module& module) {
   for (auto found = modules_.lower_bound({&module, 0}); found != modules_.end() && found->first.first == &module;) {
     for (const std::uint64_t address : found->second->allocations) memory.remove(address);
+    for (const std::uint64_t address : found->second->addresses) constants_.erase(address);
     found = modules_.erase(found);
   }
 }

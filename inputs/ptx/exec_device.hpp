@@ -95,6 +95,8 @@ class Device {
   void unload(const Module& module);
   bool loaded(const Module& module, unsigned gpu = 0) const { return modules_.count({&module, gpu}) != 0; }
   const std::vector<std::uint64_t>& variables(const Module& module, unsigned gpu = 0) const;
+  /// Whether an address lies in a .const variable of a module.
+  bool constant(std::uint64_t address) const;
   /// The decoded kernel, made at its first launch.
   const exec::Image& image(const Module& module, std::uint32_t kernel, unsigned gpu = 0);
 
@@ -114,7 +116,10 @@ class Device {
 
  private:
   struct Loaded;
+  void note_constants(const Module& module, const std::vector<std::uint64_t>& addresses);
+
   std::map<std::pair<const Module*, unsigned>, std::unique_ptr<Loaded>> modules_;
+  std::map<std::uint64_t, std::uint64_t> constants_;  // address -> bytes
   std::map<std::uint64_t, std::unique_ptr<std::byte[]>> heap_;
   std::unique_ptr<exec::CtaPool> ctas_;
 };

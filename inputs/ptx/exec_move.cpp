@@ -65,6 +65,37 @@ void in_window(Warp& w, const Inst& i) {
   set_predicate(w, i.dst[0], inside);
 }
 
+// Constant memory and parameters have no window: they lie among the global addresses. The parameters are global memory as
+// well, constant memory is not.
+void in_global(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint64_t>(i.src[0]);
+  const Device& device = *w.launch->device;
+  set_predicate(w, i.dst[0], lanes_where([&](unsigned l) { return (a[l] & kWindowMask) == 0 && !device.constant(a[l]); }));
+}
+void in_constant(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint64_t>(i.src[0]);
+  set_predicate(w, i.dst[0], lanes_where([&](unsigned l) { return w.launch->device->constant(a[l]); }));
+}
+void in_params(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint64_t>(i.src[0]);
+  const auto begin = reinterpret_cast<std::uint64_t>(w.launch->params.data());
+  const std::uint64_t bytes = w.launch->params.size();
+  set_predicate(w, i.dst[0], lanes_where([=](unsigned l) { return a[l] - begin < bytes; }));
+}
+
+Handler membership(Space space) {
+  switch (space) {
+    case Space::global:
+      return &in_global;
+    case Space::constant:
+      return &in_constant;
+    case Space::param:
+      return &in_params;
+    default:
+      return &in_window;
+  }
+}
+
 std::uint64_t window_of(Space space) {
   return space == Space::shared ? kSharedWindow : space == Space::local ? kLocalWindow : 0;
 }
@@ -181,7 +212,7 @@ bool decode_move(Decoder& d) {
       return true;
     }
     case Op::isspacep:
-      out.run = &in_window;
+      out.run = membership(in.space);
       out.option = in.scope == Scope::cluster;
       out.value = static_cast<std::int64_t>(window_of(in.space));
       d.take(0, Type::u64), d.give(0, Type::pred);

@@ -173,6 +173,30 @@ TEST_CASE("vectors, narrow types and generic addresses reach all windows") {
   }
 }
 
+TEST_CASE("constant memory is in no other space, and parameters are in global memory as well") {
+  Harness h(kHeader + R"(
+.const .align 4 .b32 before = 1; .const .align 4 .b8 table[12]; .global .align 4 .b32 beside = 3;
+.visible .entry k(.param .u64 po)
+{
+  .shared .align 4 .b8 s[16]; .local .align 4 .b8 mine[16];
+  .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1,[po]; mov.u32 %r1,%tid.x; mov.b64 %rd2,po; cvta.param.u64 %rd2,%rd2;
+  setp.eq.u32 %p1,%r1,1; @%p1 mov.u64 %rd2,table; @%p1 cvta.const.u64 %rd2,%rd2; @%p1 add.s64 %rd2,%rd2,11;
+  setp.eq.u32 %p1,%r1,2; @%p1 mov.u64 %rd2,beside; @%p1 cvta.global.u64 %rd2,%rd2;
+  setp.eq.u32 %p1,%r1,3; @%p1 mov.u64 %rd2,s; @%p1 cvta.shared.u64 %rd2,%rd2;
+  setp.eq.u32 %p1,%r1,4; @%p1 mov.u64 %rd2,mine; @%p1 cvta.local.u64 %rd2,%rd2;
+  isspacep.global %p2,%rd2; selp.u32 %r2,1,0,%p2;
+  isspacep.const %p2,%rd2; @%p2 add.u32 %r2,%r2,2;
+  isspacep.param %p2,%rd2; @%p2 add.u32 %r2,%r2,4;
+  isspacep.shared %p2,%rd2; @%p2 add.u32 %r2,%r2,8;
+  isspacep.local %p2,%rd2; @%p2 add.u32 %r2,%r2,16;
+  mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd1,%rd3; st.global.u32 [%rd4],%r2; ret;
+})");
+  U32 out(5);
+  h.run("k", 1, 5, h.buffer(out));
+  CHECK(out == U32{5, 2, 1, 8, 16});
+}
+
 TEST_CASE("hints of where lines are kept change nothing, and a pointer is printed in its width") {
   Harness h(kHeader + R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
