@@ -305,6 +305,18 @@ void memory() {
   OK(cudaDeviceSynchronize());
   EXPECT(host[255] == 77);
   OK(cudaHostUnregister(host));
+  int *of_device, *managed;
+  OK(cudaMalloc(&of_device, 64));
+  OK(cudaMallocManaged(&managed, 64));
+  EXPECT(cudaFree(pinned) == cudaErrorInvalidValue && cudaFreeHost(of_device) == cudaErrorInvalidValue);
+  EXPECT(cudaFreeHost(managed) == cudaErrorInvalidValue && cudaFreeHost(nullptr) == cudaSuccess);
+  fill<<<1, 32>>>(pinned, 4, 1), fill<<<1, 32>>>(of_device, 4, 1), fill<<<1, 32>>>(managed, 4, 1);
+  OK(cudaDeviceSynchronize());
+  EXPECT(pinned[0] == 4 && *managed == 4);
+  OK(cudaFreeHost(pinned));
+  OK(cudaFree(of_device));
+  OK(cudaFree(managed));
+  cudaGetLastError();
   void* huge;
   EXPECT(cudaMalloc(&huge, size_t{1} << 45) == cudaErrorMemoryAllocation);
   EXPECT(!strcmp(cudaGetErrorString(cudaGetLastError()), "out of memory"));

@@ -17,6 +17,7 @@ int cudaMallocHost(void** out, std::size_t size);
 int cudaMallocAsync(void** out, std::size_t size, void* stream);
 int cudaFree(void* at);
 int cudaFreeAsync(void* at, void* stream);
+int cudaFreeHost(void* at);
 int cudaHostGetDevicePointer(void** out, void* host, unsigned flags);
 int cudaHostRegister(void* at, std::size_t size, unsigned flags);
 int cudaHostUnregister(void* at);
@@ -153,7 +154,7 @@ int cuMemFreeAsync(DevicePointer at, void* stream) {
 }
 
 int cuMemFreeHost(void* at) {
-  return driver_call([&](Runtime&) { return cudaFree(at); });
+  return driver_call([&](Runtime&) { return cudaFreeHost(at); });
 }
 
 int cuMemHostGetDevicePointer_v2(DevicePointer* out, void* host, unsigned flags) {

@@ -27,11 +27,24 @@ int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t wid
   return allocate(r, out, size, cuda::MemoryKind::device);
 }
 
+bool is_host_block(const cuda::Allocation* block) { return block && block->kind == cuda::MemoryKind::host; }
+
+int free_memory(Runtime& r, void* pointer, bool of_host) {
+  if (pointer) {
+    r.backlog.finish(r, r.backlog.of_device(current_device()));
+    r.backlog.finish(r, r.backlog.of_device(r.arena.device_of(reinterpret_cast<std::uint64_t>(pointer))));
+    r.order.host_waits(r.order.last(nullptr, current_device()));
+  }
+  return release_memory(r, pointer, of_host);
+}
+
 }  // namespace
 
-int release_memory(Runtime& r, void* pointer) {
+int release_memory(Runtime& r, void* pointer, bool of_host) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  if (!pointer || r.graph_memory.contains(address)) return kSuccess;
+  if (!pointer) return kSuccess;
+  if (is_host_block(r.arena.find(address)) != of_host) return kInvalidValue;
+  if (r.graph_memory.contains(address)) return kSuccess;
   if (!r.code.release(address)) return kInvalidValue;
   if (const auto block = r.pool_blocks.find(address); block != r.pool_blocks.end()) {
     block->second.pool->used -= block->second.size;
@@ -71,23 +84,19 @@ int cudaMalloc3D(PitchedPointer* out, Extent extent) {
 }
 
 int cudaFree(void* pointer) {
-  return call([&](Runtime& r) {
-    if (pointer) {
-      r.backlog.finish(r, r.backlog.of_device(current_device()));
-      r.backlog.finish(r, r.backlog.of_device(r.arena.device_of(reinterpret_cast<std::uint64_t>(pointer))));
-      r.order.host_waits(r.order.last(nullptr, current_device()));
-    }
-    return release_memory(r, pointer);
-  });
+  return call([&](Runtime& r) { return free_memory(r, pointer, false); });
 }
 
-int cudaFreeHost(void* pointer) { return cudaFree(pointer); }
+int cudaFreeHost(void* pointer) {
+  return call([&](Runtime& r) { return free_memory(r, pointer, true); });
+}
 
 int cudaHostRegister(void* pointer, std::size_t size, unsigned) {
   return call([&](Runtime& r) -> int {
     if (!pointer || size == 0) return kInvalidValue;
-    if (!r.registered_host.emplace(pointer, size).second) return kHostMemoryAlreadyRegistered;
-    r.code.add_host_range(reinterpret_cast<std::uint64_t>(pointer), size);
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    if (!r.registered_host.emplace(address, HostRange{size, 0}).second) return kHostMemoryAlreadyRegistered;
+    r.code.add_host_range(address, size);
     return kSuccess;
   });
 }
@@ -95,8 +104,9 @@ int cudaHostRegister(void* pointer, std::size_t size, unsigned) {
 int cudaHostUnregister(void* pointer) {
   return call([&](Runtime& r) -> int {
     r.backlog.finish(r, r.backlog.of_device(current_device()));
-    if (r.registered_host.erase(pointer) == 0) return kHostMemoryNotRegistered;
-    r.code.remove_host_range(reinterpret_cast<std::uint64_t>(pointer));
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    if (r.registered_host.erase(address) == 0) return kHostMemoryNotRegistered;
+    r.code.remove_host_range(address);
     return kSuccess;
   });
 }

@@ -54,6 +54,12 @@ struct Link {
   std::size_t log_bytes = 0;
 };
 
+/// Memory of the program that it registered, with cudaHostRegister's flags.
+struct HostRange {
+  std::size_t bytes = 0;
+  unsigned flags = 0;
+};
+
 struct PoolBlock {
   Pool* pool = nullptr;
   std::uint64_t size = 0;
@@ -94,7 +100,8 @@ struct Runtime {
   std::map<void*, std::unique_ptr<Link>> links;
   std::deque<std::string> images;                      ///< files of device code that were loaded
   std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
-  std::map<const void*, std::size_t> registered_host;  ///< cudaHostRegister: address -> bytes
+  std::map<std::uint64_t, HostRange> registered_host;  ///< cudaHostRegister, by address
+  std::map<std::uint64_t, unsigned> host_flags;        ///< of cudaHostAlloc, by address, unless they are 0
 
   Runtime();
 
@@ -133,8 +140,8 @@ class BesideRuntime {
   bool before_;
 };
 
-/// Gives memory of any kind back, at once. Returns the status.
-int release_memory(Runtime& r, void* pointer);
+/// Gives memory back at once, that of the host or any other. Returns the status.
+int release_memory(Runtime& r, void* pointer, bool of_host = false);
 
 /// The calling thread's error, as cudaGetLastError reports it. Returns `status`.
 int remember(int status);
