@@ -18,6 +18,8 @@ int cudaMallocAsync(void** out, std::size_t size, void* stream);
 int cudaFree(void* at);
 int cudaFreeAsync(void* at, void* stream);
 int cudaFreeHost(void* at);
+int cudaHostAlloc(void** out, std::size_t size, unsigned flags);
+int cudaHostGetFlags(unsigned* flags, void* at);
 int cudaHostGetDevicePointer(void** out, void* host, unsigned flags);
 int cudaHostRegister(void* at, std::size_t size, unsigned flags);
 int cudaHostUnregister(void* at);
@@ -137,8 +139,12 @@ int cuMemAllocHost_v2(void** out, std::size_t size) {
   return driver_call([&](Runtime&) { return cudaMallocHost(out, size); });
 }
 
-int cuMemHostAlloc(void** out, std::size_t size, unsigned) {
-  return driver_call([&](Runtime&) { return cudaMallocHost(out, size); });
+int cuMemHostAlloc(void** out, std::size_t size, unsigned flags) {
+  return driver_call([&](Runtime&) { return cudaHostAlloc(out, size, flags); });
+}
+
+int cuMemHostGetFlags(unsigned* flags, void* at) {
+  return driver_call([&](Runtime&) { return cudaHostGetFlags(flags, at); });
 }
 
 int cuMemAllocAsync(DevicePointer* out, std::size_t size, void* stream) {

@@ -1,3 +1,6 @@
+#include <iterator>
+#include <optional>
+
 #include "inputs/cuda/runtime/runtime.hpp"
 
 // Device, managed and page-locked host memory all come from the arena: a kernel may use any of them, and all addresses
@@ -27,6 +30,17 @@ int allocate_pitched(Runtime& r, void** out, std::size_t* pitch, std::size_t wid
   return allocate(r, out, size, cuda::MemoryKind::device);
 }
 
+/// Of page-locked memory at an address: what cudaHostAlloc or cudaHostRegister was given. None: it is no such memory.
+std::optional<unsigned> flags_of_host(const Runtime& r, std::uint64_t address) {
+  if (const cuda::Allocation* block = r.arena.find(address); block && block->kind == cuda::MemoryKind::host) {
+    const auto given = r.host_flags.find(block->address);
+    return given == r.host_flags.end() ? 0 : given->second;
+  }
+  const auto after = r.registered_host.upper_bound(address);
+  if (after == r.registered_host.begin() || address - std::prev(after)->first >= std::prev(after)->second.bytes) return {};
+  return std::prev(after)->second.flags;
+}
+
 bool is_host_block(const cuda::Allocation* block) { return block && block->kind == cuda::MemoryKind::host; }
 
 int free_memory(Runtime& r, void* pointer, bool of_host) {
@@ -46,6 +60,7 @@ int release_memory(Runtime& r, void* pointer, bool of_host) {
   if (is_host_block(r.arena.find(address)) != of_host) return kInvalidValue;
   if (r.graph_memory.contains(address)) return kSuccess;
   if (!r.code.release(address)) return kInvalidValue;
+  r.host_flags.erase(address);
   if (const auto block = r.pool_blocks.find(address); block != r.pool_blocks.end()) {
     block->second.pool->used -= block->second.size;
     r.pool_blocks.erase(block);
@@ -67,7 +82,13 @@ int cudaMallocHost(void** out, std::size_t size) {
   return call([&](Runtime& r) { return allocate(r, out, size, cuda::MemoryKind::host); });
 }
 
-int cudaHostAlloc(void** out, std::size_t size, unsigned) { return cudaMallocHost(out, size); }
+int cudaHostAlloc(void** out, std::size_t size, unsigned flags) {
+  return call([&](Runtime& r) -> int {
+    const int status = allocate(r, out, size, cuda::MemoryKind::host);
+    if (status == kSuccess && *out && flags != 0) r.host_flags[reinterpret_cast<std::uint64_t>(*out)] = flags;
+    return status;
+  });
+}
 
 int cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height) {
   return call([&](Runtime& r) { return allocate_pitched(r, out, pitch, width, height); });
@@ -91,11 +112,12 @@ int cudaFreeHost(void* pointer) {
   return call([&](Runtime& r) { return free_memory(r, pointer, true); });
 }
 
-int cudaHostRegister(void* pointer, std::size_t size, unsigned) {
+int cudaHostRegister(void* pointer, std::size_t size, unsigned flags) {
   return call([&](Runtime& r) -> int {
     if (!pointer || size == 0) return kInvalidValue;
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
-    if (!r.registered_host.emplace(address, HostRange{size, 0}).second) return kHostMemoryAlreadyRegistered;
+    if (flags_of_host(r, address)) return kHostMemoryAlreadyRegistered;
+    r.registered_host[address] = {size, flags};
     r.code.add_host_range(address, size);
     return kSuccess;
   });
@@ -119,8 +141,13 @@ int cudaHostGetDevicePointer(void** out, void* pointer, unsigned) {
   });
 }
 
-int cudaHostGetFlags(unsigned* flags, void*) {
-  return call([&](Runtime&) -> int { return flags ? (*flags = 0, kSuccess) : kInvalidValue; });
+int cudaHostGetFlags(unsigned* flags, void* pointer) {
+  return call([&](Runtime& r) -> int {
+    const auto known = flags_of_host(r, reinterpret_cast<std::uint64_t>(pointer));
+    if (!flags || !known) return kInvalidValue;
+    *flags = *known;
+    return kSuccess;
+  });
 }
 
 int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
