@@ -108,6 +108,14 @@ void surfaces() {
     EXPECT(v.x == (unsigned char)(251 + x) && v.y == 1 && v.z == 100 + x && v.w == x && pixels[1][x].w == 7);
   }
   EXPECT(outside[5] == 0 && other[31] == 31);
+  unsigned flags = 0;
+  OK(cudaArrayGetInfo(nullptr, nullptr, &flags, image));
+  EXPECT(flags == cudaArraySurfaceLoadStore);
+  cudaResourceDesc plain = {};
+  cudaSurfaceObject_t none;
+  plain.resType = cudaResourceTypeArray;
+  OK(cudaMallocArray(&plain.res.array.array, &format, width, 4));
+  EXPECT(cudaCreateSurfaceObject(&none, &plain) == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue);
 }
 
 unsigned long long pool_figure(cudaMemPool_t pool, cudaMemPoolAttr attribute) {

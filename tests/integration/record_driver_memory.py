@@ -37,6 +37,15 @@ int main() {
   CUarray array = nullptr;
   CUDA_ARRAY_DESCRIPTOR d = {w, h, CU_AD_FORMAT_FLOAT, 1}, again = {};
   OK(cuArrayCreate(&array, &d));
+  CUDA_RESOURCE_DESC resource = {};
+  CUsurfObject s = 0;
+  resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = array;
+  EXPECT(cuSurfObjectCreate(&s, &resource) == CUDA_ERROR_INVALID_VALUE);  // of an array that was not made for it
+  OK(cuArrayDestroy(array));
+  CUDA_ARRAY3D_DESCRIPTOR for_surfaces = {w, h, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST}, told = {};
+  OK(cuArray3DCreate(&array, &for_surfaces));
+  OK(cuArray3DGetDescriptor(&told, array));
+  EXPECT(told.Flags == CUDA_ARRAY3D_SURFACE_LDST);
   OK(cuArrayGetDescriptor(&again, array));
   EXPECT(again.Width == w && again.Height == h && again.Format == CU_AD_FORMAT_FLOAT && again.NumChannels == 1);
   d.NumChannels = 3;
@@ -63,12 +72,10 @@ int main() {
   copy.WidthInBytes = 8, copy.dstXInBytes = 0, copy.dstY = h - 1;
   EXPECT(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
 
-  CUDA_RESOURCE_DESC resource = {};
-  resource.resType = CU_RESOURCE_TYPE_ARRAY, resource.res.array.hArray = array;
+  resource.res.array.hArray = array;
   CUDA_TEXTURE_DESC texture = {};
   texture.addressMode[0] = texture.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
   CUtexObject t = 0;
-  CUsurfObject s = 0;
   OK(cuTexObjectCreate(&t, &resource, &texture, nullptr));
   OK(cuSurfObjectCreate(&s, &resource));
   float* d_out;

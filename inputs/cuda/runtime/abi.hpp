@@ -55,6 +55,9 @@ struct ChannelFormat {
 };
 static_assert(sizeof(ChannelFormat) == 20);
 
+/// cudaArraySurfaceLoadStore; the driver calls it CUDA_ARRAY3D_SURFACE_LDST.
+enum ArrayFlag : unsigned { kSurfaceArray = 2 };
+
 struct Extent {
   std::size_t width = 0, height = 0, depth = 0;
 };

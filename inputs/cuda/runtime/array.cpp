@@ -13,11 +13,11 @@ Array* known(Runtime& r, const void* handle) {
   return found == r.arrays.end() ? nullptr : found->second.get();
 }
 
-int make(Runtime& r, void** out, const ChannelFormat* format, Extent extent) {
+int make(Runtime& r, void** out, const ChannelFormat* format, Extent extent, unsigned flags) {
   if (!out || !format || extent.width == 0) return kInvalidValue;
   const unsigned bytes = format->bytes();
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0) return kInvalidChannelDescriptor;
-  auto array = std::make_unique<Array>(Array{*format, extent.width, extent.height, extent.depth, 0});
+  auto array = std::make_unique<Array>(Array{*format, extent.width, extent.height, extent.depth, flags});
   std::size_t size = bytes;
   for (const std::size_t n : {extent.width, std::max<std::size_t>(extent.height, 1), std::max<std::size_t>(extent.depth, 1)})
     if (__builtin_mul_overflow(size, n, &size)) return kMemoryAllocation;
@@ -86,12 +86,12 @@ extern "C" {
 
 ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
 
-int cudaMallocArray(void** out, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned) {
-  return call([&](Runtime& r) { return make(r, out, format, {width, height, 0}); });
+int cudaMallocArray(void** out, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned flags) {
+  return call([&](Runtime& r) { return make(r, out, format, {width, height, 0}, flags); });
 }
 
-int cudaMalloc3DArray(void** out, const ChannelFormat* format, Extent extent, unsigned) {
-  return call([&](Runtime& r) { return make(r, out, format, extent); });
+int cudaMalloc3DArray(void** out, const ChannelFormat* format, Extent extent, unsigned flags) {
+  return call([&](Runtime& r) { return make(r, out, format, extent, flags); });
 }
 
 int cudaFreeArray(void* handle) {
@@ -112,7 +112,7 @@ int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, voi
     if (!a) return kInvalidResourceHandle;
     if (format) *format = a->format;
     if (extent) *extent = {a->width, a->height, a->depth};
-    if (flags) *flags = 0;
+    if (flags) *flags = a->flags;
     return kSuccess;
   });
 }

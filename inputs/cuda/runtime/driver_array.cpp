@@ -209,9 +209,10 @@ int cuArray3DGetDescriptor_v2(Array3DDescriptor* out, void* array) {
   return driver_call([&](Runtime&) -> int {
     ChannelFormat format;
     Extent extent;
+    unsigned flags = 0;
     if (!out) return kInvalidValue;
-    if (const int status = cudaArrayGetInfo(&format, &extent, nullptr, array); status != kSuccess) return status;
-    *out = {extent.width, extent.height, extent.depth, 0, 0, 0};
+    if (const int status = cudaArrayGetInfo(&format, &extent, &flags, array); status != kSuccess) return status;
+    *out = {extent.width, extent.height, extent.depth, 0, 0, flags};
     describe(format, out->format, out->channels);
     return kSuccess;
   });

@@ -26,6 +26,7 @@ namespace atl::cudart {
 struct Array {
   ChannelFormat format;
   std::size_t width = 0, height = 0, depth = 0;  ///< elements; height and depth 0: fewer dimensions
+  unsigned flags = 0;                            ///< of cudaMalloc3DArray, as ArrayFlag
   std::uint64_t address = 0;
   std::size_t row_bytes() const { return width * format.bytes(); }
   std::size_t rows() const { return (height ? height : 1) * (depth ? depth : 1); }

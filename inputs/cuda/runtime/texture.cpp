@@ -104,6 +104,7 @@ int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource) {
     ptx::Texture t;
     ChannelFormat format;
     if (const int error = describe(r, *resource, t, format)) return error;
+    if ((resource->array->flags & kSurfaceArray) == 0) return kInvalidValue;
     *out = ++r.last_texture;
     r.code.device().surfaces[*out] = t;
     return kSuccess;
