@@ -147,6 +147,15 @@ static inline cudaError_t atoll_bind(AtollTexture<T, D, M>& texture, const cudaR
   return cudaMemcpyToSymbol(static_cast<const void*>(&texture), &object, sizeof object, offset, cudaMemcpyHostToDevice);
 }
 
+/* Memory that does not begin where textures may: the texture begins before it, and the program adds the offset. */
+static inline cudaError_t atoll_align(size_t* offset, void** at, size_t* more) {
+  const size_t beyond = reinterpret_cast<size_t>(*at) % 512;
+  if (beyond != 0 && !offset) return cudaErrorInvalidValue;
+  if (offset) *offset = beyond;
+  *at = static_cast<char*>(*at) - beyond, *more = beyond;
+  return cudaSuccess;
+}
+
 #define ATOLL_TEXTURE_CALL template <typename T, int D, cudaTextureReadMode M> static inline cudaError_t
 #define ATOLL_TEXTURE AtollTexture<T, D, M>
 
@@ -156,8 +165,9 @@ ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE& texture, const
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = const_cast<void*>(at);
   resource.res.linear.desc = format;
-  resource.res.linear.sizeInBytes = bytes;
-  if (offset) *offset = 0;
+  size_t before = 0;
+  if (atoll_align(offset, &resource.res.linear.devPtr, &before) != cudaSuccess) return cudaErrorInvalidValue;
+  resource.res.linear.sizeInBytes = bytes + before;
   return atoll_bind(texture, resource);
 }
 ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE& texture, const void* at, size_t bytes = 0xFFFFFFFFu) {
@@ -174,8 +184,11 @@ ATOLL_TEXTURE_CALL cudaBindTexture2D(size_t* offset, ATOLL_TEXTURE& texture, con
   resource.resType = cudaResourceTypePitch2D;
   resource.res.pitch2D.devPtr = const_cast<void*>(at);
   resource.res.pitch2D.desc = format;
-  resource.res.pitch2D.width = width, resource.res.pitch2D.height = height, resource.res.pitch2D.pitchInBytes = pitch;
-  if (offset) *offset = 0;
+  size_t before = 0;
+  if (atoll_align(offset, &resource.res.pitch2D.devPtr, &before) != cudaSuccess) return cudaErrorInvalidValue;
+  const size_t texel = size_t(format.x + format.y + format.z + format.w) / 8;
+  resource.res.pitch2D.width = width + (texel ? before / texel : 0), resource.res.pitch2D.height = height;
+  resource.res.pitch2D.pitchInBytes = pitch;
   return atoll_bind(texture, resource);
 }
 ATOLL_TEXTURE_CALL cudaBindTexture2D(size_t* offset, ATOLL_TEXTURE& texture, const void* at, size_t width, size_t height,

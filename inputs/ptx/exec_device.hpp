@@ -70,6 +70,7 @@ struct Texture {
   bool linear = false;              ///< bilinear filter instead of the nearest texel
   bool normalized = false;          ///< coordinates in [0, 1)
   bool read_as_normalized = false;  ///< integers are delivered as [0, 1] or [-1, 1]
+  bool srgb = false;                ///< likewise, but for the fourth channel by sRGB's curve: of u8
   float border[4] = {0, 0, 0, 0};
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_float.hpp"
@@ -34,6 +35,9 @@ double element(const Texture& t, const std::byte* at) {
       return get(float{});
   }
 }
+
+/// IEC 61966-2-1: what an encoded value in [0, 1] means.
+double linear_of_srgb(double v) { return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); }
 
 /// The texel that an index means after the address mode; false: the border.
 bool wrap(std::int64_t& at, std::uint64_t size, Texture::Address mode) {
@@ -76,6 +80,8 @@ Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, un
     }
   const auto* from = reinterpret_cast<const std::byte*>(address_of(t, at));
   for (unsigned c = 0; c < t.channels; ++c) texel.v[c] = element(t, from + c * size_of(t.type));
+  constexpr unsigned kColours = 3;  // the fourth channel is not encoded
+  for (unsigned c = 0; t.srgb && c < std::min<unsigned>(t.channels, kColours); ++c) texel.v[c] = linear_of_srgb(texel.v[c]);
   return texel;
 }
 

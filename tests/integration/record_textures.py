@@ -5,6 +5,7 @@ from recorded_program import OneProgram
 
 # Texel (x, y) of layer or face n is 100 n + 10 y + x.
 SOURCE = r"""
+#include <cmath>
 #include <cstdio>
 #include <vector>
 #define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); return 1; } } while (0)
@@ -33,6 +34,7 @@ __global__ void store(cudaSurfaceObject_t s) {
 __global__ void load(cudaSurfaceObject_t s, float* out) {
   out[12] = surf2DLayeredread<float>(s, 4 * 3, 1, 2) + surf2DLayeredread<float>(s, 4 * 3, 1, 1);
 }
+__global__ void coloured(cudaTextureObject_t t, float4* out) { *out = tex2D<float4>(t, 0.5f, 0.5f); }
 __global__ void beyond(cudaTextureObject_t t, float* out) {
   __prof_trigger(3);                                 // nobody counts
   out[13 + threadIdx.x] = tex1Dfetch<float>(t, 4 * (int)threadIdx.x - 1);  // of 8 texels: -1, 3, 7, 11
@@ -98,8 +100,61 @@ int bounds() {
   cudaGetLastError();
   return 0;
 }
+cudaError_t created(const cudaResourceDesc& r, cudaTextureReadMode mode, cudaTextureFilterMode filter,
+                    const cudaResourceViewDesc* view = nullptr, int srgb = 0, cudaTextureObject_t* out = nullptr) {
+  cudaTextureDesc d = {};
+  cudaTextureObject_t t = 0;
+  d.readMode = mode, d.filterMode = filter, d.sRGB = srgb;
+  const cudaError_t status = cudaCreateTextureObject(&t, &r, &d, view);
+  if (out) *out = t;
+  cudaGetLastError();
+  return status;
+}
+int refusals() {
+  char* memory;
+  const auto as_it_is = cudaReadModeElementType, normalised = cudaReadModeNormalizedFloat;
+  EXPECT(cudaMalloc(&memory, 4096) == 0);
+  cudaResourceDesc r = {};
+  r.resType = cudaResourceTypeLinear, r.res.linear.devPtr = memory, r.res.linear.sizeInBytes = 1024;
+  r.res.linear.desc = cudaCreateChannelDesc<int>();
+  EXPECT(created(r, as_it_is, cudaFilterModePoint) == 0);
+  EXPECT(created(r, as_it_is, cudaFilterModeLinear) == cudaErrorInvalidFilterSetting);
+  EXPECT(created(r, normalised, cudaFilterModePoint) == cudaErrorInvalidNormSetting);
+  r.res.linear.desc = cudaCreateChannelDesc<short>();
+  EXPECT(created(r, normalised, cudaFilterModePoint) == 0);
+  r.res.linear.devPtr = memory + 16;
+  EXPECT(created(r, as_it_is, cudaFilterModePoint) == cudaErrorInvalidValue);
+  r.res.linear.devPtr = memory;
+  cudaResourceDesc rows = {};
+  rows.resType = cudaResourceTypePitch2D, rows.res.pitch2D.devPtr = memory;
+  rows.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+  rows.res.pitch2D.width = 8, rows.res.pitch2D.height = 4, rows.res.pitch2D.pitchInBytes = 32;
+  EXPECT(created(rows, as_it_is, cudaFilterModeLinear) == 0);
+  rows.res.pitch2D.pitchInBytes = 36;
+  EXPECT(created(rows, as_it_is, cudaFilterModeLinear) == cudaErrorInvalidValue);
+  cudaResourceViewDesc view = {};
+  EXPECT(created(r, as_it_is, cudaFilterModePoint, &view) == cudaErrorInvalidValue);
+  const cudaChannelFormatDesc bytes = cudaCreateChannelDesc<uchar4>();
+  cudaResourceDesc colours = {};
+  colours.resType = cudaResourceTypeArray;
+  EXPECT(cudaMallocArray(&colours.res.array.array, &bytes, 4, 2) == 0);
+  view.format = cudaResViewFormatUnsignedChar4, view.width = 4, view.height = 2;
+  EXPECT(created(colours, normalised, cudaFilterModePoint, &view) == 0);
+  view.width = 3;
+  EXPECT(created(colours, normalised, cudaFilterModePoint, &view) == cudaErrorNotSupported);
+  EXPECT(created(colours, as_it_is, cudaFilterModePoint, nullptr, 1) == cudaErrorNotSupported);
+  const uchar4 first = {0, 10, 188, 188};
+  cudaTextureObject_t t;
+  float4* out;
+  EXPECT(cudaMemcpy2DToArray(colours.res.array.array, 0, 0, &first, 4, 4, 1, cudaMemcpyHostToDevice) == 0);
+  EXPECT(created(colours, normalised, cudaFilterModePoint, nullptr, 1, &t) == 0 && cudaMallocManaged(&out, 16) == 0);
+  coloured<<<1, 1>>>(t, out);
+  EXPECT(cudaDeviceSynchronize() == 0 && out->x == 0);  // 10/255/12.92, ((188/255 + 0.055)/1.055)^2.4
+  EXPECT(fabsf(out->y - 0.0030353f) < 1e-6f && fabsf(out->z - 0.5028865f) < 1e-5f && out->w == 188 / 255.f);
+  return 0;
+}
 int main() {
-  if (bounds()) return 1;
+  if (bounds() || refusals()) return 1;
   float *out, *memory, got[17];
   cudaArray_t in_layers = filled(size, 3, cudaArrayLayered | cudaArraySurfaceLoadStore), line = filled(0, 2, cudaArrayLayered);
   cudaArray_t cube = filled(size, 6, cudaArrayCubemap), cubes = filled(size, 12, cudaArrayCubemap | cudaArrayLayered);
@@ -141,6 +196,10 @@ class Textures(OneProgram):
             "20", "123", "222", "312", "412", "511", "620",
             "120",
             "0", "4", "8", "0"])  # beyond linear memory there is 0, whatever the address mode
+        said = [line for line in outcome.err.splitlines() if line.startswith("atoll: the program calls")]
+        self.assertEqual(len(said), 2, outcome)
+        self.assertIn("cudaCreateTextureObject with a view of another format or size", said[0])
+        self.assertIn("cudaCreateTextureObject with sRGB but for bytes that are read as normalised floats", said[1])
         self.simulated()
 
 

@@ -17,6 +17,8 @@ enum Status : int {
   kInvalidTexture = 18,
   kInvalidChannelDescriptor = 20,
   kInvalidMemcpyDirection = 21,
+  kInvalidFilterSetting = 26,
+  kInvalidNormSetting = 27,
   kMissingConfiguration = 52,
   kInvalidDeviceFunction = 98,
   kInvalidDevice = 101,
@@ -119,6 +121,14 @@ struct TextureDescription {
   int no_trilinear_optimisation, seamless_cubemap;
 };
 static_assert(sizeof(TextureDescription) == 72);
+
+struct ResourceView {
+  int format;  ///< 0 that of the array; else three for each type: of one, two and four channels
+  std::size_t width, height, depth;
+  unsigned first_level, last_level, first_layer, last_layer;
+  unsigned reserved[16];
+};
+static_assert(sizeof(ResourceView) == 112);
 
 /// cudaMemLocationTypeDevice, and what cudaMemAccessDesc may say first.
 enum MemoryAccess : int { kOnDevice = 1, kNoAccess = 0 };

@@ -25,7 +25,7 @@ void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p.max_block[0] = p.max_block[1] = DeviceModel::kMaxBlockXY, p.max_block[2] = DeviceModel::kMaxBlockZ;
   p.max_grid[0] = DeviceModel::kMaxGridX, p.max_grid[1] = p.max_grid[2] = DeviceModel::kMaxGridYZ;
   p.constant_bytes = DeviceModel::kConstantBytes, p.major = d.major(), p.minor = d.minor();
-  p.texture_alignment = 512, p.texture_pitch_alignment = 32, p.surface_alignment = 512;
+  p.texture_alignment = kTextureAlignment, p.texture_pitch_alignment = kTexturePitchAlignment, p.surface_alignment = 512;
   p.multiprocessors = d.sms, p.can_map_host = 1;
   p.texture_1d = kTexture1D, p.texture_2d[0] = kTexture2D[0], p.texture_2d[1] = kTexture2D[1];
   p.texture_2d_linear[0] = kTexture2D[0], p.texture_2d_linear[1] = kTexture2D[1], p.texture_2d_linear[2] = 2097120;

@@ -94,6 +94,8 @@ int driver_status(int status) {
     case kInvalidTexture:
     case kInvalidChannelDescriptor:
     case kInvalidMemcpyDirection:
+    case kInvalidFilterSetting:
+    case kInvalidNormSetting:
       return kDriverInvalidValue;
     case kInvalidSymbol:
       return kDriverNotFound;

@@ -14,7 +14,7 @@ int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, voi
 int cudaMemcpyToArray(void* to, std::size_t x, std::size_t y, const void* from, std::size_t count, int kind);
 int cudaMemcpyFromArray(void* to, const void* from, std::size_t x, std::size_t y, std::size_t count, int kind);
 int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, const TextureDescription* d,
-                            const void* view);
+                            const ResourceView* view);
 int cudaDestroyTextureObject(unsigned long long handle);
 int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource);
 int cudaDestroySurfaceObject(unsigned long long handle);
@@ -95,8 +95,9 @@ struct DriverTexture {
 static_assert(sizeof(DriverTexture) == 104);
 enum TextureFlag : unsigned { kReadAsInteger = 1, kNormalisedCoordinates = 2, kSrgb = 16 };
 
+enum ResourceKind : int { kArray = 0, kLinear = 2, kPitched = 3 };
+
 std::optional<Resource> resource_of(const DriverResource& d) {
-  enum : int { kArray = 0, kLinear = 2, kPitched = 3 };
   Resource r{};
   r.type = d.type;
   if (d.type == kArray) {
@@ -112,6 +113,12 @@ std::optional<Resource> resource_of(const DriverResource& d) {
   else
     r.pitched = {begin, *format, d.pitched.width, d.pitched.height, d.pitched.pitch};
   return r;
+}
+
+/// Of the first component of a texel.
+int bits_of(Runtime& known, const Resource& r) {
+  if (r.type != kArray) return r.linear.format.x;
+  return known.arrays.contains(reinterpret_cast<std::uintptr_t>(r.array)) ? r.array->format.x : 0;
 }
 
 /// CUDA_MEMCPY2D and CUDA_MEMCPY3D. Positions and the extent are in bytes.
@@ -254,15 +261,18 @@ int cuMemcpy3DAsync_v2(const Copy3DWork* p, void* stream) {
 
 int cuMemcpy3D_v2(const Copy3DWork* p) { return cuMemcpy3DAsync_v2(p, nullptr); }
 
-int cuTexObjectCreate(unsigned long long* out, const DriverResource* resource, const DriverTexture* d, const void* view) {
-  return driver_call([&](Runtime&) -> int {
+int cuTexObjectCreate(unsigned long long* out, const DriverResource* resource, const DriverTexture* d,
+                      const ResourceView* view) {
+  return driver_call([&](Runtime& known) -> int {
     if (!resource || !d) return kInvalidValue;
     const auto r = resource_of(*resource);
     if (!r) return kInvalidValue;
     TextureDescription t{};
     std::copy_n(d->address_mode, 3, t.address_mode);
     std::copy_n(d->border, 4, t.border);
-    t.filter = d->filter, t.read_mode = (d->flags & kReadAsInteger) != 0 ? 0 : 1;
+    // Integers of 32 bits are read as they are in any case (cuda.h).
+    const bool as_it_is = (d->flags & kReadAsInteger) != 0 || bits_of(known, *r) == 32;
+    t.filter = d->filter, t.read_mode = as_it_is ? 0 : 1;
     t.normalised_coordinates = (d->flags & kNormalisedCoordinates) != 0 ? 1 : 0;
     t.srgb = (d->flags & kSrgb) != 0 ? 1 : 0;
     return cudaCreateTextureObject(out, &*r, &t, view);

@@ -22,6 +22,8 @@ constexpr ErrorText kTexts[] = {
     {kInvalidTexture, "cudaErrorInvalidTexture", "invalid texture reference"},
     {kInvalidChannelDescriptor, "cudaErrorInvalidChannelDescriptor", "invalid channel descriptor"},
     {kInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {kInvalidFilterSetting, "cudaErrorInvalidFilterSetting", "linear filtering not supported for non-float type"},
+    {kInvalidNormSetting, "cudaErrorInvalidNormSetting", "read as normalized float not supported for 32-bit non float type"},
     {35, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version"},
     {kMissingConfiguration, "cudaErrorMissingConfiguration", "__global__ function call is not configured"},
     {kInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},

@@ -22,6 +22,9 @@
 
 namespace atl::cudart {
 
+/// As the device's properties say.
+inline constexpr std::size_t kTextureAlignment = 512, kTexturePitchAlignment = 32;
+
 /// Elements in rows, for texture objects. The bytes lie in the device arena.
 struct Array {
   ChannelFormat format;

@@ -1,11 +1,18 @@
+#include <iterator>
+
 #include "inputs/cuda/runtime/runtime.hpp"
 
 namespace atl::cudart {
+
+extern "C" int atoll_cudart_unsupported(const char* name);
+
 namespace {
 
 enum ResourceType : int { kArrayResource = 0, kLinearResource = 2, kPitchedResource = 3 };
 enum AddressMode : int { kBorderMode = 3 };
 enum ChannelKind : int { kSigned, kUnsigned, kFloat };
+enum FilterMode : int { kLinearFilter = 1 };
+enum ReadMode : int { kNormalisedFloat = 1 };
 
 /// Texel type; ptx::Type::none: one that the interpreter has no texture for.
 ptx::Type type_of(const ChannelFormat& f) {
@@ -62,6 +69,35 @@ bool place(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat&
   return true;
 }
 
+/// Whether a view shows all of an array as what it is. Formats of views go on with compressed ones.
+bool shows_all(const ResourceView& view, const Resource& resource, const ChannelFormat& format) {
+  using ptx::Type;
+  constexpr Type kTypes[] = {Type::u8, Type::s8, Type::u16, Type::s16, Type::u32, Type::s32, Type::f16, Type::f32};
+  constexpr unsigned kChannels[] = {1, 2, 4};
+  const Array& a = *resource.array;
+  const auto number = static_cast<unsigned>(view.format) - 1;  // of none: the largest
+  const bool same_format = view.format == 0 || (number < 3 * std::size(kTypes) && kTypes[number / 3] == type_of(format) &&
+                                                kChannels[number % 3] == channels_of(format));
+  const bool all_layers = view.first_layer == 0 && (view.last_layer == 0 || view.last_layer + std::size_t{1} == a.depth);
+  return same_format && all_layers && view.first_level == 0 && view.last_level == 0 && view.width == a.width &&
+         view.height == a.height && view.depth == a.depth;
+}
+
+/// Where the device properties say that texels in memory may begin, and rows.
+bool aligned(const Resource& resource) {
+  const auto begins = [](const void* at) { return reinterpret_cast<std::uint64_t>(at) % kTextureAlignment == 0; };
+  if (resource.type == kLinearResource) return begins(resource.linear.pointer);
+  if (resource.type != kPitchedResource) return true;
+  return begins(resource.pitched.pointer) && resource.pitched.pitch % kTexturePitchAlignment == 0;
+}
+
+/// What CUDA does not read as it is asked for.
+int check_reading(const TextureDescription& d, const ChannelFormat& format) {
+  if (format.kind == kFloat) return kSuccess;
+  if (d.read_mode == kNormalisedFloat) return format.x == 32 ? kInvalidNormSetting : kSuccess;
+  return d.filter == kLinearFilter ? kInvalidFilterSetting : kSuccess;
+}
+
 /// What textures and surfaces have in common. The call's error.
 int describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelFormat& format) {
   if (!place(r, resource, t, format)) return kInvalidValue;
@@ -75,19 +111,25 @@ int describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelForma
 extern "C" {
 
 int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, const TextureDescription* d,
-                            const void* view) {
+                            const ResourceView* view) {
   return call([&](Runtime& r) -> int {
-    if (!out || !resource || !d) return kInvalidValue;
-    if (view || d->srgb != 0) return kNotSupported;
+    if (!out || !resource || !d || !aligned(*resource)) return kInvalidValue;
+    if (view && resource->type != kArrayResource) return kInvalidValue;
     ptx::Texture t;
     ChannelFormat format;
     if (const int error = describe(r, *resource, t, format)) return error;
+    if (const int error = check_reading(*d, format)) return error;
+    if (view && !shows_all(*view, *resource, format))
+      return atoll_cudart_unsupported("cudaCreateTextureObject with a view of another format or size");
+    t.srgb = d->srgb != 0;
+    if (t.srgb && (t.type != ptx::Type::u8 || d->read_mode != kNormalisedFloat))
+      return atoll_cudart_unsupported("cudaCreateTextureObject with sRGB but for bytes that are read as normalised floats");
     for (int i = 0; i < 3; ++i) t.mode[i] = address_mode(d->address_mode[i], d->normalised_coordinates != 0);
     for (int i = 0; i < 4; ++i) t.border[i] = d->border[i];
     // Of linear memory address modes are ignored (cuda_runtime_api.h), and what lies beyond it reads as 0.
     if (resource->type == kLinearResource) t.mode[0] = ptx::Texture::Address::border, std::fill_n(t.border, 4, 0.0F);
-    t.linear = d->filter == 1, t.normalized = d->normalised_coordinates != 0;
-    t.read_as_normalized = d->read_mode == 1 && format.kind != kFloat;
+    t.linear = d->filter == kLinearFilter, t.normalized = d->normalised_coordinates != 0;
+    t.read_as_normalized = d->read_mode == kNormalisedFloat && format.kind != kFloat;
     *out = ++r.last_texture;
     r.code.device().textures[*out] = t;
     return kSuccess;
