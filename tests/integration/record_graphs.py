@@ -82,6 +82,20 @@ void explicit_nodes() {
   cudaKernelNodeParams got;
   OK(cudaGraphKernelNodeGetParams(second, &got));
   EXPECT(got.gridDim.x == 2 && *(int*)got.kernelParams[1] == 5);
+  // By one call for nodes of any kind.
+  OK(cudaGraphNodeSetEnabled(exec, second, 1));
+  cudaGraphNodeParams any = {};
+  any.type = cudaGraphNodeTypeMemset, any.memset = {};
+  any.memset.dst = ms.dst, any.memset.elementSize = ms.elementSize, any.memset.width = ms.width, any.memset.height = 1;
+  any.memset.value = 1;
+  OK(cudaGraphExecNodeSetParams(exec, set, &any));
+  OK(cudaGraphLaunch(exec, s));
+  EXPECT(back[5] == 9);
+  any.memset.value = 7;
+  OK(cudaGraphNodeSetParams(set, &any));
+  EXPECT(cudaGraphNodeSetParams(second, &any) == cudaErrorInvalidValue);  // of another kind
+  OK(cudaGraphExecUpdate(exec, graph, &info));
+  cudaGetLastError();
 
   // A graph in a graph, and a copy whose edges make a circle.
   cudaGraph_t outer, copy;

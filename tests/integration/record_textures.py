@@ -96,6 +96,13 @@ int bounds() {
   EXPECT(cudaMemcpy3D(&out) == 0 && got == ones);
   in.dstPos = make_cudaPos(6, 3, 1), in.extent = make_cudaExtent(2, 1, 1);
   EXPECT(cudaMemcpy3D(&in) == 0 && cudaMemcpy3D(&out) == 0 && got[61] == 1 && got[62] == 2 && got[63] == 2);
+  cudaArray_t copied;
+  EXPECT(cudaMallocArray(&copied, &format, 8, 4) == 0);
+  EXPECT(cudaMemcpy2DArrayToArray(copied, 8, 1, array, 0, 0, 16, 2) == 0);
+  EXPECT(cudaMemcpyArrayToArray(copied, 0, 3, array, 0, 0, 32) == 0);
+  EXPECT(cudaMemcpy2DArrayToArray(copied, 20, 0, array, 0, 0, 16, 1) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpy2DFromArray(got.data(), 32, copied, 0, 0, 32, 4, cudaMemcpyDeviceToHost) == 0);
+  for (int i = 0; i < 32; ++i) EXPECT(got[i] == (i >= 24 || (i >= 8 && i % 8 >= 2 && i % 8 < 6)));
   EXPECT(cudaMalloc3DArray(&other, &format, make_cudaExtent(huge / 4 + 2, 4, 1)) == cudaErrorMemoryAllocation);
   cudaGetLastError();
   return 0;
@@ -148,6 +155,13 @@ int refusals() {
   float4* out;
   EXPECT(cudaMemcpy2DToArray(colours.res.array.array, 0, 0, &first, 4, 4, 1, cudaMemcpyHostToDevice) == 0);
   EXPECT(created(colours, normalised, cudaFilterModePoint, nullptr, 1, &t) == 0 && cudaMallocManaged(&out, 16) == 0);
+  cudaTextureDesc made = {};
+  cudaResourceDesc of = {};
+  cudaResourceViewDesc seen = {};
+  EXPECT(cudaGetTextureObjectTextureDesc(&made, t) == 0 && made.sRGB == 1 && made.readMode == normalised);
+  EXPECT(cudaGetTextureObjectResourceDesc(&of, t) == 0 && of.res.array.array == colours.res.array.array);
+  EXPECT(cudaGetTextureObjectResourceViewDesc(&seen, t) == cudaErrorInvalidValue);
+  EXPECT(cudaGetSurfaceObjectResourceDesc(&of, t) == cudaErrorInvalidValue);  // it is none of these
   coloured<<<1, 1>>>(t, out);
   EXPECT(cudaDeviceSynchronize() == 0 && out->x == 0);  // 10/255/12.92, ((188/255 + 0.055)/1.055)^2.4
   EXPECT(fabsf(out->y - 0.0030353f) < 1e-6f && fabsf(out->z - 0.5028865f) < 1e-5f && out->w == 188 / 255.f);

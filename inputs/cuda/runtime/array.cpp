@@ -179,6 +179,27 @@ int cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, const void* from, st
                    [=](Runtime&) { return cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind); });
 }
 
+int cudaMemcpyArrayToArray(void* to, std::size_t to_x, std::size_t to_y, const void* from, std::size_t from_x,
+                           std::size_t from_y, std::size_t count, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array *a = known(r, to), *b = known(r, from);
+    if (!a || !b) return kInvalidResourceHandle;
+    if (!run_inside(*a, to_x, to_y, count) || !run_inside(*b, from_x, from_y, count)) return kInvalidValue;
+    return copy_bytes(r, texel(*a, to_x, to_y), texel(*b, from_x, from_y), count, kind);
+  });
+}
+
+int cudaMemcpy2DArrayToArray(void* to, std::size_t to_x, std::size_t to_y, const void* from, std::size_t from_x,
+                             std::size_t from_y, std::size_t width, std::size_t height, int kind) {
+  return call([&](Runtime& r) -> int {
+    const Array *a = known(r, to), *b = known(r, from);
+    if (!a || !b) return kInvalidResourceHandle;
+    if (!inside(*a, to_x, to_y, width, height) || !inside(*b, from_x, from_y, width, height)) return kInvalidValue;
+    return copy_rows(r, Rows(texel(*a, to_x, to_y), a->row_bytes()), Rows(texel(*b, from_x, from_y), b->row_bytes()), width,
+                     height, kind);
+  });
+}
+
 int cudaMemcpy3D(const Copy3D* p) {
   return call([&](Runtime& r) { return p ? copy_box(r, *p) : int{kInvalidValue}; });
 }

@@ -129,6 +129,17 @@ int node_work(Runtime& r, NodeParameters& p, Work& work) {
   return kNotSupported;
 }
 
+/// Other parameters for a node, of its own kind. Memory and graphs within it stay as they are.
+int set_node(Runtime& r, GraphNode& node, NodeParameters* p) {
+  if (!p || static_cast<NodeType>(p->type) != node.type) return kInvalidValue;
+  if (node.type == NodeType::allocate || node.type == NodeType::release || node.type == NodeType::graph)
+    return kNotSupported;
+  Work work;
+  const int status = node_work(r, *p, work);
+  if (status == kSuccess) node.work = std::move(work);
+  return status;
+}
+
 }  // namespace
 
 extern "C" {
@@ -167,6 +178,20 @@ int cudaGraphAddNode(GraphNode** out, Graph* graph, GraphNode* const* after, con
   if (!p) return remember(kInvalidValue);
   return add_node(out, graph, after, count, static_cast<NodeType>(p->type),
                   [&](Runtime& r, Work& work) { return node_work(r, *p, work); });
+}
+
+int cudaGraphNodeSetParams(GraphNode* node, NodeParameters* p) {
+  return call([&](Runtime& r) -> int { return r.graphs.known(node) ? set_node(r, *node, p) : int{kInvalidValue}; });
+}
+
+int cudaGraphExecNodeSetParams(void* exec, const GraphNode* node, NodeParameters* p) {
+  return call([&](Runtime& r) -> int {
+    const GraphExec* e = r.graphs.find(exec);
+    if (!e) return kInvalidValue;
+    for (const auto& copy : e->graph->nodes)
+      if (copy->origin == node) return set_node(r, *copy, p);
+    return kInvalidValue;
+  });
 }
 
 int cudaGraphAddKernelNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count,

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -64,6 +65,13 @@ struct HostRange {
   unsigned flags = 0;
 };
 
+/// What a texture or surface object was made from, for programs that ask for it.
+struct TextureSource {
+  Resource resource{};
+  TextureDescription texture{};
+  std::optional<ResourceView> view{};
+};
+
 struct PoolBlock {
   Pool* pool = nullptr;
   std::uint64_t size = 0;
@@ -102,10 +110,11 @@ struct Runtime {
   std::uint64_t last_physical = 0;
   std::set<std::string> complained_about;
   std::map<void*, std::unique_ptr<Link>> links;
-  std::deque<std::string> images;                      ///< files of device code that were loaded
-  std::uint64_t last_texture = 0;                      ///< handles of texture and surface objects count up
-  std::map<std::uint64_t, HostRange> registered_host;  ///< cudaHostRegister, by address
-  std::map<std::uint64_t, unsigned> host_flags;        ///< of cudaHostAlloc, by address, unless they are 0
+  std::deque<std::string> images;                             ///< files of device code that were loaded
+  std::uint64_t last_texture = 0;                             ///< handles of texture and surface objects count up
+  std::map<std::uint64_t, TextureSource> textures, surfaces;  ///< by handle
+  std::map<std::uint64_t, HostRange> registered_host;         ///< cudaHostRegister, by address
+  std::map<std::uint64_t, unsigned> host_flags;               ///< of cudaHostAlloc, by address, unless they are 0
 
   Runtime();
 

@@ -106,6 +106,15 @@ int describe(Runtime& r, const Resource& resource, ptx::Texture& t, ChannelForma
   return t.type == ptx::Type::none ? kInvalidChannelDescriptor : kSuccess;
 }
 
+/// One part of what an object was made from.
+template <class T>
+int tell(const std::map<std::uint64_t, TextureSource>& objects, std::uint64_t handle, T* out, T TextureSource::*part) {
+  const auto found = objects.find(handle);
+  if (!out || found == objects.end()) return kInvalidValue;
+  *out = found->second.*part;
+  return kSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -132,12 +141,16 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     t.read_as_normalized = d->read_mode == kNormalisedFloat && format.kind != kFloat;
     *out = ++r.last_texture;
     r.code.device().textures[*out] = t;
+    r.textures[*out] = {*resource, *d, view ? std::optional(*view) : std::nullopt};
     return kSuccess;
   });
 }
 
 int cudaDestroyTextureObject(unsigned long long handle) {
-  return call([&](Runtime& r) -> int { return r.code.device().textures.erase(handle) ? kSuccess : kInvalidValue; });
+  return call([&](Runtime& r) -> int {
+    r.textures.erase(handle);
+    return r.code.device().textures.erase(handle) ? kSuccess : kInvalidValue;
+  });
 }
 
 int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource) {
@@ -149,12 +162,36 @@ int cudaCreateSurfaceObject(unsigned long long* out, const Resource* resource) {
     if ((resource->array->flags & kSurfaceArray) == 0) return kInvalidValue;
     *out = ++r.last_texture;
     r.code.device().surfaces[*out] = t;
+    r.surfaces[*out] = {*resource, {}, {}};
     return kSuccess;
   });
 }
 
 int cudaDestroySurfaceObject(unsigned long long handle) {
-  return call([&](Runtime& r) -> int { return r.code.device().surfaces.erase(handle) ? kSuccess : kInvalidValue; });
+  return call([&](Runtime& r) -> int {
+    r.surfaces.erase(handle);
+    return r.code.device().surfaces.erase(handle) ? kSuccess : kInvalidValue;
+  });
+}
+
+int cudaGetTextureObjectResourceDesc(Resource* out, unsigned long long handle) {
+  return call([&](Runtime& r) { return tell(r.textures, handle, out, &TextureSource::resource); });
+}
+
+int cudaGetTextureObjectTextureDesc(TextureDescription* out, unsigned long long handle) {
+  return call([&](Runtime& r) { return tell(r.textures, handle, out, &TextureSource::texture); });
+}
+
+int cudaGetTextureObjectResourceViewDesc(ResourceView* out, unsigned long long handle) {
+  return call([&](Runtime& r) -> int {
+    std::optional<ResourceView> view;
+    if (const int status = tell(r.textures, handle, &view, &TextureSource::view); status != kSuccess) return status;
+    return out && view ? (*out = *view, kSuccess) : kInvalidValue;
+  });
+}
+
+int cudaGetSurfaceObjectResourceDesc(Resource* out, unsigned long long handle) {
+  return call([&](Runtime& r) { return tell(r.surfaces, handle, out, &TextureSource::resource); });
 }
 
 }  // extern "C"
