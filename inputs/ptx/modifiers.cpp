@@ -206,7 +206,8 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::griddepcontrol:
       return word == "launch_dependents" || word == "wait";
     case Op::createpolicy:
-      return word == "fractional" || word == "range" || word == "cvt" || word == "L2" || word.starts_with("L2::");
+      return word == "fractional" || word == "range" || word == "global" || word == "cvt" || word == "L2" ||
+             word.starts_with("L2::");
     case Op::suld:
       return word == "b";
     case Op::sust:

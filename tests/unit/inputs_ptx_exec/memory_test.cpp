@@ -197,6 +197,20 @@ TEST_CASE("constant memory is in no other space, and parameters are in global me
   CHECK(out == U32{5, 2, 1, 8, 16});
 }
 
+TEST_CASE("policies of the L2 change nothing, of a range as well") {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<2>; .reg .b64 %rd<4>; ld.param.u64 %rd1,[p];
+  createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %rd2,[%rd1],1024,2048;
+  createpolicy.range.L2::evict_last.b64 %rd3,[%rd1],4,4;
+  ld.global.L2::cache_hint.u32 %r1,[%rd1],%rd2; st.global.u32 [%rd1+4],%r1; ret;
+})");
+  U32 v{7, 0};
+  h.run("k", 1, 1, h.buffer(v));
+  CHECK(v[1] == 7);
+}
+
 TEST_CASE("hints of where lines are kept change nothing, and a pointer is printed in its width") {
   Harness h(kHeader + R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
