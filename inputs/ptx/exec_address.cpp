@@ -71,9 +71,13 @@ bool lies_near(const Warp& w, std::uint64_t address) {
                           rank, rank < ranks ? "has ended" : fmt::format("has {} blocks", ranks))};
 }
 
+/// `address`: generic, or in a window.
 [[noreturn]] void misaligned(unsigned lane, std::uint64_t address, std::uint64_t bytes) {
-  throw Fault{ExecutionError::Kind::misaligned, lane,
-              fmt::format("access of {} bytes at {:#x} is misaligned", bytes, address)};
+  const std::uint64_t window = address & kWindowMask, offset = address & ~kWindowMask;
+  const std::string place = window == kSharedWindow  ? fmt::format("offset {:#x} of shared memory", offset)
+                            : window == kLocalWindow ? fmt::format("offset {:#x} of local memory", offset)
+                                                     : fmt::format("{:#x}", address);
+  throw Fault{ExecutionError::Kind::misaligned, lane, fmt::format("access of {} bytes at {} is misaligned", bytes, place)};
 }
 
 std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
@@ -125,10 +129,10 @@ void note_access(Warp& w, const AddressLayout& at, std::uint64_t window) {
   if (w.recorder != nullptr) trace_spread(w, at, window);
 }
 
-void check_alignment(const Warp& w, const AddressLayout& at) {
+void check_alignment(const Warp& w, const AddressLayout& at, std::uint64_t window = 0) {
   if ((at.bits & (at.bytes - 1)) == 0) return;
   for_active(w.active, [&](unsigned l) {
-    if ((at.address[l] & (at.bytes - 1)) != 0) misaligned(l, at.address[l], at.bytes);
+    if ((at.address[l] & (at.bytes - 1)) != 0) misaligned(l, at.address[l] | window, at.bytes);
   });
 }
 
@@ -273,7 +277,7 @@ void resolve_cluster(Warp& w, unsigned bytes, Addresses& out) {
 void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   offsets(w, i.src[0], i.value, (i.option & kNarrowBase) != 0, out.host);
   const AddressLayout at(out.host, bytes);
-  check_alignment(w, at);
+  check_alignment(w, at, kSharedWindow);
   const auto& shared = w.cta->shared;
   const std::uint64_t size = w.launch->shared_bytes;
   const auto begin = reinterpret_cast<std::uint64_t>(shared.data());

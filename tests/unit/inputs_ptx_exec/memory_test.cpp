@@ -135,6 +135,12 @@ TEST_CASE("misaligned accesses, traps and barriers that nobody completes are err
     return message([&] { h.run("k", 1, threads, h.buffer(v)); });
   };
   CHECK(has(fails("ld.global.u32 %r1,[%rd1+2];"), "misaligned"));
+  CHECK(has(fails(".shared .b32 s[4]; mov.u32 %r1,6; ld.shared.u32 %r2,[%r1];"),
+            "access of 4 bytes at offset 0x6 of shared memory is misaligned"));
+  CHECK(has(fails(".shared .b32 s[4]; mov.u64 %rd2,s; cvta.shared.u64 %rd2,%rd2; ld.u32 %r2,[%rd2+2];"),
+            "access of 4 bytes at offset 0x2 of shared memory is misaligned"));
+  CHECK(has(fails(".local .align 8 .b8 mine[8]; ld.local.u32 %r2,[mine+1];"),
+            "access of 4 bytes at offset 0x1 of local memory is misaligned"));
   CHECK(has(fails("trap;"), "trap"));
   CHECK(has(fails("mov.u32 %r1,0; ld.shared.u32 %r2,[%r1];"), "offset 0x0 of shared memory, which has 0 bytes"));
   CHECK(has(fails("bar.sync 1, 64;"), "barrier"));
