@@ -19,6 +19,7 @@ ENDINGS = r"""
 #include <csignal>
 #include <atomic>
 #include <thread>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cuda_runtime.h>
 __global__ void good(int* p) { p[threadIdx.x] = threadIdx.x; }
@@ -82,6 +83,16 @@ int main(int, char** argv) {
     int* many;
     cudaMalloc(&many, 4 << 20);
     for (int k = 1; k < 30; ++k) scattered<<<k, 256>>>(many), cudaDeviceSynchronize();
+  if (!strcmp(argv[1], "fork")) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const cudaError_t status = cudaMalloc(&p, 128);
+      good<<<1, 32>>>(p);
+      _exit(status == cudaErrorInitializationError && cudaGetLastError() == status ? 5 : 6);
+    }
+    int ended = 0;
+    waitpid(child, &ended, 0);
+    printf("%d\n", WEXITSTATUS(ended));
   }
   if (!strcmp(argv[1], "unsupported")) { cudaIpcMemHandle_t h; printf("%d\n", (int)cudaIpcGetMemHandle(&h, p)); }
   return 0;
@@ -193,6 +204,11 @@ class Endings(OneProgram):
         outcome = self.interrupted("--kernels", "1-")
         self.assertIn("recorded none of 2 launches, as none had ended (", outcome.err)
         self.assertEqual(program.files_below(self.folder), [])
+
+    def test_a_process_made_by_fork_gets_the_error_of_a_gpu_and_is_told(self):
+        outcome = self.ended("fork", 0)
+        self.assertEqual(outcome.out, "ready\n5\n")
+        self.assertIn("a process made by fork calls CUDA", outcome.err)
 
     def test_a_name_that_the_recorder_lacks_is_said_at_its_call(self):
         outcome = self.record(self.binary, "unsupported")

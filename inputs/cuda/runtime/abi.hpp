@@ -10,6 +10,7 @@ enum Status : int {
   kSuccess = 0,
   kInvalidValue = 1,
   kMemoryAllocation = 2,
+  kInitializationError = 3,
   kInvalidConfiguration = 9,
   kInvalidPitchValue = 12,
   kInvalidSymbol = 13,

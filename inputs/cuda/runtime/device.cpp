@@ -156,6 +156,7 @@ Runtime::Runtime(const cuda::RecordOptions& options)
     peers[d] = std::uint64_t{1} << d, default_pools[d].device = d;
     current_pools.push_back(&default_pools[d]);
   }
+  watch_forks();
 }
 
 unsigned current_device() { return chosen_device; }

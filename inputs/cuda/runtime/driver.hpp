@@ -25,6 +25,7 @@ int driver_status(int status);
 
 /// The frame of a driver call: as call(), but cudaGetLastError() does not hear of it.
 template <typename Body> int driver_call(Body&& body) noexcept {
+  if (const int refused = refused_here(); refused != kSuccess) return refused;
   const BesideRuntime here;
   const int before = exchange_last_error(kSuccess);
   const int status = call([&](Runtime& r) { return body(r); });

@@ -14,7 +14,7 @@ constexpr ErrorText kTexts[] = {
     {kSuccess, "cudaSuccess", "no error"},
     {kInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {kMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {3, "cudaErrorInitializationError", "initialization error"},
+    {kInitializationError, "cudaErrorInitializationError", "initialization error"},
     {kInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
     {kInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
     {kInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},

@@ -169,10 +169,17 @@ std::string owner_of(const void* code);
 /// written, else 3. For what would otherwise go on with wrong results.
 [[noreturn]] void end_program(const std::exception_ptr& error);
 
+/// From now on a process made by fork is known.
+void watch_forks();
+/// What a call gets in place of an answer where CUDA is of no use; else success.
+int refused_here();
+
 /// The frame of every call: one at a time, no exception leaves it, a failure is remembered.
 template <typename Body> int call(Body&& body) noexcept {
   try {
     Runtime& r = runtime();
+    if (!BesideRuntime::active())
+      if (const int refused = refused_here(); refused != kSuccess) return remember(refused);
     const std::lock_guard lock(r.mutex);
     if (!BesideRuntime::active()) have_context();
     return remember(r.sticky != kSuccess ? r.sticky : static_cast<int>(body(r)));
