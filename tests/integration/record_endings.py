@@ -83,6 +83,7 @@ int main(int, char** argv) {
     int* many;
     cudaMalloc(&many, 4 << 20);
     for (int k = 1; k < 30; ++k) scattered<<<k, 256>>>(many), cudaDeviceSynchronize();
+  }
   if (!strcmp(argv[1], "fork")) {
     const pid_t child = fork();
     if (child == 0) {
