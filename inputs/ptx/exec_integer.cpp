@@ -1,5 +1,7 @@
 #include "inputs/ptx/exec_integer.hpp"
 
+#include <cstring>
+
 #include "inputs/ptx/exec_decoder.hpp"
 
 /// Integer arithmetic.
@@ -42,27 +44,60 @@ template <class T> void mad_wide(Warp& w, const Inst& i) {
 /// sub.cc writes the borrow, which differs where addc follows sub.cc: what nvcc makes of a 128-bit division depends on that.
 enum Chain : std::uint8_t { kReads = 1, kWrites = 2, kSubtracts = 4, kProductLow = 8, kProductHigh = 16 };
 
-template <class T> void chain(Warp& w, const Inst& i) {
+/// One bit of each byte that is 0 or 1.
+std::uint32_t packed(const std::uint8_t (&bits)[kLanes]) {
+  std::uint32_t all = 0;
+  for (unsigned group = 0; group < kLanes / 8; ++group) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bits + 8 * group, sizeof eight);
+    all |= static_cast<std::uint32_t>(eight * 0x0102040810204080 >> 56) << 8 * group;
+  }
+  return all;
+}
+
+/// All lanes are computed, which vectorises; what others than the active ones come to is dropped.
+template <class T, unsigned kOption> void chain(Warp& w, const Inst& i) {
   using U = lane::Unsigned<T>;
   const T *a = w.at<T>(i.src[0]), *b = w.at<T>(i.src[1]);
-  const T* c = w.at<T>(i.src[2]);
-  const unsigned option = i.option;
+  [[maybe_unused]] const T* c = w.at<T>(i.src[2]);
+  [[maybe_unused]] const std::uint32_t carry = w.carry;
   U result[kLanes];
-  std::uint32_t carries = 0;
-  for_active(w.active, [&](unsigned l) {
+  [[maybe_unused]] std::uint8_t carries[kLanes];
+#pragma GCC ivdep
+  for (unsigned l = 0; l < kLanes; ++l) {
     U x = static_cast<U>(a[l]), y = static_cast<U>(b[l]);
-    if (option & kProductLow) x = static_cast<U>(lane::mul_lo<T>(a[l], b[l])), y = static_cast<U>(c[l]);
-    if (option & kProductHigh) x = static_cast<U>(lane::mul_hi<T>(a[l], b[l])), y = static_cast<U>(c[l]);
-    const bool subtracts = (option & kSubtracts) != 0;
-    if (subtracts) y = static_cast<U>(~y);
-    const U in = (option & kReads) != 0 ? w.carry >> l & 1 : subtracts ? 1 : 0;
-    const U sum = x + y + in;
-    const bool out = sum < x || (in != 0 && sum == x);
+    if constexpr ((kOption & kProductLow) != 0) x = static_cast<U>(lane::mul_lo<T>(a[l], b[l])), y = static_cast<U>(c[l]);
+    if constexpr ((kOption & kProductHigh) != 0) x = static_cast<U>(lane::mul_hi<T>(a[l], b[l])), y = static_cast<U>(c[l]);
+    if constexpr ((kOption & kSubtracts) != 0) y = static_cast<U>(~y);
+    U in = (kOption & kSubtracts) != 0 ? 1 : 0;
+    if constexpr ((kOption & kReads) != 0) in = static_cast<U>(carry >> l & 1);
+    const auto part = static_cast<U>(x + y);
+    const auto sum = static_cast<U>(part + in);
     result[l] = sum;
-    carries |= static_cast<std::uint32_t>(out) << l;
-  });
-  if (option & kWrites) w.carry = (w.carry & ~w.active) | carries;
-  each_active<U>(w, i.dst[0], [&](unsigned l) { return result[l]; });
+    if constexpr ((kOption & kWrites) != 0)  // at most one of the two sums wraps around
+      carries[l] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(part < x) | static_cast<std::uint8_t>(sum < part));
+  }
+  if constexpr ((kOption & kWrites) != 0) w.carry = (w.carry & ~w.active) | (packed(carries) & w.active);
+  each_lane<U>(w, i.dst[0], [&](unsigned l) { return result[l]; });
+}
+
+template <class T, unsigned kForm> Handler chain_handler(unsigned flags) {
+  switch (flags) {
+    case kReads:
+      return &chain<T, kForm | kReads>;
+    case kWrites:
+      return &chain<T, kForm | kWrites>;
+    default:
+      return &chain<T, kForm | kReads | kWrites>;
+  }
+}
+
+template <class T> Handler chain_handler(const Instruction& in) {
+  const bool reads = in.op == Op::addc || in.op == Op::subc || in.op == Op::madc;
+  const unsigned flags = (in.has(kCarryOut) ? unsigned{kWrites} : 0) | (reads ? unsigned{kReads} : 0);
+  if (in.op == Op::sub || in.op == Op::subc) return chain_handler<T, kSubtracts>(flags);
+  if (in.op == Op::add || in.op == Op::addc) return chain_handler<T, 0>(flags);
+  return in.part == Part::hi ? chain_handler<T, kProductHigh>(flags) : chain_handler<T, kProductLow>(flags);
 }
 
 template <class T> Handler product(Part part) {
@@ -105,14 +140,10 @@ Type widened(Type t) {
   }
 }
 
-template <class T> Handler integer_handler(const Instruction& in, Inst& out) {
+template <class T> Handler integer_handler(const Instruction& in) {
   const bool chained = in.has(kCarryOut) || in.op == Op::addc || in.op == Op::subc || in.op == Op::madc;
   if (chained) {
-    out.option = static_cast<std::uint8_t>((in.has(kCarryOut) ? kWrites : 0) |
-                                           (in.op == Op::addc || in.op == Op::subc || in.op == Op::madc ? kReads : 0) |
-                                           (in.op == Op::sub || in.op == Op::subc ? kSubtracts : 0));
-    if (in.op == Op::mad || in.op == Op::madc) out.option |= in.part == Part::hi ? kProductHigh : kProductLow;
-    if constexpr (sizeof(T) >= 4) return &chain<T>;
+    if constexpr (sizeof(T) >= 4) return chain_handler<T>(in);
     return nullptr;
   }
   if (in.has(kSat)) {
@@ -183,7 +214,7 @@ bool decode_integer(Decoder& d) {
   }
   constexpr std::uint32_t kKnown = kCarryOut | kSat | kRelu;  // what else is spelled is not to be lost
   if ((in.flags & ~kKnown) != 0) return false;
-  if (!with_integer(in.type, [&]<class T>() { out.run = integer_handler<T>(in, out); }) || out.run == nullptr) return false;
+  if (!with_integer(in.type, [&]<class T>() { out.run = integer_handler<T>(in); }) || out.run == nullptr) return false;
   const bool wide = in.part == Part::wide;
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, wide && n == 2 ? widened(in.type) : in.type);
   d.give(0, wide ? widened(in.type) : in.type);

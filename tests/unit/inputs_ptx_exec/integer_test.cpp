@@ -73,6 +73,56 @@ TEST_CASE("lop3 follows its table and prmt its selector") {
   CHECK(evaluate<std::uint32_t>("b32", "b32", "prmt.b32 %d,%a,%b,0x88C8;", U32{0x00000080}, U32{0x7F}) == U32{0xFFFF00FF});
 }
 
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+/// One whole warp and a part of one; each limb is often one at which carries begin or go on.
+U64 limbs(std::uint64_t seed) {
+  U64 v(45);
+  for (std::uint64_t& x : v) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    x = seed >> 62 == 0 ? 0 : seed >> 62 == 1 ? ~0ull : seed ^ seed >> 31;
+  }
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("carry chains of whole and partial warps agree with arithmetic in 128 bits") {
+  const U64 a = limbs(1), b = limbs(2), c = limbs(3);
+  const auto gives = [&](const std::string& body, std::uint64_t (*expected)(std::uint64_t, std::uint64_t, std::uint64_t)) {
+    const U64 d = evaluate<std::uint64_t>("u64", "u64", body, a, b, c);
+    for (std::size_t n = 0; n < a.size(); ++n) CHECK(d[n] == expected(a[n], b[n], c[n]));
+  };
+  using Limb = std::uint64_t;
+  // The upper halves of (c, a) + (a, b) and (c, a) - (b, c), and what goes on to a third limb.
+  gives("add.cc.u64 %rd11,%a,%b; addc.u64 %d,%c,%a;",
+        [](Limb x, Limb y, Limb z) { return static_cast<Limb>(((Wide{z} << 64 | x) + (Wide{x} << 64 | y)) >> 64); });
+  gives("sub.cc.u64 %rd11,%a,%c; subc.u64 %d,%c,%b;",
+        [](Limb x, Limb y, Limb z) { return static_cast<Limb>(((Wide{z} << 64 | x) - (Wide{y} << 64 | z)) >> 64); });
+  gives("add.cc.u64 %rd11,%a,%b; addc.cc.u64 %rd12,%c,%c; addc.u64 %d,%a,0;", [](Limb x, Limb y, Limb z) {
+    const Wide middle = Wide{z} + z + static_cast<Limb>((Wide{x} + y) >> 64);
+    return x + static_cast<Limb>(middle >> 64);
+  });
+  gives("mad.lo.cc.u64 %rd11,%a,%b,%c; madc.hi.u64 %d,%a,%b,%c;",
+        [](Limb x, Limb y, Limb z) { return static_cast<Limb>((Wide{x} * y + z) >> 64) + z; });
+  // Both limbs of a product of 64 bits from halves of 32.
+  const std::string product =
+      "mov.b64 {%r5,%r6},%a; mov.b64 {%r7,%r8},%b; mov.b64 {%r9,%r10},%c;"
+      "mad.lo.cc.u32 %r9,%r5,%r7,%r9; madc.hi.cc.u32 %r10,%r5,%r7,%r10; addc.u32 %r11,0,0;"
+      "mad.lo.cc.u32 %r10,%r6,%r7,%r10; madc.hi.u32 %r11,%r6,%r7,%r11; mov.b64 %d,{%r10,%r11};";
+  gives(product,
+        [](Limb x, Limb y, Limb z) { return static_cast<Limb>((Wide{x} * static_cast<std::uint32_t>(y) + z) >> 32); });
+}
+
+TEST_CASE("a carry stays with lanes that do not take part") {
+  // Where c is 0 the flag is cleared again, which leaves the other lanes with theirs.
+  const std::string body = "add.cc.u32 %r5,%a,%b; setp.eq.u32 %p1,%c,0; @%p1 add.cc.u32 %r6,0,0; addc.u32 %d,0,0;";
+  CHECK(evaluate<std::uint32_t>("u32", "u32", body, U32{~0u, ~0u, 1, ~0u}, U32{1, 1, 1, 1}, U32{1, 0, 1, 5}) ==
+        U32{1, 0, 0, 1});
+}
+
 TEST_CASE("carry chains add and subtract 128-bit numbers") {
   const std::string body = "add.cc.u64 %rd11,%a,%b; addc.u64 %d,%c,0;";
   CHECK(evaluate<std::uint64_t>("u64", "u64", body, U64{~0ull, 1}, U64{1, 1}, U64{7, 7}) == U64{8, 7});
