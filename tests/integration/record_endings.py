@@ -59,6 +59,11 @@ int main(int, char** argv) {
   if (!strcmp(argv[1], "crashes")) crash_together(atoi(argv[2]));
   if (!strcmp(argv[1], "abort")) abort();
   if (!strcmp(argv[1], "_exit")) _exit(7);
+  if (!strcmp(argv[1], "raise")) {
+    raise(atoi(argv[2]));
+    printf("went on\n"), fflush(stdout);
+    good<<<2, 32>>>(p), good<<<3, 32>>>(p);
+  }
   if (!strcmp(argv[1], "outside")) outside<<<1, 32>>>(p);
   if (!strcmp(argv[1], "late")) late<<<20000, 32>>>(p);
   if (!strcmp(argv[1], "refused")) refused<<<1, 32>>>(p);
@@ -205,6 +210,13 @@ class Endings(OneProgram):
         outcome = self.interrupted("--kernels", "1-")
         self.assertIn("recorded none of 2 launches, as none had ended (", outcome.err)
         self.assertEqual(program.files_below(self.folder), [])
+
+    def test_a_program_that_ends_itself_by_a_signal_does_not_go_on(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM):
+            with self.subTest(signal=number):
+                outcome = self.record(self.binary, "raise", int(number), options=["--force"])
+                self.assertEqual((outcome.code, outcome.out), (128 + number, "ready\n"), outcome)
+                self.assertIn("recorded 1 of 1 launches", outcome.err)
 
     def test_a_process_made_by_fork_gets_the_error_of_a_gpu_and_is_told(self):
         outcome = self.ended("fork", 0)

@@ -10,15 +10,15 @@ class CallLock {
  public:
   void lock() {
     mutex_.lock();
-    if (depth_++ == 0) ++calls_;
+    took();
   }
   void unlock() {
-    --depth_;
+    --depth_, --held();
     mutex_.unlock();
   }
   bool try_lock() {
     if (!mutex_.try_lock()) return false;
-    if (depth_++ == 0) ++calls_;
+    took();
     return true;
   }
 
@@ -27,12 +27,23 @@ class CallLock {
     const unsigned depth = depth_;
     for (unsigned n = 0; n < depth; ++n) unlock();
     body();
-    for (unsigned n = 0; n < depth; ++n) mutex_.lock(), ++depth_;
+    for (unsigned n = 0; n < depth; ++n) mutex_.lock(), ++depth_, ++held();
   }
   /// How often a call of the program took it.
   std::uint64_t calls() const { return calls_; }
+  /// Whether the calling thread has it: a signal may have come in the middle of what it does there.
+  static bool held_here() { return held() != 0; }
 
  private:
+  static unsigned& held() {
+    static thread_local unsigned held = 0;
+    return held;
+  }
+  void took() {
+    ++held();
+    if (depth_++ == 0) ++calls_;
+  }
+
   std::recursive_mutex mutex_;
   unsigned depth_ = 0;
   std::uint64_t calls_ = 0;

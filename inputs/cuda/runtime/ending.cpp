@@ -22,8 +22,8 @@
 #include "inputs/cuda/runtime/runtime.hpp"
 
 // A signal may arrive anywhere, inside malloc or inside HDF5, so its handler does nothing but wake a thread that waits for
-// it. That thread completes the trace: at once for an interrupt, whose handler returns, and while the handler waits for a
-// crash, whose thread cannot go on.
+// it. That thread completes the trace while the handler waits: the program is not to go on. A thread that is in a call of
+// CUDA may have what the trace needs, and goes on to the end of the call.
 namespace atl::cudart {
 namespace {
 
@@ -68,12 +68,6 @@ void wait_for_signals() {
     if (interrupt == number) die_of(number);
 }
 
-void on_interrupt(int number) {
-  int none = 0;
-  if (!mine()) return die_of(number);
-  if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
-}
-
 /// Whether the trace was completed by then.
 bool wait_until(const timespec& time) {
   int failed = 0;
@@ -82,15 +76,35 @@ bool wait_until(const timespec& time) {
   return failed == 0;
 }
 
+timespec after(int seconds) {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_sec += seconds;
+  return time;
+}
+
+/// A signal from outside may have come inside malloc, which the other thread needs then; raise() is not called from there.
+void on_interrupt(int number, siginfo_t* info, void*) {
+  int none = 0;
+  if (!mine()) return die_of(number);
+  if (signal_seen.compare_exchange_strong(none, number)) sem_post(&wake);
+  if (CallLock::held_here() || pthread_equal(pthread_self(), saver)) return;
+  const bool own = info->si_code == SI_TKILL && info->si_pid == getpid();
+  const int before = errno;
+  if (wait_until(after(own ? kPatienceSeconds : kSilentSeconds))) {
+    sem_post(&saved);  // for the next thread that waits
+    wait_for_end();
+  }
+  errno = before;
+}
+
 // Another thread may crash while the trace is being completed: it waits as well, or it would end the program before.
-void on_crash(int number) {
+void on_crash(int number, siginfo_t*, void*) {
   if (!mine() || pthread_equal(pthread_self(), saver)) return die_of(number);
   int none = 0;
   const bool first = signal_seen.compare_exchange_strong(none, number);
   if (first) sem_post(&wake);
-  timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += kSilentSeconds;
+  timespec until = after(kSilentSeconds);
   if (!wait_until(until)) {
     constexpr std::string_view kWaits =
         "atoll: the program has crashed; its trace is being completed, for up to 20 seconds\n";
@@ -103,12 +117,12 @@ void on_crash(int number) {
 }
 
 /// Takes a signal that the program leaves to the system; what it handles or ignores stays as it is.
-void take(int number, void (*handler)(int)) {
+void take(int number, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction old {};
   if (sigaction(number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL || (old.sa_flags & SA_SIGINFO) != 0) return;
   struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_ONSTACK | SA_RESTART | SA_SIGINFO;
   sigaction(number, &action, nullptr);
 }
 
@@ -149,6 +163,12 @@ void save_trace_at_end() {
   give_other_stack();
   for (const int number : kInterrupts) take(number, on_interrupt);
   for (const int number : kCrashes) take(number, on_crash);
+}
+
+bool is_ending() { return signal_seen.load(std::memory_order_relaxed) != 0 && mine(); }
+
+void wait_for_end() {
+  for (;;) pause();
 }
 
 unsigned own_threads() { return saver_runs ? 1 : 0; }

@@ -74,7 +74,7 @@ bool Recording::claim() {
 bool Recording::wants(const std::string& kernel, std::uint64_t ctas) {
   ++launches_;
   // Asked for every launch, because it counts them.
-  const bool wanted = options_ && selection_.next(kernel) && !closed_ && ctas > options_->first_cta;
+  const bool wanted = options_ && selection_.next(kernel) && !closed_ && !is_ending() && ctas > options_->first_cta;
   if (!wanted) leave_out(kernel);
   const std::lock_guard lock(mutex_);
   return wanted && claim();

@@ -16,6 +16,7 @@
 #include "inputs/cuda/runtime/backlog.hpp"
 #include "inputs/cuda/runtime/call_lock.hpp"
 #include "inputs/cuda/runtime/device_code.hpp"
+#include "inputs/cuda/runtime/ending.hpp"
 #include "inputs/cuda/runtime/graph.hpp"
 #include "inputs/cuda/runtime/order.hpp"
 #include "inputs/cuda/runtime/recording.hpp"
@@ -178,6 +179,7 @@ int refused_here();
 template <typename Body> int call(Body&& body) noexcept {
   try {
     Runtime& r = runtime();
+    if (is_ending() && !CallLock::held_here()) wait_for_end();
     if (!BesideRuntime::active())
       if (const int refused = refused_here(); refused != kSuccess) return remember(refused);
     const std::lock_guard lock(r.mutex);
