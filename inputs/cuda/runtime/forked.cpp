@@ -12,13 +12,13 @@ namespace {
 
 std::atomic<bool> used{false}, useless{false}, said{false};
 
-void in_child() {
+void end_use() {
   if (used) useless = true;
 }
 
 }  // namespace
 
-void watch_forks() { pthread_atfork(nullptr, nullptr, in_child); }
+void watch_forks() { pthread_atfork(nullptr, nullptr, end_use); }
 
 int refused_here() {
   if (!useless) return used = true, kSuccess;
