@@ -251,8 +251,8 @@ class Graphs(OneProgram):
     def test_every_answer_is_right_and_every_kernel_of_every_launch_is_recorded(self):
         outcome = self.record(self.binary)
         self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
-        # 8 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 2 of one.
-        self.assertEqual(self.kernels_in_trace(outcome), 8 * 2 - 1 + 3 * 3 + 1 + 2)
+        # 9 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 2 of one.
+        self.assertEqual(self.kernels_in_trace(outcome), 9 * 2 - 1 + 3 * 3 + 1 + 2)
         self.simulated()
 
     def test_with_a_default_stream_for_each_thread(self):
