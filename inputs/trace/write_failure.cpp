@@ -50,7 +50,7 @@ void end_at_once(int code, void*) {
 }  // namespace
 
 std::string write_failure(const std::string& path, const H5::Exception& e) {
-  const std::string reason = reason_of_stack();
+  std::string reason = reason_of_stack();
   if (!reason.empty()) return reason;
   return disk_is_full(path) ? std::strerror(ENOSPC) : e.getDetailMsg();
 }
