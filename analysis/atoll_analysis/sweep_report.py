@@ -170,8 +170,8 @@ def page(sweep: Sweep, folder: Path) -> str:
                                  "extrapolated (docs/sampling.md).", "warn")
     for workload, what in sweep.lacking.items():
         gaps += markup.paragraph(f"{workload} is not whole: {first_line(what)}.", "warn")
-    for what, points in sweep.warned.items():
-        gaps += markup.paragraph(f"{counted(len(points), 'run')} warned: {what}.", "warn")
+    for what, warned in sweep.warned.items():
+        gaps += markup.paragraph(f"{counted(len(warned), 'run')} warned: {what}.", "warn")
     for variants in sweep.same_simulations:
         gaps += markup.paragraph(f"One and the same simulation in every workload: {', '.join(variants)}.", "warn")
     if fewer := sweep.of_fewer_workloads:

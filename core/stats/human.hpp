@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 /// Numbers for people: on terminals only, never in result files.
 namespace atl {

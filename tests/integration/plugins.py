@@ -364,7 +364,8 @@ class Plugins(unittest.TestCase):
                 def at_kernel_start(self, kernel, start): return atoll.Modes(llc="sm_side")
                 def at_epoch_end(self, epoch): return None
             """)
-        for more, ranks in (([], None), (["--threads", "3"], None), (["--check"], None), ([], 3)):
+        ways: list[tuple[list[str], int | None]] = [([], None), (["--threads", "3"], None), (["--check"], None), ([], 3)]
+        for more, ranks in ways:
             err = self.refused("--policy", path, *more, ranks=ranks)
             self.assertIn("its traits do not declare the role sm_side", err)
             self.assertNotIn("at_epoch_end was never called", err)
