@@ -1,7 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <set>
-#include <span>
 
 #include "comm/launcher.hpp"
 #include "comm/mpi_transport.hpp"
@@ -18,11 +15,11 @@
 #include "core/app/job_pool.hpp"
 #include "core/app/point_state.hpp"
 #include "core/app/shipped_files.hpp"
+#include "core/app/sweep_progress.hpp"
 #include "core/app/tell.hpp"
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
-#include "core/stats/sweep_estimate.hpp"
 #include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -140,91 +137,6 @@ Job job_of(const Experiment& e, const Point& point, const std::string& folder) {
   for (const std::string& set : overrides(e, point)) job.command.insert(job.command.end(), {"--set", set});
   return job;
 }
-
-/// A bar on a terminal; elsewhere the lines about points that have ended are enough, and say what is left.
-class SweepProgress {
- public:
-  SweepProgress(const std::vector<Job>& jobs, std::vector<std::string> workloads, std::size_t at_once)
-      : jobs_(jobs), estimate_(std::move(workloads), at_once), terminal_(isatty(fileno(stdout)) != 0) {
-    state_.total = jobs.size();
-  }
-  ~SweepProgress() { clear(); }
-
-  void draw(const PoolState& s) {
-    state_ = s;
-    if (!terminal_) return;
-    constexpr std::size_t kWidth = 24;
-    const std::size_t filled = s.total ? kWidth * s.ended / s.total : 0;
-    std::string line = fmt::format("[{}{}] {}/{} | {} running", std::string(filled, '#'), std::string(kWidth - filled, '.'),
-                                   s.ended, s.total, s.running);
-    if (s.failed > 0) line += fmt::format(" | {} failed", s.failed);
-    if (const auto left = estimate_.seconds_left(s.running)) line += fmt::format(" | {} left", duration(*left));
-    fmt::print("\r{:.79}\033[K", line);
-    std::fflush(stdout);
-  }
-
-  void ended(const JobEnd& end) {
-    ++ended_;
-    const bool ran = !end.skipped && !end.done_before && end.error.empty();
-    estimate_.ended(static_cast<std::size_t>(end.job - jobs_.data()), ran ? std::optional(end.seconds) : std::nullopt);
-    if (end.skipped) return say(end.job->name, "is being run by another process");
-    if (end.done_before) return say(end.job->name, "has been done by another process");
-    std::string what = ran ? "done in " + duration(end.seconds) : "FAILED: " + end.error;
-    // The bar says it on a terminal. The other points that run now count in full.
-    const auto left = terminal_ || ended_ == state_.total ? std::nullopt : estimate_.seconds_left(0);
-    say(end.job->name, left ? fmt::format("{}, about {} left", what, duration(*left)) : what);
-  }
-
-  void clear() {
-    if (terminal_) fmt::print("\r\033[K");
-    std::fflush(stdout);
-  }
-
- private:
-  void say(const std::string& name, const std::string& what) {
-    clear();
-    fmt::print("[{}/{}] {}: {}\n", ended_, state_.total, name, what);
-    std::fflush(stdout);
-  }
-
-  const std::vector<Job>& jobs_;
-  SweepEstimate estimate_;
-  std::size_t ended_ = 0;
-  bool terminal_;
-  PoolState state_;
-};
-
-/// What runs warn of. Each kind is told once, of the first point that has it, and at the end of how many others.
-class SweepWarnings {
- public:
-  void tell_of(const std::string& point, const std::string& what) {
-    if (passed_over_.contains(what)) return;
-    const auto known = std::ranges::find(told_, what, &Told::what);
-    if (known == told_.end()) {
-      told_.push_back({what, {point}});
-      tell("atoll: warning: {}: {}\n", point, what);
-    } else if (std::ranges::find(known->points, point) == known->points.end()) {
-      known->points.push_back(point);
-    }
-  }
-
-  /// What is no news of a point: the other points may be why it is set.
-  void pass_over(const std::string& what) { passed_over_.insert(what); }
-
-  void tell_of_others() const {
-    for (const Told& t : told_)
-      if (t.points.size() > 1)
-        tell("atoll: the warning of {} is also one of {}\n", t.points[0], listed(std::span(t.points).subspan(1)));
-  }
-
- private:
-  struct Told {
-    std::string what;
-    std::vector<std::string> points;
-  };
-  std::vector<Told> told_;
-  std::set<std::string> passed_over_;
-};
 
 /// What is at odds in the systems of these points, before they run for hours.
 void warn_of_links(const Experiment& e, const std::vector<Selected>& points, SweepWarnings& warnings) {
