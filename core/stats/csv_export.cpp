@@ -210,18 +210,11 @@ std::string homes(const RunResult& r) {
 std::string provenance(const RunResult& r) {
   const Provenance& p = r.provenance;
   TextTable t = with_columns({"name", "value"});
-  const std::pair<const char*, std::string> rows[] = {
-      {"version", p.version},       {"git_commit", p.git_commit},
-      {"command", p.command},       {"system", p.system},
-      {"workload", p.workload},     {"workload_digest", p.workload_digest},
-      {"selection", p.selection},   {"incomplete", p.incomplete},
-      {"warnings", p.warnings},     {"sampling", p.sampling},
-      {"policy", p.policy},         {"policy_digest", p.policy_digest},
-      {"started_at", p.started_at}, {"effective_config", p.effective_config},
-      {"cycles", exact(r.cycles)},  {"complete", r.complete ? "1" : "0"},
-      {"digest", hex(r.digest)},
-  };
-  for (const auto& [name, value] : rows) t.rows.push_back({std::string(name), value});
+  const auto add = [&](const char* name, const std::string& value) { t.rows.push_back({std::string(name), value}); };
+  for (const ProvenanceText& text : kProvenanceTexts) add(text.name, p.*text.field);
+  add("cycles", exact(r.cycles));
+  add("complete", r.complete ? "1" : "0");
+  add("digest", hex(r.digest));
   return csv(t);
 }
 

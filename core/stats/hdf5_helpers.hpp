@@ -34,22 +34,6 @@ inline constexpr KernelColumn kKernelColumns[] = {
     {"finished", "cycles", "the last chip was done, flush included", &KernelResult::finished},
 };
 
-/// Text attributes of /provenance.
-struct ProvenanceText {
-  const char* name;
-  std::string Provenance::*field;
-  bool optional = false;  ///< absent where empty
-};
-inline constexpr ProvenanceText kProvenanceTexts[] = {
-    {"version", &Provenance::version},           {"git_commit", &Provenance::git_commit},
-    {"command", &Provenance::command},           {"system", &Provenance::system},
-    {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
-    {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
-    {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
-    {"warnings", &Provenance::warnings, true},   {"sampling", &Provenance::sampling, true},
-    {"policy", &Provenance::policy, true},       {"policy_digest", &Provenance::policy_digest, true},
-};
-
 /// Per-chip arrays whose length is a property of the machine.
 struct PartArray {
   const char* path;

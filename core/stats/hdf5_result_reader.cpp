@@ -31,7 +31,7 @@ void check_schema(const ResultFile& file) {
 
 Provenance read_provenance(const ResultFile& file) {
   Provenance p;
-  for (const auto& [name, field, optional] : hdf5::kProvenanceTexts)
+  for (const auto& [name, field, optional] : kProvenanceTexts)
     if (!optional || file.has_attribute("/provenance", name)) p.*field = file.text("/provenance", name);
   p.hosts = file.text_list("/provenance", "hosts");
   p.host_seconds = file.real("/provenance", "host_seconds");

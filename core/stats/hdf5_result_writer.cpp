@@ -74,7 +74,7 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 
 void write_provenance(const H5::H5File& file, const Provenance& p) {
   const auto group = file.createGroup("provenance");
-  for (const auto& [name, field, optional] : hdf5::kProvenanceTexts)
+  for (const auto& [name, field, optional] : kProvenanceTexts)
     if (!optional || !(p.*field).empty()) set_text(group, name, p.*field);
   set_number(group, "events", p.events);
   set_real(group, "host_seconds", p.host_seconds);

@@ -89,16 +89,12 @@ std::string info_json(const RunResult& result) {
     const SmSharing sum = result.sm_sharing->total();
     for (const SmSharingColumn& c : kSmSharingColumns) out["sm_sharing"][std::string(c.name)] = sum.*c.field;
   }
-  out["provenance"] = {{"version", p.version},     {"git_commit", p.git_commit},
-                       {"command", p.command},     {"system", p.system},
-                       {"workload", p.workload},   {"started_at", p.started_at},
-                       {"hosts", p.hosts},         {"host_seconds", p.host_seconds},
-                       {"events", p.events},       {"workload_digest", p.workload_digest},
-                       {"selection", p.selection}, {"incomplete", p.incomplete},
-                       {"warnings", p.warnings},   {"sampling", p.sampling},
-                       {"policy", p.policy},       {"policy_digest", p.policy_digest},
-                       {"windows", p.windows},     {"wait_shares", p.wait_shares},
-                       {"moves", p.moves},         {"process_events", p.process_events}};
+  Json& provenance = out["provenance"];
+  for (const ProvenanceText& text : kProvenanceTexts)
+    if (text.field != &Provenance::effective_config) provenance[text.name] = p.*text.field;  // hundreds of keys: in the file
+  provenance["hosts"] = p.hosts, provenance["host_seconds"] = p.host_seconds;
+  provenance["events"] = p.events, provenance["process_events"] = p.process_events;
+  provenance["windows"] = p.windows, provenance["wait_shares"] = p.wait_shares, provenance["moves"] = p.moves;
   // A name that is not UTF-8 must not cost the user the rest of the output.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

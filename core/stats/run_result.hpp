@@ -77,6 +77,22 @@ struct Provenance {
   std::uint64_t moves = 0;                    ///< of chips between threads while it ran; 0 also if not in the file
 };
 
+/// The texts of a provenance, as files and tables name them.
+struct ProvenanceText {
+  const char* name;
+  std::string Provenance::*field;
+  bool optional = false;  ///< absent where empty
+};
+inline constexpr ProvenanceText kProvenanceTexts[] = {
+    {"version", &Provenance::version},           {"git_commit", &Provenance::git_commit},
+    {"command", &Provenance::command},           {"system", &Provenance::system},
+    {"workload", &Provenance::workload},         {"workload_digest", &Provenance::workload_digest},
+    {"started_at", &Provenance::started_at},     {"effective_config", &Provenance::effective_config},
+    {"selection", &Provenance::selection, true}, {"incomplete", &Provenance::incomplete, true},
+    {"warnings", &Provenance::warnings, true},   {"sampling", &Provenance::sampling, true},
+    {"policy", &Provenance::policy, true},       {"policy_digest", &Provenance::policy_digest, true},
+};
+
 struct RunResult {
   Provenance provenance;
   std::vector<KernelResult> kernels;
