@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -80,12 +81,21 @@ int threads_asked(int argc, char** argv) {
   return threads;
 }
 
+/// What was printed may be in memory still: a disk that is full is heard of here. The exit code.
+int flushed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", std::strerror(errno));
+  return code == 0 ? 4 : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {       // NOLINT(bugprone-exception-escape): nothing runs yet that a message could name
   const atl::StandardDescriptors held;  // before any file is opened
   const std::string_view command = argc > 1 ? argv[1] : "";
   const bool parallel = command == "run" || command == "resume";
+  // A file that grows beyond its limit is an error of the write, and no end; a recorded program has signals of its own.
+  if (command != "record") std::signal(SIGXFSZ, SIG_IGN);
   if (parallel) atl::note_stop_signals();
   if (!parallel && atl::started_by_launcher()) {
     if (atl::launched_rank() != 0) return 0;
@@ -128,13 +138,13 @@ int main(int argc, char** argv) {       // NOLINT(bugprone-exception-escape): no
   atl::add_ptx(commands);
   atl::add_completion(commands);
   atl::add_manual(commands);
-  if (const int code = answer_first(app, argc, argv); code >= 0) return code;
+  if (const int code = answer_first(app, argc, argv); code >= 0) return flushed(code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const bool fault = e.get_exit_code() != 0;  // --help is none
     if (mpi.transport().rank() == 0) {
-      if (!fault) return app.exit(e);
+      if (!fault) return flushed(app.exit(e));
       const bool early = dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && argc > 1 && argv[1][0] == '-';
       const std::string what = early ? "`" + std::string(argv[1]) + "` is not for the program itself: a command comes first"
                                      : std::string(e.what());
@@ -151,10 +161,5 @@ int main(int argc, char** argv) {       // NOLINT(bugprone-exception-escape): no
     report(std::current_exception());
     return atl::exit_code_of(std::current_exception());
   }
-  // What was printed may be in memory still: a disk that is full is heard of here.
-  if (mpi.transport().rank() == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
-    std::fprintf(stderr, "atoll: standard output: cannot be written: %s\n", std::strerror(errno));
-    return commands.exit_code == 0 ? 4 : commands.exit_code;
-  }
-  return commands.exit_code;
+  return mpi.transport().rank() == 0 ? flushed(commands.exit_code) : commands.exit_code;
 }

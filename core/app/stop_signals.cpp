@@ -49,7 +49,6 @@ bool is_ignored(int number) {
 }  // namespace
 
 void note_stop_signals() {
-  signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is an error of the write, and no end
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;

@@ -8,22 +8,21 @@
 namespace atl {
 namespace {
 
-/// What is between two chips, on average over all pairs: hops, and of a hop its latency and bytes per cycle.
+/// What is between two chips, on average over all pairs: hops, and of a hop its latency and bandwidth.
 struct Way {
-  double hops = 0, latency = 0, bpc = 0;
+  double hops = 0, latency = 0, gbps = 0;
 };
-Way mean_way(const Machine& machine) {
-  const SystemConfig& c = machine.config;
-  if (c.chips == 1) return {1, static_cast<double>(c.link.latency_cycles), machine.per_cycle(c.link.bandwidth_gbps)};
+Way mean_way(const SystemConfig& c) {
+  if (c.chips == 1) return {1, static_cast<double>(c.link.latency_cycles), c.link.bandwidth_gbps};
   Way mean;
   double links = 0, ports = 0;
   for (std::uint32_t chip = 0; chip < c.chips; ++chip) {
     const ChipTopology topology(c.link, c.chips, chip);
     for (std::uint32_t d = 0; d < c.chips; ++d) mean.hops += topology.hops(d);
     for (const LpId other : topology.neighbours()) mean.latency += topology.latency(other), ++links;
-    mean.bpc += machine.per_cycle(topology.bandwidth_out_gbps()), ports += topology.ports();
+    mean.gbps += topology.bandwidth_out_gbps(), ports += topology.ports();
   }
-  return {mean.hops / (c.chips * (c.chips - 1.0)), mean.latency / links, mean.bpc / ports};
+  return {mean.hops / (c.chips * (c.chips - 1.0)), mean.latency / links, mean.gbps / ports};
 }
 
 /// Row activation, column access and what comes on top.
@@ -61,12 +60,13 @@ StackMachine stack_machine(const Machine& machine) {
   m.local[slice] = c.llc.latency_cycles;
   m.local[response] = c.noc.response_latency_cycles + data / machine.slice_bpc + data / machine.cluster_bpc;
 
-  const Way way = mean_way(machine);
-  const double wire = way.hops * way.latency;
-  m.remote[request] = c.noc.request_latency_cycles + header / machine.link_port_bpc;
-  m.remote[response] = c.noc.response_latency_cycles + data / machine.link_port_bpc;
-  m.remote[link_out] = wire + way.hops * header / way.bpc;
-  m.remote[link_in] = wire + way.hops * data / way.bpc;
+  const Way way = mean_way(c);
+  const double wire = way.hops * way.latency, link_bpc = machine.per_cycle(way.gbps);
+  const double port_bpc = machine.per_cycle(link_port_gbps(c, way.gbps));
+  m.remote[request] = c.noc.request_latency_cycles + header / port_bpc;
+  m.remote[response] = c.noc.response_latency_cycles + data / port_bpc;
+  m.remote[link_out] = wire + way.hops * header / link_bpc;
+  m.remote[link_in] = wire + way.hops * data / link_bpc;
 
   m.fetch = m.remote;
   m.fetch[slice] = c.llc.latency_cycles;
@@ -78,8 +78,8 @@ StackMachine stack_machine(const Machine& machine) {
 
   if (machine.has_l2) {  // loads end there; fetches go to the LLCs of all chips
     m.local[slice] = 0, m.local[l2] = c.l2.latency_cycles;
-    m.fetch[request] = 2 * machine.l2.below + header / machine.l2_memory_bpc + header / machine.link_port_bpc;
-    m.fetch[response] = 2 * machine.l2.below + data / machine.slice_bpc + data / machine.link_port_bpc;
+    m.fetch[request] = 2 * machine.l2.below + header / machine.l2_memory_bpc + header / port_bpc;
+    m.fetch[response] = 2 * machine.l2.below + data / machine.slice_bpc + data / port_bpc;
     m.fetch_near[request] = machine.l2.below + header / machine.l2_memory_bpc;
     m.fetch_near[slice] = c.llc.latency_cycles;
     m.fetch_near[response] = machine.l2.below + data / machine.slice_bpc + data / machine.l2_memory_bpc;

@@ -10,6 +10,7 @@ import unittest
 
 import program
 from program import ATOLL, SMALL, sets, workload
+from sass_trace import kernel
 
 
 class BadOutput(program.ProgramTest):
@@ -118,6 +119,20 @@ class BadOutput(program.ProgramTest):
         self.refused(self.arguments(self.path("out.h5")), 4, "out.h5: cannot be written: File too large",
                      "nothing has been simulated", layouts=[None], preexec_fn=no_large_files)
 
+    def test_other_files_that_find_no_room_are_refused_and_leave_nothing(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        result, trace = self.path("out.h5"), self.path("trace.h5")
+        self.succeeds(self.arguments(result))
+        kernels = self.write("kernelslist.g", "kernel-1.traceg\n")
+        self.write("kernel-1.traceg", kernel())
+        before = set(os.listdir(self.folder))
+        for arguments in (["import", "accel-sim", kernels, "-o", trace],
+                          ["export", result, "--perfetto", self.path("t.json")]):
+            self.refused(arguments, 4, "File too large", layouts=[None], preexec_fn=small_files)
+            self.assertEqual(set(os.listdir(self.folder)), before)
+
     def test_a_result_that_cannot_be_written_at_the_end_is_kept_elsewhere_and_its_digest_printed(self):
         out = self.path("gone", "out.h5")
         for ranks in (None, 2):
@@ -158,7 +173,7 @@ class BadOutput(program.ProgramTest):
     def test_what_stdout_does_not_take_goes_to_stderr_and_is_an_error(self):
         without = self.arguments("-")
         del without[without.index("-o"):without.index("-o") + 2]
-        for arguments in (without, ["list"], ["config", "sac-4chip"]):
+        for arguments in (without, ["list"], ["config", "sac-4chip"], ["--version"], ["help"], ["run", "--help"]):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 run = subprocess.run([ATOLL, *arguments], check=False, stdout=full, stderr=subprocess.PIPE, encoding="utf-8")
             self.assertEqual(run.returncode, 4, run.stderr)

@@ -40,7 +40,6 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
   page_shift = static_cast<std::uint32_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes));
   cluster_bpc = per_cycle(c.noc.cluster_gbps);
   slice_bpc = per_cycle(c.noc.slice_gbps);
-  link_port_bpc = per_cycle(link_port_gbps(c, c.link.bandwidth_gbps));
   lookup_bpc = per_cycle(c.llc.slice_gbps);
   l2_memory_bpc = per_cycle(c.l2.memory_gbps);
   const ProtocolRow& protocol = row_of(c.coherence.protocol);

@@ -40,7 +40,7 @@ struct Machine {
   std::uint32_t line_sectors;             ///< 32-byte sectors per line
   std::uint8_t full_line;                 ///< mask of all sectors of a line
   std::uint32_t page_shift;               ///< log2 of lines per page
-  double cluster_bpc, slice_bpc, link_port_bpc, lookup_bpc, l2_memory_bpc;  ///< bytes per core cycle
+  double cluster_bpc, slice_bpc, lookup_bpc, l2_memory_bpc;  ///< bytes per core cycle
   bool full_map;              ///< SM-side slices are kept coherent by directories (SAC section 2.1)
   bool replicates;            ///< a line may live in several slices of a chip
   bool replicates_read_only;  ///< what a kernel only reads may be replicated at any time, without a change of mode
