@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What recording costs: peak memory beyond the program's own data, and trace bytes per access. Run by hand; needs h5py.
 
-Usage: record_cost.py BUILD_FOLDER [--threads N]... (docs/recording.md, Measured)"""
+Usage: record_cost.py BUILD_FOLDER [--threads N]... (docs/validation/recording.md)"""
 
 import argparse
 import os
