@@ -201,7 +201,7 @@ template <> std::span<const Word<CoherenceProtocol>> words() {
 
 template <> std::span<const Word<DirectoryReplacement>> words() {
   static constexpr auto list = std::to_array<Word<DirectoryReplacement>>({
-      {DirectoryReplacement::automatic, "automatic", "lru for rec, fifo for the others, as published"},
+      {DirectoryReplacement::automatic, "automatic", "lru for rec and rec_adaptive, fifo for the others, as published"},
       {DirectoryReplacement::fifo, "fifo", "the entry allocated first"},
       {DirectoryReplacement::lru, "lru", "the least recently used entry"},
   });
