@@ -95,12 +95,12 @@ def as_run(command, plan):
     if longest(plan.not_run, command) is not None:
         return None
     text = plan.instead.get(longest(plan.instead, command), command)
-    if plan.smaller and re.match(r"(build/release/)?atoll run sac-4chip .*\bmixed\b", text) and "--scale" not in text and "&&" not in text:
-        text += " --scale 16"
     text = text.replace("]...", "]")
     if not any(c in text for c in "'\"$"):  # optional parts of a synopsis run, too
         text = text.replace("[", "").replace("]", "")
-    return " ".join(plan.words.get(word, word) for word in text.split(" "))
+    text = " ".join(plan.words.get(word, word) for word in text.split(" "))
+    full = re.match(r"(mpirun .*)?(build/release/)?atoll run sac-4chip .*\bmixed\b", text) and "--scale" not in text
+    return text + " --scale 16" if plan.smaller and full and "&&" not in text else text
 
 
 class Commands(program.ProgramTest):
