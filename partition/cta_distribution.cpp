@@ -16,19 +16,20 @@ std::uint32_t resident_ctas(const SmConfig& sm, const KernelInfo& kernel) {
 
 ChipCtas::ChipCtas(CtaToChip kind, std::uint64_t ctas, LpId chip, std::uint32_t chips, std::uint32_t sms) {
   if (chip >= chips) return;
-  if (kind == CtaToChip::round_robin) {
-    first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;
-    return;
-  }
-  if (kind == CtaToChip::per_sm) {
-    const std::uint64_t all = std::uint64_t{chips} * sms, per_chip = (ctas / all + (ctas % all != 0)) * sms;
-    first_ = std::min(chip * per_chip, ctas), step_ = 1, count_ = std::min(per_chip, ctas - first_);
-    return;
-  }
   const auto start = [&](std::uint64_t c) {
     return c * (ctas / chips) + c * (ctas % chips) / chips;
   };  // c N / C, no overflow
-  first_ = start(chip), step_ = 1, count_ = start(chip + 1) - first_;
+  switch (kind) {
+    case CtaToChip::contiguous:
+      first_ = start(chip), step_ = 1, count_ = start(chip + 1) - first_;
+      return;
+    case CtaToChip::round_robin:
+      first_ = chip, step_ = chips, count_ = ctas > chip ? (ctas - chip - 1) / chips + 1 : 0;
+      return;
+    case CtaToChip::per_sm:
+      const std::uint64_t all = std::uint64_t{chips} * sms, per_chip = (ctas / all + (ctas % all != 0)) * sms;
+      first_ = std::min(chip * per_chip, ctas), step_ = 1, count_ = std::min(per_chip, ctas - first_);
+  }
 }
 
 const DevicePart* part_of(const KernelInfo& kernel, const DeviceHomes& devices, LpId chip) {
@@ -59,7 +60,17 @@ void CtaDispatcher::begin_kernel(std::uint64_t ctas, std::uint32_t slots_per_sm)
 
 std::optional<std::uint32_t> CtaDispatcher::next_sm(std::span<const std::uint32_t> free) {
   if (left_ == 0) return std::nullopt;
-  const auto sm = kind_ == CtaToSm::two_level ? two_level(free) : kind_ == CtaToSm::bcs ? block(free) : round_robin(free, 1);
+  std::optional<std::uint32_t> sm;
+  switch (kind_) {
+    case CtaToSm::two_level:
+      sm = two_level(free);
+      break;
+    case CtaToSm::bcs:
+      sm = block(free);
+      break;
+    case CtaToSm::round_robin:
+      sm = round_robin(free, 1);
+  }
   left_ -= sm.has_value();
   return sm;
 }

@@ -8,6 +8,20 @@
 
 namespace atl {
 
+/// What the address alone says of a page's home. Switches without a default: a compiler asks for a new placement's answers.
+enum class HomeOfAddress : std::uint8_t { unknown, one_chip, every_nth_chunk };
+constexpr HomeOfAddress home_of_address(Placement p) {
+  switch (p) {
+    case Placement::first_touch:
+      return HomeOfAddress::unknown;
+    case Placement::interleaved:
+      return HomeOfAddress::every_nth_chunk;
+    case Placement::fixed:
+      return HomeOfAddress::one_chip;
+  }
+  return HomeOfAddress::unknown;  // not reached
+}
+
 /// Numbers a home's lines as its memory has them: one behind the other. Of placement = interleaved, a chip has every n-th
 /// chunk: bits of the address that choose the chip are the same in all its lines, and a hash of the address reaches only a
 /// part of what it should spread them over. (A driver maps pages to frames that follow each other in one GPU's memory; in
@@ -16,7 +30,7 @@ namespace atl {
 class HomeLines {
  public:
   explicit HomeLines(const SystemConfig& c)
-      : rotates_(c.partition.placement == Placement::interleaved && c.memory_chips() > 1),
+      : rotates_(home_of_address(c.partition.placement) == HomeOfAddress::every_nth_chunk && c.memory_chips() > 1),
         page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes))),
         pages_(c.partition.chunk_pages()),
         first_(c.first_memory_chip()),

@@ -8,7 +8,7 @@ namespace atl {
 
 HomePages::HomePages(const SystemConfig& c, std::uint8_t home)
     : lines_(c),
-      frames_(c.partition.placement == Placement::first_touch && c.chips > 1),
+      frames_(home_of_address(c.partition.placement) == HomeOfAddress::unknown && c.chips > 1),
       home_(home),
       page_shift_(static_cast<std::uint8_t>(std::countr_zero(c.partition.page_bytes() / c.line_bytes))),
       slots_(frames_ ? 1024 : 0) {}

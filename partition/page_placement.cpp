@@ -24,16 +24,20 @@ StaticPlacement::StaticPlacement(const SystemConfig& config)
       first_(static_cast<std::uint8_t>(config.first_memory_chip())),
       chips_(config.memory_chips()) {
   const PartitionConfig& p = config.partition;
-  if (kind_ == Placement::fixed) {
-    if (p.fixed_chip >= config.chips)
-      throw InputError("partition.fixed_chip", std::to_string(p.fixed_chip) + ", but there are only " +
-                                                   std::to_string(config.chips) + " chips, counted from 0");
-    fixed_ = static_cast<std::uint8_t>(p.fixed_chip);
-  } else if (kind_ == Placement::interleaved) {
-    if (p.interleave_kib == 0 || std::fmod(p.interleave_kib, p.page_kib) != 0)
-      throw InputError("partition.interleave_kib",
-                       fmt::format("{} is not a multiple of page_kib = {}", p.interleave_kib, p.page_kib));
-    chunk_ = FastDiv(p.chunk_pages());
+  switch (kind_) {
+    case Placement::first_touch:  // home() does not know
+      return;
+    case Placement::fixed:
+      if (p.fixed_chip >= config.chips)
+        throw InputError("partition.fixed_chip", std::to_string(p.fixed_chip) + ", but there are only " +
+                                                     std::to_string(config.chips) + " chips, counted from 0");
+      fixed_ = static_cast<std::uint8_t>(p.fixed_chip);
+      return;
+    case Placement::interleaved:
+      if (p.interleave_kib == 0 || std::fmod(p.interleave_kib, p.page_kib) != 0)
+        throw InputError("partition.interleave_kib",
+                         fmt::format("{} is not a multiple of page_kib = {}", p.interleave_kib, p.page_kib));
+      chunk_ = FastDiv(p.chunk_pages());
   }
 }
 

@@ -11,13 +11,21 @@ namespace atl {
 ChipTopology::ChipTopology(const LinkConfig& link, std::uint32_t chips, std::uint32_t self)
     : kind_(link.topology), chips_(chips), self_(self), latency_(chips, link.latency_cycles) {
   if (chips == 1) return;
-  if (kind_ == Topology::graph) {
-    set_up_graph(link);
-    return;
+  if (const auto ports = row_of(kind_).ports; ports != nullptr) {
+    ports_ = ports(chips - 1);
+    gbps_.assign(ports_, link.bandwidth_gbps), in_gbps_ = gbps_;
   }
-  ports_ = row_of(kind_).ports(chips - 1);
-  gbps_.assign(ports_, link.bandwidth_gbps), in_gbps_ = gbps_;
-  kind_ == Topology::ring ? set_up_ring() : set_up_all();
+  switch (kind_) {  // without a default, as below: a compiler asks for a new topology's channels, hops and routes
+    case Topology::ring:
+      set_up_ring();
+      break;
+    case Topology::full:
+    case Topology::switched:
+      set_up_all();
+      break;
+    case Topology::graph:
+      set_up_graph(link);
+  }
 }
 
 /// `reverse`: the direction at the neighbour that leads back.
@@ -72,9 +80,18 @@ double ChipTopology::bandwidth_out_gbps() const { return std::accumulate(gbps_.b
 double ChipTopology::bandwidth_in_gbps() const { return std::accumulate(in_gbps_.begin(), in_gbps_.end(), 0.0); }
 
 std::uint32_t ChipTopology::hops(std::uint32_t destination) const {
-  if (kind_ == Topology::graph && chips_ > 1) return hops_[destination];
+  if (chips_ == 1) return 0;
   const std::uint32_t up = (destination + chips_ - self_) % chips_;
-  return kind_ == Topology::ring ? std::min(up, chips_ - up) : std::min(up, 1u);
+  switch (kind_) {
+    case Topology::ring:
+      return std::min(up, chips_ - up);
+    case Topology::full:
+    case Topology::switched:
+      return std::min(up, 1u);
+    case Topology::graph:
+      return hops_[destination];
+  }
+  return 0;  // not reached
 }
 
 std::vector<LpId> ChipTopology::neighbours() const {
@@ -93,16 +110,23 @@ std::uint32_t ChipTopology::way_of(std::uint64_t line, std::size_t ways) const {
 
 std::uint32_t ChipTopology::route(std::uint32_t destination, std::uint64_t line, std::uint32_t message_class,
                                   std::uint32_t arrived_on) const {
-  if (kind_ == Topology::graph) {
-    const auto& ways = onward_[destination];
-    const std::uint32_t stage = arrived_on == kStart ? 0 : channels_[arrived_on].stage + 1;
-    return index(ways.size() == 1 ? ways[0] : ways[way_of(line, ways.size())], message_class, stage);
+  switch (kind_) {
+    case Topology::ring: {
+      const std::uint32_t up = (destination + chips_ - self_) % chips_, down = chips_ - up;
+      const std::uint32_t direction = chips_ == 2 ? 0 : up < down ? 0 : up > down ? 1 : static_cast<std::uint32_t>(line & 1);
+      const bool past = (arrived_on != kStart && channels_[arrived_on].stage == 1) || crosses_dateline(direction);
+      return index(direction, message_class, past);
+    }
+    case Topology::full:
+    case Topology::switched:
+      return index(destination < self_ ? destination : destination - 1, message_class, 0);
+    case Topology::graph: {
+      const auto& ways = onward_[destination];
+      const std::uint32_t stage = arrived_on == kStart ? 0 : channels_[arrived_on].stage + 1;
+      return index(ways.size() == 1 ? ways[0] : ways[way_of(line, ways.size())], message_class, stage);
+    }
   }
-  if (kind_ != Topology::ring) return index(destination < self_ ? destination : destination - 1, message_class, 0);
-  const std::uint32_t up = (destination + chips_ - self_) % chips_, down = chips_ - up;
-  const std::uint32_t direction = chips_ == 2 ? 0 : up < down ? 0 : up > down ? 1 : static_cast<std::uint32_t>(line & 1);
-  const bool past = (arrived_on != kStart && channels_[arrived_on].stage == 1) || crosses_dateline(direction);
-  return index(direction, message_class, past);
+  return 0;  // not reached
 }
 
 std::vector<std::vector<Edge>> system_edges(const SystemConfig& config) {

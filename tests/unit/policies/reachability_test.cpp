@@ -89,6 +89,19 @@ TEST_CASE("slices, channels, banks and LLC sets are reached evenly by the pages 
   }
 }
 
+TEST_CASE("slices, channels, banks and LLC sets are reached evenly under every placement that goes by the address") {
+  for (const Word<Placement>& placement : words<Placement>()) {
+    if (home_of_address(placement.value) == HomeOfAddress::unknown) continue;
+    for (const std::uint32_t chips : {2u, 4u, 16u}) {
+      SystemConfig c = read_system("sac-4chip", {});
+      c.chips = chips, c.partition.placement = placement.value;
+      CAPTURE(placement.word);
+      CAPTURE(chips);
+      check_memory(c, 0);
+    }
+  }
+}
+
 /// Ranges of the lines that `lines_of` tells, 16 for each set.
 template <class LinesOf> void check_directory(const SystemConfig& c, std::uint8_t home, LinesOf&& lines_of) {
   const DirectoryShape shape = directory_shape(c);
