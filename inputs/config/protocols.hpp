@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "inputs/config/table.hpp"
@@ -27,6 +29,7 @@ struct HomeDirectoryTraits {
   std::uint32_t entry_lines = 1;  ///< that an entry covers where it has no range
   bool common_sharers = false;    ///< one set of sharers for all lines of an entry
   bool lru = false;               ///< replacement as published; else FIFO
+  bool operator==(const HomeDirectoryTraits&) const = default;
 };
 
 struct ProtocolRow {
@@ -76,6 +79,19 @@ inline constexpr std::array kProtocols{
         CoherenceProtocol::l1_only, "l1_only", "remote lines are cached at their home and in L1s", {}, false, false, true},
 };
 static_assert(in_order(kProtocols));
+
+/// Whether there is a directory of these traits: the others would be passed over where they are read
+/// (`core/chip/llc/protocol/home_directory.hpp`, `policies/coherence/directory_layout.cpp`).
+constexpr bool is_sound(const ProtocolRow& p) {
+  const HomeDirectoryTraits& home = p.home;
+  if (!home.present) return home == HomeDirectoryTraits{};
+  if (p.full_map || !p.llc_keeps_remote) return false;
+  if (home.unbounded) return home == HomeDirectoryTraits{.present = true, .unbounded = true};
+  if (home.ranges) return home.entry_lines == 1 && !home.common_sharers;
+  return !home.range_per_kernel && std::has_single_bit(home.entry_lines) && home.entry_lines <= 64 &&
+         home.common_sharers == (home.entry_lines > 1);
+}
+static_assert(std::ranges::all_of(kProtocols, is_sound));
 
 constexpr const ProtocolRow& row_of(CoherenceProtocol p) { return kProtocols[static_cast<std::size_t>(p)]; }
 
