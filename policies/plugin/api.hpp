@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "inputs/config/system_config.hpp"
 #include "inputs/config/walk.hpp"
@@ -18,8 +20,30 @@ namespace atl {
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
 inline constexpr std::uint32_t kPolicyApiVersion = 2;
 
-/// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, the names
-/// of counters in their order, and name, size and place of every key of the configuration.
+/// The name of a value of an enum, as compilers tell it: `atl::Topology::ring`; `(atl::Topology)9` if it has none. The tables
+/// of words are no part of headers, and plug-ins link nothing.
+template <auto V> constexpr std::string_view enumerator() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("V = ") + 4);
+  return text.substr(0, text.find_first_of(";]"));
+}
+inline constexpr std::size_t kMostWords = 32;  ///< of an enum of the configuration: what is hashed
+template <class E, class F> void for_each_enumerator(F&& f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (f(enumerator<static_cast<E>(I)>()), ...);
+  }(std::make_index_sequence<kMostWords>{});
+}
+
+/// An archive that notes sizes of members: one that is put where there was padding changes no size of the whole.
+struct MemberSizes {
+  using is_saving = std::true_type;
+  std::string list{};
+  void save_binary(const void*, std::size_t size) { list += static_cast<char>(size); }
+};
+
+/// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, those of
+/// the members of modes, the names of roles and counters in their order, and name, size and place of every key of the
+/// configuration, and of its words in their order.
 inline std::uint64_t policy_api_layout() {
   std::uint64_t h = kPolicyApiVersion;
   const auto number = [&h](std::uint64_t x) { h = (h ^ x) * 0x100000001B3ull; };
@@ -36,9 +60,15 @@ inline std::uint64_t policy_api_layout() {
 #include "core/stats/counters.def"
   };
   for (const std::string_view name : kNames) text(name);
+  MemberSizes sizes;
+  Modes modes;
+  carry(sizes, modes);
+  text(sizes.list);
+  for_each_enumerator<LlcRole>(text);
   const SystemConfig config;
   for_each_leaf(config, "", [&]<class T>(const T& value, const Field&, const std::string& key) {
     text(key), number(sizeof(T));
+    if constexpr (std::is_enum_v<T>) for_each_enumerator<T>(text);
     number(static_cast<std::uint64_t>(reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(&config)));
   });
   return h;

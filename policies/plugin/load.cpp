@@ -60,7 +60,7 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
   if (plugin.version != kPolicyApiVersion || plugin.layout != policy_api_layout())
     throw InputError(policy, fmt::format("was compiled {}: compile it with the headers of this Atoll",
                                          plugin.version == kPolicyApiVersion
-                                             ? "with other counters, configuration keys or structs"
+                                             ? "with other counters, configuration keys, words or structs"
                                              : fmt::format("for version {} of the policy interface, and this is version {}",
                                                            plugin.version, kPolicyApiVersion)));
   return plugin;
