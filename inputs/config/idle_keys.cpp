@@ -13,16 +13,18 @@ namespace {
 
 using C = SystemConfig;
 
-bool chooses(const C& c, std::initializer_list<LlcOrganisation> any) {
-  // A policy's traits are its own, and known when it is loaded.
-  return c.llc.organisation == LlcOrganisation::plugin || std::ranges::find(any, c.llc.organisation) != any.end();
+bool chooses(const C& c, LlcOrganisation any) {
+  // What a plug-in reads is not known.
+  return c.llc.organisation == LlcOrganisation::plugin || c.llc.organisation == any;
 }
+/// By what organisations may do, so that a new one need not be told here; a plug-in may do anything.
+const PolicyTraits& traits(const C& c) { return row_of(c.llc.organisation).traits; }
+bool only_memory_side(const C& c) { return traits(c).roles == Roles(LlcRole::memory_side); }
 /// Lines of other chips are cached where a home directory can track them: in SM-side slices, or in an L2.
 bool tracks(const C& c) {
-  return row_of(c.coherence.protocol).home.present && c.chips > 1 &&
-         (c.llc.organisation != LlcOrganisation::memory_side || c.l2.slices != 0);
+  return row_of(c.coherence.protocol).home.present && c.chips > 1 && (!only_memory_side(c) || c.l2.slices != 0);
 }
-bool has_split(const C& c) { return chooses(c, {LlcOrganisation::fixed_split, LlcOrganisation::dynamic_split}); }
+bool has_split(const C& c) { return traits(c).roles.has(LlcRole::split); }
 bool has_links(const C& c) { return c.chips > 1; }
 bool has_l2(const C& c) { return c.l2.slices != 0; }
 bool has_colab(const C& c) { return c.cluster.sharing == ClusterShare::colab; }
@@ -36,8 +38,8 @@ struct Rule {
 };
 
 constexpr std::array kRules{
-    Rule{"sac.", "", [](const C& c) { return chooses(c, {LlcOrganisation::sac}); }, "`llc.organisation` = sac"},
-    Rule{"dynamic.", "", [](const C& c) { return chooses(c, {LlcOrganisation::dynamic_split}); },
+    Rule{"sac.", "", [](const C& c) { return traits(c).llc_profile; }, "`llc.organisation` = sac"},
+    Rule{"dynamic.", "", [](const C& c) { return chooses(c, LlcOrganisation::dynamic_split); },
          "`llc.organisation` = dynamic"},
     Rule{"selrep.", "", [](const C& c) { return c.llc.replication != Replication::shared; },
          "an `llc.replication` other than shared"},
@@ -59,10 +61,8 @@ constexpr std::array kRules{
     Rule{"llc.remote_writes", "", has_split, "`llc.organisation` = static or dynamic"},
     Rule{"llc.remote_mshrs", "", [](const C& c) { return has_links(c) && (has_split(c) || tracks(c)); },
          "`llc.organisation` = static or dynamic, or a home directory"},
-    Rule{"llc.bypass", "", [](const C& c) { return has_links(c) && c.llc.organisation != LlcOrganisation::memory_side; },
-         "SM-side caching"},
-    Rule{"llc.bypass_reads", "",
-         [](const C& c) { return has_links(c) && c.llc.organisation != LlcOrganisation::memory_side; }, "SM-side caching"},
+    Rule{"llc.bypass", "", [](const C& c) { return has_links(c) && !only_memory_side(c); }, "SM-side caching"},
+    Rule{"llc.bypass_reads", "", [](const C& c) { return has_links(c) && !only_memory_side(c); }, "SM-side caching"},
     Rule{"coherence.protocol", "", [](const C& c) { return !row_of(c.coherence.protocol).home.present || tracks(c); },
          "SM-side caching or an L2, as a home directory has nothing to track"},
     Rule{"coherence.directory_entries", "", has_bounded_directory, "a home directory, and SM-side caching or an L2"},
