@@ -94,9 +94,12 @@ class RunFigures(support.FolderTest):
 
     def test_chips_that_can_have_no_requests_are_left_out_of_the_balance_and_named(self) -> None:
         path = self.result()
-        for organisation, used, out in (("memory_side", [3], "Chips 0 to 2, which have no memory"),
-                                        ("sm_side", [0, 1, 2], "Chip 3, which has no SMs")):
+        for organisation, protocol, used, out in (("memory_side", "software", [3], "Chips 0 to 2, which have no memory"),
+                                                  ("sm_side", "none_remote", [3], "Chips 0 to 2, which have no memory"),
+                                                  ("sm_side", "hmg", [0, 1, 2, 3], ""),
+                                                  ("sm_side", "software", [0, 1, 2], "Chip 3, which has no SMs")):
             support.set_key(path, "llc.organisation", organisation)
+            support.set_key(path, "coherence.protocol", protocol)
             support.set_key(path, "partition.compute_chips", 3)
             support.set_key(path, "partition.memory_chips", 1)
             run = atoll_analysis.load(path)
@@ -109,7 +112,8 @@ class RunFigures(support.FolderTest):
             self.assertEqual([t.get_text() for t in above.texts], [f"{v:.2f}" for v in (accesses / accesses.mean()).ravel()])
             self.assertEqual([t.get_text() for t in below.texts], [f"{100 * v:.0f}" for v in (hits / accesses).ravel()])
             self.assertIn(f"{accesses.max() / accesses.mean():.2f} times the mean of {round(accesses.mean()):,} req", chart.note)
-            self.assertIn(f"{out} and no LLC in use, ", chart.note)
+            self.assertEqual(" and no LLC in use, " in chart.note, out != "")
+            self.assertIn(f"{out} and no LLC in use, " if out else "", chart.note)
             requests = reads + writes
             chart = balance.channels(run)
             self.assertIn(f"{requests.max() / requests.mean():.2f} times the mean of {round(requests.mean()):,}", chart.note)
