@@ -20,8 +20,8 @@ namespace atl {
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
 inline constexpr std::uint32_t kPolicyApiVersion = 2;
 
-/// The name of a value of an enum, as compilers tell it: `atl::Topology::ring`; `(atl::Topology)9` if it has none. The tables
-/// of words are no part of headers, and plug-ins link nothing.
+/// The name of a value of an enum, as compilers tell it: `atl::Topology::ring`; `(atl::Topology)9` if it has none. The
+/// tables of words are no part of headers, and plug-ins link nothing.
 template <auto V> constexpr std::string_view enumerator() {
   std::string_view text = __PRETTY_FUNCTION__;
   text.remove_prefix(text.find("V = ") + 4);
@@ -29,9 +29,8 @@ template <auto V> constexpr std::string_view enumerator() {
 }
 inline constexpr std::size_t kMostWords = 32;  ///< of an enum of the configuration: what is hashed
 template <class E, class F> void for_each_enumerator(F&& f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (f(enumerator<static_cast<E>(I)>()), ...);
-  }(std::make_index_sequence<kMostWords>{});
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (f(enumerator<static_cast<E>(I)>()), ...); }
+  (std::make_index_sequence<kMostWords>{});
 }
 
 /// An archive that notes sizes of members: one that is put where there was padding changes no size of the whole.
