@@ -10,6 +10,7 @@ struct ChipTestAccess {
   /// Calls f(member) for what no checkpoint has, since it follows from what it has.
   template <class F> static void for_each_derived(Chip& chip, F&& f) {
     for (Sm& s : chip.sms_) f(s.code_), f(s.found_);
+    if (chip.agent_) f(chip.agent_->directory_.sets_);
   }
   /// Calls a resident CTA by a number that no kernel has. Returns whether there was one.
   static bool rename_cta(Chip& chip) {
