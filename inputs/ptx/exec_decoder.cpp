@@ -76,16 +76,30 @@ void Decoder::calls() {
   }
 }
 
-const Operand& Decoder::base(const Operand& address) const {
-  if (!address.is(Operand::reg) || address.value != 0) return address;
-  const Operand* found = &address;
+const Instruction* Decoder::only_writer(std::uint32_t reg) const {
+  const Instruction* found = nullptr;
   for (const Instruction& i : function().code)
     for (const Operand& to : i.dst) {
-      if (!to.is(Operand::reg) || to.index != address.index) continue;
-      if (found != &address || i.op != Op::mov || !i.src[0].is(Operand::variable)) return address;
-      found = &i.src[0];
+      if (!to.is(Operand::reg) || to.index != reg) continue;
+      if (found) return nullptr;
+      found = &i;
     }
-  return *found;
+  return found;
+}
+
+Operand Decoder::base(Operand address) const {
+  constexpr int kSteps = 4;  // nvcc takes one of each; a register of its own sum would never end
+  for (int step = 0; step < kSteps && address.is(Operand::reg); ++step) {
+    const Instruction* writer = only_writer(address.index);
+    if (!writer || writer->guard != kNone) break;
+    const Operand &from = writer->src[0], &more = writer->src[1];
+    const bool names = writer->op == Op::mov && from.is(Operand::variable);
+    if (!names && !(writer->op == Op::add && from.is(Operand::reg) && more.is(Operand::imm))) break;
+    const std::int64_t offset = address.value + (names ? 0 : more.value);
+    address = from;
+    address.value += offset;
+  }
+  return address;
 }
 
 bool Decoder::begins_swap(const Instruction& load) const {
@@ -93,7 +107,7 @@ bool Decoder::begins_swap(const Instruction& load) const {
   return to.is(Operand::reg) && std::ranges::any_of(swaps_, [&](const Instruction* swap) {
            const Operand& compared = swap->src[1];
            if (!compared.is(Operand::reg) || compared.index != to.index) return false;
-           const Operand &at = base(swap->src[0]), &from = base(load.src[0]);
+           const Operand at = base(swap->src[0]), from = base(load.src[0]);
            return at.kind == from.kind && at.index == from.index && at.value == from.value;
          });
 }

@@ -38,11 +38,14 @@ class Decoder {
   std::uint64_t address_of(std::uint32_t variable) const;
   /// Whether a compare-and-swap compares what this load gives with what is at the same address.
   bool begins_swap(const Instruction& load) const;
-  /// Of an address: the variable whose address its register has for good; else the operand itself.
-  const Operand& base(const Operand& address) const;
+  /// Of an address: the variable, or the register and the literals added to it, of which its register is made for good;
+  /// else the operand itself. A load has the offset in its operand, the compare-and-swap beside it in a sum of its own.
+  Operand base(Operand address) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
+  /// The instruction that writes the register, if there is one alone.
+  const Instruction* only_writer(std::uint32_t reg) const;
   void layout();
   void formals();
   void calls();

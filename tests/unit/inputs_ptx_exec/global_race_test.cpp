@@ -138,6 +138,14 @@ TEST_CASE("a plain load that only begins a loop of compare-and-swaps does not ra
   }
 }
 
+TEST_CASE("the load before compare-and-swaps has the offset of a member in its address, they a register of their own") {
+  const std::string loop =
+      "add.s64 %rd7,%rd4,2048; L: add.u32 %r6,%r5,1; atom.global.cas.b32 %r7,[%rd7],%r5,%r6; setp.ne.u32 %p1,%r7,%r5; "
+      "mov.u32 %r5,%r7; @%p1 bra L;";
+  CHECK(races_of("ld.global.u32 %r5,[%rd4+2048];" + loop, 16, 64).locations == 0);
+  CHECK(races_of("ld.global.u32 %r5,[%rd4+2044];" + loop, 16, 64).locations >= 32);
+}
+
 TEST_CASE("bytes of one word are different locations where the kernel accesses bytes") {
   const std::string bytes = "cvt.u64.u32 %rd7,%r4; add.s64 %rd8,%rd1,%rd7; st.global.u8 [%rd8],%r4;";
   CHECK(races_of(bytes, 4, 33).locations == 0);
