@@ -322,7 +322,12 @@ void memory() {
   OK(cudaFreeHost(mapped));
   OK(cudaHostGetFlags(&flags, host));
   EXPECT(flags == cudaHostRegisterMapped);
+  OK(cudaPointerGetAttributes(&at, host + 3));
+  EXPECT(at.type == cudaMemoryTypeHost && at.device == 0);
+  EXPECT(at.devicePointer == host + 3 && at.hostPointer == host + 3);
   OK(cudaHostUnregister(host));
+  OK(cudaPointerGetAttributes(&at, host));
+  EXPECT(at.type == cudaMemoryTypeUnregistered && !at.devicePointer);
   EXPECT(cudaHostGetFlags(&flags, host) == cudaErrorInvalidValue);
   EXPECT(cudaHostGetFlags(&flags, device) == cudaErrorInvalidValue);
   OK(cudaHostGetFlags(&flags, pinned));

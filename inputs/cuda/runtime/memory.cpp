@@ -163,8 +163,11 @@ int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer) {
     if (!out) return kInvalidValue;
     *out = {};
     const cuda::Allocation* block = r.arena.find(reinterpret_cast<std::uint64_t>(pointer));
-    if (!block) {  // ordinary memory of the program, which is no error since CUDA 11
-      out->device = -2;
+    if (!block) {  // memory of the program: what it registered is as page-locked memory, other is no error since CUDA 11
+      const bool registered = r.code.in_host_range(reinterpret_cast<std::uint64_t>(pointer));
+      out->type = registered ? 1 : 0;
+      out->device = registered ? static_cast<int>(current_device()) : -2;
+      out->device_pointer = registered ? const_cast<void*>(pointer) : nullptr;
       out->host_pointer = const_cast<void*>(pointer);
       return kSuccess;
     }
