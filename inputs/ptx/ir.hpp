@@ -141,6 +141,7 @@ struct Function {
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< instruction indices
   std::vector<std::string> spellings;                     ///< opcodes with modifiers as written, for messages
   std::array<std::uint32_t, 3> max_threads{};             ///< .maxntid / .reqntid; 0: not given
+  bool exact_threads = false;                             ///< .reqntid: no other block than max_threads
   std::uint32_t min_ctas = 0, max_registers = 0;          ///< .minnctapersm, .maxnreg; 0: not given
   std::array<std::uint32_t, 3> cluster{};                 ///< .reqnctapercluster; 0: the launch says
   /// Entries: shared memory that the kernel and everything it may call uses (`.extern` arrays start at shared_bytes).

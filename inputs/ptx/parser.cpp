@@ -137,6 +137,7 @@ class ModuleParser {
       const std::string_view word = in_.next().text;
       if (word == ".maxntid" || word == ".reqntid") {
         f.max_threads = {1, 1, 1};
+        f.exact_threads = word == ".reqntid";
         for (unsigned d = 0; d < 3; ++d) {
           f.max_threads[d] = static_cast<std::uint32_t>(in_.count("a number of threads"));
           if (!in_.accept(",")) break;

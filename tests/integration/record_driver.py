@@ -179,6 +179,7 @@ int main(int, char** argv) {
 
   // What is wrong: too many threads, PTX that is none, machine code, a file that is not there, a module that is gone.
   EXPECT(cuLaunchKernel(add, 1, 1, 1, 2048, 1, 1, 0, stream, arguments, nullptr) == 1);
+  EXPECT(cuLaunchKernel(add, 1, 1, 1, 64, 1, 1, 0, stream, arguments, nullptr) == 1);  // .reqntid 128
   char log[200] = "";
   int options[] = {5, 6};
   void* values[] = {log, (void*)sizeof log};

@@ -47,6 +47,12 @@ bool fits(const LaunchRequest& q) {
          q.grid.x <= std::uint32_t{Limits::kMaxGridX} && q.grid.y <= Limits::kMaxGridYZ && q.grid.z <= Limits::kMaxGridYZ;
 }
 
+/// The block that the kernel was made for (.reqntid), if it was made for one alone: its code may count on no other.
+bool fits_exactly(const LaunchRequest& q, const ptx::Function& f) {
+  return !f.exact_threads ||
+         (q.block.x == f.max_threads[0] && q.block.y == f.max_threads[1] && q.block.z == f.max_threads[2]);
+}
+
 std::uint64_t blocks_of(const LaunchRequest& q) { return std::uint64_t{q.grid.x} * q.grid.y * q.grid.z; }
 
 /// What the launch says, or else the kernel; 0: neither.
@@ -74,6 +80,9 @@ std::string why_refused(const Runtime& r, const LaunchRequest& q, const Kernel& 
     return fmt::format("{} threads per block, at most {}", threads, Limits::kMaxThreadsPerBlock);
   if (threads > most_threads(function))
     return fmt::format("{} threads per block, at most {} (its launch bounds)", threads, most_threads(function));
+  if (!fits_exactly(q, function))
+    return fmt::format("a block of {} x {} x {} threads, made for {} x {} x {} alone", q.block.x, q.block.y, q.block.z,
+                       function.max_threads[0], function.max_threads[1], function.max_threads[2]);
   if (q.dynamic_shared > most_dynamic_shared(kernel, function))
     return fmt::format("{} bytes of dynamic shared memory, at most {} (cudaFuncSetAttribute can raise it)", q.dynamic_shared,
                        most_dynamic_shared(kernel, function));
@@ -96,6 +105,7 @@ int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
   const ptx::Function& function = r.code.function(kernel);
   if (!fits_cluster(q, function)) return kInvalidClusterSize;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
+  if (!fits_exactly(q, function)) return kInvalidValue;
   if (threads > most_threads(function) || q.dynamic_shared > most_dynamic_shared(kernel, function)) return kInvalidValue;
   // Blocks that are not resident would be waited for in vain.
   if (q.cooperative && blocks_of(q) > resident_blocks(r, kernel, function, q)) return kCooperativeLaunchTooLarge;
