@@ -17,6 +17,8 @@ namespace atl {
 template <class Index> class LineIndex {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  /// Half as many as Index has numbers: as many as its hash can spread over all slots.
+  static constexpr std::uint64_t kMostEntries = std::uint64_t{1} << (8 * sizeof(Index) - 1);
 
   LineIndex() = default;
   explicit LineIndex(std::size_t entries) : slot_(std::bit_ceil(entries * 2), kFree), mask_(slot_.size() - 1) {}
@@ -60,13 +62,13 @@ template <class Index> class LineIndex {
   }
   /// It was made for so many entries.
   bool fits(std::size_t entries) const {
-    return entries <= kEntries / 2 && slot_.size() == std::bit_ceil(entries * 2) && mask_ == slot_.size() - 1;
+    return entries <= kMostEntries && slot_.size() == std::bit_ceil(entries * 2) && mask_ == slot_.size() - 1;
   }
   template <class Archive> void serialize(Archive& a, unsigned) { state(a, slot_, mask_); }
 
  private:
   friend struct LineIndexTestAccess;
-  /// Hash, entry. Half as many entries as Index has numbers are as many as its hash can spread over all slots.
+  /// Hash, entry.
   using Slot = std::conditional_t<sizeof(Index) == 2, std::uint32_t, std::uint64_t>;
   static constexpr unsigned kEntryBits = 8 * sizeof(Index);
   static constexpr Slot kEntries = Slot{1} << kEntryBits, kFree = ~Slot{0};

@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/chip/base/line_index.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/assert.hpp"
+#include "core/engine/error.hpp"
 #include "core/engine/prefetch.hpp"
 #include "core/engine/types.hpp"
 
@@ -41,7 +43,8 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   void prefetch(LineAddr line) const { index_.prefetch(line); }
   void prefetch(std::uint32_t e) const { prefetch_address(&entry_[e]); }
   std::uint32_t find(LineAddr line) const { return index_.find(line, line_of()); }
-  /// Opens an entry. Beyond the pool's size it grows; who models a finite file asks full() first.
+  /// Opens an entry. Beyond the pool's size it grows; who models a finite file asks full() first. Throws SimulationError
+  /// where the index cannot number more.
   std::uint32_t open(LineAddr line) {
     ATOLL_ASSERT(find(line) == kNone);
     if (free_.empty()) grow();
@@ -147,6 +150,9 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   }
   void grow() {
     const auto used = static_cast<std::uint32_t>(entry_.size());
+    if (2 * std::uint64_t{used} > LineIndex<Index>::kMostEntries)
+      throw SimulationError("more than " + std::to_string(used) +
+                            " lines are missing in one place at a time: take a lower l1.pending_stores, or fewer SMs");
     entry_.resize(std::size_t{used} * 2);
     index_ = LineIndex<Index>(entry_.size());
     for (std::uint32_t e = 0; e < used; ++e) index_.insert(entry_[e].line, e);

@@ -36,6 +36,14 @@ TEST_CASE("70,000 waiters of one line are all released, and a file that nobody b
   CHECK(file[file.find(LineAddr{1})].waiting == 0);
 }
 
+TEST_CASE("a file grows to 32,768 lines, all of which are found, and refuses to grow beyond what 16 bits can number") {
+  MshrFile<int> file(1, 1);
+  std::uint64_t line = 0;
+  for (; line < 32'768; ++line) file.open(LineAddr{line});
+  for (std::uint64_t l = 0; l < line; ++l) REQUIRE(file[file.find(LineAddr{l})].line == LineAddr{l});
+  CHECK_THROWS_AS(file.open(LineAddr{line}), SimulationError);
+}
+
 TEST_CASE("waiters are released in the order of coming, and those refused stay in theirs") {
   MshrFile<int> file(1, 8);
   const auto e = file.open(LineAddr{1});
