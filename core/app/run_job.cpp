@@ -9,17 +9,14 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 
 #include "comm/collective_errors.hpp"
 #include "core/app/file_checkpointer.hpp"
-#include "core/app/keep_result.hpp"
 #include "core/app/run_checks.hpp"
+#include "core/app/run_end.hpp"
 #include "core/app/stop_signals.hpp"
 #include "core/app/tell.hpp"
 #include "core/chip/observe/consistency_checker.hpp"
-#include "core/control/capacity.hpp"
-#include "core/control/energy_model.hpp"
 #include "core/control/kernel_sampler.hpp"
 #include "core/control/simulation.hpp"
 #include "core/monitor/run_monitor.hpp"
@@ -41,13 +38,6 @@ namespace {
 
 /// A result has every counter's dataset, empty or not.
 constexpr std::size_t kLeastResult = std::size_t{96} << 10;
-
-std::string check_line(const ConsistencyChecker::Counts& n) {
-  return fmt::format(
-      "check      {} sectors read by SMs and {} in slices, {} invalidations, {} writes at homes: no violation{}\n",
-      n.checked, n.slices, n.endings, n.sharers_compared,
-      n.unchecked == 0 ? "" : fmt::format("; {} sectors read of which nothing is known", n.unchecked));
-}
 
 /// What the run is, for its checkpoints.
 CheckpointHeader header_of(const RunJob& job, const std::string& digest) {
@@ -100,6 +90,48 @@ LiveEnd end_of(const std::exception_ptr& error) {
   return end;
 }
 
+/// The workload as the run has it, and the system as that workload needs it.
+std::unique_ptr<Workload> open_selected(RunJob& job) {
+  const SystemConfig& config = job.config;
+  auto workload =
+      select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.compute_chips()}),
+             {job.kernels, job.ctas});
+  if (job.sample && workload->devices().count != 0)
+    throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
+  job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
+  return join_steps(std::move(workload), job.workload_file);
+}
+
+/// Whoever has the output's lock from here on writes there.
+void take_output(const RunJob& job, std::optional<OutputLock>& lock) {
+  lock.emplace(job.output);
+  probe_output(job.output, kLeastResult);
+  check_output(job.output, job.force);  // once more: whoever held the lock may have finished since
+}
+
+/// The system's policy, if it can do what checkpoints and --check ask of it.
+LoadedPolicy policy_of(const RunJob& job, const SystemConfig& c) {
+  LoadedPolicy policy = load_policy(c);
+  if (job.plan.asked() && !policy.traits.saves)
+    throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
+  if (job.check && !policy.traits.saves && !job.quiet)
+    tell("note: {} has no methods `save` and `load`, so --check sees nothing of what checkpoints would lose\n",
+         c.llc.policy);
+  if (job.check && policy.traits.saves)
+    policy.policy = check_resume(policy.digest.empty() ? policy.name : c.llc.policy, std::move(policy.policy),
+                                 [c] { return load_policy(c).policy; });
+  return policy;
+}
+
+/// Of a run that a signal has ended, which it goes on from later: the exit code.
+int end_early(const FileCheckpointer& checkpointer, bool here, std::optional<RunMonitor>& monitor) {
+  if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer.farewell().c_str());
+  const bool for_good = checkpointer.ended == Checkpointer::Request::end;
+  const int code = for_good ? kExitEnded : kExitCheckpointed;
+  if (monitor) monitor->end({for_good ? "ended" : "checkpointed", checkpointer.farewell(), code, nullptr});
+  return code;
+}
+
 int run_watched(Transport& t, RunJob& job, const std::string& host, std::optional<RunMonitor>& monitor) {
   const SystemConfig& config = job.config;
   std::optional<RankMap> map;
@@ -115,24 +147,15 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   }
   check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
-  run_collectively(t, [&] {
-    workload =
-        select(open_workload(job.workload_file, {config.scale, config.partition.page_bytes(), config.compute_chips()}),
-               {job.kernels, job.ctas});
-    if (job.sample && workload->devices().count != 0)
-      throw InputError("--sample", "knows one launch at a time, and those of several devices run together");
-    job.config = for_devices(std::move(job.config), workload->devices(), job.workload);
-    workload = join_steps(std::move(workload), job.workload_file);
-  });
-  const std::string digest = common_digest(t, job);  // now: the file may change during the run
-  std::string incomplete;
-  std::vector<std::string> warnings;
+  run_collectively(t, [&] { workload = open_selected(job); });
+  RunFacts facts;
+  facts.digest = common_digest(t, job);  // now: the file may change during the run
   run_collectively(t, [&] {
     if (!here) return;
-    incomplete = look_at_traces(job, *workload);
-    warnings = warnings_of(job, *workload);
+    facts.incomplete = look_at_traces(job, *workload);
+    facts.warnings = warnings_of(job, *workload);
     if (job.quiet || job.from) return;  // one that goes on from a checkpoint has said it when it began
-    for (const std::string& what : warnings) tell("atoll: warning: {}\n", what);
+    for (const std::string& what : facts.warnings) tell("atoll: warning: {}\n", what);
   });
   std::optional<KernelSampler> sampler;
   run_collectively(t, [&] {
@@ -144,12 +167,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   run_collectively(t, [&] {
     if (!here) return;
     if (job.monitor) monitor.emplace(*job.monitor, scaled(config), live_run(job, t.size()), job.from.has_value());
-    prepare_files(job, digest);
-    if (!job.output.empty()) {
-      lock.emplace(job.output);
-      probe_output(job.output, kLeastResult);
-      check_output(job.output, job.force);  // once more: whoever held the lock may have finished since
-    }
+    prepare_files(job, facts.digest);
+    if (!job.output.empty()) take_output(job, lock);
     if (replaces_checkpoints(job)) remove_checkpoints(job);
   });
 
@@ -160,18 +179,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   options.share_chips = job.map.empty() && one_process;
   options.moves.first = job.map.empty() && !one_process ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
-  options.policy = [&](const SystemConfig& c) {
-    LoadedPolicy policy = load_policy(c);
-    if (job.plan.asked() && !policy.traits.saves)
-      throw InputError(c.llc.policy, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
-    if (job.check && !policy.traits.saves && !job.quiet)
-      tell("note: {} has no methods `save` and `load`, so --check sees nothing of what checkpoints would lose\n",
-           c.llc.policy);
-    if (job.check && policy.traits.saves)
-      policy.policy = check_resume(policy.digest.empty() ? policy.name : c.llc.policy, std::move(policy.policy),
-                                   [c] { return load_policy(c).policy; });
-    return policy;
-  };
+  options.policy = [&job](const SystemConfig& c) { return policy_of(job, c); };
   ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   if (job.monitor) {
@@ -185,8 +193,8 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   if (job.output.empty() || job.check || job.sample) {
     let_stop_signals_end();
   } else {
-    options.checkpointer =
-        &checkpointer.emplace(job.output, header_of(job, digest), job.plan, here, job.from ? job.from->state.file : "");
+    options.checkpointer = &checkpointer.emplace(job.output, header_of(job, facts.digest), job.plan, here,
+                                                 job.from ? job.from->state.file : "");
   }
   if (job.from) options.resume = &job.from->state;
 
@@ -194,45 +202,18 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   const bool interrupted = checkpointer && checkpointer->ended == Checkpointer::Request::finish;
   if (checkpointer && !interrupted && checkpointer->ended != Checkpointer::Request::none) {
     progress.clear();
-    if (here) std::fprintf(stderr, "atoll: %s\n", checkpointer->farewell().c_str());
-    const bool for_good = checkpointer->ended == Checkpointer::Request::end;
-    const int code = for_good ? kExitEnded : kExitCheckpointed;
-    if (monitor) monitor->end({for_good ? "ended" : "checkpointed", checkpointer->farewell(), code, nullptr});
-    return code;
+    return end_early(*checkpointer, here, monitor);
   }
-  const auto hosts = t.all_gather(host);
+  facts.hosts = t.all_gather(host);
   run_collectively(t, [&] {
     if (!result) return;
     progress.clear();
-    Provenance& p = result->provenance;
-    p.version = version(), p.git_commit = git_commit(), p.command = job.command;
-    p.system = config.name, p.workload = job.workload, p.workload_digest = digest, p.started_at = job.started_at;
-    p.effective_config = effective_json(config), p.hosts = hosts;
-    if (config.chips > 1) {
-      for (const Capacity& c : capacities_of(scaled(config))) p.links_of_chips.push_back(c[Resource::link_out]);
-      p.link_bytes_per_cycle = std::accumulate(p.links_of_chips.begin(), p.links_of_chips.end(), 0.0) / config.chips;
-    }
-    p.selection = workload->selection(), p.incomplete = incomplete;
-    if (job.from) p.host_seconds += job.from->header.host_seconds;
-    for (std::uint32_t c = 0; c < config.chips; ++c)
-      result->chips[c].energy = energy_of_chip(config, result->chips[c].totals, result->cycles, powered(config, c));
-    result->energy_prices = energy_by_price(config, result->chips, result->cycles);
+    complete_result(*result, job, *workload, facts);
     if (job.check && result->complete) checker.check_final_image();
-    if (sampler) p.sampling = job.sample->text(), result->sampling = sampler->extrapolate(config, *result);
-    if (sampler && !job.quiet && !result->sampling->as_certain_as_asked())
-      tell("atoll: warning: --sample: cycles are known within {:.1f} %, and {:.1f} % were asked for\n",
-           100 * result->sampling->cycles_within(), 100 * result->sampling->error);
-    if (const std::string what = placement_warning(*result); !what.empty()) warnings.push_back(what);
-    p.warnings = fmt::format("{}", fmt::join(warnings, "\n"));
-    const std::string unwritten = job.output.empty() ? "" : keep_result(*result, job.output, job.force);
-    const bool kept = !job.output.empty() && unwritten.empty();
-    std::string text = job.quiet && kept ? "" : summary_table(*result);
-    if (!job.quiet && job.check) text += check_line(checker.counts());
-    if (!job.quiet && kept) text += fmt::format("result     {}\n", job.output);
-    if (!job.quiet && job.output.empty()) text += "result     not kept; -o FILE keeps it\n";
-    if (job.quiet && job.output.empty()) text.clear();
-    if (!text.empty()) print_for_sure(text);
-    if (!unwritten.empty()) throw IoError(job.output, unwritten);
+    if (sampler) extrapolate(*result, job, *sampler);
+    if (const std::string what = placement_warning(*result); !what.empty()) facts.warnings.push_back(what);
+    result->provenance.warnings = fmt::format("{}", fmt::join(facts.warnings, "\n"));
+    hand_out(*result, job, checker);
     if (interrupted)
       std::fprintf(stderr, "atoll: interrupted at cycle %llu; the result is incomplete, and says so\n",
                    static_cast<unsigned long long>(result->cycles));
