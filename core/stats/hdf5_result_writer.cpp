@@ -57,19 +57,36 @@ H5::DSetCreatPropList layout(const Dims& dims) {
   return list;
 }
 
+void describe(const H5::DataSet& set, std::string_view unit, std::string_view doc) {
+  set_text(set, "unit", std::string(unit));
+  set_text(set, "doc", std::string(doc));
+}
+
 void put(const H5::Group& group, std::string_view name, const Dims& dims, const Values& values, std::string_view unit,
          std::string_view doc) {
   const H5::DataSpace space(static_cast<int>(dims.size()), dims.data());
   const auto set = group.createDataSet(std::string(name), H5::PredType::STD_U64LE, space, layout(dims));
   if (!values.empty()) set.write(values.data(), H5::PredType::NATIVE_UINT64);
-  set_text(set, "unit", std::string(unit));
-  set_text(set, "doc", std::string(doc));
+  describe(set, unit, doc);
+}
+
+H5::DataSet put_reals(const H5::Group& group, std::string_view name, const Dims& dims, const std::vector<double>& values) {
+  const H5::DataSpace space(static_cast<int>(dims.size()), dims.data());
+  const auto set = group.createDataSet(std::string(name), H5::PredType::IEEE_F64LE, space, layout(dims));
+  if (!values.empty()) set.write(values.data(), H5::PredType::NATIVE_DOUBLE);
+  return set;
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   std::vector<const char*> out;
   for (const auto& text : texts) out.push_back(text.c_str());
   return out;
+}
+
+void put_texts(const H5::Group& group, const char* name, const std::vector<std::string>& texts) {
+  const hsize_t n = texts.size();
+  const auto set = group.createDataSet(name, hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
+  if (n != 0) set.write(static_cast<const void*>(pointers(texts).data()), hdf5::text_type());
 }
 
 void write_provenance(const H5::H5File& file, const Provenance& p) {
@@ -100,8 +117,7 @@ void write_kernels(const H5::H5File& file, const std::vector<KernelResult>& kern
   const hsize_t n = kernels.size();
   std::vector<std::string> names;
   for (const auto& kernel : kernels) names.push_back(kernel.name);
-  const auto set = group.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
-  if (n != 0) set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
+  put_texts(group, "name", names);
   for (const auto& column : hdf5::kKernelColumns) {
     Values values;
     for (const auto& kernel : kernels) values.push_back(kernel.*column.field);
@@ -157,11 +173,7 @@ void write_energy(const H5::H5File& file, const std::vector<ChipResult>& chips) 
     std::vector<double> joules;
     for (const auto& chip : chips) joules.push_back(chip.energy[component.id]);
     if (hdf5::is_of_l2(component.name) && all_zero(joules)) continue;
-    const auto set =
-        file.createDataSet(hdf5::energy_path(component), H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
-    if (n != 0) set.write(joules.data(), H5::PredType::NATIVE_DOUBLE);
-    set_text(set, "unit", "J");
-    set_text(set, "doc", std::string(component.doc));
+    describe(put_reals(file, hdf5::energy_path(component), {n}, joules), "J", component.doc);
   }
 }
 
@@ -171,15 +183,9 @@ void write_energy_prices(const H5::H5File& file, const std::vector<PricedEnergy>
   std::vector<std::string> keys;
   std::vector<double> joules, factors;
   for (const auto& p : prices) keys.push_back(p.key), joules.push_back(p.joules), factors.push_back(p.factor);
-  group.createDataSet("key", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}))
-      .write(static_cast<const void*>(pointers(keys).data()), hdf5::text_type());
-  const auto column = [&](const char* name, const std::vector<double>& values) {
-    const auto set = group.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
-    set.write(values.data(), H5::PredType::NATIVE_DOUBLE);
-    return set;
-  };
-  set_text(column("joules", joules), "unit", "J");
-  column("factor", factors);
+  put_texts(group, "key", keys);
+  set_text(put_reals(group, "joules", {n}, joules), "unit", "J");
+  put_reals(group, "factor", {n}, factors);
 }
 
 void write_stack(const H5::H5File& file, const StackResult& stack) {
@@ -190,11 +196,7 @@ void write_stack(const H5::H5File& file, const StackResult& stack) {
     for (const auto& chips : stack)
       for (const Stack& s : chips) cycles.push_back(s[part.id]);
     if (hdf5::is_of_l2(part.name) && all_zero(cycles)) continue;
-    const auto set =
-        group.createDataSet(std::string(part.name), H5::PredType::IEEE_F64LE, H5::DataSpace(2, dims.data()), layout(dims));
-    if (!cycles.empty()) set.write(cycles.data(), H5::PredType::NATIVE_DOUBLE);
-    set_text(set, "unit", "cycles");
-    set_text(set, "doc", std::string(part.doc));
+    describe(put_reals(group, part.name, dims, cycles), "cycles", part.doc);
   }
 }
 
@@ -212,8 +214,7 @@ void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisi
   }
   put(group, "kernel", {n}, kernels, "index", "kernel that the decision was taken in, an index into /kernels");
   put(group, "cycle", {n}, cycles, "cycles", "end of the epoch that the decision rests on");
-  const auto set = group.createDataSet("choice", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
-  if (n != 0) set.write(static_cast<const void*>(pointers(choices).data()), hdf5::text_type());
+  put_texts(group, "choice", choices);
   const auto columns = group.createGroup("values");
   for (const std::string& name : names) {
     std::vector<double> column(n, std::numeric_limits<double>::quiet_NaN());
@@ -222,8 +223,7 @@ void write_decisions(const H5::H5File& file, const std::vector<Decision>& decisi
         if (key == name) column[i] = value;
       }
     }
-    columns.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}))
-        .write(column.data(), H5::PredType::NATIVE_DOUBLE);
+    put_reals(columns, name, {n}, column);
   }
 }
 
@@ -261,8 +261,7 @@ void write_structures(const H5::H5File& file, const StructuresResult& r, std::si
   Values addresses, bytes, kernels, structures;
   for (const DataStructure& s : r.structures)
     names.push_back(s.name), addresses.push_back(s.address), bytes.push_back(s.bytes);
-  const auto set = group.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
-  set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
+  put_texts(group, "name", names);
   put(group, "address", {n}, addresses, "bytes", "first byte; the last structure stands for all other addresses");
   put(group, "bytes", {n}, bytes, "bytes", "size");
   put(group, "homes", {n, chips, chips}, r.homes, "requests", "requests of a chip, by the home of what it asked for");
@@ -279,15 +278,6 @@ void write_structures(const H5::H5File& file, const StructuresResult& r, std::si
   }
 }
 
-void put_reals(const H5::Group& group, const char* name, const std::vector<double>& values, std::string_view unit,
-               std::string_view doc) {
-  const hsize_t n = values.size();
-  const auto set = group.createDataSet(name, H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n), layout({n}));
-  if (n != 0) set.write(values.data(), H5::PredType::NATIVE_DOUBLE);
-  set_text(set, "unit", std::string(unit));
-  set_text(set, "doc", std::string(doc));
-}
-
 void write_sampling(const H5::H5File& file, const SamplingResult& sampling) {
   set_number(file.openGroup("/"), "sampled", 1);
   const auto group = file.createGroup("sampling"), figures = group.createGroup("figures"),
@@ -296,15 +286,15 @@ void write_sampling(const H5::H5File& file, const SamplingResult& sampling) {
   set_real(group, "confidence", sampling.confidence);
   set_real(group, "work", sampling.work);
   set_real(group, "simulated_work", sampling.simulated_work);
-  const hsize_t n = sampling.figures.size();
+  const auto column = [](const H5::Group& to, const char* name, const std::vector<double>& reals, std::string_view unit,
+                         std::string_view doc) { describe(put_reals(to, name, {reals.size()}, reals), unit, doc); };
   std::vector<std::string> names;
   std::vector<double> values, halves;
   for (const SampledFigure& f : sampling.figures)
     names.push_back(f.name), values.push_back(f.value), halves.push_back(f.half_width);
-  const auto set = figures.createDataSet("name", hdf5::text_type(), H5::DataSpace(1, &n), layout({0}));
-  if (n != 0) set.write(static_cast<const void*>(pointers(names).data()), hdf5::text_type());
-  put_reals(figures, "value", values, "", "figure of the whole workload, as of `atoll table --metric`");
-  put_reals(figures, "half_width", halves, "", "half of its confidence interval");
+  put_texts(figures, "name", names);
+  column(figures, "value", values, "", "figure of the whole workload, as of `atoll table --metric`");
+  column(figures, "half_width", halves, "", "half of its confidence interval");
   Values clusters, simulated;
   values.clear(), halves.clear();
   for (const SampledLaunch& l : sampling.launches) {
@@ -313,8 +303,8 @@ void write_sampling(const H5::H5File& file, const SamplingResult& sampling) {
   }
   put(launches, "cluster", {clusters.size()}, clusters, "index", "launches of one cluster are alike");
   put(launches, "simulated", {simulated.size()}, simulated, "", "1: simulated, 0: extrapolated");
-  put_reals(launches, "cycles", values, "cycles", "from launch to end, simulated or extrapolated");
-  put_reals(launches, "half_width", halves, "cycles", "half of the confidence interval of these");
+  column(launches, "cycles", values, "cycles", "from launch to end, simulated or extrapolated");
+  column(launches, "half_width", halves, "cycles", "half of the confidence interval of these");
 }
 
 /// The arrays of the file are rectangular; a ragged result would otherwise be written shifted.
