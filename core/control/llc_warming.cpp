@@ -39,8 +39,7 @@ std::vector<std::vector<std::uint64_t>> LlcWarming::lines(std::size_t first, std
     std::vector<ChipCtas> ctas;
     std::uint64_t most = 0;
     for (LpId chip = 0; chip < config.compute_chips(); ++chip) {
-      ctas.emplace_back(config.partition.cta_to_chip, workload_.kernels()[k].ctas(), chip, config.compute_chips(),
-                        config.sm.count);
+      ctas.push_back(ctas_of(workload_.kernels()[k], config, machine_.devices, chip));
       most = std::max(most, ctas.back().count());
     }
     for (std::uint64_t at = most; at-- > 0 && full < config.memory_chips() && left > 0;) {
