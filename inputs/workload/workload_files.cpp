@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/engine/digest.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/engine/input_file.hpp"
