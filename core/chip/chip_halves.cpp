@@ -17,10 +17,10 @@
 namespace atl {
 namespace {
 
-constexpr Cycle kShortest = 32;           ///< fewer cycles are not worth the meeting of two threads
-constexpr Cycle kStep = 16;               ///< the uncore waits until it may go on for so long
-constexpr Cycle kLookAgain = 256;         ///< where a kernel was nearly over: to look at all warps takes as long
-constexpr std::size_t kCrossings = 1024;  ///< at most, of one event
+constexpr Cycle kShortest = 32;               ///< fewer cycles are not worth the meeting of two threads
+constexpr Cycle kStep = 16;                   ///< the uncore waits until it may go on for so long
+constexpr Cycle kLookAgain = 256;             ///< where a kernel was nearly over: to look at all warps takes as long
+constexpr std::size_t kMostCrossings = 1024;  ///< at most, of one event
 
 struct OtherFailed {};
 
@@ -223,11 +223,11 @@ void Chip::take_arrivals() {
 /// if that is all there is, it needs more room.
 void Chip::wait_for_cores() {
   ChipHalves& h = *halves_;
-  const auto room = [&h] { return h.uncore.out.room(kCrossings) && h.handled.room(1); };
+  const auto room = [&h] { return h.uncore.out.room(kMostCrossings) && h.handled.room(1); };
   for (ShortWait w; !room(); w.pause()) {
     if (h.failed) throw OtherFailed{};
     if (h.handled.all_given_back() && h.uncore.out.all_given_back() && !room()) {
-      if (!h.uncore.out.room(kCrossings)) h.uncore.out.grow();
+      if (!h.uncore.out.room(kMostCrossings)) h.uncore.out.grow();
       if (!h.handled.room(1)) h.handled.grow();
     }
     take_arrivals();  // the cores may wait for room, too
@@ -238,7 +238,7 @@ void Chip::wait_for_cores() {
 void Chip::wait_for_uncore() {
   ChipHalves& h = *halves_;
   h.cores.out.publish();
-  for (ShortWait w; !h.cores.out.room(kCrossings); w.pause()) {
+  for (ShortWait w; !h.cores.out.room(kMostCrossings); w.pause()) {
     if (h.failed) throw OtherFailed{};
     if (h.uncore_over.load(std::memory_order_acquire)) take_arrivals();
   }
@@ -293,7 +293,7 @@ void Chip::run_cores(Cycle end) {
         ++place;
         h.handled.take();
       } else {
-        if (!h.cores.out.room(kCrossings)) [[unlikely]]
+        if (!h.cores.out.room(kMostCrossings)) [[unlikely]]
           wait_for_uncore();
         const Event e = queue.take(hint).event;
         h.core_stamper.handling(at, place);
@@ -322,7 +322,7 @@ void Chip::run_uncore() {
       for (std::uint64_t place = 0;;) {
         const StampedEvent *own = queue.first(), *sent = h.arrivals.first();
         if (own == nullptr && sent == nullptr) break;
-        if (!h.uncore.out.room(kCrossings) || !h.handled.room(1)) [[unlikely]]
+        if (!h.uncore.out.room(kMostCrossings) || !h.handled.room(1)) [[unlikely]]
           wait_for_cores();
         const bool arrival = sent != nullptr && (own == nullptr || before(sent->stamp, own->stamp));
         const Stamp stamp = (arrival ? sent : own)->stamp;
