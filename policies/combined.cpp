@@ -1,10 +1,10 @@
 #include "policies/combined.hpp"
 
-#include "core/engine/error.hpp"
-#include "policies/policy_state.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "core/engine/error.hpp"
+#include "policies/policy_state.hpp"
 
 namespace atl {
 namespace {

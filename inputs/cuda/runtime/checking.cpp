@@ -1,9 +1,10 @@
 #include "inputs/cuda/runtime/checking.hpp"
-#include "inputs/ptx/source_name.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+
+#include "inputs/ptx/source_name.hpp"
 
 namespace atl::cudart {
 
