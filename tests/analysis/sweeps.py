@@ -1,10 +1,7 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
-import dataclasses
 import html
 import json
-import math
-import pathlib
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -12,17 +9,12 @@ from typing import Any
 import support
 import h5py
 import numpy as np
-import pandas as pd
 
 import atoll_analysis
-from atoll_analysis import BadResult, axes, config, means, sweep_report
-from atoll_analysis.figures import axes as lines
-from atoll_analysis.figures import grids
+from atoll_analysis import BadResult, means, sweep_report
 from atoll_analysis.figures import speedups as figures
-from atoll_analysis.figures.chart import Chart
 from atoll_analysis.file_digest import digest_of_file
 from atoll_analysis.palette import LIGHT
-from atoll_analysis.sweeps import Sweep
 
 
 def cycles(path: object) -> int:
@@ -322,138 +314,6 @@ class Strangers(support.FolderTest):
     def test_results_of_one_point_under_the_name_of_another(self) -> None:
         shutil.copy(self.path / "mixed__mem.h5", self.path / "mixed__sm.h5")
         self.assertEqual(self.missing(), {"mixed__sm": "`llc.organisation` = \"memory_side\" in it, now \"sm_side\""})
-
-
-KEY = "link.bandwidth_gbps"
-
-
-def swept(speedups: dict[tuple[str, str], tuple[float, ...]]) -> Sweep:
-    """[workload, organisation] speed-ups at 48, 96, ...; NaN where there is no run."""
-    runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{48 << at}", "speedup": value, KEY: 48 << at,
-                          "llc.organisation": organisation}
-                         for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
-    configs = runs.set_index(["workload", "variant"])[["llc.organisation", KEY]].astype(object)
-    return Sweep(pathlib.Path("made"), {}, tuple(dict.fromkeys(runs["workload"])), tuple(dict.fromkeys(runs["variant"])),
-                 runs, configs, pd.DataFrame(index=configs.index), pd.Series(False, index=configs.index),
-                 pd.DataFrame({"l1.sector_accesses": 1000.0}, index=configs.index), {})
-
-
-class Values(support.unittest.TestCase):
-    def test_values_that_differ_in_late_digits_are_shown_and_grouped_apart(self) -> None:
-        self.assertEqual([config.text(v) for v in (48.0, 0.5, 1410.125, 123.4567891, 1234567.0, 1e15, math.inf, True)],
-                         ["48", "0.5", "1410.125", "123.4567891", "1234567", "1e+15", "inf", "true"])
-        runs = pd.DataFrame({"workload": "web", "speedup": [1.0, 2.0], "core_clock_mhz": [1410.125, 1410.1250001], KEY: 48})
-        table = axes.along(runs, ["core_clock_mhz", KEY], KEY, "speedup")
-        self.assertEqual(list(table[48]), [1.0, 2.0])
-
-
-class Lines(support.unittest.TestCase):
-    """The figure along a swept key."""
-
-    def drawn(self, speedups: dict[tuple[str, str], tuple[float, ...]]) -> tuple[Chart, dict[str, list[float]]]:
-        chart, = lines.axes(swept(speedups))
-        axes, = chart.draw(LIGHT).figure.axes
-        return chart, {str(line.get_label()): list(line.get_ydata()) for line in axes.lines
-                       if not str(line.get_label()).startswith("_")}
-
-    def bars(self, chart: Chart) -> np.ndarray:
-        """[value, (lowest, highest)] error bars of the first line."""
-        axes, = chart.draw(LIGHT).figure.axes
-        return np.array([bar[:, 1] for bar in next(c.get_segments() for c in axes.collections if len(c.get_segments()))])
-
-    def test_a_workload_on_which_a_line_is_as_fast_as_the_baseline_counts(self) -> None:
-        chart, found = self.drawn({("web", "mem"): (1, 1), ("web", "sac"): (0.5, 1), ("db", "mem"): (1, 1), ("db", "sac"): (1, 1)})
-        self.assertEqual(list(found), ["sac"])  # the baseline is 1 for all workloads
-        np.testing.assert_allclose(found["sac"], [2 / 3, 1])
-        self.assertIn("over the 2 of 2 workloads that have all values", chart.note)
-
-    def test_all_lines_are_of_the_workloads_that_all_of_them_have(self) -> None:
-        chart, found = self.drawn({("web", "sm"): (0.5, 2), ("web", "sac"): (2, 3), ("db", "sm"): (math.nan, 4), ("db", "sac"): (4, 5),
-                                   ("web", "half"): (2, math.nan), ("db", "half"): (2, math.nan)})
-        self.assertEqual(found, {"sm": [0.5, 2], "sac": [2, 3]})
-        self.assertIn("over the 1 of 2 workloads that have all values", chart.note)
-
-    def test_lines_without_a_workload_in_common_say_that_they_do_not_compare(self) -> None:
-        chart, found = self.drawn({("web", "sm"): (0.5, 2), ("web", "sac"): (math.nan, 3), ("db", "sm"): (math.nan, 4),
-                                   ("db", "sac"): (4, 5), ("ml", "sac"): (4, 5)})
-        self.assertEqual(found, {"sm": [0.5, 2], "sac": [4, 5]})
-        self.assertIn("do not compare between lines: each is over the 1 to 2 of 3 workloads", chart.note)
-
-    def test_more_than_three_lines_have_no_bars_which_would_lie_on_each_other(self) -> None:
-        for count in (3, 4):
-            chart, _ = self.drawn({(w, f"o{n}"): (0.5 + n, high) for n in range(count) for w, high in (("web", 2), ("db", 13))})
-            axes, = chart.draw(LIGHT).figure.axes
-            drawn = sum(len(c.get_segments()) for c in axes.collections)
-            self.assertEqual(drawn, 2 * 3 if count == 3 else 0)
-            self.assertEqual("bars behind: the lowest and the highest" in chart.note, count == 3)
-            self.assertEqual("which 4 lines would have on each other" in chart.note, count == 4)
-            self.assertEqual(axes.get_ylim()[1] > 13, count == 3)
-
-    def test_a_legend_names_what_differs_between_its_lines_and_cuts_nothing(self) -> None:
-        same = "plugin llc.policy=policies/python/mine.py"
-        self.assertEqual(lines.what_differs([f"{same} llc.ways=8 link.gbps=1", f"{same} llc.ways=16 link.gbps=1"]),
-                         ["ways=8", "ways=16"])
-        self.assertEqual(lines.what_differs(["l1.ways=4 llc.ways=8", "l1.ways=8 llc.ways=4"]),
-                         ["l1.ways=4 llc.ways=8", "l1.ways=8 llc.ways=4"])
-        self.assertEqual(lines.what_differs(["sac llc.ways=8", "sac"]), ["sac llc.ways=8", "sac"])  # the one would have no name
-        self.assertEqual(lines.what_differs(["sac llc.ways=8"]), ["sac ways=8"])
-        self.assertEqual(lines.what_differs([""]), [""])
-
-    def test_bars_of_seeds_have_the_workloads_without_seeds_in_every_mean(self) -> None:
-        chart, found = self.drawn({("web-seed1", "sm"): (0.5, 1), ("web-seed2", "sm"): (0.25, 1), ("web-seed3", "sm"): (0.4, 1),
-                                   ("db", "sm"): (2, 2)})
-        np.testing.assert_allclose(found["all"], [4 / 9, 4 / 3.5])  # as in the table: 2 + 4 + 2.5 + 0.5 of four
-        # Three runs of 0.25 and db, three of 0.5 and db
-        np.testing.assert_allclose(self.bars(chart), [[4 / 12.5, 4 / 6.5], [4 / 3.5, 4 / 3.5]])
-        self.assertIn("by seed", chart.note)
-
-    def test_workloads_of_fewer_seeds_begin_again_with_their_first(self) -> None:
-        chart, _ = self.drawn({("web-seed1", "sm"): (1, 1), ("web-seed2", "sm"): (2, 1), ("web-seed3", "sm"): (1, 1),
-                               ("db-seed1", "sm"): (1, 1), ("db-seed2", "sm"): (4, 1)})
-        np.testing.assert_allclose(self.bars(chart), [[1.0, 2.5], [1.0, 1.0]])
-
-
-class Maps(support.unittest.TestCase):
-    """The figure over two swept keys."""
-
-    def drawn(self, speedups: dict[tuple[str, str], tuple[float, ...]]) -> tuple[str, dict[str, list[str]]]:
-        """Its caption, and the numbers of each panel, at (2, 4), (2, 8), (6, 4) and (6, 8); NaN where there is no run."""
-        runs = pd.DataFrame([{"workload": workload, "variant": f"{organisation}-{at}", "speedup": value, "llc.ways": (2, 6)[at // 2],
-                              "llc.slices": (4, 8)[at % 2], "llc.organisation": organisation}
-                             for (workload, organisation), values in speedups.items() for at, value in enumerate(values)])
-        made = dataclasses.replace(swept(speedups), runs=runs, configs=runs.set_index(["workload", "variant"])[
-            ["llc.organisation", "llc.ways", "llc.slices"]].astype(object))
-        charts = grids.grids(made)
-        if not charts:
-            return "", {}
-        panels = charts[0].draw(LIGHT).figure.axes
-        return charts[0].note, {panel.get_title(loc="left"): [t.get_text() for t in panel.texts] for panel in panels}
-
-    def test_the_caption_counts_the_workloads_of_the_means(self) -> None:
-        note, found = self.drawn({("web", "mem"): (1, 1, 1, 1), ("web", "sm"): (1, 2, 2, 4), ("db", "mem"): (1, 1, 1, 1),
-                                  ("db", "sm"): (1, 2, 4, 4)})
-        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.67", "4.00"]})
-        self.assertIn("over the 2 of 2 workloads that have all values; full colour", note)
-
-    def test_all_maps_are_of_the_workloads_that_all_of_them_have(self) -> None:
-        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (2, 2, 2, 2), ("db", "sm"): (math.nan, 9, 9, 9),
-                                  ("db", "sac"): (9, 9, 9, 9)})
-        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["2.00"] * 4})
-        self.assertIn("over the 1 of 2 workloads that have all values", note)
-
-    def test_maps_without_a_workload_in_common_say_that_they_do_not_compare(self) -> None:
-        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (math.nan, 2, 2, 2), ("db", "sac"): (3, 3, 3, 3),
-                                  ("ml", "sac"): (3, 3, 3, 3)})
-        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["3.00"] * 4})
-        self.assertIn("do not compare between maps: each is over the 1 to 2 of 3 workloads", note)
-
-    def test_a_point_that_no_workload_has_is_left_empty(self) -> None:
-        note, found = self.drawn({("web", "sm"): (1, 2, 2, 4), ("web", "sac"): (2, 2, 2, math.nan)})
-        self.assertEqual(found, {"sm": ["1.00", "2.00", "2.00", "4.00"], "sac": ["2.00", "2.00", "2.00", ""]})
-        self.assertIn("over the 1 of 1 workloads", note)
-
-    def test_without_speedups_there_is_no_map(self) -> None:
-        self.assertEqual(self.drawn({("web", "sm"): (math.nan,) * 4}), ("", {}))
 
 
 if __name__ == "__main__":
