@@ -82,4 +82,16 @@ std::vector<D> evaluate(const std::string& out, const std::string& in, const std
   return d;
 }
 
+/// What an execution that fails says.
+template <class Run> std::string message(Run&& run) {
+  try {
+    run();
+  } catch (const ExecutionError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 }  // namespace atl::ptx

@@ -15,12 +15,7 @@ const std::string kSquares = kHeader + R"(.visible .entry squares(.param .u64 p)
 })";
 
 std::string message(const LaunchSpec& spec, Device& device) {
-  try {
-    execute(spec, device);
-  } catch (const ExecutionError& e) {
-    return e.what();
-  }
-  return "no error";
+  return atl::ptx::message([&] { execute(spec, device); });
 }
 
 }  // namespace
