@@ -182,6 +182,11 @@ std::string effects_text(std::string_view what, std::string_view order, const st
   return out + left_out(effects.size(), top);
 }
 
+std::string_view label_of(const std::string& part) {
+  const auto found = std::ranges::find(stack_parts(), part, &StackPartInfo::name);
+  return found->label;
+}
+
 /// With the difference in cycles instead of a ratio: parts that grow from next to nothing need not matter.
 std::string cycles_text(const std::vector<Effect>& effects, std::size_t top) {
   if (effects.empty()) return "";
@@ -189,7 +194,7 @@ std::string cycles_text(const std::vector<Effect>& effects, std::size_t top) {
   for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
     const Effect& e = effects[i];
     const auto more = std::llround(e.b - e.a);
-    out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", e.name, figure(e.a, true), figure(e.b, true),
+    out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", label_of(e.name), figure(e.a, true), figure(e.b, true),
                        (more < 0 ? "-" : "+") + grouped(static_cast<std::uint64_t>(std::abs(more))));
   }
   return out + left_out(effects.size(), top);

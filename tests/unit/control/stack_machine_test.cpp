@@ -50,14 +50,14 @@ TEST_CASE("what a remote request takes more depends on the mean number of hops b
   }
 }
 
-TEST_CASE("links of a graph have bandwidths of their own, which are also those of ports that fit them") {
+TEST_CASE("links of a graph have bandwidths of their own, and ports that fit them are as wide") {
   SystemConfig c = machine(3);
-  c.link.topology = Topology::graph, c.link.edges = "0-1:20 1-2:40";
+  c.link.topology = Topology::graph, c.link.edges = "0-1:300 1-2:500";
   const StackMachine given = stack_machine(Machine(c));
-  CHECK(given.remote[StackPart::link_in] == doctest::Approx(4.0 / 3 * (61 + kData / 30)));
+  CHECK(given.remote[StackPart::link_in] == doctest::Approx(4.0 / 3 * (61 + kData / 400)));
   CHECK(given.remote[StackPart::response] == doctest::Approx(7 + kData / 17));
   c.noc.link_port_gbps = 0;
-  CHECK(stack_machine(Machine(c)).remote[StackPart::response] == doctest::Approx(7 + kData / 30));
+  CHECK(stack_machine(Machine(c)).remote[StackPart::response] == doctest::Approx(7 + kData / 400));
 }
 
 TEST_CASE("a fetch from another chip includes its memory where it goes past that chip's slices without a directory") {

@@ -89,7 +89,7 @@ TEST_CASE("the parts of the run times are compared in cycles of a chip, and add 
   CHECK(c.cycles[2].b == doctest::Approx(450));
   CHECK(find(c.results, "stack.issue") == nullptr);
   CHECK(comparison_text(c, a, b, 2)
-            .find("    issue                                             500                250       -250\n"
+            .find("    issues                                            500                250       -250\n"
                   "    flush                                               1                226       +225\n"
                   "    ... and 1 more (--top)\n") != std::string::npos);
   a.stack.clear();  // of an old file
