@@ -135,7 +135,7 @@ TEST_CASE("what changes during a run is listed as state with any key at another 
       if (key.starts_with("energy.") || key == "chips" || key == "scale") return;
       if (ConfigNumber<T> && ++number % 3 != seed % 3) return;
       const T was = value;
-      for (const T& other : others(was, field)) {
+      for (const auto& other : others(was, field)) {
         value = other;
         CAPTURE(key);
         if constexpr (std::is_enum_v<T>) CAPTURE(word_of(other));
