@@ -33,7 +33,8 @@ LEFT_OUT = {"dram.preset": None, "llc.organisation": "plugin", "llc.replication"
 
 def without_row(rows):
     """KEY=WORD of the configuration that no row has, neither by `set` nor as its system has it."""
-    defaults, words = {}, {}
+    defaults: dict[tuple[str, str], str] = {}
+    words: dict[str, list[str]] = {}
     for system in {row.get("system", "sac-4chip") for row in rows}:
         outcome = program.run(["config", system, "--explain"])
         if outcome.code != 0:
