@@ -1,7 +1,7 @@
 #include "policies/plugin/api.hpp"
 #include "policies/policy_state.hpp"
 
-// A policy in 40 lines: every kernel begins memory-side; once its LLCs hit more often than not, what the chips share fits,
+// A policy in 45 lines: every kernel begins memory-side; once its LLCs hit more often than not, what the chips share fits,
 // and the LLCs turn SM-side for the rest of the kernel, and for the next kernels.
 namespace {
 
@@ -9,7 +9,11 @@ using namespace atl;
 
 class HitRate final : public PolicyWithState<HitRate> {
  public:
-  explicit HitRate(const SystemConfig& c) : chips_(c.chips) {}
+  /// Its own number: --set llc.policy_options="threshold=0.6".
+  static std::vector<PolicyOption> options() { return {{"threshold", 0.5}}; }
+
+  explicit HitRate(const SystemConfig& c)
+      : chips_(c.chips), threshold_(policy_option<HitRate>(c.llc.policy_options, "threshold")) {}
 
   Verdict at_kernel_start(std::size_t, Cycle) override { return {{}, modes()}; }
 
@@ -19,7 +23,7 @@ class HitRate final : public PolicyWithState<HitRate> {
       hits += chip.count[Counter::llc_hits], accesses += chip.count[Counter::llc_accesses];
     if (accesses == 0 || sm_side_) return std::nullopt;
     const double rate = static_cast<double>(hits) / static_cast<double>(accesses);
-    sm_side_ = rate > 0.5;
+    sm_side_ = rate > threshold_;
     return Verdict{{{epoch.kernel, epoch.end, sm_side_ ? "sm_side" : "memory_side", {{"hit_rate", rate}}}}, modes()};
   }
 
@@ -33,6 +37,7 @@ class HitRate final : public PolicyWithState<HitRate> {
   }
 
   std::uint32_t chips_;
+  double threshold_;
   bool sm_side_ = false;
 };
 

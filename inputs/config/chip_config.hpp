@@ -143,7 +143,7 @@ enum class LlcBypass : std::uint8_t { look_up, direct };
 /// Last-level cache: sliced, write-back, LRU.
 struct LlcConfig {
   LlcOrganisation organisation = LlcOrganisation::memory_side;
-  std::string policy;
+  std::string policy, policy_options;
   Replication replication = Replication::shared;
   std::uint32_t slices = 16;
   std::uint32_t size_kib = 4096;
@@ -167,6 +167,7 @@ struct LlcConfig {
     v(s.organisation, {"organisation", "", 0, 0, "whose lines a slice caches"});
     v(s.policy,
       {"policy", "", 0, 0, "organisation = plugin: the policy's file, a .so or .py; a path from where the program runs"});
+    v(s.policy_options, {"policy_options", "", 0, 0, "organisation = plugin: numbers of the policy's own, NAME=NUMBER ..."});
     v(s.replication, {"replication", "", 0, 0, "in how many slices of a chip a read-only line may live"});
     v(s.slices, {"slices", "", 1, 256, "slices per chip"});
     v(s.size_kib, {"size_kib", "KiB", 16, 1 << 20, "capacity per chip"});

@@ -60,6 +60,8 @@ class Rules {
     const bool plugin = c_.llc.organisation == LlcOrganisation::plugin;
     require(plugin == !c_.llc.policy.empty(),
             "`llc.organisation` = plugin and `llc.policy`, its file, go together: --policy FILE sets both");
+    require(plugin || c_.llc.policy_options.empty(),
+            "`llc.policy_options` = {} is for a policy of your own: --policy FILE names it", c_.llc.policy_options);
     require(c_.llc.replication != Replication::policy || plugin,
             "`llc.replication` = policy needs a policy that decides degrees: set `llc.organisation` = plugin (--policy)");
     if (traits.roles == Roles(LlcRole::split)) {

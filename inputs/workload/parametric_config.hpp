@@ -12,6 +12,19 @@ namespace atl {
 /// distribution.
 enum class Sharing : std::uint8_t { private_, false_shared, true_shared, page_interleaved };
 enum class Pattern : std::uint8_t { stream, strided, uniform, hot_set };
+/// A group's warps share a head that goes through its lines, instead of drawing each line.
+constexpr bool has_head(Pattern p) {
+  switch (p) {
+    case Pattern::stream:
+    case Pattern::strided:
+      return true;
+    case Pattern::uniform:
+    case Pattern::hot_set:
+      return false;
+  }
+  return false;
+}
+
 /// Which CTAs make up a group: a range of them, or every G-th.
 enum class GroupOrder : std::uint8_t { contiguous, interleaved };
 

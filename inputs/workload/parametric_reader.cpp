@@ -57,12 +57,12 @@ void check_region(const RegionConfig& r, std::uint32_t groups, const Origin& ori
   require(r.write_fraction + r.atomic_fraction <= 1, "atomic_fraction", "and write_fraction exceed 1 together");
   require(!r.read_only || r.write_fraction + r.atomic_fraction == 0, "read_only",
           "contradicts write_fraction or atomic_fraction");
-  const bool has_head = r.pattern == Pattern::stream || r.pattern == Pattern::strided;
-  require(has_head || r.near_reuse + r.far_reuse == 0, "near_reuse", "or far_reuse needs pattern stream or strided");
+  const bool head = has_head(r.pattern);
+  require(head || r.near_reuse + r.far_reuse == 0, "near_reuse", "or far_reuse needs pattern stream or strided");
   require(r.warp_reuse + r.near_reuse + r.far_reuse <= 1, "warp_reuse", "exceeds 1 together with near_reuse and far_reuse");
-  require(has_head || r.warp_reuse == 0, "warp_reuse", "needs pattern stream or strided");
-  require(has_head || r.phase == 0, "phase", "needs pattern stream or strided");
-  require(has_head || r.skew_lines == 0, "skew_lines", "needs pattern stream or strided");
+  require(head || r.warp_reuse == 0, "warp_reuse", "needs pattern stream or strided");
+  require(head || r.phase == 0, "phase", "needs pattern stream or strided");
+  require(head || r.skew_lines == 0, "skew_lines", "needs pattern stream or strided");
   require(r.partial_lines == 0 || r.sectors == 4, "sectors",
           "must be 4 beside partial_lines, which says itself what is touched");
   require(r.pattern == Pattern::hot_set || r.hot_moves_every == 0, "hot_moves_every", "needs pattern hot_set");

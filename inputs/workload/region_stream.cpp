@@ -37,7 +37,7 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
       base_block_(base / kBlock),
       blocks_(region.size_kib * 1024 / kBlock),
       part_unit_(part_unit(blocks_, groups)),
-      head_moves_(region.pattern == Pattern::stream || region.pattern == Pattern::strided),
+      head_moves_(has_head(region.pattern)),
       advancing_(head_moves_ ? std::max(0.0, 1 - region.warp_reuse - region.near_reuse - region.far_reuse) : 0),
       warp_below_(reuse_below(region.warp_reuse, region)),
       near_below_(reuse_below(region.warp_reuse + region.near_reuse, region)),
@@ -58,20 +58,31 @@ RegionStream::RegionStream(const RegionConfig& region, std::uint64_t base, std::
 
 void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch, HeadDraws draws) {
   first_block_ = base_block_, step_ = 1, count_ = blocks_;
-  if (kind_ == Sharing::private_) {
-    const auto start = [&](std::uint64_t i) {
-      return i == groups_ ? blocks_ : i * blocks_ / groups_ / part_unit_ * part_unit_;
-    };
-    first_block_ += start(g), count_ = start(g + 1ull) - start(g);
-  } else if (kind_ == Sharing::false_shared) {
-    first_block_ += g, step_ = groups_, count_ = (blocks_ - g + groups_ - 1) / groups_;
-  } else if (kind_ == Sharing::page_interleaved) {
-    // Pages are counted from the first region on: large ones of small regions would all be the first group's otherwise.
-    const std::uint64_t page = 1ull << page_bits_, before = (base_block_ - kFirstBase / kBlock) >> page_bits_;
-    const std::uint64_t turn = (g + groups_ - before % groups_) % groups_;
-    const std::uint64_t round = groups_ * page, rest = blocks_ % round, mine = turn * page;
-    unit_bits_ = page_bits_, step_ = round, first_block_ += mine;
-    count_ = blocks_ / round * page + (rest > mine ? std::min(rest - mine, page) : 0);
+  bool shares_pages = false;
+  switch (kind_) {
+    case Sharing::private_: {
+      const auto start = [&](std::uint64_t i) {
+        return i == groups_ ? blocks_ : i * blocks_ / groups_ / part_unit_ * part_unit_;
+      };
+      first_block_ += start(g), count_ = start(g + 1ull) - start(g);
+      break;
+    }
+    case Sharing::false_shared:
+      first_block_ += g, step_ = groups_, count_ = (blocks_ - g + groups_ - 1) / groups_;
+      shares_pages = true;
+      break;
+    case Sharing::true_shared:
+      shares_pages = true;
+      break;
+    case Sharing::page_interleaved: {
+      // Pages are counted from the first region on: large ones of small regions would all be the first group's otherwise.
+      const std::uint64_t page = 1ull << page_bits_, before = (base_block_ - kFirstBase / kBlock) >> page_bits_;
+      const std::uint64_t turn = (g + groups_ - before % groups_) % groups_;
+      const std::uint64_t round = groups_ * page, rest = blocks_ % round, mine = turn * page;
+      unit_bits_ = page_bits_, step_ = round, first_block_ += mine;
+      count_ = blocks_ / round * page + (rest > mine ? std::min(rest - mine, page) : 0);
+      break;
+    }
   }
   until_back_ = std::max<std::uint64_t>(1, count_ / std::gcd(count_, stride_));
   if (hot_below_)
@@ -81,7 +92,7 @@ void RegionStream::begin_group(std::uint32_t g, std::uint64_t stretch, HeadDraws
   // A real launch spreads the homes of shared pages. If all groups passed a page at the same time, the chip that is ahead
   // would win every first touch, and local homes would keep it ahead.
   places_ = std::max<std::uint64_t>(1, count_ / accesses_), stretch_ = stretch;
-  turn_ = kind_ == Sharing::true_shared || kind_ == Sharing::false_shared ? g * stretch / groups_ : 0;
+  turn_ = shares_pages ? g * stretch / groups_ : 0;
   ahead_ =
       scaled(draws.group, static_cast<std::uint64_t>(phase_ * static_cast<double>(places_))) + scaled(draws.wave, skew_);
 }

@@ -8,13 +8,15 @@
 
 #include "inputs/config/system_config.hpp"
 #include "inputs/config/walk.hpp"
+#include "policies/plugin/options.hpp"
 #include "policies/policy.hpp"
 
 /// What a policy outside of Atoll exports. An author writes a class derived from `Policy` and one line:
 ///
 ///     ATOLL_POLICY_PLUGIN("mine", (atl::PolicyTraits{.roles = atl::LlcRole::sm_side}), Mine)
 ///
-/// where `Mine` is made from a `const SystemConfig&`. Everything it needs is in headers; it links nothing of Atoll.
+/// where `Mine` is made from a `const SystemConfig&`. If it has numbers of its own, it lists them in a function
+/// `static std::vector<PolicyOption> options()`. Everything it needs is in headers; it links nothing of Atoll.
 namespace atl {
 
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
@@ -81,6 +83,15 @@ struct PolicyPlugin {
   std::unique_ptr<Policy> (*make)(const SystemConfig&) = nullptr;
 };
 
+template <class Class> std::unique_ptr<Policy> make_policy(const SystemConfig& c) {
+  if constexpr (requires { Class::options(); }) {
+    policy_options(c.llc.policy_options, Class::options());
+  } else {
+    policy_options(c.llc.policy_options, {});
+  }
+  return std::make_unique<Class>(c);
+}
+
 /// The function that a plug-in exports under this name.
 using PolicyPluginEntry = const PolicyPlugin* (*)();
 inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
@@ -88,12 +99,11 @@ inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
 }  // namespace atl
 
 // Its arguments are an initialiser and a class, which parentheses would not fit. NOLINTBEGIN(bugprone-macro-parentheses)
-#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                          \
-  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                    \
-    static const atl::PolicyPlugin plugin{                                                                              \
-        .name = plugin_name,                                                                                            \
-        .traits = [](const atl::SystemConfig&) { return plugin_traits; },                                               \
-        .make = [](const atl::SystemConfig& c) -> std::unique_ptr<atl::Policy> { return std::make_unique<Class>(c); }}; \
-    return &plugin;                                                                                                     \
+#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                            \
+  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                      \
+    static const atl::PolicyPlugin plugin{.name = plugin_name,                                                            \
+                                          .traits = [](const atl::SystemConfig&) { return plugin_traits; },               \
+                                          .make = [](const atl::SystemConfig& c) { return atl::make_policy<Class>(c); }}; \
+    return &plugin;                                                                                                       \
   }
 // NOLINTEND(bugprone-macro-parentheses)

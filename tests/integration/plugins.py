@@ -1,6 +1,7 @@
 """Policies of users, as shared libraries and in Python: the same run on any layout, and errors that say where."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -223,6 +224,44 @@ class Plugins(unittest.TestCase):
             self.digest("--policy", policy(f"own = {copies}; own['chips'] += 1; assert own['chips'] == config['chips'] + 1"))
 
     @unittest.skipUnless(HAS_PYTHON, "built without Python")
+    def test_numbers_of_a_policy_are_a_key_of_the_run_and_names_that_it_does_not_have_are_refused(self):
+        mine = ("--policy", self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side", "sm_side")
+                options = {"first": 0.5, "window": 3}
+                def __init__(self, config): self.options = config.options
+                def at_kernel_start(self, kernel, start):
+                    return atoll.Modes(), atoll.Decision("told", vars(self.options))
+            """))
+        out = os.path.join(self.folder, "r.h5")
+
+        def values(options):
+            self.digest(*mine, "-o", out, "-f", "--kernels", "0", settings=[f"llc.policy_options={options}"])
+            return json.loads(program.run(["info", out, "--json"]).out)["decisions"][0]["values"]
+        self.assertEqual(values(""), {"first": 0.5, "window": 3})
+        before = os.path.join(self.folder, "before.h5")
+        os.rename(out, before)
+        self.assertEqual(values("window=7  first=-1e-3"), {"first": -1e-3, "window": 7})
+        self.assertRegex(program.run(["compare", before, out]).out, r"llc.policy_options +.*window=7  first=-1e-3")
+        for options, what in (("windw=3", "there is no `windw`; NAME=NUMBER, apart by spaces, of: first, window"),
+                              ("window", "`window` has no number"), ("window=", "`window=` has no number"),
+                              ("first=0.5x", "`first=0.5x` has no number"), ("first=nan", "`first=nan` has no number"),
+                              ("first=1 first=2", "`first` is given twice"), ("window=2.5", "`window` is a whole number")):
+            self.assertIn("`llc.policy_options`: " + what, self.refused(*mine, settings=[f"llc.policy_options={options}"]))
+        self.assertIn("there is no `a`; this policy has none", self.refused("--policy", PYTHON, settings=["llc.policy_options=a=1"]))
+        self.assertIn("there is no `a`; this policy has none", self.refused("--policy", SHARED, settings=["llc.policy_options=a=1"]))
+        self.assertIn("`llc.policy_options` = a=1 is for a policy of your own", self.refused(settings=["llc.policy_options=a=1"]))
+        for options, what in (("[]", "is a dict"), ("{'a': True}", "are numbers by name"), ("{'a': 'b'}", "are numbers by name")):
+            other = self.policy(f"""\
+                class Policy:
+                    roles = ("memory_side",)
+                    options = {options}
+                    def at_kernel_start(self, kernel, start): pass
+                """)
+            self.assertIn("mine.py: `options` of class Policy " + what, self.refused("--policy", other))
+
+    @unittest.skipUnless(HAS_PYTHON, "built without Python")
     def test_a_policy_that_only_watches_changes_nothing_beside_replication_and_is_told_if_it_cannot(self):
         def cycles(*arguments):
             outcome = run(*arguments, settings=["llc.replication=selrep", "selrep.epoch_cycles=1000", "selrep.tie=highest"])
@@ -401,7 +440,19 @@ class Plugins(unittest.TestCase):
                         ["cmake", "--build", self.folder + "/b"]):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.digest("--policy", self.folder + "/b/hit_rate.so", "--check")
+        example = ["--policy", self.folder + "/b/hit_rate.so"]
+        self.digest(*example, "--check")
+
+        def of_mixed(*options):
+            mixed = os.path.join(program.SOURCE, "inputs", "workloads", "mixed.json")
+            outcome = program.run(["run", "sac-4chip", "-w", mixed, "--scale", "8", *example, *program.sets(*options)], timeout=60)
+            self.assertEqual(outcome.code, 0, outcome)
+            return outcome.digest()
+        plain = of_mixed()
+        self.assertEqual(of_mixed("llc.policy_options=threshold=0.5"), plain)
+        self.assertNotEqual(of_mixed("llc.policy_options=threshold=0.99"), plain)
+        self.assertIn("hit_rate.so: its constructor throws: `llc.policy_options`: there is no `treshold`; NAME=NUMBER, apart by spaces, "
+                      "of: threshold", self.refused(*example, settings=["llc.policy_options=treshold=0"]))
         installed = os.path.join(prefix, "bin", "atoll")
         outcome = program.run(["run", "sac-4chip", "-w", program.workload("stores"), "--policy", PYTHON if HAS_PYTHON else SHARED,
                                *program.sets(*program.SMALL)], timeout=60, program=installed)

@@ -21,6 +21,18 @@ template <class Config> SliceLevel level_of(const Config& c, const SystemConfig&
   return level;
 }
 
+bool shares_network(const LlcConfig& llc) {
+  switch (llc.network) {
+    case LlcNetwork::separate:
+      return false;
+    case LlcNetwork::shared:
+      return true;
+    case LlcNetwork::automatic:
+      return row_of(llc.organisation).traits.roles != Roles(LlcRole::sm_side);
+  }
+  return false;
+}
+
 }  // namespace
 
 Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
@@ -48,9 +60,7 @@ Machine::Machine(const SystemConfig& c, const DeviceHomes& d)
   l1_keeps_remote = protocol.l1_keeps_remote;
   replicates = c.llc.replication != Replication::shared;
   replicates_read_only = replicates && row_of(c.llc.replication).read_only;
-  const bool only_sm_side = row_of(c.llc.organisation).traits.roles == Roles(LlcRole::sm_side);
-  shared_network = c.llc.network == LlcNetwork::automatic ? !only_sm_side : c.llc.network == LlcNetwork::shared;
-  if (has_l2) shared_network = false;  // the L2's ports to the memory side are no crossbar's
+  shared_network = !has_l2 && shares_network(c.llc);  // the L2's ports to the memory side are no crossbar's
   llc.below = c.noc.memory_latency_cycles, l2.below = c.l2.memory_latency_cycles;
   port_to_slice = c.l1.latency_cycles + c.noc.request_latency_cycles + (has_l2 ? l2 : llc).latency;
   link_to_slice = has_l2 ? l2.below : c.noc.request_latency_cycles;

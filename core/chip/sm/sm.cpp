@@ -106,12 +106,18 @@ bool Sm::greedy_comes(const Scheduler& s) const {
 }
 
 std::uint32_t Sm::pick(const Scheduler& s) const {
-  if (c_.machine.config.sm.scheduler == WarpScheduler::lrr) {
-    const std::uint64_t after = s.last == 63 ? 0 : s.ready & (~std::uint64_t{0} << (s.last + 1));
-    return static_cast<std::uint32_t>(std::countr_zero(after != 0 ? after : s.ready));
+  switch (c_.machine.config.sm.scheduler) {
+    case WarpScheduler::lrr: {
+      const std::uint64_t after = s.last == 63 ? 0 : s.ready & (~std::uint64_t{0} << (s.last + 1));
+      return static_cast<std::uint32_t>(std::countr_zero(after != 0 ? after : s.ready));
+    }
+    case WarpScheduler::gto:
+      return (s.ready >> s.last & 1) != 0 ? s.last : oldest(s);
   }
-  // Greedy, then oldest.
-  if ((s.ready >> s.last & 1) != 0) return s.last;
+  return oldest(s);
+}
+
+std::uint32_t Sm::oldest(const Scheduler& s) const {
   std::uint32_t best = 0, best_age = ~0u;
   for (std::uint64_t rest = s.ready; rest != 0; rest &= rest - 1) {
     const auto w = static_cast<std::uint32_t>(std::countr_zero(rest));

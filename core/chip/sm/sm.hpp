@@ -145,6 +145,7 @@ class Sm {
   void try_issue(std::uint32_t s);
   bool greedy_comes(const Scheduler& s) const;
   std::uint32_t pick(const Scheduler& s) const;
+  std::uint32_t oldest(const Scheduler& s) const;
   void execute(std::uint32_t warp);
   void look_at_op(Warp& w);
   void prefetch_op(const Warp& w) const;
@@ -181,6 +182,7 @@ class Sm {
   Packet make_request(PacketKind kind, LineAddr line, std::uint8_t sectors, std::uint32_t token, std::uint8_t flags) const;
   void stall();
   void deliver(const L1Cache::Waiter& w);
+  bool neighbours_turn() const;
   bool neighbours_first() const;
   bool own_first() const;
   void look_up_for_neighbour();

@@ -314,18 +314,23 @@ void Sm::serve_neighbours() {
   }
 }
 
-bool Sm::neighbours_first() const {
-  const L1Arbitration a = c_.machine.config.cluster.arbitration;
-  if (a == L1Arbitration::local_first || (a == L1Arbitration::round_robin && !own_last_)) return false;
-  return cluster_->room_from(id_) <= c_.now();
+/// Of the port's two users, if both want it.
+bool Sm::neighbours_turn() const {
+  switch (c_.machine.config.cluster.arbitration) {
+    case L1Arbitration::colab_first:
+      return true;
+    case L1Arbitration::local_first:
+      return false;
+    case L1Arbitration::round_robin:
+      return own_last_;
+  }
+  return true;
 }
 
+bool Sm::neighbours_first() const { return neighbours_turn() && cluster_->room_from(id_) <= c_.now(); }
+
 /// The load-store unit presents an access in this cycle, by an event that is still to come, and it is its turn.
-bool Sm::own_first() const {
-  const L1Arbitration a = c_.machine.config.cluster.arbitration;
-  if (a == L1Arbitration::colab_first || (a == L1Arbitration::round_robin && own_last_)) return false;
-  return !lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr;
-}
+bool Sm::own_first() const { return !neighbours_turn() && !lsu_.empty() && !lsu_stalled_ && credit_wanted_ == nullptr; }
 
 void Sm::look_up_for_neighbour() {
   lsu_free_ = c_.now() + 1;

@@ -79,7 +79,7 @@ template <class F> auto in_python(const std::string& file, std::string_view meth
 /// What nobody asks a policy for, and is named much like what somebody does.
 void refuse_misspelt(const std::string& file, const py::object& policy) {
   const auto words = [](const std::vector<std::string>& list) { return py::list(py::cast(list)); };
-  const py::list attributes = words({"roles", "switches", "replicates", "llc_profile"});
+  const py::list attributes = words({"roles", "switches", "replicates", "llc_profile", "options"});
   const py::list methods = words({"at_kernel_start", "at_epoch_end", "at_kernel_end", "save", "load"});
   const py::object close = py::module_::import("difflib").attr("get_close_matches");
   for (const py::handle name : py::module_::import("builtins").attr("dir")(policy)) {
@@ -111,9 +111,9 @@ py::object policy_class(const std::string& file) {
   return policy;
 }
 
-/// A dictionary that refuses what would change nothing in the run. A copy of it, or what a policy saves of it, is a plain
-/// one.
-py::object read_only(const py::dict& config) {
+/// A dictionary that refuses what would change nothing in the run, with the policy's own options beside it. A copy of it, or
+/// what a policy saves of it, is a plain one.
+py::object read_only(const py::dict& config, const py::object& options) {
   py::dict names;
   py::exec(R"py(
 class Config(dict):
@@ -124,13 +124,18 @@ class Config(dict):
         return dict, (dict(self),)
 )py",
            names);
-  return names["Config"](config);
+  py::object out = names["Config"](config);
+  out.attr("options") = options;
+  return out;
 }
 
 class PythonPolicy final : public Policy {
  public:
   explicit PythonPolicy(const SystemConfig& config) : config_(config), file_(config.llc.policy) {
-    in_python(file_, "", [&] { object_ = policy_class(file_)(read_only(config_values(config_))); });
+    in_python(file_, "", [&] {
+      const py::object policy = policy_class(file_);
+      object_ = policy(read_only(config_values(config_), option_values(policy, config_.llc.policy_options)));
+    });
   }
   PythonPolicy(const PythonPolicy&) = delete;
   PythonPolicy& operator=(const PythonPolicy&) = delete;

@@ -1,11 +1,12 @@
 #include "policies/plugin/python/values.hpp"
 
 #include "inputs/config/walk.hpp"
+#include "policies/plugin/options.hpp"
 
 namespace atl {
 namespace {
 
-using Numbers = py::array_t<std::uint64_t>;
+using Numbers = py::array_t<std::int64_t>;  ///< no count comes near 2^63, and differences may be below 0
 
 LlcRole role_of(const std::string& word) {
   for (std::size_t i = 0; i < kRoleNames.size(); ++i)
@@ -20,14 +21,14 @@ template <class Chips, class Row> Numbers table(const Chips& chips, Row&& row) {
   auto to = out.mutable_unchecked<2>();
   for (std::size_t i = 0; i < chips.size(); ++i) {
     const auto& values = row(chips[i]);
-    for (std::size_t k = 0; k < columns && k < values.size(); ++k) to(i, k) = values[k];
+    for (std::size_t k = 0; k < columns && k < values.size(); ++k) to(i, k) = static_cast<std::int64_t>(values[k]);
   }
   return out;
 }
 template <class Chips, class Value> Numbers column(const Chips& chips, Value&& value) {
   Numbers out(static_cast<py::ssize_t>(chips.size()));
   auto to = out.mutable_unchecked<1>();
-  for (std::size_t i = 0; i < chips.size(); ++i) to(i) = value(chips[i]);
+  for (std::size_t i = 0; i < chips.size(); ++i) to(i) = static_cast<std::int64_t>(value(chips[i]));
   return out;
 }
 
@@ -150,6 +151,33 @@ std::optional<Verdict> verdict(const py::object& returned, std::uint32_t chips, 
   const auto both = returned.cast<py::tuple>();
   if (both.size() != 2) throw py::type_error("a tuple of a policy is (modes, decision)");
   return Verdict{decisions(both[1], now), modes_of(both[0], chips)};
+}
+
+py::object option_values(const py::object& c, const std::string& text) {
+  const py::object listed = py::hasattr(c, "options") ? py::object(c.attr("options")) : py::dict();
+  if (!py::isinstance<py::dict>(listed))
+    throw py::type_error("`options` of class Policy is a dict, such as {\"window\": 3}");
+  std::vector<PolicyOption> known;
+  std::vector<bool> whole;
+  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(listed)) {
+    const bool is_whole = py::isinstance<py::int_>(value) && !py::isinstance<py::bool_>(value);
+    if (!py::isinstance<py::str>(name) || (!is_whole && !py::isinstance<py::float_>(value)))
+      throw py::type_error("`options` of class Policy are numbers by name, such as {\"window\": 3}");
+    known.push_back({name.cast<std::string>(), value.cast<double>()}), whole.push_back(is_whole);
+  }
+  py::dict values;
+  const std::vector<PolicyOption> options = policy_options(text, known);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto& [name, value] = options[i];
+    if (!whole[i]) {
+      values[py::str(name)] = value;
+    } else if (value == std::trunc(value) && std::abs(value) < 0x1p53) {
+      values[py::str(name)] = static_cast<std::int64_t>(value);
+    } else {
+      throw py::value_error("`llc.policy_options`: `" + name + "` is a whole number");
+    }
+  }
+  return record(values);
 }
 
 PolicyTraits traits_of(const py::object& c) {

@@ -25,6 +25,9 @@ py::object kernel_end_values(const KernelEnd& end);
 std::optional<Verdict> verdict(const py::object& returned, std::uint32_t chips, const Decision& now);
 std::vector<Decision> decisions(const py::object& returned, const Decision& now);
 
+/// The class attribute `options`, {"threshold": 0.5}, with the values of `text` (options.hpp) as attributes; of whole
+/// numbers, whole ones.
+py::object option_values(const py::object& policy_class, const std::string& text);
 /// Class attributes roles, switches, replicates, llc_profile.
 PolicyTraits traits_of(const py::object& policy_class);
 
