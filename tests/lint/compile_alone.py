@@ -20,9 +20,10 @@ def errors(entry: dict[str, str]) -> str:
 
 
 database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-sources = [entry for entry in database if build not in pathlib.Path(entry["file"]).parents]
+# A source that several programs share is compiled once.
+sources = {entry["file"]: entry for entry in database if build not in pathlib.Path(entry["file"]).parents}
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    found = [text for text in pool.map(errors, sources) if text]
+    found = [text for text in pool.map(errors, sources.values()) if text]
 print(*found, sep="", end="")
 print(f"{len(sources)} sources, {len(found)} do not compile alone")
 sys.exit(bool(found) or not sources)
