@@ -22,6 +22,12 @@ void add_config(Commands& c) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("config", "Show a system's effective configuration");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll config sac-4chip                                    as JSON, which is a system as well\n"
+      "  atoll config sac-4chip --explain | grep dram              what keys there are, and what they mean\n"
+      "  atoll config mine.json -s chips=8 -s llc.ways=32          whether it is a system, or what is wrong with it\n"
+      "  atoll config sac-4chip -s llc.organisation=sac --storage  bytes of hardware");
   cmd->add_option("SYSTEM", o->system, "preset or JSON file")->required()->check(kNamed);
   cmd->add_option("-s,--set", o->sets, "override a configuration key; repeatable, the last of a key counts")
       ->type_name("KEY=VALUE");
@@ -56,6 +62,10 @@ std::string columns(const std::vector<std::string>& words) {
 void add_list(Commands& c) {
   CLI::App* cmd =
       c.app.add_subcommand("list", "List the systems, organisations, workloads and experiments that come with Atoll");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll list                                                names that other commands take\n"
+      "  atoll list counters | grep llc                            those of slices: names, units, meanings");
   add_list_counters(c, *cmd);
   cmd->callback([&c, cmd] {
     if (!cmd->get_subcommands().empty()) return;  // their callbacks came before

@@ -23,6 +23,11 @@ void add_info(Commands& c) {
   };
   auto o = std::make_shared<Options>();
   CLI::App* cmd = c.app.add_subcommand("info", "Show what is in a result, a trace or a parametric workload");
+  cmd->footer(
+      "Examples:\n"
+      "  atoll info out.h5                                         what ran, its counters, decisions and energy\n"
+      "  atoll info trace.h5 --count                               kernels, CTAs, instructions and bytes of a trace\n"
+      "  atoll info out.h5 --json | jq .totals");
   cmd->add_option("FILE", o->file, "result of `atoll run`, or whatever --workload takes")->required()->check(kNamed);
   cmd->add_flag("--json", o->json, "for programs");
   cmd->add_flag("--count", o->count, "of a workload: read every CTA, for instructions and the lines that they touch");

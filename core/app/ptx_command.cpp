@@ -25,6 +25,9 @@ ptx::Module parse_file(const std::string& file) {
 void add_ptx(Commands& c) {
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = c.app.add_subcommand("ptx", "Show what each kernel of a PTX text does to its data structures");
+  cmd->footer(
+      "Examples:\n"
+      "  nvcc -ptx -arch=sm_80 prog.cu && atoll ptx prog.ptx       which parameters are read, written, and how");
   cmd->add_option("FILE", *files, "PTX, as `nvcc -ptx` writes it; several are linked by name (-rdc=true)")
       ->required()
       ->check(kNamed);
