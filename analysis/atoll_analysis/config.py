@@ -44,8 +44,9 @@ def overrides(command: str) -> list[str]:
 
 
 def differences(configs: pd.DataFrame) -> pd.DataFrame:
-    """Of [run, key], the keys whose values are not the same in all runs. A key that some runs do not have differs."""
-    differing = [key for key in configs if configs[key].map(repr).nunique() > 1]
+    """Of [run, key], the keys whose values are not the same in all runs. A key that some runs do not have differs, unless it
+    is an empty text in the others: a version without the key had none."""
+    differing = [key for key in configs if configs[key].map(lambda value: repr("" if value != value else value)).nunique() > 1]
     return configs[differing]
 
 

@@ -1,11 +1,15 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace atl {
 class MpiSession;
@@ -25,8 +29,19 @@ struct Commands {
 inline const CLI::Validator kNamed([](std::string& text) { return std::string(text.empty() ? "the text is empty" : ""); },
                                    "");
 
-/// Of counts that mean something from one on.
-inline const CLI::Range kFromOne(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max());
+inline constexpr std::uint64_t kAnyNumber = std::numeric_limits<std::uint64_t>::max();
+
+/// A whole number in decimal: CLI11 itself takes 010 for 8.
+inline CLI::Validator whole(std::uint64_t min, std::uint64_t max) {
+  const auto check = [min, max](const std::string& text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool all = error == std::errc{} && end == text.data() + text.size() && (text.front() != '0' || text.size() == 1);
+    if (all && min <= value && value <= max) return std::string();
+    return fmt::format("'{}' is no whole number from {} to {}", text, min, max);
+  };
+  return CLI::Validator(check, max == kAnyNumber ? "" : fmt::format("[{} - {}]", min, max));
+}
 
 /// --kernels and --ctas: which part of a workload.
 inline void add_selection(CLI::App& cmd, std::string& kernels, std::string& ctas) {
@@ -45,7 +60,7 @@ inline void add_monitor(CLI::App& cmd, std::optional<std::uint16_t>& port) {
          "show the run while it goes on, at an address of this machine that is printed (docs/monitor.md); 0: any free "
          "port")
       ->type_name("PORT")
-      ->check(CLI::Range(0, 65535));
+      ->check(whole(0, 65535));
 }
 
 void add_run(Commands& c);

@@ -26,7 +26,7 @@ void add_compare(Commands& c) {
       "Whole sweeps: `atoll table`.");
   cmd->add_option("A", o->a, "result of `atoll run` (.h5)")->required()->check(kNamed);
   cmd->add_option("B", o->b, "another one")->required()->check(kNamed);
-  cmd->add_option("--top", o->top, "rows of each list")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  cmd->add_option("--top", o->top, "rows of each list")->check(whole(1, 1 << 20))->capture_default_str();
   cmd->add_flag("--json", o->json, "for programs: everything that differs");
   o->reading.add_to(*cmd);
   cmd->callback([&c, o] {

@@ -297,13 +297,13 @@ void add_record(Commands& c) {
   cmd->add_option("--stop-after", o->record.stop_after,
                   "the trace ends with N recorded launches; the program goes on at functional speed")
       ->type_name("N")
-      ->check(kFromOne);
+      ->check(whole(1, kAnyNumber));
   cmd->add_option("--ctas", o->ctas, "record only these thread blocks of each kernel, counted from 0")
       ->type_name("FIRST-LAST");
   cmd->add_option("--max-ctas", o->record.max_ctas, "record only the first N thread blocks of each kernel (of --ctas)")
-      ->check(kFromOne);
+      ->check(whole(1, kAnyNumber));
   cmd->add_option("--max-ops", o->record.max_ops, "of each kernel: record whole thread blocks until there are N ops")
-      ->check(kFromOne);
+      ->check(whole(1, kAnyNumber));
   cmd->add_option("--device", o->device,
                   "the GPU that the program is told it has: a preset or system file, or for example sm_80,sms=108,mem=40g "
                   "(docs/recording.md); default: sm_90 with 128 SMs")
@@ -312,16 +312,17 @@ void add_record(Commands& c) {
          "--devices", o->record.devices,
          "the program has N such GPUs; device i runs on chip i (workload.device_chips); default: one, for all chips")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, cuda::kMostDevices));
+      ->check(whole(1, cuda::kMostDevices));
   cmd->add_option("--threads", o->record.threads,
                   "that execute thread blocks which cannot learn of each other; default: one per processor")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole(1, 1024));
   auto* seed =
       cmd->add_option("--schedule-seed", o->record.schedule_seed,
                       "of the order in which blocks that can learn of each other, and their warps, take short turns, "
                       "as on a GPU (docs/recording.md); default: 0")
-          ->type_name("N");
+          ->type_name("N")
+          ->check(whole(0, kAnyNumber));
   cmd->add_flag("--long-turns", o->record.long_turns,
                 "one block after the other instead, each warp to its next barrier: faster, less like a GPU")
       ->excludes(seed);
@@ -329,7 +330,7 @@ void add_record(Commands& c) {
                 "near allocations, loads out of bounds give 0 and stores are dropped, instead of ending the program");
   cmd->add_option("--compression", o->record.compression, "of the trace: 1, fast, to 9, small; 0: none")
       ->type_name("LEVEL")
-      ->check(CLI::Range(0, 9))
+      ->check(whole(0, 9))
       ->capture_default_str();
   cmd->add_flag("--check", o->record.check,
                 "compare every store with the read-only analysis, and say where races are (slower)");

@@ -94,7 +94,7 @@ void add_resume(Commands& c) {
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
-      ->check(CLI::Range(1, 65));
+      ->check(whole(1, 65));
   cmd->add_option("--map", o->map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   add_monitor(*cmd, o->monitor);
   cmd->add_flag("-q,--quiet", o->quiet, "no progress, no summary, no warnings");

@@ -97,7 +97,7 @@ void add_run(Commands& c) {
       ->type_name("KEY=VALUE");
   cmd->add_option("--scale", o->scale,
                   "divide the LLC and the footprint of a parametric workload; the same as --set scale=N")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole(1, 1024));
   cmd->add_option("--policy", o->policy,
                   "your own policy, a .so or .py (docs/plugins.md); sets llc.organisation=plugin and llc.policy=FILE")
       ->check(kNamed);
@@ -106,11 +106,11 @@ void add_run(Commands& c) {
   cmd->add_option("--max-cycles", o->job.max_cycles,
                   "stop there, or rather when word of it has come to the chips (control.latency_cycles); the result says "
                   "that it is incomplete, as does that of a run whose last kernel ends when its word is under way")
-      ->check(CLI::Range(Cycle{1}, kCycleLimit - 1));
+      ->check(whole(1, kCycleLimit - 1));
   o->checkpoints.add_to(*cmd);
   cmd->add_option("--threads", o->threads,
                   "spread the chips over so many threads, under mpirun of each rank; one chip in one process uses two")
-      ->check(CLI::Range(1, 65));
+      ->check(whole(1, 65));
   cmd->add_option("--map", o->job.map, "rank of each chip and of the controller, e.g. 0,0,1,1,1")->check(kNamed);
   cmd->add_flag("--check", o->job.check,
                 "follow the data of every store, and fail if a read gets a stale one (docs/coherence_check.md), or if a "

@@ -287,8 +287,7 @@ void add_sweep(Commands& c) {
   cmd->add_option("-o,--out", o->folder, "folder for the results; default: results/ and the experiment's name")
       ->type_name("DIR")
       ->check(kNamed);
-  cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")
-      ->check(CLI::Range(1, 4096));
+  cmd->add_option("-j,--jobs", o->jobs, "runs at a time; default: as many as there are processors")->check(whole(1, 4096));
   CLI::Option* list = cmd->add_flag("--list", o->list, "show the points, run nothing");
   cmd->add_flag("--missing", o->missing, "with --list: only what a sweep would run, as lines of number and name")
       ->needs(list);
@@ -296,10 +295,10 @@ void add_sweep(Commands& c) {
   cmd->add_option("--point", o->numbers, "only the points of these numbers (--list)")
       ->type_name("N,...")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 30));
+      ->check(whole(1, 1 << 30));
   cmd->add_option("-s,--set", o->sets, "override a configuration key in all points; repeatable, the last of a key counts")
       ->type_name("KEY=VALUE");
-  cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(CLI::Range(1, 1024));
+  cmd->add_option("--scale", o->scale, "instead of the experiment's `scale`")->check(whole(1, 1024));
   cmd->add_option("--sample", o->sample, "in all points, instead of the experiment's `sample` (docs/sampling.md)")
       ->check(kNamed);
   cmd->add_flag("-f,--force", o->force, "run points again whose results differ from what would be run now");

@@ -19,8 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Keys like `llc.ways` with their values as text.
+/// Keys like `llc.ways` with their values as text. An empty text says that there is none, as does a key that is not there.
 void keys_of(const Json& node, const std::string& name, std::vector<std::pair<std::string, std::string>>& out) {
+  if (node.is_string() && node.get<std::string>().empty()) return;
   if (!node.is_object()) return out.emplace_back(name, node.is_string() ? node.get<std::string>() : node.dump()), void();
   for (const auto& [key, value] : node.items()) keys_of(value, name.empty() ? key : name + "." + key, out);
 }

@@ -131,6 +131,20 @@ class Fresh(support.FolderTest):
                 for variant, column in at.items():
                     self.assertAlmostEqual(float(rows[f"{group} {text}"][column]), means.loc[(group, mean), variant], 4)
 
+    def test_a_result_of_a_version_that_lacks_a_key_is_of_the_same_settings_where_its_text_is_empty_today(self) -> None:
+        folder = self.folder / "sweep"
+        atoll("sweep", support.DATA / "experiment.json", "--out", folder, "--only", "mixed__*")
+        older = folder / "mixed__sm.h5"
+        for key, state in (("policy_options", "done"), ("ways", "differs")):
+            with support.edited(older) as file:
+                config = json.loads(file["provenance"].attrs["effective_config"])
+                del config["llc"][key]
+                file["provenance"].attrs["effective_config"] = json.dumps(config)
+            self.assertRegex(atoll("sweep", support.DATA / "experiment.json", "--out", folder, "--list"), rf"{state} +mixed__sm\b")
+            sweep = atoll_analysis.load_sweep(folder)
+            self.assertEqual(("mixed__sm" in sweep.missing, "llc.ways" in sweep.differences), (state == "differs", False))
+            self.assertNotIn("llc.policy_options", sweep.differences)
+
     @support.unittest.skipUnless(PYTHON_POLICY.exists(), "built without Python")
     def test_a_policy_that_was_edited_since_a_new_sweep_is_told_of_and_one_that_was_not_is_not(self) -> None:
         policy = self.folder / "mine.py"

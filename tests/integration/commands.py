@@ -141,10 +141,16 @@ class Commands(program.ProgramTest):
         self.assertNotIn(whole.digest(), digests)
 
     def test_max_cycles_may_name_any_cycle_that_a_run_can_come_to_and_none_behind(self):
-        for command, said in ((self.arguments(), "Value 549755813888 not in range"),
+        for command, said in ((self.arguments(), "'549755813888' is no whole number from 1 to 549755813887"),
                               (["resume", "none.ckpt"], "'549755813888' is neither `none` nor a number of cycles from 1 to ")):
             self.refused([*command, "--max-cycles", str(2**39)], 2, "--max-cycles: ", said, "549755813887")
         self.succeeds(self.arguments("--max-cycles", str(2**39 - 1)))
+
+    def test_numbers_of_options_are_decimal(self):
+        for number in ("010", "0x10", "1e5", "+4", "4.0", "-1", "9" * 30):
+            for command in (self.arguments(f"--scale={number}"), ["sweep", "quick", f"--jobs={number}"],
+                            ["record", f"--max-ctas={number}", "--", "true"], ["resume", "none.ckpt", f"--threads={number}"]):
+                self.refused(command, 2, f"'{number}' is no whole number from 1 to ", layouts=(None,))
 
     def test_max_cycles_beyond_the_end_changes_nothing_that_is_reported(self):
         self.succeeds(self.arguments("-o", self.path("a.h5")))

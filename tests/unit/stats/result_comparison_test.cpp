@@ -30,6 +30,15 @@ TEST_CASE("a result does not differ from itself") {
   CHECK(c.kernels.empty());
 }
 
+TEST_CASE("a text that is empty in one configuration and that the other lacks is no difference") {
+  RunResult a = sample_result(), b = a;
+  a.provenance.effective_config = R"({"llc": {"ways": 16}})";
+  b.provenance.effective_config = R"({"llc": {"ways": 16, "policy": ""}})";
+  CHECK(compare(a, b).configuration.empty());
+  b.provenance.effective_config = R"({"llc": {"ways": 16, "policy": "mine.py"}})";
+  CHECK(compare(a, b).configuration.size() == 1);
+}
+
 TEST_CASE("keys that differ or that one configuration lacks are listed with both values") {
   RunResult a = sample_result(), b = a;
   a.provenance.effective_config = R"({"name": "x", "llc": {"ways": 16, "slices": 4}, "old": true})";
