@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "inputs/cuda/runtime/error_texts.hpp"
+
 namespace atl::cudart {
 namespace {
 
@@ -13,50 +15,10 @@ struct DriverName {
 };
 extern "C" const DriverName atoll_cuda_names[];
 
-struct DriverError {
-  int status;
-  const char *name, *text;
-};
-
-constexpr DriverError kErrors[] = {
-    {0, "CUDA_SUCCESS", "no error"},
-    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
-    {215, "CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture"},
-    {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"},
-    {218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {301, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
-    {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {600, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
-    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
-    {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
-    {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"},
-    {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
-    {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"},
-    {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"},
-    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
-    {800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
-    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
-    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
-    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
-    {910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed"},
-    {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
-};
-
-const DriverError* find_error(int status) {
-  for (const DriverError& e : kErrors)
-    if (e.status == status) return &e;
-  return nullptr;
+/// Null: the driver has no such error.
+const ErrorText* driver_error(int status) {
+  const ErrorText* e = error_text(status);
+  return e && e->driver_name ? e : nullptr;
 }
 
 void* exported(const std::string& name) {
@@ -122,14 +84,14 @@ int cudaDriverGetVersion(int* version);
 int cuDriverGetVersion(int* version) { return driver_status(cudaDriverGetVersion(version)); }
 
 int cuGetErrorName(int status, const char** out) {
-  const DriverError* e = find_error(status);
+  const ErrorText* e = driver_error(status);
   if (!out) return kDriverInvalidValue;
-  *out = e ? e->name : nullptr;
+  *out = e ? e->driver_name : nullptr;
   return e ? 0 : kDriverInvalidValue;
 }
 
 int cuGetErrorString(int status, const char** out) {
-  const DriverError* e = find_error(status);
+  const ErrorText* e = driver_error(status);
   if (!out) return kDriverInvalidValue;
   *out = e ? e->text : nullptr;
   return e ? 0 : kDriverInvalidValue;
