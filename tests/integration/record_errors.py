@@ -12,11 +12,89 @@ RUNTIME = os.path.join(os.path.dirname(program.ATOLL), "cuda", "libcudart.so.13"
 
 SOURCE = r"""
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <cuda.h>
 
 static int failures = 0;
 #define EXPECT(x) ((x) ? 0 : (++failures, printf("line %d: %s\n", __LINE__, #x)))
+#define OK(x) EXPECT((x) == cudaSuccess)
+#define INVALID(x) EXPECT((x) == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue)
+
+__managed__ int managed_variable[1024];
+
+void flags() {
+  cudaEvent_t event;
+  for (unsigned f : {4u, 5u, 8u, 0x80u}) INVALID(cudaEventCreateWithFlags(&event, f));
+  for (unsigned f : {0u, 1u, 3u, 6u}) OK(cudaEventCreateWithFlags(&event, f));
+  INVALID(cudaEventRecordWithFlags(event, 0, 2));
+  OK(cudaEventRecordWithFlags(event, 0, 0));
+  INVALID(cudaStreamWaitEvent(0, event, 2));
+  cudaStream_t stream;
+  for (unsigned f : {2u, 77u}) INVALID(cudaStreamCreateWithFlags(&stream, f));
+  INVALID(cudaStreamCreateWithPriority(&stream, 77, 0));
+  OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  void* p;
+  INVALID(cudaHostAlloc(&p, 64, 8));
+  OK(cudaHostAlloc(&p, 64, 7));
+  for (unsigned f : {0u, 3u, 4u, 77u}) INVALID(cudaMallocManaged(&p, 64, f));
+  OK(cudaMallocManaged(&p, 64, cudaMemAttachHost));
+  p = malloc(64);
+  INVALID(cudaHostRegister(p, 64, 0x10));
+  for (unsigned f : {3u, 5u, 6u, 0x100u}) INVALID(cudaSetDeviceFlags(f));
+  for (unsigned f : {0u, 1u, 2u, 4u, 0x18u, 0x80u}) OK(cudaSetDeviceFlags(f));
+  OK(cudaSetDeviceFlags(0));
+  int value;
+  INVALID(cudaDeviceGetAttribute(&value, cudaDevAttrMax, 0));
+  INVALID(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)1000, 0));
+  OK(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)(cudaDevAttrMax - 1), 0));
+}
+
+void hints() {
+  const cudaMemLocation first = {cudaMemLocationTypeDevice, 0}, other = {cudaMemLocationTypeDevice, 9};
+  const cudaMemLocation host = {cudaMemLocationTypeHost, 0}, none = {cudaMemLocationTypeInvalid, 0};
+  int *managed, *device, *locked, *own = (int*)malloc(4096);
+  OK(cudaMallocManaged(&managed, 4096)), OK(cudaMalloc(&device, 4096)), OK(cudaMallocHost(&locked, 4096));
+  for (int* p : {device, locked, own, (int*)nullptr}) {
+    INVALID(cudaMemPrefetchAsync(p, 4096, first, 0));
+    INVALID(cudaMemAdvise(p, 4096, cudaMemAdviseSetReadMostly, first));
+  }
+  for (int* p : {managed, managed + 1023, managed_variable}) {
+    OK(cudaMemPrefetchAsync(p, 4, first, 0)), OK(cudaMemPrefetchAsync(p, 4, host, 0));
+    for (int advice = 1; advice <= 6; advice++) OK(cudaMemAdvise(p, 4, (cudaMemoryAdvise)advice, first));
+  }
+  INVALID(cudaMemPrefetchAsync(managed, 0, first, 0));
+  INVALID(cudaMemPrefetchAsync(managed, 4096, first, 1));
+  INVALID(cudaMemPrefetchAsync(managed, 4096, none, 0));
+  EXPECT(cudaMemPrefetchAsync(managed, 4096, other, 0) == cudaErrorInvalidDevice);
+  INVALID(cudaMemAdvise(managed, 4096, (cudaMemoryAdvise)7, first));
+  INVALID(cudaMemAdvise(managed, 4096, cudaMemAdviseSetPreferredLocation, none));
+  EXPECT(cudaMemAdvise(managed, 4096, cudaMemAdviseSetAccessedBy, other) == cudaErrorInvalidDevice);
+  OK(cudaMemAdvise(managed, 4096, cudaMemAdviseSetReadMostly, other));  // which says nothing of a place
+}
+
+void places() {
+  char *device, *locked, *own = (char*)malloc(4096), *registered = (char*)malloc(4096);
+  void* p;
+  OK(cudaMalloc(&device, 4096)), OK(cudaMallocHost(&locked, 4096)), OK(cudaHostRegister(registered, 4096, 0));
+  INVALID(cudaHostGetDevicePointer(&p, own, 0));
+  INVALID(cudaHostGetDevicePointer(&p, device, 0));
+  INVALID(cudaHostGetDevicePointer(&p, locked, 1));
+  OK(cudaHostGetDevicePointer(&p, locked + 8, 0));
+  EXPECT(p == locked + 8);
+  OK(cudaHostGetDevicePointer(&p, registered, 0));
+  own[0] = 7;
+  INVALID(cudaMemset(own, 0, 64));
+  INVALID(cudaMemsetAsync(own, 0, 64));
+  INVALID(cudaMemset2D(own, 64, 0, 64, 2));
+  EXPECT(own[0] == 7);
+  OK(cudaMemset(own, 0, 0));
+  for (char* to : {device, locked, registered}) OK(cudaMemset(to, 1, 64)), OK(cudaMemsetAsync(to, 1, 64));
+  INVALID(cudaMemset2D(device, 8, 0, 16, 4));
+  INVALID(cudaMemset2DAsync(device, 8, 0, 16, 4));
+  INVALID(cudaMemset3D(make_cudaPitchedPtr(device, 8, 8, 4), 0, make_cudaExtent(16, 1, 2)));
+  OK(cudaMemset2D(device, 8, 0, 16, 1));  // one row has no pitch
+}
 
 void names() {
   int known = 0;
@@ -33,7 +111,7 @@ void names() {
 }
 
 int main() {
-  names();
+  flags(), hints(), places(), names();
   printf("failures %d\n", failures);
 }
 """

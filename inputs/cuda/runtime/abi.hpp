@@ -134,6 +134,15 @@ static_assert(sizeof(ResourceView) == 112);
 /// cudaMemLocationTypeDevice, and what cudaMemAccessDesc may say first.
 enum MemoryAccess : int { kOnDevice = 1, kNoAccess = 0 };
 
+/// cudaMemLocation.
+struct MemoryLocation {
+  int type;  ///< kOnDevice, or one of the host's
+  int id;    ///< of the device or NUMA node
+};
+static_assert(sizeof(MemoryLocation) == 8);
+/// cudaMemLocationTypeHost and ...HostNumaCurrent; what is between them is of the host as well.
+enum HostLocation : int { kOnHost = 2, kOnNearestHostNode = 4 };
+
 struct LaunchAttribute {
   int id;
   std::uint8_t pad[4];

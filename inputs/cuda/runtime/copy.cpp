@@ -26,12 +26,12 @@ bool rows_in_one_block(const Runtime& r, Rows rows, std::size_t width, std::size
   return in_one_block(r, rows.begin, size);
 }
 
-namespace {
-
-bool reachable(const Runtime& r, const void* p) {
-  const auto address = reinterpret_cast<std::uint64_t>(p);
+bool reachable(const Runtime& r, const void* pointer) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
   return r.arena.in_arena(address) || r.code.in_host_range(address);
 }
+
+namespace {
 
 int copy_now(Runtime& r, void* to, const void* from, std::size_t size) {
   std::memmove(to, from, size);
@@ -81,8 +81,8 @@ int copy_rows(Runtime& r, Rows to, Rows from, std::size_t width, std::size_t hei
 
 int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t height) {
   if (width == 0 || height == 0) return kSuccess;
-  if (width > to.pitch) return kInvalidPitchValue;
-  if (!rows_in_one_block(r, to, width, height)) return kInvalidValue;
+  if (height > 1 && width > to.pitch) return kInvalidValue;
+  if (!reachable(r, to.begin) || !rows_in_one_block(r, to, width, height)) return kInvalidValue;
   return r.backlog.in_turn(r, [=](Runtime&) -> int {
     for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
     return kSuccess;
@@ -152,6 +152,7 @@ int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   return call([&](Runtime& r) -> int {
     std::size_t size = 0;  // of a plane
     if (__builtin_mul_overflow(to.pitch, to.height, &size)) return kInvalidValue;
+    if (extent.depth > 1 && extent.width > to.pitch) return kInvalidValue;
     for (std::size_t z = 0; z < extent.depth; ++z) {
       const Rows plane(static_cast<char*>(to.pointer) + z * size, to.pitch);
       if (const int status = set_rows(r, plane, value, extent.width, extent.height); status != kSuccess) return status;

@@ -15,6 +15,9 @@ struct Rows {
 /// Whether the range is free of guard gaps and freed memory. Memory of the program itself always is.
 bool in_one_block(const Runtime& r, const void* pointer, std::size_t size);
 
+/// Whether a kernel could use it, which memory sets ask for: memory of CUDA, or of the program that it has registered.
+bool reachable(const Runtime& r, const void* pointer);
+
 /// The same for rows of `width` bytes, of which the last may lack its padding.
 bool rows_in_one_block(const Runtime& r, Rows rows, std::size_t width, std::size_t height);
 

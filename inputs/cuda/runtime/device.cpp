@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstdio>
 #include <cstring>
 
@@ -11,6 +12,8 @@ using cuda::DeviceModel;
 constexpr int kTexture1D = 131072, kTexture2D[2] = {131072, 65536}, kTexture3D = 16384;
 constexpr std::size_t kDefaultLimits[8] = {1024, 1 << 20, 8 << 20, 0, 0, 64, 0, 0};
 constexpr int kKnownLimits = 7;
+constexpr int kLastAttribute = 147;  // of CUDA 13.0
+constexpr unsigned kDeviceFlags = 0xff, kScheduleFlags = 7;
 
 thread_local unsigned chosen_device = 0;
 
@@ -194,7 +197,12 @@ int cudaSetValidDevices(int*, int) { return kSuccess; }
 int cudaChooseDevice(int* device, const void*) { return cudaGetDevice(device); }
 
 int cudaSetDeviceFlags(unsigned flags) {
-  return call([&](Runtime& r) -> int { return r.device_flags = static_cast<int>(flags), kSuccess; });
+  return call([&](Runtime& r) -> int {
+    // How the host waits is one of the ways, or left open.
+    if ((flags & ~kDeviceFlags) != 0 || std::popcount(flags & kScheduleFlags) > 1) return kInvalidValue;
+    r.device_flags = static_cast<int>(flags);
+    return kSuccess;
+  });
 }
 
 int cudaGetDeviceFlags(unsigned* flags) {
@@ -212,7 +220,7 @@ int cudaGetDeviceProperties(DeviceProperties* out, int device) {
 
 int cudaDeviceGetAttribute(int* value, int number, int device) {
   return call([&](Runtime& r) -> int {
-    if (!value || number < 1) return kInvalidValue;
+    if (!value || number < 1 || number > kLastAttribute) return kInvalidValue;
     *value = attribute(r.model, number, device);
     return known_device(r, device);
   });

@@ -23,7 +23,9 @@ int cudaHostGetFlags(unsigned* flags, void* at);
 int cudaHostGetDevicePointer(void** out, void* host, unsigned flags);
 int cudaHostRegister(void* at, std::size_t size, unsigned flags);
 int cudaHostUnregister(void* at);
+int cudaMemAdvise(const void* pointer, std::size_t size, int advice, MemoryLocation where);
 int cudaMemGetInfo(std::size_t* free, std::size_t* total);
+int cudaMemPrefetchAsync(const void* pointer, std::size_t size, MemoryLocation where, unsigned flags, void* stream);
 int cudaMemcpy(void* to, const void* from, std::size_t size, int kind);
 int cudaMemcpyAsync(void* to, const void* from, std::size_t size, int kind, void* stream);
 int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t size);
@@ -42,6 +44,12 @@ int set(void* stream, const SetWork& work) {
     const InStream in(r, stream);
     return capture ? r.graphs.add(*capture, stream, NodeType::set, work) : set_elements(r, work);
   });
+}
+
+/// As the hints of older versions name it.
+MemoryLocation location_of(int device) {
+  constexpr int kCpu = -1;  // CU_DEVICE_CPU
+  return device == kCpu ? MemoryLocation{kOnHost, 0} : MemoryLocation{kOnDevice, device};
 }
 
 /// CUpointer_attribute.
@@ -298,11 +306,21 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** out, De
   });
 }
 
-// Hints about where managed memory should be: there is one memory here.
-int cuMemAdvise(DevicePointer, std::size_t, int, int) { return 0; }
-int cuMemAdvise_v2(DevicePointer, std::size_t, int, std::uint64_t) { return 0; }
-int cuMemPrefetchAsync(DevicePointer, std::size_t, int, void*) { return 0; }
-int cuMemPrefetchAsync_v2(DevicePointer, std::size_t, std::uint64_t, unsigned, void*) { return 0; }
+int cuMemAdvise_v2(DevicePointer at, std::size_t size, int advice, MemoryLocation where) {
+  return driver_call([&](Runtime&) { return cudaMemAdvise(pointer(at), size, advice, where); });
+}
+
+int cuMemAdvise(DevicePointer at, std::size_t size, int advice, int device) {
+  return cuMemAdvise_v2(at, size, advice, location_of(device));
+}
+
+int cuMemPrefetchAsync_v2(DevicePointer at, std::size_t size, MemoryLocation where, unsigned flags, void* stream) {
+  return driver_call([&](Runtime&) { return cudaMemPrefetchAsync(pointer(at), size, where, flags, stream); });
+}
+
+int cuMemPrefetchAsync(DevicePointer at, std::size_t size, int device, void* stream) {
+  return cuMemPrefetchAsync_v2(at, size, location_of(device), 0, stream);
+}
 
 }  // extern "C"
 }  // namespace atl::cudart

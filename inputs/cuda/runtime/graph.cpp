@@ -166,7 +166,8 @@ int set_elements(Runtime& r, const SetWork& w) {
   if (bytes == 0 || w.height == 0) return kSuccess;
   if (w.element_bytes != 1 && w.element_bytes != 2 && w.element_bytes != 4) return kInvalidValue;
   const std::size_t pitch = w.height > 1 ? w.pitch : bytes;
-  if (bytes > pitch || !rows_in_one_block(r, Rows(w.to, pitch), bytes, w.height)) return kInvalidValue;
+  if (bytes > pitch || !reachable(r, w.to) || !rows_in_one_block(r, Rows(w.to, pitch), bytes, w.height))
+    return kInvalidValue;
   return r.backlog.in_turn(r, [=](Runtime&) -> int {
     for (std::size_t y = 0; y < w.height; ++y) {
       char* row = static_cast<char*>(w.to) + y * pitch;

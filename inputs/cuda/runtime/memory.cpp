@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::size_t kPitchAlignment = 512;
 
+/// cudaHostAllocPortable, ...Mapped and ...WriteCombined; of cudaHostRegister these stand for other things, and one more.
+enum : unsigned { kHostAllocFlags = 7, kHostRegisterFlags = 15 };
+enum : unsigned { kAttachGlobal = 1, kAttachHost = 2 };
+
 int allocate(Runtime& r, void** out, std::size_t size, cuda::MemoryKind kind) {
   if (!out) return kInvalidValue;
   *out = nullptr;
@@ -41,7 +45,22 @@ std::optional<unsigned> flags_of_host(const Runtime& r, std::uint64_t address) {
   return std::prev(after)->second.flags;
 }
 
+bool is_managed(const cuda::Allocation* block) { return block && block->kind == cuda::MemoryKind::managed; }
+
 bool is_host_block(const cuda::Allocation* block) { return block && block->kind == cuda::MemoryKind::host; }
+
+/// cudaMemoryAdvise.
+enum Advice : int { kSetReadMostly = 1, kSetPreferredLocation = 3, kSetAccessedBy = 5, kUnsetAccessedBy = 6 };
+
+/// Whether a hint applies to it. Where it ends is not looked at: a GPU deals in pages.
+bool takes_hints(const Runtime& r, const void* pointer, std::size_t size) {
+  return size != 0 && is_managed(r.arena.find(reinterpret_cast<std::uint64_t>(pointer)));
+}
+
+int known_location(const Runtime& r, MemoryLocation where) {
+  if (where.type == kOnDevice) return known_device(r, where.id);
+  return where.type > kOnDevice && where.type <= kOnNearestHostNode ? kSuccess : kInvalidValue;
+}
 
 int free_memory(Runtime& r, void* pointer, bool of_host) {
   if (pointer) {
@@ -74,8 +93,11 @@ int cudaMalloc(void** out, std::size_t size) {
   return call([&](Runtime& r) { return allocate(r, out, size, cuda::MemoryKind::device); });
 }
 
-int cudaMallocManaged(void** out, std::size_t size, unsigned) {
-  return call([&](Runtime& r) { return size ? allocate(r, out, size, cuda::MemoryKind::managed) : int{kInvalidValue}; });
+int cudaMallocManaged(void** out, std::size_t size, unsigned flags) {
+  return call([&](Runtime& r) -> int {
+    if (size == 0 || (flags != kAttachGlobal && flags != kAttachHost)) return kInvalidValue;
+    return allocate(r, out, size, cuda::MemoryKind::managed);
+  });
 }
 
 int cudaMallocHost(void** out, std::size_t size) {
@@ -84,6 +106,7 @@ int cudaMallocHost(void** out, std::size_t size) {
 
 int cudaHostAlloc(void** out, std::size_t size, unsigned flags) {
   return call([&](Runtime& r) -> int {
+    if ((flags & ~unsigned{kHostAllocFlags}) != 0) return kInvalidValue;
     const int status = allocate(r, out, size, cuda::MemoryKind::host);
     if (status == kSuccess && *out && flags != 0) r.host_flags[reinterpret_cast<std::uint64_t>(*out)] = flags;
     return status;
@@ -114,7 +137,7 @@ int cudaFreeHost(void* pointer) {
 
 int cudaHostRegister(void* pointer, std::size_t size, unsigned flags) {
   return call([&](Runtime& r) -> int {
-    if (!pointer || size == 0) return kInvalidValue;
+    if (!pointer || size == 0 || (flags & ~unsigned{kHostRegisterFlags}) != 0) return kInvalidValue;
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     if (flags_of_host(r, address)) return kHostMemoryAlreadyRegistered;
     r.registered_host[address] = {size, flags};
@@ -133,9 +156,10 @@ int cudaHostUnregister(void* pointer) {
   });
 }
 
-int cudaHostGetDevicePointer(void** out, void* pointer, unsigned) {
-  return call([&](Runtime&) -> int {
-    if (!out) return kInvalidValue;
+int cudaHostGetDevicePointer(void** out, void* pointer, unsigned flags) {
+  return call([&](Runtime& r) -> int {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
+    if (!out || flags != 0 || !(flags_of_host(r, address) || is_managed(r.arena.find(address)))) return kInvalidValue;
     *out = pointer;
     return kSuccess;
   });
@@ -181,9 +205,23 @@ int cudaPointerGetAttributes(PointerAttributes* out, const void* pointer) {
   });
 }
 
-// Hints about where managed memory should be: there is one memory here.
-int cudaMemAdvise(const void*, std::size_t, int, std::uint64_t) { return kSuccess; }
-int cudaMemPrefetchAsync(const void*, std::size_t, std::uint64_t, unsigned, void*) { return kSuccess; }
+// Hints about where managed memory should be: there is one memory here. Other memory has none, as the device says that it
+// cannot use pageable memory (cudaDevAttrPageableMemoryAccess).
+int cudaMemAdvise(const void* pointer, std::size_t size, int advice, MemoryLocation where) {
+  return call([&](Runtime& r) -> int {
+    if (advice < kSetReadMostly || advice > kUnsetAccessedBy || !takes_hints(r, pointer, size)) return kInvalidValue;
+    const bool asks_where = advice == kSetPreferredLocation || advice >= kSetAccessedBy;
+    return asks_where ? known_location(r, where) : int{kSuccess};
+  });
+}
+
+int cudaMemPrefetchAsync(const void* pointer, std::size_t size, MemoryLocation where, unsigned flags, void* stream) {
+  return call([&](Runtime& r) -> int {
+    if (!is_stream(r, stream)) return kInvalidResourceHandle;
+    if (flags != 0 || !takes_hints(r, pointer, size)) return kInvalidValue;
+    return known_location(r, where);
+  });
+}
 int cudaStreamAttachMemAsync(void*, void*, std::size_t, unsigned) { return kSuccess; }
 
 }  // extern "C"

@@ -20,10 +20,10 @@ struct Event {
 
 enum : unsigned { kExternal = 1 };  // a node of its own in a graph, not an edge
 enum : unsigned { kNonBlocking = 1 };
-enum : unsigned { kDisableTiming = 2 };
+enum : unsigned { kBlockingSync = 1, kDisableTiming = 2, kInterprocess = 4 };
 
 int new_stream(Runtime& r, void** out, unsigned flags) {
-  if (!out) return kInvalidValue;
+  if (!out || (flags & ~kNonBlocking) != 0) return kInvalidValue;
   *out = new char;  // an address that nothing else has
   r.streams[*out] = current_device();
   if ((flags & kNonBlocking) != 0) r.free_streams.insert(*out);
@@ -107,6 +107,7 @@ int cudaStreamQuery(void* stream) { return waited_for(stream, true); }
 
 int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return call([&](Runtime& r) -> int {
+    if ((flags & ~kExternal) != 0) return kInvalidValue;
     if (!is_stream(r, stream) || r.events.count(event) == 0) return kInvalidResourceHandle;
     Capture* own = r.graphs.capture_of(stream);
     if (own && (flags & kExternal) != 0) return r.graphs.add(*own, stream, NodeType::wait_event, EventWork{event});
@@ -178,7 +179,8 @@ int cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), voi
 
 int cudaEventCreateWithFlags(void** out, unsigned flags) {
   return call([&](Runtime& r) -> int {
-    if (!out) return kInvalidValue;
+    if (!out || (flags & ~(kBlockingSync | kDisableTiming | kInterprocess)) != 0) return kInvalidValue;
+    if ((flags & kInterprocess) != 0 && (flags & kDisableTiming) == 0) return kInvalidValue;
     auto* const event = new Event;
     event->timed = (flags & kDisableTiming) == 0;
     r.events.insert(*out = event);
@@ -222,9 +224,10 @@ int cudaEventRecord(void* event, void* stream) {
 }
 
 int cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
-  if ((flags & kExternal) == 0) return cudaEventRecord(event, stream);
+  if (flags == 0) return cudaEventRecord(event, stream);
   bool captured = false;
   const int status = call([&](Runtime& r) -> int {
+    if ((flags & ~kExternal) != 0) return kInvalidValue;
     if (r.events.count(event) == 0 || !is_stream(r, stream)) return kInvalidResourceHandle;
     Capture* capture = r.graphs.capture_of(stream);
     captured = capture != nullptr;
