@@ -22,6 +22,8 @@ static int failures = 0;
 #define INVALID(x) EXPECT((x) == cudaErrorInvalidValue && cudaGetLastError() == cudaErrorInvalidValue)
 
 __managed__ int managed_variable[1024];
+__global__ void nothing() {}
+__global__ void __cluster_dims__(16, 1, 1) sixteen() {}
 
 void flags() {
   cudaEvent_t event;
@@ -48,6 +50,9 @@ void flags() {
   INVALID(cudaDeviceGetAttribute(&value, cudaDevAttrMax, 0));
   INVALID(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)1000, 0));
   OK(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)(cudaDevAttrMax - 1), 0));
+  for (int a : {7, 16, 99}) INVALID(cudaFuncSetAttribute(nothing, (cudaFuncAttribute)a, 1));
+  INVALID(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+  OK(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, -1));
 }
 
 void hints() {
@@ -96,6 +101,37 @@ void places() {
   OK(cudaMemset2D(device, 8, 0, 16, 1));  // one row has no pitch
 }
 
+cudaError_t launch(void (*kernel)(), int grid, int cluster) {
+  cudaLaunchConfig_t config = {};
+  cudaLaunchAttribute attribute = {};
+  config.gridDim = grid, config.blockDim = 32, config.attrs = &attribute, config.numAttrs = cluster ? 1 : 0;
+  attribute.id = cudaLaunchAttributeClusterDimension, attribute.val.clusterDim = {(unsigned)cluster, 1, 1};
+  return cudaLaunchKernelEx(&config, kernel);
+}
+
+void clusters() {
+  cudaLaunchConfig_t config = {};
+  cudaFuncAttributes known;
+  int most;
+  OK(launch(nothing, 32, 8));
+  for (void (*kernel)() : {nothing, sixteen}) {
+    EXPECT(launch(kernel, 144, kernel == sixteen ? 0 : 16) == cudaErrorInvalidClusterSize);
+    OK(cudaOccupancyMaxPotentialClusterSize(&most, kernel, &config));
+    EXPECT(most == 8);
+    OK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    OK(launch(kernel, 144, 16));
+    OK(cudaOccupancyMaxPotentialClusterSize(&most, kernel, &config));
+    EXPECT(most == 16);
+    OK(cudaFuncGetAttributes(&known, kernel));
+    EXPECT(known.nonPortableClusterSizeAllowed == 1 && known.requiredClusterWidth == (kernel == sixteen ? 16 : 0));
+  }
+  EXPECT(launch(nothing, 17, 17) == cudaErrorInvalidClusterSize);
+  EXPECT(launch(nothing, 144, 9) == cudaSuccess);
+  OK(cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
+  EXPECT(launch(nothing, 144, 9) == cudaErrorInvalidClusterSize);
+  cudaGetLastError();
+}
+
 void names() {
   int known = 0;
   for (int e = 0; e < 20000; e++) known += strcmp(cudaGetErrorName((cudaError_t)e), "unrecognized error code") != 0;
@@ -111,7 +147,7 @@ void names() {
 }
 
 int main() {
-  flags(), hints(), places(), names();
+  flags(), hints(), places(), clusters(), names();
   printf("failures %d\n", failures);
 }
 """
@@ -125,6 +161,7 @@ class RefusedCalls(program.ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("errors")], timeout=60)
         self.assertEqual(outcome.out, "failures 0\n", outcome)
+        self.assertIn("clusters of 16 blocks (cudaFuncAttributeNonPortableClusterSizeAllowed would allow them)", outcome.err)
 
 
 if __name__ == "__main__":

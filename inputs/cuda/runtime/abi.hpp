@@ -167,7 +167,8 @@ static_assert(sizeof(LaunchConfig) == 56);
 struct FunctionAttributes {
   std::size_t shared_bytes, constant_bytes, local_bytes;
   int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared, carveout;
-  int more[23];
+  int cluster_must_be_set, required_cluster[3], cluster_scheduling, wide_clusters;
+  int more[17];
 };
 static_assert(sizeof(FunctionAttributes) == 144);
 

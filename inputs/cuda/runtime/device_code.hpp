@@ -27,6 +27,7 @@ struct Kernel {
   const void* host = nullptr;           ///< the function that stands for it in the program; none: only a handle does
   std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
   std::optional<std::size_t> max_dynamic_shared{};  ///< that the program has set
+  bool wide_clusters = false;                       ///< of more blocks than every GPU takes, as the program has set
 };
 
 /// A `__device__`, `__constant__` or `__managed__` variable that the program registered.

@@ -81,7 +81,13 @@ int cuFuncGetAttribute(int* value, int attribute, const void* function) {
                           a.binary_version,
                           a.cache_mode,
                           a.max_dynamic_shared,
-                          a.carveout};
+                          a.carveout,
+                          a.cluster_must_be_set,
+                          a.required_cluster[0],
+                          a.required_cluster[1],
+                          a.required_cluster[2],
+                          a.wide_clusters,
+                          a.cluster_scheduling};
     if (attribute < 0) return kInvalidValue;
     *value = attribute < static_cast<int>(std::size(values)) ? values[attribute] : 0;
     return kSuccess;

@@ -8,7 +8,7 @@
 namespace atl::cudart {
 namespace {
 
-enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9 };
+enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9, kWideClusters = 14, kClusterPolicy = 15 };
 
 std::size_t static_shared(const ptx::Function& f) { return f.shared_bytes; }
 
@@ -27,6 +27,11 @@ std::uint64_t most_threads(const ptx::Function& f) {
 std::size_t most_dynamic_shared(const Kernel& kernel, const ptx::Function& f) {
   constexpr std::size_t kUnlessSet = 48 * 1024;
   return kernel.max_dynamic_shared.value_or(kUnlessSet - std::min(kUnlessSet, static_shared(f)));
+}
+
+std::uint64_t most_cluster_blocks(const Kernel& kernel) {
+  constexpr std::uint64_t kPortable = 8;
+  return kernel.wide_clusters ? ptx::kMostClusterCtas : kPortable;
 }
 
 std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
@@ -51,6 +56,8 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(r.model.arch);
     out->max_dynamic_shared = static_cast<int>(most_dynamic_shared(*kernel, f)), out->carveout = -1;
+    for (int i = 0; i < 3; ++i) out->required_cluster[i] = static_cast<int>(f.cluster[i]);
+    out->wide_clusters = kernel->wide_clusters ? 1 : 0;
     return kSuccess;
   });
 }
@@ -59,7 +66,10 @@ int cudaFuncSetAttribute(const void* host, int attribute, int value) {
   return call([&](Runtime& r) -> int {
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
-    if (attribute != kMaxDynamicShared) return attribute >= kSharedCarveout ? kSuccess : kInvalidValue;
+    if (attribute < kMaxDynamicShared || attribute > kClusterPolicy) return kInvalidValue;
+    if (attribute == kSharedCarveout && (value < -1 || value > 100)) return kInvalidValue;  // percent, or no preference
+    if (attribute == kWideClusters) kernel->wide_clusters = value != 0;
+    if (attribute != kMaxDynamicShared) return kSuccess;
     const auto in_all = static_cast<std::int64_t>(static_shared(r.code.function(*kernel))) + value;
     if (value < 0 || in_all > r.model.shared_per_block_optin()) return kInvalidValue;
     kernel->max_dynamic_shared = static_cast<std::size_t>(value);
@@ -133,9 +143,10 @@ int cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const Launch
 int cudaOccupancyMaxPotentialClusterSize(int* size, const void* host, const LaunchConfig*) {
   return call([&](Runtime& r) -> int {
     if (!size) return kInvalidValue;
-    constexpr int kPortable = 8;  // what a kernel gets that does not ask for more
-    *size = kPortable;
-    return r.code.find_kernel(host) ? kSuccess : kInvalidDeviceFunction;
+    const Kernel* kernel = r.code.find_kernel(host);
+    if (!kernel) return kInvalidDeviceFunction;
+    *size = static_cast<int>(most_cluster_blocks(*kernel));
+    return kSuccess;
   });
 }
 

@@ -60,14 +60,14 @@ Dim3 cluster_of(const LaunchRequest& q, const ptx::Function& f) {
   return q.cluster.x != 0 ? q.cluster : Dim3{f.cluster[0], f.cluster[1], f.cluster[2]};
 }
 
-/// A grid that can be divided into its clusters, of which a GPU takes up to 16 blocks, and those that the kernel was made
-/// for.
-bool fits_cluster(const LaunchRequest& q, const ptx::Function& f) {
+/// A grid that can be divided into its clusters, which have no more blocks than the kernel may ask for, and are those that
+/// it was made for.
+bool fits_cluster(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& f) {
   const Dim3 own{f.cluster[0], f.cluster[1], f.cluster[2]};
   const Dim3 c = cluster_of(q, f);
   if (c.x == 0) return true;
   if (c.y == 0 || c.z == 0 || (own.x != 0 && (c.x != own.x || c.y != own.y || c.z != own.z))) return false;
-  return std::uint64_t{c.x} * c.y * c.z <= ptx::kMostClusterCtas && q.grid.x % c.x == 0 && q.grid.y % c.y == 0 &&
+  return std::uint64_t{c.x} * c.y * c.z <= most_cluster_blocks(kernel) && q.grid.x % c.x == 0 && q.grid.y % c.y == 0 &&
          q.grid.z % c.z == 0;
 }
 
@@ -91,6 +91,9 @@ std::string why_refused(const Runtime& r, const LaunchRequest& q, const Kernel& 
                        q.block.y, q.block.z);
   if (status == kInvalidClusterSize) {
     const Dim3 c = cluster_of(q, function);
+    const std::uint64_t blocks = std::uint64_t{c.x} * c.y * c.z;
+    if (blocks > most_cluster_blocks(kernel) && blocks <= ptx::kMostClusterCtas)
+      return fmt::format("clusters of {} blocks (cudaFuncAttributeNonPortableClusterSizeAllowed would allow them)", blocks);
     return fmt::format("a grid of {} x {} x {} blocks in clusters of {} x {} x {}", q.grid.x, q.grid.y, q.grid.z, c.x, c.y,
                        c.z);
   }
@@ -103,7 +106,7 @@ std::string why_refused(const Runtime& r, const LaunchRequest& q, const Kernel& 
 int check_form(Runtime& r, const LaunchRequest& q, Kernel& kernel) {
   if (!fits(q)) return kInvalidConfiguration;
   const ptx::Function& function = r.code.function(kernel);
-  if (!fits_cluster(q, function)) return kInvalidClusterSize;
+  if (!fits_cluster(q, kernel, function)) return kInvalidClusterSize;
   const auto threads = std::uint64_t{q.block.x} * q.block.y * q.block.z;
   if (!fits_exactly(q, function)) return kInvalidValue;
   if (threads > most_threads(function) || q.dynamic_shared > most_dynamic_shared(kernel, function)) return kInvalidValue;

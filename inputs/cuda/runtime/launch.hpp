@@ -35,6 +35,8 @@ bool parameters_from_extra(void** extra, std::vector<std::byte>& out);
 std::uint64_t most_threads(const ptx::Function& function);
 /// Bytes of dynamic shared memory that a block may have: what the program has set, or what static memory leaves of 48 KiB.
 std::size_t most_dynamic_shared(const Kernel& kernel, const ptx::Function& function);
+/// CTAs that its clusters may have.
+std::uint64_t most_cluster_blocks(const Kernel& kernel);
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
 std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx::Function& function,
                               const LaunchRequest& request);
