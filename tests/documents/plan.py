@@ -127,8 +127,8 @@ PLANS = {
     ),
     "docs/plugins.md": Plan(
         smaller=True,
-        save={1: "mine.py"},
-        not_code={2: "one line of a file; examples/policy_plugin/hit_rate.cpp is a whole one"},
+        save={1: "mine.py", 2: "ways.py"},
+        not_code={3: "one line of a file; examples/policy_plugin/hit_rate.cpp is a whole one"},
     ),
     "docs/ptx.md": Plan(needs={"nvcc": "command -v nvcc"}, differs={"nvcc": "lines and registers are this nvcc's"}),
     "docs/recording.md": Plan(not_run={"atoll record": RECORDED, "atoll run sac-4chip --workload gemm.h5": RECORDED,
