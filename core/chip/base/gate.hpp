@@ -39,6 +39,7 @@ class Gate {
     return true;
   }
   void wait(Waiter w) {
+    ATOLL_ASSERT(free_ == 0);
     if (!line_) line_ = std::make_unique<Fifo<Waiter>>();
     line_->push(w);
   }

@@ -81,8 +81,12 @@ void RequestNetwork::on_mmu_credit(std::uint32_t port, std::uint32_t lane) {
   Fifo<Packet>& queue = resumed(port, lane);
   const Packet p = queue.take();
   --resuming_;
-  if (!queue.empty())
-    port_[port].lanes[lane].gate.wait({WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)});
+  if (!queue.empty()) {
+    const Waiter next{WaiterKind::mmu, static_cast<std::uint8_t>(lane), static_cast<std::uint16_t>(port)};
+    Gate& gate = port_[port].lanes[lane].gate;
+    // Another credit may have come since this one was granted, when nobody was in line.
+    gate.acquire() ? c_.schedule(c_.now(), resumption(next)) : gate.wait(next);
+  }
   enter(p);
 }
 
