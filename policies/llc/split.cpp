@@ -36,7 +36,8 @@ class DynamicSplit final : public PolicyWithState<DynamicSplit> {
     for (std::size_t chip = 0; chip < ways_.size(); ++chip) {
       const Counters& n = epoch.chips[chip].count;
       const double link_bytes = link_bandwidth_in(c_, static_cast<std::uint32_t>(chip)) * ns;
-      const double link = static_cast<double>(n[Counter::link_received_bytes]) / link_bytes;
+      // A chip that is alone has no links.
+      const double link = link_bytes > 0 ? static_cast<double>(n[Counter::link_received_bytes]) / link_bytes : 0;
       const double memory = memory_use(n, epoch.length, c_);
       const std::uint32_t next = next_local_ways(ways_[chip], link, memory, c_.llc.ways, c_.dynamic);
       changed |= next != ways_[chip];

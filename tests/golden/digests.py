@@ -8,9 +8,9 @@ is checked: one that is new gets a row. So are recorded programs, whose instruct
 
 import json
 import pathlib
-import re
 import sys
 
+import explained
 import program
 
 TABLE = pathlib.Path(__file__).with_name("digests.json")
@@ -33,22 +33,12 @@ LEFT_OUT = {"dram.preset": None, "llc.organisation": "plugin", "llc.replication"
 
 def without_row(rows):
     """KEY=WORD of the configuration that no row has, neither by `set` nor as its system has it."""
-    defaults: dict[tuple[str, str], str] = {}
+    met = {setting for row in rows for setting in row["set"]}
     words: dict[str, list[str]] = {}
     for system in {row.get("system", "sac-4chip") for row in rows}:
-        outcome = program.run(["config", system, "--explain"])
-        if outcome.code != 0:
-            sys.exit(f"failed:\n{outcome}")
-        key = ""
-        for line in outcome.out.splitlines():
-            if head := re.match(r"([\w.]+) = (\S+)", line):
-                key = head[1]
-                defaults[system, key] = head[2]
-            elif word := re.match(r"      (\w+): ", line):
-                words.setdefault(key, []).append(word[1])
-    met = {f"{key}={word}" for (_, key), word in defaults.items()} | {s for row in rows for s in row["set"]}
-    if not words.get("link.topology"):
-        sys.exit("`atoll config --explain` is not as this test reads it")
+        for name, key in explained.keys(system).items():
+            met.add(f"{name}={key.value}")
+            words[name] = key.words
     return [f"{key}={word}" for key, list_of in sorted(words.items()) for word in list_of
             if f"{key}={word}" not in met and LEFT_OUT.get(key, "") not in (None, word)]
 

@@ -13,9 +13,9 @@ import damage
 import life
 from lab import Failure, Lab, tell
 
-CLASSES = {"determinism": life.determinism, "resumes": life.resumes, "kills": life.kills, "signals": life.signals, "writers": life.writers,
-           "full_disk": life.full_disk, "endless": life.endless, "damaged_files": damage.plain,
-           "crafted_checkpoints": damage.sealed, "crafted_results": damage.sealed_results}
+CLASSES = {"determinism": life.determinism, "resumes": life.resumes, "coherence": life.coherence, "kills": life.kills,
+           "signals": life.signals, "writers": life.writers, "full_disk": life.full_disk, "endless": life.endless,
+           "damaged_files": damage.plain, "crafted_checkpoints": damage.sealed, "crafted_results": damage.sealed_results}
 
 
 def arguments():

@@ -53,10 +53,10 @@ class Lab:
         return outcome
 
     def refused(self, outcome):
-        """True if the program refused; then in one message, and by an exit code that says so."""
+        """True if the program refused; then in one message, perhaps below warnings, and by an exit code that says so."""
         if outcome.code == 0:
             return False
-        said = [line for line in (outcome.out + "\n" + outcome.err).splitlines() if line.startswith("atoll: ")]
+        said = [line for line in (outcome.out + "\n" + outcome.err).splitlines() if re.match("atoll: (?!warning: )", line)]
         if outcome.code not in REFUSALS or len(said) != 1:
             raise Failure(f"refused without one message and a code of {REFUSALS}: {outcome}")
         return True

@@ -8,25 +8,9 @@ import subprocess
 import time
 
 import program
+import systems
 from lab import REFUSALS, Failure, quiet_kill, start
 from program import SMALL, sets, workload
-
-CHOICES = {
-    "chips": ("1", "2", "3", "4"), "llc.organisation": ("memory_side", "sm_side", "static", "dynamic", "sac"),
-    "link.topology": ("ring", "full", "switch"),
-    "coherence.protocol": ("software", "directory", "hmg", "rec", "rec_adaptive", "ideal", "full_map", "none_remote", "l1_only"),
-    "partition.placement": ("first_touch", "interleaved"), "cluster.sharing": ("none", "colab"),
-    "llc.index": ("linear", "xor_fold"), "sm.scheduler": ("gto", "lrr"), "partition.cta_to_chip": ("blocked", "round_robin"),
-    "llc.sectored": ("true", "false"), "l1.sectored": ("true", "false"), "llc.ways": ("4", "8", "16"),
-    "link.buffer_packets": ("1", "4", "64"), "noc.queue_packets": ("1", "8"), "llc.mshrs": ("4", "32"), "l1.mshrs": ("2", "16"),
-    "link.latency_cycles": ("20", "200"), "control.latency_cycles": ("50", "400"), "observe.sharing": ("true", "false"),
-    "llc.replication": ("shared", "private", "adaptive", "selrep"), "observe.sm_sharing": ("true", "false"),
-    "noc.memory_routers": ("1", "2"), "observe.neighbours": ("true", "false")}
-
-
-def random_system(rng):
-    keys = rng.sample(sorted(CHOICES), rng.randrange(2, 7))
-    return sets(*SMALL, *(f"{key}={rng.choice(CHOICES[key])}" for key in keys))
 
 
 def layout(rng, mpi=0.2, chips=4):
@@ -36,15 +20,28 @@ def layout(rng, mpi=0.2, chips=4):
     return ["--threads", rng.randrange(2, chips + 2)], None
 
 
+def legal_run(lab, but=()):
+    """Arguments of a run of any legal system, the digest of that run undisturbed, and the number of chips. What is refused,
+    in one message, is drawn again, and so is what has a key that begins with one of `but`."""
+    while True:
+        preset, overrides, chips = systems.system(lab.rng)
+        arguments = ["run", preset, "-w", systems.workload(lab), *overrides]
+        outcome = lab.run(arguments)
+        if not lab.refused(outcome) and not any(text.startswith(but) for text in overrides):
+            return arguments, outcome.digest(), chips
+
+
 def determinism(lab):
     """Any legal system gives one digest, however its chips are spread."""
-    rng = lab.rng
-    arguments = ["run", "sac-4chip", "-w", workload(rng.choice(("hot", "stores"))), *random_system(rng)]
-    alone = lab.run(arguments)
-    if lab.refused(alone):
-        return "refused"
-    options, ranks = layout(rng, chips=int(next((a[6:] for a in arguments if a.startswith("chips=")), 4)))
-    return lab.same(lab.run([*arguments, *options], ranks), alone.digest())
+    arguments, wanted, chips = legal_run(lab)
+    options, ranks = layout(lab.rng, chips=chips)
+    return lab.same(lab.run([*arguments, *options], ranks), wanted)
+
+
+def coherence(lab):
+    """No read of any legal system gets stale data."""
+    arguments, wanted, _ = legal_run(lab, but=("observe.",))
+    return lab.same(lab.run([*arguments, "--check"], timeout=300), wanted)
 
 
 def left_by(output):
@@ -54,14 +51,14 @@ def left_by(output):
 def resumes(lab):
     """What a run of any legal system leaves is gone on with on any layout, to the same digest: no sound state is refused."""
     rng = lab.rng
-    output, system = lab.fresh(".h5"), random_system(rng)
-    whole = lab.run(["run", "sac-4chip", "-w", workload("stores"), "-o", output, "--checkpoint-every",
-                     rng.choice((1000, 3000, 7000)), *system])
-    if lab.refused(whole):
-        return "refused"
-    options, ranks = layout(rng, 0.1, int(next((a[6:] for a in system if a.startswith("chips=")), 4)))
+    arguments, wanted, chips = legal_run(lab)
+    output = lab.fresh(".h5")
+    lab.run([*arguments, "-o", output, "--checkpoint-every", rng.choice((500, 2000, 7000)), "--max-cycles",
+             rng.choice((1500, 4000, 12000))])
+    options, ranks = layout(rng, 0.1, chips)
     left = left_by(output)
-    return lab.same(lab.run(["resume", rng.choice(left), "-f", *options], ranks), whole.digest()) if left else "same"
+    return lab.same(lab.run(["resume", rng.choice(left), "-f", "--max-cycles", "none", "--checkpoint-every", "none", *options], ranks),
+                    wanted) if left else "same"
 
 
 def going(lab, *options, repeat=60, ranks=None):

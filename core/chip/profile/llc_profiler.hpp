@@ -17,7 +17,7 @@ class LlcProfiler {
         directory_(c),
         sampled_(c),
         clear_(c.sac.crd_clear),
-        always_(c.sac.crd_always) {}
+        always_(c.sac.crd_always && row_of(c.llc.organisation).traits.llc_profile) {}
 
   bool on() const { return on_; }
   /// Requests at home slices are to be told: a profile runs, or the directory follows what lies between profiles.

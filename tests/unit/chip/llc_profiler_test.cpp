@@ -7,6 +7,7 @@ namespace {
 
 SystemConfig clearing(CrdClear clear, bool always = false) {
   SystemConfig c;
+  c.llc.organisation = LlcOrganisation::sac;
   c.llc.slices = 16, c.llc.size_kib = 4096, c.llc.ways = 16, c.line_bytes = 128;
   c.sac.crd_clear = clear, c.sac.crd_always = always;
   return c;
@@ -61,6 +62,15 @@ TEST_CASE("between profiles the directory follows requests with sac.crd_always o
     CHECK(known(p) == always);
     CHECK(p.crd_requests == 1);
     CHECK(p.at_home[0] == 1);
+  }
+}
+
+TEST_CASE("without a policy that profiles nothing is followed, whatever sac.crd_always says") {
+  for (const OrganisationRow& row : kOrganisations) {
+    CAPTURE(row.name);
+    SystemConfig c = clearing(CrdClear::profile, true);
+    c.llc.organisation = row.value;
+    CHECK(LlcProfiler(c).watches(LlcRole::memory_side) == row.traits.llc_profile);
   }
 }
 

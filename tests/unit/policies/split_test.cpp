@@ -89,6 +89,17 @@ TEST_CASE("Dynamic decides for each chip from the bytes of its own links and mem
   CHECK(policy->at_kernel_start(1, 0).modes[0].local_ways == 8);
 }
 
+TEST_CASE("Dynamic says of the links of a chip that is alone that they have nothing to do") {
+  const auto policy = make_dynamic(read_system("sac-4chip", {"llc.organisation=dynamic", "chips=1"}));
+  policy->at_kernel_start(0, 0);
+  std::vector<ChipEpoch> chips(1);
+  chips[0].count[Counter::dram_wanted] = 8 * 5000;
+  const auto v = policy->at_epoch_end({0, 5000, 5000, chips});
+  REQUIRE(v);
+  CHECK(v->modes[0].local_ways == 9);
+  CHECK(v->decisions[0].values[0] == std::pair<std::string, double>{"chip0.link", 0});
+}
+
 TEST_CASE(
     "Dynamic says what its links and memory did: bytes received over what ports can take, cycles wanted of all there were") {
   // 4 chips on a ring: two ports of 96 GB/s at 1 GHz are 192 bytes per cycle.
