@@ -63,6 +63,26 @@ void permute(Warp& w, const Inst& i) {
   const auto mode = static_cast<lane::Prmt>(i.option);
   each_active<U>(w, i.dst[0], [=](unsigned l) { return lane::prmt(a[l], b[l], c[l], mode); });
 }
+/// A selector in the instruction, as nvcc puts bytes together: shifts are those of all lanes, so that lanes vectorise.
+void permute_alike(Warp& w, const Inst& i) {
+  using U = std::uint32_t;
+  struct Byte {
+    const U* from;
+    U shift, kept, sign;
+  };
+  const auto picked = [&](unsigned n) -> Byte {
+    const U pick = i.value >> (4 * n) & 0xF;
+    return {w.at<U>(i.src[pick >> 2 & 1]), 8 * (pick & 3), pick < 8 ? 0xFFu : 0, pick < 8 ? 0 : 0xFFu};
+  };
+  const Byte p = picked(0), q = picked(1), r = picked(2), s = picked(3);
+  each_lane<U>(w, i.dst[0], [=](unsigned l) {
+    const auto byte = [l](const Byte& of) {
+      const U v = of.from[l] >> of.shift;
+      return (v & of.kept) | ((0 - (v >> 7 & 1)) & of.sign);
+    };
+    return byte(p) | byte(q) << 8 | byte(r) << 16 | byte(s) << 24;
+  });
+}
 void find_nth(Warp& w, const Inst& i) {
   const auto *mask = w.at<std::uint32_t>(i.src[0]), *base = w.at<std::uint32_t>(i.src[1]);
   const auto* n = w.at<std::int32_t>(i.src[2]);
@@ -163,6 +183,8 @@ bool decode_word_forms(Decoder& d) {
       break;
     case Op::prmt:
       out.run = &permute, out.option = static_cast<std::uint8_t>(prmt_mode(in.mode));
+      if (prmt_mode(in.mode) == lane::Prmt::index && in.src[2].is(Operand::imm))
+        out.run = &permute_alike, out.value = in.src[2].value & 0xFFFF, sources = 2;
       break;
     case Op::shf:
       out.run = in.mode == Mode::left ? &funnel<true> : &funnel<false>, out.option = in.has(kWrap);

@@ -205,33 +205,90 @@ template <class D, class S> void plain(Warp& w, const Inst& i) {
   const S* a = w.at<S>(i.src[0]);
   each_lane<D>(w, i.dst[0], [=](unsigned l) { return static_cast<D>(a[l]); });
 }
+/// Between registers R and S of integers, of which N is the narrower one.
+template <class R, class S, class N> void resized(Warp& w, const Inst& i) {
+  const S* a = w.at<S>(i.src[0]);
+  each_lane<R>(w, i.dst[0], [=](unsigned l) { return static_cast<R>(static_cast<N>(a[l])); });
+}
+template <class N> void widened(Warp& w, const Inst& i) {
+  const auto* a = w.at<std::uint16_t>(i.src[0]);
+  each_lane<float>(w, i.dst[0], [=](unsigned l) { return lane::canonical(static_cast<float>(N::widen(a[l]))); });
+}
+template <class N> void narrowed(Warp& w, const Inst& i) {
+  const float* a = w.at<float>(i.src[0]);
+  each_lane<std::uint16_t>(w, i.dst[0],
+                           [=](unsigned l) { return static_cast<std::uint16_t>(N::round(a[l], lane::Round::rn)); });
+}
 void float_of_double(Warp& w, const Inst& i) {
   const double* a = w.at<double>(i.src[0]);
   each_lane<float>(w, i.dst[0], [=](unsigned l) { return lane::canonical(static_cast<float>(a[l])); });
 }
-template <class I> void truncated(Warp& w, const Inst& i) {
-  const float* a = w.at<float>(i.src[0]);
-  each_lane<I>(w, i.dst[0], [=](unsigned l) { return lane::to_integer<I>(a[l], lane::Round::rz, false); });
+/// To integers; what comes from f32 may be flushed or not, as that changes nothing of these.
+template <class I, class F, lane::Round kMode> void whole(Warp& w, const Inst& i) {
+  const F* a = w.at<F>(i.src[0]);
+  each_active<I>(w, i.dst[0], [=](unsigned l) { return lane::to_integer<I>(a[l], kMode, sizeof(F) == 8); });
 }
 
+template <class R, class S> Handler resized_by(unsigned bytes, bool is_signed) {
+  if (bytes == 1) return is_signed ? &resized<R, S, std::int8_t> : &resized<R, S, std::uint8_t>;
+  if (bytes == 2) return is_signed ? &resized<R, S, std::int16_t> : &resized<R, S, std::uint16_t>;
+  if (bytes == 4) return is_signed ? &resized<R, S, std::int32_t> : &resized<R, S, std::uint32_t>;
+  return &resized<R, S, std::uint64_t>;
+}
+template <class R> Handler resized_from(unsigned source, unsigned bytes, bool is_signed) {
+  if (source == 2) return resized_by<R, std::uint16_t>(bytes, is_signed);
+  if (source == 4) return resized_by<R, std::uint32_t>(bytes, is_signed);
+  return source == 8 ? resized_by<R, std::uint64_t>(bytes, is_signed) : nullptr;
+}
+/// Between integers in registers of `source` and `result` bytes: the narrower type is cut out and extended by its sign. A
+/// negative number in a wider unsigned type, in a register wider still, would be extended twice.
+Handler integer_form(Type to, Type from, unsigned source, unsigned result) {
+  const bool grows = size_of(to) > size_of(from);
+  const unsigned bytes = std::min(size_of(to), size_of(from));
+  const bool is_signed = ptx::is_signed(grows ? from : to);
+  if (grows && is_signed && !ptx::is_signed(to) && result > size_of(to)) return nullptr;
+  if (result == 2) return resized_from<std::uint16_t>(source, bytes, is_signed);
+  if (result == 4) return resized_from<std::uint32_t>(source, bytes, is_signed);
+  return result == 8 ? resized_from<std::uint64_t>(source, bytes, is_signed) : nullptr;
+}
+
+template <class F> Handler whole_form(Type to, Round round) {
+  const bool cut = round == Round::rzi;
+  if (!cut && round != Round::rni) return nullptr;
+  using enum lane::Round;
+  if (to == Type::s32) return cut ? &whole<std::int32_t, F, rz> : &whole<std::int32_t, F, rn>;
+  if (to == Type::u32) return cut ? &whole<std::uint32_t, F, rz> : &whole<std::uint32_t, F, rn>;
+  if (to == Type::s64) return cut ? &whole<std::int64_t, F, rz> : &whole<std::int64_t, F, rn>;
+  if (to == Type::u64) return cut ? &whole<std::uint64_t, F, rz> : &whole<std::uint64_t, F, rn>;
+  return nullptr;
+}
+
+template <class F> Handler real_form(Type from) {
+  if (from == Type::s16) return &plain<F, std::int16_t>;
+  if (from == Type::u16) return &plain<F, std::uint16_t>;
+  if (from == Type::s32) return &plain<F, std::int32_t>;
+  if (from == Type::u32) return &plain<F, std::uint32_t>;
+  if (from == Type::s64) return &plain<F, std::int64_t>;
+  if (from == Type::u64) return &plain<F, std::uint64_t>;
+  return nullptr;
+}
+
+/// With registers of the types' own sizes.
 Handler common_form(Type to, Type from, const Instruction& in) {
-  if (in.has(kSat) || in.has(kFtz)) return nullptr;
+  if (in.has(kSat) || in.has(kRelu)) return nullptr;
+  if (from == Type::f32 && !is_float(to)) return whole_form<float>(to, in.round);
+  if (from == Type::f64 && !is_float(to)) return whole_form<double>(to, in.round);
   const bool nearest = in.round == Round::rn || in.round == Round::none;
-  if (from == Type::s32 && to == Type::s64) return &plain<std::int64_t, std::int32_t>;
-  if (from == Type::u32 && (to == Type::u64 || to == Type::s64)) return &plain<std::uint64_t, std::uint32_t>;
-  if ((from == Type::u64 || from == Type::s64) && (to == Type::u32 || to == Type::s32))
-    return &plain<std::uint32_t, std::uint64_t>;
-  if (from == Type::u16 && (to == Type::u32 || to == Type::s32)) return &plain<std::uint32_t, std::uint16_t>;
-  if (from == Type::s16 && (to == Type::u32 || to == Type::s32)) return &plain<std::int32_t, std::int16_t>;
-  if ((from == Type::u32 || from == Type::s32) && (to == Type::u16 || to == Type::s16))
-    return &plain<std::uint16_t, std::uint32_t>;
+  if (!nearest) return nullptr;
+  if (to == Type::f32 && !is_float(from)) return real_form<float>(from);
+  if (to == Type::f64 && !is_float(from)) return real_form<double>(from);
+  if (in.has(kFtz)) return nullptr;
   if (from == Type::f32 && to == Type::f64) return &plain<double, float>;
-  if (from == Type::f64 && to == Type::f32 && nearest) return &float_of_double;
-  if (from == Type::s32 && to == Type::f32 && nearest) return &plain<float, std::int32_t>;
-  if (from == Type::u32 && to == Type::f32 && nearest) return &plain<float, std::uint32_t>;
-  if (from == Type::s32 && to == Type::f64) return &plain<double, std::int32_t>;
-  if (from == Type::f32 && to == Type::s32 && in.round == Round::rzi) return &truncated<std::int32_t>;
-  if (from == Type::f32 && to == Type::u32 && in.round == Round::rzi) return &truncated<std::uint32_t>;
+  if (from == Type::f64 && to == Type::f32) return &float_of_double;
+  if (from == Type::f16 && to == Type::f32) return &widened<lane::F16>;
+  if (from == Type::bf16 && to == Type::f32) return &widened<lane::Bf16>;
+  if (from == Type::f32 && to == Type::f16) return &narrowed<lane::F16>;
+  if (from == Type::f32 && to == Type::bf16) return &narrowed<lane::Bf16>;
   return nullptr;
 }
 
@@ -265,7 +322,10 @@ bool decode_convert(Decoder& d) {
   // Operands may be wider than the types: low bits are read, results are extended.
   const unsigned source = d.width(in.src[0], size_of(in.source_type)), result = d.width(in.dst[0], size_of(in.type));
   if (source < size_of(in.source_type) || result < size_of(in.type)) return false;
-  if (source == size_of(in.source_type) && result == size_of(in.type)) out.run = common_form(in.type, in.source_type, in);
+  if (!is_float(in.type) && !is_float(in.source_type) && !in.has(kSat))
+    out.run = integer_form(in.type, in.source_type, source, result);
+  else if (source == size_of(in.source_type) && result == size_of(in.type))
+    out.run = common_form(in.type, in.source_type, in);
   if (out.run == nullptr) out.run = &general;
   out.count = static_cast<std::uint8_t>(source), out.bytes = static_cast<std::uint8_t>(result);
   out.extra = static_cast<std::uint32_t>(in.source_type) | static_cast<std::uint32_t>(in.type) << 8;

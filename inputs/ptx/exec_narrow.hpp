@@ -16,35 +16,46 @@ template <unsigned kExponent, unsigned kMantissa> struct Narrow {
   static constexpr std::uint32_t kNan = (1u << (kExponent + kMantissa)) - 1;  // canonical: all ones but the sign
   static constexpr std::uint32_t kSign = 1u << (kExponent + kMantissa);
 
+  // Both work on the bits of a double: half-precision kernels do little else.
+
   static double widen(std::uint32_t bits) {
-    const double sign = (bits & kSign) != 0 ? -1.0 : 1.0;
-    const std::uint32_t exponent = (bits & kInf) >> kMantissa, mantissa = bits & ((1u << kMantissa) - 1);
-    if ((bits & kInf) == kInf) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
-    if (exponent == 0) return sign * std::ldexp(mantissa, 1 - kBias - static_cast<int>(kMantissa));
-    return sign * std::ldexp(mantissa + (1u << kMantissa), static_cast<int>(exponent) - kBias - static_cast<int>(kMantissa));
+    constexpr double kUnit = std::bit_cast<double>(std::uint64_t{kDoubleBias + 1 - kBias - kMantissa} << 52);
+    const std::uint64_t magnitude = bits & (kSign - 1), exponent = magnitude >> kMantissa;
+    const std::uint64_t sign = std::uint64_t{(bits & kSign) != 0} << 63;
+    if (magnitude > kInf) return std::bit_cast<double>(sign | 0x7FF8000000000000);
+    if (magnitude == kInf) return std::bit_cast<double>(sign | kDoubleInf);
+    if (exponent == 0) return std::bit_cast<double>(sign | std::bit_cast<std::uint64_t>(double(magnitude) * kUnit));
+    return std::bit_cast<double>(sign | ((magnitude << kDropped) + (std::uint64_t{kDoubleBias - kBias} << 52)));
   }
 
   static std::uint32_t round(double value, Round mode) {
-    if (std::isnan(value)) return kNan;
-    const std::uint32_t sign = std::signbit(value) ? kSign : 0;
-    const double magnitude = std::fabs(value);
-    if (std::isinf(value)) return sign | kInf;
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+    const std::uint32_t sign = magnitude != bits ? kSign : 0;
+    if (magnitude > kDoubleInf) return kNan;
+    if (magnitude == kDoubleInf) return sign | kInf;
     if (magnitude == 0) return sign;
     const bool up = (mode == Round::rp && sign == 0) || (mode == Round::rm && sign != 0);
-    // Scaled so that one unit is the distance of two neighbours of the format around the value.
-    const int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
-    const double scaled = std::ldexp(magnitude, static_cast<int>(kMantissa) - exponent);
-    const double whole = std::floor(scaled), rest = scaled - whole;
-    auto units = static_cast<std::uint32_t>(whole);
-    if (mode == Round::rn    ? rest > 0.5 || (rest == 0.5 && (units & 1) != 0)
-        : mode == Round::rna ? rest >= 0.5
+    // The significand with its hidden bit, cut to units of the format at this exponent, of which the smallest is 1 - kBias.
+    const int exponent = static_cast<int>(magnitude >> 52) - kDoubleBias, least = 1 - kBias;
+    const std::uint64_t significand = (magnitude & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+    const int cut = std::min(static_cast<int>(kDropped) + std::max(least - exponent, 0), 63);
+    const std::uint64_t rest = significand & ((std::uint64_t{1} << cut) - 1), half = std::uint64_t{1} << (cut - 1);
+    std::uint64_t units = significand >> cut;
+    if (mode == Round::rn    ? rest > half || (rest == half && (units & 1) != 0)
+        : mode == Round::rna ? rest >= half
                              : up && rest > 0)
       ++units;
     // Units of a normal number contain the hidden bit, which adds one to the exponent field; carries come out right, too.
-    const std::uint64_t bits = (static_cast<std::uint64_t>(exponent - 1 + kBias) << kMantissa) + units;
-    if (bits < kInf) return sign | static_cast<std::uint32_t>(bits);
+    const std::uint64_t rounded = (static_cast<std::uint64_t>(std::max(exponent, least) - least) << kMantissa) + units;
+    if (rounded < kInf) return sign | static_cast<std::uint32_t>(rounded);
     return sign | (mode == Round::rz || ((mode == Round::rm || mode == Round::rp) && !up) ? kInf - 1 : kInf);
   }
+
+ private:
+  static constexpr int kDoubleBias = 1023;
+  static constexpr std::uint64_t kDoubleInf = std::uint64_t{0x7FF} << 52;
+  static constexpr unsigned kDropped = 52 - kMantissa;  ///< digits that a double has on top
 };
 
 using F16 = Narrow<5, 10>;

@@ -53,6 +53,29 @@ void flags() {
   for (int a : {7, 16, 99}) INVALID(cudaFuncSetAttribute(nothing, (cudaFuncAttribute)a, 1));
   INVALID(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
   OK(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, -1));
+  INVALID(cudaStreamGetFlags(0, nullptr));
+}
+
+void preferences() {
+  for (int c : {-1, 4, 9}) {
+    INVALID(cudaDeviceSetCacheConfig((cudaFuncCache)c));
+    INVALID(cudaFuncSetCacheConfig(nothing, (cudaFuncCache)c));
+  }
+  for (int c : {0, 1, 2, 3}) {
+    OK(cudaDeviceSetCacheConfig((cudaFuncCache)c));
+    OK(cudaFuncSetCacheConfig(nothing, (cudaFuncCache)c));
+  }
+  EXPECT(cudaFuncSetCacheConfig((const void*)&failures, cudaFuncCachePreferL1) == cudaErrorInvalidDeviceFunction);
+  cudaGetLastError();
+}
+
+void arrays() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array;
+  for (unsigned f : {1u, 4u, 0x100u}) INVALID(cudaMallocArray(&array, &format, 8, 8, f));
+  for (unsigned f : {0u, 2u, 8u}) OK(cudaMallocArray(&array, &format, 8, 8, f));
+  INVALID(cudaMalloc3DArray(&array, &format, make_cudaExtent(8, 8, 2), 0x100));
+  OK(cudaMalloc3DArray(&array, &format, make_cudaExtent(8, 8, 2), cudaArrayLayered));
 }
 
 void hints() {
@@ -82,6 +105,8 @@ void places() {
   char *device, *locked, *own = (char*)malloc(4096), *registered = (char*)malloc(4096);
   void* p;
   OK(cudaMalloc(&device, 4096)), OK(cudaMallocHost(&locked, 4096)), OK(cudaHostRegister(registered, 4096, 0));
+  INVALID(cudaHostRegister(device + 64, 64, 0));
+  EXPECT(cudaHostRegister(locked, 64, 0) == cudaErrorHostMemoryAlreadyRegistered);
   INVALID(cudaHostGetDevicePointer(&p, own, 0));
   INVALID(cudaHostGetDevicePointer(&p, device, 0));
   INVALID(cudaHostGetDevicePointer(&p, locked, 1));
@@ -147,7 +172,7 @@ void names() {
 }
 
 int main() {
-  flags(), hints(), places(), clusters(), names();
+  flags(), preferences(), arrays(), hints(), places(), clusters(), names();
   printf("failures %d\n", failures);
 }
 """

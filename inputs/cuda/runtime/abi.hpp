@@ -45,6 +45,9 @@ enum Status : int {
   kInvalidClusterSize = 912,
 };
 
+/// cudaFuncCache: a preference for L1 or shared memory, of which nothing is kept.
+inline bool is_cache_config(int preference) { return preference >= 0 && preference <= 3; }
+
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };

@@ -13,8 +13,11 @@ Array* known(Runtime& r, const void* handle) {
   return found == r.arrays.end() ? nullptr : found->second.get();
 }
 
+/// cudaArrayLayered to cudaArrayDeferredMapping; arrays of layers and cubes have three dimensions.
+enum ArrayFlags : unsigned { kLayersOrCubes = 0x05, kAllArrayFlags = 0xFF };
+
 int make(Runtime& r, void** out, const ChannelFormat* format, Extent extent, unsigned flags) {
-  if (!out || !format || extent.width == 0) return kInvalidValue;
+  if (!out || !format || extent.width == 0 || (flags & ~unsigned{kAllArrayFlags}) != 0) return kInvalidValue;
   const unsigned bytes = format->bytes();
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0) return kInvalidChannelDescriptor;
   auto array = std::make_unique<Array>(Array{*format, extent.width, extent.height, extent.depth, flags});
@@ -87,7 +90,9 @@ extern "C" {
 ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
 
 int cudaMallocArray(void** out, const ChannelFormat* format, std::size_t width, std::size_t height, unsigned flags) {
-  return call([&](Runtime& r) { return make(r, out, format, {width, height, 0}, flags); });
+  return call([&](Runtime& r) -> int {
+    return (flags & kLayersOrCubes) == 0 ? make(r, out, format, {width, height, 0}, flags) : int{kInvalidValue};
+  });
 }
 
 int cudaMalloc3DArray(void** out, const ChannelFormat* format, Extent extent, unsigned flags) {

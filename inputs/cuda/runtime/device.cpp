@@ -254,7 +254,9 @@ int cudaDeviceGetLimit(std::size_t* value, int limit) {
   });
 }
 
-int cudaDeviceSetCacheConfig(int) { return kSuccess; }
+int cudaDeviceSetCacheConfig(int config) {
+  return call([&](Runtime&) -> int { return is_cache_config(config) ? kSuccess : kInvalidValue; });
+}
 int cudaDeviceSetSharedMemConfig(int) { return kSuccess; }
 
 int cudaDeviceGetCacheConfig(int* config) {

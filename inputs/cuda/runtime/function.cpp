@@ -81,7 +81,12 @@ int cudaKernelSetAttributeForDevice(void* kernel, int attribute, int value, int)
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 
-int cudaFuncSetCacheConfig(const void*, int) { return kSuccess; }
+int cudaFuncSetCacheConfig(const void* host, int config) {
+  return call([&](Runtime& r) -> int {
+    if (!r.code.find_kernel(host)) return kInvalidDeviceFunction;
+    return is_cache_config(config) ? kSuccess : kInvalidValue;
+  });
+}
 int cudaFuncSetSharedMemConfig(const void*, int) { return kSuccess; }
 
 int cudaFuncGetName(const char** name, const void* host) {

@@ -140,6 +140,7 @@ int cudaHostRegister(void* pointer, std::size_t size, unsigned flags) {
     if (!pointer || size == 0 || (flags & ~unsigned{kHostRegisterFlags}) != 0) return kInvalidValue;
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
     if (flags_of_host(r, address)) return kHostMemoryAlreadyRegistered;
+    if (const cuda::Allocation* block = r.arena.find(address); block && !is_managed(block)) return kInvalidValue;
     r.registered_host[address] = {size, flags};
     r.code.add_host_range(address, size);
     return kSuccess;

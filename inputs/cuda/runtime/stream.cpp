@@ -129,7 +129,8 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
 
 int cudaStreamGetFlags(void* stream, unsigned* flags) {
   return call([&](Runtime& r) -> int {
-    if (flags) *flags = r.free_streams.contains(stream) ? unsigned{kNonBlocking} : 0u;
+    if (!flags) return kInvalidValue;
+    *flags = r.free_streams.contains(stream) ? unsigned{kNonBlocking} : 0u;
     return is_stream(r, stream) ? kSuccess : kInvalidResourceHandle;
   });
 }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -145,6 +146,24 @@ TEST_CASE("conversions between integers extend, cut or saturate") {
         U32{255, 0, 7});
 }
 
+TEST_CASE("integers of one and two bytes lie in registers of two, four and eight") {
+  using I64 = std::vector<std::int64_t>;
+  const U16 half{0x80FE, 0x017F};
+  CHECK(evaluate<std::uint16_t>("b16", "b16", "cvt.u16.u8 %d,%a;", half) == U16{0xFE, 0x7F});
+  CHECK(evaluate<std::uint16_t>("b16", "b16", "cvt.s16.s8 %d,%a;", half) == U16{0xFFFE, 0x7F});
+  CHECK(evaluate<std::uint32_t>("u32", "b16", "cvt.u32.u8 %d,%a;", half) == U32{0xFE, 0x7F});
+  CHECK(evaluate<std::uint32_t>("u32", "b16", "cvt.s32.s8 %d,%a;", half) == U32{~1u, 0x7F});
+  CHECK(evaluate<std::uint32_t>("u32", "b16", "cvt.s32.s16 %d,%a;", half) == U32{0xFFFF80FE, 0x017F});
+  CHECK(evaluate<std::int64_t>("s64", "b16", "cvt.s64.s8 %d,%a;", half) == I64{-2, 0x7F});
+  CHECK(evaluate<std::int64_t>("s64", "b16", "cvt.u64.u16 %d,%a;", half) == I64{0x80FE, 0x017F});
+  // A signed byte in an unsigned half: the register above the half stays empty.
+  CHECK(evaluate<std::uint32_t>("u32", "b16", "cvt.u16.s8 %d,%a;", half) == U32{0xFFFE, 0x7F});
+  const U32 word{0x123480FE, 0x7F};
+  CHECK(evaluate<std::uint16_t>("b16", "u32", "cvt.u16.u32 %d,%a;", word) == U16{0x80FE, 0x7F});
+  CHECK(evaluate<std::uint32_t>("u32", "u32", "cvt.s8.s32 %d,%a;", word) == U32{~1u, 0x7F});
+  CHECK(evaluate<std::uint32_t>("u32", "s64", "cvt.s16.s64 %d,%a;", I64{0x1280FE, 5}) == U32{0xFFFF80FE, 5});
+}
+
 TEST_CASE("conversions between float formats and from integers round in every direction") {
   CHECK(evaluate<float>("f32", "f64", "cvt.rn.f32.f64 %d,%a;", F64{0.1}) == F32{0.1F});
   CHECK(evaluate<float>("f32", "f64", "cvt.rz.f32.f64 %d,%a;", F64{0.1})[0] < 0.1F);
@@ -185,4 +204,26 @@ TEST_CASE("unordered comparisons are true for NaN") {
   CHECK(compare("neu") == U32{1, 1});
   CHECK(compare("num") == U32{1, 0});
   CHECK(compare("nan") == U32{0, 1});
+}
+
+TEST_CASE("what lies between two halves is rounded to one of them, in every direction") {
+  using F16 = lane::F16;
+  using enum lane::Round;
+  unsigned wrong = 0;
+  for (std::uint32_t low = 0; low + 1 < F16::kInf; ++low) {
+    const std::uint32_t high = low + 1, even = low + (low & 1);
+    const double a = F16::widen(low), b = F16::widen(high), middle = (a + b) / 2;
+    const std::uint32_t mantissa = low & 0x3FF, exponent = low >> 10;
+    wrong += a != std::ldexp(exponent != 0 ? mantissa + 1024 : mantissa, std::max(static_cast<int>(exponent), 1) - 25);
+    const auto gives = [&](double v, lane::Round mode, std::uint32_t half) { wrong += F16::round(v, mode) != half; };
+    gives(a, rn, low), gives(middle, rn, even), gives(middle, rna, high);
+    gives(std::nextafter(middle, a), rn, low), gives(std::nextafter(middle, b), rn, high);
+    gives(std::nextafter(a, b), rp, high), gives(std::nextafter(b, a), rm, low), gives(std::nextafter(b, a), rz, low);
+    gives(-std::nextafter(a, b), rm, F16::kSign | high), gives(-std::nextafter(b, a), rp, F16::kSign | low);
+  }
+  CHECK(wrong == 0);
+  CHECK(F16::round(1e300, rz) == F16::kInf - 1);
+  CHECK(F16::round(-1e300, rn) == (F16::kSign | F16::kInf));
+  CHECK(F16::round(5e-324, rn) == 0);
+  CHECK(F16::round(5e-324, rp) == 1);
 }

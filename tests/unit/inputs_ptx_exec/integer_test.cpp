@@ -89,6 +89,17 @@ U64 limbs(std::uint64_t seed) {
 
 }  // namespace
 
+TEST_CASE("prmt takes a selector of the instruction as it takes that of a register") {
+  U32 a, b;
+  for (const std::uint64_t v : limbs(4))
+    a.push_back(static_cast<std::uint32_t>(v)), b.push_back(static_cast<std::uint32_t>(v >> 32));
+  for (const std::uint32_t selector : {0x3210u, 0x7654u, 0x30212u, 0x9180u, 0xFEDCu, 0x4444u, 0x0B7Fu}) {
+    const std::string literal = "prmt.b32 %d,%a,%b," + std::to_string(selector) + ";";
+    CHECK(evaluate<std::uint32_t>("b32", "b32", literal, a, b) ==
+          evaluate<std::uint32_t>("b32", "b32", "prmt.b32 %d,%a,%b,%c;", a, b, U32(a.size(), selector)));
+  }
+}
+
 TEST_CASE("carry chains of whole and partial warps agree with arithmetic in 128 bits") {
   const U64 a = limbs(1), b = limbs(2), c = limbs(3);
   const auto gives = [&](const std::string& body, std::uint64_t (*expected)(std::uint64_t, std::uint64_t, std::uint64_t)) {
