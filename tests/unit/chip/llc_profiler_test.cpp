@@ -67,7 +67,7 @@ TEST_CASE("between profiles the directory follows requests with sac.crd_always o
 
 TEST_CASE("without a policy that profiles nothing is followed, whatever sac.crd_always says") {
   for (const OrganisationRow& row : kOrganisations) {
-    CAPTURE(row.name);
+    CAPTURE(row.word);
     SystemConfig c = clearing(CrdClear::profile, true);
     c.llc.organisation = row.value;
     CHECK(LlcProfiler(c).watches(LlcRole::memory_side) == row.traits.llc_profile);
