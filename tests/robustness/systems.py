@@ -12,7 +12,7 @@ PRESETS = ("sac-4chip",) * 4 + ("rec-4gpu", "selrep-gpu", "colab-gpu", "rtx3070"
 # What decides which parts of the machine there are. Combinations of these are where parts meet that seldom do.
 PARTS = ("chips", "llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing", "link.topology", "l2.slices",
          "partition.placement", "partition.compute_chips", "partition.memory_chips", "noc.memory_routers", "noc.virtual_channels")
-# Texts, and numbers that decide how much there is to simulate.
+# Numbers that decide how much there is to simulate.
 CHOSEN = {"chips": "1234568", "dram.channels": "123468", "llc.slices": "123468", "l2.slices": "0248", "sm.count": "248"}
 WORDS_OF_PLUGINS = ("plugin", "policy")
 
