@@ -53,8 +53,10 @@ def resumes(lab):
     rng = lab.rng
     arguments, wanted, chips = legal_run(lab)
     output = lab.fresh(".h5")
-    lab.run([*arguments, "-o", output, "--checkpoint-every", rng.choice((500, 2000, 7000)), "--max-cycles",
-             rng.choice((1500, 4000, 12000))])
+    stopped = lab.run([*arguments, "-o", output, "--checkpoint-every", rng.choice((500, 2000, 7000)), "--max-cycles",
+                       rng.choice((1500, 4000, 12000))])
+    if stopped.code != 0:
+        raise Failure(f"a run that succeeds does not when it leaves checkpoints: {stopped}")
     options, ranks = layout(rng, 0.1, chips)
     left = left_by(output)
     return lab.same(lab.run(["resume", rng.choice(left), "-f", "--max-cycles", "none", "--checkpoint-every", "none", *options], ranks),

@@ -57,7 +57,8 @@ class LlcProfiler {
   ChipRequestDirectory directory_;
   SampledSets sampled_;
   CrdClear clear_;
-  bool always_, on_ = false;
+  bool always_;  ///< only where a policy profiles: with an L2, where none does, other slices ask as well
+  bool on_ = false;
 };
 
 }  // namespace atl
