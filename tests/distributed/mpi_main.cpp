@@ -1,4 +1,4 @@
-/// The contract suite on the ranks that mpirun started, or on so many threads of each: every rank runs all cases in the same
+/// A suite on the ranks that mpirun started, or on so many threads of each: every rank runs all cases in the same
 /// order; the program fails if a case failed on any of them. Debian's doctest has no MPI extension.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <mpi.h>
