@@ -14,10 +14,10 @@ SystemConfig one_chip() {
 }
 
 RunResult run_on(const SystemConfig& config, unsigned threads, std::uint32_t seed, Cycle* apart = nullptr,
-                 std::uint32_t warps = 2) {
+                 std::uint32_t warps = 2, std::uint32_t ops = 40) {
   validate(config);
   RandomShape shape;
-  shape.kernels = 2, shape.ctas_per_chip = 100, shape.ops = 40, shape.lines = 3000, shape.warps = warps;
+  shape.kernels = 2, shape.ctas_per_chip = 100, shape.ops = ops, shape.lines = 3000, shape.warps = warps;
   if (config.llc.replication != Replication::shared) shape.read_only_lines = 500;
   ScriptedWorkload work = random_workload(config, shape, seed);
   SerialTransport transport;
@@ -79,7 +79,7 @@ TEST_CASE("two threads that run one chip have room for all requests that are on 
   SystemConfig c = one_chip();
   c.sm.count = 128, c.sm.warps = 64, c.l1.mshrs = 256, c.llc.latency_cycles = 900, c.noc.queue_packets = 1000;
   c.noc.cluster_gbps = c.noc.slice_gbps = 2000;
-  check_same_chip(run_on(c, 2, 1, nullptr, 32), run_on(c, 1, 1, nullptr, 32));
+  check_same_chip(run_on(c, 2, 1, nullptr, 32, 10), run_on(c, 1, 1, nullptr, 32, 10));
 }
 
 TEST_CASE("two threads that run one chip take every decision where one does") {
