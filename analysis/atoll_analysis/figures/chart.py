@@ -13,6 +13,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
@@ -54,7 +55,8 @@ class Chart:
         with matplotlib.rc_context(_style(colours, width)):
             drawing, raw = self.draw(colours), io.BytesIO()
             settle(drawing.figure)
-            drawing.figure.savefig(raw, format="svg", metadata={"Date": None})
+            # Not savefig(), which draws everything twice: the first time for layouts, and this one is settled.
+            FigureCanvasSVG(drawing.figure).print_svg(raw, metadata={"Date": None})
         return raw.getvalue(), drawing.tips
 
     def write_image(self, path: Path) -> None:
