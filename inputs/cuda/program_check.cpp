@@ -51,13 +51,6 @@ void check_ptx(const std::vector<FatbinEntry>& entries, const std::string& path)
                              ",code=compute_" + number + (lto ? " and without -dlto" : ""));
 }
 
-/// Libraries whose kernels are machine code only.
-bool closed(const std::string& library) {
-  constexpr const char* kClosed[] = {"libcublas", "libcufft", "libcudnn", "libcusparse", "libcusolver",
-                                     "libcurand", "libnpp",   "libnccl",  "libnvjpeg",   "libcutensor"};
-  return std::any_of(std::begin(kClosed), std::end(kClosed), [&](const char* name) { return library.rfind(name, 0) == 0; });
-}
-
 /// nvcc leaves device code without kernels in what it links, too.
 bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
   if (entry.kind == FatbinEntry::Kind::ptx) return ptx_text(entry, path).find(".entry") != std::string::npos;
@@ -106,6 +99,12 @@ void check_runtime(const ElfFile& elf, const std::string& path, bool kernels) {
 }
 
 }  // namespace
+
+bool closed(std::string_view library) {
+  constexpr std::string_view kClosed[] = {"libcublas", "libcufft", "libcudnn", "libcusparse", "libcusolver",
+                                          "libcurand", "libnpp",   "libnccl",  "libnvjpeg",   "libcutensor"};
+  return std::any_of(std::begin(kClosed), std::end(kClosed), [&](auto name) { return library.starts_with(name); });
+}
 
 std::string find_program(const std::string& program) {
   if (program.find('/') != std::string::npos) {

@@ -6,10 +6,11 @@ namespace atl::ptx::exec {
 namespace {
 
 std::size_t bytes_of(const Cta& cta) {
-  std::size_t bytes = sizeof(Cta) + cta.shared.capacity();
+  std::size_t bytes = sizeof(Cta) + cta.shared.capacity() + cta.standing.state.capacity();
   for (const auto& w : cta.warps)
     bytes += sizeof(Warp) + w->registers.capacity() + w->local.capacity() + w->specials.capacity() +
-             w->events.capacity() * sizeof(WarpEvent) + w->addresses.capacity() * sizeof(std::uint64_t);
+             w->spin.registers.capacity() + w->events.capacity() * sizeof(WarpEvent) +
+             w->addresses.capacity() * sizeof(std::uint64_t);
   return bytes;
 }
 

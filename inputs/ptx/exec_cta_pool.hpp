@@ -18,7 +18,9 @@ class CtaPool {
   void give(std::unique_ptr<Cta> cta);
 
  private:
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+  /// As much as a launch may have alive (exec_scheduler.cpp): what is given back is filled and fetched again by the heap
+  /// that programs get (record_command.cpp), page by page.
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<Cta>> kept_;

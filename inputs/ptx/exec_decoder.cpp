@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inputs/ptx/register_pressure.hpp"
+#include "inputs/ptx/registers_read.hpp"
 
 namespace atl::ptx::exec {
 namespace {
@@ -119,6 +120,7 @@ void Decoder::function(std::uint32_t index) {
   code_->decoded = true;
   in = nullptr;
   if (!function().defined) return;
+  read_ = registers_read(function());
   swaps_.clear();
   for (const Instruction& i : function().code)
     if (i.op == Op::atom && i.mode == Mode::cas) swaps_.push_back(&i);
@@ -269,6 +271,12 @@ Ref Decoder::result(const Operand& operand, Type type) {
   if (register_width(function().registers[operand.index].type) != register_width(type))
     refuse("register " + function().registers[operand.index].name + " has another width than the result");
   return code_->register_refs[operand.index];
+}
+
+bool Decoder::wanted() const {
+  bool any = false;
+  each_register(function(), in->dst[0], [&](std::uint32_t r) { any |= read_[r]; });
+  return any;
 }
 
 lane::Round rounding(Round round) {

@@ -29,6 +29,8 @@ class Decoder {
   void take(unsigned n, Type type) { out->src[n] = source(in->src[n], type); }
   Ref result(const Operand& operand, Type type);
   void give(unsigned n, Type type) { out->dst[n] = result(in->dst[n], type); }
+  /// Whether anything reads what the instruction gives as dst[0].
+  bool wanted() const;
   Ref constant(std::uint64_t bits, unsigned bytes);
   /// Bytes of a register, of a literal those of `otherwise`.
   unsigned width(const Operand& operand, unsigned otherwise) const;
@@ -59,6 +61,7 @@ class Decoder {
   const std::vector<std::uint64_t>& variables_;
   Code* code_ = nullptr;
   std::vector<const Instruction*> swaps_;  ///< compare-and-swaps of the function
+  std::vector<bool> read_;                 ///< its registers that anything reads
   std::map<std::pair<unsigned, std::uint64_t>, Ref> constants_;
 };
 

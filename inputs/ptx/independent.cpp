@@ -2,6 +2,7 @@
 
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
+#include "inputs/ptx/registers_read.hpp"
 
 /// Which kernels may run their CTAs in any order, or at the same time.
 namespace atl::ptx {
@@ -44,28 +45,14 @@ bool commutes(const Instruction& in) {
   }
 }
 
-template <class F> void each_register(const Function& f, const Operand& o, F visit) {
-  if (o.is(Operand::reg)) visit(o.index);
-  if (o.is(Operand::vector))
-    for (unsigned e = 0; e < o.count; ++e) each_register(f, f.elements[o.index + e], visit);
-}
-
 /// What is known of a function's registers, without regard to control flow.
 class Registers {
  public:
-  explicit Registers(const Function& f) : f_(f), loaded_(f.registers.size()), read_(f.registers.size()) {
+  explicit Registers(const Function& f) : f_(f), loaded_(f.registers.size()), read_(registers_read(f)) {
     for (bool grown = true; grown;) {
       grown = false;
       for (const Instruction& in : f.code)
         if (delivers_memory(in) || has_loaded_source(in)) grown |= mark(in);
-    }
-    const auto reads = [&](std::uint32_t r) { read_[r] = true; };
-    for (const Instruction& in : f.code) {
-      if (in.guard != kNone) read_[in.guard] = true;
-      for (const Operand& o : in.src) each_register(f, o, reads);
-      if (in.op != Op::call) continue;
-      each_register(f, f.calls[in.table].through, reads);
-      for (const Operand& o : f.calls[in.table].arguments) each_register(f, o, reads);
     }
   }
 

@@ -66,6 +66,9 @@ int main(int, char** argv) {
   DRIVER(cuKernelGetFunction, Handle*, Handle);
   DRIVER(cuFuncGetAttribute, int*, int, Handle);
   DRIVER(cuFuncSetAttribute, Handle, int, int);
+  DRIVER(cuFuncSetCacheConfig, Handle, int);
+  DRIVER(cuKernelSetCacheConfig, Handle, int, int);
+  DRIVER(cuCtxSetCacheConfig, int);
   DRIVER(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
   DRIVER(cuLaunchCooperativeKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
          void**);
@@ -116,6 +119,17 @@ int main(int, char** argv) {
   OK(cuFuncGetAttribute(&threads, 0, add));
   EXPECT(threads == 128);
   OK(cuFuncSetAttribute(sum, 8, 64 << 10));
+  for (int c : {0, 1, 2, 3}) {
+    OK(cuFuncSetCacheConfig(add, c));
+    OK(cuKernelSetCacheConfig(kernel, c, 0));
+    OK(cuCtxSetCacheConfig(c));
+  }
+  for (int c : {-1, 4, 9}) {
+    EXPECT(cuFuncSetCacheConfig(add, c) == 1);
+    EXPECT(cuKernelSetCacheConfig(kernel, c, 0) == 1);
+    EXPECT(cuCtxSetCacheConfig(c) == 1);
+  }
+  EXPECT(cuFuncSetCacheConfig(&count, 1) == 400);
   OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 128, 0));
   EXPECT(blocks == 16);
 

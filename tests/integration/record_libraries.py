@@ -129,6 +129,15 @@ class Libraries(RecordTest):
         self.assertNotEqual(opened.code, 0, opened)  # its managed variable is nowhere
         self.assertIn(f"{library} has a CUDA runtime linked into it", opened.err)
 
+    def test_one_of_nvidias_is_not_to_be_rebuilt(self):
+        library = self.path("libcublas.so.13")
+        os.rename(self.shared("-DQUIET"), library)
+        subprocess.run(["strip", library], check=True)
+        outcome = self.record(self.built(OPENED, "-ldl"), library)
+        self.assertNotEqual(outcome.code, 0, outcome)
+        self.assertIn(f"atoll: warning: {library} has kernels as machine code only: its functions fail", outcome.err)
+        self.assertNotIn("rebuild", outcome.err)
+
 
 if __name__ == "__main__":
     recorded_program.main()

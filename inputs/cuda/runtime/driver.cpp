@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "inputs/cuda/program_check.hpp"
 #include "inputs/cuda/runtime/error_texts.hpp"
 
 namespace atl::cudart {
@@ -130,11 +131,15 @@ int cuGetExportTable(const void** out, const void*) {
   if (library.empty()) return kNotSupported;
   driver_call([&](Runtime& r) -> int {
     if (!r.complained_about.insert(library).second) return kNotSupported;
+    const bool closed = cuda::closed(std::string_view(library).substr(library.rfind('/') + 1));
     std::fflush(stdout);
     std::fprintf(
         stderr,
-        "atoll: warning: %s has a CUDA runtime linked into it whose calls are not redirected (is it stripped?): they "
-        "fail, and its kernels are not recorded; rebuild it with nvcc -cudart shared, or do not strip it\n",
+        closed
+            ? "atoll: warning: %s has kernels as machine code only: its functions fail, which the program may not look "
+              "at, and nothing of them is in the trace\n"
+            : "atoll: warning: %s has a CUDA runtime linked into it whose calls are not redirected (is it stripped?): they "
+              "fail, and its kernels are not recorded; rebuild it with nvcc -cudart shared, or do not strip it\n",
         library.c_str());
     r.recording.note_lost(library);
     return kNotSupported;

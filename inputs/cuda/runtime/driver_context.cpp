@@ -13,6 +13,7 @@ int cudaDeviceSynchronize();
 int cudaDeviceGetAttribute(int* value, int number, int device);
 int cudaDeviceSetLimit(int limit, std::size_t value);
 int cudaDeviceGetLimit(std::size_t* value, int limit);
+int cudaDeviceSetCacheConfig(int config);
 int cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 int cudaDeviceGetPCIBusId(char* text, int length, int device);
 int cudaDeviceCanAccessPeer(int* can, int device, int peer);
@@ -285,7 +286,10 @@ int cuCtxGetLimit(std::size_t* value, int limit) {
   return driver_call([&](Runtime&) { return cudaDeviceGetLimit(value, limit); });
 }
 
-int cuCtxSetCacheConfig(int) { return 0; }
+int cuCtxSetCacheConfig(int config) {
+  return driver_call([&](Runtime&) { return cudaDeviceSetCacheConfig(config); });
+}
+
 int cuCtxGetCacheConfig(int* config) { return config ? (*config = 0, 0) : int{kDriverInvalidValue}; }
 
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {

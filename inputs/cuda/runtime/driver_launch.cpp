@@ -6,6 +6,7 @@ namespace atl::cudart {
 extern "C" {
 int cudaFuncGetAttributes(FunctionAttributes* out, const void* host);
 int cudaFuncSetAttribute(const void* host, int attribute, int value);
+int cudaFuncSetCacheConfig(const void* host, int config);
 int cudaFuncGetName(const char** name, const void* host);
 int cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset, std::size_t* size);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads, std::size_t dynamic);
@@ -106,9 +107,12 @@ int cuKernelSetAttribute(int attribute, int value, const void* kernel, int) {
   return cuFuncSetAttribute(kernel, attribute, value);
 }
 
-int cuFuncSetCacheConfig(const void*, int) { return 0; }
+int cuFuncSetCacheConfig(const void* function, int config) {
+  return driver_call([&](Runtime&) { return cudaFuncSetCacheConfig(function, config); });
+}
+
+int cuKernelSetCacheConfig(const void* kernel, int config, int) { return cuFuncSetCacheConfig(kernel, config); }
 int cuFuncSetSharedMemConfig(const void*, int) { return 0; }
-int cuKernelSetCacheConfig(const void*, int, int) { return 0; }
 int cuFuncLoad(const void*) { return 0; }
 int cuFuncIsLoaded(int* loaded, const void*) { return loaded ? (*loaded = 1, 0) : int{kDriverInvalidValue}; }
 

@@ -84,3 +84,18 @@ TEST_CASE("a loop that polls and does something else each time is recorded whole
           1, Schedule::interleaved);
   CHECK(stores.heard.times.at(3) == 100);
 }
+
+TEST_CASE("an atomic that changes nothing is a poll only if its result is read") {
+  // Block 0 waits for block 1 by a plain load, which is none.
+  const auto polls = [](const std::string& atomic) {
+    const Waited o = run("setp.ne.u32 %p1,%r1,0; @%p1 bra WORK;\nWAIT: " + atomic +
+                             " ld.global.u32 %r3,[%rd1]; setp.eq.u32 %p2,%r3,0; @%p2 bra WAIT; bra DONE;\n"
+                             "WORK: add.u32 %r2,%r2,1; setp.lt.u32 %p2,%r2,1000; @%p2 bra WORK; st.global.u32 [%rd1],7;\n"
+                             "DONE: st.global.u32 [%rd1+4],%r3;",
+                         2, Schedule::interleaved);
+    return o.stats.repeated_polls;
+  };
+  CHECK(polls("atom.global.add.u32 %r5,[%rd1+8],%r4; mov.u32 %r6,%r5;") > 10);
+  CHECK(polls("atom.global.add.u32 %r5,[%rd1+8],%r4;") == 0);
+  CHECK(polls("red.global.add.u32 [%rd1+8],%r4;") == 0);
+}
