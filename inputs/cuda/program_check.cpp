@@ -60,13 +60,13 @@ bool may_have_kernels(const FatbinEntry& entry, const std::string& path) {
 }
 
 /// Whether the program has kernels of its own among its device code. Throws where there will be none, whatever it is rebuilt
-/// with. `library`: of closed() ones.
+/// with. `library`: of only_machine_code() ones.
 bool check_kernels(const ElfFile& elf, const std::vector<FatbinEntry>& entries, const std::string& path,
                    std::string& library) {
   std::string driver;
   for (const std::string& name : elf.needed()) {
     if (name.rfind("libcuda.so", 0) == 0 || name.rfind("libnvrtc.so", 0) == 0) driver = name;
-    if (closed(name)) library = name;
+    if (only_machine_code(name)) library = name;
   }
   const bool kernels = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return may_have_kernels(e, path); });
   if (kernels) return true;
@@ -100,7 +100,7 @@ void check_runtime(const ElfFile& elf, const std::string& path, bool kernels) {
 
 }  // namespace
 
-bool closed(std::string_view library) {
+bool only_machine_code(std::string_view library) {
   constexpr std::string_view kClosed[] = {"libcublas", "libcufft", "libcudnn", "libcusparse", "libcusolver",
                                           "libcurand", "libnpp",   "libnccl",  "libnvjpeg",   "libcutensor"};
   return std::any_of(std::begin(kClosed), std::end(kClosed), [&](auto name) { return library.starts_with(name); });

@@ -5,7 +5,7 @@
 namespace atl::cuda {
 
 /// Whether a library of this file name, without its folder, is NVIDIA's with kernels as machine code only.
-bool closed(std::string_view library);
+bool only_machine_code(std::string_view library);
 
 /// The file that a shell would run for `program`: with a slash itself, else the first on the PATH. Throws InputError.
 std::string find_program(const std::string& program);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "inputs/ptx/instruction_registers.hpp"
 #include "inputs/ptx/register_pressure.hpp"
-#include "inputs/ptx/registers_read.hpp"
 
 namespace atl::ptx::exec {
 namespace {

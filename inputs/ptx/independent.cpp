@@ -2,7 +2,7 @@
 
 #include "inputs/ptx/exec.hpp"
 #include "inputs/ptx/exec_code.hpp"
-#include "inputs/ptx/registers_read.hpp"
+#include "inputs/ptx/instruction_registers.hpp"
 
 /// Which kernels may run their CTAs in any order, or at the same time.
 namespace atl::ptx {
@@ -93,10 +93,7 @@ class Registers {
   }
   bool mark(const Instruction& in) {
     bool grown = false;
-    const auto set = [&](std::uint32_t r) { grown |= !loaded_[r], loaded_[r] = true; };
-    for (const Operand& o : in.dst) each_register(f_, o, set);
-    if (in.op == Op::call)
-      for (const Operand& o : f_.calls[in.table].results) each_register(f_, o, set);
+    each_result(f_, in, [&](std::uint32_t r) { grown |= !loaded_[r], loaded_[r] = true; });
     return grown;
   }
 

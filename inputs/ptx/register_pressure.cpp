@@ -4,42 +4,25 @@
 
 #include "inputs/ptx/access_flow.hpp"
 #include "inputs/ptx/cfg.hpp"
+#include "inputs/ptx/instruction_registers.hpp"
 
 namespace atl::ptx {
 namespace {
 
 constexpr std::uint32_t kPerSm = 65536, kMostPerThread = 255, kGranularity = 8, kLeast = 16, kWarp = 32;
 
-/// Calls each(register) for all registers of an operand.
-template <class Each> void for_registers(const Function& f, const Operand& o, Each each) {
-  if (o.is(Operand::reg)) each(o.index);
-  for (unsigned e = 0; o.is(Operand::vector) && e < o.count; ++e) for_registers(f, f.elements[o.index + e], each);
-}
-template <class Each> void for_results(const Function& f, const Instruction& i, Each each) {
-  for (const Operand& o : i.dst) for_registers(f, o, each);
-  if (i.op != Op::call) return;
-  for (const Operand& o : f.calls[i.table].results) for_registers(f, o, each);
-}
-template <class Each> void for_sources(const Function& f, const Instruction& i, Each each) {
-  if (i.guard != kNone) each(i.guard);
-  for (const Operand& o : i.src) for_registers(f, o, each);
-  if (i.op != Op::call) return;
-  for_registers(f, f.calls[i.table].through, each);
-  for (const Operand& o : f.calls[i.table].arguments) for_registers(f, o, each);
-}
-
 /// 32-bit registers that each virtual register takes.
 std::vector<std::uint32_t> units_of(const Function& f) {
   std::vector<std::uint32_t> units, writes(f.registers.size());
   for (const Register& r : f.registers) units.push_back(r.type == Type::pred ? 0 : std::max(1u, size_of(r.type) / 4));
-  for (const Instruction& i : f.code) for_results(f, i, [&](std::uint32_t r) { ++writes[r]; });
+  for (const Instruction& i : f.code) each_result(f, i, [&](std::uint32_t r) { ++writes[r]; });
   // Literals and kernel parameters, and copies of them, are operands that SASS has no register for.
   for (const Instruction& i : f.code) {
     const bool copies = i.op == Op::mov || (i.op == Op::cvta && i.space == Space::global);
     const Operand& from = i.src[0];
     const bool constant = (copies && (from.is(Operand::imm) || (from.is(Operand::reg) && units[from.index] == 0))) ||
                           (i.op == Op::ld && i.space == Space::param && f.entry && from.is(Operand::param));
-    if (constant) for_results(f, i, [&](std::uint32_t r) { units[r] = writes[r] == 1 ? 0 : units[r]; });
+    if (constant) each_result(f, i, [&](std::uint32_t r) { units[r] = writes[r] == 1 ? 0 : units[r]; });
   }
   return units;
 }
@@ -56,8 +39,8 @@ class Live {
   }
   /// From behind an instruction to before it.
   void step(const Function& f, const Instruction& i) {
-    if (i.guard == kNone) for_results(f, i, [&](std::uint32_t r) { remove(r); });  // else it may stay as it was
-    for_sources(f, i, [&](std::uint32_t r) { add(r); });
+    if (i.guard == kNone) each_result(f, i, [&](std::uint32_t r) { remove(r); });  // else it may stay as it was
+    each_source(f, i, [&](std::uint32_t r) { add(r); });
   }
   std::uint32_t count() const { return count_; }
   std::uint32_t units(std::uint32_t r) const { return (*units_)[r]; }
@@ -107,9 +90,9 @@ class Pressure {
   /// While an instruction delivers results, also such as nobody reads, or while what it calls runs.
   std::uint32_t during(const Function& f, const Instruction& i, const Live& behind) {
     std::uint32_t with_results = behind.count(), across = behind.count();
-    for_results(f, i, [&](std::uint32_t r) { with_results += behind.has(r) ? 0 : behind.units(r); });
+    each_result(f, i, [&](std::uint32_t r) { with_results += behind.has(r) ? 0 : behind.units(r); });
     if (i.op != Op::call) return with_results;
-    for_results(f, i, [&](std::uint32_t r) { across -= behind.has(r) ? behind.units(r) : 0; });
+    each_result(f, i, [&](std::uint32_t r) { across -= behind.has(r) ? behind.units(r) : 0; });
     std::uint32_t most = with_results;
     for (const std::uint32_t target : call_targets(m_, f.calls[i.table])) most = std::max(most, across + of(target));
     return most;

@@ -35,16 +35,8 @@ void check_on_job(const SystemConfig& config, const std::string& workload, const
 }
 
 TEST_CASE("every result on the ranks of a job is that of one rank, for each workload, organisation and topology") {
-  for (const std::string workload : {"stores", "hot"}) {
-    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
-      for (const std::string topology : {"ring", "full", "switch"}) {
-        CAPTURE(workload);
-        CAPTURE(organisation);
-        CAPTURE(topology);
-        check_on_job(small_system(organisation, topology), workload, RankMap::spread);
-      }
-    }
-  }
+  on_matrix(
+      [](const SystemConfig& config, const std::string& workload) { check_on_job(config, workload, RankMap::spread); });
 }
 
 TEST_CASE("every result on the ranks of a job is that of one rank, under each protocol") {

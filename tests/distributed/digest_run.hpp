@@ -25,6 +25,20 @@ inline std::string workload_file(const std::string& name) {
   return fmt::format("{}/tests/distributed/workloads/{}.json", ATOLL_SOURCE_DIR, name);
 }
 
+/// Calls `check` with the name of each workload and the system of each organisation and topology.
+inline void on_matrix(const auto& check) {
+  for (const std::string workload : {"stores", "hot"}) {
+    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
+      for (const std::string topology : {"ring", "full", "switch"}) {
+        CAPTURE(workload);
+        CAPTURE(organisation);
+        CAPTURE(topology);
+        check(small_system(organisation, topology), workload);
+      }
+    }
+  }
+}
+
 /// Not only the digest: everything that a user reads from a result. It ends no test: other ranks would wait for this one.
 inline void check_same(const RunResult& got, const RunResult& wanted) {
   CHECK(got.digest == wanted.digest);

@@ -55,22 +55,14 @@ void check_on_all(const SystemConfig& config, const std::string& workload, const
 }
 
 TEST_CASE("every result is the same on 1 to 5 ranks, for each workload, organisation and topology") {
-  for (const std::string workload : {"stores", "hot"}) {
-    for (const std::string organisation : {"memory_side", "sm_side", "static", "dynamic", "sac"}) {
-      for (const std::string topology : {"ring", "full", "switch"}) {
-        CAPTURE(workload);
-        CAPTURE(organisation);
-        CAPTURE(topology);
-        const SystemConfig config = small_system(organisation, topology);
-        const RunResult one = run_on(config, workload, 1);
-        const Counters sum = sum_of_chips(one);
-        REQUIRE(one.complete);
-        CHECK(sum[Counter::link_packets] > 0);  // else the ranks had nothing to disagree about
-        CHECK((workload == "hot" || sum[Counter::llc_atomics] > 0));
-        check_on_all(config, workload, one);
-      }
-    }
-  }
+  on_matrix([](const SystemConfig& config, const std::string& workload) {
+    const RunResult one = run_on(config, workload, 1);
+    const Counters sum = sum_of_chips(one);
+    REQUIRE(one.complete);
+    CHECK(sum[Counter::link_packets] > 0);  // else the ranks had nothing to disagree about
+    CHECK((workload == "hot" || sum[Counter::llc_atomics] > 0));
+    check_on_all(config, workload, one);
+  });
 }
 
 TEST_CASE("every result is the same on 1 to 5 ranks under hardware coherence") {

@@ -5,6 +5,6 @@ import sys
 
 import program
 
-outcome = program.run(sys.argv[3:], ranks=int(sys.argv[1]), timeout=500, program=sys.argv[2])
+outcome = program.run(sys.argv[3:], ranks=int(sys.argv[1]), timeout=50, program=sys.argv[2])
 print(outcome)
 sys.exit(outcome.code)

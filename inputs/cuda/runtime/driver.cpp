@@ -131,7 +131,7 @@ int cuGetExportTable(const void** out, const void*) {
   if (library.empty()) return kNotSupported;
   driver_call([&](Runtime& r) -> int {
     if (!r.complained_about.insert(library).second) return kNotSupported;
-    const bool closed = cuda::closed(std::string_view(library).substr(library.rfind('/') + 1));
+    const bool closed = cuda::only_machine_code(std::string_view(library).substr(library.rfind('/') + 1));
     std::fflush(stdout);
     std::fprintf(
         stderr,
