@@ -27,18 +27,20 @@ def chips_with_memory(head: Head) -> range:
     return range(head.chips - head.memory_chips, head.chips)
 
 
-#: Protocols under which slices hold lines of their own chip's memory alone, and those whose homes look up others' requests.
+#: For files that do not say: the protocols that there were under which slices hold lines of their own chip's memory alone,
+#: and those whose homes look up others' requests.
 _AT_HOMES = ("none_remote", "l1_only")
 _WITH_DIRECTORY = ("directory", "hmg", "rec", "rec_adaptive", "ideal")
 
 
-def chips_with_llc(head: Head) -> range:
-    """Chips whose LLC caches anything: those that ask, or those that own memory, or both, as `uses_llc` of
-    core/control/capacity.cpp has it."""
+def chips_with_llc(head: Head) -> list[int]:
+    """Chips whose LLC caches anything: those that ask, or those that own memory, or both."""
+    if "llc_chips" in head.provenance:
+        return [int(chip) for chip in head.provenance["llc_chips"]]
     protocol = head.config.get("coherence.protocol", "software")
     if head.config.get("llc.organisation") != "sm_side" or protocol in _AT_HOMES:
-        return chips_with_memory(head)
-    return range(head.chips) if protocol in _WITH_DIRECTORY else chips_with_sms(head)
+        return list(chips_with_memory(head))
+    return list(range(head.chips) if protocol in _WITH_DIRECTORY else chips_with_sms(head))
 
 
 def llc_chips(head: Head) -> int:

@@ -35,6 +35,8 @@ void complete_result(RunResult& result, const RunJob& job, const Workload& workl
     for (const Capacity& c : capacities_of(scaled(config))) p.links_of_chips.push_back(c[Resource::link_out]);
     p.link_bytes_per_cycle = std::accumulate(p.links_of_chips.begin(), p.links_of_chips.end(), 0.0) / config.chips;
   }
+  for (std::uint32_t c = 0; c < config.chips; ++c)
+    if (uses_llc(config, c)) p.llc_chips.push_back(c);
   p.selection = workload.selection(), p.incomplete = facts.incomplete;
   if (job.from) p.host_seconds += job.from->header.host_seconds;
   for (std::uint32_t c = 0; c < config.chips; ++c)

@@ -40,6 +40,8 @@ Provenance read_provenance(const ResultFile& file) {
     p.link_bytes_per_cycle = file.real("/provenance", "link_bytes_per_cycle");
   if (file.has_attribute("/provenance", "links_of_chips"))
     p.links_of_chips = file.list<double>("/provenance", "links_of_chips", H5T_FLOAT);
+  if (file.has_attribute("/provenance", "llc_chips"))
+    p.llc_chips = file.list<std::uint64_t>("/provenance", "llc_chips", H5T_INTEGER);
   if (file.has_attribute("/provenance", "moves")) p.moves = file.number("/provenance", "moves");
   if (file.number("/", "schema_version") < 4) return p;
   p.windows = file.number("/provenance", "windows");

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_memory.hpp"
@@ -40,6 +41,15 @@ void set_number(const H5::H5Object& object, const char* name, std::uint64_t numb
 void set_real(const H5::H5Object& object, const char* name, double number) {
   const auto attribute = object.createAttribute(name, H5::PredType::IEEE_F64LE, H5::DataSpace(H5S_SCALAR));
   attribute.write(H5::PredType::NATIVE_DOUBLE, &number);
+}
+
+template <class T> void set_list(const H5::H5Object& object, const char* name, const std::vector<T>& values) {
+  constexpr bool whole = std::is_same_v<T, std::uint64_t>;
+  static_assert(whole || std::is_same_v<T, double>);
+  const hsize_t n = values.size();
+  const auto attribute =
+      object.createAttribute(name, whole ? H5::PredType::STD_U64LE : H5::PredType::IEEE_F64LE, H5::DataSpace(1, &n));
+  if (n != 0) attribute.write(whole ? H5::PredType::NATIVE_UINT64 : H5::PredType::NATIVE_DOUBLE, values.data());
 }
 
 H5::DSetCreatPropList layout(const Dims& dims) {
@@ -96,17 +106,12 @@ void write_provenance(const H5::H5File& file, const Provenance& p) {
   set_number(group, "events", p.events);
   set_real(group, "host_seconds", p.host_seconds);
   if (p.link_bytes_per_cycle != 0) set_real(group, "link_bytes_per_cycle", p.link_bytes_per_cycle);
-  if (const hsize_t chips = p.links_of_chips.size(); chips != 0)
-    group.createAttribute("links_of_chips", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &chips))
-        .write(H5::PredType::NATIVE_DOUBLE, p.links_of_chips.data());
+  if (!p.links_of_chips.empty()) set_list(group, "links_of_chips", p.links_of_chips);
+  if (!p.llc_chips.empty()) set_list(group, "llc_chips", p.llc_chips);
   set_number(group, "windows", p.windows);
   if (p.moves != 0) set_number(group, "moves", p.moves);
-  const hsize_t processes = p.process_events.size();
-  const auto of_process = group.createAttribute("process_events", H5::PredType::STD_U64LE, H5::DataSpace(1, &processes));
-  if (processes != 0) of_process.write(H5::PredType::NATIVE_UINT64, p.process_events.data());
-  const hsize_t waits = p.wait_shares.size();
-  const auto waited = group.createAttribute("wait_shares", H5::PredType::IEEE_F64LE, H5::DataSpace(1, &waits));
-  if (waits != 0) waited.write(H5::PredType::NATIVE_DOUBLE, p.wait_shares.data());
+  set_list(group, "process_events", p.process_events);
+  set_list(group, "wait_shares", p.wait_shares);
   const hsize_t ranks = p.hosts.size();
   const auto hosts = group.createAttribute("hosts", hdf5::text_type(), H5::DataSpace(1, &ranks));
   if (ranks != 0) hosts.write(hdf5::text_type(), static_cast<const void*>(pointers(p.hosts).data()));

@@ -73,6 +73,7 @@ struct Provenance {
   std::vector<std::uint64_t> process_events;  ///< of these: each chip's, then the controller's
   double link_bytes_per_cycle = 0;            ///< most that a chip can send, mean; 0: no links, or not in the file
   std::vector<double> links_of_chips;         ///< [chip] the same of each; empty likewise
+  std::vector<std::uint64_t> llc_chips;       ///< chips whose LLC holds lines, ascending; empty: not in the file
   std::vector<double> wait_shares;            ///< [rank] part of its time that it exchanged messages or waited for others
   std::uint64_t moves = 0;                    ///< of chips between threads while it ran; 0 also if not in the file
 };

@@ -87,6 +87,18 @@ class Fresh(support.FolderTest):
         self.assertEqual(run.other, {}, "every group of a result has a table of its own")
         self.assertIn(run.digest, run_report.page(run))
 
+    def test_a_result_says_whose_llcs_hold_lines(self) -> None:
+        path = self.folder / "dies.h5"
+        for protocol, chips in (("software", [0, 1]), ("hmg", [0, 1, 2, 3]), ("l1_only", [2, 3])):
+            with self.subTest(protocol=protocol):
+                keys = [*SMALL, f"coherence.protocol={protocol}", "partition.compute_chips=2", "partition.memory_chips=2"]
+                words = [word for key in keys for word in ("--set", key)]
+                atoll("run", "sac-4chip", "-w", support.DATA / "workload.json", *words, "-o", path, "-f")
+                run = atoll_analysis.load(path)
+                asked = run.slices["accesses"].groupby("chip").sum()
+                self.assertEqual(capacity.chips_with_llc(run), chips)
+                self.assertEqual(list(asked[asked > 0].index), chips)
+
     def test_a_flipped_bit_is_found_before_hdf5_reads_and_looked_past_if_forced(self) -> None:
         path = self.folder / "new.h5"
         atoll("run", "sac-4chip", "-w", support.DATA / "workload.json", *[w for k in SMALL for w in ("--set", k)], "-o", path)

@@ -30,7 +30,7 @@ RunResult sound_result() {
   r.sharing->epochs.resize(1);
   r.sm_sharing.emplace();
   r.sm_sharing->kernels.resize(2);
-  r.provenance.links_of_chips = {32, 64};
+  r.provenance.links_of_chips = {32, 64}, r.provenance.llc_chips = {0, 1};
   r.energy_prices = {{"dram_read_pj", 1e-6, 1}, {"static_watts", 0.5, 2}};
   r.structures.emplace();
   r.structures->structures = {{"a", 0x1000, 4096}, {"", 0, 0}};

@@ -1,5 +1,7 @@
 """How evenly slices and memory channels are used: heat maps of chip by slice."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -34,7 +36,7 @@ def _heat(axes: Axes, drawing: Drawing, values: pd.DataFrame, texts: pd.DataFram
     axes.spines[:].set_visible(False)
 
 
-def _imbalance(counts: pd.DataFrame, what: str, chips: range, lacking: str) -> str:
+def _imbalance(counts: pd.DataFrame, what: str, chips: Sequence[int], lacking: str) -> str:
     """The busiest over the mean of the chips that are shown, and which are not because they can have no requests."""
     values = counts.loc[list(chips)].to_numpy()
     mean = values.mean()
@@ -65,10 +67,10 @@ def _draw_slices(accesses: pd.DataFrame, hits: pd.DataFrame, colours: Palette) -
 def slices(result: Result) -> Chart | None:
     """Needs at least two slices that were asked for something."""
     every, chips = result.slices["accesses"].unstack("slice"), capacity.chips_with_llc(result)
-    accesses, hits = every.loc[list(chips)], result.slices["hits"].unstack("slice").loc[list(chips)]
+    accesses, hits = every.loc[chips], result.slices["hits"].unstack("slice").loc[chips]
     if accesses.size < 2 or not accesses.to_numpy().any():
         return None
-    missing = "SMs" if chips == capacity.chips_with_sms(result) else "memory"
+    missing = "SMs" if chips == list(capacity.chips_with_sms(result)) else "memory"
     note = _imbalance(every, "slice", chips, f"{missing} and no LLC in use")
     return Chart("slices", "LLC slices", f"Heat maps of requests and hit rates by chip and slice. {note}",
                  lambda colours: _draw_slices(accesses, hits, colours), note)

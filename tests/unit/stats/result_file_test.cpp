@@ -57,6 +57,7 @@ void check_same(const RunResult& a, const RunResult& b) {
   CHECK(p.host_seconds == q.host_seconds);
   CHECK(p.link_bytes_per_cycle == q.link_bytes_per_cycle);
   CHECK(p.links_of_chips == q.links_of_chips);
+  CHECK((p.llc_chips == q.llc_chips));
   CHECK(p.windows == q.windows);
   CHECK((p.process_events == q.process_events));
   CHECK((p.wait_shares == q.wait_shares));

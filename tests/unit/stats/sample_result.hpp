@@ -19,7 +19,7 @@ inline RunResult sample_result(std::size_t chips = 4, std::size_t samples = 200)
   p.hosts = {"node0", "", "node1"};
   p.host_seconds = 0.1 + 0.2;
   p.events = 123'456'789'012;
-  p.link_bytes_per_cycle = 96 / 1.1, p.links_of_chips = {101, 91};
+  p.link_bytes_per_cycle = 96 / 1.1, p.links_of_chips = {101, 91}, p.llc_chips = {1, 2, 3};
   p.windows = 3125;
   p.process_events = {1, 123'456'789'000, 11};
   p.wait_shares = {0.25, 0.1, 1e-9};
