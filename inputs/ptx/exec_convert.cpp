@@ -7,7 +7,9 @@
 namespace atl::ptx::exec {
 namespace {
 
-enum Option : std::uint8_t { kFlush = 1, kSaturate = 2, kIntegral = 4, kRectify = 8, kRoundShift = 4 };
+enum Option : std::uint8_t { kFlush = 1, kSaturate = 2, kIntegral = 4, kRectify = 8, kRoundShift = 4, kFinite = 128 };
+
+lane::Round mode_of(const Inst& i) { return static_cast<lane::Round>((i.option & ~kFinite) >> kRoundShift); }
 
 /// One value of any type, widened.
 struct Wide {
@@ -72,12 +74,21 @@ template <class F> F real_of(const Wide& v, lane::Round mode) {
     return v.d;
 }
 
+/// Infinities become the largest finite number of their sign if the option says so.
+template <class N> std::uint32_t rounded(double v, lane::Round mode, unsigned option) {
+  const std::uint32_t bits = N::round(v, mode);
+  return (option & kFinite) != 0 && (bits & ~N::kSign) == N::kInf ? bits - 1 : bits;
+}
+
 std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
   const bool saturating = (option & kSaturate) != 0;
   if (v.kind == Wide::real && is_float(type)) {
     if (option & kIntegral) v.d = lane::integral(v.d, mode), mode = lane::Round::rn;
     if (saturating) v.d = lane::saturate(v.d);
     if ((option & kRectify) != 0 && v.d < 0) v.d = 0;
+  } else if (saturating && is_float(type)) {
+    const bool positive = v.kind == Wide::unsigned_integer ? v.i != 0 : v.i > 0;
+    v.i = positive ? 1 : 0;
   }
   switch (type) {
     case Type::s8:
@@ -98,9 +109,9 @@ std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
     case Type::b32:
       return integer_of<std::uint32_t>(v, mode, saturating);
     case Type::f16:
-      return lane::F16::round(real_of<double>(v, lane::Round::rn), mode);
+      return rounded<lane::F16>(real_of<double>(v, lane::Round::rn), mode, option);
     case Type::bf16:
-      return lane::Bf16::round(real_of<double>(v, lane::Round::rn), mode);
+      return rounded<lane::Bf16>(real_of<double>(v, lane::Round::rn), mode, option);
     case Type::f32: {
       float f = real_of<float>(v, mode);
       if (option & kFlush) f = lane::flush(f);
@@ -116,7 +127,7 @@ std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
 /// Inst: count and bytes are those of the registers, extra has the types, value the second source of a packing form.
 void general(Warp& w, const Inst& i) {
   const auto from = static_cast<Type>(i.extra & 0xFF), to = static_cast<Type>(i.extra >> 8 & 0xFF);
-  const auto mode = static_cast<lane::Round>(i.option >> kRoundShift);
+  const auto mode = mode_of(i);
   const std::byte* source = w.at<std::byte>(i.src[0]);
   std::byte* result = w.at<std::byte>(i.dst[0]);
   for_active(w.active, [&](unsigned l) {
@@ -129,10 +140,10 @@ void general(Warp& w, const Inst& i) {
 
 /// cvt.f16x2.f32 d, a, b: a becomes the upper half.
 template <class N> void pack_halves(Warp& w, const Inst& i) {
-  const auto mode = static_cast<lane::Round>(i.option >> kRoundShift);
+  const auto mode = mode_of(i);
   const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
   each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
-    const auto half = [&](float v) { return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0F : v, mode); };
+    const auto half = [&](float v) { return rounded<N>((i.option & kRectify) != 0 && v < 0 ? 0.0F : v, mode, i.option); };
     return half(a[l]) << 16 | half(b[l]);
   });
 }
@@ -182,7 +193,7 @@ bool decode_tiny(Decoder& d) {
   Inst& out = *d.out;
   const bool e4m3 = in.type == Type::e4m3x2 || in.source_type == Type::e4m3x2;
   const bool to_tiny = in.type == Type::e4m3x2 || in.type == Type::e5m2x2;
-  if (in.round != Round::rn || to_tiny != in.has(kSat)) return false;
+  if (in.round != Round::rn || to_tiny != in.has(kSatFinite)) return false;
   if (to_tiny && in.source_type == Type::f32 && in.sources == 2) {
     out.run = e4m3 ? &pack_tiny<lane::E4m3> : &pack_tiny<lane::E5m2>;
     d.take(0, Type::f32), d.take(1, Type::f32), d.give(0, Type::b16);
@@ -275,7 +286,7 @@ template <class F> Handler real_form(Type from) {
 
 /// With registers of the types' own sizes.
 Handler common_form(Type to, Type from, const Instruction& in) {
-  if (in.has(kSat) || in.has(kRelu)) return nullptr;
+  if (in.has(kSat) || in.has(kSatFinite) || in.has(kRelu)) return nullptr;
   if (from == Type::f32 && !is_float(to)) return whole_form<float>(to, in.round);
   if (from == Type::f64 && !is_float(to)) return whole_form<double>(to, in.round);
   const bool nearest = in.round == Round::rn || in.round == Round::none;
@@ -298,14 +309,17 @@ bool decode_convert(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
   if (in.op != Op::cvt) return false;
+  constexpr std::uint64_t kKnown = kFtz | kSat | kSatFinite | kRelu;  // what else is spelled is not to be lost
+  if ((in.flags & ~kKnown) != 0) return false;
   const bool integral = in.round >= Round::rni && in.round <= Round::rpi;
   out.option =
       static_cast<std::uint8_t>((in.has(kFtz) ? kFlush : 0) | (in.has(kSat) ? kSaturate : 0) | (integral ? kIntegral : 0) |
-                                (in.has(kRelu) ? kRectify : 0) | static_cast<unsigned>(rounding(in.round)) << kRoundShift);
+                                (in.has(kRelu) ? kRectify : 0) | (in.has(kSatFinite) ? kFinite : 0) |
+                                static_cast<unsigned>(rounding(in.round)) << kRoundShift);
   const auto tiny = [](Type t) { return t == Type::e4m3x2 || t == Type::e5m2x2; };
   if (tiny(in.type) || tiny(in.source_type)) return decode_tiny(d);
   if (in.type == Type::tf32) {
-    const bool plain = in.source_type == Type::f32 && in.sources == 1 && !in.has(kRelu) && !in.has(kSat);
+    const bool plain = in.source_type == Type::f32 && in.sources == 1 && in.flags == 0;
     if (!plain || (in.round != Round::rna && in.round != Round::rn)) return false;
     out.run = in.round == Round::rna ? &to_tf32<true> : &to_tf32<false>;
     d.take(0, Type::b32), d.give(0, Type::b32);
@@ -313,12 +327,12 @@ bool decode_convert(Decoder& d) {
   }
   if (in.type > Type::f64 || in.source_type > Type::f64) return false;
   if (in.type == Type::f16x2 || in.type == Type::bf16x2) {
-    if (in.source_type != Type::f32 || in.sources != 2) return false;
+    if (in.source_type != Type::f32 || in.sources != 2 || in.has(kSat)) return false;
     out.run = in.type == Type::f16x2 ? &pack_halves<lane::F16> : &pack_halves<lane::Bf16>;
     d.take(0, Type::f32), d.take(1, Type::f32), d.give(0, Type::b32);
     return true;
   }
-  if (in.sources != 1) return false;
+  if (in.sources != 1 || (in.has(kSatFinite) && in.type != Type::f16 && in.type != Type::bf16)) return false;
   // Operands may be wider than the types: low bits are read, results are extended.
   const unsigned source = d.width(in.src[0], size_of(in.source_type)), result = d.width(in.dst[0], size_of(in.type));
   if (source < size_of(in.source_type) || result < size_of(in.type)) return false;

@@ -207,7 +207,7 @@ bool decode_float(Decoder& d) {
     return true;
   }
   const bool selects = in.op == Op::min || in.op == Op::max;
-  const std::uint32_t known = kFtz | kSat | kApprox | kFull | (selects ? kNan | kXorSign : 0u);
+  const std::uint64_t known = kFtz | kSat | kApprox | kFull | (selects ? kNan | kXorSign : std::uint64_t{0});
   if ((in.flags & ~known) != 0 || (selects && in.sources != 2)) return false;
   out.run = in.type == Type::f32 ? float_handler<float>(in, out) : float_handler<double>(in, out);
   if (out.run == nullptr) return false;

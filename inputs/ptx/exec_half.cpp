@@ -97,8 +97,8 @@ bool decode_half(Decoder& d) {
       return false;
   }
   const bool selects = in.op == Op::min || in.op == Op::max, fuses = in.op == Op::fma || in.op == Op::mad;
-  const std::uint32_t known =
-      kFtz | kSat | kApprox | (selects ? std::uint32_t{kNan} : 0) | (fuses ? std::uint32_t{kRelu} : 0);
+  const std::uint64_t known =
+      kFtz | kSat | kApprox | (selects ? std::uint64_t{kNan} : 0) | (fuses ? std::uint64_t{kRelu} : 0);
   if (out.run == nullptr || (in.flags & ~known) != 0 || (selects && in.sources != 2)) return false;
   out.option = static_cast<std::uint8_t>((in.has(kFtz) ? 1 : 0) | (in.has(kSat) ? 2 : 0));
   for (unsigned n = 0; n < in.sources && n < 3; ++n) d.take(n, in.type);

@@ -212,7 +212,7 @@ bool decode_integer(Decoder& d) {
     d.give(0, Type::u32);
     return true;
   }
-  constexpr std::uint32_t kKnown = kCarryOut | kSat | kRelu;  // what else is spelled is not to be lost
+  constexpr std::uint64_t kKnown = kCarryOut | kSat | kRelu;  // what else is spelled is not to be lost
   if ((in.flags & ~kKnown) != 0) return false;
   if (!with_integer(in.type, [&]<class T>() { out.run = integer_handler<T>(in); }) || out.run == nullptr) return false;
   const bool wide = in.part == Part::wide;

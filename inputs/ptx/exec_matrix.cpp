@@ -115,7 +115,7 @@ bool decode_matrix(Decoder& d) {
   const auto exact = [](const Fragment& f) { return f.elements * kLanes == f.rows * f.width; };
   if (!exact(form.c) || !exact(form.d) || (!opaque && (!exact(form.a) || !exact(form.b)))) return false;
   d.out->run = &multiply;
-  d.out->option = in.has(kSat);
+  d.out->option = in.has(kSatFinite);
   d.out->extra = static_cast<std::uint32_t>(d.code().matrices.size());
   d.code().matrices.push_back(form);
   return true;

@@ -79,7 +79,7 @@ struct Instruction {
   bool read_only = false;  ///< this global load reads what the kernel never writes (set by the analysis)
   bool guard_negated = false;
   std::uint16_t spelling = 0;        ///< Function::spellings
-  std::uint32_t flags = 0;           ///< Flag
+  std::uint64_t flags = 0;           ///< Flag
   std::uint32_t guard = kNone;       ///< predicate register, or kNone
   std::uint32_t line = 0;            ///< of Module::lines
   std::uint32_t target = kNone;      ///< bra: instruction index

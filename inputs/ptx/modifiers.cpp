@@ -22,7 +22,7 @@ template <typename T, std::size_t N> bool set_from(const Named<T> (&table)[N], s
 bool one_of(Op op, std::initializer_list<Op> ops) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
 
 constexpr Named<Flag> kFlags[] = {
-    {"ftz", kFtz},          {"sat", kSat},           {"satfinite", kSat},
+    {"ftz", kFtz},          {"sat", kSat},           {"satfinite", kSatFinite},
     {"approx", kApprox},    {"full", kFull},         {"cc", kCarryOut},
     {"aligned", kAligned},  {"volatile", kVolatile}, {"nc", kNonCoherent},
     {"wrap", kWrap},        {"clamp", kClamp},       {"shiftamt", kShiftAmount},

@@ -110,7 +110,7 @@ enum class Order : std::uint8_t { none, weak, relaxed, acquire, release, acq_rel
 enum class Cache : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };
 enum class Geometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube, acube, d2ms, a2dms };
 
-enum Flag : std::uint32_t {
+enum Flag : std::uint64_t {
   kFtz = 1u << 0,
   kSat = 1u << 1,
   kApprox = 1u << 2,
@@ -140,9 +140,10 @@ enum Flag : std::uint32_t {
   kColumnA = 1u << 26,     ///< mma, wmma: the first matrix lies in memory, or in fragments, column by column
   kColumnB = 1u << 27,
   kLayoutSeen = 1u << 28,
-  kExpectTx = 1u << 29,   ///< mbarrier.arrive.expect_tx
-  kMulticast = 1u << 30,  ///< bulk copies to several CTAs of a cluster
-  kAsync = 1u << 31,      ///< st.async, red.async
+  kExpectTx = 1u << 29,     ///< mbarrier.arrive.expect_tx
+  kMulticast = 1u << 30,    ///< bulk copies to several CTAs of a cluster
+  kAsync = 1u << 31,        ///< st.async, red.async
+  kSatFinite = 1ull << 32,  ///< cvt, mma: .satfinite, to the largest finite number
 };
 
 // clang-format off

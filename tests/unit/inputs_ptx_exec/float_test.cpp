@@ -53,6 +53,22 @@ TEST_CASE("fma rounds once, in the direction it names") {
 TEST_CASE(".sat clamps to [0, 1] and turns NaN into 0") {
   CHECK(f32("add.sat.f32 %d,%a,%b;", {2, -2, 0.25F, kNaN}, {0, 0, 0, 0}) == F32{1, 0, 0.25F, 0});
   CHECK(f32("cvt.sat.f32.f32 %d,%a;", {2, -2, 0.25F, kNaN}) == F32{1, 0, 0.25F, 0});
+  CHECK(evaluate<float>("f32", "s32", "cvt.rn.sat.f32.s32 %d,%a;", std::vector<std::int32_t>{5, -3, 0, 1}) ==
+        F32{1, 0, 0, 1});
+  CHECK(evaluate<float>("f32", "u64", "cvt.rn.sat.f32.u64 %d,%a;", std::vector<std::uint64_t>{~std::uint64_t{0}, 0}) ==
+        F32{1, 0});
+}
+
+TEST_CASE(".satfinite makes infinities the largest number of the format, and leaves what is within it") {
+  const F32 v{5, 1e6F, -1e6F, std::numeric_limits<float>::infinity(), kNaN, 0.5F};
+  CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.satfinite.f16.f32 %d,%a;", v) ==
+        U16{0x4500, 0x7BFF, 0xFBFF, 0x7BFF, 0x7FFF, 0x3800});
+  CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.f16.f32 %d,%a;", v) ==
+        U16{0x4500, 0x7C00, 0xFC00, 0x7C00, 0x7FFF, 0x3800});
+  CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.relu.satfinite.bf16.f32 %d,%a;", F32{3.4e38F, -3.4e38F, 5}) ==
+        U16{0x7F7F, 0, 0x40A0});
+  CHECK(evaluate<std::uint32_t>("b32", "f32", "cvt.rn.satfinite.f16x2.f32 %d,%a,%b;", F32{1e6F, 5}, F32{-1e6F, 0.5F}) ==
+        U32{0x7BFFFBFF, 0x45003800});
 }
 
 TEST_CASE(".ftz flushes subnormal operands and results to zero of the same sign") {
