@@ -1,6 +1,8 @@
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 #include "core/engine/hdf5_lock.hpp"
@@ -132,6 +134,25 @@ void TraceKernelReader::decode(std::size_t block, CtaBlock& out) {
   if (bytes != bytes_end) fail(access_delta_.where(), block, "holds more addresses than accesses");
 }
 
+namespace {
+/// A warp counts what is under way in a slot in eight bits, and an access of 128 bytes may be two lines.
+class AccessesUnderWay {
+ public:
+  static constexpr unsigned kMost = 127;
+
+  bool take(const Op& op) {
+    for (std::uint32_t free = op.wait; free != 0; free &= free - 1) of_slot_[std::countr_zero(free)] = 0;
+    if (op.slot == kNoSlot || op.kind == OpKind::store) return true;
+    return (of_slot_[op.slot] += std::max<unsigned>(op.accesses, 1)) <= kMost;
+  }
+
+ private:
+  std::array<unsigned, kScoreboardSlots> of_slot_{};
+};
+constexpr const char* kTooManyUnderWay =
+    "has a warp with more than 127 accesses under way in one scoreboard slot: an op must wait for the slot (op_wait) before";
+}  // namespace
+
 void TraceKernelReader::read_block(const std::uint64_t* first, const std::uint64_t* last) {
   const Hdf5Lock lock;
   const auto read = [&](auto& column, IndexColumn of, auto& out) { column.read(first[of], last[of] - first[of], out); };
@@ -162,6 +183,7 @@ void TraceKernelReader::make_programs(std::size_t block) {
     fail(op_kind_.where(), block, "has ops behind the exit of a warp");
   for (const std::uint32_t count : counts_) {
     Program program{op, count};
+    AccessesUnderWay under_way;
     for (; op != program.first + count; ++op) {
       ops_[op] = {wait_[op],
                   static_cast<std::uint32_t>(program.accesses),
@@ -171,6 +193,7 @@ void TraceKernelReader::make_programs(std::size_t block) {
                   slot_[op],
                   flags_[op],
                   accesses_[op]};
+      if (!under_way.take(ops_[op])) fail(op_slot_.where(), block, kTooManyUnderWay);
       program.accesses += accesses_[op];
       program.local |= (flags_[op] & kLocal) != 0;
     }

@@ -65,6 +65,33 @@ TEST_CASE("an untouched trace reads without error") {
   CHECK(after([](H5::H5File&) {}) == "no error");
 }
 
+TEST_CASE("a scoreboard slot has no more accesses under way than a warp can count, until an op waits for it") {
+  const auto read = [](unsigned loads, bool waits) {
+    const Scratch scratch;
+    CtaProgram cta;
+    for (unsigned n = 0; n <= loads; ++n) {
+      Op op;
+      op.kind = n < loads ? OpKind::load : OpKind::exit;
+      op.first_access = 60 * n;
+      if (n < loads) op.slot = 3, op.accesses = 60, op.wait = waits && n % 2 == 0 ? 1u << 3 : 0;
+      cta.ops.push_back(op);
+    }
+    for (unsigned n = 0; n < 60 * loads; ++n) cta.accesses.push_back(Access::make(128 * n, 0xF));
+    cta.warps = {{0, loads + 1}};
+    KernelInfo info;
+    info.name.push_back('k');
+    TraceWriter writer(scratch.path("t.h5"), {"s", "i"});
+    writer.begin_kernel(info);
+    writer.add_cta(cta);
+    writer.finish();
+    return message_of([&] { TraceWorkload(scratch.path("t.h5")).load_cta(0, 0, cta); });
+  };
+  CHECK(read(2, false) == "no error");
+  CHECK(
+      contains(read(3, false), "/op_slot: block 0 has a warp with more than 127 accesses under way in one scoreboard slot"));
+  CHECK(read(8, true) == "no error");
+}
+
 TEST_CASE("a trace truncated anywhere is an InputError that names the file") {
   const Scratch scratch;
   const std::string path = small_trace(scratch), whole = read_all(path);
