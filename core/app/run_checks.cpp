@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "comm/collective_errors.hpp"
@@ -35,8 +36,9 @@ void check_options(const RunJob& job, int ranks) {
   if (!job.check) return;
   if (ranks > 1 || job.chip_threads > 1)
     throw InputError("--check", "follows the data through all chips in one process: use neither mpirun nor --threads");
-  if (job.config.observe.sharing)
-    throw InputError("--check", "and observe.sharing look at the same events: use one of them");
+  for (const auto& [key, observes] : {std::pair{"observe.sharing", job.config.observe.sharing},
+                                      std::pair{"observe.sm_sharing", job.config.observe.sm_sharing}})
+    if (observes) throw InputError("--check", fmt::format("and {} look at the same events: use one of them", key));
   if (job.plan.asked())
     throw InputError("--check", "cannot be checkpointed: what it knows of every line is in no checkpoint");
 }

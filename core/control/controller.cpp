@@ -25,7 +25,7 @@ Controller::Controller(const Machine& machine, std::vector<Edge> edges, const st
       first_touch_(machine.config),
       placement_(machine.config) {
   result_.chips.resize(config_.chips), census_.resize(config_.chips), structures_.resize(config_.chips);
-  kernel_counts_.resize(config_.chips), degrees_.resize(config_.chips);
+  kernel_counts_.resize(config_.chips), late_counts_.resize(config_.chips), degrees_.resize(config_.chips);
   for (const Wire& w : wires(config_))
     longest_wire_ =
         std::max<Cycle>(longest_wire_, w.latency_cycles + config_.link.credit_cycles + config_.control.sample_cycles);
@@ -108,9 +108,10 @@ void Controller::on_message(const ControlMessage& m) {
 // ---- Kernels ----
 
 /// Behind the one that has ended; kernels that are not simulated take no time.
-std::size_t Controller::next_kernel() const {
+/// CTAs that are skipped count as done: what is left to do shrinks by them.
+std::size_t Controller::next_kernel() {
   std::size_t next = kernel_ + 1;
-  while (sampler_ != nullptr && next < kernels_.size() && !sampler_->wanted(next)) ++next;
+  while (sampler_ != nullptr && next < kernels_.size() && !sampler_->wanted(next)) ctas_skipped_ += kernels_[next++].ctas();
   return next;
 }
 
@@ -169,18 +170,24 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   require_course(running_);
   kernel_end_ = std::max(kernel_end_, body.cycle);
   copy_counters(body.counters, kernel_counts_[chip]);
-  count_late(body.late);
+  copy_counters(body.late, late_counts_[chip]);
   if (++chips_done_ < config_.chips) return;
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;
   result_.cycles = kernel_end_;
   all_kernel_counts_.push_back(kernel_counts_);
   if (sampler_ != nullptr) {
+    // Once for each kernel: chips whose roles change as it ends say twice that it has.
+    for (const Counters& late : late_counts_) sampler_->add_late(late);
     Counters sum;
     std::vector<std::uint64_t> ctas;
     for (const Counters& chip_counts : kernel_counts_) sum += chip_counts, ctas.push_back(chip_counts[Counter::ctas]);
     sampler_->ended(kernel_, kernel_end_ - result_.kernels[kernel_].launched, sum,
                     curtailed_ ? rate_->cut(ctas, static_cast<double>(sum[Counter::warp_instructions])) : LaunchCut{});
+  }
+  if (curtailed_) {
+    for (const Counters& chip_counts : kernel_counts_) ctas_skipped_ -= chip_counts[Counter::ctas];
+    ctas_skipped_ += kernels_[kernel_].ctas();
   }
   const std::size_t next = next_kernel();
   if (next == kernels_.size()) return finish();
@@ -188,13 +195,6 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   if (sampler_ != nullptr) skipped_ = curtailed_ ? kernel_ : kernel_ + 1;
   kernel_ = next;
   prepare_kernel(kernel_end_ + config_.control.launch_latency_cycles);
-}
-
-/// Counts of a chip that belong to the kernel simulated before the one that it tells of.
-void Controller::count_late(const std::vector<std::uint64_t>& counters) {
-  Counters late;
-  copy_counters(counters, late);
-  if (sampler_ != nullptr) sampler_->add_late(late);
 }
 
 void Controller::on_limit() {
@@ -240,7 +240,7 @@ void Controller::on_sample(LpId chip, const SampleBody& body) {
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end), patient_until_ = 0;
   if (++count < config_.chips) return;
-  const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_, ctas_total_, requests_};
+  const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_ + ctas_skipped_, ctas_total_, requests_};
   if (live_) live_({so_far, sample.chips, looks_, result_.kernels, result_.decisions, modes_});
   if (rate_) watch_rate(end, sample);
   keep_sample(std::move(sample));
@@ -337,7 +337,10 @@ void Controller::on_status(LpId chip, StatusBody answer) {
 void Controller::on_report(LpId chip, const ChipReportBody& r) {
   ChipResult& c = result_.chips[chip];
   copy_counters(r.counters, c.totals);
-  if (result_.complete) count_late(r.late);
+  if (result_.complete && sampler_ != nullptr) {
+    copy_counters(r.late, late_counts_[chip]);
+    sampler_->add_late(late_counts_[chip]);
+  }
   const std::size_t slices = config_.llc.slices, channels = config_.dram.channels;
   require_course(r.slice_accesses.size() == slices && r.slice_hits.size() == slices && r.slice_requests.size() == slices &&
                  r.slice_queue_cycles.size() == slices && r.slice_miss_cycles.size() == slices &&

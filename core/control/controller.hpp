@@ -89,13 +89,12 @@ class Controller final : public LogicalProcess {
   void on_kernel_done(LpId chip, const KernelDoneBody& body);
   void on_status(LpId chip, StatusBody answer);
   void on_report(LpId chip, const ChipReportBody& r);
-  std::size_t next_kernel() const;
+  std::size_t next_kernel();
   void prepare_kernel(Cycle earliest_start);
   void launch(Cycle earliest_start);
   void warm();
   void settle();
   void finish();
-  void count_late(const std::vector<std::uint64_t>& counters);
   void on_limit();
   void watch(Cycle end);
   void watch_rate(Cycle end, const Sample& sample);
@@ -172,8 +171,11 @@ class Controller final : public LogicalProcess {
   std::size_t skipped_ = 0;                       ///< first kernel that was not simulated whole since the last one began
   std::vector<std::vector<std::uint64_t>> warm_;  ///< [chip] lines for the next launch
   std::optional<RateWatch> rate_;                 ///< of a sampled run whose launches may end early
-  Cycle modes_since_ = 0;                         ///< all chips have obeyed modes_ since then
-  bool curtailed_ = false;                        ///< the kernel starts no further CTAs
+  /// [chip] what belongs to the launch simulated before, though it came after the chip's part of that had ended.
+  std::vector<Counters> late_counts_;
+  std::uint64_t ctas_skipped_ = 0;  ///< of launches so far
+  Cycle modes_since_ = 0;           ///< all chips have obeyed modes_ since then
+  bool curtailed_ = false;          ///< the kernel starts no further CTAs
 };
 
 }  // namespace atl

@@ -98,6 +98,15 @@ Powered powered(const SystemConfig& config, std::uint32_t chip) {
           .llc = uses_llc(config, chip) ? 1.0 : 0.0};
 }
 
+Powered mean_powered(const SystemConfig& config) {
+  Powered mean{0, 0, 0};
+  for (std::uint32_t chip = 0; chip < config.chips; ++chip) {
+    const Powered p = powered(config, chip);
+    mean.sms += p.sms / config.chips, mean.memory += p.memory / config.chips, mean.llc += p.llc / config.chips;
+  }
+  return mean;
+}
+
 Energy energy_of_chip(const SystemConfig& config, const Counters& counters, Cycle cycles, Powered powered) {
   const Run run = run_of(config, counters, cycles, powered);
   Energy energy;

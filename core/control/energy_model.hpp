@@ -12,6 +12,8 @@ struct Powered {
   double sms = 1, memory = 1, llc = 1;
 };
 Powered powered(const SystemConfig& config, std::uint32_t chip);
+/// The mean of the chips: what is counted of all of them together draws this for so many times as long.
+Powered mean_powered(const SystemConfig& config);
 
 /// Energy of one chip with its memory over a run of `cycles`, in joules: what was counted, at the prices of `config.energy`,
 /// and static power x time. `config` is the system as it was asked for: with `scale`, the LLC draws what it does unscaled,

@@ -215,10 +215,9 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
     out.figures.push_back({f.name, f.value, p.half_width(confidence)});
   }
   // Prices are linear: the energy of a sum is the sum of the energies.
+  const Powered powered = mean_powered(config);
   const auto energy = [&](const Counters& of, double time) {
-    const double chips = config.chips;
-    return energy_of_chip(config, of, static_cast<Cycle>(std::llround(time * chips)),
-                          {config.compute_chips() / chips, config.memory_chips() / chips});
+    return energy_of_chip(config, of, static_cast<Cycle>(std::llround(time * config.chips)), powered);
   };
   const Energy whole = energy(sum, cycles);
   const auto add_energy = [&](std::string_view name, auto&& part) {

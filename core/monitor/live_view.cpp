@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "core/chip/base/machine.hpp"
@@ -65,9 +66,10 @@ Json queues_json(const Counters& c) {
 
 Json kernels_json(std::span<const KernelResult> kernels) {
   Json out = Json::array();
-  std::size_t ended = 0;
-  while (ended < kernels.size() && kernels[ended].finished != kNever) ++ended;
-  for (std::size_t k = ended - std::min(ended, kKernelsShown); k < ended; ++k)
+  std::vector<std::size_t> last;  // from the latest back; a sampled run skips some
+  for (std::size_t k = kernels.size(); k-- > 0 && last.size() < kKernelsShown;)
+    if (kernels[k].finished != kNever) last.push_back(k);
+  for (const std::size_t k : last | std::views::reverse)
     out.push_back({{"kernel", k},
                    {"name", function_name(kernels[k].name)},
                    {"ctas", kernels[k].ctas},
@@ -209,7 +211,11 @@ std::string LiveView::ended(const LiveEnd& end, Clock::time_point now) {
     state_["ended"]["cycles"] = r->cycles, state_["ended"]["digest"] = hex(r->digest);
     ProgressState p{0, r->kernels.size(), r->cycles, 0, 0, 0};
     for (const ChipResult& c : r->chips) p.ctas_done += c.totals[Counter::ctas];
-    for (const KernelResult& k : r->kernels) p.ctas_total += k.ctas, p.kernel += k.started != kNever ? 1 : 0;
+    for (std::size_t k = 0; k < r->kernels.size(); ++k) {
+      p.ctas_total += r->kernels[k].ctas;
+      if (r->kernels[k].started != kNever) p.kernel = k + 1;
+    }
+    if (r->complete) p.ctas_done = p.ctas_total;  // with those that a sampled run skips
     state_["progress"] = progress(p, r->kernels, now);
     state_["progress"]["seconds_left"] = nullptr;
     state_["kernels"] = kernels_json(r->kernels), state_["decisions"] = decisions_json(r->decisions);

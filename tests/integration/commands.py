@@ -114,7 +114,8 @@ class Commands(program.ProgramTest):
     def test_check_is_for_one_process(self):
         self.refused(self.arguments("--check", "--threads", "2"), 2, "--check", "one process", layouts=(None,))
         self.refused(self.arguments("--check"), 2, "--check", "one process", layouts=(2,))
-        self.refused(self.arguments("--check", "--set", "observe.sharing=true"), 2, "--check", "observe.sharing", layouts=(None,))
+        for key in ("observe.sharing", "observe.sm_sharing"):
+            self.refused(self.arguments("--check", "--set", f"{key}=true"), 2, "--check", key, layouts=(None,))
 
     def test_two_threads_give_the_digest_and_totals_of_one(self):
         self.succeeds(self.arguments("-o", self.path("one.h5")))

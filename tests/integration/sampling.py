@@ -145,6 +145,39 @@ class Sampling(unittest.TestCase):
         self.assertLess(sampling["simulated_launches"], 20)
         self.assertEqual(sampling["figures"]["llc.accesses"]["value"], 40 * 128 * 4 * 20)
 
+    def test_what_chips_serve_late_is_counted_once_where_they_say_twice_that_a_kernel_has_ended(self):
+        """Chips without CTAs say so at once, and again when SAC has changed roles."""
+        private, shared = ({"name": kind, "kind": kind, "size_kib": size, "pattern": pattern}
+                           for kind, size, pattern in (("private", 256, "stream"), ("true_shared", 64, "uniform")))
+        short = {"name": "short", "ctas": 2, "warps_per_cta": 4, "memory_instructions": 64, "regions": [private]}
+        long = {"name": "long", "ctas": 2, "warps_per_cta": 32, "memory_instructions": 300, "regions": [shared]}
+        path, out = self.path("twice.json"), self.path("twice.h5")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"kernels": 40 * [short, long]}, file)
+        keys = sets(*SMALL, "llc.organisation=sac", "partition.placement=interleaved", "l1.enabled=false",
+                    "link.bandwidth_gbps=8", "sac.window_cycles=4000")  # so that SAC goes SM-side in the long ones
+        self.atoll("run", "sac-4chip", "-w", path, *keys, "-o", out, "--sample", "error=3%,early=no")
+        said = self.info(out)
+        self.assertLess(said["sampling"]["simulated_launches"], 40)
+        self.assertEqual({d["choice"] for d in said["decisions"]}, {"memory_side", "sm_side"})
+        self.assertEqual(said["sampling"]["figures"]["llc.accesses"]["value"], 40 * 2 * (4 * 64 + 32 * 300))
+
+    def test_energy_of_machines_with_base_dies_is_that_of_the_whole_run_where_all_launches_are_simulated(self):
+        path, keys = self.path("three.json"), sets(*SMALL, "partition.compute_chips=2", "partition.memory_chips=2")
+        with open(self.workload, encoding="utf-8") as file:
+            kernel = json.load(file)["kernels"][0]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"kernels": [kernel | {"repeat": 3}]}, file)
+        for organisation in ("memory_side", "sm_side"):
+            joules = []
+            for number, options in enumerate(([], ["--sample", "error=5%,early=no"])):
+                out = self.path(f"dies{number}.h5")
+                self.atoll("run", "sac-4chip", "-w", path, *keys, *sets(f"llc.organisation={organisation}"), "-o", out, "-f", *options)
+                joules.append(self.info(out))
+            self.assertEqual(joules[1]["sampling"]["simulated_launches"], 3)
+            for name, value in joules[0]["energy_joules"].items():
+                self.assertAlmostEqual(joules[1]["sampling"]["figures"][name]["value"], value, delta=1e-6 * value, msg=name)
+
     def test_signals_end_a_sampled_run_at_once_and_leave_nothing_under_the_output_s_name(self):
         kernel = {"ctas": 64, "memory_instructions": 20000, "regions": [{"name": "r", "size_kib": 4096}]}
         path, out = self.path("long.json"), self.path("ended.h5")

@@ -63,6 +63,24 @@ TEST_CASE("progress has the kernel's name without parameters, CTAs, and the time
   CHECK(p.at("seconds_left") == 6.0);  // 300 CTAs, 50 a second
 }
 
+TEST_CASE("of a sampled run the kernels that have ended are shown, and not those that it skips") {
+  Watched w;
+  w.kernels.assign(40, {"k", 10, kNever, kNever, kNever});
+  for (const std::size_t k : {0u, 1u, 2u, 9u, 20u}) w.kernels[k] = {"k", 10, 1000 * k, 1000 * k, 1000 * k + 500};
+  w.kernels[33].started = 50000;
+  std::vector<std::size_t> shown;
+  const json state = *w.at(1s);
+  for (const json& k : state.at("kernels")) shown.push_back(k.at("kernel"));
+  CHECK(shown == std::vector<std::size_t>{0, 1, 2, 9, 20});
+  RunResult r;
+  r.kernels = w.kernels, r.complete = true, r.chips.resize(2);
+  r.chips[0].totals[Counter::ctas] = 50;
+  const json end = json::parse(w.view.ended({"complete", "", 0, &r}, w.start + 2s)).at("progress");
+  CHECK(end.at("kernel") == 33);
+  CHECK(end.at("ctas_done") == 400);
+  CHECK(end.at("ctas_total") == 400);
+}
+
 TEST_CASE("a run that was gone on with counts time, CTAs and rates from where it was resumed") {
   Watched w(true);
   w.chips[0][Counter::warp_instructions] = 900;
