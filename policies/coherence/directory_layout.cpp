@@ -44,9 +44,4 @@ DirectoryShape directory_shape(const SystemConfig& c, std::uint32_t range_bytes)
   return shape;
 }
 
-std::uint32_t position_bit(std::uint64_t address, std::uint32_t range_bytes, std::uint32_t line_bytes,
-                           std::uint32_t sharers) {
-  return static_cast<std::uint32_t>(address % range_bytes / line_bytes) * (sharers + 1);
-}
-
 }  // namespace atl

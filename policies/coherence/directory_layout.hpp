@@ -33,9 +33,4 @@ DirectoryShape directory_shape(const SystemConfig& config);
 /// take up what a power of two of sets would waste.
 DirectoryShape directory_shape(const SystemConfig& config, std::uint32_t range_bytes);
 
-/// Bit of the position of `address` in REC's entry, counted from 0 behind the base; the bits of its `sharers` sharers follow
-/// (REC section 4.1).
-std::uint32_t position_bit(std::uint64_t address, std::uint32_t range_bytes, std::uint32_t line_bytes,
-                           std::uint32_t sharers);
-
 }  // namespace atl

@@ -313,7 +313,7 @@ bool LlcSlice::bypass(const Packet& p, std::uint32_t queue) {
   ++bypassing_;
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_lookup(c_, id_, p, LlcOutcome::bypass);
-  if (p.kind == PacketKind::read) ++c_.count[Counter::llc_bypasses];
+  if (p.kind == PacketKind::read) ++bypassing_reads_, ++c_.count[Counter::llc_bypasses];
   channel(p.line).push(p);
   return true;
 }

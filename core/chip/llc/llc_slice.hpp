@@ -137,6 +137,7 @@ class LlcSlice {
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
     state(a, tags_, fixed(home_of_), mshr_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, bypassing_reads_);
     state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_);
     if (l2_) state(a, fill_port_);
     if (full_map_) state(a, *full_map_);
@@ -237,8 +238,9 @@ class LlcSlice {
   /// directory lanes more for invalidations, one for each direction of links. An L2's other messages to the memory side take
   /// their share of this port.
   OutPort write_;
-  Server fill_port_;  ///< of an L2: what comes from the memory side
-  std::uint32_t bypassing_ = 0, writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
+  Server fill_port_;                                   ///< of an L2: what comes from the memory side
+  std::uint32_t bypassing_ = 0, bypassing_reads_ = 0;  ///< requests of other chips' slices in memory, and reads among them
+  std::uint32_t writebacks_ = 0, invalidations_ = 0, flush_next_ = kNotFlushing;
   Flush flush_{};
   std::uint64_t accesses_ = 0, hits_ = 0, requests_ = 0;
   Occupancy queued_, missing_;

@@ -36,6 +36,7 @@ Packet LlcSlice::response(const Packet& request, std::uint8_t flags) {
 void LlcSlice::on_memory(const Packet& p) {
   if (p.source != c_.chip) {
     --bypassing_;
+    if (p.kind == PacketKind::read) --bypassing_reads_;
     respond(p, kFromMemory);
     pump_out();
     return unstall();

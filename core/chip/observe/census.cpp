@@ -175,7 +175,7 @@ void LlcSlice::take_census(Census& census) const {
     census.queued(Counter::queue_slice, in_[q].fifo.size());
     for (std::size_t i = 0; i < in_[q].fifo.size(); ++i) census.packet(in_[q].fifo.at(i), wait);
   }
-  std::uint64_t fetches = 0, reads = bypassing_;
+  std::uint64_t fetches = 0, reads = bypassing_reads_;
   mshr_.for_each([&](const auto& entry, auto&& for_each_waiter) {
     bool remote = false, owned = false, first = true;
     for_each_waiter([&](const Packet& p) {

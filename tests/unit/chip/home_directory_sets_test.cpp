@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "inputs/config/system_config.hpp"
+
 namespace atl::home_directory_sets_test {
 
 namespace {
@@ -136,6 +138,19 @@ TEST_CASE("an entry that became invalid is taken before any valid one is given u
   CHECK(d.read(3, 1).evicted_lines == 0);
   CHECK(d.sent.empty());
   CHECK(d.at(1) == 0b0010);
+}
+
+TEST_CASE("REC: offset 0x340 is the 14th line of its range of 1 KB, whose bits begin at the 52nd behind the base") {
+  SystemConfig c;
+  c.chips = 4, c.line_bytes = 64;
+  c.coherence.protocol = CoherenceProtocol::rec, c.coherence.range_bytes = 1024;
+  const Directory d(directory_shape(c));
+  const DirectoryLayout layout = directory_layout(c);
+  const std::uint32_t bits_per_line = (layout.position_bits + layout.sharer_bits) / layout.position_bits;
+  CHECK(d.offset({0x340 / 64}) == 13);
+  CHECK(d.offset({0x12340 / 64}) == 13);
+  CHECK(d.offset({0x340 / 64}) * bits_per_line == 52);
+  CHECK((d.offset({0x3C0 / 64}) + 1) * bits_per_line == layout.position_bits + layout.sharer_bits);  // the last
 }
 
 TEST_CASE("REC: lines of one range share an entry, each with sharers of its own") {

@@ -293,6 +293,24 @@ TEST_CASE("under SM-side caching another chip's read goes past the tags, as many
   CHECK(b.lines() == Lines{0});
 }
 
+TEST_CASE("under SM-side caching reads of another chip are under way in memory for a look, and its write-backs are not") {
+  Bench b(one_set(2));
+  b.c.role = LlcRole::sm_side;
+  b.arrive(200, b.packet(PacketKind::read, 0, 1, 1), LlcSlice::kFromLinks);
+  for (const std::uint64_t line : {1, 2, 3})
+    b.arrive(200, b.packet(PacketKind::writeback, line, 0, 1), LlcSlice::kFromLinks);
+  const auto owed = [&](Cycle end) {
+    b.run(end);
+    WaitCensus found(2);
+    Counters depth;
+    Census census{.to = found, .depth = depth, .now = end};
+    b.slice.take_census(census);
+    return found.memory_owes;
+  };
+  CHECK(owed(220) == 1);
+  CHECK(owed(1000) == 0);
+}
+
 TEST_CASE("llc.bypass = direct: what passes the slice by takes neither the time nor the bandwidth of a look-up") {
   for (const LlcBypass bypass : {LlcBypass::look_up, LlcBypass::direct}) {
     CAPTURE(bypass == LlcBypass::direct);

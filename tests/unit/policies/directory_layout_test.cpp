@@ -44,14 +44,6 @@ TEST_CASE("an entry of HMG's for four lines leaves two bits of the address out: 
   CHECK(directory_bytes(machine(CoherenceProtocol::hmg)) == 50 * 1024);
 }
 
-TEST_CASE("offset 0x340 has position bit 52 in a range of 1 KB with three sharers") {
-  CHECK(position_bit(0x340, 1024, 64, 3) == 52);
-  CHECK(position_bit(0x12340, 1024, 64, 3) == 52);
-  CHECK(position_bit(0x37F, 1024, 64, 3) == 52);
-  CHECK(position_bit(0, 1024, 64, 3) == 0);
-  CHECK(position_bit(0x3C0, 1024, 64, 3) == 60);  // with its sharers the last of the 64 bits
-}
-
 TEST_CASE("REC replaces its least recently used entry and the others their oldest, unless told otherwise") {
   SystemConfig c = machine(CoherenceProtocol::rec);
   CHECK(directory_shape(c).lru);

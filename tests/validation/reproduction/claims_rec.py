@@ -91,8 +91,8 @@ def over_rec(r):
     return [mean["directory_2x"] / mean["rec"], mean["hmg"] / mean["rec"]]
 
 
-def sized(number, what, where, paper, case, *checks, here="", why=""):
-    tests = tuple(Test("policies", case, c) for c in checks)
+def sized(number, what, where, paper, case, *checks, here="", why="", of="policies"):
+    tests = tuple(Test(of, case, c) for c in checks)
     return Claim(number, "arithmetic", what, where, paper, "test", tests=tests, here=here, why=why)
 
 
@@ -151,8 +151,8 @@ CLAIMS = (
     sized(122, "widths of entries", "Table 1", "52, 50, 57, 103, 293 bits", WIDTHS, "bits() == 52", "bits() == 50",
           "bits() == 57", "bits() == 103", "bits() == 293"),
     sized(123, "position of a line in an entry", "4.1, 4.2", "0x340: bit 52, the 14th line",
-          "offset 0x340 has position bit 52 in a range of 1 KB with three sharers",
-          "position_bit(0x340, 1024, 64, 3) == 52"),
+          "REC: offset 0x340 is the 14th line of its range of 1 KB, whose bits begin at the 52nd behind the base",
+          "d.offset({0x340 / 64}) == 13", "d.offset({0x340 / 64}) * bits_per_line == 52", of="chip"),
     sized(124, "REC's directory", "4.3", "103 KB", STORAGE, "103 * 1024"),
     Claim(125, "circuits", "area and power of REC's directory, share of an L2", "4.3", "3.94 %, 3.28 %", "outside",
           why="SRAM model."),

@@ -77,6 +77,8 @@ class HomeDirectory {
 
   /// Number of the range that the line is in.
   std::uint64_t range(LineAddr line) const { return line.value >> range_shift_; }
+  /// Which line of its range it is, from 0: the position bit of an entry.
+  std::uint32_t offset(LineAddr line) const { return static_cast<std::uint32_t>(line.value) & (shape_.lines - 1); }
   /// Chips that may have the line, one bit each. No operation of the directory: for tests and checks.
   std::uint64_t sharers_of(LineAddr line) const {
     const std::uint32_t e = find(line);
@@ -115,7 +117,6 @@ class HomeDirectory {
 
   static std::uint64_t bit(std::uint32_t i) { return std::uint64_t{1} << i; }
   std::uint32_t fields() const { return shape_.common_sharers ? 1 : shape_.lines; }
-  std::uint32_t offset(LineAddr line) const { return static_cast<std::uint32_t>(line.value) & (shape_.lines - 1); }
   std::uint64_t positions_of(LineAddr line) const {
     return shape_.common_sharers ? ~std::uint64_t{0} >> (64 - shape_.lines) : bit(offset(line));
   }
