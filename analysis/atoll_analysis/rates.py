@@ -10,11 +10,9 @@ from atoll_analysis.result import Result
 
 
 def coarsened(counters: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Neighbouring samples added up so that at most `most` remain: counters of longer periods. The column
-    `samples` says how many each is the sum of."""
+    """Neighbouring samples added up so that at most `most` remain: counters of longer periods."""
     samples = counters.index.get_level_values("sample")
     number = int(samples.max()) + 1 if len(samples) else 0
-    counters = counters.assign(samples=1)
     if number <= most:
         return counters
     together = -(-number // most)
@@ -36,6 +34,13 @@ def lengths(counters: pd.DataFrame) -> "pd.Series[float]":
     """[sample] cycles of each period."""
     first = counters.groupby(level="sample")[["begin", "end"]].first()
     return (first["end"] - first["begin"]).clip(lower=1).astype(float)
+
+
+def looks(counters: pd.DataFrame, sample_cycles: float) -> "pd.Series[float]":
+    """[sample] how often contents were looked at: at each multiple of `control.sample_cycles`, of which a sample of a long run
+    spans several. At least 1."""
+    first = counters.groupby(level="sample")[["begin", "end"]].first()
+    return (first["end"] // sample_cycles - first["begin"] // sample_cycles).clip(lower=1).astype(float)
 
 
 def edges(counters: pd.DataFrame) -> npt.NDArray[np.float64]:

@@ -58,8 +58,8 @@ std::vector<Selected> select(const Experiment& e, const SweepOptions& o) {
   for (const std::size_t n : o.numbers)
     if (n > number) throw InputError("--point", fmt::format("{} does not exist; there are {}", n, number));
   if (out.empty())
-    throw InputError("--only", fmt::format("`{}` fits none of the {} points; `atoll sweep {} --list` shows their names",
-                                           o.only, number, o.file));
+    throw InputError("--only", fmt::format("`{}` fits none of the {} points{}; `atoll sweep {} --list` shows their names",
+                                           o.only, number, o.numbers.empty() ? "" : " that --point names", o.file));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "core/stats/info_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -75,7 +76,10 @@ std::string info_json(const RunResult& result) {
   out["decisions"] = to_json(result.decisions);
   if (result.sampling) out["sampling"] = to_json(*result.sampling);
   const Counters sum = sum_of_chips(result);
-  for (const auto& counter : counter_table()) out["totals"][std::string(counter.name)] = sum[counter.id];
+  for (const auto& counter : counter_table()) {
+    const bool known = std::ranges::find(result.not_in_file, counter.id) == result.not_in_file.end();
+    out["totals"][std::string(counter.name)] = known ? Json(sum[counter.id]) : Json();
+  }
   const auto by_origin = responses_by_origin(result);
   for (std::size_t o = 0; o < kOrigins; ++o) out["responses"][std::string(kOriginNames[o])] = by_origin[o];
   const Energy energy = energy_of_chips(result);

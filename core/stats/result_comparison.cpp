@@ -87,14 +87,21 @@ void most_cycles_first(std::vector<Effect>& effects) {
                            [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
 }
 
-/// Lines that caches hold, looked at and added up with each sample.
+/// Lines that caches hold: added up at each multiple of `control.sample_cycles`, of which a kept sample may span several.
 bool added_at_samples(const std::string& name) { return name.ends_with(".local_lines") || name.ends_with(".remote_lines"); }
+
+std::uint64_t looks(const RunResult& result) {
+  using namespace nlohmann::literals;
+  const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
+  const std::uint64_t period = config.is_object() ? config.value("/control/sample_cycles"_json_pointer, 1) : 1;
+  return result.cycles / std::max<std::uint64_t>(period, 1);
+}
 
 std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
   std::vector<Effect> out;
   for (const std::string& name : metric_names()) {
-    if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;        // as cycles differ
-    if (added_at_samples(name) && a.samples.size() != b.samples.size()) continue;  // these say how many there were
+    if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;  // as cycles differ
+    if (added_at_samples(name) && looks(a) != looks(b)) continue;            // these say how many there were
     const Metric metric = *find_metric(name);
     const auto x = value_of(metric, a), y = value_of(metric, b);
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

@@ -107,9 +107,10 @@ class Rules {
           "`coherence.protocol` = {} tells other chips' L2s of a write, and not the home's own: with `l2.slices` = {} it "
           "takes homes without SMs (`partition.compute_chips`, `memory_chips`), or use software",
           word_of(c_.coherence.protocol), l2.slices);
-      require(l2.writes == L2Writes::through,
-              "`coherence.protocol` = {} has homes know of every write: with `l2.slices` = {} set `l2.writes` = through",
-              word_of(c_.coherence.protocol), l2.slices);
+      require(
+          l2.writes == L2Writes::through,
+          "`coherence.protocol` = {} needs homes that know of every write: with `l2.slices` = {} set `l2.writes` = through",
+          word_of(c_.coherence.protocol), l2.slices);
     } else {
       only(c_.coherence.protocol == CoherenceProtocol::software, "coherence.protocol", word_of(c_.coherence.protocol));
     }

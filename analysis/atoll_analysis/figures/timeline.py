@@ -76,7 +76,7 @@ def _panels(result: Result, counters: pd.DataFrame) -> list[Panel]:
         held = pd.DataFrame({"local lines": rates.by_chip(counters, "llc.local_lines").sum(axis=1),
                              "lines of other chips": rates.by_chip(counters, "llc.remote_lines").sum(axis=1)})
         size = capacity.llc_bytes(result) / float(result.config["line_bytes"])
-        looks = counters["samples"].groupby(level="sample").first()  # contents are looked at once per sample
+        looks = rates.looks(counters, float(result.config["control.sample_cycles"]))
         panels.append(Panel("LLC contents, of capacity", "%", held.div(looks, axis=0) / size, False, stacked=True, top=1.0))
     return panels
 

@@ -138,12 +138,18 @@ TEST_CASE("chips and pages that a profile is laid out for are other work only wh
   CHECK(unlike_work(a, b) == std::vector<std::string>{"chips", "partition.compute_chips"});
 }
 
-TEST_CASE("lines that caches hold, which are added up at samples, are compared with as many samples alone") {
+TEST_CASE("lines that caches hold, which are added up at samples, are compared with as many looks alone") {
   RunResult a = sample_result(1, 1), b = a;
   b.digest ^= 1;
   a.chips[0].totals[Counter::llc_local_lines] = 1000, b.chips[0].totals[Counter::llc_local_lines] = 9000;
   CHECK(find(compare(a, b).results, "llc.local_lines") != nullptr);
-  b.samples.emplace_back();
+  a.provenance.effective_config = b.provenance.effective_config = R"({"control": {"sample_cycles": 1000}})";
+  b.cycles = a.cycles + 999, b.samples.emplace_back();  // the same, kept in more samples
+  CHECK(find(compare(a, b).results, "llc.local_lines") != nullptr);
+  b.cycles = a.cycles + 1000;
+  CHECK(find(compare(a, b).results, "llc.local_lines") == nullptr);
+  b.cycles = a.cycles;
+  b.provenance.effective_config = R"({"control": {"sample_cycles": 2000}})";
   CHECK(find(compare(a, b).results, "llc.local_lines") == nullptr);
 }
 

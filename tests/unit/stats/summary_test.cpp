@@ -239,6 +239,7 @@ TEST_CASE("the text of info says of a counter that the file does not have why it
   auto result = two_chips();
   result.not_in_file = {Counter::cluster_bytes};
   CHECK(contains(info_text(result), "    cluster.bytes                               0 bytes (not in this file)\n"));
+  CHECK(contains(info_json(result), "\"cluster.bytes\": null"));
 }
 
 TEST_CASE("numbers for people are short") {
