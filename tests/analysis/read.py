@@ -22,6 +22,7 @@ from atoll_analysis.decisions import judged, options, reigns
 from atoll_analysis.figures import sharing
 from atoll_analysis.metrics import metrics, sums
 from atoll_analysis.policies import chooses_organisation, policy_of
+from atoll_analysis.schema import READABLE_VERSIONS
 
 
 class Tables(support.FolderTest):
@@ -206,6 +207,14 @@ class Tables(support.FolderTest):
                 (1, int(first) + 1600, "shared")]
         self.assertEqual(list(reigns(self.deciding(made, llc__organisation="sac", llc__replication="selrep"))["end"]),
                          [first, 500, second, first + 1600, self.run_.cycles])
+
+
+class Documents(support.unittest.TestCase):
+    def test_the_page_names_every_member_of_a_result_and_the_versions_that_are_read(self) -> None:
+        page = (support.HERE.parents[1] / "docs/analysis.md").read_text(encoding="utf-8")
+        table = page[page.index("| member of `load()`"):page.index("The counters are those")]
+        self.assertEqual([of.name for of in dataclasses.fields(atoll_analysis.Result) if f"`{of.name}`" not in table], [])
+        self.assertIn(f"another schema version ({READABLE_VERSIONS[0]} to {READABLE_VERSIONS[-1]} are read)", page)
 
 
 class OtherRuns(support.FolderTest):
