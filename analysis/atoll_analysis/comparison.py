@@ -7,8 +7,9 @@ import pandas as pd
 
 from atoll_analysis import clocks, config, names, work
 from atoll_analysis.alike import beaten_by
-from atoll_analysis.decisions import options, policy, reigns
+from atoll_analysis.decisions import options, reigns
 from atoll_analysis.errors import BadResult
+from atoll_analysis.policies import policy_of
 from atoll_analysis.result import Result, mean_stack
 
 _IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing")
@@ -120,26 +121,21 @@ def _parts(result: Result) -> "pd.Series[float]":
 def choices(result: Result) -> pd.DataFrame:
     """[decision] kernel, cycle, choice, cycles that it ruled, the predicted bandwidth of every option in GB/s, and, where a
     model compares two options, the lead of the one over the other and the lead that it needs. Those of an organisation."""
-    made = result.decisions
-    if made.empty:
-        return made
-    table = made[["kernel", "cycle", "choice"]].copy()
-    table["ruled"] = (reigns(result)["end"] - reigns(result)["begin"]).clip(lower=0)
+    made = result.decisions[policy_of(result.config, result.decisions) == "organisation"]
+    table, ruled = made[["kernel", "cycle", "choice"]].copy(), reigns(result).loc[made.index]
+    table["ruled"] = (ruled["end"] - ruled["begin"]).clip(lower=0)
     for name, column in options(result).items():
-        table[name] = made[column]
+        if made[column].notna().any():  # others are another policy's
+            table[name] = made[column]
     if {"sm_side", "memory_side"} <= set(table.columns):
         table["lead"] = table["sm_side"] / table["memory_side"] - 1
         table["needed"] = float(result.config.get("sac.threshold", 0.0))
-    return table[made["choice"].map(policy) == "organisation"]
-
-
-def chooses(result: Result) -> bool:
-    return not choices(result).empty
+    return table
 
 
 def beaten(comparison: Comparison) -> dict[str, tuple[str, float]]:
-    """Runs whose policy chooses an organisation and that are slower than one which does not: by whom, and by how much."""
-    choosing = [name for name, result in comparison.runs.items() if chooses(result)]
+    """Runs whose policy chooses an organisation and that are slower than one whose organisation is fixed: by whom, and by how much."""
+    choosing = [name for name, result in comparison.runs.items() if result.decides]
     found = {name: beaten_by(comparison.times, choosing, name) for name in choosing}
     return {name: by for name, by in found.items() if by}
 

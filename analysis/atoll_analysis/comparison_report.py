@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from atoll_analysis import markup, names
-from atoll_analysis.comparison import Comparison, beaten, choices, chooses, keys_that_differ
+from atoll_analysis.comparison import Comparison, beaten, choices, keys_that_differ
 from atoll_analysis.config import text
 from atoll_analysis.figures import comparison as figure
 from atoll_analysis.figures import overlay, roofline
@@ -76,9 +76,9 @@ def lines(comparison: Comparison) -> list[str]:
             continue
         parts = ", ".join(f"{part} {_signed(cycles)}" for part, cycles in _most(comparison, run, 3)) or "as the baseline"
         said.append(f"{run:<{width}}  {fixed(comparison.speedups[run])} x  {_cycles(comparison, run)}: {parts}")
-        if chooses(result):
+        if result.decides:
             said.append(f"{'':<{width}}          chose {_chosen(comparison, run)}")
-    said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, which does not choose"
+    said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, whose organisation is fixed"
              for run, (best, loss) in beaten(comparison).items()]
     said += [f"{run:<{width}}  warning: {UNSOUND}" for run, result in comparison.runs.items() if not result.sound]
     said += [f"warning: {comparison.version_note}"] * bool(comparison.version_note)
@@ -94,7 +94,7 @@ def _summary(comparison: Comparison) -> str:
     for note in filter(None, (comparison.version_note, comparison.clock_note)):
         shown += markup.paragraph(note, "warn")
     for run, (best, loss) in beaten(comparison).items():
-        shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, which does not choose: see Decisions.", "warn")
+        shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, whose organisation is fixed: see Decisions.", "warn")
     return shown
 
 

@@ -2,28 +2,17 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from atoll_analysis import rates
+from atoll_analysis.policies import carries_over, degree, policy_of
 from atoll_analysis.result import Result
 
 # SAC's Effective Access Bandwidth is that of the whole system, Adaptive's and SelRep's that of one memory-side router; GB/s.
 _BANDWIDTHS = ("eab", "bandwidth")
-_DEGREES = {"shared": 1.0, "private": math.inf}
 _MEASURED = ("llc.hits", "llc.merges", "llc.accesses", "requests.local", "requests.remote", "noc.response_bytes",
              "warp.instructions")
-
-
-def degree(choice: str) -> float:
-    """The degree of replication that a choice stands for (of the first chip, if it names several), or 0."""
-    first = choice.partition(" ")[0]
-    number = first.removeprefix("degree_")
-    return _DEGREES.get(first, float(number) if first != number and number.isdigit() else 0.0)
-
-
-def policy(choice: str) -> str:
-    """Whose choice it is: several policies may decide in one run, each for itself."""
-    return "replication" if degree(choice) else "range" if choice.endswith(" B") else "organisation"
 
 
 def options(result: Result) -> dict[str, str]:
@@ -38,31 +27,35 @@ def options(result: Result) -> dict[str, str]:
 
 
 def reigns(result: Result) -> pd.DataFrame:
-    """[decision] begin and end in cycles of the time in which it ruled: until the same policy's next one, the end of its
-    kernel if that policy decides once for every kernel, or the end of the run."""
-    made = result.decisions
+    """[decision] begin and end in cycles of the time in which it ruled: until the same policy's next one, and at most until
+    the end of its kernel, unless the policy carries it over to the next. A decision that is made as a kernel ends is for the
+    next one, and rules from the one's end to the other's."""
+    made, config = result.decisions, result.config
     table = pd.DataFrame({"begin": made["cycle"].astype(float), "end": float(result.cycles)}, index=made.index)
-    finished = result.kernels["finished"].astype(float)
-    for _, own in made.groupby(made["choice"].map(policy)):
-        table.loc[own.index[:-1], "end"] = own["cycle"].to_numpy()[1:].astype(float)
-        if own["kernel"].is_unique:
-            ends = own["kernel"].map(finished)
-            ends = ends.where(ends > own["cycle"])  # decided at the end of a kernel for the next
-            table.loc[own.index, "end"] = pd.concat([table.loc[own.index, "end"], ends], axis=1).min(axis=1)
+    finished = np.sort(result.kernels["finished"].dropna().to_numpy(float))
+    kernel_ends = np.append(finished, float(result.cycles))[np.searchsorted(finished, table["begin"], side="right")]
+    for policy, own in table.groupby(policy_of(config, made)):
+        ends = np.append(own["begin"].to_numpy()[1:], float(result.cycles))
+        if not carries_over(config, str(policy)):
+            ends = np.minimum(ends, kernel_ends[own.index])
+        table.loc[own.index, "end"] = ends
     return table
 
 
-def _merged_is_hit(result: Result, choice: str) -> bool:
-    """SAC's model may count requests that join a pending miss as hits, and a directory of degrees does: its tags are there
-    from the first request on. What is measured has to be counted alike."""
-    if policy(choice) == "replication":
-        return True
-    return result.config.get("llc.organisation") == "sac" and bool(result.config.get("sac.merged_is_hit", False))
+def _of_degrees(result: Result) -> "pd.Series[bool]":
+    return policy_of(result.config, result.decisions) == "replication"
 
 
-def parts(result: Result, choice: str) -> int:
-    """Into how many parts of the system the model of this choice's policy divides the bandwidth."""
-    return int(result.config.get("noc.memory_routers", 1)) if policy(choice) == "replication" else 1
+def _merged_is_hit(result: Result) -> "pd.Series[bool]":
+    """[decision] SAC's model may count requests that join a pending miss as hits, and a directory of degrees does: its tags
+    are there from the first request on. What is measured has to be counted alike."""
+    sac = result.config.get("llc.organisation") == "sac" and bool(result.config.get("sac.merged_is_hit", False))
+    return _of_degrees(result) | sac
+
+
+def parts(result: Result) -> "pd.Series[int]":
+    """[decision] into how many parts of the system the model of its policy divides the bandwidth."""
+    return _of_degrees(result).map({True: int(result.config.get("noc.memory_routers", 1)), False: 1})
 
 
 def judged(result: Result) -> pd.DataFrame:
@@ -78,12 +71,12 @@ def judged(result: Result) -> pd.DataFrame:
     table["hit.predicted"] = [made[f"{c}.hit"].iloc[at] if f"{c}.hit" in made else math.nan
                               for at, c in enumerate(made["choice"])]
     of = rates.during(result, ruled["begin"], ruled["end"], _MEASURED).set_index(made.index)
-    cycles, divided = table["ruled"].clip(lower=1), made["choice"].map(lambda choice: parts(result, choice))
+    cycles = table["ruled"].clip(lower=1)
     requests = of["requests.local"] + of["requests.remote"]
-    found = of["llc.hits"] + of["llc.merges"].where(made["choice"].map(lambda choice: _merged_is_hit(result, choice)), 0)
+    found = of["llc.hits"] + of["llc.merges"].where(_merged_is_hit(result), 0)
     table["hit.measured"] = found / of["llc.accesses"].where(of["llc.accesses"] > 0)
     table["local.measured"] = of["requests.local"] / requests.where(requests > 0)
-    table["bandwidth.measured"] = of["noc.response_bytes"] / cycles * result.clock_ghz / divided
+    table["bandwidth.measured"] = of["noc.response_bytes"] / cycles * result.clock_ghz / parts(result)
     table["ipc.measured"] = of["warp.instructions"] / cycles
     if result.chips == 1:
         table = table.drop(columns="local.measured")

@@ -17,36 +17,37 @@ def unknown(name: object, known: Iterable[object], what: str) -> str:
                                              f"there are {', '.join(names[:6])}{' ...' if len(names) > 6 else ''}")
 
 
-class NamedTable(pd.DataFrame):  # type: ignore[misc]
+class _Named:
+    """Before a kind of pandas' tables: what `[]` says of a name that there is not."""
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)  # type: ignore[misc]  # pandas'
+        except KeyError:
+            if not isinstance(key, str):
+                raise
+            raise KeyError(self._not_there(key)) from None
+
+    def _not_there(self, name: str) -> str:
+        raise NotImplementedError
+
+
+class NamedTable(_Named, pd.DataFrame):  # type: ignore[misc]
     """A table that says which columns are near one that it does not have. What is computed from it is a plain DataFrame."""
 
-    def __getitem__(self, key: Any) -> Any:
-        try:
-            return super().__getitem__(key)
-        except KeyError:
-            if not isinstance(key, str):
-                raise
-            raise KeyError(_missing_column(key, self)) from None
+    def _not_there(self, name: str) -> str:
+        from atoll_analysis.metrics import METRICS  # which reads results, which have tables
+
+        if name in {m.name for m in METRICS}:
+            return f"{name} is no counter but a quotient of sums: atoll_analysis.metrics.metrics(run)[\"{name}\"]"
+        return unknown(name, self.columns, "column")
 
 
-class NamedValues(pd.Series):  # type: ignore[misc]
+class NamedValues(_Named, pd.Series):  # type: ignore[misc]
     """Values by configuration key, which say which keys are near one that there is not."""
 
-    def __getitem__(self, key: Any) -> Any:
-        try:
-            return super().__getitem__(key)
-        except KeyError:
-            if not isinstance(key, str):
-                raise
-            raise KeyError(unknown(key, self.index, "key")) from None
-
-
-def _missing_column(name: str, table: pd.DataFrame) -> str:
-    from atoll_analysis.metrics import METRICS  # which reads results, which have tables
-
-    if name in {m.name for m in METRICS}:
-        return f"{name} is no counter but a quotient of sums: atoll_analysis.metrics.metrics(run)[\"{name}\"]"
-    return unknown(name, table.columns, "column")
+    def _not_there(self, name: str) -> str:
+        return unknown(name, self.index, "key")
 
 
 def with_units(table: pd.DataFrame, units: dict[str, str]) -> pd.DataFrame:

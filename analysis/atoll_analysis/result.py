@@ -13,6 +13,7 @@ import pandas as pd
 from atoll_analysis import config, tables
 from atoll_analysis.energy_range import read_prices
 from atoll_analysis.named import NamedValues, with_units
+from atoll_analysis.policies import chooses_organisation
 from atoll_analysis.sampling import Sampling, read_sampling
 from atoll_analysis.schema import check_schema, open_result
 from atoll_analysis.seal import is_sealed
@@ -117,14 +118,15 @@ def _provenance(file: h5py.File) -> dict[str, Any]:
 def read_head(file: h5py.File, path: str | os.PathLike[str]) -> dict[str, Any]:
     """The fields of Head."""
     provenance = _provenance(file)
-    effective = provenance.pop("effective_config")
+    flat = NamedValues(config.flatten(provenance.pop("effective_config")))
     return {"path": Path(path), "schema_version": check_schema(file, path), "digest": f"{int(file.attrs['digest']):016x}",
             "cycles": int(file.attrs["cycles"]), "complete": bool(file.attrs["complete"]), "provenance": provenance,
-            "config": NamedValues(config.flatten(effective)),
+            "config": flat,
             "totals": with_units(tables.per_chip(file["totals"]), _attributes(file, "unit")),
             "energy": _of(tables.per_chip(file["energy"]), "J") if "energy" in file else None,
             "energy_prices": read_prices(file),
-            "spent": _spent(tables.stack(file)), "decides": "decisions" in file and len(tables.decisions(file)) > 0,
+            "spent": _spent(tables.stack(file)),
+            "decides": "decisions" in file and chooses_organisation(flat, tables.decisions(file)),
             "sampling": read_sampling(file)}
 
 

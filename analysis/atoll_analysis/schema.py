@@ -34,7 +34,7 @@ def check_schema(file: h5py.File, path: str | os.PathLike[str]) -> int:
 
 
 def versions() -> str:
-    """ "3, 4 and 5" """
+    """For messages: `3, 4, 5 and 6`."""
     *others, last = map(str, READABLE_VERSIONS)
     return f"{', '.join(others)} and {last}"
 

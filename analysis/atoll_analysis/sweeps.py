@@ -33,7 +33,7 @@ class Sweep:
     #                                    that differ between variants
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
-    decides: "pd.Series[bool]"        #: [workload, variant] its policy decided something while it ran
+    decides: "pd.Series[bool]"        #: [workload, variant] its policy chose an organisation for a kernel or during one
     counted: pd.DataFrame             #: [workload, variant x counter] what runs of the same work have alike; NaN of sampled runs
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines

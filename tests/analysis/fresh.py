@@ -23,6 +23,10 @@ from atoll_analysis.metrics import metrics
 from atoll_analysis.palette import LIGHT
 from atoll_analysis.tables import ORIGINS
 
+sys.path.insert(1, str(support.HERE.parent / "validation/rec"))
+
+import points
+
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2",
          "control.sample_cycles=1000", "llc.organisation=sm_side", "observe.sharing=true"]
 
@@ -98,6 +102,12 @@ class Fresh(support.FolderTest):
                 asked = run.slices["accesses"].groupby("chip").sum()
                 self.assertEqual(capacity.chips_with_llc(run), chips)
                 self.assertEqual(list(asked[asked > 0].index), chips)
+
+    def test_use_of_links_in_rec_s_comparison_is_of_the_links_of_the_run_s_own_machine(self) -> None:
+        path, keys = self.folder / "eight.h5", ("sm.count=4", "chips=8", "link.bandwidth_gbps=20")
+        atoll("run", "rec-4gpu", "-w", support.DATA / "workload.json", *[w for k in keys for w in ("--set", k)], "-o", path)
+        run = atoll_analysis.load(path)
+        self.assertAlmostEqual(points.read(path)["links"], run.totals["link.bytes"].sum() / run.cycles / (8 * 20))
 
     def test_a_flipped_bit_is_found_before_hdf5_reads_and_looked_past_if_forced(self) -> None:
         path = self.folder / "new.h5"

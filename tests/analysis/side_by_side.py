@@ -18,6 +18,7 @@ import atoll_analysis
 from atoll_analysis import cli, comparison, comparison_report, rates, roofline
 from atoll_analysis.energy_range import mean_range, ratio_range
 from atoll_analysis.palette import LIGHT
+from atoll_analysis.result import load_head
 
 ORGANISATIONS = ("memory_side", "sm_side", "sac")
 SMALL = ["sm.count=4", "l1.size_kib=16", "llc.slices=4", "llc.size_kib=128", "dram.channels=2", "sac.window_cycles=1000",
@@ -93,7 +94,7 @@ class SideBySide(support.FolderTest):
             self.assertAlmostEqual(row["lead"], row["sm_side"] / row["memory_side"] - 1)
             self.assertEqual(row["choice"] == "sm_side", row["lead"] > row["needed"])
         self.assertTrue((made["needed"] == 0.05).all())
-        self.assertFalse(comparison.chooses(self.results[0]))
+        self.assertEqual([r.decides for r in self.results], [False, False, True])
 
     def test_a_policy_that_loses_to_what_does_not_choose_is_flagged(self) -> None:
         best = min(self.results[:2], key=lambda r: r.cycles)
@@ -104,6 +105,21 @@ class SideBySide(support.FolderTest):
             if flagged:
                 self.assertEqual(found["sac"][0], best.config["llc.organisation"])
                 self.assertAlmostEqual(found["sac"][1], 0.3, 3)
+
+    def test_who_replicates_chooses_no_organisation_and_is_not_said_to_lose_to_one(self) -> None:
+        adaptive = ("llc.replication=adaptive", "adaptive.window_cycles=1000", "adaptive.epoch_cycles=2500")
+        path = self.simulate("adaptive", support.DATA / "workload.json", *adaptive)
+        run = atoll_analysis.load(path)
+        self.assertIn("profile", set(run.decisions["choice"]))
+        self.assertEqual((run.decides, load_head(path).decides, len(comparison.choices(run))), (False, False, 0))
+        slow = comparison.compare([self.results[0], dataclasses.replace(run, cycles=2 * self.results[0].cycles)])
+        self.assertEqual(comparison.beaten(slow), {})
+        self.assertNotIn("chose", " ".join(comparison_report.lines(slow)))
+        both = atoll_analysis.load(self.simulate("both", support.DATA / "workload.json", "llc.organisation=sac", *adaptive))
+        self.assertLess({"shared.bandwidth", "sm_side.eab"}, set(both.decisions))
+        made = comparison.choices(both)
+        self.assertTrue(both.decides and set(made["choice"]) <= {"sm_side", "memory_side"}, made)
+        self.assertEqual(list(made), ["kernel", "cycle", "choice", "ruled", "memory_side", "sm_side", "lead", "needed"])
 
     def test_the_command_writes_a_page_and_says_it_in_a_few_lines(self) -> None:
         said = io.StringIO()

@@ -7,10 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from atoll_analysis.decisions import degree, judged, options, parts, policy, reigns
+from atoll_analysis.decisions import judged, options, parts, reigns
 from atoll_analysis.figures.chart import Chart, Drawing, count_axis, folded, label, legend_above, new_figure, percent_axis
 from atoll_analysis.figures.timeline import mark_kernels
 from atoll_analysis.palette import Palette
+from atoll_analysis.policies import degree, policy_of
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
 
@@ -116,17 +117,19 @@ def _draw(result: Result, choices: Sequence[str], colours: Palette) -> Drawing:
 
 def decisions(result: Result) -> Chart | None:
     """None without decisions, or with too many kinds of them."""
-    if result.decisions.empty:
+    made, predicted = result.decisions, list(options(result).values())
+    if made.empty:
         return None
-    choices = sorted(dict.fromkeys(result.decisions["choice"]), key=lambda choice: (policy(choice), degree(choice)))
+    policies = dict(zip(made["choice"], policy_of(result.config, made)))
+    choices = sorted(policies, key=lambda choice: (policies[choice], degree(choice)))
     if len(choices) > _MOST_CHOICES:
         return None
-    counts = ", ".join(f"{_name(choice)} {n}" for choice, n in result.decisions["choice"].value_counts(sort=False).items())
+    counts = ", ".join(f"{_name(choice)} {n}" for choice, n in made["choice"].value_counts(sort=False).items())
     note = ""
-    if options(result):
-        divided = parts(result, next(iter(options(result))))
+    if predicted:
+        divided = parts(result)[made[predicted[0]].notna()].max()
         whole = "" if divided == 1 else f", of one of {divided} memory-side routers on average"
         note = (f"The model predicts what the memory system could deliver; what is measured is what the SMs took{whole}, "
                 "headers included. Measured values rest on samples, shared out where one spans two decisions.")
-    return Chart("decisions", "Decisions", f"Time line of {len(result.decisions)} decisions: {counts}. {note}",
+    return Chart("decisions", "Decisions", f"Time line of {len(made)} decisions: {counts}. {note}",
                  lambda colours: _draw(result, choices, colours), note)

@@ -25,6 +25,13 @@ def invalidations_sent(f):
     return float(f["totals/coherence.invalidation_bytes"][:].sum()) / (math.ceil(header / slot) * slot), header
 
 
+def links_used(f):
+    """How busy the links are of their peak on that machine. Nan in results of Atoll 0.1, which do not say the peak."""
+    sent = f["totals/link.bytes"][:]
+    peak = len(sent) * f["provenance"].attrs.get("link_bytes_per_cycle", math.nan)
+    return float(sent.sum()) / float(f.attrs["cycles"]) / peak
+
+
 def read(path):
     with h5py.File(path) as f:
         messages, header = invalidations_sent(f)
@@ -46,7 +53,7 @@ def read(path):
             "lines": total("directory.evicted_lines") / max(1, total("directory.evictions")),
             "evictions": total("directory.evictions"),
             "latency": total("load.latency_cycles") / max(1, total("load.completed")),
-            "links": total("link.bytes") / float(f.attrs["cycles"]) / (4 * 37.5),
+            "links": links_used(f),
             "homes": [float(x) for x in f["totals/directory.lookups"][:]],
         }
 
