@@ -1,16 +1,19 @@
 /* What programs older than CUDA 13 expect of CUDA and no longer find: removed calls, members of cudaDeviceProp, calls whose
- * parameters changed, and texture references. Their sources stay as they are:
+ * parameters changed, and texture and surface references. Their sources stay as they are:
  *
  *     nvcc -include .../inputs/cuda/atoll_cuda_compat.h -o program program.cu
  *
  * or, without a change to somebody's makefile, NVCC_PREPEND_FLAGS="-include .../atoll_cuda_compat.h" make.
  *
- * A program that uses the word `texture` for something else: -D ATOLL_NO_TEXTURE_REFERENCES. */
+ * A program that uses the word `texture` for something else: -D ATOLL_NO_TEXTURE_REFERENCES. One that has surface
+ * references: -D ATOLL_SURFACE_REFERENCES, as more programs use the word `surface` for something else. */
 #ifndef ATOLL_CUDA_COMPAT_H
 #define ATOLL_CUDA_COMPAT_H
 
 #if defined(__cplusplus) && !defined(__CUDACC_RTC__)
 #include <cuda_runtime.h>
+
+#include <cstring>
 
 #if CUDART_VERSION >= 13000
 
@@ -38,17 +41,49 @@ template <typename T> static __device__ __forceinline__ T __shfl_down(T value, u
 template <typename T> static __device__ __forceinline__ T __shfl_xor(T value, int mask, int width = 32) {
   return __shfl_xor_sync(__activemask(), value, mask, width);
 }
-/* Templates, for the compiler takes functions of these names for instructions that newer architectures lack. */
-template <typename T> static __device__ __forceinline__ int __any(T predicate) {
-  return __any_sync(__activemask(), predicate != 0);
-}
-template <typename T> static __device__ __forceinline__ int __all(T predicate) {
-  return __all_sync(__activemask(), predicate != 0);
-}
-template <typename T> static __device__ __forceinline__ unsigned __ballot(T predicate) {
-  return __ballot_sync(__activemask(), predicate != 0);
-}
+/* Other names for all of the program, for the compiler takes functions of theirs for instructions that newer
+ * architectures lack. No macros with parameters: libcu++ has a class `__any`, whose name may change, but nothing else. */
+static __device__ __forceinline__ int atoll_any(int predicate) { return __any_sync(__activemask(), predicate); }
+static __device__ __forceinline__ int atoll_all(int predicate) { return __all_sync(__activemask(), predicate); }
+static __device__ __forceinline__ unsigned atoll_ballot(int predicate) { return __ballot_sync(__activemask(), predicate); }
+#define __any atoll_any
+#define __all atoll_all
+#define __ballot atoll_ballot
 #endif
+
+/* ---- launches of three calls ---- */
+
+struct AtollCall {
+  unsigned grid[3], block[3];
+  size_t shared;
+  cudaStream_t stream;
+  char bytes[4096];
+  void* arguments[1024]; /* into `bytes` */
+  size_t count;
+};
+inline AtollCall& atoll_call() {
+  static __thread AtollCall call;
+  return call;
+}
+static inline cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) {
+  const AtollCall call = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream, {}, {}, 0};
+  return atoll_call() = call, cudaSuccess;
+}
+static inline cudaError_t cudaSetupArgument(const void* argument, size_t bytes, size_t offset) {
+  AtollCall& call = atoll_call();
+  if (!argument || bytes > sizeof call.bytes || offset > sizeof call.bytes - bytes || call.count == 1024)
+    return cudaErrorInvalidValue;
+  memcpy(call.bytes + offset, argument, bytes);
+  return call.arguments[call.count++] = call.bytes + offset, cudaSuccess;
+}
+template <typename T> static inline cudaError_t cudaSetupArgument(T argument, size_t offset) {
+  return cudaSetupArgument(&argument, sizeof argument, offset);
+}
+template <typename T> static inline cudaError_t cudaLaunch(T* kernel) {
+  AtollCall& call = atoll_call();
+  return cudaLaunchKernel((const void*)kernel, dim3(call.grid[0], call.grid[1], call.grid[2]),
+                          dim3(call.block[0], call.block[1], call.block[2]), call.arguments, call.shared, call.stream);
+}
 
 /* ---- members of cudaDeviceProp that became attributes ---- */
 
@@ -71,6 +106,21 @@ static inline cudaError_t cudaGetDeviceProperties(AtollDeviceProp* out, int devi
 }
 #define cudaDeviceProp AtollDeviceProp
 
+/* ---- members of cudaPointerAttributes that `type` replaced ---- */
+
+struct AtollPointerAttributes : cudaPointerAttributes {
+  cudaMemoryType memoryType;
+  int isManaged;
+};
+
+static inline cudaError_t cudaPointerGetAttributes(AtollPointerAttributes* out, const void* at) {
+  const cudaError_t status = cudaPointerGetAttributes(static_cast<cudaPointerAttributes*>(out), at);
+  if (status != cudaSuccess) return status;
+  out->isManaged = out->type == cudaMemoryTypeManaged;
+  return out->memoryType = out->isManaged ? cudaMemoryTypeDevice : out->type, cudaSuccess;
+}
+#define cudaPointerAttributes AtollPointerAttributes
+
 /* ---- a device number where there is a memory location now ---- */
 
 static inline cudaMemLocation atoll_location(int device) {
@@ -86,6 +136,18 @@ static inline cudaError_t cudaMemAdvise(const void* at, size_t bytes, cudaMemory
   return cudaMemAdvise(at, bytes, advice, atoll_location(device));
 }
 
+/* ---- contexts of the driver API without parameters of their creation ---- */
+
+/* cuda.h comes later, if at all: programs that open the driver themselves declare its types on their own. What it calls
+ * cuCtxCreate is found when this is called. */
+#if __cplusplus >= 201103L
+template <typename Context>
+static inline auto cuCtxCreate_v4(Context** context, unsigned flags, int device)
+    -> decltype(cuCtxCreate_v4(context, nullptr, flags, device)) {
+  return cuCtxCreate_v4(context, nullptr, flags, device);
+}
+#endif
+
 /* ---- texture references: a device variable that holds a texture object, which binding creates ---- */
 
 #if defined(__CUDACC__) && !defined(ATOLL_NO_TEXTURE_REFERENCES)
@@ -99,7 +161,7 @@ static inline cudaError_t cudaMemAdvise(const void* at, size_t bytes, cudaMemory
 /* Setting a reference's members on the host is what programs do; the compiler warns that it does not reach the device. */
 #pragma nv_diag_suppress 20092
 
-template <typename T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct AtollTexture {
+struct textureReference {
   /* As before, the program sets these on the host before it binds; they are zero until then. */
   int normalized;
   cudaTextureFilterMode filterMode;
@@ -107,7 +169,12 @@ template <typename T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType
   cudaChannelFormatDesc channelDesc;
   int sRGB;
   cudaTextureObject_t object; /* of the copy on the device: what fetches use. On the host: to destroy it */
+  /* On the host, since the first binding or cudaGetTextureReference, and of the last binding. */
+  cudaTextureReadMode readMode;
+  size_t offset;
 };
+template <typename T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType>
+struct AtollTexture : textureReference {};
 
 template <typename T> struct AtollComponents { static const int value = 1; };
 template <> struct AtollComponents<char2> { static const int value = 2; };
@@ -128,15 +195,15 @@ template <typename T> struct AtollTexel<T, cudaReadModeNormalizedFloat> {
   typedef typename Floats<AtollComponents<T>::value>::type type;
 };
 
-template <typename T, int D, cudaTextureReadMode M>
-static inline cudaError_t atoll_bind(AtollTexture<T, D, M>& texture, const cudaResourceDesc& resource) {
+static inline cudaError_t atoll_bind(textureReference& texture, const cudaResourceDesc& resource) {
   cudaTextureDesc how = {};
   for (int i = 0; i < 3; ++i) {
     /* Wrapping needs normalised coordinates; the default of a reference was to clamp. */
     how.addressMode[i] = texture.normalized ? texture.addressMode[i] : cudaAddressModeClamp;
     if (texture.addressMode[i] == cudaAddressModeBorder) how.addressMode[i] = cudaAddressModeBorder;
   }
-  how.filterMode = texture.filterMode, how.readMode = M, how.normalizedCoords = texture.normalized, how.sRGB = texture.sRGB;
+  how.filterMode = texture.filterMode, how.readMode = texture.readMode, how.normalizedCoords = texture.normalized;
+  how.sRGB = texture.sRGB;
   if (texture.object) cudaDestroyTextureObject(texture.object);
   texture.object = 0;
   cudaTextureObject_t object = 0;
@@ -148,27 +215,72 @@ static inline cudaError_t atoll_bind(AtollTexture<T, D, M>& texture, const cudaR
 }
 
 /* Memory that does not begin where textures may: the texture begins before it, and the program adds the offset. */
-static inline cudaError_t atoll_align(size_t* offset, void** at, size_t* more) {
+static inline cudaError_t atoll_align(size_t* offset, textureReference& texture, void** at) {
   const size_t beyond = reinterpret_cast<size_t>(*at) % 512;
   if (beyond != 0 && !offset) return cudaErrorInvalidValue;
   if (offset) *offset = beyond;
-  *at = static_cast<char*>(*at) - beyond, *more = beyond;
+  *at = static_cast<char*>(*at) - beyond, texture.offset = beyond;
   return cudaSuccess;
 }
 
-#define ATOLL_TEXTURE_CALL template <typename T, int D, cudaTextureReadMode M> static inline cudaError_t
-#define ATOLL_TEXTURE AtollTexture<T, D, M>
-
-ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE& texture, const void* at, const cudaChannelFormatDesc& format,
-                                   size_t bytes = 0xFFFFFFFFu) {
+/* The calls of C, whose references lose that they are constant: the runtime changed them as well. */
+static inline cudaError_t cudaBindTexture(size_t* offset, const textureReference* reference, const void* at,
+                                          const cudaChannelFormatDesc* format, size_t bytes = 0xFFFFFFFFu) {
+  textureReference& texture = *const_cast<textureReference*>(reference);
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = const_cast<void*>(at);
-  resource.res.linear.desc = format;
-  size_t before = 0;
-  if (atoll_align(offset, &resource.res.linear.devPtr, &before) != cudaSuccess) return cudaErrorInvalidValue;
-  resource.res.linear.sizeInBytes = bytes + before;
+  resource.res.linear.desc = *format;
+  if (atoll_align(offset, texture, &resource.res.linear.devPtr) != cudaSuccess) return cudaErrorInvalidValue;
+  resource.res.linear.sizeInBytes = bytes + texture.offset;
   return atoll_bind(texture, resource);
+}
+static inline cudaError_t cudaBindTexture2D(size_t* offset, const textureReference* reference, const void* at,
+                                            const cudaChannelFormatDesc* format, size_t width, size_t height, size_t pitch) {
+  textureReference& texture = *const_cast<textureReference*>(reference);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D.devPtr = const_cast<void*>(at);
+  resource.res.pitch2D.desc = *format;
+  if (atoll_align(offset, texture, &resource.res.pitch2D.devPtr) != cudaSuccess) return cudaErrorInvalidValue;
+  const size_t texel = size_t(format->x + format->y + format->z + format->w) / 8;
+  resource.res.pitch2D.width = width + (texel ? texture.offset / texel : 0), resource.res.pitch2D.height = height;
+  resource.res.pitch2D.pitchInBytes = pitch;
+  return atoll_bind(texture, resource);
+}
+static inline cudaError_t cudaBindTextureToArray(const textureReference* texture, cudaArray_const_t array,
+                                                 const cudaChannelFormatDesc* = 0) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = const_cast<cudaArray_t>(array);
+  const_cast<textureReference*>(texture)->offset = 0;
+  return atoll_bind(*const_cast<textureReference*>(texture), resource);
+}
+static inline cudaError_t cudaUnbindTexture(const textureReference* texture) {
+  if (texture->object) cudaDestroyTextureObject(texture->object);
+  return const_cast<textureReference*>(texture)->object = 0, cudaSuccess;
+}
+static inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const textureReference* texture) {
+  return *offset = texture->offset, cudaSuccess;
+}
+
+/* The calls of C++, of references that know how they are read. */
+#define ATOLL_TEXTURE_CALL template <typename T, int D, cudaTextureReadMode M> static inline cudaError_t
+#define ATOLL_TEXTURE AtollTexture<T, D, M>
+
+template <typename T, int D, cudaTextureReadMode M> static inline const textureReference* atoll_reference(ATOLL_TEXTURE& t) {
+  return t.readMode = M, &t;
+}
+ATOLL_TEXTURE_CALL cudaGetTextureReference(const textureReference** out, const ATOLL_TEXTURE* texture) {
+  return *out = atoll_reference(*const_cast<ATOLL_TEXTURE*>(texture)), cudaSuccess;
+}
+ATOLL_TEXTURE_CALL cudaGetTextureReference(const textureReference** out, const ATOLL_TEXTURE& texture) {
+  return cudaGetTextureReference(out, &texture);
+}
+
+ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE& texture, const void* at, const cudaChannelFormatDesc& format,
+                                   size_t bytes = 0xFFFFFFFFu) {
+  return cudaBindTexture(offset, atoll_reference(texture), at, &format, bytes);
 }
 ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE& texture, const void* at, size_t bytes = 0xFFFFFFFFu) {
   return cudaBindTexture(offset, texture, at, cudaCreateChannelDesc<T>(), bytes);
@@ -180,27 +292,19 @@ ATOLL_TEXTURE_CALL cudaBindTexture(size_t* offset, ATOLL_TEXTURE* texture, const
 
 ATOLL_TEXTURE_CALL cudaBindTexture2D(size_t* offset, ATOLL_TEXTURE& texture, const void* at,
                                      const cudaChannelFormatDesc& format, size_t width, size_t height, size_t pitch) {
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypePitch2D;
-  resource.res.pitch2D.devPtr = const_cast<void*>(at);
-  resource.res.pitch2D.desc = format;
-  size_t before = 0;
-  if (atoll_align(offset, &resource.res.pitch2D.devPtr, &before) != cudaSuccess) return cudaErrorInvalidValue;
-  const size_t texel = size_t(format.x + format.y + format.z + format.w) / 8;
-  resource.res.pitch2D.width = width + (texel ? before / texel : 0), resource.res.pitch2D.height = height;
-  resource.res.pitch2D.pitchInBytes = pitch;
-  return atoll_bind(texture, resource);
+  return cudaBindTexture2D(offset, atoll_reference(texture), at, &format, width, height, pitch);
 }
 ATOLL_TEXTURE_CALL cudaBindTexture2D(size_t* offset, ATOLL_TEXTURE& texture, const void* at, size_t width, size_t height,
                                      size_t pitch) {
   return cudaBindTexture2D(offset, texture, at, cudaCreateChannelDesc<T>(), width, height, pitch);
 }
+ATOLL_TEXTURE_CALL cudaBindTexture2D(size_t* offset, ATOLL_TEXTURE* texture, const void* at,
+                                     const cudaChannelFormatDesc* format, size_t width, size_t height, size_t pitch) {
+  return cudaBindTexture2D(offset, *texture, at, *format, width, height, pitch);
+}
 
 ATOLL_TEXTURE_CALL cudaBindTextureToArray(ATOLL_TEXTURE& texture, cudaArray_const_t array) {
-  cudaResourceDesc resource = {};
-  resource.resType = cudaResourceTypeArray;
-  resource.res.array.array = const_cast<cudaArray_t>(array);
-  return atoll_bind(texture, resource);
+  return cudaBindTextureToArray(atoll_reference(texture), array);
 }
 ATOLL_TEXTURE_CALL cudaBindTextureToArray(ATOLL_TEXTURE& texture, cudaArray_const_t array, const cudaChannelFormatDesc&) {
   return cudaBindTextureToArray(texture, array);
@@ -209,13 +313,10 @@ ATOLL_TEXTURE_CALL cudaBindTextureToArray(ATOLL_TEXTURE* texture, cudaArray_cons
   return cudaBindTextureToArray(*texture, array);
 }
 
-ATOLL_TEXTURE_CALL cudaUnbindTexture(ATOLL_TEXTURE& texture) {
-  if (texture.object) cudaDestroyTextureObject(texture.object);
-  texture.object = 0;
-  return cudaSuccess;
+static inline cudaError_t cudaUnbindTexture(textureReference& texture) { return cudaUnbindTexture(&texture); }
+static inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const textureReference& texture) {
+  return cudaGetTextureAlignmentOffset(offset, &texture);
 }
-ATOLL_TEXTURE_CALL cudaUnbindTexture(ATOLL_TEXTURE* texture) { return cudaUnbindTexture(*texture); }
-ATOLL_TEXTURE_CALL cudaGetTextureAlignmentOffset(size_t* offset, const ATOLL_TEXTURE&) { return *offset = 0, cudaSuccess; }
 
 #define ATOLL_TEXTURE_FETCH \
   template <typename T, cudaTextureReadMode M> \
@@ -233,6 +334,19 @@ ATOLL_TEXTURE_FETCH tex2D(const AtollTexture<T, 2, M>& t, float x, float y) {
 ATOLL_TEXTURE_FETCH tex3D(const AtollTexture<T, 3, M>& t, float x, float y, float z) {
   return tex3D<typename AtollTexel<T, M>::type>(t.object, x, y, z);
 }
+ATOLL_TEXTURE_FETCH tex1DLayered(const AtollTexture<T, cudaTextureType1DLayered, M>& t, float x, int layer) {
+  return tex1DLayered<typename AtollTexel<T, M>::type>(t.object, x, layer);
+}
+ATOLL_TEXTURE_FETCH tex2DLayered(const AtollTexture<T, cudaTextureType2DLayered, M>& t, float x, float y, int layer) {
+  return tex2DLayered<typename AtollTexel<T, M>::type>(t.object, x, y, layer);
+}
+ATOLL_TEXTURE_FETCH texCubemap(const AtollTexture<T, cudaTextureTypeCubemap, M>& t, float x, float y, float z) {
+  return texCubemap<typename AtollTexel<T, M>::type>(t.object, x, y, z);
+}
+ATOLL_TEXTURE_FETCH texCubemapLayered(const AtollTexture<T, cudaTextureTypeCubemapLayered, M>& t, float x, float y, float z,
+                                      int layer) {
+  return texCubemapLayered<typename AtollTexel<T, M>::type>(t.object, x, y, z, layer);
+}
 
 #undef ATOLL_TEXTURE_FETCH
 #undef ATOLL_TEXTURE_CALL
@@ -240,6 +354,37 @@ ATOLL_TEXTURE_FETCH tex3D(const AtollTexture<T, 3, M>& t, float x, float y, floa
 #define texture __device__ AtollTexture
 
 #endif /* texture references */
+
+/* ---- surface references: a device variable that holds a surface object, and stands for it in surf2Dread and the like ---- */
+
+#if defined(__CUDACC__) && defined(ATOLL_SURFACE_REFERENCES)
+
+#pragma nv_diag_suppress 20092
+
+template <typename T, int D = 1> struct AtollSurface {
+  cudaSurfaceObject_t object; /* on the host: to destroy it */
+  __device__ operator cudaSurfaceObject_t() const { return object; }
+};
+
+template <typename T, int D> static inline cudaError_t cudaBindSurfaceToArray(AtollSurface<T, D>& to, cudaArray_const_t array) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = const_cast<cudaArray_t>(array);
+  if (to.object) cudaDestroySurfaceObject(to.object);
+  to.object = 0;
+  cudaSurfaceObject_t object = 0;
+  const cudaError_t status = cudaCreateSurfaceObject(&object, &resource);
+  if (status != cudaSuccess) return status;
+  to.object = object;
+  return cudaMemcpyToSymbol(static_cast<const void*>(&to), &object, sizeof object, 0, cudaMemcpyHostToDevice);
+}
+template <typename T, int D>
+static inline cudaError_t cudaBindSurfaceToArray(AtollSurface<T, D>& to, cudaArray_const_t array, const cudaChannelFormatDesc&) {
+  return cudaBindSurfaceToArray(to, array);
+}
+#define surface __device__ AtollSurface
+
+#endif /* surface references */
 #endif /* CUDA 13 */
 #endif /* C++ */
 #endif

@@ -172,8 +172,8 @@ inline std::uint32_t check_global(Warp& w, const AddressLayout& at) {
   return look_up(w, at, seen);
 }
 
-/// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation.
-/// `window`: of shared memory, whose nearest end is its begin.
+/// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation, or
+/// at the begin of shared memory. `window`: what the addresses lack to be generic.
 void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned bytes, std::uint64_t window) {
   const Inst& i = w.code[w.pc - 1];
   const Instruction& in = w.frame().code->function->code[i.index];
@@ -185,16 +185,17 @@ void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned b
                 (in.op == Op::wmma && in.mode == Mode::store_d);
   site.count = static_cast<std::uint64_t>(std::popcount(outside));
   const auto first = static_cast<unsigned>(std::countr_zero(outside));
-  site.thread = w.number * kLanes + first, site.address = address[first];
+  site.thread = w.number * kLanes + first;
+  const bool shared = in_shared(address[first] | window);
+  site.address = shared ? address[first] & ~kWindowMask : address[first];
   site.where =
-      window != 0 ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes) : whereabouts(w, address[first]);
+      shared ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes) : whereabouts(w, address[first]);
   w.launch->spec->outside->note(site);
 
   std::uint64_t traced[kLanes];
   std::copy(address, address + kLanes, traced);
   for_active(outside, [&](unsigned l) {
-    traced[l] = 0;
-    if (window != 0) return;
+    if (in_shared(address[l] | window)) return void(traced[l] = kSharedWindow ^ window);
     const Allocation& a = *w.launch->device->memory.nearest(address[l]);
     const std::uint64_t last = a.size < bytes ? 0 : (a.size - bytes) / bytes * bytes;
     traced[l] = a.address + (address[l] < a.address ? 0 : last);
@@ -262,6 +263,12 @@ bool names_cluster(const Warp& w, const std::uint64_t* address) {
   return most != 0 && most <= w.cta->cluster->ctas.size();
 }
 
+/// A lane beyond the shared memory of its own CTA is to be borne with, or ends the program.
+void beyond_shared(const Warp& w, unsigned lane, std::uint64_t offset, unsigned bytes) {
+  if (w.launch->spec->outside == nullptr)
+    outside(lane, "shared", offset, bytes, w.launch->shared_bytes, "; --tolerate-oob lets it pass");
+}
+
 /// Some lanes name the shared memory of another CTA.
 void resolve_cluster(Warp& w, unsigned bytes, Addresses& out) {
   record_addresses(w, out.host, kSharedWindow);
@@ -286,8 +293,7 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
     std::uint32_t beyond = 0;
     for_active(w.active, [&](unsigned l) {
       if (out.host[l] + bytes <= size && out.host[l] + bytes >= out.host[l]) return;
-      if (w.launch->spec->outside == nullptr)
-        outside(l, "shared", out.host[l], bytes, size, "; --tolerate-oob lets it pass");
+      beyond_shared(w, l, out.host[l], bytes);
       beyond |= 1u << l;
     });
     if (beyond != 0) {
@@ -304,12 +310,28 @@ void resolve_shared(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
 
 void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addresses& out) {
   const AddressLayout at(address, bytes);
+  check_alignment(w, at);
   if ((at.bits & kWindowMask) == 0) {
-    check_alignment(w, at);
     std::copy(address, address + kLanes, out.host);
     if (const std::uint32_t outside = check_global(w, at); outside != 0) return redirect(w, out.host, outside, bytes, 0);
     record_addresses(w, address, 0);
     out.global = true;
+    return;
+  }
+  std::uint32_t beyond = 0;
+  const std::uint64_t size = w.launch->shared_bytes;
+  for_active(w.active, [&](unsigned l) {
+    const std::uint64_t offset = address[l] & ~kWindowMask;
+    if (!in_shared(address[l]) || offset >> kRankShift != 0 || offset + bytes <= size) return;
+    beyond_shared(w, l, offset, bytes);
+    beyond |= 1u << l;
+  });
+  if (beyond != 0) {
+    std::copy(address, address + kLanes, out.host);
+    redirect(w, out.host, beyond, bytes, 0);
+    for_active(w.active & ~beyond, [&](unsigned l) {
+      out.host[l] = reinterpret_cast<std::uint64_t>(translate(w, l, address[l], bytes, bytes));
+    });
     return;
   }
   for_active(w.active,

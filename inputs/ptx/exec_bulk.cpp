@@ -18,8 +18,6 @@ struct BulkCopy {
   std::uint64_t to = 0, from = 0, bytes = 0;
 };
 
-bool in_shared(std::uint64_t address) { return (address & kWindowMask) == kSharedWindow; }
-
 void check_bulk(unsigned lane, const BulkCopy& c) {
   if ((c.to | c.from | c.bytes) % kPiece != 0)
     throw Fault{ExecutionError::Kind::misaligned, lane,

@@ -152,6 +152,7 @@ inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 56;
 inline constexpr std::uint64_t kCodeWindow = std::uint64_t{3} << 56;
 inline constexpr std::uint64_t kWindowMask = std::uint64_t{0xFF} << 56;
+inline bool in_shared(std::uint64_t address) { return (address & kWindowMask) == kSharedWindow; }
 inline constexpr unsigned kCodeShift = 4;  ///< code address: window + (function << 4)
 
 }  // namespace atl::ptx::exec

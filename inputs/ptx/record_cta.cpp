@@ -10,7 +10,7 @@
 namespace atl::ptx {
 namespace {
 
-bool in_shared(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kSharedWindow; }
+using exec::in_shared;
 bool in_local(std::uint64_t address) { return (address & exec::kWindowMask) == exec::kLocalWindow; }
 
 /// Of a row of lanes, or lanes at one place, each of `width`.

@@ -78,7 +78,8 @@ __global__ void k(int* out, float* values) {
   int v = threadIdx.x;
   out[v] = __shfl(v, 3) + __shfl_up(v, 1) * 100 + __shfl_down(v, 2, 16) * 10000 + __shfl_xor(v, 1) * 1000000;
   values[v] = __shfl_xor(1.5f * v, 4);
-  if (__any(v == 3) && __all(v < 40) && __ballot(v < 2) == 3) values[v] += 100;
+  if (__any(v == 3) && __all(v < 40) && __ballot(v < 2) == 3) values[v] += 50;
+  if (__any(v & 16) && !__all(v & 16) && __ballot(v & 16) == 0xffff0000u) values[v] += 50;  // ints, by chance as CUDA's own
 }
 int main() {
   int *out, bad = 0;
@@ -91,6 +92,77 @@ int main() {
     bad += out[i] != 3 + (i ? i - 1 : 0) * 100 + down * 10000 + (i ^ 1) * 1000000 || values[i] != 100 + 1.5f * (i ^ 4);
   }
   printf("bad %d\n", bad);
+}
+"""
+
+# Layers, faces, a surface, what begins off a texture's alignment, calls of C, and launches of three calls.
+REFERENCES = r"""
+#include <cuda.h>
+#include <cstdio>
+#include <cstdlib>
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); exit(1); } } while (0)
+texture<float, cudaTextureType1DLayered> rows;
+texture<float, cudaTextureType2DLayered> planes;
+texture<float, cudaTextureTypeCubemap> cube;
+static texture<float> line;
+texture<unsigned char, 2, cudaReadModeNormalizedFloat> image;
+surface<void, cudaSurfaceType2D> output;
+__global__ void fetch(float* out, int first, float scale) {
+  int i = threadIdx.x;
+  out[i] = scale * tex1DLayered(rows, i + 0.5f, 1);
+  out[i + 8] = tex2DLayered(planes, i + 0.5f, 1.5f, 1);
+  out[i + 16] = tex1Dfetch(line, i + first);
+  out[i + 24] = tex2D(image, i, 1) + texCubemap(cube, 0, 0, -1);  // of the last face
+  surf2Dwrite(out[i + 8], output, 4 * i, 1);
+  out[i + 32] = surf2Dread<float>(output, 4 * i, 1) + 1;
+}
+cudaArray_t filled(int width, int height, int count, unsigned flags) {  // texel (x, y) of layer n is 100 n + 10 y + x
+  cudaArray_t array;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  EXPECT(cudaMalloc3DArray(&array, &format, make_cudaExtent(width, height, count), flags) == 0);
+  const int lines = height ? height : 1;
+  float* texels = new float[width * lines * count];
+  for (int i = 0; i < width * lines * count; ++i)
+    texels[i] = 100 * (i / (width * lines)) + 10 * (i / width % lines) + i % width;
+  cudaMemcpy3DParms p = {};
+  p.srcPtr = make_cudaPitchedPtr(texels, width * 4, width, lines);
+  p.dstArray = array, p.extent = make_cudaExtent(width, lines, count), p.kind = cudaMemcpyHostToDevice;
+  EXPECT(cudaMemcpy3D(&p) == 0);
+  return array;
+}
+int main() {
+  const cudaChannelFormatDesc floats = cudaCreateChannelDesc<float>(), bytes = cudaCreateChannelDesc<unsigned char>();
+  EXPECT(cudaBindTextureToArray(rows, filled(8, 0, 2, cudaArrayLayered)) == 0);
+  EXPECT(cudaBindTextureToArray(planes, filled(8, 2, 2, cudaArrayLayered), floats) == 0);
+  EXPECT(cudaBindTextureToArray(cube, filled(4, 4, 6, cudaArrayCubemap), floats) == 0);
+  EXPECT(cudaBindSurfaceToArray(output, filled(8, 2, 0, cudaArraySurfaceLoadStore)) == 0);
+  float h[40], *d, *out;
+  for (int i = 0; i < 40; ++i) h[i] = i;
+  EXPECT(cudaMalloc(&d, sizeof h) == 0 && cudaMalloc(&out, sizeof h) == 0 && cudaMemcpy(d, h, sizeof h, cudaMemcpyDefault) == 0);
+  size_t offset = 0, pitch, again;
+  EXPECT(cudaBindTexture(&offset, line, d + 5, 64) == 0 && offset == 20);
+  EXPECT(cudaGetTextureAlignmentOffset(&again, line) == 0 && again == 20);
+  unsigned char *p, texels[16] = {};
+  for (int i = 8; i < 16; ++i) texels[i] = i % 2 ? 255 : 0;
+  EXPECT(cudaMallocPitch(&p, &pitch, 8, 2) == 0 && cudaMemcpy2D(p, pitch, texels, 8, 8, 2, cudaMemcpyHostToDevice) == 0);
+  const textureReference* reference;
+  EXPECT(cudaGetTextureReference(&reference, &image) == 0);
+  EXPECT(cudaBindTexture2D(&again, reference, p, &bytes, 8, 2, pitch) == 0 && again == 0);
+  int first = offset / 4;
+  float scale = 2;
+  EXPECT(cudaConfigureCall(1, 8) == 0 && cudaSetupArgument(&out, 8, 0) == 0 && cudaSetupArgument(first, 8) == 0);
+  EXPECT(cudaSetupArgument(&scale, 4, 12) == 0 && cudaSetupArgument(&scale, 4, 4093) == cudaErrorInvalidValue);
+  EXPECT(cudaLaunch(fetch) == 0);
+  EXPECT(cudaMemcpy(h, out, sizeof h, cudaMemcpyDefault) == 0 && cudaUnbindTexture(line) == 0 && cudaUnbindTexture(reference) == 0);
+  for (int i = 0; i < 8; ++i)
+    EXPECT(h[i] == 200 + 2 * i && h[i + 8] == 110 + i && h[i + 16] == 5 + i && h[i + 24] == 522 + i % 2 && h[i + 32] == 111 + i);
+  cudaPointerAttributes known;
+  EXPECT(cudaPointerGetAttributes(&known, d) == 0 && known.memoryType == cudaMemoryTypeDevice && !known.isManaged);
+  EXPECT(cudaMallocManaged(&d, 4096) == 0 && cudaPointerGetAttributes(&known, d) == 0);
+  EXPECT(known.memoryType == cudaMemoryTypeDevice && known.isManaged);
+  CUcontext context;
+  EXPECT(cuCtxCreate(&context, 0, 0) == 0 && cuCtxDestroy(context) == 0);
+  puts("right");
 }
 """
 
@@ -228,6 +300,12 @@ class GoodPrograms(RecordTest):
         self.assertEqual(outcome.out, "1 32 1\n")
         outcome = self.record(self.compiled(WITHOUT_MASK, "-include", COMPAT, "-arch=sm_80"), options=["--force"])
         self.assertEqual(outcome.out, "bad 0\n", outcome)
+        stubs = os.path.join(os.path.dirname(os.path.realpath(recorded_program.NVCC)), "..", "lib64", "stubs")
+        for dialect in ("c++11", "c++17"):
+            binary = self.compiled(REFERENCES, "-include", COMPAT, "-D", "ATOLL_SURFACE_REFERENCES", "-std=" + dialect,
+                                   "-L" + stubs, "-lcuda")
+            outcome = self.record(binary, options=["--force"])
+            self.assertEqual((outcome.code, outcome.out), (0, "right\n"), outcome)
 
     def test_the_compatibility_header_spoils_none_of_the_toolkit_s_own(self):
         text = "".join(f"#include <{name}>\n" for name in ("cooperative_groups/reduce.h", "cuda/atomic", "cub/block/block_reduce.cuh"))

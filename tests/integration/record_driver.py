@@ -49,6 +49,7 @@ int main(int, char** argv) {
   DRIVER(cuDeviceGetCount, int*);
   DRIVER(cuDeviceGet, int*, int);
   DRIVER(cuDeviceGetAttribute, int*, int, int);
+  DRIVER(cuDeviceGetProperties, int*, int);
   DRIVER(cuDevicePrimaryCtxRetain, Handle*, int);
   DRIVER(cuCtxSetCurrent, Handle);
   DRIVER(cuCtxGetCurrent, Handle*);
@@ -69,10 +70,23 @@ int main(int, char** argv) {
   DRIVER(cuFuncSetCacheConfig, Handle, int);
   DRIVER(cuKernelSetCacheConfig, Handle, int, int);
   DRIVER(cuCtxSetCacheConfig, int);
+  DRIVER(cuFuncSetSharedMemConfig, Handle, int);
+  DRIVER(cuCtxSetSharedMemConfig, int);
+  DRIVER(cuCtxGetSharedMemConfig, int*);
+  DRIVER(cuCtxAttach, Handle*, unsigned);
+  DRIVER(cuCtxDetach, Handle);
   DRIVER(cuLaunchKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**);
   DRIVER(cuLaunchCooperativeKernel, Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
          void**);
   DRIVER(cuLaunchKernelEx, const void*, Handle, void**, void**);
+  DRIVER(cuFuncSetBlockShape, Handle, int, int, int);
+  DRIVER(cuFuncSetSharedSize, Handle, unsigned);
+  DRIVER(cuParamSetSize, Handle, unsigned);
+  DRIVER(cuParamSeti, Handle, int, unsigned);
+  DRIVER(cuParamSetv, Handle, int, void*, unsigned);
+  DRIVER(cuLaunch, Handle);
+  DRIVER(cuLaunchGrid, Handle, int, int);
+  DRIVER(cuLaunchGridAsync, Handle, int, int, Handle);
   DRIVER(cuMemAlloc, Pointer*, size_t);
   DRIVER(cuMemFree, Pointer);
   DRIVER(cuMemcpyHtoD, Pointer, const void*, size_t);
@@ -95,16 +109,30 @@ int main(int, char** argv) {
   OK(cuDeviceGetAttribute(&sms, 16, device));
   EXPECT(count == 1 && device == 0 && sms == 108);
   EXPECT(cuDeviceGet(&device, 1) == 101);
+  int properties[15] = {}, alignment = 0;  // CUdevprop
+  OK(cuDeviceGetProperties(properties, 0));
+  OK(cuDeviceGetAttribute(&alignment, 14, 0));
+  EXPECT(properties[0] == 1024 && properties[9] == 32 && properties[13] == alignment && properties[14] == 0);
+  EXPECT(cuDeviceGetProperties(properties, 1) == 101);
   Handle context = nullptr, own = nullptr, now = nullptr;
   OK(cuDevicePrimaryCtxRetain(&context, 0));
   OK(cuCtxSetCurrent(context));
   OK(cuCtxCreate(&own, 0, 0));
   OK(cuCtxGetCurrent(&now));
   EXPECT(now == own && own != context);
+  now = nullptr;
+  OK(cuCtxAttach(&now, 0));
+  EXPECT(now == own && cuCtxAttach(&now, 1) == 1);
+  OK(cuCtxDetach(own));
   OK(cuCtxPopCurrent(&now));
+  EXPECT(cuCtxDetach(own) == 201);  // not current any more
   OK(cuCtxDestroy(own));
   OK(cuCtxGetCurrent(&now));
   EXPECT(now == context);
+  OK(cuCtxCreate(&own, 0, 0));
+  OK(cuCtxDetach(own));
+  OK(cuCtxGetCurrent(&now));
+  EXPECT(now == context && cuCtxSetCurrent(own) == 201);
 
   std::ifstream in(argv[1]);
   const std::string ptx{std::istreambuf_iterator<char>(in), {}};
@@ -130,6 +158,11 @@ int main(int, char** argv) {
     EXPECT(cuCtxSetCacheConfig(c) == 1);
   }
   EXPECT(cuFuncSetCacheConfig(&count, 1) == 400);
+  for (int c : {-1, 0, 1, 2, 3}) {  // of banks
+    const int status = c < 0 || c > 2;
+    EXPECT(cuFuncSetSharedMemConfig(add, c) == status && cuCtxSetSharedMemConfig(c) == status);
+  }
+  EXPECT(cuFuncSetSharedMemConfig(&count, 1) == 400 && cuCtxGetSharedMemConfig(&count) == 0 && count == 1);
   OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 128, 0));
   EXPECT(blocks == 16);
 
@@ -190,6 +223,27 @@ int main(int, char** argv) {
   OK(cuPointerGetAttribute(&type, 2, da));
   EXPECT(same == da && type == 2);
   EXPECT(cuPointerGetAttribute(&type, 2, (Pointer)&type) == 1);
+
+  // As before CUDA 4: block, shared memory and parameters are set by calls of their own.
+  OK(cuMemsetD32(dc, 0, n));
+  OK(cuFuncSetBlockShape(add, 128, 1, 1));
+  OK(cuParamSetv(add, 0, &da, 8));
+  OK(cuParamSetv(add, 8, &db, 8));
+  OK(cuParamSetv(add, 16, &dc, 8));
+  EXPECT(cuLaunchGrid(add, 1, 1) == 1);  // a parameter is missing
+  OK(cuParamSeti(add, 24, n));
+  OK(cuParamSetSize(add, 28));
+  OK(cuLaunch(add));
+  OK(cuLaunchGrid(add, (n + 511) / 512, 1));
+  OK(cuFuncSetBlockShape(sum, 128, 1, 1));
+  OK(cuFuncSetSharedSize(sum, 16));
+  OK(cuParamSetv(sum, 0, &block, sizeof block));
+  OK(cuLaunchGridAsync(sum, n / 128, 1, stream));
+  OK(cuMemcpyDtoHAsync(sums.data(), ds, sums.size() * 4, stream));
+  for (int s = 0; s < n / 128; s++) wrong += sums[s] != 4.f * (128 * 128 * s + 127 * 64);
+  EXPECT(wrong == 0 && cuFuncSetBlockShape(add, 0, 1, 1) == 1 && cuLaunchGrid(add, 0, 1) == 1);
+  EXPECT(cuParamSeti(add, 4093, 1) == 1 && cuParamSeti(add, -4, 1) == 1 && cuParamSetSize(add, 4097) == 1);
+  EXPECT(cuLaunch(&count) == 400);
 
   // What is wrong: too many threads, PTX that is none, machine code, a file that is not there, a module that is gone.
   EXPECT(cuLaunchKernel(add, 1, 1, 1, 2048, 1, 1, 0, stream, arguments, nullptr) == 1);
@@ -397,7 +451,7 @@ class Driver(RecordTest):
         outcome = self.record(self.path("driver"), os.path.join(HERE, "driver_kernels.ptx"),
                               options=["--device", "sm_80,sms=108"])
         self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
-        self.assertEqual(self.kernels_in_trace(outcome), 3)
+        self.assertEqual(self.kernels_in_trace(outcome), 6)
         self.assertIn("machine code", outcome.err)
         self.simulated()
 

@@ -60,6 +60,8 @@ void preferences() {
   for (int c : {-1, 4, 9}) {
     INVALID(cudaDeviceSetCacheConfig((cudaFuncCache)c));
     INVALID(cudaFuncSetCacheConfig(nothing, (cudaFuncCache)c));
+    INVALID(cudaDeviceSetSharedMemConfig((cudaSharedMemConfig)c));
+    INVALID(cudaFuncSetSharedMemConfig(nothing, (cudaSharedMemConfig)c));
   }
   for (int c : {0, 1, 2, 3}) {
     OK(cudaDeviceSetCacheConfig((cudaFuncCache)c));

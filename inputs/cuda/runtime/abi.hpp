@@ -47,6 +47,9 @@ enum Status : int {
 
 /// cudaFuncCache: a preference for L1 or shared memory, of which nothing is kept.
 inline bool is_cache_config(int preference) { return preference >= 0 && preference <= 3; }
+/// cudaSharedMemConfig: a width of banks, which since sm_50 is four bytes whatever is set.
+inline bool is_bank_size(int config) { return config >= 0 && config <= 2; }
+constexpr int kFourByteBanks = 1;
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;

@@ -257,14 +257,17 @@ int cudaDeviceGetLimit(std::size_t* value, int limit) {
 int cudaDeviceSetCacheConfig(int config) {
   return call([&](Runtime&) -> int { return is_cache_config(config) ? kSuccess : kInvalidValue; });
 }
-int cudaDeviceSetSharedMemConfig(int) { return kSuccess; }
+
+int cudaDeviceSetSharedMemConfig(int config) {
+  return call([&](Runtime&) -> int { return is_bank_size(config) ? kSuccess : kInvalidValue; });
+}
 
 int cudaDeviceGetCacheConfig(int* config) {
   return call([&](Runtime&) -> int { return config ? (*config = 0, kSuccess) : kInvalidValue; });
 }
 
 int cudaDeviceGetSharedMemConfig(int* config) {
-  return call([&](Runtime&) -> int { return config ? (*config = 1, kSuccess) : kInvalidValue; });
+  return call([&](Runtime&) -> int { return config ? (*config = kFourByteBanks, kSuccess) : kInvalidValue; });
 }
 
 int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -28,6 +28,12 @@ struct Kernel {
   std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
   std::optional<std::size_t> max_dynamic_shared{};  ///< that the program has set
   bool wide_clusters = false;                       ///< of more blocks than every GPU takes, as the program has set
+  /// What cuFuncSetBlockShape and its like have set for the launches that name nothing but a grid.
+  struct {
+    Dim3 block;
+    unsigned shared = 0;
+    std::vector<std::byte> parameters{};
+  } next{};
 };
 
 /// A `__device__`, `__constant__` or `__managed__` variable that the program registered.

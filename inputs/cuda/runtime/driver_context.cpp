@@ -14,6 +14,8 @@ int cudaDeviceGetAttribute(int* value, int number, int device);
 int cudaDeviceSetLimit(int limit, std::size_t value);
 int cudaDeviceGetLimit(std::size_t* value, int limit);
 int cudaDeviceSetCacheConfig(int config);
+int cudaDeviceSetSharedMemConfig(int config);
+int cudaDeviceGetSharedMemConfig(int* config);
 int cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 int cudaDeviceGetPCIBusId(char* text, int length, int device);
 int cudaDeviceCanAccessPeer(int* can, int device, int peer);
@@ -28,6 +30,7 @@ namespace {
 
 struct Context {
   unsigned flags = 0, device = 0;
+  unsigned uses = 1;  // by cuCtxAttach
 };
 
 // Guarded by the runtime's lock.
@@ -138,6 +141,16 @@ int cuDeviceComputeCapability(int* major, int* minor, int device) {
   });
 }
 
+/// CUdevprop: the first fourteen attributes.
+int cuDeviceGetProperties(int* out, int device) {
+  return driver_call([&](Runtime& r) -> int {
+    if (!out) return kInvalidValue;
+    if (has_device(r, device))
+      for (int number = 1; number <= 14; ++number) cudaDeviceGetAttribute(&out[number - 1], number, device);
+    return known_device(r, device);
+  });
+}
+
 int cuDeviceGetPCIBusId(char* text, int length, int device) {
   return driver_call([&](Runtime&) { return cudaDeviceGetPCIBusId(text, length, device); });
 }
@@ -208,6 +221,23 @@ int cuCtxDestroy_v2(Context* context) {
     follow_context();
     delete context;
     return kSuccess;
+  });
+}
+
+/// One more use of the current context, which cuCtxDetach gives back.
+int cuCtxAttach(Context** out, unsigned flags) {
+  return driver_call([&](Runtime&) -> int {
+    if (!out || flags != 0) return kInvalidValue;
+    if (current.empty()) return kDriverInvalidContext;
+    *out = current.back(), ++(*out)->uses;
+    return kSuccess;
+  });
+}
+
+int cuCtxDetach(Context* context) {
+  return driver_call([&](Runtime&) -> int {
+    if (!known(context) || context != (current.empty() ? nullptr : current.back())) return kDriverInvalidContext;
+    return --context->uses == 0 ? cuCtxDestroy_v2(context) : int{kSuccess};
   });
 }
 
@@ -291,6 +321,14 @@ int cuCtxSetCacheConfig(int config) {
 }
 
 int cuCtxGetCacheConfig(int* config) { return config ? (*config = 0, 0) : int{kDriverInvalidValue}; }
+
+int cuCtxSetSharedMemConfig(int config) {
+  return driver_call([&](Runtime&) { return cudaDeviceSetSharedMemConfig(config); });
+}
+
+int cuCtxGetSharedMemConfig(int* config) {
+  return driver_call([&](Runtime&) { return cudaDeviceGetSharedMemConfig(config); });
+}
 
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return driver_call([&](Runtime&) { return cudaDeviceGetStreamPriorityRange(least, greatest); });

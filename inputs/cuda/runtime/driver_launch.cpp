@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "inputs/cuda/runtime/driver.hpp"
 
 // Functions, their launches and occupancy, in the driver API.
@@ -7,6 +9,7 @@ extern "C" {
 int cudaFuncGetAttributes(FunctionAttributes* out, const void* host);
 int cudaFuncSetAttribute(const void* host, int attribute, int value);
 int cudaFuncSetCacheConfig(const void* host, int config);
+int cudaFuncSetSharedMemConfig(const void* host, int config);
 int cudaFuncGetName(const char** name, const void* host);
 int cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset, std::size_t* size);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads, std::size_t dynamic);
@@ -38,9 +41,74 @@ int launch_function(Runtime& r, const void* function, const DriverLaunchConfig& 
   return launch_in_stream(r, config.stream, std::move(q));
 }
 
+constexpr std::size_t kMostParameterBytes = 4096;  // before CUDA 12.1, as old as these calls
+
+/// Calls `set` with what the program sets beforehand for launches of the function.
+template <typename F> int set_beforehand(const void* function, F&& set) {
+  return driver_call([&](Runtime& r) -> int {
+    Kernel* kernel = r.code.find_kernel(function);
+    return kernel ? set(kernel->next) : int{kInvalidDeviceFunction};
+  });
+}
+
+int set_parameter(const void* function, int offset, const void* value, std::size_t bytes) {
+  return set_beforehand(function, [&](auto& next) -> int {
+    const auto at = static_cast<std::size_t>(offset);
+    if (!value || offset < 0 || at > kMostParameterBytes || bytes > kMostParameterBytes - at) return kInvalidValue;
+    if (next.parameters.size() < at + bytes) next.parameters.resize(at + bytes);
+    std::memcpy(next.parameters.data() + at, value, bytes);
+    return kSuccess;
+  });
+}
+
+int launch_grid(const void* function, int width, int height, void* stream) {
+  return driver_call([&](Runtime& r) -> int {
+    const Kernel* kernel = r.code.find_kernel(function);
+    if (!kernel) return kInvalidDeviceFunction;
+    if (width <= 0 || height <= 0) return kInvalidValue;
+    const auto& next = kernel->next;
+    const Dim3 grid{static_cast<unsigned>(width), static_cast<unsigned>(height), 1};
+    return launch_in_stream(r, stream, {function, grid, next.block, nullptr, next.shared, false, next.parameters});
+  });
+}
+
 }  // namespace
 
 extern "C" {
+
+// Launches as before CUDA 4, whose block, shared memory and parameters are set by calls of their own.
+int cuFuncSetBlockShape(const void* function, int x, int y, int z) {
+  return set_beforehand(function, [&](auto& next) -> int {
+    if (x <= 0 || y <= 0 || z <= 0) return kInvalidValue;
+    next.block = {static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
+    return kSuccess;
+  });
+}
+
+int cuFuncSetSharedSize(const void* function, unsigned bytes) {
+  return set_beforehand(function, [&](auto& next) -> int { return next.shared = bytes, kSuccess; });
+}
+
+int cuParamSetSize(const void* function, unsigned bytes) {
+  return set_beforehand(function, [&](auto& next) -> int {
+    if (bytes > kMostParameterBytes) return kInvalidValue;
+    return next.parameters.resize(bytes), kSuccess;
+  });
+}
+
+int cuParamSeti(const void* function, int offset, unsigned value) { return set_parameter(function, offset, &value, 4); }
+int cuParamSetf(const void* function, int offset, float value) { return set_parameter(function, offset, &value, 4); }
+
+int cuParamSetv(const void* function, int offset, const void* value, unsigned bytes) {
+  return set_parameter(function, offset, value, bytes);
+}
+
+int cuLaunch(const void* function) { return launch_grid(function, 1, 1, nullptr); }
+int cuLaunchGrid(const void* function, int width, int height) { return launch_grid(function, width, height, nullptr); }
+
+int cuLaunchGridAsync(const void* function, int width, int height, void* stream) {
+  return launch_grid(function, width, height, stream);
+}
 
 int cuLaunchKernel(const void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void* stream, void** arguments, void** extra) {
@@ -112,7 +180,11 @@ int cuFuncSetCacheConfig(const void* function, int config) {
 }
 
 int cuKernelSetCacheConfig(const void* kernel, int config, int) { return cuFuncSetCacheConfig(kernel, config); }
-int cuFuncSetSharedMemConfig(const void*, int) { return 0; }
+
+int cuFuncSetSharedMemConfig(const void* function, int config) {
+  return driver_call([&](Runtime&) { return cudaFuncSetSharedMemConfig(function, config); });
+}
+
 int cuFuncLoad(const void*) { return 0; }
 int cuFuncIsLoaded(int* loaded, const void*) { return loaded ? (*loaded = 1, 0) : int{kDriverInvalidValue}; }
 

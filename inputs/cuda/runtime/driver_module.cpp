@@ -121,8 +121,9 @@ int load_image(Runtime& r, const void* image, Binary** out, std::string& why) {
   }
   if (std::memcmp(image, "\177ELF", 4) == 0)
     return refuse_image(
-        "the program loads a module of machine code, which the recorder cannot execute; give the driver PTX: with nvrtc "
-        "an architecture compute_75 to compute_90 instead of sm_.., and nvrtcGetPTX",
+        "the program loads a module of machine code, which the recorder cannot execute; give the driver PTX: of nvcc "
+        "with -ptx instead of -cubin, of nvrtc for an architecture compute_75 to compute_90 instead of sm_.., by "
+        "nvrtcGetPTX",
         why, kDriverNoBinaryForGpu);
   return take(r, r.code.add_texts(linked_texts(static_cast<const char*>(image))), out, why);
 }

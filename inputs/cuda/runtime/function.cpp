@@ -87,7 +87,13 @@ int cudaFuncSetCacheConfig(const void* host, int config) {
     return is_cache_config(config) ? kSuccess : kInvalidValue;
   });
 }
-int cudaFuncSetSharedMemConfig(const void*, int) { return kSuccess; }
+
+int cudaFuncSetSharedMemConfig(const void* host, int config) {
+  return call([&](Runtime& r) -> int {
+    if (!r.code.find_kernel(host)) return kInvalidDeviceFunction;
+    return is_bank_size(config) ? kSuccess : kInvalidValue;
+  });
+}
 
 int cudaFuncGetName(const char** name, const void* host) {
   return call([&](Runtime& r) -> int {

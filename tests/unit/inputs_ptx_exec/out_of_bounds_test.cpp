@@ -66,6 +66,37 @@ TEST_CASE("loads out of bounds give 0, stores and atomics do nothing, and each i
   CHECK(text_of(sites[3]).find("of shared memory, which has 64") != said.npos);
 }
 
+TEST_CASE("what lies beyond shared memory is borne with by generic addresses as well, beside lanes in global memory") {
+  // Even lanes read shared memory from its last two words on, odd ones their word of x.
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 px, .param .u64 po)
+{
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>; .shared .align 4 .b8 small[64];
+  ld.param.u64 %rd1,[px]; ld.param.u64 %rd2,[po]; mov.u32 %r1,%tid.x; mul.wide.u32 %rd3,%r1,4;
+  mov.u64 %rd4,small; cvta.shared.u64 %rd4,%rd4; mov.u32 %r2,7; st.u32 [%rd4+56],%r2; st.u32 [%rd4+60],%r2;
+  add.s64 %rd5,%rd1,%rd3; add.s64 %rd6,%rd4,56; add.s64 %rd6,%rd6,%rd3;
+  and.b32 %r3,%r1,1; setp.eq.u32 %p,%r3,0; selp.b64 %rd5,%rd6,%rd5,%p;
+  ld.u32 %r4,[%rd5];
+  st.u32 [%rd5],%r2;
+  add.s64 %rd7,%rd2,%rd3; st.global.u32 [%rd7],%r4; ret;
+})");
+  OutOfBounds outside;
+  std::vector<std::uint32_t> x(32, 5), out(32, 1);
+  LaunchSpec s = h.spec("k", 1, 32);
+  h.set(s, h.buffer(x, "x"), h.buffer(out, "out"));
+  CHECK_THROWS_WITH_AS(execute(s, h.device), doctest::Contains("--tolerate-oob lets it pass"), ExecutionError);
+  s.outside = &outside;
+  execute(s, h.device);
+  for (unsigned n = 0; n < 32; ++n) CHECK(out[n] == (n == 0 ? 7 : n % 2 == 0 ? 0 : 5));
+  for (unsigned n = 0; n < 32; ++n) CHECK(x[n] == (n % 2 == 0 ? 5 : 7));
+  const auto sites = outside.sites();
+  REQUIRE(sites.size() == 2);
+  const std::string said = text_of(sites[0]);
+  CHECK(said.find("15 loads out of bounds gave 0; the first in block 0, thread 2: 4 bytes at 0x40, of shared memory") !=
+        said.npos);
+  CHECK(text_of(sites[1]).find("15 stores out of bounds were dropped") != said.npos);
+}
+
 TEST_CASE("an address far from every allocation ends the launch in any case") {
   Run run;
   CHECK_THROWS_AS(run(-400'000'000, true), ExecutionError);
