@@ -18,7 +18,7 @@ def bounds(head: Head) -> pd.DataFrame:
     # A slice looks up whole lines unless it is sectored, as `atoll explain` counts it.
     looked_up = of["llc.sector_accesses"] * SECTOR if head.config.get("llc.sectored") else \
         of["llc.accesses"] * float(head.config["line_bytes"])
-    moved = {"LLC": (looked_up, capacity.llc_bytes_per_cycle(head), capacity.llc_chips(head)),
+    moved = {"LLC": (max(looked_up, of.get("llc.lookup_bytes", 0.0)), capacity.llc_bytes_per_cycle(head), capacity.llc_chips(head)),
              "links": (max(of["link.bytes"], of.get("link.busiest_bytes", 0.0)), capacity.link_bytes_per_cycle(head), head.chips),
              "DRAM": (of["dram.read_bytes"] + of["dram.write_bytes"], capacity.dram_bytes_per_cycle(head), head.memory_chips)}
     rows = {}

@@ -26,19 +26,28 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
   switch (resource) {
     case Resource::issue:
       return n(Counter::sm_issue_busy);
-    case Resource::l1:
-      return n(Counter::l1_accesses) + n(Counter::l1_stores);
+    case Resource::l1: {
+      // Loads that pass the L1 and atomics are the requests that are neither misses nor stores; and owners look up for
+      // others.
+      const double own = n(Counter::l1_accesses) + n(Counter::l1_stores);
+      const double asked = n(Counter::requests_local) + n(Counter::requests_remote) + n(Counter::cluster_served);
+      return own + std::max(asked - n(Counter::l1_misses) - n(Counter::l1_stores), 0.0) + n(Counter::cluster_served) +
+             n(Counter::cluster_false_positives);
+    }
     case Resource::request:
       return n(Counter::noc_request_bytes);
     case Resource::l2:
-      return capacity.l2_line_bytes > 0 ? n(Counter::l2_accesses) * capacity.l2_line_bytes
-                                        : n(Counter::l2_sector_accesses) * 32;
+      return std::max(n(Counter::l2_lookup_bytes),  // which older files do not have
+                      capacity.l2_line_bytes > 0 ? n(Counter::l2_accesses) * capacity.l2_line_bytes
+                                                 : n(Counter::l2_sector_accesses) * 32);
     case Resource::slice:
-      return capacity.line_bytes > 0 ? n(Counter::llc_accesses) * capacity.line_bytes : n(Counter::llc_sector_accesses) * 32;
+      return std::max(
+          n(Counter::llc_lookup_bytes),  // likewise
+          capacity.line_bytes > 0 ? n(Counter::llc_accesses) * capacity.line_bytes : n(Counter::llc_sector_accesses) * 32);
     case Resource::response:
       return n(Counter::noc_response_bytes);
     case Resource::link_out:
-      return std::max(n(Counter::link_bytes), n(Counter::link_busiest_bytes));  // which older files do not have
+      return std::max(n(Counter::link_bytes), n(Counter::link_busiest_bytes));  // likewise
     case Resource::link_in:
       return std::max(n(Counter::link_received_bytes), n(Counter::link_busiest_received_bytes));
     case Resource::dram:

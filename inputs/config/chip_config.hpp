@@ -184,7 +184,8 @@ struct LlcConfig {
        "static, dynamic, home directories: MSHRs of a slice that other chips' lines may hold; 0: three of four"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096, "reads of remote chips that may bypass a slice at a time (sm_side)"});
     v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});
-    v(s.local_ways, {"local_ways", "", 1, 64, "static: ways of a set for local lines; dynamic: at the start of a kernel"});
+    v(s.local_ways, {"local_ways", "", 1, 64,
+                     "static: ways of a set for local lines; dynamic: at the start of a kernel; not given: half"});
     v(s.remote_writes, {"remote_writes", "", 0, 0, "static, dynamic: where writes to remote lines go"});
     v(s.network, {"network", "", 0, 0, "how slices reach the links and the memory"});
     v(s.bypass,

@@ -152,6 +152,14 @@ json override_layer(const std::string& set) {
   return json{{path, value}};
 }
 
+constexpr std::uint32_t kNotGiven = 0;
+
+/// Half of the ways is what papers split off. Where nothing is split the key is idle, and files keep the value they had.
+std::uint32_t usual_local_ways(const SystemConfig& config) {
+  const bool splits = row_of(config.llc.organisation).traits.roles.has(LlcRole::split);
+  return splits ? std::max(1u, config.llc.ways / 2) : LlcConfig{}.local_ways;
+}
+
 /// A sweep over a bandwidth that no link has would be a flat line.
 void refuse_idle_link_keys(const SystemConfig& config, const json& overrides) {
   const auto link = overrides.find("link");
@@ -168,6 +176,7 @@ void refuse_idle_link_keys(const SystemConfig& config, const json& overrides) {
 
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets) {
   SystemConfig config;
+  config.llc.local_ways = kNotGiven;
   if (find_preset(name_or_path) == nullptr && !file_exists(name_or_path))
     throw InputError(name_or_path, "neither a preset nor a file" + preset_hint(name_or_path));
   std::vector<std::string> above;
@@ -175,6 +184,7 @@ SystemConfig read_system(const std::string& name_or_path, const std::vector<std:
   json overrides = json::object();
   for (const std::string& set : sets) merge(overrides, override_layer(set), "");
   apply(config, overrides, {"--set", ""});
+  if (config.llc.local_ways == kNotGiven) config.llc.local_ways = usual_local_ways(config);
   validate(config);
   refuse_idle_link_keys(config, overrides);
   return config;

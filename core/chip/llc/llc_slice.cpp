@@ -10,11 +10,12 @@ namespace atl {
 namespace {
 using enum Counter;
 constexpr LevelCounters kLlcCounters{
-    llc_accesses,   llc_sector_accesses,   llc_reads,  llc_writes,       llc_hits, llc_merges, llc_misses, llc_sector_misses,
-    llc_writebacks, llc_writeback_sectors, llc_stalls, llc_flushed_lines};
+    llc_accesses, llc_sector_accesses, llc_reads,         llc_writes,     llc_hits,
+    llc_merges,   llc_misses,          llc_sector_misses, llc_writebacks, llc_writeback_sectors,
+    llc_stalls,   llc_flushed_lines,   llc_lookup_bytes};
 constexpr LevelCounters kL2Counters{l2_accesses, l2_sector_accesses, l2_reads,         l2_writes,     l2_hits,
                                     l2_merges,   l2_misses,          l2_sector_misses, l2_writebacks, l2_writeback_sectors,
-                                    l2_stalls,   l2_flushed_lines};
+                                    l2_stalls,   l2_flushed_lines,   l2_lookup_bytes};
 
 /// A request that somebody waits for, unlike write-backs, notices and invalidations.
 bool asks(const Packet& p) {
@@ -73,7 +74,7 @@ bool LlcSlice::goes_past(std::uint32_t queue, const Packet& p) const {
 
 void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
   if (queue == kFill) {
-    if (c_.machine.shared_network) lookup_.serve(c_.now(), c_.machine.bytes(p));
+    if (c_.machine.shared_network) take_lookup(c_.machine.bytes(p));
     return fill(p);
   }
   if (asks(p)) queued_.enter(c_.now());
@@ -84,6 +85,11 @@ void LlcSlice::on_arrive(std::uint32_t queue, const Packet& p) {
 void LlcSlice::on_queue_credit(std::uint32_t queue) {
   in_[queue].granted = std::exchange(in_[queue].lined_up, nullptr);
   pump();
+}
+
+void LlcSlice::take_lookup(std::uint32_t bytes) {
+  lookup_.serve(c_.now(), bytes);
+  c_.count[n_.lookup_bytes] += bytes;
 }
 
 /// Serves the two queues in turn, as fast as the tags can be looked up.
@@ -115,7 +121,7 @@ void LlcSlice::pump() {
     } else {
       c_.release(in.gate);
     }
-    if (!past) lookup_.serve(c_.now(), bytes);
+    if (!past) take_lookup(bytes);
     turn_ = 1 - queue;
   }
 }

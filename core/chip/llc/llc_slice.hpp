@@ -25,7 +25,7 @@ class ResponseNetwork;
 /// The counters of a level of shared caches.
 struct LevelCounters {
   Counter accesses, sector_accesses, reads, writes, hits, merges, misses, sector_misses, writebacks, writeback_sectors,
-      stalls, flushed_lines;
+      stalls, flushed_lines, lookup_bytes;
 };
 
 /// One slice of a shared cache, the last level (LLC) or the L2 in front of it: write-back, LRU, with MSHRs and, in the LLC,
@@ -161,6 +161,7 @@ class LlcSlice {
   void pump();
   bool goes_past(std::uint32_t queue, const Packet& p) const;
   std::uint32_t look_up_bytes(const Packet& p) const;
+  void take_lookup(std::uint32_t bytes);
   bool process(const Packet& p, std::uint32_t queue);
   bool read(const Packet& p, std::uint32_t queue);
   bool write(const Packet& p, std::uint32_t queue);

@@ -288,6 +288,7 @@ TEST_CASE("under SM-side caching another chip's read goes past the tags, as many
   CHECK(log.reads == Cycles{200, 200 + kMemory});
   CHECK(b.c.count[Counter::llc_bypasses] == 2);
   CHECK(b.c.count[Counter::llc_accesses] == 0);
+  CHECK(b.c.count[Counter::llc_lookup_bytes] == 2 * 128);  // they take the time of a look-up
   CHECK(b.tokens(EventKind::egress_arrive) == Tokens{1, 2});
   CHECK(b.cycles(EventKind::egress_arrive).front() == 200 + kMemory + kAnswer);
   CHECK(b.lines() == Lines{0});
@@ -330,6 +331,7 @@ TEST_CASE("llc.bypass = direct: what passes the slice by takes neither the time 
     }
     b.run(200 + (direct ? 0 : latency) + 1);
     CHECK(b.c.count[Counter::llc_bypasses] == (direct ? 3 : 1));
+    CHECK(b.c.count[Counter::llc_lookup_bytes] == (direct ? 0 : 128));
     // An atomic is executed here, and looked up in any case.
     REQUIRE(b.slice.gate(LlcSlice::kFromLinks).acquire());
     b.slice.reach(2000, LlcSlice::kFromLinks, b.packet(PacketKind::atomic, 9, 0, 1));

@@ -28,6 +28,20 @@ TEST_CASE("a file overrides its base and an override overrides the file") {
   CHECK(read_json(text, {"llc.ways=4"}).llc.ways == 4);
 }
 
+TEST_CASE("half of the ways are for local lines, unless a layer says how many") {
+  const auto ways = [](std::vector<std::string> sets) {
+    sets.insert(sets.begin(), "llc.organisation=static");
+    return read_system("sac-4chip", sets).llc.local_ways;
+  };
+  CHECK(ways({}) == 8);
+  CHECK(ways({"llc.ways=32"}) == 16);
+  CHECK(ways({"llc.ways=8"}) == 4);
+  CHECK(ways({"llc.ways=32", "llc.local_ways=8"}) == 8);
+  CHECK(read_json(R"({"base": "sac-4chip", "llc": {"ways": 32, "local_ways": 6, "organisation": "dynamic"}})")
+            .llc.local_ways == 6);
+  CHECK(read_system("sac-4chip", {"llc.ways=32"}).llc.local_ways == 8);  // nothing is split: idle
+}
+
 TEST_CASE("a file that is named after its base is a file, and may refine it") {
   const TempFile file("rtx3070.json", R"({"base": "rtx3070", "sm": {"count": 23}})");
   CHECK(read_system(file.path()).sm.count == 23);

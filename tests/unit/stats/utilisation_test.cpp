@@ -31,6 +31,29 @@ Utilisation buses_of(const RunResult& r) {
 
 }  // namespace
 
+TEST_CASE("the time of an L1 goes to its loads and stores, what passes it, and look-ups for neighbours") {
+  Counters c;
+  c[Counter::l1_accesses] = 100, c[Counter::l1_misses] = 40, c[Counter::l1_stores] = 20;
+  CHECK(work_of(c, {}, Resource::l1) == 120);
+  c[Counter::requests_local] = 50, c[Counter::requests_remote] = 10;  // misses and stores
+  CHECK(work_of(c, {}, Resource::l1) == 120);
+  c[Counter::requests_remote] += 30;  // atomics, or loads that pass
+  CHECK(work_of(c, {}, Resource::l1) == 150);
+  // Eight misses are served by neighbours, of which three more had not what was asked for.
+  c[Counter::requests_local] -= 8, c[Counter::cluster_served] = 8, c[Counter::cluster_false_positives] = 3;
+  CHECK(work_of(c, {}, Resource::l1) == 161);
+}
+
+TEST_CASE("the time of a slice goes to whatever is looked up, of older files to its requests") {
+  Capacity capacity;
+  capacity.line_bytes = 128;
+  Counters c;
+  c[Counter::llc_accesses] = 10;
+  CHECK(work_of(c, capacity, Resource::slice) == 1280);
+  c[Counter::llc_lookup_bytes] = 1290;
+  CHECK(work_of(c, capacity, Resource::slice) == 1290);
+}
+
 TEST_CASE("the busiest period is looked for in all but a last one that was cut short") {
   // The launch makes the first one three times as long.
   const Utilisation u = buses_of(run_of({{1500, 0}, {2000, 400}, {2500, 900}, {3000, 100}, {3100, 200}}));

@@ -23,8 +23,8 @@ PAGE = ROOT / "docs/reproduction.md"
 
 
 def rounded(value):
-    """Four digits are what a claim is judged by, here and wherever the page is written again."""
-    return value if value is None or isinstance(value, list) else float(f"{float(value):.4g}")
+    """Kept with more digits than the page shows, which would round what is rounded already."""
+    return value if value is None or isinstance(value, list) else float(f"{float(value):.6g}")
 
 
 def measure(folder, before):
