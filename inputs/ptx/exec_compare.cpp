@@ -51,9 +51,20 @@ template <Compare kC> std::uint32_t bits_ftz(Warp& w, const Inst& i) {
   const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
   return lanes_where([=](unsigned l) { return holds<kC>(lane::flush(a[l]), lane::flush(b[l])); });
 }
+/// Of halves, Inst::count says whether subnormal operands are flushed.
+template <class N> double half_value(const Inst& i, std::uint32_t bits) {
+  const double v = N::widen(bits & 0xFFFF);
+  return i.count != 0 ? lane::flushed<N>(v) : v;
+}
 template <class N, Compare kC> std::uint32_t bits_half(Warp& w, const Inst& i) {
   const auto *a = w.at<std::uint16_t>(i.src[0]), *b = w.at<std::uint16_t>(i.src[1]);
-  return lanes_where([=](unsigned l) { return holds<kC>(N::widen(a[l]), N::widen(b[l])); });
+  return lanes_where([&](unsigned l) { return holds<kC>(half_value<N>(i, a[l]), half_value<N>(i, b[l])); });
+}
+/// Of the lower half of each pair, or of the upper one.
+template <class N, Compare kC> std::uint32_t bits_of_pair(Warp& w, const Inst& i, unsigned part) {
+  const auto *a = w.at<std::uint32_t>(i.src[0]), *b = w.at<std::uint32_t>(i.src[1]);
+  return lanes_where(
+      [&](unsigned l) { return holds<kC>(half_value<N>(i, a[l] >> 16 * part), half_value<N>(i, b[l] >> 16 * part)); });
 }
 
 std::uint32_t combine(Warp& w, const Inst& i, std::uint32_t found) {
@@ -85,23 +96,15 @@ template <class D> void set(Warp& w, const Inst& i) {
 
 /// set.f16x2.f16x2 and its like: both halves on their own.
 template <class N, Compare kC> void set_halves(Warp& w, const Inst& i) {
-  const auto *a = w.at<std::uint32_t>(i.src[0]), *b = w.at<std::uint32_t>(i.src[1]);
+  const std::uint32_t lower = combine(w, i, bits_of_pair<N, kC>(w, i, 0));
+  const std::uint32_t upper = combine(w, i, bits_of_pair<N, kC>(w, i, 1));
   const auto yes = static_cast<std::uint32_t>(i.value);
-  each_active<std::uint32_t>(w, i.dst[0], [=](unsigned l) {
-    std::uint32_t r = 0;
-    for (unsigned part = 0; part < 32; part += 16)
-      if (holds<kC>(N::widen(a[l] >> part & 0xFFFF), N::widen(b[l] >> part & 0xFFFF))) r |= yes << part;
-    return r;
-  });
+  each_active<std::uint32_t>(
+      w, i.dst[0], [=](unsigned l) { return ((lower >> l & 1) != 0 ? yes : 0) | ((upper >> l & 1) != 0 ? yes << 16 : 0); });
 }
 /// setp.f16x2 p|q: the two halves.
 template <class N, Compare kC> void setp_halves(Warp& w, const Inst& i) {
-  const auto *a = w.at<std::uint32_t>(i.src[0]), *b = w.at<std::uint32_t>(i.src[1]);
-  for (unsigned part = 0; part < 2; ++part)
-    set_predicate(w, i.dst[part], combine(w, i, lanes_where([=](unsigned l) {
-                                            return holds<kC>(N::widen(a[l] >> (16 * part) & 0xFFFF),
-                                                             N::widen(b[l] >> (16 * part) & 0xFFFF));
-                                          })));
+  for (unsigned part = 0; part < 2; ++part) set_predicate(w, i.dst[part], combine(w, i, bits_of_pair<N, kC>(w, i, part)));
 }
 
 struct Choice {
@@ -195,6 +198,7 @@ template <class T> Handler selection(const Instruction& in) {
 bool finish(Decoder& d, Type compared) {
   const Instruction& in = *d.in;
   d.take(0, compared), d.take(1, compared);
+  d.out->count = in.has(kFtz) ? 1 : 0;
   d.out->option = static_cast<std::uint8_t>(in.bool_op);
   if (in.bool_op != BoolOp::none) {
     d.take(2, Type::pred);
@@ -227,6 +231,7 @@ bool decode_set(Decoder& d) {
 bool decode_compare(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
+  if ((in.op == Op::setp || in.op == Op::set) && (in.flags & ~std::uint64_t{kFtz}) != 0) return false;
   switch (in.op) {
     case Op::setp:
       out.run = comparison(in.type, in.compare, in.has(kFtz)).setp;

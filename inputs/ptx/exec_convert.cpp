@@ -74,6 +74,18 @@ template <class F> F real_of(const Wide& v, lane::Round mode) {
     return v.d;
 }
 
+/// Any value as a double that rounds to a half as the value itself would. Integers of 64 bits may have more digits than a
+/// double: of those that are lost the last one that is left says that there are some (rounding to odd).
+double wide_real(const Wide& v) {
+  if (v.kind == Wide::real) return v.d;
+  const bool is_unsigned = v.kind == Wide::unsigned_integer;
+  const auto bits = static_cast<std::uint64_t>(v.i);
+  const double cut =
+      is_unsigned ? lane::from_integer<double>(bits, lane::Round::rz) : lane::from_integer<double>(v.i, lane::Round::rz);
+  const bool exact = is_unsigned ? static_cast<std::uint64_t>(cut) == bits : static_cast<std::int64_t>(cut) == v.i;
+  return exact ? cut : std::bit_cast<double>(std::bit_cast<std::uint64_t>(cut) | 1);
+}
+
 /// Infinities become the largest finite number of their sign if the option says so.
 template <class N> std::uint32_t rounded(double v, lane::Round mode, unsigned option) {
   const std::uint32_t bits = N::round(v, mode);
@@ -109,9 +121,9 @@ std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
     case Type::b32:
       return integer_of<std::uint32_t>(v, mode, saturating);
     case Type::f16:
-      return rounded<lane::F16>(real_of<double>(v, lane::Round::rn), mode, option);
+      return rounded<lane::F16>(wide_real(v), mode, option);
     case Type::bf16:
-      return rounded<lane::Bf16>(real_of<double>(v, lane::Round::rn), mode, option);
+      return rounded<lane::Bf16>(wide_real(v), mode, option);
     case Type::f32: {
       float f = real_of<float>(v, mode);
       if (option & kFlush) f = lane::flush(f);

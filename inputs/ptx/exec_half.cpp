@@ -23,10 +23,6 @@ double tanh(double a, double, double) { return std::tanh(a); }
 template <bool kNan> double min(double a, double b, double) { return lane::min<kNan>(a, b); }
 template <bool kNan> double max(double a, double b, double) { return lane::max<kNan>(a, b); }
 
-template <class N> double flushed(double v) {
-  return std::fabs(v) < std::ldexp(1.0, 1 - N::kBias) ? std::copysign(0.0, v) : v;
-}
-
 /// kParts values in a register of type W. option: ftz 1, sat 2.
 template <class N, class W, unsigned kParts, HalfFunction kF> void half(Warp& w, const Inst& i) {
   const W *a = w.at<W>(i.src[0]), *b = w.at<W>(i.src[1]), *c = w.at<W>(i.src[2]);
@@ -36,11 +32,11 @@ template <class N, class W, unsigned kParts, HalfFunction kF> void half(Warp& w,
     for (unsigned part = 0; part < kParts; ++part) {
       const auto take = [&](const W* from) {
         const double v = N::widen(static_cast<std::uint32_t>(from[l]) >> (16 * part) & 0xFFFF);
-        return ftz ? flushed<N>(v) : v;
+        return ftz ? lane::flushed<N>(v) : v;
       };
       double v = kF(take(a), take(b), take(c));
       if (sat) v = lane::saturate(v);
-      if (ftz) v = flushed<N>(v);
+      if (ftz) v = lane::flushed<N>(v);
       packed = static_cast<W>(packed | static_cast<std::uint32_t>(N::round(v, lane::Round::rn)) << (16 * part));
     }
     return packed;

@@ -92,6 +92,7 @@ bool decode_matrix(Decoder& d) {
   const bool opaque = in.op == Op::wmma;
   if ((in.op != Op::mma && !opaque) || (opaque && in.mode != Mode::multiply) || in.shape == 0 || in.sources < 3)
     return false;
+  if (in.round != Round::none && in.round != Round::rn) return false;  // of f64
   const MatrixShape& s = kShapes[in.shape - 1];
   const auto m = static_cast<unsigned>(s.m), n = static_cast<unsigned>(s.n), k = static_cast<unsigned>(s.k);
   // wmma of f16 names the types of d and c only.

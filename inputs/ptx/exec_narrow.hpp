@@ -58,6 +58,11 @@ template <unsigned kExponent, unsigned kMantissa> struct Narrow {
   static constexpr unsigned kDropped = 52 - kMantissa;  ///< digits that a double has on top
 };
 
+/// .ftz: subnormal numbers of the format are zeroes of their sign.
+template <class N> double flushed(double v) {
+  return std::fabs(v) < std::ldexp(1.0, 1 - N::kBias) ? std::copysign(0.0, v) : v;
+}
+
 using F16 = Narrow<5, 10>;
 using Bf16 = Narrow<8, 7>;
 

@@ -224,6 +224,8 @@ bool decode_texture(Decoder& d) {
   const Instruction& in = *d.in;
   Inst& out = *d.out;
   if (in.op != Op::tex || in.has(kGrad)) return false;
+  // Offsets, a depth to compare with, and whether the texture is resident there.
+  if (in.sources != (in.has(kLevel) ? 3 : 2) || !in.dst[1].is(Operand::none)) return false;
   const unsigned dimensions = dimensions_of(in.geometry);
   const bool cube = in.geometry == Geometry::cube || in.geometry == Geometry::acube;
   const bool layers = in.geometry == Geometry::a1d || in.geometry == Geometry::a2d || in.geometry == Geometry::acube;

@@ -191,7 +191,7 @@ bool own_modifier(std::string_view word, Instruction& i) {
     case Op::brx:
       return word == "idx";
     case Op::prefetch:
-      return word == "L1" || word == "L2";
+      return word == "L1" || word == "L2" || word == "tensormap";
     case Op::tld4:
       return word == "r";
     case Op::fence:

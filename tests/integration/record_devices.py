@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   EXPECT(memcmp(&a.uuid, &b.uuid, sizeof a.uuid) != 0);
   char bus[20];
   EXPECT(cudaDeviceGetPCIBusId(bus, 20, 2) == 0 && cudaDeviceGetByPCIBusId(&value, bus) == 0 && value == 2);
+  EXPECT(cudaDeviceGetByPCIBusId(&value, bus + 5) == 0 && value == 2);  // without the domain
   for (int i = 0; i < 3; ++i) {
     const int s = i + 1;
     EXPECT(cudaSetDevice(i) == 0 && cudaGetDevice(&value) == 0 && value == i);

@@ -236,9 +236,67 @@ void captured() {
   cudaGetLastError();
 }
 
+// What a node is launched with beside its parameters stays when these change; an update that fails changes nothing, not
+// even in a child; graphs in nodes are graphs; and a capture that fails takes no graph of the program's with it.
+void kept() {
+  int *d, back = 0, v = 1, many = 1;
+  OK(cudaMalloc(&d, 4));
+  OK(cudaMemset(d, 0, 4));
+  void* arguments[] = {&d, &v, &many};
+  cudaKernelNodeParams k = {};
+  k.func = (void*)add, k.gridDim = 4, k.blockDim = 32, k.kernelParams = arguments;
+  cudaGraph_t one, hundred, outer, wanted, inner;
+  cudaGraphNode_t node, child;
+  OK(cudaGraphCreate(&one, 0));
+  OK(cudaGraphAddKernelNode(&node, one, nullptr, 0, &k));
+  cudaLaunchAttributeValue value = {};
+  value.cooperative = 1;
+  OK(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value));
+  value = {}, value.clusterDim.x = 2, value.clusterDim.y = value.clusterDim.z = 1;
+  OK(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  OK(cudaGraphKernelNodeSetParams(node, &k));
+  OK(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value));
+  EXPECT(value.cooperative == 1);
+  OK(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+  EXPECT(value.clusterDim.x == 2);
+  OK(cudaGraphDestroyNode(node));
+
+  OK(cudaGraphAddKernelNode(&node, one, nullptr, 0, &k));
+  OK(cudaGraphCreate(&hundred, 0));
+  v = 100;
+  OK(cudaGraphAddKernelNode(&node, hundred, nullptr, 0, &k));
+  OK(cudaGraphCreate(&outer, 0));
+  OK(cudaGraphAddChildGraphNode(&child, outer, nullptr, 0, one));
+  size_t nodes = 0;
+  OK(cudaGraphChildGraphNodeGetGraph(child, &inner));
+  OK(cudaGraphGetNodes(inner, nullptr, &nodes));
+  EXPECT(nodes == 1 && cudaGraphDestroy(inner) == cudaErrorInvalidValue);
+  OK(cudaGraphAddEmptyNode(&node, outer, nullptr, 0));
+  OK(cudaGraphCreate(&wanted, 0));
+  OK(cudaGraphAddChildGraphNode(&child, wanted, nullptr, 0, hundred));
+  OK(cudaGraphAddKernelNode(&node, wanted, nullptr, 0, &k));
+  cudaGraphExec_t exec;
+  cudaGraphExecUpdateResultInfo info;
+  OK(cudaGraphInstantiate(&exec, outer, 0));
+  EXPECT(cudaGraphExecUpdate(exec, wanted, &info) == cudaErrorGraphExecUpdateFailure);
+  EXPECT(info.result == cudaGraphExecUpdateErrorNodeTypeChanged);
+  OK(cudaGraphLaunch(exec, 0));
+  OK(cudaMemcpy(&back, d, 4, cudaMemcpyDeviceToHost));
+  EXPECT(back == 1);
+
+  cudaStream_t s;
+  OK(cudaStreamCreate(&s));
+  OK(cudaStreamBeginCaptureToGraph(s, one, nullptr, nullptr, 0, cudaStreamCaptureModeGlobal));
+  EXPECT(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+  EXPECT(cudaStreamEndCapture(s, &inner) == cudaErrorStreamCaptureInvalidated);
+  OK(cudaGraphDestroy(one));
+  cudaGetLastError();
+}
+
 int main() {
   explicit_nodes();
   captured();
+  kept();
   printf("failures %d\n", failures);
 }
 """
@@ -251,8 +309,8 @@ class Graphs(OneProgram):
     def test_every_answer_is_right_and_every_kernel_of_every_launch_is_recorded(self):
         outcome = self.record(self.binary)
         self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
-        # 9 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 2 of one.
-        self.assertEqual(self.kernels_in_trace(outcome), 9 * 2 - 1 + 3 * 3 + 1 + 2)
+        # 9 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 3 of one.
+        self.assertEqual(self.kernels_in_trace(outcome), 9 * 2 - 1 + 3 * 3 + 1 + 3)
         self.simulated()
 
     def test_with_a_default_stream_for_each_thread(self):

@@ -191,6 +191,10 @@ int main() {
   cudaTextureDesc plain = {};
   cudaTextureObject_t row = 0;
   EXPECT(cudaCreateTextureObject(&row, &of_memory, &plain, nullptr) == 0);
+  cudaResourceDesc of_shares = of_memory;
+  cudaTextureObject_t none = 0;
+  of_shares.res.linear.desc = cudaCreateChannelDesc<cudaChannelFormatKindUnsignedNormalized16X1>();
+  EXPECT(cudaCreateTextureObject(&none, &of_shares, &plain, nullptr) == cudaErrorInvalidChannelDescriptor);
   beyond<<<1, 4>>>(row, out);
   EXPECT(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost) == 0);
   for (float v : got) printf("%g ", v);

@@ -34,7 +34,10 @@ int cudaStreamBeginCapture(void* stream, int) {
   return call([&](Runtime& r) {
     Graph* graph = r.graphs.create();
     const int status = begin(r, stream, graph, {});
-    if (status != kSuccess) r.graphs.destroy(graph);
+    if (status != kSuccess)
+      r.graphs.destroy(graph);
+    else
+      r.graphs.capture_of(stream)->own_graph = true;
     return status;
   });
 }
@@ -54,10 +57,11 @@ int cudaStreamEndCapture(void* stream, Graph** out) {
     if (!capture || capture->origin != stream) return capture ? kCaptureUnmatched : kInvalidValue;
     const int status = capture->invalid ? kCaptureInvalidated : joined(*capture) ? kSuccess : kCaptureUnjoined;
     Graph* graph = capture->graph;
+    const bool own = capture->own_graph;
     r.graphs.end_capture(capture->id);
     if (status == kSuccess)
       *out = graph;
-    else
+    else if (own)
       r.graphs.destroy(graph);
     return status;
   });

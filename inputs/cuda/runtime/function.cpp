@@ -144,8 +144,10 @@ int cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const Launch
     if (!kernel) return kInvalidDeviceFunction;
     LaunchRequest q{host, config->grid, config->block, nullptr, config->shared_bytes, false, {}};
     for (unsigned i = 0; i < config->attribute_count; ++i) q.take(config->attributes[i]);
-    const std::uint64_t each = std::uint64_t{q.cluster.x} * q.cluster.y * q.cluster.z;
-    const std::uint32_t blocks = resident_blocks(r, *kernel, r.code.function(*kernel), q);
+    const ptx::Function& function = r.code.function(*kernel);
+    const Dim3 cluster = cluster_of(q, function);
+    const std::uint64_t each = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    const std::uint32_t blocks = resident_blocks(r, *kernel, function, q);
     *clusters = static_cast<int>(blocks / std::max<std::uint64_t>(each, 1));
     return kSuccess;
   });

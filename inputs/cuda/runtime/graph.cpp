@@ -55,8 +55,16 @@ void Graphs::remember_nodes(const Graph& graph, bool known) {
       nodes_.insert(node.get());
     else
       nodes_.erase(node.get());
-    if (const auto* child = std::get_if<ChildWork>(&node->work)) remember_nodes(*child->graph, known);
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) remember_inner(*child->graph, known);
   }
+}
+
+void Graphs::remember_inner(const Graph& graph, bool known) {
+  if (known)
+    inner_.insert(&graph);
+  else
+    inner_.erase(&graph);
+  remember_nodes(graph, known);
 }
 
 Graph* Graphs::create() { return adopt(std::make_unique<Graph>()); }
@@ -99,14 +107,14 @@ GraphNode* Graphs::add(Graph& graph, NodeType type, Work work, const std::vector
   GraphNode* made = node.get();
   graph.nodes.push_back(std::move(node));
   nodes_.insert(made);
-  if (const auto* child = std::get_if<ChildWork>(&made->work)) remember_nodes(*child->graph, true);
+  if (const auto* child = std::get_if<ChildWork>(&made->work)) remember_inner(*child->graph, true);
   return made;
 }
 
 void Graphs::destroy_node(GraphNode* node) {
   Graph& graph = *node->graph;
   for (const auto& other : graph.nodes) std::erase(other->after, node);
-  if (const auto* child = std::get_if<ChildWork>(&node->work)) remember_nodes(*child->graph, false);
+  if (const auto* child = std::get_if<ChildWork>(&node->work)) remember_inner(*child->graph, false);
   nodes_.erase(node);
   std::erase_if(graph.nodes, [&](const auto& n) { return n.get() == node; });
 }

@@ -97,6 +97,7 @@ struct Capture {
   void* origin = nullptr;                           ///< the stream that it began in
   std::map<void*, std::vector<GraphNode*>> latest;  ///< of each stream in it: what its next work comes after
   bool invalid = false;
+  bool own_graph = false;  ///< made for it: goes with it if it fails
 };
 
 class Graphs {
@@ -104,7 +105,8 @@ class Graphs {
   Graph* create();
   Graph* adopt(std::unique_ptr<Graph> graph);
   bool destroy(Graph* graph);
-  bool known(const Graph* graph) const { return graphs_.count(const_cast<Graph*>(graph)) != 0; }
+  /// One of the program's, or in a node of one.
+  bool known(const Graph* graph) const { return graphs_.count(const_cast<Graph*>(graph)) != 0 || inner_.count(graph) != 0; }
   bool known(const GraphNode* node) const { return nodes_.count(const_cast<GraphNode*>(node)) != 0; }
   /// The graph and `count` of its nodes.
   bool known(const Graph* graph, GraphNode* const* nodes, std::size_t count) const;
@@ -133,10 +135,12 @@ class Graphs {
  private:
   Capture* find_capture(void* stream);
   void remember_nodes(const Graph& graph, bool known);
+  void remember_inner(const Graph& graph, bool known);
 
   std::map<Graph*, std::unique_ptr<Graph>> graphs_;
   std::map<const void*, std::unique_ptr<GraphExec>> execs_;
   std::set<GraphNode*> nodes_;
+  std::set<const Graph*> inner_;  ///< of nodes
   std::map<std::uint64_t, Capture> captures_;
   std::map<void*, std::uint64_t> streams_;  // that are captured
   std::uint64_t last_capture_ = 0;

@@ -55,8 +55,8 @@ int run_list(const std::vector<GraphNode*>& order) {
   return kSuccess;
 }
 
-/// Node by node, in their order: the same kinds with the same edges.
-int update(const Graph& to, const Graph& from, UpdateInfo& info) {
+/// Node by node, in their order: the same kinds with the same edges. Changes nothing.
+int compare(const Graph& to, const Graph& from, UpdateInfo& info) {
   info = {kTopologyChanged, nullptr, nullptr};
   if (to.nodes.size() != from.nodes.size()) return kGraphUpdateFailure;
   std::map<const GraphNode*, const GraphNode*> twin;
@@ -69,12 +69,20 @@ int update(const Graph& to, const Graph& from, UpdateInfo& info) {
     if (!same) return kGraphUpdateFailure;
     if (a.type != b.type || a.work.index() != b.work.index()) return info.result = kTypeChanged, kGraphUpdateFailure;
     const auto *inner = std::get_if<ChildWork>(&a.work), *with = std::get_if<ChildWork>(&b.work);
-    if (inner && update(*inner->graph, *with->graph, info) != kSuccess) return kGraphUpdateFailure;
+    if (inner && compare(*inner->graph, *with->graph, info) != kSuccess) return kGraphUpdateFailure;
   }
-  for (std::size_t i = 0; i < to.nodes.size(); ++i)
-    if (!std::holds_alternative<ChildWork>(to.nodes[i]->work)) to.nodes[i]->work = from.nodes[i]->work;
   info = {kUpdated, nullptr, nullptr};
   return kSuccess;
+}
+
+/// Of a graph that compares.
+void take_work(const Graph& to, const Graph& from) {
+  for (std::size_t i = 0; i < to.nodes.size(); ++i) {
+    if (const auto* inner = std::get_if<ChildWork>(&to.nodes[i]->work))
+      take_work(*inner->graph, *std::get<ChildWork>(from.nodes[i]->work).graph);
+    else
+      to.nodes[i]->work = from.nodes[i]->work;
+  }
 }
 
 }  // namespace
@@ -124,7 +132,8 @@ int cudaGraphExecUpdate(void* exec, const Graph* graph, UpdateInfo* info) {
     said = {kUpdateError, nullptr, nullptr};
     GraphExec* e = r.graphs.find(exec);
     if (!e || !r.graphs.known(graph)) return kInvalidValue;
-    if (const int status = update(*e->graph, *graph, said); status != kSuccess) return status;
+    if (const int status = compare(*e->graph, *graph, said); status != kSuccess) return status;
+    take_work(*e->graph, *graph);
     for (std::size_t i = 0; i < e->graph->nodes.size(); ++i) e->graph->nodes[i]->origin = graph->nodes[i].get();
     return kSuccess;
   });

@@ -43,8 +43,10 @@ struct NodeParameters {
 };
 static_assert(sizeof(NodeParameters) == 256);
 
+/// What `out` has of attributes, which are no parameters, stays.
 int kernel_work(Runtime& r, const KernelParameters& p, KernelWork& out) {
-  LaunchRequest q{p.function, p.grid, p.block, p.arguments, p.shared, false, {}};
+  LaunchRequest q{p.function, p.grid, p.block, p.arguments, p.shared, out.request.cooperative, {}};
+  q.cluster = out.request.cluster;
   if (!q.arguments && p.extra && !parameters_from_extra(p.extra, q.parameters)) return kInvalidValue;
   if (const int status = check_launch(r, q); status != kSuccess) return status;
   own_parameters(r, q);
@@ -134,6 +136,7 @@ int set_node(Runtime& r, GraphNode& node, NodeParameters* p) {
   if (!p || static_cast<NodeType>(p->type) != node.type) return kInvalidValue;
   if (node.type == NodeType::allocate || node.type == NodeType::release || node.type == NodeType::graph)
     return kNotSupported;
+  if (auto* kernel = std::get_if<KernelWork>(&node.work)) return kernel_work(r, p->kernel, *kernel);
   Work work;
   const int status = node_work(r, *p, work);
   if (status == kSuccess) node.work = std::move(work);
@@ -301,9 +304,13 @@ int cudaGraphExecKernelNodeSetParams(void* exec, GraphNode* node, const KernelPa
       exec, node, [&](Runtime& r, KernelWork& work) { return p ? kernel_work(r, *p, work) : int{kInvalidValue}; });
 }
 
-int cudaGraphKernelNodeSetAttribute(GraphNode* node, int attribute, const int* value) {
-  return with_work<KernelWork>(node, [&](Runtime&, KernelWork& work) {
-    if (attribute == kAttributeCooperative && value) work.request.cooperative = *value != 0;
+int cudaGraphKernelNodeSetAttribute(GraphNode* node, int attribute, const void* value) {
+  return with_work<KernelWork>(node, [&](Runtime&, KernelWork& work) -> int {
+    if (!value) return kInvalidValue;
+    LaunchAttribute given{};
+    given.id = attribute;
+    std::memcpy(given.bytes, value, sizeof given.bytes);
+    work.request.take(given);
     return kSuccess;
   });
 }
@@ -313,6 +320,7 @@ int cudaGraphKernelNodeGetAttribute(GraphNode* node, int attribute, void* value)
     if (!value) return kInvalidValue;
     std::memset(value, 0, sizeof(LaunchAttribute::bytes));
     if (attribute == kAttributeCooperative) *static_cast<int*>(value) = work.request.cooperative ? 1 : 0;
+    if (attribute == kAttributeClusterDimension) *static_cast<Dim3*>(value) = work.request.cluster;
     return kSuccess;
   });
 }

@@ -55,11 +55,6 @@ bool fits_exactly(const LaunchRequest& q, const ptx::Function& f) {
 
 std::uint64_t blocks_of(const LaunchRequest& q) { return std::uint64_t{q.grid.x} * q.grid.y * q.grid.z; }
 
-/// What the launch says, or else the kernel; 0: neither.
-Dim3 cluster_of(const LaunchRequest& q, const ptx::Function& f) {
-  return q.cluster.x != 0 ? q.cluster : Dim3{f.cluster[0], f.cluster[1], f.cluster[2]};
-}
-
 /// A grid that can be divided into its clusters, which have no more blocks than the kernel may ask for, and are those that
 /// it was made for.
 bool fits_cluster(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& f) {
@@ -130,6 +125,10 @@ int refuse_unknown(Runtime& r, const void* host) {
 }
 
 }  // namespace
+
+Dim3 cluster_of(const LaunchRequest& q, const ptx::Function& f) {
+  return q.cluster.x != 0 ? q.cluster : Dim3{f.cluster[0], f.cluster[1], f.cluster[2]};
+}
 
 void LaunchRequest::take(const LaunchAttribute& attribute) {
   if (attribute.id == kAttributeCooperative) cooperative = attribute.number != 0;

@@ -35,6 +35,8 @@ bool parameters_from_extra(void** extra, std::vector<std::byte>& out);
 std::uint64_t most_threads(const ptx::Function& function);
 /// Bytes of dynamic shared memory that a block may have: what the program has set, or what static memory leaves of 48 KiB.
 std::size_t most_dynamic_shared(const Kernel& kernel, const ptx::Function& function);
+/// Blocks of a cluster: as the launch says, or else as the kernel does; 0: neither.
+Dim3 cluster_of(const LaunchRequest& request, const ptx::Function& function);
 /// CTAs that its clusters may have.
 std::uint64_t most_cluster_blocks(const Kernel& kernel);
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.

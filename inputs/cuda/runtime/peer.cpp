@@ -98,9 +98,10 @@ int cudaDeviceGetPCIBusId(char* text, int length, int device) {
 
 int cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return call([&](Runtime& r) -> int {
-    unsigned bus = 0;
+    unsigned domain = 0, bus = 0, number = 0;
     if (!device || !text) return kInvalidValue;
-    if (std::sscanf(text, "%*x:%x:", &bus) != 1 && std::sscanf(text, "%x:", &bus) != 1) return kInvalidValue;
+    if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &number) != 3 && std::sscanf(text, "%x:%x", &bus, &number) != 2)
+      return kInvalidValue;
     *device = static_cast<int>(bus);
     return bus < r.devices ? kSuccess : kInvalidDevice;
   });

@@ -21,9 +21,9 @@ ptx::Type type_of(const ChannelFormat& f) {
     case 8:
       return f.kind == kSigned ? Type::s8 : f.kind == kUnsigned ? Type::u8 : Type::none;
     case 16:
-      return f.kind == kSigned ? Type::s16 : f.kind == kUnsigned ? Type::u16 : Type::f16;
+      return f.kind == kSigned ? Type::s16 : f.kind == kUnsigned ? Type::u16 : f.kind == kFloat ? Type::f16 : Type::none;
     case 32:
-      return f.kind == kSigned ? Type::s32 : f.kind == kUnsigned ? Type::u32 : Type::f32;
+      return f.kind == kSigned ? Type::s32 : f.kind == kUnsigned ? Type::u32 : f.kind == kFloat ? Type::f32 : Type::none;
     default:
       return Type::none;
   }

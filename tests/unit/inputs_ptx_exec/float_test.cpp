@@ -59,6 +59,35 @@ TEST_CASE(".sat clamps to [0, 1] and turns NaN into 0") {
         F32{1, 0});
 }
 
+TEST_CASE("comparisons of halves flush with .ftz, and of pairs take the boolean operand for either half") {
+  const auto set = [](const std::string& form, std::uint32_t a, std::uint32_t b, const std::string& p = "") {
+    return evaluate<std::uint32_t>("b32", "b32", "setp.ne.u32 %p1,%a,%a; set." + form + " %d,%a,%b" + p + ";", U32{a},
+                                   U32{b})[0];
+  };
+  constexpr std::uint32_t kOnes = 0x3C003C00, kTiny = 0x00010001;
+  CHECK(set("gt.f16x2.f16x2", kOnes, 0) == kOnes);
+  CHECK(set("gt.and.f16x2.f16x2", kOnes, 0, ",%p1") == 0);
+  CHECK(set("gt.or.f16x2.f16x2", 0, kOnes, ",!%p1") == kOnes);
+  CHECK(set("gt.xor.u32.f16x2", kOnes, 0, ",!%p1") == 0);
+  CHECK(set("gt.u32.f16x2", kTiny, 0) == ~0u);
+  CHECK(set("gt.ftz.u32.f16x2", kTiny, 0) == 0);
+  const auto setp = [](const char* form) {
+    return evaluate<std::uint32_t>("u32", "b16", std::string("setp.") + form + " %p1,%a,%b; selp.u32 %d,1,0,%p1;", U16{1},
+                                   U16{0});
+  };
+  CHECK(setp("gt.f16") == U32{1});
+  CHECK(setp("gt.ftz.f16") == U32{0});
+}
+
+TEST_CASE("64-bit integers become halves with one rounding") {
+  using I64 = std::vector<std::int64_t>;
+  constexpr std::int64_t k62 = std::int64_t{1} << 62, k54 = std::int64_t{1} << 54;
+  CHECK(evaluate<std::uint16_t>("b16", "s64", "cvt.rn.bf16.s64 %d,%a;", I64{k62 + k54, k62 + k54 + 1, -k62 - k54 - 1, 3}) ==
+        U16{0x5E80, 0x5E81, 0xDE81, 0x4040});
+  CHECK(evaluate<std::uint16_t>("b16", "u64", "cvt.rz.bf16.u64 %d,%a;", I64{k62 + 2 * k54 - 1, k62 + 2 * k54}) ==
+        U16{0x5E80, 0x5E81});
+}
+
 TEST_CASE(".satfinite makes infinities the largest number of the format, and leaves what is within it") {
   const F32 v{5, 1e6F, -1e6F, std::numeric_limits<float>::infinity(), kNaN, 0.5F};
   CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.satfinite.f16.f32 %d,%a;", v) ==
