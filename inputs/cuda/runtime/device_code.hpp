@@ -10,6 +10,7 @@
 #include "inputs/cuda/arena.hpp"
 #include "inputs/cuda/device_model.hpp"
 #include "inputs/cuda/fatbin.hpp"
+#include "inputs/cuda/runtime/abi.hpp"
 #include "inputs/cuda/runtime/streams.hpp"
 #include "inputs/ptx/access_analysis.hpp"
 #include "inputs/ptx/exec_device.hpp"
