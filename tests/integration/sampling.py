@@ -170,7 +170,7 @@ class Sampling(unittest.TestCase):
             json.dump({"kernels": [kernel | {"repeat": 3}]}, file)
         for organisation in ("memory_side", "sm_side"):
             joules = []
-            for number, options in enumerate(([], ["--sample", "error=5%,early=no"])):
+            for number, options in enumerate(((), ("--sample", "error=5%,early=no"))):
                 out = self.path(f"dies{number}.h5")
                 self.atoll("run", "sac-4chip", "-w", path, *keys, *sets(f"llc.organisation={organisation}"), "-o", out, "-f", *options)
                 joules.append(self.info(out))
