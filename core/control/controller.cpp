@@ -170,7 +170,7 @@ void Controller::on_kernel_done(LpId chip, const KernelDoneBody& body) {
   require_course(running_);
   kernel_end_ = std::max(kernel_end_, body.cycle);
   copy_counters(body.counters, kernel_counts_[chip]);
-  copy_counters(body.late, late_counts_[chip]);
+  if (sampler_ != nullptr) copy_counters(body.late, late_counts_[chip]);
   if (++chips_done_ < config_.chips) return;
   running_ = false;
   result_.kernels[kernel_].finished = kernel_end_;

@@ -93,7 +93,8 @@ bool added_at_samples(const std::string& name) { return name.ends_with(".local_l
 std::uint64_t looks(const RunResult& result) {
   using namespace nlohmann::literals;
   const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
-  const std::uint64_t period = config.is_object() ? config.value("/control/sample_cycles"_json_pointer, 1) : 1;
+  const std::uint64_t period =
+      config.is_object() ? config.value("/control/sample_cycles"_json_pointer, std::uint64_t{1}) : 1;
   return result.cycles / std::max<std::uint64_t>(period, 1);
 }
 
