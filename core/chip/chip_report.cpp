@@ -8,14 +8,12 @@ namespace atl {
 void Chip::send_sample() {
   if (phase_ == Phase::stopped) return;
   for (const LlcSlice& s : llc()) {
-    const auto [local, remote] = s.occupancy();
-    c_.count[Counter::llc_local_lines] += local;
-    c_.count[Counter::llc_remote_lines] += remote;
+    c_.count[Counter::llc_local_lines] += s.local_lines();
+    c_.count[Counter::llc_remote_lines] += s.remote_lines();
   }
   for (const LlcSlice& s : l2()) {
-    const auto [local, remote] = s.occupancy();
-    c_.count[Counter::l2_local_lines] += local;
-    c_.count[Counter::l2_remote_lines] += remote;
+    c_.count[Counter::l2_local_lines] += s.local_lines();
+    c_.count[Counter::l2_remote_lines] += s.remote_lines();
   }
   add_up_counters(), links_.count_busiest();
   const Counters d = c_.count - sampled_;

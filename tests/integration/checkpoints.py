@@ -247,7 +247,7 @@ class Signals(CheckpointTest):
         return process.returncode, out + err, time.monotonic() - before
 
     def test_usr1_leaves_a_checkpoint_and_ends_with_75_and_again_until_the_run_is_done(self):
-        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=200), timeout=60).digest()
+        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=200)).digest()
         for ranks in (None, 3):
             output = self.path(f"o{ranks}.h5")
             process = start(self.long(output, "--checkpoint-every", "20000", repeat=200), ranks)
@@ -263,7 +263,7 @@ class Signals(CheckpointTest):
             self.assertEqual(code, CKPT_EXIT, said)
             newest = checkpoints(output)[-1]
             self.assertGreater(cycle(newest), cycle(left))
-            self.assertEqual(self.succeeds(["resume", newest], timeout=60).digest(), wanted)
+            self.assertEqual(self.succeeds(["resume", newest]).digest(), wanted)
 
     def test_a_workload_that_changes_before_the_first_checkpoint_is_refused_by_name(self):
         output = self.path("o.h5")
@@ -312,7 +312,7 @@ class Interrupted(CheckpointTest):
         cycles = int(self.succeeds(["info", output]).out.split("cycles")[1].split()[0].replace(",", ""))
         self.assertIn("stopped early", self.succeeds(["info", output]).out)
         asked = cycles - 200  # chips hear of the end control.latency_cycles later
-        return self.succeeds(self.long(self.path("limited.h5"), "--max-cycles", asked, "-f"), timeout=60).digest()
+        return self.succeeds(self.long(self.path("limited.h5"), "--max-cycles", asked, "-f")).digest()
 
     def test_ctrl_c_keeps_what_was_simulated_as_if_the_run_had_been_limited_to_that_cycle(self):
         layouts: list[list[str]] = [[], ["--threads", "2"]]
@@ -390,7 +390,7 @@ class Kills(CheckpointTest):
         seed = int(os.environ.get("ATOLL_SEED", "1"))
         rng = random.Random(seed)
         before = time.monotonic()
-        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=60), timeout=60).digest()
+        wanted = self.succeeds(self.long(self.path("w.h5"), repeat=60)).digest()
         whole = time.monotonic() - before
         gone_on = 0
         for k in range(self.count):
@@ -414,7 +414,7 @@ class Kills(CheckpointTest):
             if not left:
                 continue
             gone_on += 1
-            outcome = program.run(["resume", left[-1], "-f"], rng.choice([None, 2, 3, 5]), timeout=60)
+            outcome = program.run(["resume", left[-1], "-f"], rng.choice([None, 2, 3, 5]))
             self.assertEqual(outcome.code, 0, outcome)
             self.assertEqual(outcome.digest(), wanted)
         print(f"{gone_on} of {self.count} went on from a checkpoint", flush=True)

@@ -12,7 +12,7 @@ if not traces:
 for trace in traces:
     digests = []
     for threads in (1, 2):
-        outcome = program.run(["run", "sac-4chip", "-w", trace, "--threads", str(threads)], None, timeout=60)
+        outcome = program.run(["run", "sac-4chip", "-w", trace, "--threads", str(threads)], None)
         if outcome.code != 0:
             sys.exit(f"{trace}:\n{outcome}")
         digests.append(outcome.digest())

@@ -18,7 +18,7 @@ class Installation(program.ProgramTest):
         self.atoll = os.path.join(self.prefix, "bin", "atoll")
 
     def installed(self, *words):
-        outcome = program.run(list(words), timeout=60, program=self.atoll, cwd=self.folder)
+        outcome = program.run(list(words), program=self.atoll, cwd=self.folder)
         self.assertEqual(outcome.code, 0, outcome)
         return outcome
 
@@ -59,10 +59,10 @@ class Installation(program.ProgramTest):
         self.assertRegex(outcome.out, r"(?m)^  workload     mixed$")
 
     def test_the_recorder_finds_its_runtime(self):
-        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], timeout=60, program=self.atoll)
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], program=self.atoll)
         self.assertNotIn("runtime is missing", outcome.err)
         os.remove(os.path.join(self.prefix, "lib/atoll/cuda/libcudart.so.13"))
-        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], timeout=60, program=self.atoll)
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", "/bin/true"], program=self.atoll)
         self.assertIn("runtime is missing", outcome.err)
 
 
@@ -72,7 +72,7 @@ class Installation(program.ProgramTest):
         here = os.path.join(BUILD, "workloads", "vectoradd")
         if not os.path.exists(here):
             self.skipTest("needs the workload programs, which take nvcc")
-        outcome = program.run(["record", "-o", self.path("t.h5"), "--", here], timeout=60, program=moved)
+        outcome = program.run(["record", "-o", self.path("t.h5"), "--", here], program=moved)
         self.assertEqual(outcome.code, 0, outcome)
         self.assertIn("recorded 1 of 1 launches", outcome.err)
 

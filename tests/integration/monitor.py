@@ -13,10 +13,9 @@ import time
 import unittest
 
 import program
-from program import ATOLL, SMALL, sets, workload
+from program import ATOLL, PATIENCE, SMALL, sets, workload
 
 HAS_PYTHON = os.path.exists(os.path.join(os.path.dirname(ATOLL), "atoll_python_policy.so"))
-PATIENCE = 120  # seconds; a busy machine is slow
 
 # Each kernel waits for a file: the run lasts as long as the test wants, on any machine.
 POLICY = """
@@ -59,7 +58,7 @@ class Run:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
                                             preexec_fn=program.heed_interrupts, env={**program.environment(), "GATES": self.gates})
         test.addCleanup(self.kill)
-        test.until(lambda: self.process.poll() is not None or "/\n" in self.said(), self.said, PATIENCE)
+        test.until(lambda: self.process.poll() is not None or "/\n" in self.said(), self.said)
         found = re.search(r"^monitor: (http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/)$", self.said(), re.M)
         test.assertIsNotNone(found, self.said())
         self.url, self.port, self.token = found.group(1), int(found.group(2)), found.group(3)
@@ -314,9 +313,9 @@ class Monitor(program.ProgramTest):
         watcher = subprocess.Popen([ATOLL, "watch", run.url], stdin=subprocess.DEVNULL, stdout=theirs)
         os.close(theirs)
         self.addCleanup(watcher.kill)
-        self.until(lambda: b"waiting for the run to begin" in b"".join(seen), lambda: seen, PATIENCE)
+        self.until(lambda: b"waiting for the run to begin" in b"".join(seen), lambda: seen)
         run.let("kernel0")
-        self.until(lambda: b"kernel 0: produce" in b"".join(seen), lambda: seen, PATIENCE)
+        self.until(lambda: b"kernel 0: produce" in b"".join(seen), lambda: seen)
         run.let("kernel1", "kernel2")
         self.assertEqual(watcher.wait(PATIENCE), 0)
         self.assertEqual(run.end(), 0, run.said())

@@ -114,7 +114,7 @@ class Plugins(Case):
 
         def of_mixed(*options):
             mixed = os.path.join(program.SOURCE, "inputs", "workloads", "mixed.json")
-            outcome = program.run(["run", "sac-4chip", "-w", mixed, "--scale", "8", *example, *program.sets(*options)], timeout=60)
+            outcome = program.run(["run", "sac-4chip", "-w", mixed, "--scale", "8", *example, *program.sets(*options)])
             self.assertEqual(outcome.code, 0, outcome)
             return outcome.digest()
         plain = of_mixed()

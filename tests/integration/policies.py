@@ -17,7 +17,7 @@ HAS_PYTHON = os.path.exists(os.path.join(BUILD, "atoll_python_policy.so"))
 
 def run(*arguments, ranks=None, settings=()):
     settings = [*program.SMALL, "coherence.directory_entries=64", *settings]
-    return program.run(["run", "sac-4chip", "-w", program.workload("stores"), *program.sets(*settings), *arguments], ranks, timeout=60)
+    return program.run(["run", "sac-4chip", "-w", program.workload("stores"), *program.sets(*settings), *arguments], ranks)
 
 
 class Case(unittest.TestCase):

@@ -11,6 +11,7 @@ ATOLL = os.environ["ATOLL"]
 MPIRUN = os.environ.get("MPIRUN", "mpirun")
 SOURCE = os.environ["ATOLL_SOURCE_DIR"]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
+PATIENCE = 180  # seconds after which a run hangs: beside other tests on a slow machine one takes many times what it needs
 
 # Jobs of Open MPI keep their files below one folder, which each removes when it ends and finds it empty: just then another
 # one may be making its own there. So each test has a folder for its jobs.
@@ -63,7 +64,7 @@ class Outcome:
         raise AssertionError(f"no digest printed:\n{self}")
 
 
-def run(arguments, ranks=None, timeout=60, cwd=None, program=ATOLL, **options):
+def run(arguments, ranks=None, timeout=PATIENCE, cwd=None, program=ATOLL, **options):
     """Runs `atoll ARGUMENTS`, under mpirun if `ranks` is given. Whatever still runs after `timeout` is killed."""
     command = (mpirun(ranks) if ranks else []) + [program] + [str(a) for a in arguments]
     start = time.monotonic()
@@ -104,7 +105,7 @@ class ProgramTest(unittest.TestCase):
             file.write(text)
         return self.path(name)
 
-    def until(self, condition, said, seconds=60):
+    def until(self, condition, said, seconds=PATIENCE):
         """Waits for the condition; if it does not come, said() tells what is."""
         end = time.monotonic() + seconds
         while not condition():

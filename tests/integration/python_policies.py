@@ -290,7 +290,7 @@ class PythonPolicies(Case):
         self.assertIn("has no methods `save` and `load`, which checkpoints need", self.refused("--policy", PYTHON, "-o", out, *more))
         alone = self.digest("--policy", SAC, "-o", out, *more, "--force")
         checkpoint = sorted(glob.glob(out + ".*.ckpt"))[0]
-        resumed = program.run(["resume", checkpoint, "--force"], timeout=60)
+        resumed = program.run(["resume", checkpoint, "--force"])
         self.assertEqual(resumed.code, 0, resumed)
         self.assertEqual(resumed.digest(), alone)
 

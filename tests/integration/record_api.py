@@ -449,7 +449,7 @@ class RuntimeCalls(program.ProgramTest):
         done = subprocess.run([NVCC, "-std=c++17", "-o", self.path("api"), *flags, source], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("api")], timeout=60)
+        outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("api")])
         self.assertEqual(outcome.out, "failures 0\n", outcome)
 
     def test_every_answer_is_right_with_the_static_runtime(self):

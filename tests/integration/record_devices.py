@@ -185,7 +185,7 @@ class Traces(RecordTest):
         """[chip] CTAs, and requests to other chips, of a run on four small chips."""
         self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), "-f", "-o", self.path("R.h5"), *sets(*SMALL, *overrides)],
                       timeout=120)
-        self.succeeds(["export", self.path("R.h5"), "--csv", self.path("csv"), "--force"], timeout=60)
+        self.succeeds(["export", self.path("R.h5"), "--csv", self.path("csv"), "--force"])
         with open(self.path("csv", "totals.csv"), encoding="utf-8") as file:
             names, *rows = [line.strip().split(",") for line in file]
         return [tuple(int(dict(zip(names, row))[name]) for name in ("sm.ctas", "requests.remote")) for row in rows]

@@ -186,7 +186,7 @@ class RefusedCalls(program.ProgramTest):
         done = subprocess.run([NVCC, "-std=c++17", "-arch=sm_90", "-o", self.path("errors"), source, "-lcuda"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("errors")], timeout=60)
+        outcome = self.succeeds(["record", "-o", self.path("T.h5"), "--", self.path("errors")])
         self.assertEqual(outcome.out, "failures 0\n", outcome)
         self.assertIn("clusters of 16 blocks (cudaFuncAttributeNonPortableClusterSizeAllowed would allow them)", outcome.err)
 

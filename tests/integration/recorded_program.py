@@ -29,7 +29,7 @@ class RecordTest(program.ProgramTest):
 
     def simulated(self):
         """The digest of a simulation of the trace."""
-        return self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), *sets(*SMALL)], timeout=60).digest()
+        return self.succeeds(["run", "sac-4chip", "-w", self.path("T.h5"), *sets(*SMALL)]).digest()
 
     def kernels_in_trace(self, outcome):
         """What the recorder said at the end."""

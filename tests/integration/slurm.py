@@ -99,7 +99,7 @@ class Slurm(program.ProgramTest):
         fields = self.wait(self.submit(*wide, *line), ("COMPLETED", "FAILED"))
         self.assertEqual(fields["ExitCode"], "0:0", self.output("job.out"))
         self.assertIn("going on from", self.output("job.out"))
-        self.assertEqual(self.info(result)["digest"], self.succeeds(["run", *arguments], timeout=60).digest())
+        self.assertEqual(self.info(result)["digest"], self.succeeds(["run", *arguments]).digest())
         self.assertEqual(sorted(name for name in os.listdir(self.folder) if name.startswith("o.h5")), ["o.h5"])
 
     def test_a_job_that_is_told_of_its_time_limit_queues_itself_again_and_goes_on_to_the_same_digest(self):
@@ -107,7 +107,7 @@ class Slurm(program.ProgramTest):
         kernel = {"repeat": 100, "ctas": 64, "memory_instructions": 60, "regions": [{"name": "r", "size_kib": 1024}]}
         work = self.write("w.json", json.dumps({"kernels": [kernel]}))
         arguments = ["sac-4chip", "--workload", work, *sets(*SMALL)]
-        wanted = self.succeeds(["run", *arguments], timeout=60).digest()
+        wanted = self.succeeds(["run", *arguments]).digest()
         for launcher in ("srun", "mpirun"):
             with self.subTest(launcher=launcher):
                 result = self.path(launcher + ".h5")

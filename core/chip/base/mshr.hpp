@@ -98,6 +98,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
   /// Calls see(entry, for_each_waiter) for every open entry, in no order that means anything; for_each_waiter(f) calls
   /// f(waiter).
   template <class See> void for_each(See&& see) const {
+    if (in_use() == 0) return;
     index_.for_each([&](std::uint32_t e) {
       const Entry& entry = entry_[e];
       see(entry, [&](auto&& f) {

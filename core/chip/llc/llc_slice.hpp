@@ -113,7 +113,8 @@ class LlcSlice {
   std::uint64_t queue_cycles() const { return queued_.cycles(); }
   std::uint64_t miss_cycles() const { return missing_.cycles(); }
   /// Lines of this chip and of others, as they are now.
-  std::pair<std::uint32_t, std::uint32_t> occupancy() const;
+  std::uint32_t local_lines() const { return held_[false]; }
+  std::uint32_t remote_lines() const { return held_[true]; }
   std::string describe_stall() const;
   // census.cpp
   void take_census(Census& census) const;
@@ -142,6 +143,7 @@ class LlcSlice {
     if (l2_) state(a, fill_port_);
     if (full_map_) state(a, *full_map_);
     if (home_) state(a, *home_);
+    if constexpr (!Archive::is_saving::value) count_held();
   }
 
  private:
@@ -207,6 +209,9 @@ class LlcSlice {
   void make_room(std::uint32_t victim);
   void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors);
   bool write_room(std::uint32_t victim);
+  void put(std::uint32_t i, LineAddr line, std::uint8_t home);
+  void take_out(std::uint32_t i);
+  void count_held();
   std::uint32_t set(LineAddr line) const { return sets_(map_.line_in_slice(line)); }
   DramChannel& channel(LineAddr line) const;
   static Packet response(const Packet& request, std::uint8_t flags);
@@ -225,6 +230,9 @@ class LlcSlice {
   SetIndexer sets_;
   TagArray tags_;
   std::vector<std::uint8_t> home_of_;  ///< [entry] home chip of the line there
+  /// [of other chips] lines here, counted as they come and go: to look through the tags for each sample was most of a run in
+  /// which little moves in large caches.
+  std::array<std::uint32_t, 2> held_{};
   MshrFile<Packet> mshr_;
   std::optional<FullMap> full_map_;  ///< of these two the run's protocol
   std::optional<Home> home_;

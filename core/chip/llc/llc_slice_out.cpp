@@ -231,7 +231,7 @@ void LlcSlice::on_flush() {
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_llc_flush(c_, id_, tags_.line(flush_next_));
     make_room(flush_next_);
-    tags_.invalidate(flush_next_);
+    take_out(flush_next_);
     ++c_.count[n_.flushed_lines];
   }
   flush_next_ = kNotFlushing;
@@ -268,36 +268,41 @@ bool LlcSlice::drop_copy(LineAddr line) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_llc_flush(c_, id_, line);
   make_room(i);
-  tags_.invalidate(i);
+  take_out(i);
   return true;
 }
 
 void LlcSlice::install(std::uint32_t i, LineAddr line, std::uint8_t home) {
   make_room(i);
-  tags_.install(i, line);
-  home_of_[i] = home;
+  put(i, line, home);
 }
 
 void LlcSlice::warm(LineAddr line, std::uint8_t sectors) {
   const std::uint32_t s = set(line);
   std::uint32_t i = tags_.find(s, line);
   if (i == TagArray::kMiss) {
-    tags_.install(i = tags_.victim(s), line);
-    home_of_[i] = c_.chip;
+    put(i = tags_.victim(s), line, c_.chip);
   } else {
     tags_.touch(i);
   }
   tags_.valid(i) |= sectors;
 }
 
-std::pair<std::uint32_t, std::uint32_t> LlcSlice::occupancy() const {
-  std::uint32_t local = 0, remote = 0;
-  for (std::uint32_t i = 0; i < tags_.entries(); ++i) {
-    const bool held = tags_.occupied(i);
-    local += held && home_of_[i] == c_.chip;
-    remote += held && home_of_[i] != c_.chip;
-  }
-  return {local, remote};
+void LlcSlice::put(std::uint32_t i, LineAddr line, std::uint8_t home) {
+  if (tags_.occupied(i)) --held_[home_of_[i] != c_.chip];
+  tags_.install(i, line);
+  home_of_[i] = home;
+  ++held_[home != c_.chip];
+}
+
+void LlcSlice::take_out(std::uint32_t i) {
+  --held_[home_of_[i] != c_.chip];
+  tags_.invalidate(i);
+}
+
+void LlcSlice::count_held() {
+  held_ = {};
+  for_each_line([this](LineAddr, std::uint8_t home) { ++held_[home != c_.chip]; });
 }
 
 std::string LlcSlice::describe_stall() const {

@@ -202,7 +202,9 @@ void LlcSlice::take_census(Census& census) const {
 }
 
 void DramChannel::take_census(Census& census) const {
-  census.queued(Counter::queue_dram, pool_.size() - free_.size());
+  const std::size_t queued = pool_.size() - free_.size();
+  census.queued(Counter::queue_dram, queued);
+  if (queued == 0) return;
   for (const Bank& b : bank_) {
     for (std::uint32_t r = b.first; r != kNone; r = pool_[r].next) {
       const Packet& p = pool_[r].packet;

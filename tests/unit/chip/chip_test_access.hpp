@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "core/chip/chip.hpp"
 
 namespace atl {
@@ -10,6 +12,7 @@ struct ChipTestAccess {
   /// Calls f(member) for what no checkpoint has, since it follows from what it has.
   template <class F> static void for_each_derived(Chip& chip, F&& f) {
     for (Sm& s : chip.sms_) f(s.code_), f(s.found_);
+    for (LlcSlice& s : chip.slices_) f(s.held_);
     if (chip.agent_) f(chip.agent_->directory_.sets_);
   }
   /// Calls a resident CTA by a number that no kernel has. Returns whether there was one.
@@ -18,6 +21,14 @@ struct ChipTestAccess {
       for (auto& resident : s.cta_)
         if (resident.live_warps != 0) return resident.cta = std::uint64_t{1} << 40, true;
     return false;
+  }
+  /// Whether every slice counts its lines as it has them.
+  static bool counts_its_lines(const Chip& chip) {
+    return std::all_of(chip.slices_.begin(), chip.slices_.end(), [](const LlcSlice& s) {
+      std::uint32_t local = 0, remote = 0;
+      s.for_each_line([&](LineAddr, std::uint8_t home) { ++(home == s.c_.chip ? local : remote); });
+      return s.local_lines() == local && s.remote_lines() == remote;
+    });
   }
   static Gate& slice_gate(Chip& chip, std::uint32_t slice) { return chip.slices_[slice].gate(LlcSlice::kFromSms); }
   static Gate& link_gate(Chip& chip, std::uint32_t channel) { return chip.links_.out_gate(channel); }
@@ -34,22 +45,16 @@ struct ChipTestAccess {
     if (const std::uint32_t i = s.tags_.find(s.set(line), line); i != TagArray::kMiss) s.tags_.dirty(i) = 0;
   }
   /// As if the slice, or the L1 of an SM, had kept the line when it was emptied.
-  static void keep(Chip& chip, LineAddr line, std::uint8_t home) {
-    LlcSlice& s = slice_of(chip, line);
-    const std::uint32_t i = s.tags_.victim(s.set(line));
-    s.home_of_[i] = home;
-    keep(s.tags_, i, line, chip);
-  }
+  static void keep(Chip& chip, LineAddr line, std::uint8_t home) { keep(slice_of(chip, line), line, home); }
   static void keep_in_l1(Chip& chip, std::uint32_t sm, LineAddr line) {
     L1Cache& l1 = chip.sms_[sm].l1();
-    keep(l1.tags_, l1.tags_.victim(l1.sets_(line.value)), line, chip);
+    const std::uint32_t i = l1.tags_.victim(l1.sets_(line.value));
+    l1.tags_.install(i, line);
+    l1.tags_.valid(i) = chip.context().machine.full_line;
   }
 
   static void keep_in_slice(Chip& chip, std::uint32_t slice, LineAddr line, std::uint8_t home) {
-    LlcSlice& s = chip.slices_[slice];
-    const std::uint32_t i = s.tags_.victim(s.set(line));
-    s.home_of_[i] = home;
-    keep(s.tags_, i, line, chip);
+    keep(chip.slices_[slice], line, home);
   }
   /// Calls a copy dirty that is as memory has it.
   static void soil(Chip& chip, LineAddr line, std::uint8_t sectors) {
@@ -88,11 +93,12 @@ struct ChipTestAccess {
     const std::uint32_t e = d.find(local);
     return e == HomeDirectory::kNone ? nullptr : &d.sharers(e, local);
   }
-  static LlcSlice& slice_of(Chip& chip, LineAddr line) { return chip.slices_[chip.context().machine.map.slice(line)]; }
-  static void keep(TagArray& tags, std::uint32_t i, LineAddr line, const Chip& chip) {
-    tags.install(i, line);
-    tags.valid(i) = chip.context().machine.full_line;
+  static void keep(LlcSlice& s, LineAddr line, std::uint8_t home) {
+    const std::uint32_t i = s.tags_.victim(s.set(line));
+    s.put(i, line, home);
+    s.tags_.valid(i) = s.c_.machine.full_line;
   }
+  static LlcSlice& slice_of(Chip& chip, LineAddr line) { return chip.slices_[chip.context().machine.map.slice(line)]; }
 };
 
 }  // namespace atl

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "chip_test_access.hpp"
 #include "comm/serial_transport.hpp"
 #include "core/control/simulation.hpp"
 #include "inputs/config/validate.hpp"
@@ -42,6 +43,7 @@ inline RunResult run(const SystemConfig& config, Workload& workload, ChipObserve
   options.inspect_chip = []([[maybe_unused]] Chip& chip) {
     CAPTURE(chip.id());
     CHECK(chip.drained());
+    CHECK(ChipTestAccess::counts_its_lines(chip));
   };
   return *simulate(transport, config, workload, RankMap::spread(config.chips, 1), options);
 }
