@@ -12,6 +12,9 @@ GlobalTouch touch_of(const Warp& w, const Inst& i, const GlobalRaces& races) {
   return t;
 }
 
+constexpr std::uint64_t kZeroes[kLanes] = {};
+const StoredValues kUpdated(kZeroes);  ///< by an atomic: strong writers need not agree
+
 }  // namespace
 
 std::uint8_t strength_of(const Instruction& in) {
@@ -29,22 +32,20 @@ void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const Sto
   if (races == nullptr || !at.global) return;
   RaceView& view = w.cta->view;
   GlobalLanes lanes{at.host, w.active, bytes, at.spread == Spread::row};
-  if (stored != nullptr) {
+  // Of lanes that read one place, or leave one value there, one is enough.
+  if (at.spread == Spread::same && (stored == nullptr || stored == &kUpdated)) lanes.mask &= -lanes.mask;
+  if (stored != nullptr)
     races->write(view, lanes, touch_of(w, i, *races), *stored);
-  } else {
-    if (at.spread == Spread::same) lanes.mask &= -lanes.mask;  // of those that read one place, one is enough
+  else
     races->read(view, lanes, touch_of(w, i, *races));
-  }
   if ((i.option & kOrders) != 0) races->fence(view, w.cta->number);
   if ((i.option & kIsStrong) != 0 && stored == nullptr) races->acquire(view);
 }
 
 void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes) {
-  constexpr std::uint64_t kZeroes[kLanes] = {};
-  const StoredValues nothing(kZeroes);  // strong writers need not agree
   GlobalRaces* const races = w.launch->spec->races;
   if (races != nullptr && (i.option & kOrders) != 0) races->fence(w.cta->view, w.cta->number);
-  show(w, i, at, bytes, &nothing);
+  show(w, i, at, bytes, &kUpdated);
   if (races != nullptr) races->acquire(w.cta->view);
 }
 
