@@ -172,11 +172,11 @@ void Links::pump_in(std::uint32_t channel) {
   ChannelState& s = state_[channel];
   Port& port = port_[topology_.channels()[channel].port];
   while (!s.in.empty() && !s.waiting) {
+    // Where others wait for the port, this channel waits for its turn, be the port free in this very cycle.
+    if (port.in_timed) return;
     if (!port.in.idle(c_.now())) {
-      if (!port.in_timed) {
-        port.in_timed = true;
-        c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
-      }
+      port.in_timed = true;
+      c_.schedule(port.in.idle_from(), EventKind::ingress, topology_.channels()[channel].port);
       return;
     }
     if (!s.granted) {

@@ -165,6 +165,16 @@ TEST_CASE("behind a switch slots are also what an arriving message takes of the 
   CHECK(b.c.count[Counter::link_received_bytes] == 3 * 160);
 }
 
+TEST_CASE("chips enter behind a switch in turn, one whose packets come just as the port gets free as well") {
+  Bench b(four(Topology::switched));
+  for (std::uint32_t i = 0; i < 4; ++i)
+    for (const std::uint8_t chip : {2, 3}) b.arrive(100, b.from(chip), b.line(chip, 0, 10 * chip + i));
+  // 136 bytes, 16 in a cycle: the port is free for the next at 108, 117, 125, 134.
+  for (std::uint32_t i = 0; i < 4; ++i) b.arrive(108 + (17 * i + 1) / 2, b.from(1), b.line(1, 0, 10 + i));
+  b.run();
+  CHECK(b.tokens(EventKind::slice_arrive) == Tokens{20, 30, 10, 21, 31, 11, 22, 32, 12, 23, 33, 13});
+}
+
 TEST_CASE("what comes over a link enters at the port's bandwidth: 250 GB/s, or the link's if that is more") {
   const auto enter = [](Topology topology, double link, double port) {
     SystemConfig config = four(topology);
