@@ -49,7 +49,7 @@ class SetIndexer {
     return static_cast<std::uint32_t>(set) & mask_;
   }
 
-  static constexpr unsigned kLineBits = 43;  ///< 48-bit addresses, lines of 32 B
+  static constexpr unsigned kLineBits = 43;  ///< addresses below 2^49, lines of 64 B; what is above chooses no set
   std::uint32_t mask_;
   FastDiv sets_;
   bool remainder_ = false, turned_ = false, rotated_ = false;

@@ -25,7 +25,7 @@ template <class Tag> struct Address {
   auto operator<=>(const Address&) const = default;
 };
 using LineAddr = Address<struct LineTag>;      ///< byte address / line size
-inline constexpr unsigned kLineAddrBits = 58;  ///< of lines of 32 B, the smallest there are
+inline constexpr unsigned kLineAddrBits = 58;  ///< addresses below 2^63, lines of 32 B or more
 using PageAddr = Address<struct PageTag>;      ///< byte address / page size
 
 }  // namespace atl

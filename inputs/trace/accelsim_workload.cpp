@@ -76,8 +76,8 @@ class KernelImport {
       : writer_(writer), selection_(options.selection), file_(path, options.latencies) {
     CtaProgram program;
     std::uint64_t cta = 0;
-    for (accelsim::KernelFile first(path); first.next_cta(cta, program);)
-      if (selection_.has_cta(cta)) read_only_.note(program);
+    // Those that are not chosen write as well: of one selection there is one program, whoever makes it.
+    for (accelsim::KernelFile first(path); first.next_cta(cta, program);) read_only_.note(program);
   }
 
   void run(ImportProgress& progress) {

@@ -25,7 +25,7 @@ class Sm;
 /// (inferred: the published storage has no other queue). So waiting is bounded, and nobody in here waits for anything but
 /// the network, which never waits for an L1: queues of any size drain.
 ///
-/// Stores and atomics pass by and end the table's entry of their line, unless the writer is the owner; replies to reads that
+/// Stores and atomics pass by and end the table's entry of their line, but for stores of its owner; replies to reads that
 /// were under way then do not bring it back (inferred). Else an SM could be given a copy older than its own store.
 class ClusterSharing {
  public:

@@ -52,6 +52,12 @@ TEST_CASE("loads from blocks that no CTA of the kernel writes are read-only, rea
   CHECK(flags_of(imported, 0) == wanted[0]);
   CHECK(flags_of(imported, 1) == wanted[1]);
   CHECK(contains(imported.provenance().importer, "read-only"));
+
+  ImportOptions options;
+  options.selection = {"", "0"};
+  import_accel_sim(list, scratch.path("first.h5"), options);
+  TraceWorkload first(scratch.path("first.h5"));
+  CHECK(flags_of(first, 0) == wanted[0]);
 }
 
 TEST_CASE("the oracle forgets a kernel's writes, and keeps them however many there are") {
