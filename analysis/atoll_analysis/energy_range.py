@@ -52,7 +52,7 @@ def _workload(file: h5py.File) -> str:
 def _done(file: h5py.File) -> work.Done:
     effective = config.flatten(file["provenance"].attrs["effective_config"]).to_dict()
     totals = file["totals"] if "sampling" not in file else {}
-    return work.done(effective, [float(totals[name][()].sum()) if name in totals else math.nan for name in work.COUNTED])
+    return work.done(effective, [work.Count(float(totals[name][()].sum()) if name in totals else math.nan) for name in work.COUNTED])
 
 
 def _check(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:

@@ -1,5 +1,6 @@
 """All results of a sweep's folder as tables."""
 
+import itertools
 import json
 import math
 import os
@@ -34,7 +35,7 @@ class Sweep:
     configs: pd.DataFrame             #: [workload, variant] every configuration key
     spent: pd.DataFrame               #: [workload, variant x part] cycles by what they were spent on, mean of the chips
     decides: "pd.Series[bool]"        #: [workload, variant] its policy chose an organisation for a kernel or during one
-    counted: pd.DataFrame             #: [workload, variant x counter] what runs of the same work have alike; NaN of sampled runs
+    counted: pd.DataFrame             #: [workload, variant x counter] Count: what runs of the same work have alike
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
     warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: what runs warned of: their points, WORKLOAD__VARIANT
@@ -87,7 +88,8 @@ class Sweep:
         """At the same values of what else a profile is laid out for."""
         others = [self.configs[other] for other in self.axes if other in (WORK, *LAYOUT) and other != key]
         same = [self.counted.index.get_level_values("workload"), *others]
-        return bool(self.counted.groupby(same, dropna=False).nunique().gt(1).any(axis=None))
+        differ = lambda counts: any(own.differs(of) for own, of in itertools.pairwise(counts))
+        return bool(self.counted.groupby(same, dropna=False).agg(differ).any(axis=None))
 
     @property
     def of_fewer_workloads(self) -> list[str]:

@@ -12,6 +12,7 @@ namespace atl {
 struct Setting {
   std::string name;
   std::optional<std::string> a, b;
+  bool operator==(const Setting&) const = default;
 };
 
 /// A figure of both runs.

@@ -26,6 +26,13 @@ bool tracks(const C& c) {
 }
 bool has_split(const C& c) { return traits(c).roles.has(LlcRole::split); }
 bool has_links(const C& c) { return c.chips > 1; }
+/// Slices of the home that do not keep a line are asked for it by those of other chips that will.
+bool passes_by(const C& c) {
+  const ProtocolRow& protocol = row_of(c.coherence.protocol);
+  return c.chips > 1 && c.l2.slices == 0 && traits(c).roles.has(LlcRole::sm_side) && protocol.llc_keeps_remote &&
+         !protocol.home.present;
+}
+bool has_l1(const C& c) { return c.l1.enabled; }
 bool has_l2(const C& c) { return c.l2.slices != 0; }
 bool has_colab(const C& c) { return c.cluster.sharing == ClusterShare::colab; }
 bool has_bounded_directory(const C& c) { return tracks(c) && !row_of(c.coherence.protocol).home.unbounded; }
@@ -61,8 +68,15 @@ constexpr std::array kRules{
     Rule{"llc.remote_writes", "", has_split, "`llc.organisation` = static or dynamic"},
     Rule{"llc.remote_mshrs", "", [](const C& c) { return has_links(c) && (has_split(c) || tracks(c)); },
          "`llc.organisation` = static or dynamic, or a home directory"},
-    Rule{"llc.bypass", "", [](const C& c) { return has_links(c) && !only_memory_side(c); }, "SM-side caching"},
-    Rule{"llc.bypass_reads", "", [](const C& c) { return has_links(c) && !only_memory_side(c); }, "SM-side caching"},
+    Rule{"llc.bypass", "", [](const C& c) { return passes_by(c) && !row_of(c.coherence.protocol).full_map; },
+         "SM-side caching without a directory"},
+    Rule{"llc.bypass_reads", "", passes_by, "SM-side caching without a home directory"},
+    Rule{"llc.network", "", [](const C& c) { return has_links(c) && !has_l2(c) && !only_memory_side(c); },
+         "SM-side caching, or a split LLC, without an L2"},
+    Rule{"l1.size_kib", "", has_l1, "`l1.enabled` = true"},
+    Rule{"l1.ways", "", has_l1, "`l1.enabled` = true"},
+    Rule{"l1.index", "", has_l1, "`l1.enabled` = true"},
+    Rule{"l1.mshr_merges", "", has_l1, "`l1.enabled` = true"},
     Rule{"coherence.protocol", "", [](const C& c) { return !row_of(c.coherence.protocol).home.present || tracks(c); },
          "SM-side caching or an L2, as a home directory has nothing to track"},
     Rule{"coherence.directory_entries", "", has_bounded_directory, "a home directory, and SM-side caching or an L2"},
@@ -74,6 +88,8 @@ constexpr std::array kRules{
     Rule{"coherence.directory_latency_cycles", "", tracks, "a home directory, and SM-side caching or an L2"},
     Rule{"coherence.invalidation_queue", "", tracks, "a home directory, and SM-side caching or an L2"},
     Rule{"coherence.invalidate", "", tracks, "a home directory, and SM-side caching or an L2"},
+    Rule{"partition.placement", "", has_links, "more than one chip"},
+    Rule{"partition.cta_to_chip", "", has_links, "more than one chip"},
     Rule{"partition.fixed_chip", "", [](const C& c) { return c.partition.placement == Placement::fixed; },
          "`partition.placement` = fixed"},
     Rule{"partition.interleave_kib", "", [](const C& c) { return c.partition.placement == Placement::interleaved; },

@@ -161,30 +161,58 @@ static inline auto cuCtxCreate_v4(Context** context, unsigned flags, int device)
 /* Setting a reference's members on the host is what programs do; the compiler warns that it does not reach the device. */
 #pragma nv_diag_suppress 20092
 
+/* [texel] what a channel of it is. */
+template <typename T> struct AtollChannel {
+  static constexpr int bits = 0, components = 1;
+  static constexpr cudaChannelFormatKind kind = cudaChannelFormatKindNone;
+};
+#define ATOLL_CHANNEL(T, BITS, COMPONENTS, KIND) \
+  template <> struct AtollChannel<T> { \
+    static constexpr int bits = BITS, components = COMPONENTS; \
+    static constexpr cudaChannelFormatKind kind = cudaChannelFormatKind##KIND; \
+  };
+#define ATOLL_CHANNELS(T, VECTOR, BITS, KIND) \
+  ATOLL_CHANNEL(T, BITS, 1, KIND) \
+  ATOLL_CHANNEL(VECTOR##1, BITS, 1, KIND) \
+  ATOLL_CHANNEL(VECTOR##2, BITS, 2, KIND) \
+  ATOLL_CHANNEL(VECTOR##4, BITS, 4, KIND)
+ATOLL_CHANNEL(char, 8, 1, Signed)
+ATOLL_CHANNELS(signed char, char, 8, Signed)
+ATOLL_CHANNELS(unsigned char, uchar, 8, Unsigned)
+ATOLL_CHANNELS(short, short, 16, Signed)
+ATOLL_CHANNELS(unsigned short, ushort, 16, Unsigned)
+ATOLL_CHANNELS(int, int, 32, Signed)
+ATOLL_CHANNELS(unsigned, uint, 32, Unsigned)
+ATOLL_CHANNELS(float, float, 32, Float)
+#undef ATOLL_CHANNELS
+#undef ATOLL_CHANNEL
+
+/* What a program has not set. The host's copy does not hear of a constructor's parameters: the device's does. */
+#define ATOLL_UNSET -1
+
 struct textureReference {
-  /* As before, the program sets these on the host before it binds; they are zero until then. */
+  /* As before, the program sets these on the host before it binds. */
   int normalized;
   cudaTextureFilterMode filterMode;
   cudaTextureAddressMode addressMode[3];
   cudaChannelFormatDesc channelDesc;
   int sRGB;
   cudaTextureObject_t object; /* of the copy on the device: what fetches use. On the host: to destroy it */
-  /* On the host, since the first binding or cudaGetTextureReference, and of the last binding. */
   cudaTextureReadMode readMode;
-  size_t offset;
+  size_t offset; /* on the host: of the last binding */
 };
-template <typename T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType>
-struct AtollTexture : textureReference {};
-
-template <typename T> struct AtollComponents { static const int value = 1; };
-template <> struct AtollComponents<char2> { static const int value = 2; };
-template <> struct AtollComponents<uchar2> { static const int value = 2; };
-template <> struct AtollComponents<short2> { static const int value = 2; };
-template <> struct AtollComponents<ushort2> { static const int value = 2; };
-template <> struct AtollComponents<char4> { static const int value = 4; };
-template <> struct AtollComponents<uchar4> { static const int value = 4; };
-template <> struct AtollComponents<short4> { static const int value = 4; };
-template <> struct AtollComponents<ushort4> { static const int value = 4; };
+template <typename T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct AtollTexture : textureReference {
+  constexpr AtollTexture()
+      : AtollTexture(ATOLL_UNSET, cudaTextureFilterMode(ATOLL_UNSET), cudaTextureAddressMode(ATOLL_UNSET)) {}
+  constexpr AtollTexture(int norm, cudaTextureFilterMode filter = cudaFilterModePoint,
+                         cudaTextureAddressMode address = cudaAddressModeClamp)
+      : AtollTexture(norm, filter, address,
+                     {AtollChannel<T>::bits, AtollChannel<T>::components > 1 ? AtollChannel<T>::bits : 0,
+                      AtollChannel<T>::components > 2 ? AtollChannel<T>::bits : 0,
+                      AtollChannel<T>::components > 2 ? AtollChannel<T>::bits : 0, AtollChannel<T>::kind}) {}
+  constexpr AtollTexture(int norm, cudaTextureFilterMode filter, cudaTextureAddressMode address, cudaChannelFormatDesc format)
+      : textureReference{norm, filter, {address, address, address}, format, 0, 0, M, 0} {}
+};
 
 /* Integers read as numbers in [0, 1] come out as float vectors of the same length. */
 template <typename T, cudaTextureReadMode M> struct AtollTexel { typedef T type; };
@@ -192,13 +220,29 @@ template <typename T> struct AtollTexel<T, cudaReadModeNormalizedFloat> {
   template <int N, int Dummy = 0> struct Floats { typedef float type; };
   template <int Dummy> struct Floats<2, Dummy> { typedef float2 type; };
   template <int Dummy> struct Floats<4, Dummy> { typedef float4 type; };
-  typedef typename Floats<AtollComponents<T>::value>::type type;
+  typedef typename Floats<AtollChannel<T>::components>::type type;
 };
 
+/* What the program has set, else what the reference began with. */
+template <typename T> static inline void atoll_settle(T& set, T initial, T otherwise) {
+  if (int(set) == ATOLL_UNSET) set = int(initial) == ATOLL_UNSET ? otherwise : initial;
+}
+static inline cudaError_t atoll_settle(textureReference& texture) {
+  textureReference begun = texture;
+  const cudaError_t status = cudaMemcpyFromSymbol(&begun, static_cast<const void*>(&texture), sizeof begun, 0, cudaMemcpyDeviceToHost);
+  if (status != cudaSuccess) return status;
+  atoll_settle(texture.normalized, begun.normalized, 0);
+  atoll_settle(texture.filterMode, begun.filterMode, cudaFilterModePoint);
+  for (int i = 0; i < 3; ++i) atoll_settle(texture.addressMode[i], begun.addressMode[i], cudaAddressModeClamp);
+  return cudaSuccess;
+}
+
 static inline cudaError_t atoll_bind(textureReference& texture, const cudaResourceDesc& resource) {
+  const cudaError_t settled = atoll_settle(texture);
+  if (settled != cudaSuccess) return settled;
   cudaTextureDesc how = {};
   for (int i = 0; i < 3; ++i) {
-    /* Wrapping needs normalised coordinates; the default of a reference was to clamp. */
+    /* Wrapping needs normalised coordinates. */
     how.addressMode[i] = texture.normalized ? texture.addressMode[i] : cudaAddressModeClamp;
     if (texture.addressMode[i] == cudaAddressModeBorder) how.addressMode[i] = cudaAddressModeBorder;
   }
@@ -268,11 +312,11 @@ static inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const te
 #define ATOLL_TEXTURE_CALL template <typename T, int D, cudaTextureReadMode M> static inline cudaError_t
 #define ATOLL_TEXTURE AtollTexture<T, D, M>
 
-template <typename T, int D, cudaTextureReadMode M> static inline const textureReference* atoll_reference(ATOLL_TEXTURE& t) {
-  return t.readMode = M, &t;
-}
+/* For the calls of C: of a pointer to the whole reference those of C++ would call themselves. */
+static inline const textureReference* atoll_reference(const textureReference& texture) { return &texture; }
+
 ATOLL_TEXTURE_CALL cudaGetTextureReference(const textureReference** out, const ATOLL_TEXTURE* texture) {
-  return *out = atoll_reference(*const_cast<ATOLL_TEXTURE*>(texture)), cudaSuccess;
+  return *out = texture, cudaSuccess;
 }
 ATOLL_TEXTURE_CALL cudaGetTextureReference(const textureReference** out, const ATOLL_TEXTURE& texture) {
   return cudaGetTextureReference(out, &texture);

@@ -97,7 +97,7 @@ std::uint64_t narrow(Type type, Wide v, lane::Round mode, unsigned option) {
   if (v.kind == Wide::real && is_float(type)) {
     if (option & kIntegral) v.d = lane::integral(v.d, mode), mode = lane::Round::rn;
     if (saturating) v.d = lane::saturate(v.d);
-    if ((option & kRectify) != 0 && v.d < 0) v.d = 0;
+    if ((option & kRectify) != 0) v.d = lane::rectify(v.d);
   } else if (saturating && is_float(type)) {
     const bool positive = v.kind == Wide::unsigned_integer ? v.i != 0 : v.i > 0;
     v.i = positive ? 1 : 0;
@@ -155,7 +155,7 @@ template <class N> void pack_halves(Warp& w, const Inst& i) {
   const auto mode = mode_of(i);
   const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
   each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
-    const auto half = [&](float v) { return rounded<N>((i.option & kRectify) != 0 && v < 0 ? 0.0F : v, mode, i.option); };
+    const auto half = [&](float v) { return rounded<N>((i.option & kRectify) != 0 ? lane::rectify(v) : v, mode, i.option); };
     return half(a[l]) << 16 | half(b[l]);
   });
 }
@@ -164,7 +164,7 @@ template <class N> void pack_halves(Warp& w, const Inst& i) {
 template <class N> void pack_tiny(Warp& w, const Inst& i) {
   const float *a = w.at<float>(i.src[0]), *b = w.at<float>(i.src[1]);
   each_active<std::uint16_t>(w, i.dst[0], [&](unsigned l) {
-    const auto tiny = [&](float v) { return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0F : v); };
+    const auto tiny = [&](float v) { return N::round((i.option & kRectify) != 0 ? lane::rectify(v) : v); };
     return static_cast<std::uint16_t>(tiny(a[l]) << 8 | tiny(b[l]));
   });
 }
@@ -174,7 +174,7 @@ template <class N> void tiny_of_halves(Warp& w, const Inst& i) {
   each_active<std::uint16_t>(w, i.dst[0], [&](unsigned l) {
     const auto tiny = [&](std::uint32_t half) {
       const double v = lane::F16::widen(half & 0xFFFF);
-      return N::round((i.option & kRectify) != 0 && v < 0 ? 0.0 : v);
+      return N::round((i.option & kRectify) != 0 ? lane::rectify(v) : v);
     };
     return static_cast<std::uint16_t>(tiny(a[l] >> 16) << 8 | tiny(a[l]));
   });
@@ -184,7 +184,7 @@ template <class N> void halves_of_tiny(Warp& w, const Inst& i) {
   each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
     const auto half = [&](std::uint32_t tiny) {
       const double v = N::widen(tiny & 0xFF);
-      return lane::F16::round((i.option & kRectify) != 0 && v < 0 ? 0.0 : v, lane::Round::rn);
+      return lane::F16::round((i.option & kRectify) != 0 ? lane::rectify(v) : v, lane::Round::rn);
     };
     return half(a[l] >> 8) << 16 | half(a[l]);
   });

@@ -23,6 +23,8 @@ inline float canonical(float v) { return v == v ? v : std::bit_cast<float>(0x7FF
 inline double canonical(double v) { return v; }
 /// [0, 1], NaN becomes 0.
 template <class T> T saturate(T v) { return v > T{0} ? (v < T{1} ? v : T{1}) : T{0}; }
+/// .relu: what is below 0, and -0, becomes 0; NaN stays.
+template <class T> T rectify(T v) { return v <= T{0} ? T{0} : v; }
 
 /// .ftz and .sat around an operation.
 template <class T, bool kFtz> T operand(T v) {

@@ -12,10 +12,7 @@ double add(double a, double b, double) { return a + b; }
 double sub(double a, double b, double) { return a - b; }
 double mul(double a, double b, double) { return a * b; }
 double fma(double a, double b, double c) { return lane::fma_odd(a, b, c); }
-double fma_relu(double a, double b, double c) {
-  const double v = fma(a, b, c);
-  return v < 0 ? 0.0 : v;
-}
+double fma_relu(double a, double b, double c) { return lane::rectify(fma(a, b, c)); }
 double abs(double a, double, double) { return std::fabs(a); }
 double neg(double a, double, double) { return -a; }
 double ex2(double a, double, double) { return std::exp2(a); }

@@ -88,13 +88,16 @@ Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, un
 /// Fixed-point weights with 8 fractional bits, as the CUDA programming guide gives them.
 double weight(double v) { return std::floor(v * 256 + 0.5) / 256; }
 
+/// Infinity is as far out as a number beyond all textures. What a card reads where none is given is open.
+double finite(double coordinate) { return std::isnan(coordinate) ? 0 : std::clamp(coordinate, -1e15, 1e15); }
+
 /// Behind one or two coordinates may stand a layer.
 Texel sample(const Texture& t, const double* coordinate, unsigned dimensions) {
   std::int64_t low[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   double part[3] = {0, 0, 0};
   for (unsigned n = 0; n < dimensions; ++n) {
-    const double at = t.linear ? coordinate[n] - 0.5 : coordinate[n];
-    low[n] = static_cast<std::int64_t>(std::floor(std::clamp(at, -1e15, 1e15)));
+    const double at = t.linear ? finite(coordinate[n]) - 0.5 : finite(coordinate[n]);
+    low[n] = static_cast<std::int64_t>(std::floor(at));
     part[n] = t.linear ? weight(at - std::floor(at)) : 0;
   }
   if (!t.linear) return fetch(t, low[0], low[1], low[2], dimensions);
@@ -130,7 +133,7 @@ void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, 
   std::int64_t at[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   for (unsigned n = 0; n < dimensions; ++n) {
-    at[n] = static_cast<std::int64_t>(std::floor(std::clamp(coordinate[n], -1e15, 1e15)));
+    at[n] = static_cast<std::int64_t>(std::floor(finite(coordinate[n])));
     if (!wrap(at[n], size[n], t.mode[n])) at[n] = 0;
   }
   if (check != nullptr) check->access(w, lane, address_of(t, at), t.channels * size_of(t.type));

@@ -50,7 +50,10 @@ class Lexer {
     const char c = look();
     if (c == '"') return quoted();
     if (digit(c)) {
-      while (letter(look()) || digit(look()) || (look() == '.' && digit(look(1)))) ++at_;
+      bool fraction = false;  // an exponent behind it may have a sign
+      const auto sign = [&] { return fraction && (look() == '+' || look() == '-') && (text_[at_ - 1] | 0x20) == 'e'; };
+      for (; letter(look()) || digit(look()) || (look() == '.' && digit(look(1))) || sign(); ++at_)
+        fraction |= look() == '.';
       return {Token::number, text_.substr(begin, at_ - begin), line_};
     }
     if (letter(c) || (c == '.' && letter(look(1)))) {

@@ -13,6 +13,7 @@ from atoll_analysis import sweep_report
 from atoll_analysis.rankings import because, rankings, sentences
 from atoll_analysis.sweeps import Sweep
 from atoll_analysis.units import seconds
+from atoll_analysis.work import Count
 
 # cycles, and what they were spent on: [workload, organisation, bandwidth]
 RUNS = {
@@ -32,7 +33,13 @@ def sweep(runs: dict, deciding: str = "sac") -> Sweep:
                            "link.bandwidth_gbps": b} for (w, o, b), spent in runs.items()])
     return Sweep(pathlib.Path("made"), {}, ("web",), tuple(table["variant"]), table, configs,
                  pd.DataFrame(list(runs.values()), index=index),
-                 pd.Series([o == deciding for _, o, _ in runs], index=index), pd.DataFrame({"l1.sector_accesses": 1000.0}, index=index), {})
+                 pd.Series([o == deciding for _, o, _ in runs], index=index),
+                 pd.DataFrame({"l1.sector_accesses": [Count(1000)] * len(index)}, index=index), {})
+
+
+def counts(of: Sweep, values: list[int]) -> pd.DataFrame:
+    """As if the runs had counted so much of everything."""
+    return pd.DataFrame({name: [Count(value) for value in values] for name in of.counted}, index=of.counted.index)
 
 
 class Rankings(support.unittest.TestCase):
@@ -95,7 +102,7 @@ class Rankings(support.unittest.TestCase):
         pages = {"partition.page_kib": [4, 64]}
         paged = dataclasses.replace(made, runs=made.runs.assign(**pages), configs=made.configs.assign(**pages))
         self.assertEqual((len(rankings(paged)), paged.work_note), (1, ""))
-        other = dataclasses.replace(paged, counted=paged.counted.add([0, 1], axis=0))
+        other = dataclasses.replace(paged, counted=counts(paged, [5, 6]))
         self.assertEqual(rankings(other), [])
         self.assertIn("different work (partition.page_kib 4, 64)", other.work_note)
         both = made.configs.assign(**{"partition.page_kib": [4, 64], "chips": [2, 2]})
@@ -106,7 +113,7 @@ class Rankings(support.unittest.TestCase):
         laid_out = made.configs.assign(**{"chips": [2, 2, 4, 4], "partition.page_kib": [4, 64, 4, 64]})
         for done, keys in (([5, 5, 5, 5], []), ([5, 5, 7, 7], ["chips"]), ([5, 6, 5, 6], ["partition.page_kib"]),
                            ([5, 6, 7, 8], ["chips", "partition.page_kib"])):
-            self.assertEqual(dataclasses.replace(made, configs=laid_out, counted=(made.counted * 0).add(done, axis=0)).work_keys, keys)
+            self.assertEqual(dataclasses.replace(made, configs=laid_out, counted=counts(made, done)).work_keys, keys)
 
     def test_runs_of_an_old_atoll_are_ranked_without_causes(self) -> None:
         old = sweep(RUNS)

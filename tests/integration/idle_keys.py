@@ -33,14 +33,18 @@ OTHER = {
     "partition.fixed_chip": 1, "partition.interleave_kib": 64, "partition.bcs_block": 4, "observe.sharing_window_cycles": 500,
     "observe.sm_window_cycles": 500, "link.bandwidth_gbps": 7, "link.latency_cycles": 99, "link.buffer_packets": 3,
     "link.credit_cycles": 50, "link.slot_bytes": 32, "link.topology": "full", "noc.link_port_gbps": 9,
-    "energy.link_pj_per_bit": 9,
+    "energy.link_pj_per_bit": 9, "llc.network": "separate", "l1.size_kib": 64, "l1.ways": 8, "l1.index": "linear",
+    "l1.mshr_merges": 3, "partition.placement": "interleaved", "partition.cta_to_chip": "round_robin",
 }
+BASE = (*(text for text in SMALL if not text.startswith("l1.")), "llc.slices=16", "llc.size_kib=4096")
 SYSTEMS = {
     "memory-side": (),
     "SM-side, software": ("llc.organisation=sm_side",),
     "HMG": ("llc.organisation=sm_side", "coherence.protocol=hmg"),
     "a directory without bounds": ("llc.organisation=sm_side", "coherence.protocol=ideal"),
     "full map": ("llc.organisation=sm_side", "coherence.protocol=full_map"),
+    "L1s alone keep other chips' lines": ("llc.organisation=sm_side", "coherence.protocol=l1_only"),
+    "no L1": ("l1.enabled=false",),
     "SAC": ("llc.organisation=sac",),
     "static": ("llc.organisation=static",),
     "one chip": ("chips=1",),
@@ -51,7 +55,7 @@ SYSTEMS = {
 class IdleKeys(program.ProgramTest):
     def run_with(self, base, more=()):
         done = self.succeeds(["run", "sac-4chip", "-w", os.path.join(SOURCE, "inputs", "workloads", "mixed.json"), "--scale", "64",
-                              *sets(*SMALL, "llc.slices=16", "llc.size_kib=4096", *base, *more), "-o", self.path("r.h5"), "-f"])
+                              *sets(*BASE, *base, *more), "-o", self.path("r.h5"), "-f"])
         info = json.loads(self.succeeds(["info", "--json", self.path("r.h5")]).out)
         return info, re.findall(r"warning: `([\w.]+)` has no effect: it needs ", done.err)
 
@@ -73,7 +77,7 @@ class IdleKeys(program.ProgramTest):
         """What the program says has no effect there, asked one by one at the price of no run."""
         kept = {}
         for key, value in OTHER.items():
-            done = program.run(["config", "sac-4chip", *sets(*SMALL, "llc.slices=16", "llc.size_kib=4096", *base, f"{key}={value}")])
+            done = program.run(["config", "sac-4chip", *sets(*BASE, *base, f"{key}={value}")])
             if done.code == 0 and f"`{key}` has no effect" in done.err:
                 kept[key] = value
         return kept

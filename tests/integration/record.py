@@ -106,6 +106,9 @@ texture<float, cudaTextureType2DLayered> planes;
 texture<float, cudaTextureTypeCubemap> cube;
 static texture<float> line;
 texture<unsigned char, 2, cudaReadModeNormalizedFloat> image;
+texture<float, 2> clamped;
+texture<float, 2, cudaReadModeElementType> wrapped(1, cudaFilterModePoint, cudaAddressModeWrap);
+texture<short4> words;
 surface<void, cudaSurfaceType2D> output;
 __global__ void fetch(float* out, int first, float scale) {
   int i = threadIdx.x;
@@ -115,6 +118,7 @@ __global__ void fetch(float* out, int first, float scale) {
   out[i + 24] = tex2D(image, i, 1) + texCubemap(cube, 0, 0, -1);  // of the last face
   surf2Dwrite(out[i + 8], output, 4 * i, 1);
   out[i + 32] = surf2Dread<float>(output, 4 * i, 1) + 1;
+  if (i == 0) out[40] = tex2D(clamped, 1.1f, 0.f), out[41] = tex2D(wrapped, 1.1f, 0.f);
 }
 cudaArray_t filled(int width, int height, int count, unsigned flags) {  // texel (x, y) of layer n is 100 n + 10 y + x
   cudaArray_t array;
@@ -136,8 +140,15 @@ int main() {
   EXPECT(cudaBindTextureToArray(planes, filled(8, 2, 2, cudaArrayLayered), floats) == 0);
   EXPECT(cudaBindTextureToArray(cube, filled(4, 4, 6, cudaArrayCubemap), floats) == 0);
   EXPECT(cudaBindSurfaceToArray(output, filled(8, 2, 0, cudaArraySurfaceLoadStore)) == 0);
-  float h[40], *d, *out;
-  for (int i = 0; i < 40; ++i) h[i] = i;
+  float h[42], *d, *out;
+  for (int i = 0; i < 42; ++i) h[i] = i;
+  const cudaArray_t plane = filled(8, 2, 0, 0);
+  EXPECT(cudaMemcpy2DToArray(plane, 0, 0, h, 32, 32, 2, cudaMemcpyHostToDevice) == 0);
+  clamped.normalized = true;
+  EXPECT(cudaBindTextureToArray(clamped, plane) == 0 && cudaBindTextureToArray(wrapped, plane) == 0);
+  cudaArray_t array;
+  EXPECT(cudaMallocArray(&array, &words.channelDesc, 8, 0) == 0);
+  EXPECT(words.channelDesc.w == 16 && words.channelDesc.f == cudaChannelFormatKindSigned);
   EXPECT(cudaMalloc(&d, sizeof h) == 0 && cudaMalloc(&out, sizeof h) == 0 && cudaMemcpy(d, h, sizeof h, cudaMemcpyDefault) == 0);
   size_t offset = 0, pitch, again;
   EXPECT(cudaBindTexture(&offset, line, d + 5, 64) == 0 && offset == 20);
@@ -156,6 +167,7 @@ int main() {
   EXPECT(cudaMemcpy(h, out, sizeof h, cudaMemcpyDefault) == 0 && cudaUnbindTexture(line) == 0 && cudaUnbindTexture(reference) == 0);
   for (int i = 0; i < 8; ++i)
     EXPECT(h[i] == 200 + 2 * i && h[i + 8] == 110 + i && h[i + 16] == 5 + i && h[i + 24] == 522 + i % 2 && h[i + 32] == 111 + i);
+  EXPECT(h[40] == 7 && h[41] == 0);
   cudaPointerAttributes known;
   EXPECT(cudaPointerGetAttributes(&known, d) == 0 && known.memoryType == cudaMemoryTypeDevice && !known.isManaged);
   EXPECT(cudaMallocManaged(&d, 4096) == 0 && cudaPointerGetAttributes(&known, d) == 0);

@@ -420,6 +420,7 @@ void launches() {
   cudaFuncAttributes a;
   OK(cudaFuncGetAttributes(&a, reverse));
   EXPECT(a.maxThreadsPerBlock == 1024 && a.maxDynamicSharedSizeBytes == 100000);
+  EXPECT(a.constSizeBytes >= sizeof constants);
 }
 
 void threads() {

@@ -30,7 +30,12 @@ int main() {
     p.major == attribute(cudaDevAttrComputeCapabilityMajor) && p.minor == attribute(cudaDevAttrComputeCapabilityMinor) &&
     p.maxThreadsPerMultiProcessor == attribute(cudaDevAttrMaxThreadsPerMultiProcessor) &&
     p.l2CacheSize == attribute(cudaDevAttrL2CacheSize) &&
-    (int)p.sharedMemPerBlockOptin == attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    (int)p.sharedMemPerBlockOptin == attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) &&
+    p.clusterLaunch == attribute(cudaDevAttrClusterLaunch) && p.memoryPoolsSupported == attribute(cudaDevAttrMemoryPoolsSupported) &&
+    p.maxTexture2DLayered[0] == attribute(cudaDevAttrMaxTexture2DLayeredWidth) && p.maxTexture2DLayered[0] > 0 &&
+    p.maxTextureCubemapLayered[1] == attribute(cudaDevAttrMaxTextureCubemapLayeredLayers) &&
+    p.maxSurface3D[2] == attribute(cudaDevAttrMaxSurface3DDepth) &&
+    p.maxSurface2DLayered[2] == attribute(cudaDevAttrMaxSurface2DLayeredLayers);
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 256, 10000);
   int* d, chosen = 0;
   size_t free, total;

@@ -18,6 +18,8 @@ __global__ void layers(cudaTextureObject_t t, cudaTextureObject_t line, float* o
 }
 __global__ void linear(cudaTextureObject_t t, float* out) {
   out[4] = tex2DLayered<float>(t, 2.0f, 1.5f, 2);    // between (1, 1) and (2, 1), but not between layers
+  const float far = out[4] / 0.0f;                   // at the edge, as what does not wrap
+  out[4] += tex2DLayered<float>(t, far, 1.5f, 2) != tex2DLayered<float>(t, 9.0f, 1.5f, 2);
 }
 __global__ void faces(cudaTextureObject_t t, cudaTextureObject_t both, float* out) {
   out[5] = texCubemap<float>(t, 1, -0.25f, 0.75f);   // +x: s = -0.75, t = 0.25

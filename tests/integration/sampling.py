@@ -53,6 +53,17 @@ class Sampling(unittest.TestCase):
     def info(self, path):
         return json.loads(self.atoll("info", path, "--json").stdout)
 
+    def test_sampled_runs_of_unlike_work_have_no_speed_up(self):
+        # Of four pages: four of eight groups of CTAs touch nothing.
+        profile = self.path("pages.json")
+        with open(profile, "w", encoding="utf-8") as file:
+            json.dump({"chips": 0, "kernels": [{"repeat": 16, "ctas": 64, "warps_per_cta": 4, "memory_instructions": 60, "regions": [
+                {"name": "a", "kind": "page_interleaved", "size_kib": 64, "pattern": "uniform", "write_fraction": 0.2}]}]}, file)
+        for chips in (4, 8):
+            self.atoll("run", "sac-4chip", "-w", profile, *sets(*SMALL, "partition.page_kib=16", f"chips={chips}"),
+                       "--sample", "error=3%", "-o", self.path(f"{chips}.h5"))
+        self.assertIn("no speed-up, of unlike work (chips)", self.atoll("compare", self.path("4.h5"), self.path("8.h5")).stdout)
+
     def test_fewer_launches_are_simulated_and_the_figures_are_near_those_of_the_whole_run(self):
         full, part = self.info(self.full), self.info(self.sampled)
         of = part["sampling"]

@@ -212,7 +212,8 @@ struct DeviceProperties {
   std::size_t shared_bytes_per_block_optin;
   int pageable_host_tables, direct_managed_host, max_blocks_per_multiprocessor, policy_window_bytes;
   std::size_t reserved_shared_bytes;
-  int host_register, others[19];
+  int host_register, sparse_arrays, host_register_read_only, semaphores, memory_pools, gpu_direct[3], pool_handles;
+  int deferred_arrays, event_handles, cluster_launch, others[8];
   int reserved[56];
 };
 static_assert(offsetof(DeviceProperties, global_bytes) == 288);
@@ -223,6 +224,7 @@ static_assert(offsetof(DeviceProperties, l2_bytes) == 596);
 static_assert(offsetof(DeviceProperties, shared_bytes_per_multiprocessor) == 624);
 static_assert(offsetof(DeviceProperties, cooperative_launch) == 668);
 static_assert(offsetof(DeviceProperties, shared_bytes_per_block_optin) == 672);
+static_assert(offsetof(DeviceProperties, cluster_launch) == 748);
 static_assert(sizeof(DeviceProperties) == 1008);
 
 }  // namespace atl::cudart

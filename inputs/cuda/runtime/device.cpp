@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "inputs/cuda/runtime/runtime.hpp"
 
@@ -10,12 +12,15 @@ namespace {
 using cuda::DeviceModel;
 
 constexpr int kTexture1D = 131072, kTexture2D[2] = {131072, 65536}, kTexture3D = 16384;
+constexpr int kLayered = 32768, kLayers = 2048, kCubeLayers = 2046;  // of textures, surfaces and cube maps alike
 constexpr std::size_t kDefaultLimits[8] = {1024, 1 << 20, 8 << 20, 0, 0, 64, 0, 0};
 constexpr int kKnownLimits = 7;
 constexpr int kLastAttribute = 147;  // of CUDA 13.0
 constexpr unsigned kDeviceFlags = 0xff, kScheduleFlags = 7;
 
 thread_local unsigned chosen_device = 0;
+
+bool launches_clusters(const DeviceModel& d) { return d.arch >= 90; }
 
 void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p = {};
@@ -33,6 +38,14 @@ void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p.texture_1d = kTexture1D, p.texture_2d[0] = kTexture2D[0], p.texture_2d[1] = kTexture2D[1];
   p.texture_2d_linear[0] = kTexture2D[0], p.texture_2d_linear[1] = kTexture2D[1], p.texture_2d_linear[2] = 2097120;
   p.texture_3d[0] = p.texture_3d[1] = p.texture_3d[2] = kTexture3D;
+  p.texture_1d_layered[0] = kLayered, p.texture_1d_layered[1] = kLayers;
+  p.texture_2d_layered[0] = p.texture_2d_layered[1] = kLayered, p.texture_2d_layered[2] = kLayers;
+  p.texture_cube = p.texture_cube_layered[0] = kLayered, p.texture_cube_layered[1] = kCubeLayers;
+  p.surface_1d = kLayered, p.surface_2d[0] = kTexture2D[0], p.surface_2d[1] = kTexture2D[1];
+  p.surface_3d[0] = p.surface_3d[1] = p.surface_3d[2] = kTexture3D;
+  std::copy(std::begin(p.texture_1d_layered), std::end(p.texture_1d_layered), p.surface_1d_layered);
+  std::copy(std::begin(p.texture_2d_layered), std::end(p.texture_2d_layered), p.surface_2d_layered);
+  p.surface_cube = p.surface_cube_layered[0] = kLayered, p.surface_cube_layered[1] = kCubeLayers;
   p.concurrent_kernels = 1, p.async_engines = 1, p.unified_addressing = 1, p.bus_width_bits = DeviceModel::kBusWidthBits;
   p.l2_bytes = d.l2_bytes, p.max_threads_per_multiprocessor = d.threads_per_sm, p.stream_priorities = 1;
   p.global_l1 = p.local_l1 = 1, p.shared_bytes_per_multiprocessor = static_cast<std::size_t>(d.shared_per_sm);
@@ -40,7 +53,7 @@ void fill(const DeviceModel& d, DeviceProperties& p, unsigned device) {
   p.registered_host_pointer = 1;
   p.cooperative_launch = 1, p.shared_bytes_per_block_optin = static_cast<std::size_t>(d.shared_per_block_optin());
   p.max_blocks_per_multiprocessor = d.blocks_per_sm, p.reserved_shared_bytes = static_cast<std::size_t>(d.reserved_shared);
-  p.host_register = 1;
+  p.host_register = 1, p.memory_pools = 1, p.cluster_launch = launches_clusters(d) ? 1 : 0;
 }
 
 /// cudaDeviceAttr by its number; what is not here is a feature that this device lacks.
@@ -98,15 +111,40 @@ int attribute(const DeviceModel& d, int number, int device) {
     case 69:
       return kTexture1D;
     case 22:
+    case 56:
     case 70:
       return kTexture2D[0];
     case 23:
+    case 57:
     case 71:
       return kTexture2D[1];
     case 24:
     case 25:
     case 26:
+    case 58:
+    case 59:
+    case 60:
       return kTexture3D;
+    case 27:  // layered textures, cube maps and surfaces
+    case 28:
+    case 42:
+    case 52:
+    case 53:
+    case 55:
+    case 61:
+    case 63:
+    case 64:
+    case 66:
+    case 67:
+      return kLayered;
+    case 29:
+    case 43:
+    case 62:
+    case 65:
+      return kLayers;
+    case 54:
+    case 68:
+      return kCubeLayers;
     case 36:
       return DeviceModel::kMemoryClockKhz;
     case 37:
@@ -134,7 +172,7 @@ int attribute(const DeviceModel& d, int number, int device) {
     case 111:
       return d.reserved_shared;
     case 120:  // clusters can be launched
-      return d.arch >= 90 ? 1 : 0;
+      return launches_clusters(d) ? 1 : 0;
     default:
       return 0;
   }

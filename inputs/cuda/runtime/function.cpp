@@ -51,7 +51,10 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     if (!kernel) return kInvalidDeviceFunction;
     const ptx::Function& f = r.code.function(*kernel);
     *out = {};
-    out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame,
+    out->shared_bytes = static_shared(f), out->local_bytes = f.local_frame;
+    // Which of them the kernel reads is not known: a module's are loaded together.
+    for (const ptx::Variable& v : kernel->binary->module->variables)
+      if (v.space == ptx::Space::constant) out->constant_bytes += v.size;
     out->max_threads = static_cast<int>(most_threads(f));
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(r.model.arch);

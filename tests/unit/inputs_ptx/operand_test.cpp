@@ -21,6 +21,8 @@ TEST_CASE("literals become the bits of the operand's type") {
   CHECK(parse_one("cvt.rn.f64.f32 %fd1, 0f3F800000;").src[0].value == 0x3F800000);
   CHECK(parse_one("add.f32 %f1, %f2, 0.5;").src[1].value == 0x3F000000);
   CHECK(parse_one("add.f32 %f1, %f2, -0.5;").src[1].value == 0xBF000000);
+  CHECK(parse_one("add.f32 %f1, %f2, 5.0e-1;").src[1].value == 0x3F000000);
+  CHECK(parse_one("add.f32 %f1, %f2, 0.05E+1;").src[1].value == 0x3F000000);
   CHECK(static_cast<std::uint64_t>(parse_one("mov.f64 %fd1, -0d3FF0000000000000;").src[0].value) == 0xBFF0000000000000u);
   CHECK_THROWS_AS(parse_one("mov.u32 %r1, 1.5;"), atl::InputError);
   CHECK(parse_one("mov.f64 %fd1, 1.0;").src[0].value == 0x3FF0000000000000);

@@ -96,6 +96,8 @@ TEST_CASE(".satfinite makes infinities the largest number of the format, and lea
         U16{0x4500, 0x7C00, 0xFC00, 0x7C00, 0x7FFF, 0x3800});
   CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.relu.satfinite.bf16.f32 %d,%a;", F32{3.4e38F, -3.4e38F, 5}) ==
         U16{0x7F7F, 0, 0x40A0});
+  CHECK(evaluate<std::uint16_t>("b16", "f32", "cvt.rn.relu.f16.f32 %d,%a;", F32{-0.0F, -1, kNaN, 5}) ==
+        U16{0, 0, 0x7FFF, 0x4500});
   CHECK(evaluate<std::uint32_t>("b32", "f32", "cvt.rn.satfinite.f16x2.f32 %d,%a,%b;", F32{1e6F, 5}, F32{-1e6F, 0.5F}) ==
         U32{0x7BFFFBFF, 0x45003800});
 }

@@ -9,9 +9,14 @@
 #include "sample_result.hpp"
 
 using namespace atl;
-using test::sample_result;
 
 namespace {
+
+RunResult whole_result(std::size_t chips = 4, std::size_t samples = 200) {
+  RunResult r = test::sample_result(chips, samples);
+  r.complete = true;
+  return r;
+}
 
 const Effect* find(const std::vector<Effect>& effects, const std::string& name) {
   const auto e = std::ranges::find(effects, name, &Effect::name);
@@ -21,7 +26,7 @@ const Effect* find(const std::vector<Effect>& effects, const std::string& name) 
 }  // namespace
 
 TEST_CASE("a result does not differ from itself") {
-  const RunResult r = sample_result();
+  const RunResult r = whole_result();
   const ResultComparison c = compare(r, r);
   CHECK(c.same_simulation);
   CHECK(c.configuration.empty());
@@ -31,7 +36,7 @@ TEST_CASE("a result does not differ from itself") {
 }
 
 TEST_CASE("a text that is empty in one configuration and that the other lacks is no difference") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   a.provenance.effective_config = R"({"llc": {"ways": 16}})";
   b.provenance.effective_config = R"({"llc": {"ways": 16, "policy": ""}})";
   CHECK(compare(a, b).configuration.empty());
@@ -40,7 +45,7 @@ TEST_CASE("a text that is empty in one configuration and that the other lacks is
 }
 
 TEST_CASE("keys that differ or that one configuration lacks are listed with both values") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   a.provenance.effective_config = R"({"name": "x", "llc": {"ways": 16, "slices": 4}, "old": true})";
   b.provenance.effective_config = R"({"name": "x", "llc": {"ways": 8, "slices": 4}, "new": "word"})";
   const auto keys = compare(a, b).configuration;
@@ -56,7 +61,7 @@ TEST_CASE("keys that differ or that one configuration lacks are listed with both
 }
 
 TEST_CASE("figures are listed by relative size from 1 % on, those that began or ended last, rare events not at all") {
-  RunResult a = sample_result(1, 1), b;
+  RunResult a = whole_result(1, 1), b;
   a.chips[0].totals = {};
   Counters& count = a.chips[0].totals;
   count[Counter::ctas] = 1000, count[Counter::l1_stores] = 1000, count[Counter::dram_writes] = 1000;
@@ -81,7 +86,7 @@ TEST_CASE("figures are listed by relative size from 1 % on, those that began or 
 }
 
 TEST_CASE("the parts of the run times are compared in cycles of a chip, and add up to what separates the runs") {
-  RunResult a = sample_result(2, 1), b = a;
+  RunResult a = whole_result(2, 1), b = a;
   for (auto* r : {&a, &b}) r->stack = {std::vector<Stack>(2), std::vector<Stack>(2)};
   for (std::size_t chip = 0; chip < 2; ++chip) {
     a.stack[0][chip][StackPart::issue] = 500, b.stack[0][chip][StackPart::issue] = 250;
@@ -106,7 +111,7 @@ TEST_CASE("the parts of the run times are compared in cycles of a chip, and add 
 }
 
 TEST_CASE("the speeds of runs that did unlike work are not compared, and what is unlike is named") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   b.digest ^= 1, b.cycles = a.cycles / 2;
   const auto text = [&] { return comparison_text(compare(a, b), a, b, 10); };
   CHECK(text().find("B is 2.0") != std::string::npos);
@@ -114,13 +119,16 @@ TEST_CASE("the speeds of runs that did unlike work are not compared, and what is
   CHECK(text().find("B is 2.0") != std::string::npos);
   b.complete = !a.complete;
   CHECK(text().find("no speed-up, of unlike work (complete)") != std::string::npos);
-  b.complete = a.complete;
+  a.complete = b.complete = false;  // two that were stopped did what they came to
+  CHECK(text().find("no speed-up, of unlike work (complete)") != std::string::npos);
+  CHECK(compare(a, b).inputs.back() == Setting{"complete", "no", "no"});
+  a.complete = b.complete = true;
   a.provenance.effective_config = R"({"scale": 1})", b.provenance.effective_config = R"({"scale": 2})";
   CHECK(text().find("no speed-up, of unlike work (scale)") != std::string::npos);
 }
 
 TEST_CASE("chips and pages that a profile is laid out for are other work only where other things are done") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   b.digest ^= 1;
   a.provenance.effective_config = R"({"partition": {"page_kib": 4}})";
   b.provenance.effective_config = R"({"partition": {"page_kib": 64}})";
@@ -132,6 +140,13 @@ TEST_CASE("chips and pages that a profile is laid out for are other work only wh
     CHECK(unlike_work(a, b) == std::vector<std::string>{"partition.page_kib"});
     --b.chips[0].totals[done];
   }
+  const double instructions = static_cast<double>(a.chips[0].totals[Counter::warp_instructions]) * 2;
+  b.sampling.emplace().figures = {{"warp.instructions", instructions, 10}};  // the others are not known
+  a.sampling.emplace().figures = {{"warp.instructions", instructions + 40, 10}};
+  CHECK(unlike_work(a, b).empty());  // no further apart than twice the intervals reach
+  a.sampling->figures[0].value += 1;
+  CHECK(unlike_work(a, b) == std::vector<std::string>{"partition.page_kib"});
+  a.sampling.reset(), b.sampling.reset();
   ++b.chips[0].totals[Counter::warp_instructions];
   a.provenance.effective_config = R"({"chips": 4, "partition": {"page_kib": 4, "compute_chips": 2}})";
   b.provenance.effective_config = R"({"chips": 8, "partition": {"page_kib": 4, "compute_chips": 4}})";
@@ -139,7 +154,7 @@ TEST_CASE("chips and pages that a profile is laid out for are other work only wh
 }
 
 TEST_CASE("lines that caches hold, which are added up at samples, are compared with as many looks alone") {
-  RunResult a = sample_result(1, 1), b = a;
+  RunResult a = whole_result(1, 1), b = a;
   b.digest ^= 1;
   a.chips[0].totals[Counter::llc_local_lines] = 1000, b.chips[0].totals[Counter::llc_local_lines] = 9000;
   CHECK(find(compare(a, b).results, "llc.local_lines") != nullptr);
@@ -154,7 +169,7 @@ TEST_CASE("lines that caches hold, which are added up at samples, are compared w
 }
 
 TEST_CASE("where no kernel has one name in both runs, nothing is said to be equal") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   b.digest ^= 1;
   a.kernels = {{"f", 1, 0, 10, 1000}, {"g", 1, 1000, 1010, 9000}};
   b.kernels = {{"u", 1, 0, 10, 1000}, {"v", 1, 1000, 1010, 9000}};
@@ -164,7 +179,7 @@ TEST_CASE("where no kernel has one name in both runs, nothing is said to be equa
 }
 
 TEST_CASE("kernels are compared where both runs finished one of the same name, by the cycles between them") {
-  RunResult a = sample_result(), b;
+  RunResult a = whole_result(), b;
   a.kernels = {{"f", 1, 0, 10, 1000}, {"g", 1, 1000, 1010, 9000}, {"h", 1, 9000, 9010, 9500}, {"i", 1, 9500, 9510, kNever}};
   b = a;
   b.kernels[0].finished = 2000;
@@ -178,7 +193,7 @@ TEST_CASE("kernels are compared where both runs finished one of the same name, b
 }
 
 TEST_CASE("what a sampled run cannot say is no figure of it, and no zero") {
-  RunResult a = sample_result(), b = a;
+  RunResult a = whole_result(), b = a;
   b.digest = 1;
   b.sampling = SamplingResult{0.03, 0.95, {{"cycles", static_cast<double>(b.cycles), 0}}, {}, 1, 1};
   const ResultComparison c = compare(a, b);
