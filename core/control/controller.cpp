@@ -240,6 +240,7 @@ void Controller::on_sample(LpId chip, const SampleBody& body) {
   requests_ += sample.chips[chip][Counter::requests_local] + sample.chips[chip][Counter::requests_remote];
   if (moved(sample.chips[chip])) last_move_ = std::max(last_move_, end), patient_until_ = 0;
   if (++count < config_.chips) return;
+  if (finishing_ && end > result_.cycles) return;  // until they hear of the end, chips go on: see on_report()
   const ProgressState so_far{kernel_ + 1, kernels_.size(), end, ctas_done_ + ctas_skipped_, ctas_total_, requests_};
   if (live_) live_({so_far, sample.chips, looks_, result_.kernels, result_.decisions, modes_});
   if (rate_) watch_rate(end, sample);
@@ -353,10 +354,15 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   census_[chip] = unflatten(r.census, config_.chips);
   structures_[chip] = unflatten_structures(r.structures, r.structure_homes);
   if (++reports_ < config_.chips) return;
+  // What caches held after the end is no part of the run.
+  constexpr Counter kHeld[] = {Counter::l2_local_lines, Counter::l2_remote_lines, Counter::llc_local_lines,
+                               Counter::llc_remote_lines};
+  for (auto after = open_samples_.upper_bound(result_.cycles); after != open_samples_.end(); ++after)
+    for (std::size_t k = 0; k < result_.chips.size(); ++k)
+      for (const Counter held : kHeld) result_.chips[k].totals[held] -= after->second.second.chips[k][held];
   // What happened after the last sample before the end forms the last one, so that the series add up to the totals.
   std::vector<Sample>& kept = result_.samples;
-  while (!kept.empty() && kept.back().end >= result_.cycles)
-    kept.pop_back();  // until they heard of the end, chips sent some
+  if (!kept.empty() && kept.back().end == result_.cycles) kept.pop_back();
   Sample rest{result_.cycles, {}};
   for (const ChipResult& chip_result : result_.chips) {
     Counters left = chip_result.totals;

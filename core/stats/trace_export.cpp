@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
@@ -124,7 +125,7 @@ void add_queues(Trace& t, const Counters& c, std::size_t chip, double at) {
 
 void add_series(Trace& t, const RunResult& r, const Capacity& capacity, std::size_t chip) {
   Cycle from = 0;
-  for (const Sample& sample : r.samples) {
+  for (const Sample& sample : std::span(r.samples).first(periods_with_rates(r))) {
     const Counters& c = sample.chips[chip];
     const double at = cycles(from), length = cycles(sample.end - from);
     from = sample.end;

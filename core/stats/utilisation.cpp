@@ -17,6 +17,10 @@ constexpr std::array<ResourceInfo, kResources> kResourceTable{{
     {Resource::dram, StackPart::dram, "dram", "DRAM data buses"},
 }};
 
+Cycle length_of(const RunResult& result, std::size_t sample) {
+  return result.samples[sample].end - (sample == 0 ? 0 : result.samples[sample - 1].end);
+}
+
 }  // namespace
 
 std::span<const ResourceInfo, kResources> resources() { return kResourceTable; }
@@ -58,6 +62,11 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
   return 0;
 }
 
+std::size_t periods_with_rates(const RunResult& result) {
+  const std::size_t n = result.samples.size();
+  return n > 2 && length_of(result, n - 1) < length_of(result, n - 2) ? n - 1 : n;  // the first has the launch in it
+}
+
 Utilisation utilisation(const RunResult& result, const Capacities& capacities, std::size_t chip, Resource resource) {
   const Capacity& capacity = capacities[chip];
   const double most = capacity[resource];
@@ -65,12 +74,8 @@ Utilisation utilisation(const RunResult& result, const Capacities& capacities, s
   if (most <= 0 || result.cycles == 0) return u;
   u.mean = work_of(result.chips[chip].totals, capacity, resource) / (most * static_cast<double>(result.cycles));
   u.most = u.mean;
-  Cycle before = 0;  // length of the period before
-  for (std::size_t s = 0; s < result.samples.size(); ++s) {
-    const Cycle length = result.samples[s].end - (s == 0 ? 0 : result.samples[s - 1].end);
-    // The last period may be cut short, and then says little. The first one is longer, by the first launch.
-    if (s > 1 && s + 1 == result.samples.size() && 2 * length < before) continue;
-    before = length;
+  for (std::size_t s = 0; s < periods_with_rates(result); ++s) {
+    const Cycle length = length_of(result, s);
     const double part = work_of(result.samples[s].chips[chip], capacity, resource) / (most * static_cast<double>(length));
     u.most = std::max(u.most, part);
   }

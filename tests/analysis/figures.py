@@ -47,6 +47,7 @@ class RunFigures(support.FolderTest):
         with h5py.File(path) as file:
             ends = file["series/end_cycle"][:].astype(float)
             lengths = np.diff(np.concatenate(([0.0], ends)))
+            lengths[-1] = np.nan  # cut short: what chips did before they heard of the end is in it
             per_cycle = file["series/warp.instructions"][:] / lengths[:, None]
             busy = file["series/dram.bus_busy"][:] / lengths[:, None] / 2  # channels
             sent = file["series/link.bytes"][:] / lengths[:, None]  # the file is too old to say of how many
@@ -66,6 +67,7 @@ class RunFigures(support.FolderTest):
             panels = {axes.get_title(loc="left"): axes for axes in axes_of(timeline.timeline(atoll_analysis.load(path)))}
         with h5py.File(path) as file:
             lengths = np.diff(np.concatenate(([0.0], file["series/end_cycle"][:].astype(float))))[:, None]
+            lengths[-1] = np.nan
             issued, busy = (file[f"series/{name}"][:] / lengths for name in ("warp.instructions", "dram.bus_busy"))
             sent = file["series/link.bytes"][:] / lengths
         for title, values in (("Warp instructions, chips with SMs  (per cycle)", issued[:, :3]),

@@ -45,6 +45,17 @@ class Insight(program.ProgramTest):
                 for name, busy in seen["chips"][0]["utilisation"].items():
                     self.assertLessEqual(busy["mean"], 1.02, name)
 
+    def test_what_caches_hold_after_the_end_is_in_no_counter(self):
+        # The end comes to the chips up to two latencies later, and they look until then.
+        def held(period):
+            info = self.info(self.result(f"every{period}", f"control.sample_cycles={period}", "control.latency_cycles=1500"))
+            return info["cycles"], info["totals"]["llc.local_lines"] + info["totals"]["llc.remote_lines"]
+
+        cycles, often = held(100)
+        self.assertGreater(often, 0)
+        self.assertLessEqual(often, cycles // 100 * 4 * 1024)  # lines of four LLCs, at each look
+        self.assertEqual(held(cycles + 500), (cycles, 0))
+
     def test_what_is_explained_is_the_same_for_every_number_of_ranks(self):
         seen = [self.explained(self.result(f"ranks{ranks}", "llc.organisation=sac", ranks=ranks)) for ranks in (None, 2, 5)]
         self.assertEqual(seen[1], seen[0])

@@ -59,8 +59,9 @@ TEST_CASE("the busiest period is looked for in all but a last one that was cut s
   const Utilisation u = buses_of(run_of({{1500, 0}, {2000, 400}, {2500, 900}, {3000, 100}, {3100, 200}}));
   CHECK(u.mean == Approx(1600.0 / (2 * 3100)));
   CHECK(u.most == Approx(0.9));
-  CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2400, 700}})).most == Approx(700.0 / 800));  // nearly whole
-  CHECK(buses_of(run_of({{1500, 300}, {1600, 200}})).most == Approx(1));                       // all there is but the launch
+  CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2400, 700}})).most == Approx(0.4));  // what came after the end is in it
+  CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2500, 700}})).most == Approx(0.7));
+  CHECK(buses_of(run_of({{1500, 300}, {1600, 200}})).most == Approx(1));  // all there is but the launch
   CHECK(buses_of(run_of({{1000, 500}})).most == Approx(0.25));
 }
 
