@@ -1,12 +1,13 @@
 /* What programs older than CUDA 13 expect of CUDA and no longer find: removed calls, members of cudaDeviceProp, calls whose
- * parameters changed, and texture and surface references. Their sources stay as they are:
+ * parameters changed, bases of functors, and texture and surface references. Their sources stay as they are:
  *
  *     nvcc -include .../inputs/cuda/atoll_cuda_compat.h -o program program.cu
  *
  * or, without a change to somebody's makefile, NVCC_PREPEND_FLAGS="-include .../atoll_cuda_compat.h" make.
  *
  * A program that uses the word `texture` for something else: -D ATOLL_NO_TEXTURE_REFERENCES. One that has surface
- * references: -D ATOLL_SURFACE_REFERENCES, as more programs use the word `surface` for something else. */
+ * references: -D ATOLL_SURFACE_REFERENCES, as more programs use the word `surface` for something else. One that brings an
+ * old Thrust of its own: -D ATOLL_NO_THRUST_FUNCTIONS. */
 #ifndef ATOLL_CUDA_COMPAT_H
 #define ATOLL_CUDA_COMPAT_H
 
@@ -25,6 +26,30 @@ static inline cudaError_t cudaThreadSetLimit(cudaLimit limit, size_t value) { re
 static inline cudaError_t cudaThreadGetLimit(size_t* value, cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
 static inline cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return cudaDeviceSetCacheConfig(config); }
 static inline cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* config) { return cudaDeviceGetCacheConfig(config); }
+
+/* ---- calls that have nothing to do ---- */
+
+static inline cudaError_t cudaSetDoubleForDevice(double*) { return cudaSuccess; }
+static inline cudaError_t cudaSetDoubleForHost(double*) { return cudaSuccess; }
+enum cudaOutputMode { cudaKeyValuePair = 0, cudaCSV = 1 };
+typedef cudaOutputMode cudaOutputMode_t;
+static inline cudaError_t cudaProfilerInitialize(const char*, const char*, cudaOutputMode_t) { return cudaSuccess; }
+
+/* ---- bases of functors, which name types and do nothing else ---- */
+
+#ifndef ATOLL_NO_THRUST_FUNCTIONS
+namespace thrust {
+template <typename Argument, typename Result> struct unary_function {
+  typedef Argument argument_type;
+  typedef Result result_type;
+};
+template <typename First, typename Second, typename Result> struct binary_function {
+  typedef First first_argument_type;
+  typedef Second second_argument_type;
+  typedef Result result_type;
+};
+}  // namespace thrust
+#endif
 
 /* ---- warp functions without a mask: of the lanes that are active together ---- */
 

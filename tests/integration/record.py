@@ -168,6 +168,8 @@ int main() {
   for (int i = 0; i < 8; ++i)
     EXPECT(h[i] == 200 + 2 * i && h[i + 8] == 110 + i && h[i + 16] == 5 + i && h[i + 24] == 522 + i % 2 && h[i + 32] == 111 + i);
   EXPECT(h[40] == 7 && h[41] == 0);
+  struct Twice : thrust::unary_function<int, double> {};
+  EXPECT(sizeof(Twice::result_type) == 8 && cudaSetDoubleForDevice(nullptr) == 0);
   cudaPointerAttributes known;
   EXPECT(cudaPointerGetAttributes(&known, d) == 0 && known.memoryType == cudaMemoryTypeDevice && !known.isManaged);
   EXPECT(cudaMallocManaged(&d, 4096) == 0 && cudaPointerGetAttributes(&known, d) == 0);
