@@ -63,7 +63,7 @@ class Chip final : public LogicalProcess {
   }
   /// Cycles in which two threads ran it.
   Cycle cycles_apart() const { return halves_ ? halves_->cycles_apart : 0; }
-  /// No request, response or line is under way, and all credits are where they belong.
+  /// For checks: no request, response or line is under way, and all credits are where they belong.
   bool drained() const;
 
   /// Between two windows. Not in it: the observer, which its owner saves; programs of CTAs, which the workload has.
