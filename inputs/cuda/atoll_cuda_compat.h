@@ -254,6 +254,9 @@ template <typename T> static inline void atoll_settle(T& set, T initial, T other
 }
 static inline cudaError_t atoll_settle(textureReference& texture) {
   textureReference begun = texture;
+  bool unset = texture.normalized == ATOLL_UNSET || int(texture.filterMode) == ATOLL_UNSET;
+  for (int i = 0; i < 3; ++i) unset = unset || int(texture.addressMode[i]) == ATOLL_UNSET;
+  if (!unset) return cudaSuccess;
   const cudaError_t status = cudaMemcpyFromSymbol(&begun, static_cast<const void*>(&texture), sizeof begun, 0, cudaMemcpyDeviceToHost);
   if (status != cudaSuccess) return status;
   atoll_settle(texture.normalized, begun.normalized, 0);
