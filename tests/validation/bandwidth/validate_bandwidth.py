@@ -116,7 +116,8 @@ def main():
             part = measured / case.limit
             missed |= part < case.goal
             goal = f"{case.goal:.0%}" if case.goal else "-"
-            row = [case.name, f"{case.limit:.1f}", f"{measured:.1f}", f"{part:.1%}", goal, case.note]
+            row = [case.name, f"{case.limit:.1f}", f"{measured:.1f}", f"{part:.1%}",
+                   goal + (", **missed**" if options.markdown and part < case.goal else ""), case.note]
             line = "| " + " | ".join(row) + " |"
             print(line if options.markdown else f"{row[0]:<32} {row[1]:>8} {row[2]:>8} {row[3]:>7} {goal:>5}"
                   f"{'  MISSED' if part < case.goal else ''}", flush=True)
