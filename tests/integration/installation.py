@@ -33,6 +33,17 @@ class Installation(program.ProgramTest):
         self.installed("sweep", "quick", "--only", "conv2d__*", "--out", out)
         self.assertEqual(len([name for name in os.listdir(out) if name.endswith(".h5")]), 2)
 
+    def test_old_cuda_programs_find_their_header(self):
+        header = os.path.join(self.prefix, "include", "atoll", "atoll_cuda_compat.h")
+        if not shutil.which("nvcc") or not os.path.exists(os.path.join(BUILD, "cuda", "libcudart.so.13")):
+            self.skipTest("there is no nvcc, or no runtime")
+        source = self.write("old.cu", "texture<float, 2> image;\n"
+                                      "__global__ void k(float* out) { *out = tex2D(image, 0.f, 0.f); }\n"
+                                      "int main() { return cudaThreadSynchronize() != cudaSuccess; }\n")
+        done = subprocess.run(["nvcc", "-include", header, "-cudart", "shared", "-o", self.path("old"), source],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_the_demo_a_sweep_and_policies_run_while_the_sources_are_hidden(self):
         done = subprocess.run([os.path.join(program.SOURCE, "packaging/try.sh"), self.prefix], capture_output=True, text=True,
                               env=dict(program.environment(), ATOLL_TRY_SCALE="16"), check=False)
