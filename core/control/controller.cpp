@@ -355,11 +355,9 @@ void Controller::on_report(LpId chip, const ChipReportBody& r) {
   structures_[chip] = unflatten_structures(r.structures, r.structure_homes);
   if (++reports_ < config_.chips) return;
   // What caches held after the end is no part of the run.
-  constexpr Counter kHeld[] = {Counter::l2_local_lines, Counter::l2_remote_lines, Counter::llc_local_lines,
-                               Counter::llc_remote_lines};
   for (auto after = open_samples_.upper_bound(result_.cycles); after != open_samples_.end(); ++after)
     for (std::size_t k = 0; k < result_.chips.size(); ++k)
-      for (const Counter held : kHeld) result_.chips[k].totals[held] -= after->second.second.chips[k][held];
+      for (const Counter held : kHeldLines) result_.chips[k].totals[held] -= after->second.second.chips[k][held];
   // What happened after the last sample before the end forms the last one, so that the series add up to the totals.
   std::vector<Sample>& kept = result_.samples;
   if (!kept.empty() && kept.back().end == result_.cycles) kept.pop_back();

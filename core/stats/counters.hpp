@@ -24,6 +24,10 @@ struct CounterInfo {
   bool sampled;  ///< nothing has to happen for it to grow
 };
 
+/// What caches hold, added up at each multiple of `control.sample_cycles`.
+inline constexpr std::array kHeldLines{Counter::l2_local_lines, Counter::l2_remote_lines, Counter::llc_local_lines,
+                                       Counter::llc_remote_lines};
+
 /// All counters merge by summing over chips and over time; ratios are formed on output only.
 std::span<const CounterInfo, kCounters> counter_table();
 

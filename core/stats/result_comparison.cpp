@@ -88,8 +88,10 @@ void most_cycles_first(std::vector<Effect>& effects) {
                            [](const Effect& x, const Effect& y) { return std::abs(x.b - x.a) > std::abs(y.b - y.a); });
 }
 
-/// Lines that caches hold: added up at each multiple of `control.sample_cycles`, of which a kept sample may span several.
-bool added_at_samples(const std::string& name) { return name.ends_with(".local_lines") || name.ends_with(".remote_lines"); }
+bool added_at_samples(const std::string& name) {
+  return std::ranges::any_of(kHeldLines,
+                             [&](Counter c) { return counter_table()[static_cast<std::size_t>(c)].name == name; });
+}
 
 std::uint64_t looks(const RunResult& result) {
   using namespace nlohmann::literals;
