@@ -56,6 +56,8 @@ void push_frame(Warp& w, const Code& code, const CallSite* site, std::uint32_t l
   frame.first_path = static_cast<std::uint32_t>(w.paths.size());
   if (w.registers.size() < std::size_t{frame.first_register} + code.register_bytes)
     w.registers.resize(std::size_t{frame.first_register} + code.register_bytes);
+  for (const RegisterPiece& piece : code.unset)
+    std::memset(w.registers.data() + frame.first_register + piece.first, 0, piece.bytes);
   const std::size_t bytes = (std::size_t{frame.first_local} + code.frame_bytes + 15) / 16 * 16 * kLanes;
   if (w.local.size() < bytes) w.local.resize(bytes);
   w.frames.push_back(frame);
@@ -146,6 +148,7 @@ void write_argument(Warp& w, const Frame& frame, const CallArgument& to, unsigne
 
 void start_warp(Warp& w, std::uint32_t lanes) {
   w.paths.clear(), w.frames.clear();
+  w.local.clear();  // 0 for each CTA: what is in it must not depend on who ran before on which thread
   w.mask = w.alive = lanes;
   w.pc = 0, w.reconverge = kNone, w.carry = 0;
   w.state = WarpState::ready;

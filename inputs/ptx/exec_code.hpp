@@ -68,6 +68,11 @@ struct FrameAddress {
   std::uint64_t offset = 0;  ///< from the frame's first local byte
 };
 
+/// Bytes of a frame's registers.
+struct RegisterPiece {
+  std::uint32_t first = 0, bytes = 0;
+};
+
 struct CallArgument {
   Ref ref = 0;             ///< reg or constant; unused for a param variable
   bool in_memory = false;  ///< `offset` in the caller's parameter frame
@@ -116,6 +121,7 @@ struct Code {
   std::vector<FrameAddress> addresses;
   std::vector<Formal> results, params;
   std::vector<Ref> register_refs;    ///< by IR register
+  std::vector<RegisterPiece> unset;  ///< registers that may be seen before they are set: 0 where a frame begins
   std::uint32_t register_bytes = 0;  ///< of a frame
   std::uint32_t param_base = 0;      ///< of the parameter frame behind the local variables
   std::uint32_t frame_bytes = 0;     ///< local and parameter bytes per thread

@@ -14,13 +14,13 @@ std::size_t bytes_of(const Cta& cta) {
   return bytes;
 }
 
-/// What start_cta() leaves for the next CTA of the same launch, but not for others: registers that nobody has set and local
-/// memory are 0 where a launch begins, and what was found of memory and races is of the launch that found it.
+/// What start_cta() leaves for the next CTA of the same launch, but not for others: what was found of memory and races is
+/// of the launch that found it.
 void forget(Cta& cta) {
   cta.cluster = nullptr;
   cta.view = {};
   for (const auto& w : cta.warps) {
-    w->registers.clear(), w->local.clear(), w->specials.clear();
+    w->specials.clear();
     w->seen.fill({}), w->seen_at = 0;
   }
 }

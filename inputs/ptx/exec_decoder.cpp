@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "inputs/ptx/instruction_registers.hpp"
+#include "inputs/ptx/liveness.hpp"
 #include "inputs/ptx/register_pressure.hpp"
 
 namespace atl::ptx::exec {
@@ -39,6 +40,11 @@ void Decoder::layout() {
     }
   }
   code_->register_bytes = static_cast<std::uint32_t>(bytes);
+  seen_unset(f).each([&](std::uint32_t r) {
+    const bool predicate = f.registers[r].type == Type::pred;
+    code_->unset.push_back(
+        {code_->register_refs[r] & kOffsetMask, predicate ? 4 : register_width(f.registers[r].type) * kLanes});
+  });
   code_->param_base = static_cast<std::uint32_t>(rounded(f.local_frame, 16));
   code_->frame_bytes = code_->param_base + static_cast<std::uint32_t>(rounded(f.param_frame, 16));
 }

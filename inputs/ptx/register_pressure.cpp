@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "inputs/ptx/access_flow.hpp"
-#include "inputs/ptx/cfg.hpp"
 #include "inputs/ptx/instruction_registers.hpp"
+#include "inputs/ptx/liveness.hpp"
 
 namespace atl::ptx {
 namespace {
@@ -31,11 +31,10 @@ std::vector<std::uint32_t> units_of(const Function& f) {
 class Live {
  public:
   explicit Live(const std::vector<std::uint32_t>& units) : units_(&units), alive_(units.size()) {}
-  void add(std::uint32_t r) { count_ += alive_[r] ? 0 : (*units_)[r], alive_[r] = true; }
-  void remove(std::uint32_t r) { count_ -= alive_[r] ? (*units_)[r] : 0, alive_[r] = false; }
-  void add(const Live& other) {
-    for (std::uint32_t r = 0; r < alive_.size(); ++r)
-      if (other.alive_[r]) add(r);
+  void add(std::uint32_t r) { count_ += alive_.has(r) ? 0 : (*units_)[r], alive_.add(r); }
+  void remove(std::uint32_t r) { count_ -= alive_.has(r) ? (*units_)[r] : 0, alive_.remove(r); }
+  void add(const RegisterSet& others) {
+    others.each([&](std::uint32_t r) { add(r); });
   }
   /// From behind an instruction to before it.
   void step(const Function& f, const Instruction& i) {
@@ -44,12 +43,11 @@ class Live {
   }
   std::uint32_t count() const { return count_; }
   std::uint32_t units(std::uint32_t r) const { return (*units_)[r]; }
-  bool has(std::uint32_t r) const { return alive_[r]; }
-  bool operator==(const Live& other) const { return alive_ == other.alive_; }
+  bool has(std::uint32_t r) const { return alive_.has(r); }
 
  private:
   const std::vector<std::uint32_t>* units_;
-  std::vector<bool> alive_;
+  RegisterSet alive_;
   std::uint32_t count_ = 0;
 };
 
@@ -68,20 +66,15 @@ class Pressure {
   std::uint32_t most(const Function& f) {
     const FlowGraph graph = make_flow_graph(f);
     const std::vector<std::uint32_t> units = units_of(f);
-    std::vector<Live> at_begin(graph.blocks.size(), Live(units));
-    // Liveness only grows from round to round, so no round sees more than the last one.
+    const std::vector<RegisterSet> at_begin = live_at_begin(f, graph);
     std::uint32_t most = 0;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::size_t b = graph.blocks.size(); b-- > 0;) {
-        Live live(units);
-        for (const std::uint32_t n : graph.blocks[b].next) live.add(at_begin[n]);
-        for (std::uint32_t at = graph.blocks[b].last + 1; at-- > graph.blocks[b].first;) {
-          most = std::max(most, during(f, f.code[at], live));
-          live.step(f, f.code[at]);
-          most = std::max(most, live.count());
-        }
-        if (!(live == at_begin[b])) at_begin[b] = std::move(live), changed = true;
+    for (const Block& block : graph.blocks) {
+      Live live(units);
+      for (const std::uint32_t n : block.next) live.add(at_begin[n]);
+      for (std::uint32_t at = block.last + 1; at-- > block.first;) {
+        most = std::max(most, during(f, f.code[at], live));
+        live.step(f, f.code[at]);
+        most = std::max(most, live.count());
       }
     }
     return most;

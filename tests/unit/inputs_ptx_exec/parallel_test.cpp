@@ -70,6 +70,18 @@ std::string trace_of(const U32& out, unsigned threads) {
   return bytes;
 }
 
+/// out[i] = what local memory and a register hold that the thread has not set yet. Then it sets them, for whoever takes
+/// over what the block ran in.
+const std::string kUnset = kHeader + R"(.visible .entry k(.param .u64 p)
+{
+  .local .align 4 .b8 stack[64];
+  .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%ctaid.x; mov.u32 %r2,%ntid.x; mov.u32 %r3,%tid.x;
+  mad.lo.s32 %r4,%r1,%r2,%r3; mul.wide.u32 %rd2,%r4,4; add.s64 %rd3,%rd1,%rd2;
+  ld.local.u32 %r5,[stack+32]; add.u32 %r6,%r5,%r7; st.global.u32 [%rd3],%r6;
+  add.u32 %r7,%r1,1; st.local.u32 [stack+32],%r7; ret;
+})";
+
 bool independent(const std::string& body) {
   Harness h(kHeader +
             ".visible .entry k(.param .u64 pa, .param .u64 pb) { .reg .pred %p<4>; .reg .b32 %r<16>; "
@@ -124,6 +136,21 @@ TEST_CASE("a sample by ops is the same for every number of threads, and the kern
     CHECK(recorder.counts().ops == sum + kept.ops.back());
     CHECK(u.out.back() == 64 * 60 - 1);
   }
+}
+
+TEST_CASE("a block finds nothing of those that ran before it on its thread") {
+  for (const Schedule schedule : kSchedules)
+    for (const unsigned threads : {1u, 3u}) {
+      Harness h(kUnset);
+      U32 out(500 * 32, 7);
+      for (unsigned launch = 0; launch < 2; ++launch) {
+        LaunchSpec s = h.spec("k", 500, 32);
+        s.threads = threads, s.schedule = schedule;
+        h.set(s, h.buffer(out));
+        execute(s, h.device);
+        CHECK(out == U32(500 * 32, 0));
+      }
+    }
 }
 
 TEST_CASE("atomics of several threads lose nothing") {
