@@ -74,12 +74,7 @@ class ResumeCheck final : public Policy {
   void make_anew(Resumed& r, std::optional<std::string>& saved) {
     if (!saved) saved = bytes_of_state([&](SaveArchive& a) { policy_->save(a); });
     r.policy = make_();
-    try {
-      load_state(*saved, [&](LoadArchive& a) { r.policy->load(a); });
-    } catch (const SimulationError&) {
-      throw InputError(
-          name_, "`load` does not take all that `save` writes, or takes more; a checkpoint with it could not be resumed");
-    }
+    load_saved(name_, *saved, *r.policy);
     r.left = r.calls;
   }
 
@@ -90,6 +85,15 @@ class ResumeCheck final : public Policy {
 };
 
 }  // namespace
+
+void load_saved(const std::string& name, const std::string& saved, Policy& policy) {
+  try {
+    load_state(saved, [&](LoadArchive& a) { policy.load(a); });
+  } catch (const SimulationError&) {
+    throw InputError(
+        name, "`load` does not take all that `save` writes, or takes more; a checkpoint with it could not be resumed");
+  }
+}
 
 std::unique_ptr<Policy> check_resume(std::string name, std::unique_ptr<Policy> policy, PolicyMaker make) {
   return std::make_unique<ResumeCheck>(std::move(name), std::move(policy), std::move(make));

@@ -16,4 +16,8 @@ using PolicyMaker = std::function<std::unique_ptr<Policy>()>;
 /// `name`: for messages. Errors of all calls: InputError, where the answers differ.
 std::unique_ptr<Policy> check_resume(std::string name, std::unique_ptr<Policy> policy, PolicyMaker make);
 
+/// `policy` loads what one of its kind has saved. `name`: for messages. Errors: InputError, if that is more than it takes,
+/// or less.
+void load_saved(const std::string& name, const std::string& saved, Policy& policy);
+
 }  // namespace atl

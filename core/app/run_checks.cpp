@@ -16,7 +16,6 @@
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
 #include "inputs/config/keys_at_odds.hpp"
-#include "inputs/workload/workload_files.hpp"
 
 namespace atl {
 
@@ -62,25 +61,24 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
   });
 }
 
-std::string common_digest(Transport& t, const RunJob& job) {
+std::string common_digest(Transport& t, const RunJob& job, const WorkloadFiles& files) {
   const auto rank = static_cast<std::size_t>(t.rank());
-  std::optional<WorkloadFiles> files;
   std::string seen;
-  run_collectively(t, [&] { files.emplace(job.workload_file), seen = files->identity(); });
+  run_collectively(t, [&] { seen = files.identity(); });
   const auto identities = t.all_gather(seen);
   std::vector<std::size_t> together;  // ranks that see what this one sees
   for (std::size_t r = 0; r < identities.size(); ++r)
     if (identities[r] == seen) together.push_back(r);
   std::string mine;
   run_collectively(t, [&] {
-    for (std::size_t p = 0; p < files->pieces(); ++p)
-      if (together[p % together.size()] == rank) mine += fmt::format("{:016x}", files->read(p));
+    for (std::size_t p = 0; p < files.pieces(); ++p)
+      if (together[p % together.size()] == rank) mine += fmt::format("{:016x}", files.read(p));
   });
   const auto read = t.all_gather(mine);
-  std::vector<std::uint64_t> pieces(files->pieces());
+  std::vector<std::uint64_t> pieces(files.pieces());
   for (std::size_t p = 0; p < pieces.size(); ++p)
     pieces[p] = std::stoull(read[together[p % together.size()]].substr(p / together.size() * 16, 16), nullptr, 16);
-  std::string digest = files->digest(pieces, job.kernels, job.ctas);
+  std::string digest = files.digest(pieces, job.kernels, job.ctas);
   const auto all = t.all_gather(digest);
   run_collectively(t, [&] {
     if (together[0] == rank && digest != all[0])
@@ -88,6 +86,18 @@ std::string common_digest(Transport& t, const RunJob& job) {
                        fmt::format("rank {} sees other contents than rank 0; give all hosts the same file", rank));
   });
   return digest;
+}
+
+void check_unchanged(Transport& t, const RunJob& job, const WorkloadFiles& files, const std::string& digest) {
+  const auto touched = t.all_gather(files.touched());
+  const auto first = std::ranges::find_if(touched, [](const std::string& file) { return !file.empty(); });
+  if (first == touched.end()) return;
+  std::optional<WorkloadFiles> anew;
+  run_collectively(t, [&] { anew.emplace(job.workload_file); });
+  const bool equal = common_digest(t, job, *anew) == digest;  // written to, to the same contents
+  run_collectively(t, [&] {
+    if (!equal) throw InputError(*first, "has changed since the run began, whose result would be of both: run it again");
+  });
 }
 
 std::string look_at_traces(const RunJob& job, Workload& workload) {

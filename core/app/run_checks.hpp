@@ -5,6 +5,7 @@
 #include "comm/transport.hpp"
 #include "core/app/run_job.hpp"
 #include "inputs/workload/workload.hpp"
+#include "inputs/workload/workload_files.hpp"
 #include "partition/rank_map.hpp"
 
 /// What can be wrong with a run, looked at before it begins. All throw InputError; the collective ones do so on every rank.
@@ -19,7 +20,10 @@ void check_memory(Transport& t, const RunJob& job, const RankMap& map, const std
 /// Collective. The workload's digest, which is the same on all ranks: a rank on another host, or started with another name,
 /// may see another file, as large and with the same kernels, and the run would be of neither. Ranks that see the same file
 /// read it together, each some pieces of it: none reads all of a trace of many gigabytes.
-std::string common_digest(Transport& t, const RunJob& job);
+std::string common_digest(Transport& t, const RunJob& job, const WorkloadFiles& files);
+
+/// Collective. Throws InputError if the workload is not what `digest` says any more: the run would be of both.
+void check_unchanged(Transport& t, const RunJob& job, const WorkloadFiles& files, const std::string& digest);
 
 /// What the trace lacks, and each of its kernels', a line for each; told to the user, who may want an error instead.
 std::string look_at_traces(const RunJob& job, Workload& workload);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "comm/collective_errors.hpp"
 #include "core/app/file_checkpointer.hpp"
@@ -29,6 +30,7 @@
 #include "inputs/sampling/sampling_plan.hpp"
 #include "inputs/workload/device_steps.hpp"
 #include "inputs/workload/selection.hpp"
+#include "inputs/workload/workload_files.hpp"
 #include "partition/device_homes.hpp"
 #include "policies/registry.hpp"
 #include "policies/resume_check.hpp"
@@ -148,8 +150,10 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   check_memory(t, job, *map, host);
   std::unique_ptr<Workload> workload;
   run_collectively(t, [&] { workload = open_selected(job); });
+  std::optional<WorkloadFiles> files;
+  run_collectively(t, [&] { files.emplace(job.workload_file); });
   RunFacts facts;
-  facts.digest = common_digest(t, job);  // now: the file may change during the run
+  facts.digest = common_digest(t, job, *files);
   run_collectively(t, [&] {
     if (!here) return;
     facts.incomplete = look_at_traces(job, *workload);
@@ -204,6 +208,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     progress.clear();
     return end_early(*checkpointer, here, monitor);
   }
+  check_unchanged(t, job, *files, facts.digest);
   facts.hosts = t.all_gather(host);
   run_collectively(t, [&] {
     if (!result) return;

@@ -100,7 +100,8 @@ WorkloadFacts facts_of(const std::string& path, bool count) {
   if (const auto* trace = dynamic_cast<const TraceWorkload*>(workload.get())) {
     f.format = "Atoll trace", f.source = trace->provenance().source, f.importer = trace->provenance().importer;
   } else {
-    f.format = path.ends_with(".json") ? "parametric workload, as it fits a system of four chips" : "SASS traces";
+    const bool sass = dynamic_cast<const AccelSimWorkload*>(workload.get()) != nullptr;
+    f.format = sass ? "SASS traces" : "parametric workload, as it fits a system of four chips";
   }
   f.selection = workload->selection(), f.lacks = workload->lacks(), f.devices = workload->devices();
   count = count || is_small(path, *workload);

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "core/engine/error.hpp"
+#include "core/engine/printable.hpp"
 #include "partition/replica_map.hpp"
 #include "policies/coherence/directory_layout.hpp"
 
@@ -51,9 +52,6 @@ void ModeRules::check(std::span<const Modes> modes, std::size_t kernel) const {
 
 void ModeRules::check(const Decision& d, std::size_t kernel, Cycle launched, Cycle now) const {
   const auto refuse = [&](const std::string& why) { throw InputError("policy " + policy_, why); };
-  const auto printable = [](const std::string& text) {
-    return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-  };
   if (d.kernel > kernel) refuse(fmt::format("decides for kernel {} in kernel {}", d.kernel, kernel));
   if (d.cycle < launched || d.cycle > now)
     refuse(fmt::format("its decision for kernel {} is of cycle {}; the kernel was launched at {}, and it is {} now",

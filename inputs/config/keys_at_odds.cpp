@@ -20,6 +20,14 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
                     "line with its header is {} B: a router's inputs hold one packet each, whatever these keys say",
                     c.noc.virtual_channels, c.noc.channel_flits, held, c.noc.flit_bytes, line));
   if (c.chips == 1) return out;
+  const HomeDirectoryTraits home = row_of(c.coherence.protocol).home;
+  const std::uint32_t widest_range = home.range_per_kernel ? c.rec_adaptive.max_range_bytes : c.coherence.range_bytes;
+  if (home.ranges && widest_range > c.partition.page_kib * 1024)
+    out.push_back(fmt::format(
+        "`{}` = {} is more than `partition.page_kib` = {} holds: an entry of the directory covers pages of a home "
+        "that are not neighbours; REC's entries cover at most one page",
+        home.range_per_kernel ? "rec_adaptive.max_range_bytes" : "coherence.range_bytes", widest_range,
+        c.partition.page_kib));
   const std::vector<Wire> all = wires(c);
   const Wire& widest = *std::ranges::max_element(all, {}, &Wire::gbps);
   if (link_port_gbps(c, widest.gbps) < widest.gbps)

@@ -7,7 +7,7 @@
 namespace atl {
 
 /// What is legal and hardly meant: links that something narrower than they are keeps from being used, virtual channels that
-/// hold no packet. A line each, with the keys and what would do; none if nothing does.
+/// hold no packet, ranges beyond a page. A line each, with the keys and what would do; none if nothing does.
 std::vector<std::string> keys_at_odds(const SystemConfig& config);
 
 /// Of `base` with some keys changed: that its memory became another one and its prices of energy stayed; else empty.

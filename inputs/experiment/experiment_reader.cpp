@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/engine/file_exists.hpp"
+#include "core/engine/printable.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/section.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -170,12 +171,13 @@ void read_workloads(Experiment& e, const json& root, const std::string& where, c
     check_name(w.name, taken, {where, key + ".name"});
     if (w.path.empty()) throw InputError(where, fmt::format("`{}.path` is missing", key));
     if (w.group == kAllGroups) throw InputError(where, fmt::format("`{}.group` = \"ALL\" stands for all workloads", key));
+    if (!printable(w.group)) throw InputError(where, fmt::format("`{}.group` has signs that do not print", key));
     w.path = workload_at(w.path, where, shipped);
   }
 }
 
 /// A combination that is left out: keys, and the values that they have in it.
-using Exception = std::map<std::string, std::set<std::string>>;
+using Exception = std::map<std::string, std::set<json>>;  // 96 and 96.0 are one
 
 std::vector<Exception> read_exceptions(const json& root, const std::string& where) {
   std::vector<Exception> out;
@@ -188,26 +190,40 @@ std::vector<Exception> read_exceptions(const json& root, const std::string& wher
       for (const json& value : values.is_array() ? values : json::array({values})) {
         if (!value.is_primitive() || value.is_null())
           wrong_type({where, at + "." + key}, "a number, a text, true, false, or a list of them", values);
-        exception[key].insert(value.dump());
+        exception[key].insert(value);
       }
     }
   }
   return out;
 }
 
-bool matches(const Exception& exception, const Variant& variant) {
-  return std::ranges::all_of(exception, [&](const auto& entry) {
-    const auto last = std::find_if(variant.sets.rbegin(), variant.sets.rend(),
-                                   [&](const std::string& set) { return set.compare(0, set.find('='), entry.first) == 0; });
-    return last != variant.sets.rend() && entry.second.contains(last->substr(entry.first.size() + 1));
-  });
+/// What a variant sets a key to; null: nothing.
+json set_by(const Variant& variant, const std::string& key) {
+  const auto last = std::find_if(variant.sets.rbegin(), variant.sets.rend(),
+                                 [&](const std::string& set) { return set.compare(0, set.find('='), key) == 0; });
+  return last == variant.sets.rend() ? json() : json::parse(last->substr(key.size() + 1));
 }
 
-/// Leaves out what `except` names. An exception that matches nothing is a mistake of the author's.
+bool matches(const Exception& exception, const Variant& variant) {
+  return std::ranges::all_of(exception,
+                             [&](const auto& entry) { return entry.second.contains(set_by(variant, entry.first)); });
+}
+
+/// Leaves out what `except` names. An exception that matches nothing is a mistake of the author's, and so is each value of
+/// one that no variant has.
 void leave_out(std::vector<Variant>& variants, const std::vector<Exception>& exceptions, const std::string& where) {
+  for (std::size_t i = 0; i < exceptions.size(); ++i)
+    for (const auto& [key, values] : exceptions[i])
+      for (const json& value : values)
+        if (std::ranges::none_of(variants, [&](const Variant& v) { return set_by(v, key) == value; }))
+          throw InputError(where, fmt::format("`except[{}]`: no variant sets `{}` to {}: name keys that variants or sweeps "
+                                              "set, and their values",
+                                              i, key, value.dump()));
+  const std::vector<Variant> all = variants;
   for (std::size_t i = 0; i < exceptions.size(); ++i) {
-    if (std::erase_if(variants, [&](const Variant& v) { return matches(exceptions[i], v); }) == 0)
-      throw InputError(where, fmt::format("`except[{}]` matches no variant: name keys that variants or sweeps set", i));
+    if (std::ranges::none_of(all, [&](const Variant& v) { return matches(exceptions[i], v); }))
+      throw InputError(where, fmt::format("`except[{}]` matches no variant: none has these values together", i));
+    std::erase_if(variants, [&](const Variant& v) { return matches(exceptions[i], v); });
   }
   if (variants.empty()) throw InputError(where, "`except` leaves no variant");
 }

@@ -63,8 +63,9 @@ unsigned least_sources(const Instruction& i) {
     case Op::shfl:
     case Op::sust:
     case Op::mma:
-    case Op::video:
       return 3;
+    case Op::video:
+      return i.vector == 1 && !i.has(kSum) ? 2 : 3;
     case Op::wmma:
       return i.mode == Mode::multiply ? 3 : i.mode == Mode::store_d ? 2 : 1;
     case Op::add:

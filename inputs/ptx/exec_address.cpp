@@ -5,57 +5,10 @@
 #include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_address_layout.hpp"
 #include "inputs/ptx/exec_memory.hpp"
-#include "inputs/ptx/out_of_bounds.hpp"
+#include "inputs/ptx/exec_outside.hpp"
 
 namespace atl::ptx::exec {
 namespace {
-
-constexpr std::uint64_t kFar = std::uint64_t{1} << 30;   // from an allocation: an index a little wrong does not get there
-constexpr std::uint64_t kNull = std::uint64_t{1} << 34;  // what indices of 32 bits get to from a null pointer
-
-/// Where an address lies that is in no allocation.
-std::string whereabouts(Warp& w, std::uint64_t address) {
-  std::string nearby = "the program has no allocation";
-  if (const Allocation* freed = w.launch->device->memory.freed(address); freed != nullptr && address != 0) {
-    nearby =
-        fmt::format("it lies in {} ({} bytes at {:#x}), which has been freed", freed->name, freed->size, freed->address);
-  } else if (const Allocation* near = w.launch->device->memory.nearest(address)) {
-    const std::uint64_t end = near->address + near->size;
-    const bool behind = address >= near->address;
-    const std::string distance = !behind         ? fmt::format("{} bytes before", near->address - address)
-                                 : address > end ? fmt::format("{} bytes behind", address - end)
-                                                 : "right behind";
-    nearby = fmt::format("{} {} ({} bytes at {:#x})", distance, near->name.empty() ? "the nearest allocation" : near->name,
-                         near->size, near->address);
-    if (behind && address < end)
-      nearby = fmt::format("it crosses the end of {} ({} bytes at {:#x})", near->name, near->size, near->address);
-    if ((behind ? address - std::min(address, end) : near->address - address) > kFar)
-      nearby = address < kNull ? "no allocation is near; it is as from a null pointer"
-                               : "no allocation is near; is an index wrong, or is it a pointer to host memory?";
-  }
-  return nearby;
-}
-
-constexpr std::uint64_t kMappedBeyond = std::uint64_t{2} << 20;  // a GPU maps memory in pieces of such a size
-
-bool lies_near(const Warp& w, std::uint64_t address) {
-  const Allocation* a = w.launch->device->memory.nearest(address);
-  return a != nullptr && address + kMappedBeyond >= a->address && address < a->address + a->size + kMappedBeyond;
-}
-
-[[noreturn]] void illegal(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
-  const bool near = w.launch->device->memory.freed(address) == nullptr && lies_near(w, address);
-  throw Fault{ExecutionError::Kind::illegal_address, lane,
-              fmt::format("access of {} bytes at {:#x} out of bounds: {}{}", bytes, address, whereabouts(w, address),
-                          near ? "; most GPUs survive that, and so does --tolerate-oob" : "")};
-}
-
-[[noreturn]] void foreign(Warp& w, unsigned lane, std::uint64_t address, const Allocation& a) {
-  throw Fault{ExecutionError::Kind::illegal_address, lane,
-              fmt::format("device {} accesses {:#x} in {} of device {}, to which it has no peer access; the program must "
-                          "call cudaDeviceEnablePeerAccess({}) for device {}",
-                          w.launch->spec->device, address, a.name, a.device, a.device, w.launch->spec->device)};
-}
 
 [[noreturn]] void outside(unsigned lane, const char* window, std::uint64_t offset, std::uint64_t bytes, std::uint64_t size,
                           const char* remedy = "") {
@@ -81,9 +34,6 @@ bool lies_near(const Warp& w, std::uint64_t address) {
 }
 
 std::uint64_t local_size(const Warp& w) { return w.local.size() / kLanes; }
-
-/// Whether a lane out of bounds is to be borne with: a GPU survives what lies near an allocation.
-bool tolerates(const Warp& w, std::uint64_t address) { return w.launch->spec->outside != nullptr && lies_near(w, address); }
 
 // Where the memory of a launch itself stands in the trace: below local memory (record_cta.cpp). Its host addresses are not
 // the same in two runs.
@@ -173,32 +123,14 @@ inline std::uint32_t check_global(Warp& w, const AddressLayout& at) {
 }
 
 /// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation, or
-/// at the begin of shared memory. `window`: what the addresses lack to be generic.
+/// at the begin of shared memory.
 void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned bytes, std::uint64_t window) {
+  note_outside(w, address, outside, bytes, window);
   const Inst& i = w.code[w.pc - 1];
-  const Instruction& in = w.frame().code->function->code[i.index];
-  OutOfBounds::Site site;
-  const Module& module = *w.launch->spec->module;
-  site.kernel = module.functions[w.launch->spec->kernel].name, site.place = module.lines.place(in.line), site.line = in.line;
-  site.bytes = bytes, site.cta = w.cta->number;
-  site.writes = in.op == Op::st || in.op == Op::red || in.op == Op::atom || in.op == Op::stmatrix ||
-                (in.op == Op::wmma && in.mode == Mode::store_d);
-  site.count = static_cast<std::uint64_t>(std::popcount(outside));
-  const auto first = static_cast<unsigned>(std::countr_zero(outside));
-  site.thread = w.number * kLanes + first;
-  const bool shared = in_shared(address[first] | window);
-  site.address = shared ? address[first] & ~kWindowMask : address[first];
-  site.where =
-      shared ? fmt::format("of shared memory, which has {}", w.launch->shared_bytes) : whereabouts(w, address[first]);
-  w.launch->spec->outside->note(site);
-
   std::uint64_t traced[kLanes];
   std::copy(address, address + kLanes, traced);
   for_active(outside, [&](unsigned l) {
-    if (in_shared(address[l] | window)) return void(traced[l] = kSharedWindow ^ window);
-    const Allocation& a = *w.launch->device->memory.nearest(address[l]);
-    const std::uint64_t last = a.size < bytes ? 0 : (a.size - bytes) / bytes * bytes;
-    traced[l] = a.address + (address[l] < a.address ? 0 : last);
+    traced[l] = in_shared(address[l] | window) ? kSharedWindow ^ window : nearest_inside(w, address[l], bytes);
   });
   const std::uint32_t active = w.active;
   if (w.launch->spec->check != nullptr && active != outside) {
@@ -388,6 +320,29 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
     default:
       illegal(w, lane, address, bytes);
   }
+}
+
+std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
+  Range& seen = w.seen[w.pc % w.seen.size()];
+  auto* const place = reinterpret_cast<std::byte*>(address);
+  if (address >= seen.low && address + bytes <= seen.high) return place;
+  std::uint64_t one[kLanes];
+  std::fill(one, one + kLanes, address);
+  const std::uint32_t active = w.active;
+  w.active = 1u << lane;
+  const std::uint32_t outside = look_up(w, AddressLayout(one, bytes), seen);
+  w.active = active;
+  if (outside == 0) return place;
+  note_outside(w, one, outside, bytes, 0);
+  return nullptr;
+}
+
+void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
+  if (texel_at(w, lane, address, bytes) == nullptr)
+    address = nearest_inside(w, address, bytes);
+  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
+    check->access(w, lane, address, bytes);
+  if (w.recorder != nullptr) w.addresses.push_back(address);
 }
 
 std::string read_string(Warp& w, unsigned lane, std::uint64_t address) {

@@ -74,9 +74,24 @@ void ret(Warp& w, const Inst&) {
     leave(w, w.active, w.frame().first_path);
 }
 
+/// To the ret that all lanes of the kernel end at. nvcc makes `if (i >= n) return;` of it, and those that return are gone:
+/// they do not wait there for the others, whose votes and shuffles would miss them.
+void branch_to_end(Warp& w, const Inst& i) {
+  if (w.active == w.mask || i.target != (i.reconverge == kNone ? w.reconverge : i.reconverge)) return branch(w, i);
+  w.thread_executed += static_cast<std::uint64_t>(std::popcount(w.active));  // their ret
+  exit_lanes(w, w.active);
+}
+
 void trap(Warp& w, const Inst&) {
   throw Fault{ExecutionError::Kind::trap, static_cast<unsigned>(std::countr_zero(w.active)), "the kernel executed a trap"};
 }
+/// Whether threads end at an instruction.
+bool ends_kernel(const Function& f, std::uint32_t at) {
+  if (!f.entry || at >= f.code.size()) return false;
+  const Instruction& in = f.code[at];
+  return in.guard == kNone && (in.op == Op::ret || in.op == Op::exit);
+}
+
 void unsupported(Warp& w, const Inst& i) {
   const Function& f = *w.frame().code->function;
   throw Fault{ExecutionError::Kind::unsupported, static_cast<unsigned>(std::countr_zero(w.active)),
@@ -115,7 +130,7 @@ bool decode_control(Decoder& d) {
   out.target = in.target, out.reconverge = in.reconverge;
   switch (in.op) {
     case Op::bra:
-      out.run = &branch;
+      out.run = ends_kernel(d.function(), in.target) ? &branch_to_end : &branch;
       return true;
     case Op::brx:
       out.run = &branch_indexed, out.extra = in.table;

@@ -39,6 +39,12 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
 /// `bytes` may be any number. Lanes that are not active have the host address of one that is.
 void resolve_part(Warp& w, const std::uint64_t* address, unsigned bytes, unsigned alignment, Addresses& out);
 
+/// Where a texel, or elements of a surface, lie, checked like any access of global memory. Null: out of bounds, which is
+/// borne with and will be told of.
+std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes);
+/// The same for what stands for an access in the trace: the recorder and the check of accesses hear of it.
+void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes);
+
 template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   if constexpr (kSpace == Space::shared)
     resolve_shared(w, i, bytes, out);

@@ -38,20 +38,20 @@ void access(Warp& w, const Inst& i) {
     }
     if (!inside && (i.option & kTraps) != 0)
       throw Fault{ExecutionError::Kind::illegal_address, l, "surface access out of bounds"};
-    auto* place =
-        reinterpret_cast<std::byte*>(s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
-                                     static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]));
+    const std::uint64_t address = s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
+                                  static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]);
+    std::byte* const place = texel_at(w, l, address, static_cast<unsigned>(width));
     if (w.launch->spec->check != nullptr && inside)
-      w.launch->spec->check->access(w, l, reinterpret_cast<std::uint64_t>(place), static_cast<std::uint32_t>(width));
-    if (w.recorder != nullptr) w.addresses.push_back(reinterpret_cast<std::uint64_t>(place));
+      w.launch->spec->check->access(w, l, address, static_cast<std::uint32_t>(width));
+    if (w.recorder != nullptr) w.addresses.push_back(address);
     for (unsigned e = 0; e < elements; ++e) {
       std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * in_register;
       if ((i.option & kLoads) == 0) {
-        if (inside) std::memcpy(place + e * i.bytes, reg, i.bytes);
+        if (inside && place != nullptr) std::memcpy(place + e * i.bytes, reg, i.bytes);
         continue;
       }
       std::memset(reg, 0, in_register);
-      if (inside || (i.option & kClamps) != 0) std::memcpy(reg, place + e * i.bytes, i.bytes);
+      if (place != nullptr && (inside || (i.option & kClamps) != 0)) std::memcpy(reg, place + e * i.bytes, i.bytes);
     }
   });
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_float.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
@@ -69,7 +68,8 @@ std::uint64_t address_of(const Texture& t, const std::int64_t at[3]) {
          static_cast<std::uint64_t>(at[0]) * size_of(t.type) * t.channels;
 }
 
-Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, unsigned dimensions) {
+/// One of a lane's texels; 0 from beyond the memory that the texture was made from.
+Texel fetch(Warp& w, unsigned lane, const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, unsigned dimensions) {
   std::int64_t at[3] = {x, y, z};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   Texel texel;
@@ -78,7 +78,8 @@ Texel fetch(const Texture& t, std::int64_t x, std::int64_t y, std::int64_t z, un
       std::copy(t.border, t.border + 4, texel.v);
       return texel;
     }
-  const auto* from = reinterpret_cast<const std::byte*>(address_of(t, at));
+  const std::byte* const from = texel_at(w, lane, address_of(t, at), t.channels * size_of(t.type));
+  if (from == nullptr) return texel;
   for (unsigned c = 0; c < t.channels; ++c) texel.v[c] = element(t, from + c * size_of(t.type));
   constexpr unsigned kColours = 3;  // the fourth channel is not encoded
   for (unsigned c = 0; t.srgb && c < std::min<unsigned>(t.channels, kColours); ++c) texel.v[c] = linear_of_srgb(texel.v[c]);
@@ -92,7 +93,7 @@ double weight(double v) { return std::floor(v * 256 + 0.5) / 256; }
 double finite(double coordinate) { return std::isnan(coordinate) ? 0 : std::clamp(coordinate, -1e15, 1e15); }
 
 /// Behind one or two coordinates may stand a layer.
-Texel sample(const Texture& t, const double* coordinate, unsigned dimensions) {
+Texel sample(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions) {
   std::int64_t low[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   double part[3] = {0, 0, 0};
   for (unsigned n = 0; n < dimensions; ++n) {
@@ -100,13 +101,14 @@ Texel sample(const Texture& t, const double* coordinate, unsigned dimensions) {
     low[n] = static_cast<std::int64_t>(std::floor(at));
     part[n] = t.linear ? weight(at - std::floor(at)) : 0;
   }
-  if (!t.linear) return fetch(t, low[0], low[1], low[2], dimensions);
+  if (!t.linear) return fetch(w, lane, t, low[0], low[1], low[2], dimensions);
   Texel sum;
   for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
     double factor = 1;
     for (unsigned n = 0; n < dimensions; ++n) factor *= (corner >> n & 1) != 0 ? part[n] : 1 - part[n];
     if (factor == 0) continue;
-    const Texel texel = fetch(t, low[0] + (corner & 1), low[1] + (corner >> 1 & 1), low[2] + (corner >> 2 & 1), dimensions);
+    const Texel texel =
+        fetch(w, lane, t, low[0] + (corner & 1), low[1] + (corner >> 1 & 1), low[2] + (corner >> 2 & 1), dimensions);
     for (unsigned c = 0; c < 4; ++c) sum.v[c] += factor * texel.v[c];
   }
   return sum;
@@ -128,16 +130,14 @@ const Texture& object(Warp& w, unsigned lane, std::uint64_t handle) {
 
 /// The texel nearest to the coordinate stands for the access in the trace.
 void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions) {
-  AccessCheck* const check = w.launch->spec->check;
-  if (w.recorder == nullptr && check == nullptr) return;
+  if (w.recorder == nullptr && w.launch->spec->check == nullptr) return;
   std::int64_t at[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   for (unsigned n = 0; n < dimensions; ++n) {
     at[n] = static_cast<std::int64_t>(std::floor(finite(coordinate[n])));
     if (!wrap(at[n], size[n], t.mode[n])) at[n] = 0;
   }
-  if (check != nullptr) check->access(w, lane, address_of(t, at), t.channels * size_of(t.type));
-  if (w.recorder != nullptr) w.addresses.push_back(address_of(t, at));
+  record_texel(w, lane, address_of(t, at), t.channels * size_of(t.type));
 }
 
 enum TextureOption : std::uint8_t { kIntegers = 1, kLayers = 2, kCube = 4 };
@@ -195,9 +195,9 @@ void texture(Warp& w, const Inst& i) {
     if (i.count < 3) at[2] = static_cast<double>(std::min(layer, t.depth - 1));
     record(w, l, t, at, i.count);
     const Texel texel = (i.option & kIntegers) != 0
-                            ? fetch(t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
+                            ? fetch(w, l, t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
                                     static_cast<std::int64_t>(at[2]), i.count)
-                            : sample(t, at, i.count);
+                            : sample(w, l, t, at, i.count);
     for (unsigned c = 0; c < 4; ++c) out[c][l] = result_bits(texel.v[c], type);
   });
   for (unsigned c = 0; c < 4; ++c) each_lane<std::uint32_t>(w, refs[c], [&](unsigned l) { return out[c][l]; });

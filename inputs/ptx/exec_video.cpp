@@ -1,20 +1,29 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 #include "inputs/ptx/exec_decoder.hpp"
 
-/// vadd2, vabsdiff4 and the like: two or four small integers in a word.
+/// vadd2, vabsdiff4 and the like: two or four small integers in a word; vadd, vshr and the like: one.
 namespace atl::ptx::exec {
 namespace {
 
-enum VideoOption : std::uint8_t { kSignedA = 1, kSignedB = 2, kSignedD = 4, kClampsParts = 8, kSums = 16, kRectifies = 32 };
+enum VideoOption : std::uint8_t {
+  kSignedA = 1,
+  kSignedB = 2,
+  kSignedD = 4,
+  kClampsParts = 8,
+  kSums = 16,
+  kRectifies = 32,
+  kWraps = 64  // the distance of a shift
+};
 
 std::int32_t part_of(std::uint32_t word, unsigned at, unsigned bits, bool is_signed) {
   const std::uint32_t part = word >> at & ((1u << bits) - 1);
   return is_signed ? static_cast<std::int32_t>(part << (32 - bits)) >> (32 - bits) : static_cast<std::int32_t>(part);
 }
 
-bool holds(Compare compare, std::int32_t a, std::int32_t b) {
+template <class I> bool holds(Compare compare, I a, I b) {
   switch (compare) {
     case Compare::eq:
       return a == b;
@@ -31,7 +40,7 @@ bool holds(Compare compare, std::int32_t a, std::int32_t b) {
   }
 }
 
-std::int32_t result_of(Mode mode, Compare compare, std::int32_t a, std::int32_t b) {
+template <class I> I result_of(Mode mode, Compare compare, I a, I b) {
   switch (mode) {
     case Mode::v_add:
       return a + b;
@@ -45,6 +54,10 @@ std::int32_t result_of(Mode mode, Compare compare, std::int32_t a, std::int32_t 
       return std::min(a, b);
     case Mode::v_max:
       return std::max(a, b);
+    case Mode::v_shl:
+      return a << b;
+    case Mode::v_shr:
+      return a >> b;
     default:
       return holds(compare, a, b) ? 1 : 0;
   }
@@ -68,6 +81,25 @@ void video(Warp& w, const Inst& i) {
       sum += static_cast<std::uint32_t>(r);
     }
     return (i.option & kSums) != 0 ? sum : packed;
+  });
+}
+
+/// One integer of 32 bits and a sign, as PTX computes it. What is behind the word is cut off, or by .sat clamped, before
+/// the third source is added.
+void video_word(Warp& w, const Inst& i) {
+  const auto *a = w.at<std::uint32_t>(i.src[0]), *b = w.at<std::uint32_t>(i.src[1]), *c = w.at<std::uint32_t>(i.src[2]);
+  const auto mode = static_cast<Mode>(i.value);
+  const auto wide = [](std::uint32_t v, bool is_signed) {
+    return is_signed ? std::int64_t{static_cast<std::int32_t>(v)} : std::int64_t{v};
+  };
+  const bool is_signed = (i.option & kSignedD) != 0, shifts = mode == Mode::v_shl || mode == Mode::v_shr;
+  const std::int64_t low = is_signed ? INT32_MIN : 0, high = is_signed ? INT32_MAX : std::int64_t{UINT32_MAX};
+  each_active<std::uint32_t>(w, i.dst[0], [&](unsigned l) {
+    std::int64_t second = wide(b[l], (i.option & kSignedB) != 0);
+    if (shifts) second = (i.option & kWraps) != 0 ? b[l] & 31 : std::min(b[l], 32u);
+    std::int64_t r = result_of(mode, static_cast<Compare>(i.extra), wide(a[l], (i.option & kSignedA) != 0), second);
+    if ((i.option & kClampsParts) != 0) r = std::clamp(r, low, high);
+    return static_cast<std::uint32_t>(r) + ((i.option & kSums) != 0 ? c[l] : 0);
   });
 }
 
@@ -99,14 +131,18 @@ bool decode_video(Decoder& d) {
   const Type result = compares ? Type::u32 : in.type, first = compares ? in.type : in.source_type,
              second = compares ? in.source_type : in.third_type;
   if (!is_word(result) || !is_word(first) || !is_word(second)) return false;
-  if (compares != (in.compare != Compare::none) || in.compare > Compare::ge || in.sources != 3) return false;
-  out.run = &video;
-  for (unsigned n = 0; n < 3; ++n) d.take(n, Type::b32);
+  const bool shifts = in.mode == Mode::v_shl || in.mode == Mode::v_shr;
+  if (compares != (in.compare != Compare::none) || in.compare > Compare::ge) return false;
+  if (in.sources != (in.vector == 1 && !in.has(kSum) ? 2 : 3) || shifts != (in.has(kClamp) || in.has(kWrap))) return false;
+  if (in.mode == Mode::v_shl && in.has(kSat)) return false;
+  out.run = in.vector == 1 ? &video_word : &video;
+  for (unsigned n = 0; n < in.sources; ++n) d.take(n, Type::b32);
+  if (in.sources == 2) out.src[2] = out.src[0];
   d.give(0, Type::b32);
   out.count = in.vector, out.value = static_cast<std::int64_t>(in.mode), out.extra = static_cast<std::uint32_t>(in.compare);
   out.option = static_cast<std::uint8_t>((first == Type::s32 ? kSignedA : 0) | (second == Type::s32 ? kSignedB : 0) |
                                          (result == Type::s32 ? kSignedD : 0) | (in.has(kSat) ? kClampsParts : 0) |
-                                         (in.has(kSum) ? kSums : 0));
+                                         (in.has(kSum) ? kSums : 0) | (in.has(kWrap) ? kWraps : 0));
   return true;
 }
 

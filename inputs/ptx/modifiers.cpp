@@ -95,7 +95,7 @@ constexpr Named<Mode> kQueries[] = {{"width", Mode::width},
 
 constexpr Named<Mode> kVideo[] = {{"vadd", Mode::v_add},   {"vsub", Mode::v_sub}, {"vabsdiff", Mode::v_absdiff},
                                   {"vavrg", Mode::v_avrg}, {"vmin", Mode::v_min}, {"vmax", Mode::v_max},
-                                  {"vset", Mode::v_set}};
+                                  {"vset", Mode::v_set},   {"vshl", Mode::v_shl}, {"vshr", Mode::v_shr}};
 constexpr Named<Mode> kFragments[] = {{"load", Mode::load_c}, {"store", Mode::store_d}, {"mma", Mode::multiply},
                                       {"a", Mode::load_a},    {"b", Mode::load_b},      {"c", Mode::load_c},
                                       {"d", Mode::store_d}};
@@ -112,10 +112,11 @@ bool matrix_modifier(std::string_view word, Instruction& i) {
   return i.shape != 0 && name_of_shape(i.shape) == word;
 }
 
-/// vadd4 and the like: what, and on how many parts.
+/// vadd, vadd4 and the like: what, and on how many parts.
 void video_opcode(std::string_view base, Instruction& i) {
-  i.vector = static_cast<std::uint8_t>(base.back() - '0');
-  set_from(kVideo, base.substr(0, base.size() - 1), i.mode);
+  const bool parts = base.back() == '2' || base.back() == '4';
+  i.vector = parts ? static_cast<std::uint8_t>(base.back() - '0') : 1;
+  set_from(kVideo, base.substr(0, base.size() - (parts ? 1 : 0)), i.mode);
 }
 
 /// A bulk copy; `complete_tx`, on an mbarrier, and `bulk_group` are the ways to learn of its end.

@@ -101,7 +101,7 @@ enum class Mode : std::uint8_t {
   expect_tx, complete_tx,                                         // mbarrier
   width, height, depth, channel_data_type, channel_order,         // txq
   load_a, load_b, load_c, store_d, multiply,                      // wmma
-  v_add, v_sub, v_absdiff, v_avrg, v_min, v_max, v_set,           // video
+  v_add, v_sub, v_absdiff, v_avrg, v_min, v_max, v_set, v_shl, v_shr,  // video
 };
 // clang-format on
 
@@ -136,7 +136,7 @@ enum Flag : std::uint64_t {
   kNoComplete = 1u << 22,  ///< mbarrier.noComplete, cp.async.mbarrier.arrive.noinc
   kParity = 1u << 23,      ///< mbarrier.test_wait.parity
   kTrans = 1u << 24,       ///< ldmatrix, stmatrix, movmatrix
-  kSum = 1u << 25,         ///< video instructions of 2 or 4 parts: .add
+  kSum = 1u << 25,         ///< video instructions: .add
   kColumnA = 1u << 26,     ///< mma, wmma: the first matrix lies in memory, or in fragments, column by column
   kColumnB = 1u << 27,
   kLayoutSeen = 1u << 28,

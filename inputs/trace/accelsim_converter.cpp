@@ -9,8 +9,6 @@
 namespace atl::accelsim {
 namespace {
 
-constexpr std::uint64_t kSharedWindow = 1u << 24;
-
 /// `count` registers from `first` on.
 WarpTimeline::Registers group(std::uint16_t first, unsigned count) {
   static constexpr auto kNumbers = [] {
@@ -39,10 +37,6 @@ WarpOps WarpConverter::end_warp(CtaProgram& out) {
   out.ops.insert(out.ops.end(), ops.begin(), ops.end());
   out.accesses.insert(out.accesses.end(), timeline_.accesses.begin(), timeline_.accesses.end());
   return range;
-}
-
-bool WarpConverter::in_shared(std::uint64_t address) const {
-  return shared_base_ != 0 && address >= shared_base_ && address - shared_base_ < kSharedWindow;
 }
 
 WarpConverter::Need WarpConverter::needs_of(const SassInstruction& instruction, bool memory) const {
@@ -130,16 +124,10 @@ void WarpConverter::add(const SassInstruction& instruction, bool last) {
     case Action::load:
     case Action::store:
     case Action::atomic:
-      if (instruction.local)
-        local(instruction, action == Action::store ? OpKind::store : OpKind::load, need);
-      else if (instruction.opcode->generic && in_shared(instruction.address[0]))
-        shared(instruction, need);
-      else
-        global(instruction, action, need);
-      break;
     case Action::async_copy:
-      // A tracer that records both sides of the copy has a second line with the shared-memory side.
-      if (instruction.address[0] < kSharedWindow || in_shared(instruction.address[0]))
+      if (instruction.space == Space::local)
+        local(instruction, action == Action::store ? OpKind::store : OpKind::load, need);
+      else if (instruction.space == Space::shared)
         shared(instruction, need);
       else
         global(instruction, action, need);

@@ -11,9 +11,6 @@ namespace atl::accelsim {
 /// Turns the SASS instructions of one warp after the other into ops, appended to a CtaProgram.
 class WarpConverter {
  public:
-  /// Generic addresses in [shared_base, shared_base + 16 MiB) are shared memory; 0: no such window.
-  explicit WarpConverter(std::uint64_t shared_base) : shared_base_(shared_base) {}
-
   void begin_warp() { timeline_.begin(kRegisters); }
   /// `last`: the warp's trace ends here, so an EXIT is the end of the warp and not of some of its lanes.
   void add(const SassInstruction& instruction, bool last);
@@ -23,7 +20,6 @@ class WarpConverter {
  private:
   using Need = WarpTimeline::Need;
 
-  bool in_shared(std::uint64_t address) const;
   Need needs_of(const SassInstruction& instruction, bool memory) const;
   void compute(const SassInstruction& instruction, const Need& need);
   void global(const SassInstruction& instruction, Action action, const Need& need);
@@ -31,7 +27,6 @@ class WarpConverter {
   void bulk(const SassInstruction& instruction, const Need& need);
   void shared(const SassInstruction& instruction, const Need& need);
 
-  std::uint64_t shared_base_;
   WarpTimeline timeline_;
   std::vector<std::uint32_t> results_;
   std::vector<Access> rows_;

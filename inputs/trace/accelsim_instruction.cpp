@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "core/engine/whole_number.hpp"
+#include "inputs/trace/trace_format.hpp"
 
 namespace atl::accelsim {
 namespace {
@@ -23,6 +26,11 @@ std::uint16_t parse_register(Scanner& line) {
   if (!tracked) return kNoRegister;
   if (uniform) return *number >= 63 ? kNoRegister : static_cast<std::uint16_t>(256 + *number);
   return *number == 255 ? kNoRegister : *number;
+}
+
+void check_end(const Scanner& line, std::uint64_t address, std::uint64_t bytes) {
+  if (address >= trace_format::kAddressEnd || bytes > trace_format::kAddressEnd - address)
+    line.lines().fail(fmt::format("an access of {} bytes at {:#x} that does not end below 2^63", bytes, address));
 }
 
 void parse_strided(Scanner& line, SassInstruction& out) {
@@ -54,9 +62,7 @@ void parse_addresses(Scanner& line, SassInstruction& out) {
     default:
       line.lines().fail("address modes 3 and 4 are for bulk accesses (TMA)");
   }
-  std::uint64_t all = 0;
-  for (unsigned i = 0; i < out.lanes; ++i) all |= out.address[i];
-  if (all >> 63) line.lines().fail("an address above 2^63");
+  for (unsigned i = 0; i < out.lanes; ++i) check_end(line, out.address[i], out.opcode->width);
 }
 
 /// The pieces of a bulk access (TMA), behind the bytes of a piece: `barrier multicast [CTAs] bytes outside mode ...`; the
@@ -84,7 +90,7 @@ void parse_bulk(Scanner& line, std::string_view name, std::uint64_t piece, SassI
       address = line.hex("one address per piece");
     else if (i > 0)
       address += static_cast<std::uint64_t>(line.difference("one address difference per further piece"));
-    if (address >> 63) line.lines().fail("an address above 2^63");
+    check_end(line, address, piece);
     out.pieces.push_back(address);
   }
   const std::uint64_t held = std::uint64_t{count} * piece;
@@ -108,6 +114,7 @@ void parse_instruction(Scanner& line, const LineFormat& format, OpcodeTable& opc
   for (unsigned i = 0; i < out.destinations; ++i) out.destination[i] = parse_register(line);
   const std::string_view name = line.token();
   if (name.empty() || name[0] < 'A' || name[0] > 'Z') line.fail("an opcode", name);
+  out.name = name;
   out.opcode = &opcodes.find(name);
   out.sources = line.count("the number of source registers", SassInstruction::kMaxRegisters);
   for (unsigned i = 0; i < out.sources; ++i) out.source[i] = parse_register(line);

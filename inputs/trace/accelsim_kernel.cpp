@@ -1,16 +1,33 @@
 #include "inputs/trace/accelsim_kernel.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <ranges>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/engine/whole_number.hpp"
 
 namespace atl::accelsim {
 namespace {
 
+constexpr std::uint64_t kGenericWindow = 4 * kLocalRows;  // of shared memory, and of a thread's local memory
+
+/// `base` 0: there is no such window.
+bool in_window(std::uint64_t address, std::uint64_t base) {
+  return base != 0 && address >= base && address - base < kGenericWindow;
+}
+
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
+}
+
+/// An opcode without its suffixes. In a damaged file it may be anything, which messages and results are not to repeat.
+std::string_view base_of(std::string_view opcode) {
+  return opcode.substr(0, opcode.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")).substr(0, 16);
 }
 
 /// Splits `key = value`. False if there is no `=`.
@@ -56,7 +73,6 @@ KernelFile::KernelFile(const std::string& path, Latencies latencies) : lines_(pa
   if (!header_.info.launchable()) lines_.fail("the grid or the block is larger than any that a GPU accepts");
   format_ = {version < 3, header_.source_lines, version >= 6};
   opcodes_ = OpcodeTable(header_.architecture, latencies);
-  converter_ = WarpConverter(header_.shared_base);
 }
 
 void KernelFile::read_header() {
@@ -117,24 +133,62 @@ std::uint64_t KernelFile::read_block_id(std::string_view line) const {
   return (std::uint64_t{id[2]} * grid[1] + id[1]) * grid[0] + id[0];
 }
 
-/// Turns the addresses of an access to local memory into offsets in the threads' windows: of LDL and STL, which tracers
-/// write as offsets already, and of generic accesses that fall into the window.
-void KernelFile::find_local() {
+/// Where an address of this instruction lies. Those of LDL and STL are offsets already, or absolute.
+Space KernelFile::space_of(std::uint64_t address) const {
+  const OpcodeInfo& opcode = *instruction_.opcode;
+  if (opcode.local || (opcode.generic && in_window(address, header_.local_base))) return Space::local;
+  const bool copy = opcode.action == Action::async_copy;
+  if ((opcode.generic || copy) && in_window(address, header_.shared_base)) return Space::shared;
+  // A tracer that records both sides of an asynchronous copy has a second line with the shared-memory side.
+  return copy && address < kGenericWindow ? Space::shared : Space::global;
+}
+
+/// Turns the addresses of an access to local memory into offsets in the threads' windows.
+void KernelFile::find_offsets() {
   SassInstruction& i = instruction_;
-  constexpr std::uint64_t kWindow = 4 * kLocalRows;
-  const std::uint64_t base = header_.local_base;
-  const auto in_window = [&](std::uint64_t address) { return base != 0 && address >= base && address - base < kWindow; };
-  i.local = i.lanes > 0 && (i.opcode->local || (i.opcode->generic && in_window(i.address[0])));
-  if (!i.local) return;
+  if (i.opcode->action == Action::atomic)
+    lines_.fail(fmt::format("an atomic of lane {} in local memory, which has none; is 'local mem base_addr' right?",
+                            std::countr_zero(i.mask)));
   for (unsigned lane = 0; lane < i.lanes; ++lane) {
     std::uint64_t& address = i.address[lane];
-    if (in_window(address)) address -= base;
-    if (address > kWindow - i.opcode->width)
+    if (in_window(address, header_.local_base)) address -= header_.local_base;
+    if (address > kGenericWindow - i.opcode->width)
       lines_.fail("an address of local memory that lies outside the 16 MiB of a thread, from 'local mem base_addr' on");
   }
 }
 
-void KernelFile::look_at_registers() {
+void KernelFile::add_instruction(bool last) {
+  SassInstruction& i = instruction_;
+  const auto elsewhere = [&](std::uint64_t address) { return space_of(address) != i.space; };
+  i.space = i.lanes > 0 ? space_of(i.address[0]) : Space::global;
+  if (i.opcode->generic && std::any_of(i.address, i.address + i.lanes, elsewhere)) return add_parts();
+  if (i.space == Space::local) find_offsets();
+  converter_.add(i, last);
+}
+
+/// Lanes of a generic access may lie in several spaces: an access to each. Who needs the result waits for the last one,
+/// to the memory that usually takes longest.
+void KernelFile::add_parts() {
+  const SassInstruction whole = instruction_;
+  SassInstruction& part = instruction_;
+  unsigned left = whole.lanes;
+  for (const Space space : {Space::shared, Space::local, Space::global}) {
+    part.space = space, part.mask = 0, part.lanes = 0;
+    std::uint32_t lanes = whole.mask;
+    for (unsigned at = 0; at < whole.lanes; ++at, lanes &= lanes - 1) {
+      if (space_of(whole.address[at]) != space) continue;
+      part.mask |= lanes & -lanes;
+      part.address[part.lanes++] = whole.address[at];
+    }
+    if (part.lanes == 0) continue;
+    left -= part.lanes;
+    part.destinations = left == 0 ? whole.destinations : 0;
+    if (space == Space::local) find_offsets();
+    converter_.add(part, false);
+  }
+}
+
+void KernelFile::look_at_instruction() {
   const SassInstruction& i = instruction_;
   constexpr unsigned kTraced = 4;
   if (i.sources > kTraced) ++findings_.sources;
@@ -143,6 +197,18 @@ void KernelFile::look_at_registers() {
   if (most != 0 && (std::any_of(i.source, i.source + i.sources, beyond) ||
                     std::any_of(i.destination, i.destination + i.destinations, beyond)))
     ++findings_.beyond;
+  if (i.lanes > 0 && !i.opcode->known) ++lost_, lost_opcodes_.emplace(base_of(i.name));
+}
+
+std::string KernelFile::incomplete() const {
+  constexpr std::size_t kShown = 4;
+  std::string out = findings_.text();
+  if (lost_ == 0) return out;
+  if (!out.empty()) out += "; ";
+  out += fmt::format("{} of {}", lost_ == 1 ? "1 instruction" : fmt::format("{} instructions", lost_),
+                     fmt::join(lost_opcodes_ | std::views::take(kShown), ", "));
+  if (lost_opcodes_.size() > kShown) out += fmt::format(" and {} more", lost_opcodes_.size() - kShown);
+  return out + (lost_ == 1 ? " has addresses and is taken for compute" : " have addresses and are taken for compute");
 }
 
 void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
@@ -166,9 +232,8 @@ void KernelFile::read_warp(std::string_view line, CtaProgram& out) {
     if (line.front() == '#' || line.front() == 'w' || line.front() == 't') lines_.fail(short_of());
     Scanner scanner(lines_, line);
     parse_instruction(scanner, format_, opcodes_, instruction_);
-    look_at_registers();
-    find_local();
-    converter_.add(instruction_, i + 1 == count);
+    look_at_instruction();
+    add_instruction(i + 1 == count);
   }
   out.warps[warp] = converter_.end_warp(out);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,19 @@ class KernelFile {
   bool next_cta(std::uint64_t& cta, CtaProgram& out);
   /// About the thread blocks read so far.
   const TraceFindings& findings() const { return findings_; }
+  /// The same in words, with opcodes that are not known; empty: nothing.
+  std::string incomplete() const;
   [[noreturn]] void fail(const std::string& what) const { lines_.fail(what); }
 
  private:
   void read_header();
   void read_header_line(std::string_view line);
   std::uint64_t read_block_id(std::string_view line) const;
-  void find_local();
-  void look_at_registers();
+  Space space_of(std::uint64_t address) const;
+  void find_offsets();
+  void add_instruction(bool last);
+  void add_parts();
+  void look_at_instruction();
   void read_warp(std::string_view line, CtaProgram& out);
   bool next_text(std::string_view& line);
 
@@ -42,10 +48,12 @@ class KernelFile {
   KernelHeader header_;
   LineFormat format_;
   OpcodeTable opcodes_;
-  WarpConverter converter_{0};
+  WarpConverter converter_;
   SassInstruction instruction_;
   std::vector<bool> seen_warps_;
   TraceFindings findings_;
+  std::uint64_t lost_ = 0;              ///< instructions with addresses that are taken for compute
+  std::set<std::string> lost_opcodes_;  ///< of these, without suffixes
 };
 
 }  // namespace atl::accelsim

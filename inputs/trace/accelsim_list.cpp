@@ -4,10 +4,13 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "core/engine/whole_number.hpp"
 #include "inputs/trace/accelsim_source.hpp"
+#include "inputs/trace/trace_format.hpp"
 
 namespace atl::accelsim {
 namespace {
@@ -23,10 +26,11 @@ TraceAllocation read_copy(const LineReader& lines, std::string_view line, std::u
   const std::size_t first = line.find(','), second = line.find(',', first + 1);
   if (first == std::string_view::npos || second == std::string_view::npos)
     lines.fail("expected 'MemcpyHtoD,0x<address>,<bytes>'");
-  return {number(lines, line.substr(first + 1, second - first - 1), 16),
-          number(lines, line.substr(second + 1), 10),
-          ordinal,
-          {}};
+  const std::uint64_t address = number(lines, line.substr(first + 1, second - first - 1), 16);
+  const std::uint64_t bytes = number(lines, line.substr(second + 1), 10);
+  if (address >= trace_format::kAddressEnd || bytes > trace_format::kAddressEnd - address)
+    lines.fail(fmt::format("a copy of {} bytes to {:#x} does not end below 2^63; mend the line", bytes, address));
+  return {address, bytes, ordinal, {}};
 }
 
 /// Lists keep the name that the tracer gave a file, also when the file has been compressed since.

@@ -20,7 +20,8 @@ struct Entry {
 };
 
 // Only what differs from a 4-cycle compute instruction (integer, fp32, fp16, moves, conversions, predicates, uniform
-// data path, branches, special registers) is listed; an opcode of a future architecture is taken for one of those.
+// data path, branches, special registers) is listed, and what is one although tracers write its address; an opcode of a
+// future architecture is taken for one of those.
 constexpr std::array kEntries = {
     Entry{"LDG", Action::load, 0},
     Entry{"LD", Action::load, 0},
@@ -76,6 +77,14 @@ constexpr std::array kEntries = {
     Entry{"UBLKRED", Action::bulk_reduce, 0},
     Entry{"STAS", Action::shared_store, 0},
     Entry{"UCGABAR_WAIT", Action::barrier, 4},
+    // No data are accessed there: control of caches, questions about an address, mbarriers in shared memory.
+    Entry{"CCTL", Action::compute, kInteger},
+    Entry{"CCTLL", Action::compute, kInteger},
+    Entry{"CCTLT", Action::compute, kInteger},
+    Entry{"UTMACCTL", Action::compute, kInteger},
+    Entry{"QSPC", Action::compute, kInteger},
+    Entry{"SYNCS", Action::compute, kInteger},
+    Entry{"ARRIVES", Action::compute, kInteger},
 };
 
 /// Takes the part up to the next dot off the front.
@@ -151,7 +160,7 @@ static OpcodeInfo decode_published(std::string_view opcode, unsigned architectur
   const std::string_view base = take_part(rest);
   OpcodeInfo info;
   for (const Entry& entry : kEntries)
-    if (entry.name == base) info.action = entry.action, info.latency = entry.latency;
+    if (entry.name == base) info.action = entry.action, info.latency = entry.latency, info.known = true;
   info.local = base == "LDL" || base == "STL";
   info.generic = base == "LD" || base == "ST" || base == "ATOM";
   if (base == "LDSM" || base == "STSM") {

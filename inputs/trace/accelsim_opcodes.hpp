@@ -39,6 +39,7 @@ struct OpcodeInfo {
   bool local = false;                 ///< LDL, STL: addresses are offsets in the thread's window
   bool generic = false;               ///< LD, ST, ATOM: may go to shared or local memory
   bool wide_address = false;          ///< .E: the address is a register pair
+  bool known = false;                 ///< false: taken for compute, whatever it may do; an address that it has is lost
 };
 
 /// After how many cycles an instruction may issue that needs a result of fixed latency.

@@ -137,6 +137,8 @@ bool LineReader::next(std::string_view& line) {
   }
   if (line.ends_with('\r')) line.remove_suffix(1);
   ++number_;
+  // It shows in no message that cites the line, and a list's first line would be taken for one to ignore.
+  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) fail("begins with a byte order mark; save it without");
   return true;
 }
 

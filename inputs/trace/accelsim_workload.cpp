@@ -64,7 +64,7 @@ std::string AccelSimWorkload::incomplete(std::size_t kernel) {
   std::uint64_t cta = 0;
   while (file.next_cta(cta, program)) {
   }
-  return file.findings().text();
+  return file.incomplete();
 }
 
 namespace {
@@ -93,7 +93,7 @@ class KernelImport {
     }
     if (next_ != file_.header().info.ctas()) cut_short(file_, found, next_);
   }
-  const TraceFindings& findings() const { return file_.findings(); }
+  std::string incomplete() const { return file_.incomplete(); }
   const KernelInfo& info() const { return file_.header().info; }
 
  private:
@@ -131,8 +131,7 @@ std::string import_accel_sim(const std::string& list_path, const std::string& ou
   for (const std::size_t k : chosen) {
     KernelImport import(writer, list.kernels[k], options);
     import.run(state);
-    if (import.findings().any()) {
-      const std::string what = import.findings().text();
+    if (const std::string what = import.incomplete(); !what.empty()) {
       if (options.strict) throw InputError(list.kernels[k], what);
       if (options.warn) options.warn(list.kernels[k] + ": " + what);
       writer.set_incomplete(what);

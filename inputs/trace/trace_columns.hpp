@@ -9,6 +9,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_memory.hpp"
 #include "inputs/trace/trace_format.hpp"
+#include "inputs/trace/trace_objects.hpp"
 
 /// One column of a trace: a one-dimensional, chunked, compressed HDF5 dataset of small integers.
 namespace atl {
@@ -84,7 +85,8 @@ template <typename T> class ColumnReader {
     where_ = where + "/" + name;
     if (!group.nameExists(name)) throw InputError(where_, "this dataset is missing; the file is not a complete trace");
     try {
-      data_ = group.openDataSet(name);
+      data_ = trace_objects::open_dataset(group, name, where_);
+      const H5::DSetCreatPropList storage = trace_objects::storage_of(data_, where_);
       const H5::DataSpace space = data_.getSpace();
       if (space.getSimpleExtentNdims() != 1 || data_.getTypeClass() != H5T_INTEGER ||
           data_.getIntType().getSize() != sizeof(T) || data_.getIntType().getSign() != H5T_SGN_NONE)
@@ -95,6 +97,9 @@ template <typename T> class ColumnReader {
       if (!within(file_bytes(data_)) || !within(data_.getStorageSize()))
         throw InputError(where_,
                          "claims " + std::to_string(size_) + " elements, more than its data can be; the file is damaged");
+      if (!trace_objects::is_written(data_, storage, size_))
+        throw InputError(where_, "not all of its " + std::to_string(size_) +
+                                     " elements were ever written; the file is not a complete trace");
     } catch (const H5::Exception&) {
       throw_if_hdf5_lacks_memory();
       throw InputError(where_, "this dataset cannot be opened; the file is damaged");
@@ -118,6 +123,10 @@ template <typename T> class ColumnReader {
       data_.read(out.data(), memory_type<T>(), memory, file);
     } catch (const H5::Exception&) {
       throw_if_hdf5_lacks_memory();
+      if (const std::string filter = trace_objects::absent_filter(data_); !filter.empty())
+        throw InputError(where_, "is packed by the filter '" + filter +
+                                     "', which HDF5 lacks here; write it with gzip (h5py: compression=\"gzip\"), or "
+                                     "where HDF5 has the filter: `h5repack -f GZIP=6 OLD NEW`");
       throw InputError(where_, "elements from " + std::to_string(first) + " on cannot be read; the file is damaged");
     }
   }

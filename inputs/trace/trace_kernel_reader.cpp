@@ -17,7 +17,7 @@ TraceKernelReader::TraceKernelReader(const H5::H5File& file, const std::string& 
     : where_(path + ":" + kernel_group(kernel)), warps_per_cta_(info.warps()), warps_share_(version > 1) {
   H5::Group group;
   try {
-    group = file.openGroup(kernel_group(kernel));
+    group = trace_objects::open_group(file, kernel_group(kernel), where_);
   } catch (const H5::Exception&) {
     throw InputError(where_, "this group cannot be opened; the file is not a complete trace");
   }

@@ -12,12 +12,14 @@
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_lock.hpp"
 #include "core/engine/input_file.hpp"
+#include "inputs/trace/trace_findings.hpp"
 #include "inputs/trace/trace_kernel_reader.hpp"
 
 namespace atl {
 namespace {
 
 using namespace trace_format;
+using trace_objects::open_group;
 
 std::string text(const H5::H5Object& object, const std::string& where, const char* name) {
   try {
@@ -49,6 +51,22 @@ void numbers(const H5::H5Object& object, const std::string& where, const char* n
   } catch (const H5::Exception&) {
     throw InputError(where, std::string("attribute '") + name + "' is missing; the file is not a complete trace");
   }
+}
+
+/// A misspelt attribute would be left out without a word.
+void refuse_unknown_attributes(const H5::Group& kernel, const std::string& where) {
+  static constexpr std::string_view kKnown[] = {"name",         "grid",          "block",     "registers_per_thread",
+                                                "shared_bytes", "launched_grid", "first_cta", "incomplete"};
+  std::string unknown;
+  const auto look = [](hid_t, const char* name, const H5A_info_t*, void* found) -> herr_t {
+    const bool known = std::ranges::find(kKnown, name) != std::end(kKnown);
+    if (!known) *static_cast<std::string*>(found) = name;
+    return known ? 0 : 1;
+  };
+  if (H5Aiterate2(kernel.getId(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, look, &unknown) < 0)
+    throw InputError(where, "its attributes cannot be listed; the file is damaged");
+  if (!unknown.empty())
+    throw InputError(where, fmt::format("attribute '{}' is unknown; there are {}", unknown, fmt::join(kKnown, ", ")));
 }
 
 H5::H5File open_file(const std::string& path) {
@@ -88,6 +106,7 @@ struct TraceWorkload::Impl {
   void read_kernels(std::uint64_t count);
   void read_allocations();
   void read_devices(const H5::Group& root);
+  TraceFindings findings(std::size_t kernel);
   TraceKernelReader& columns(std::size_t kernel);
 };
 
@@ -109,7 +128,10 @@ TraceWorkload::~TraceWorkload() {
   impl_.reset();
 }
 const std::vector<KernelInfo>& TraceWorkload::kernels() const { return impl_->kernels; }
-std::string TraceWorkload::incomplete(std::size_t kernel) { return impl_->incomplete.at(kernel); }
+std::string TraceWorkload::incomplete(std::size_t kernel) {
+  const std::string &said = impl_->incomplete.at(kernel), found = impl_->findings(kernel).text();
+  return said.empty() || found.empty() ? said + found : said + "; " + found;
+}
 std::string TraceWorkload::lacks() const { return impl_->provenance.lacks; }
 const TraceProvenance& TraceWorkload::provenance() const { return impl_->provenance; }
 const std::vector<TraceAllocation>& TraceWorkload::allocations() const { return impl_->allocations; }
@@ -152,7 +174,7 @@ void TraceWorkload::Impl::read_devices(const H5::Group& root) {
   std::vector<std::uint32_t> device;
   std::vector<std::uint64_t> step;
   try {
-    const H5::Group table = file.openGroup("/launches");
+    const H5::Group table = open_group(file, "/launches", where);
     ColumnReader<std::uint32_t> device_column;
     ColumnReader<std::uint64_t> step_column;
     device_column.open(table, where, "device"), step_column.open(table, where, "step");
@@ -175,10 +197,11 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
     const std::string name = kernel_group(k), where = path + ":" + name;
     H5::Group group;
     try {
-      group = file.openGroup(name);
+      group = open_group(file, name, where);
     } catch (const H5::Exception&) {
       throw InputError(where, "this group is missing, though the file announces " + std::to_string(count) + " kernels");
     }
+    refuse_unknown_attributes(group, where);
     KernelInfo info;
     info.name = text(group, where, "name");
     numbers(group, where, "grid", info.grid, 3);
@@ -196,18 +219,46 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
         throw InputError(where, "holds CTAs " + std::to_string(first) + " to " + std::to_string(first + info.ctas() - 1) +
                                     " of a launch of " + std::to_string(info.launched_ctas) +
                                     ": first_cta and grid do not fit launched_grid");
+    } else if (group.attrExists("first_cta")) {
+      throw InputError(where, "has first_cta, but no launched_grid of the launch that it is a sample of");
     }
     incomplete.push_back(group.attrExists("incomplete") ? text(group, where, "incomplete") : "");
     if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
     if (!info.launchable()) throw InputError(where, "the grid or the block is larger than any that a GPU accepts");
     kernels.push_back(std::move(info));
   }
+  const std::string where = path + ":/kernels";
+  const hsize_t groups = open_group(file, "/kernels", where).getNumObjs();
+  if (groups > count)
+    throw InputError(where, fmt::format("has {} groups, but the attribute 'kernels' counts {}: the rest would be left out",
+                                        groups, count));
+}
+
+/// A file that another program wrote can have fewer warps in a CTA than the block's dimensions promise.
+TraceFindings TraceWorkload::Impl::findings(std::size_t kernel) {
+  const Hdf5Lock lock;
+  const std::string name = kernel_group(kernel), where = path + ":" + name;
+  TraceFindings found;
+  try {
+    ColumnReader<std::uint32_t> column;
+    column.open(open_group(file, name, where), where, "cta_warps");
+    const std::uint32_t promised = kernels[kernel].warps();
+    std::vector<std::uint32_t> warps;
+    for (std::uint64_t cta = 0; cta < column.size(); cta += warps.size()) {
+      column.read(cta, std::min(kChunk, column.size() - cta), warps);
+      for (const std::uint32_t n : warps)
+        if (n < promised) found.warps += promised - n, ++found.ctas;
+    }
+  } catch (const H5::Exception&) {
+    throw InputError(where, "this group cannot be read; the file is damaged");
+  }
+  return found;
 }
 
 void TraceWorkload::Impl::read_allocations() {
   const std::string where = path + ":/allocations";
   try {
-    const H5::Group table = file.openGroup("/allocations");
+    const H5::Group table = open_group(file, "/allocations", where);
     ColumnReader<std::uint64_t> column;
     std::vector<std::uint64_t> address, size, ordinal;
     for (auto [name, values] : {std::pair{"address", &address}, {"size", &size}, {"ordinal", &ordinal}}) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/engine/error.hpp"
+#include "core/engine/printable.hpp"
 #include "inputs/trace/accelsim_workload.hpp"
 #include "inputs/trace/trace_workload.hpp"
 #include "inputs/workload/parametric.hpp"
@@ -24,9 +25,7 @@ std::unique_ptr<Workload> open_recorded(const std::string& path) {
   }
 }
 
-}  // namespace
-
-std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadFit& fit) {
+std::unique_ptr<Workload> open_any(const std::string& path, const WorkloadFit& fit) {
   const std::string file = main_file(path);
   std::unique_ptr<Workload> recorded = open_recorded(file);
   if (!recorded) return open_parametric(file, fit);
@@ -34,6 +33,19 @@ std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadF
     throw InputError(
         path, fmt::format("is a recorded trace, which cannot be scaled by {}; only parametric workloads can", fit.scale_by));
   return recorded;
+}
+
+}  // namespace
+
+std::unique_ptr<Workload> open_workload(const std::string& path, const WorkloadFit& fit) {
+  std::unique_ptr<Workload> workload = open_any(path, fit);
+  for (std::size_t k = 0; k < workload->kernels().size(); ++k)
+    if (!printable(workload->kernels()[k].name))
+      throw InputError(path, fmt::format("the name of kernel {} has signs that do not print: give it another one", k));
+  for (const DataStructure& s : workload->structures())
+    if (!printable(s.name))
+      throw InputError(path, "the name of a data structure has signs that do not print: give it another one");
+  return workload;
 }
 
 }  // namespace atl

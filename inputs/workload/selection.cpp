@@ -47,6 +47,7 @@ class SelectedWorkload : public Workload {
       }
       number_.push_back(k), kernels_.push_back(std::move(info));
     }
+    selection_.check(all);
     if (kernels_.empty()) selection_.refuse(all.size());
   }
 
@@ -135,6 +136,21 @@ std::string WorkloadSelection::text(std::size_t chosen, std::size_t kernels) con
     if (kernel_text_.empty() && chosen != kernels) out += fmt::format(", which {} of {} have", chosen, kernels);
   }
   return out;
+}
+
+void WorkloadSelection::check(const std::vector<KernelInfo>& kernels) const {
+  for (const std::string& item : items_of("--kernels", kernel_text_)) {
+    const WorkloadSelection one(item, "");
+    std::size_t k = 0;
+    while (k < kernels.size() && !one.has_kernel(k, kernels[k].name)) ++k;
+    if (k == kernels.size())
+      throw InputError(
+          "--kernels",
+          fmt::format("`{}` chooses none of the workload's {} kernels; `atoll info` lists them, from 0", item, k));
+  }
+  for (const Range& r : ctas_)
+    if (std::ranges::none_of(kernels, [&](const KernelInfo& info) { return r.first < info.ctas(); }))
+      throw InputError("--ctas", fmt::format("no kernel has a CTA {}", r.first));
 }
 
 void WorkloadSelection::refuse(std::size_t kernels) const {

@@ -32,6 +32,11 @@ char first_character(const std::string& file) {
   std::FILE* in = std::fopen(file.c_str(), "rb");
   if (!in) throw InputError(file, std::string("cannot be opened: ") + std::strerror(errno));
   int c = std::fgetc(in);
+  constexpr int kByteOrderMark[] = {0xEF, 0xBB, 0xBF};
+  if (c == kByteOrderMark[0] && std::fgetc(in) == kByteOrderMark[1] && std::fgetc(in) == kByteOrderMark[2]) {
+    std::fclose(in);
+    throw InputError(file, "begins with a byte order mark; save it without");
+  }
   while (c == ' ' || c == '\t' || c == '\r' || c == '\n') c = std::fgetc(in);
   std::fclose(in);
   return c >= 0x20 && c < 0x7F ? static_cast<char>(c) : '\0';
@@ -39,12 +44,30 @@ char first_character(const std::string& file) {
 
 WorkloadFiles::WorkloadFiles(const std::string& path, std::uint64_t piece) : piece_(piece) {
   files_.push_back(main_file(path));
-  if (!has_hdf5_signature(files_[0]) && first_character(files_[0]) != '{') {
+  container_ = has_hdf5_signature(files_[0]);
+  if (!container_ && first_character(files_[0]) != '{') {
     const std::vector<std::string> kernels = accelsim::read_kernel_list(files_[0]).kernels;
     files_.insert(files_.end(), kernels.begin(), kernels.end());
   }
   first_.push_back(0);
-  for (const std::string& file : files_) first_.push_back(first_.back() + digest_pieces(file, piece));
+  for (const std::string& file : files_) {
+    first_.push_back(first_.back() + digest_pieces(file, piece));
+    states_.push_back(state_of(file));
+  }
+}
+
+WorkloadFiles::State WorkloadFiles::state_of(const std::string& file) {
+  struct stat s {};
+  if (::stat(file.c_str(), &s) != 0) return {};
+  return {s.st_ino, static_cast<std::uint64_t>(s.st_size), s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+}
+
+std::string WorkloadFiles::touched() const {
+  for (std::size_t n = container_ ? 0 : 1; n < files_.size(); ++n) {  // not the list, or JSON
+    const State now = state_of(files_[n]);
+    if (now != states_[n] && (!container_ || now.inode == states_[n].inode)) return files_[n];
+  }
+  return "";
 }
 
 std::uint64_t WorkloadFiles::read(std::size_t piece) const {

@@ -27,9 +27,22 @@ class WorkloadFiles {
   std::string digest(std::span<const std::uint64_t> pieces, const std::string& kernels, const std::string& ctas) const;
   /// Equal for processes that see the same files, also over a network: inodes, sizes and times. Copies differ.
   std::string identity() const;
+  /// The first file that was written to since this was made and is read while a run goes on; empty: none. A container
+  /// stays open, so that who replaces it leaves the old one to its readers; SASS traces are opened when a kernel's turn
+  /// comes; JSON is read at the beginning.
+  std::string touched() const;
 
  private:
+  struct State {
+    std::uint64_t inode = 0, size = 0;
+    std::int64_t seconds = 0, nanoseconds = 0;  // of the last write
+    bool operator==(const State&) const = default;
+  };
+  static State state_of(const std::string& file);
+
   std::vector<std::string> files_;
+  std::vector<State> states_;
+  bool container_ = false;
   std::vector<std::size_t> first_;  // piece of each, and how many there are
   std::uint64_t piece_;
 };

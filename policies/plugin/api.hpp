@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,7 +17,9 @@
 ///     ATOLL_POLICY_PLUGIN("mine", (atl::PolicyTraits{.roles = atl::LlcRole::sm_side}), Mine)
 ///
 /// where `Mine` is made from a `const SystemConfig&`. If it has numbers of its own, it lists them in a function
-/// `static std::vector<PolicyOption> options()`. Everything it needs is in headers; it links nothing of Atoll.
+/// `static std::vector<PolicyOption> options()`. If it has members and no `save`, checkpoints are refused unless it says
+/// that these do not change: `static constexpr bool remembers_nothing = true`. Everything it needs is in headers; it links
+/// nothing of Atoll.
 namespace atl {
 
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
@@ -42,9 +45,16 @@ struct MemberSizes {
   void save_binary(const void*, std::size_t size) { list += static_cast<char>(size); }
 };
 
-/// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, those of
-/// the members of modes, the names of roles and counters in their order, and name, size and place of every key of the
-/// configuration, and of its words in their order.
+/// Where members of a struct lie: two of one type that change places change no size.
+template <class T, class... M> std::array<std::uint64_t, sizeof...(M)> member_places(M T::*... members) {
+  const T t{};
+  const auto at = [](const auto& part) { return reinterpret_cast<std::uintptr_t>(&part); };
+  return {at(t.*members) - at(t)...};
+}
+
+/// Changes with the types that pass between a plug-in and Atoll, where nobody has raised the version: their sizes, the sizes
+/// of the members of modes and the places of all, the names of roles and counters in their order, and name, size and place
+/// of every key of the configuration, and of its words in their order.
 inline std::uint64_t policy_api_layout() {
   std::uint64_t h = kPolicyApiVersion;
   const auto number = [&h](std::uint64_t x) { h = (h ^ x) * 0x100000001B3ull; };
@@ -55,6 +65,22 @@ inline std::uint64_t policy_api_layout() {
   for (const std::uint64_t x : {sizeof(SystemConfig), sizeof(Modes), sizeof(ChipEpoch), sizeof(Epoch), sizeof(KernelEnd),
                                 sizeof(Verdict), sizeof(Decision), sizeof(PolicyTraits), sizeof(Counters)})
     number(x);
+  const auto places = [&](auto... members) {
+    for (const std::uint64_t x : member_places(members...)) number(x);
+  };
+  places(&Modes::llc, &Modes::local_ways, &Modes::profile, &Modes::epoch_cycles, &Modes::replication, &Modes::range_bytes,
+         &Modes::epoch_gone, &Modes::beside_cycles, &Modes::beside_gone);
+  places(&ReplicationModes::level, &ReplicationModes::all_lines, &ReplicationModes::profile, &ReplicationModes::restart);
+  places(&ChipEpoch::count, &ChipEpoch::at_home, &ChipEpoch::at_requester, &ChipEpoch::crd_requests, &ChipEpoch::crd_hits,
+         &ChipEpoch::degrees);
+  places(&DegreeCounts::sampled, &DegreeCounts::hits, &DegreeCounts::routed, &DegreeCounts::sending,
+         &DegreeCounts::conflicts);
+  places(&Epoch::kernel, &Epoch::end, &Epoch::length, &Epoch::chips);
+  places(&KernelEnd::kernel, &KernelEnd::end, &KernelEnd::chips);
+  places(&Verdict::decisions, &Verdict::modes);
+  places(&Decision::kernel, &Decision::cycle, &Decision::choice, &Decision::values);
+  places(&PolicyTraits::roles, &PolicyTraits::switches, &PolicyTraits::replicates, &PolicyTraits::llc_profile,
+         &PolicyTraits::saves);
   constexpr std::string_view kNames[] = {
 #define ATOLL_COUNTER(id, name, unit, doc) name,
 #define ATOLL_SAMPLED(id, name, unit, doc) name,
@@ -92,6 +118,23 @@ template <class Class> std::unique_ptr<Policy> make_policy(const SystemConfig& c
   return std::make_unique<Class>(c);
 }
 
+/// Never called: a member that is inherited has the type of one of its base's.
+template <class C> std::type_identity<C> class_of(void (C::*save)(SaveArchive&));
+/// No class from `Policy` to `Class` overrides `save`. An override that is private has no name here, and is one all the
+/// same.
+template <class Class>
+concept InheritsSave = std::is_same_v<decltype(class_of(&Class::save)), std::type_identity<Policy>>;
+template <class Class>
+concept RemembersNothing = sizeof(Class) == sizeof(Policy) || requires {
+  requires Class::remembers_nothing;
+};
+
+/// What the author declares, and whether checkpoints can keep what the class remembers.
+template <class Class> constexpr PolicyTraits policy_traits(PolicyTraits declared) {
+  declared.saves = declared.saves && (!InheritsSave<Class> || RemembersNothing<Class>);
+  return declared;
+}
+
 /// The function that a plug-in exports under this name.
 using PolicyPluginEntry = const PolicyPlugin* (*)();
 inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
@@ -99,11 +142,12 @@ inline constexpr const char* kPolicyPluginEntry = "atoll_policy_plugin";
 }  // namespace atl
 
 // Its arguments are an initialiser and a class, which parentheses would not fit. NOLINTBEGIN(bugprone-macro-parentheses)
-#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                                            \
-  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() {                      \
-    static const atl::PolicyPlugin plugin{.name = plugin_name,                                                            \
-                                          .traits = [](const atl::SystemConfig&) { return plugin_traits; },               \
-                                          .make = [](const atl::SystemConfig& c) { return atl::make_policy<Class>(c); }}; \
-    return &plugin;                                                                                                       \
+#define ATOLL_POLICY_PLUGIN(plugin_name, plugin_traits, Class)                                       \
+  extern "C" __attribute__((visibility("default"))) const atl::PolicyPlugin* atoll_policy_plugin() { \
+    static const atl::PolicyPlugin plugin{                                                           \
+        .name = plugin_name,                                                                         \
+        .traits = [](const atl::SystemConfig&) { return atl::policy_traits<Class>(plugin_traits); }, \
+        .make = [](const atl::SystemConfig& c) { return atl::make_policy<Class>(c); }};              \
+    return &plugin;                                                                                  \
   }
 // NOLINTEND(bugprone-macro-parentheses)

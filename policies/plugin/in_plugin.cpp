@@ -62,11 +62,13 @@ void give_signals_a_stack() {
 InPlugin::InPlugin(const std::string& file) : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   [[maybe_unused]] static const bool once = (watch(), true);
   give_signals_a_stack();
+  std::fegetenv(&rounding_);
   running = file.c_str();
 }
 
 InPlugin::~InPlugin() {
   running = nullptr;
+  std::fesetenv(&rounding_);
   if (folder_ < 0) return;
   [[maybe_unused]] const int back = fchdir(folder_);
   close(folder_);

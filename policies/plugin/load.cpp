@@ -13,15 +13,19 @@
 #include <span>
 #include <system_error>
 
+#include "core/engine/archive_bytes.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "policies/plugin/api.hpp"
 #include "policies/plugin/in_plugin.hpp"
+#include "policies/resume_check.hpp"
 
 namespace atl {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_python(const std::string& policy) { return fs::path(policy).extension() == ".py"; }
 
 /// The plug-in that runs Python policies: beside the program in a build, below its prefix when installed.
 std::string python_host(const std::string& policy) {
@@ -45,27 +49,6 @@ bool is_whole(const std::string& library) {
   return head.e_shoff + std::uint64_t{head.e_shnum} * head.e_shentsize <= fs::file_size(library);
 }
 
-const PolicyPlugin& open_plugin(const std::string& library, const std::string& policy) {
-  if (!is_whole(library)) throw InputError(policy, "is truncated; build it again");
-  // Never closed: the policy's code lives as long as the process.
-  void* handle = dlopen(fs::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));
-  const auto entry = reinterpret_cast<PolicyPluginEntry>(dlsym(handle, kPolicyPluginEntry));
-  if (entry == nullptr)
-    throw InputError(policy,
-                     fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)", kPolicyPluginEntry));
-  const PolicyPlugin* given = entry();
-  if (given == nullptr) throw InputError(policy, fmt::format("`{}` returns nothing", kPolicyPluginEntry));
-  const PolicyPlugin& plugin = *given;
-  if (plugin.version != kPolicyApiVersion || plugin.layout != policy_api_layout())
-    throw InputError(policy, fmt::format("was compiled {}: compile it with the headers of this Atoll",
-                                         plugin.version == kPolicyApiVersion
-                                             ? "with other counters, configuration keys, words or structs"
-                                             : fmt::format("for version {} of the policy interface, and this is version {}",
-                                                           plugin.version, kPolicyApiVersion)));
-  return plugin;
-}
-
 /// What a plug-in throws becomes an error of its file.
 template <class Call> auto guarded(const std::string& file, std::string_view what, Call&& call) {
   const InPlugin here(file);
@@ -78,6 +61,44 @@ template <class Call> auto guarded(const std::string& file, std::string_view wha
   } catch (...) {
     throw InputError(file, fmt::format("{} throws what is no std::exception", what));
   }
+}
+
+const PolicyPlugin& open_plugin(const std::string& library, const std::string& policy) {
+  if (!is_whole(library)) throw InputError(policy, "is truncated; build it again");
+  // Never closed: the policy's code lives as long as the process.
+  const std::string path = fs::absolute(library);
+  // What a static object throws would leave the loader locked: it ends the program here, with a line that names the plug-in.
+  // By its declaration dlopen throws nothing, and where compilers know that, the exception would pass.
+  void* (*volatile open)(const char*, int) = dlopen;
+  void* handle = guarded(policy, "dlopen", [&]() noexcept { return open(path.c_str(), RTLD_NOW | RTLD_LOCAL); });
+  if (handle == nullptr) throw InputError(policy, fmt::format("cannot be loaded as a shared library: {}", dlerror()));
+  const auto entry = reinterpret_cast<PolicyPluginEntry>(dlsym(handle, kPolicyPluginEntry));
+  if (entry == nullptr)
+    throw InputError(policy,
+                     fmt::format("exports no `{}`: end it with ATOLL_POLICY_PLUGIN (docs/plugins.md)", kPolicyPluginEntry));
+  const PolicyPlugin* given = guarded(policy, kPolicyPluginEntry, entry);
+  if (given == nullptr) throw InputError(policy, fmt::format("`{}` returns nothing", kPolicyPluginEntry));
+  const PolicyPlugin& plugin = *given;
+  if (plugin.version != kPolicyApiVersion || plugin.layout != policy_api_layout())
+    throw InputError(policy, fmt::format("was compiled {}: compile it with the headers of this Atoll",
+                                         plugin.version == kPolicyApiVersion
+                                             ? "with other counters, configuration keys, words or structs"
+                                             : fmt::format("for version {} of the policy interface, and this is version {}",
+                                                           plugin.version, kPolicyApiVersion)));
+  return plugin;
+}
+
+/// Results, and all that is printed of them, know a policy by its name.
+std::string name_of(const PolicyPlugin& plugin, const std::string& file) {
+  if (is_python(file)) return fs::path(file).stem().string();
+  std::string name = plugin.name == nullptr ? "" : plugin.name;
+  if (name.empty() || std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+    throw InputError(file, "has no name, or one of signs that do not print: give it another one in ATOLL_POLICY_PLUGIN");
+  if (std::ranges::find(kOrganisations, name, &OrganisationRow::word) != kOrganisations.end())
+    throw InputError(file, fmt::format("is named `{}`, as an `llc.organisation` of Atoll's own: give it another name in "
+                                       "ATOLL_POLICY_PLUGIN",
+                                       name));
+  return name;
 }
 
 constexpr std::size_t kLongestChoice = 200;
@@ -93,6 +114,9 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
       throw InputError(
           file, fmt::format("{} returns a decision whose choice has {} signs{}: give it 1 to {}, and no `/`", what,
                             d.choice.size(), d.choice.find('/') != d.choice.npos ? " and a `/`" : "", kLongestChoice));
+    if (d.choice.front() == ' ' || d.choice.back() == ' ')
+      throw InputError(file, fmt::format("{} returns a decision whose choice, `{}`, has a blank at an end: leave it out",
+                                         what, d.choice));
     const auto role = std::ranges::find(kRoleNames, d.choice) - kRoleNames.begin();
     if (!modes.empty() && d.kernel == kernel && role != std::ssize(kRoleNames) && modes[0].llc <= LlcRole::split &&
         modes[0].llc != static_cast<LlcRole>(role))
@@ -111,8 +135,13 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
 
 class GuardedPolicy final : public Policy {
  public:
-  GuardedPolicy(std::string file, std::string name, std::uint32_t chips, std::unique_ptr<Policy> policy)
-      : file_(std::move(file)), name_(std::move(name)), chips_(chips), policy_(std::move(policy)) {}
+  GuardedPolicy(const SystemConfig& config, std::string name, bool saves, PolicyMaker make)
+      : file_(config.llc.policy),
+        name_(std::move(name)),
+        chips_(config.chips),
+        saves_(saves),
+        make_(std::move(make)),
+        policy_(make_()) {}
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
     Verdict v = guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
     check("at_kernel_start", v, kernel);
@@ -128,14 +157,37 @@ class GuardedPolicy final : public Policy {
     check_decisions(file_, "at_kernel_end", decisions, {}, end.kernel);
     return decisions;
   }
+  /// Bytes with their number: a `load` that takes others reads no state but its own, and can be named.
   void save(SaveArchive& archive) override {
-    guarded(file_, "save", [&] { policy_->save(archive); });
+    if (!saves_) throw InputError(file_, "has no methods `save` and `load`, which checkpoints need (docs/plugins.md)");
+    std::string bytes = bytes_of(*policy_);
+    if (!tried_) try_to_load(bytes);
+    tried_ = true;
+    state(archive, bytes);
   }
   void load(LoadArchive& archive) override {
-    guarded(file_, "load", [&] { policy_->load(archive); });
+    std::string bytes;
+    state(archive, bytes);
+    load_from(bytes, *policy_);
   }
 
  private:
+  std::string bytes_of(Policy& policy) const {
+    return guarded(file_, "save", [&] { return bytes_of_state([&](SaveArchive& a) { policy.save(a); }); });
+  }
+  void load_from(const std::string& bytes, Policy& policy) const {
+    guarded(file_, "load", [&] { load_saved(file_, bytes, policy); });
+  }
+  /// Before the first checkpoint, and not when somebody needs one. Bytes of equal objects in Python, as pickle makes them,
+  /// may differ.
+  void try_to_load(const std::string& bytes) const {
+    const std::unique_ptr<Policy> other = make_();
+    load_from(bytes, *other);
+    if (!is_python(file_) && bytes_of(*other) != bytes)
+      throw InputError(file_,
+                       "`load` does not bring back what `save` wrote: one of its kind that was loaded from it saves "
+                       "something else, and a run that is resumed could differ");
+  }
   void check(std::string_view what, const Verdict& v, std::uint64_t kernel) const {
     check_modes(v.modes, kernel);
     check_decisions(file_, what, v.decisions, v.modes, kernel);
@@ -156,6 +208,8 @@ class GuardedPolicy final : public Policy {
 
   std::string file_, name_;
   std::uint32_t chips_;
+  bool saves_, tried_ = false;
+  PolicyMaker make_;
   std::unique_ptr<Policy> policy_;
 };
 
@@ -168,17 +222,18 @@ LoadedPolicy load_plugin(const SystemConfig& config) {
     throw InputError(file, fmt::format("no such file{}; `llc.policy` (--policy) names a .so or .py",
                                        error && error != std::errc::no_such_file_or_directory ? " (" + error.message() + ")"
                                                                                               : std::string()));
-  const bool python = fs::path(file).extension() == ".py";
-  const PolicyPlugin& plugin = open_plugin(python ? python_host(file) : file, file);
+  const PolicyPlugin& plugin = open_plugin(is_python(file) ? python_host(file) : file, file);
   LoadedPolicy p;
+  p.name = name_of(plugin, file);
   p.digest = fmt::format("{:016x}", digest_of_file(file));
   p.traits = guarded(file, "traits", [&] { return plugin.traits(config); });
-  auto policy = guarded(file, "its constructor", [&] { return plugin.make(config); });
-  if (!policy) throw InputError(file, "makes no policy: `make` returned nothing");
-  p.name = python ? fs::path(file).stem().string() : plugin.name;
-  p.policy = std::make_unique<GuardedPolicy>(file, p.name, config.chips, std::move(policy));
+  p.policy = std::make_unique<GuardedPolicy>(config, p.name, p.traits.saves, [&plugin, config] {
+    auto policy = guarded(config.llc.policy, "its constructor", [&] { return plugin.make(config); });
+    if (!policy) throw InputError(config.llc.policy, "makes no policy: `make` returned nothing");
+    return policy;
+  });
   if (p.traits.roles == Roles{})
-    throw InputError(file, python ? "declares no role in `roles`" : "declares no role: set PolicyTraits::roles");
+    throw InputError(file, is_python(file) ? "declares no role in `roles`" : "declares no role: set PolicyTraits::roles");
   return p;
 }
 

@@ -1,12 +1,15 @@
 """Policies of users, as shared libraries: the same run on any layout, and errors that say where."""
 
+import glob
 import os
 import subprocess
 import unittest
+import unittest.mock
 
 import program
 from policies import BUILD, HAS_PYTHON, PYTHON, SHARED, Case, run
 
+FAULTY = os.path.join(BUILD, "plugins", "policy_faulty.so")
 PROTOCOLS = ["software", "full_map", "directory", "hmg", "rec", "rec_adaptive", "ideal", "none_remote", "l1_only"]
 
 
@@ -59,6 +62,50 @@ class Plugins(Case):
             outcome = run("--policy", crashing, settings=[f"chips={chips}"])
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn(f"policy_throwing.so: {says}", outcome.err)
+
+    def with_fault(self, fault, *arguments):
+        with unittest.mock.patch.dict(os.environ, ATOLL_FAULT=fault):
+            return program.run(arguments) if arguments else run("--policy", FAULTY)
+
+    def test_a_plug_in_that_fails_while_it_is_loaded_is_named(self):
+        for fault, says in (("static", "aborts the program"), ("entry", "atoll_policy_plugin throws: out of luck")):
+            outcome = self.with_fault(fault)
+            self.assertNotEqual(outcome.code, 0, outcome)
+            self.assertIn("policy_faulty.so: " + says, outcome.err)
+
+    def test_a_plug_in_has_a_name_of_its_own_that_prints(self):
+        for fault in ("no name", "empty name", "two lines"):
+            outcome = self.with_fault(fault)
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn("policy_faulty.so: has no name, or one of signs that do not print", outcome.err)
+        self.assertIn("policy_faulty.so: is named `sac`, as an `llc.organisation` of Atoll's own", self.with_fault("built-in name").err)
+
+    def test_checkpoints_need_save_of_a_policy_that_does_not_say_that_it_remembers_nothing(self):
+        out = os.path.join(self.folder, "out.h5")
+        throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")
+        self.assertIn("policy_throwing.so: has no methods `save` and `load`, which checkpoints need",
+                      self.refused("--policy", throwing, "-o", out, "--checkpoint-every", "2000"))
+        self.digest("--policy", SHARED, "-o", out, "--checkpoint-every", "2000")
+        self.assertNotEqual(glob.glob(out + "*.ckpt"), [])
+
+    def test_a_load_that_does_not_fit_save_is_told_of_at_the_first_checkpoint_and_where_a_run_goes_on(self):
+        out = os.path.join(self.folder, "out.h5")
+        more = ("--policy", FAULTY, "-o", out, "-f", "--checkpoint-every", "2000")
+        size = "policy_faulty.so: `load` does not take all that `save` writes, or takes more"
+        for fault, says in (("loads less", size), ("loads more", size),
+                            ("loads nothing", "policy_faulty.so: `load` does not bring back what `save` wrote")):
+            with unittest.mock.patch.dict(os.environ, ATOLL_FAULT=fault):
+                outcome = run(*more)
+            self.assertEqual(outcome.code, 0, outcome)
+            self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*" + says)
+            self.assertEqual(glob.glob(out + "*.ckpt"), [])
+        wanted = self.digest(*more)
+        checkpoint = sorted(glob.glob(out + "*.ckpt"))[0]
+        for fault in ("loads less", "loads more"):
+            outcome = self.with_fault(fault, "resume", checkpoint, "-f")
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn(size, outcome.err)
+        self.assertEqual(program.run(["resume", checkpoint, "-f"]).digest(), wanted)
 
     def test_fields_of_modes_that_are_atolls_own_are_refused_from_a_plug_in(self):
         throwing = os.path.join(BUILD, "plugins", "policy_throwing.so")

@@ -7,6 +7,7 @@ import re
 import unittest
 
 import program
+import sass_trace
 from policies import HAS_PYTHON, PYTHON, SAC, SHARED, Case, run
 
 
@@ -64,6 +65,38 @@ class PythonPolicies(Case):
                             ('("memory_side",); switches = "no"', "`switches` of class Policy is True or False")):
             self.assertIn(said, self.refused("--policy", policy("atoll.Modes()", roles)), roles)
 
+    def test_a_trace_that_changes_while_it_runs_has_no_result(self):
+        for number in range(1, 4):
+            with open(os.path.join(self.folder, f"kernel-{number}.traceg"), "w", encoding="utf-8") as file:
+                file.write(sass_trace.kernel(loads=number))
+        with open(os.path.join(self.folder, "kernelslist.g"), "w", encoding="utf-8") as file:
+            file.writelines(f"kernel-{number}.traceg\n" for number in range(1, 4))
+        path = self.policy("""\
+            import atoll, os
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start):
+                    last = os.path.join(os.environ["TRACE"], "kernel-3.traceg")
+                    with open(last, encoding="utf-8") as file: text = file.read()
+                    with open(last, "w", encoding="utf-8") as file: file.write(text.replace(*os.environ["CHANGE"].split(",")))
+                    return atoll.Modes()
+            """)
+        output = os.path.join(self.folder, "out.h5")
+        self.addCleanup(os.environ.pop, "TRACE")
+        self.addCleanup(os.environ.pop, "CHANGE")
+        os.environ["TRACE"] = self.folder
+        for ranks in (None, 3):
+            os.environ["CHANGE"] = "a,a"  # written to, to the same contents
+            outcome = program.run(["run", "sac-4chip", "-w", self.folder, "--policy", path, "-f", "-o", output], ranks)
+            self.assertEqual(outcome.code, 0, outcome)
+            os.remove(output)
+            os.environ["CHANGE"] = ("R4 LDG,R5 LDG", "R5 LDG,R4 LDG")[ranks is None]
+            outcome = program.run(["run", "sac-4chip", "-w", self.folder, "--policy", path, "-f", "-o", output], ranks)
+            self.assertEqual(outcome.code, 2, outcome)
+            self.assertIn("kernel-3.traceg: has changed since the run began", outcome.err)
+            self.assertFalse(os.path.exists(output))
+
     def test_what_a_result_cannot_keep_and_names_that_nobody_knows_are_refused(self):
         def policy(returns="atoll.Modes()", more="pass"):
             return self.policy(f"""\
@@ -82,6 +115,8 @@ class PythonPolicies(Case):
                                ("'a', {'v': float('inf')}", "at_kernel_start returns `v` = infinity in decision `a`: leave out"),
                                ("'a', {'v': -float('inf')}", "at_kernel_start returns `v` = infinity in decision `a`: leave out"),
                                ("''", "at_kernel_start returns a decision without a choice"),
+                               ("'sm_side '", "at_kernel_start returns a decision whose choice, `sm_side `, has a blank at an end"),
+                               ("' a'", "at_kernel_start returns a decision whose choice, ` a`, has a blank at an end"),
                                ("'split'", "at_kernel_start decides `split`, and its modes have `llc` = memory_side")):
             self.assertIn(said, self.refused("--policy", policy(f"atoll.Modes(), atoll.Decision({decision})")))
         self.assertIn("signs that do not print", self.refused("--policy", policy("atoll.Modes(), atoll.Decision('a\\x1b')")))
@@ -119,23 +154,41 @@ class PythonPolicies(Case):
             choices |= set(re.findall(r"decisions +(\S+-\S+)", program.run(["info", out]).out))
         self.assertEqual(len(choices), 1, choices)
 
-    def test_a_policy_that_cannot_be_saved_loses_a_checkpoint_and_not_the_run(self):
+    def test_modules_where_a_run_starts_and_beside_the_policy_do_not_take_the_place_of_pythons_own(self):
+        with open(os.path.join(self.folder, "statistics.py"), "w", encoding="utf-8") as f:
+            f.write("raise ImportError('not this one')\n")
         path = self.policy("""\
+            import statistics, sys
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): assert "" not in sys.path and statistics.median([1, 2, 4]) == 2
+                def at_kernel_start(self, kernel, start): return atoll.Modes()
+            """)
+        outcome = program.run(["run", "sac-4chip", "-w", program.workload("stores"), "--policy", path, *program.sets(*program.SMALL)],
+                              cwd=self.folder)
+        self.assertEqual(outcome.code, 0, outcome)
+
+    def test_a_policy_that_cannot_be_saved_loses_a_checkpoint_and_not_the_run(self):
+        text = """\
             import atoll
             class Policy:
                 roles = ("memory_side",)
                 def __init__(self, config): pass
                 def at_kernel_start(self, kernel, start): return atoll.Modes()
-                def save(self): raise ValueError("not now")
-                def load(self, data): pass
-            """)
+                def save(self): {}
+                def load(self, data): {}
+            """
         out = os.path.join(self.folder, "out.h5")
-        for ranks in (None, 3):
-            outcome = run("--policy", path, "-o", out, "--checkpoint-every", "2000", "-f", ranks=ranks)
-            self.assertEqual(outcome.code, 0, outcome)
-            self.assertRegex(outcome.err, r"no checkpoint at cycle \d+, and the run goes on: .*mine.py:6: ValueError: not now")
-            self.assertEqual(outcome.err.count("no checkpoint at cycle"), 1, outcome)
-            self.assertEqual(glob.glob(out + "*.ckpt"), [])
+        fails = 'raise ValueError("not now")'
+        for save, load, line in ((fails, "pass", 6), ('return b"1"', fails, 7)):  # what does not load is tried before it is kept
+            path = self.policy(text.format(save, load))
+            for ranks in (None, 3):
+                outcome = run("--policy", path, "-o", out, "--checkpoint-every", "2000", "-f", ranks=ranks)
+                self.assertEqual(outcome.code, 0, outcome)
+                self.assertRegex(outcome.err, rf"no checkpoint at cycle \d+, and the run goes on: .*mine.py:{line}: ValueError: not now")
+                self.assertEqual(outcome.err.count("no checkpoint at cycle"), 1, outcome)
+                self.assertEqual(glob.glob(out + "*.ckpt"), [])
 
     def test_the_configuration_is_read_only_and_a_copy_of_it_is_not(self):
         def policy(does):

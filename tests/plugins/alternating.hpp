@@ -6,6 +6,8 @@ namespace atl::test {
 /// memory_side and sm_side in turn, kernel by kernel: what a first policy of one's own might do.
 class Alternating final : public Policy {
  public:
+  static constexpr bool remembers_nothing = true;
+
   explicit Alternating(const SystemConfig& c) : chips_(c.chips) {}
 
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {

@@ -10,6 +10,11 @@
 #include "core/engine/assert.hpp"
 
 namespace atl {
+namespace {
+
+constexpr std::uint32_t kSectorBytes = 32;
+
+}  // namespace
 
 DramCycles::DramCycles(const Machine& m) {
   const DramTiming& t = m.config.dram.timing;
@@ -180,14 +185,24 @@ DramChannel::Time DramChannel::lost(Time waiting_since, Time bytes_move) const {
   return std::max<Time>(0, bytes_move - std::max(bus_free_, waiting_since + idle_channel));
 }
 
+/// Bursts that hold these sectors. They begin at multiples of their length, so that two sectors of one length may lie in
+/// one or in two.
+std::uint32_t DramChannel::bursts_of(std::uint32_t sectors) const {
+  if (burst_bytes_ <= kSectorBytes)
+    return static_cast<std::uint32_t>(std::popcount(sectors)) * (kSectorBytes / burst_bytes_);
+  const std::uint32_t each = burst_bytes_ / kSectorBytes, firsts = 0xFF / ((1u << each) - 1);
+  for (std::uint32_t n = 1; n < each; n *= 2) sectors |= sectors >> n;
+  return static_cast<std::uint32_t>(std::popcount(sectors & firsts));
+}
+
 void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   Bank& b = bank_[bank];
   const std::uint32_t r = b.chosen;
   const Request request = pool_[r];
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_dram_column(c_, id_, request.packet, at);
-  const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * 32;
-  const std::uint32_t bursts = (bytes + burst_bytes_ - 1) / burst_bytes_;
+  const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * kSectorBytes;
+  const std::uint32_t bursts = bursts_of(request.packet.sectors);
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
   last_column_ = group_column_[bank % bank_groups_] = at + (bursts - 1) * t_.ccd;
   writing_ = request.write;

@@ -88,6 +88,7 @@ class DramChannel {
   }
   /// Serves the bank's chosen request. `waiting_since`: arrival of the oldest request that a bank is prepared for.
   void serve(std::uint32_t bank, Time at, Time waiting_since);
+  std::uint32_t bursts_of(std::uint32_t sectors) const;
   /// Time up to `bytes_move` in which the bus stood still although a request waited for longer than an idle channel takes.
   Time lost(Time waiting_since, Time bytes_move) const;
   void wake(Time at);

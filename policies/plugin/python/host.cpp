@@ -29,12 +29,11 @@ void start_python() {
   config.install_signal_handlers = 0;
   config.parse_argv = 0;
   config.use_hash_seed = 1, config.hash_seed = 0;  // a set of words has the same order in every run
-#if PY_VERSION_HEX >= 0x030B0000
-  config.safe_path = 1;  // no module of the folder in which somebody runs it takes the place of Python's own
-#endif
   // Its modules are those of the Python that it was built with, whichever comes first on the PATH.
   PyConfig_SetBytesString(&config, &config.program_name, ATOLL_PYTHON);
-  py::initialize_interpreter(&config);
+  // No module of the folder in which somebody runs it takes the place of Python's own.
+  constexpr bool kAddFolder = false;
+  py::initialize_interpreter(&config, 0, nullptr, kAddFolder);
   PyEval_SaveThread();  // whoever calls Python takes the lock
 }
 
@@ -168,7 +167,6 @@ class PythonPolicy final : public Policy {
   }
   void save(SaveArchive& a) override {
     in_python(file_, "save", [&] {
-      need("save");
       const py::object saved = object_.attr("save")();
       if (!py::isinstance<py::bytes>(saved)) throw py::type_error("returned no bytes");
       auto bytes = saved.cast<std::string>();
@@ -177,7 +175,6 @@ class PythonPolicy final : public Policy {
   }
   void load(LoadArchive& a) override {
     in_python(file_, "load", [&] {
-      need("load");
       std::string bytes;
       state(a, bytes);
       object_.attr("load")(py::bytes(bytes));
@@ -185,13 +182,6 @@ class PythonPolicy final : public Policy {
   }
 
  private:
-  void need(const char* method) const {
-    if (!py::hasattr(object_, method))
-      throw InputError(file_, fmt::format("has no method `{}`, which checkpoints need: `save` returns bytes, `load` takes "
-                                          "them (a policy that remembers nothing returns b\"\")",
-                                          method));
-  }
-
   /// Once: `atoll run --check` has several objects.
   void tell_of_no_epochs() const {
     static bool told = false;

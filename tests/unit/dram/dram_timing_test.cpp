@@ -67,6 +67,18 @@ TEST_CASE("CL, WL and the burst: data end, and answers leave, exactly that long 
   CHECK(answered(0xF) == 100 + 13 + 6 + 4 * 3);
 }
 
+TEST_CASE("sectors take the bursts in which they lie: two may share one or not") {
+  const auto cycles = [](std::uint32_t burst_bytes, std::uint8_t sectors) {
+    SystemConfig c = config();
+    c.dram.timing.burst_bytes = burst_bytes;
+    return ChannelAlone(c, {{.at = 100, .write = true, .sectors = sectors}}).answered().front() - (100 + 13 + 6);
+  };
+  for (const std::uint8_t one : {0x1, 0x2, 0x3, 0x4, 0x8, 0xC}) CHECK(cycles(64, one) == 3);
+  for (const std::uint8_t two : {0x5, 0x6, 0x9, 0xA, 0x7, 0xE, 0xF}) CHECK(cycles(64, two) == 2 * 3);
+  for (const std::uint8_t any : {0x1, 0x6, 0x9, 0xF}) CHECK(cycles(128, any) == 3);
+  CHECK(cycles(16, 0x5) == 4 * 3);
+}
+
 TEST_CASE("RP: the activate comes exactly that long after the precharge") {
   const ChannelAlone c(config(), opened({0}, {{.at = 200, .row = 1}}));
   CHECK(c.all(Kind::precharge) == std::vector<double>{200});

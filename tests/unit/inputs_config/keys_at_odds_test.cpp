@@ -20,6 +20,16 @@ TEST_CASE("nothing is at odds in a preset") {
   }
 }
 
+TEST_CASE("a range wider than a page is named, where the protocol has ranges") {
+  const auto said = [](const std::vector<std::string>& sets) { return keys_at_odds(read_system("rec-4gpu", sets)); };
+  CHECK(said({"coherence.range_bytes=4096"}).empty());
+  CHECK(said({"coherence.range_bytes=4096", "partition.page_kib=1", "coherence.protocol=directory"}).empty());
+  const Lines lines = said({"coherence.protocol=rec", "coherence.range_bytes=4096", "partition.page_kib=1"});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].starts_with("`coherence.range_bytes` = 4096 is more than `partition.page_kib` = 1 holds: "));
+  CHECK(said({"coherence.protocol=rec_adaptive", "partition.page_kib=2"}).size() == 1);
+}
+
 TEST_CASE("another memory with the prices of the one before is named, with the keys to set") {
   const SystemConfig base = read_system("sac-4chip");
   const auto said = [&](const std::vector<std::string>& sets) { return other_memory(base, read_system("sac-4chip", sets)); };

@@ -143,11 +143,31 @@ TEST_CASE("combinations that are excepted are left out") {
   REQUIRE(two.variants.size() == 2);
   CHECK(two.variants[1].name == "mem_scheduler-lrr");
   CHECK(f.fault(sweeps(R"([{"llc.organisation": "static"}])")) ==
-        "`except[0]` matches no variant: name keys that variants or sweeps set");
+        "`except[0]`: no variant sets `llc.organisation` to \"static\": name keys that variants or sweeps set, and their "
+        "values");
+  CHECK(f.fault(sweeps(R"([{"llc.organisation": ["sm_side", "static"], "sm.scheduler": "lrr"}])")).find("\"static\"") !=
+        std::string::npos);
   CHECK(f.fault(sweeps(R"([{"sm.scheduler": ["gto", "lrr"]}])")) == "`except` leaves no variant");
   CHECK(f.fault(sweeps(R"([{"llc.organisation": "sm_side", "sm.scheduler": "lrr"}], "baseline": "sm")")) ==
         "`except` leaves out sm_scheduler-lrr, the baseline of mem_scheduler-lrr");
   CHECK(f.fault(sweeps(R"([{"sm.scheduler": null}])")).find("`except[0].sm.scheduler` must be") == 0);
+}
+
+TEST_CASE("numbers are excepted by value, however they are written, and each has to be one of a variant's") {
+  const Folder f;
+  const std::string axis = R"(, "sweeps": [{"key": "link.bandwidth_gbps", "values": [48, 96, 192]}])";
+  const auto sweeps = [&](const std::string& except) { return two_by_two(axis + R"(, "except": )" + except); };
+  const std::size_t all = f.read(two_by_two(axis)).variants.size();
+  CHECK(f.read(sweeps(R"([{"link.bandwidth_gbps": 48}])")).variants.size() == all - all / 3);
+  CHECK(f.read(sweeps(R"([{"link.bandwidth_gbps": [48, 96.0]}])")).variants.size() == all - 2 * (all / 3));
+  CHECK(f.fault(sweeps(R"([{"link.bandwidth_gbps": [48, 97]}])")) ==
+        "`except[0]`: no variant sets `link.bandwidth_gbps` to 97: name keys that variants or sweeps set, and their values");
+}
+
+TEST_CASE("a group that would forge rows of a table is refused") {
+  const Folder f;
+  CHECK(f.fault(two_by_two("", R"("a", "path": "w/a.json", "group": "x\ny"}, {"name": "b", "path": "w/a.json")")) ==
+        "`workloads[0].group` has signs that do not print");
 }
 
 TEST_CASE("written into another folder and read back, an experiment has the same points") {

@@ -172,6 +172,35 @@ TEST_CASE("lanes that exit while others wait for them let these go on") {
   }
 }
 
+TEST_CASE("lanes that go to the ret where all end are gone: they miss nobody's votes, and nobody waits for them") {
+  const auto body = [](const std::string& last) {
+    return kHeader + R"(
+.visible .entry k(.param .u64 po)
+{
+  .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[po]; mov.u32 %r1,%tid.x; setp.gt.u32 %p1,%r1,19; @%p1 bra END;
+  vote.sync.ballot.b32 %r2,1,-1; shfl.sync.idx.b32 %r3,%r1,25,31,-1; add.u32 %r2,%r2,%r3; bar.sync 0;
+  mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2; st.global.u32 [%rd3],%r2;
+  END: )" + last +
+           "; }";
+  };
+  for (const std::string last : {"ret", "exit"}) {
+    Harness h(body(last));
+    U32 out(32, 7);
+    LaunchSpec spec = h.spec("k", 1, 32);
+    h.set(spec, h.buffer(out));
+    AccessCheck check;
+    spec.check = &check;
+    const LaunchStats stats = execute(spec, h.device);
+    for (unsigned l = 0; l < 32; ++l) CHECK(out[l] == (l < 20 ? 0xFFFFFu : 7u));
+    CHECK(stats.missed_meetings == 0);
+    for (const WarpMisuse& misuse : check.misuses())
+      CHECK(misuse.kind != WarpMisuse::missed);  // one asks a lane that is gone
+    CHECK(stats.warp_instructions == 12);
+    CHECK(stats.thread_instructions == 32 * 4 + 12 + 20 * 7);  // ret among those of all; 12 take the branch
+  }
+}
+
 TEST_CASE("parts of a warp that a barrier split meet at the next instruction that names them all") {
   std::mt19937 random(5);
   for (const Form& f : forms()) {

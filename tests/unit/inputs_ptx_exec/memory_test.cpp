@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "harness.hpp"
+#include "inputs/ptx/out_of_bounds.hpp"
 
 using namespace atl::ptx;
 using U32 = std::vector<std::uint32_t>;
@@ -242,6 +243,45 @@ TEST_CASE("textures are read by texel or by place, with clamped and filtered coo
   h.device.textures[5] = t;
   h.run("k", 1, 6, h.buffer(out), std::uint64_t{5});
   CHECK(out == std::vector<float>{10 + 10, 20 + 15, 30 + 25, 40 + 35, 40 + 40, 40 + 40});
+}
+
+TEST_CASE("texels and elements of surfaces beyond the memory that they were made from are out of bounds as loads are") {
+  const std::string text = kHeader + R"(
+.visible .entry fetch(.param .u64 po, .param .u64 pt)
+{
+  .reg .b32 %r<3>; .reg .b64 %rd<5>; .reg .f32 %f<5>;
+  ld.param.u64 %rd1,[po]; ld.param.u64 %rd2,[pt]; mov.u32 %r1,%tid.x;
+  tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4},[%rd2,{%r1}];
+  mul.wide.u32 %rd3,%r1,4; add.s64 %rd4,%rd1,%rd3; st.global.f32 [%rd4],%f1; ret;
+}
+.visible .entry store(.param .u64 ps)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1,[ps]; mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,2; sust.b.1d.b32.trap [%rd1,{%r2}],{%r1}; ret;
+})";
+  Harness h(text);
+  std::vector<float> texels{10, 20, 30, 40}, out(6, 7);
+  Texture t;
+  t.address = h.buffer(texels), t.width = 1u << 20, t.pitch = 4u << 20;
+  h.device.textures[5] = h.device.surfaces[5] = t;
+  h.run("fetch", 1, 4, h.buffer(out), std::uint64_t{5});
+  CHECK(out == std::vector<float>{10, 20, 30, 40, 7, 7});
+  for (const char* kernel : {"fetch", "store"}) {
+    LaunchSpec spec = h.spec(kernel, 1, 5);
+    kernel[0] == 'f' ? h.set(spec, reinterpret_cast<std::uint64_t>(out.data()), std::uint64_t{5})
+                     : h.set(spec, std::uint64_t{5});
+    const std::string said = message([&] { execute(spec, h.device); });
+    CHECK(has(said, "thread (4, 0, 0)"));
+    CHECK(has(said, "out of bounds: right behind buffer (16 bytes at "));
+    OutOfBounds outside;
+    spec.outside = &outside;
+    execute(spec, h.device);
+    CHECK(outside.sites().size() == 1);
+  }
+  CHECK(out[4] == 0);
+  CHECK(texels[3] != 40);  // stored to, within
+  h.device.memory.remove(t.address);
+  CHECK(has(message([&] { h.run("store", 1, 1, std::uint64_t{5}); }), "which has been freed"));
 }
 
 TEST_CASE("surfaces are read and written by byte, and trap beyond their edge") {

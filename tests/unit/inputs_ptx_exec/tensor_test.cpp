@@ -143,6 +143,31 @@ TEST_CASE("eight-bit floats are rounded to the nearest, saturate, and come back"
   }
 }
 
+TEST_CASE("video instructions of one value compute with a sign and 32 bits, clamp, and add") {
+  using V = std::vector<std::uint32_t>;
+  const auto one = [](const std::string& form, std::uint32_t a, std::uint32_t b, std::uint32_t c = 0) {
+    const std::string third = form.ends_with(".add") ? ",%c;" : ";";
+    return evaluate<std::uint32_t, std::uint32_t>("u32", "u32", form + " %d,%a,%b" + third, V{a}, V{b}, V{c})[0];
+  };
+  const std::uint32_t five = 0u - 5;
+  CHECK(one("vshr.u32.u32.u32.clamp.add", 0x80FF7F01, 8, 1000) == 0x80FF7F + 1000);
+  CHECK(one("vshr.u32.u32.u32.clamp.add", 0x80FF7F01, 40, 1000) == 1000);
+  CHECK(one("vshr.s32.s32.u32.clamp", 0x80000000, 40) == 0xFFFFFFFF);
+  CHECK(one("vshr.u32.u32.u32.wrap", 0x80FF7F01, 40) == 0x80FF7F);
+  CHECK(one("vshl.u32.u32.u32.clamp.add", 3, 4, 5) == 53);
+  CHECK(one("vshl.u32.u32.u32.clamp", 3, 32) == 0);
+  CHECK(one("vadd.u32.u32.u32.add", 1, 2, 0xFFFFFFFF) == 2);
+  CHECK(one("vadd.u32.u32.u32.sat", 0xFFFFFFFF, 2) == 0xFFFFFFFF);
+  CHECK(one("vadd.s32.s32.u32.sat", 0x7FFFFFFF, 0xFFFFFFFF) == 0x7FFFFFFF);
+  CHECK(one("vsub.s32.u32.u32", 1, 2) == 0xFFFFFFFF);
+  CHECK(one("vsub.u32.u32.u32.sat", 1, 2) == 0);
+  CHECK(one("vabsdiff.u32.s32.s32", five, 7) == 12);
+  CHECK(one("vmin.s32.s32.u32", five, 7) == five);
+  CHECK(one("vmax.s32.s32.u32", five, 7) == 7);
+  CHECK(one("vset.u32.u32.lt", five, 7) == 0);
+  CHECK(one("vset.s32.s32.lt.add", five, 7, 3) == 4);
+}
+
 TEST_CASE("video instructions work on the bytes and halves of a word") {
   for (const char* file : kArchitectures) {
     Harness h(module_text(file));

@@ -97,6 +97,43 @@ TEST_CASE("a generic access inside the shared-memory window is shared, outside i
   CHECK(first_op("0010 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f0001000010 4 0").kind == OpKind::load);
 }
 
+TEST_CASE("a generic load whose lanes lie in several spaces is an access to each, and its reader waits for the last") {
+  // Lanes 0 and 8: global; 1: shared; 2 and 3: local.
+  const std::string addresses = " 4 0 0x7fb0fc400000 0x7f0001000010 0x7f0003000100 0x7f0003000104 0x7fb0fc400080 0";
+  const CtaProgram p =
+      convert(one_warp({"0010 0000010f 1 R4 LD.E 1 R2" + addresses, "0020 ffffffff 1 R8 FADD 2 R4 R5 0 0", kExit}));
+  REQUIRE(p.ops.size() == 5);
+  CHECK(p.ops[0].kind == OpKind::shared);
+  CHECK(p.ops[0].issue == 1);
+  CHECK(p.ops[1].kind == OpKind::load);
+  CHECK(p.ops[1].flags == kLocal);
+  CHECK(p.ops[2].kind == OpKind::load);
+  CHECK(p.ops[2].flags == 0);
+  CHECK(p.accesses ==
+        Accesses{row(0x100, 0x1), row(0x104, 0x1), Access::make(0x7fb0fc400000, 0x1), Access::make(0x7fb0fc400080, 0x1)});
+  CHECK(p.ops[3].wait == 1u << p.ops[2].slot);
+  // The first active lane decides nothing.
+  const CtaProgram q = convert(one_warp({"0010 00000003 1 R4 LD.E 1 R2 4 0 0x7f0001000010 0x7fb0fc400000 0", kExit}));
+  REQUIRE(q.ops.size() == 3);
+  CHECK(q.ops[0].kind == OpKind::shared);
+  CHECK(q.ops[1].kind == OpKind::load);
+  CHECK(q.ops[1].slot != kNoSlot);
+  CHECK(q.accesses == Accesses{Access::make(0x7fb0fc400000, 0x1)});
+}
+
+TEST_CASE("generic stores and atomics are split by space as loads are") {
+  const auto kinds = [](const std::string& line) {
+    std::vector<std::pair<OpKind, unsigned>> found;
+    for (const Op& op : convert(one_warp({line, kExit})).ops) found.emplace_back(op.kind, op.flags);
+    return found;
+  };
+  using Found = std::vector<std::pair<OpKind, unsigned>>;
+  CHECK(kinds("0010 00000003 0 ST.E 2 R2 R4 4 0 0x7f0003000100 0x7fb0fc400000 0") ==
+        Found{{OpKind::store, kLocal | kPartial}, {OpKind::store, kPartial}, {OpKind::exit, 0}});
+  CHECK(kinds("0010 00000003 1 R4 ATOM.E.ADD 2 R2 R5 4 0 0x7fb0fc400000 0x7f0001000010 0") ==
+        Found{{OpKind::shared, 0}, {OpKind::atomic, 0}, {OpKind::exit, 0}});
+}
+
 TEST_CASE("read-only loads and loads of the whole GPU's scope are flagged") {
   CHECK(first_op("0010 ffffffff 1 R4 LDG.E.CONSTANT 1 R2" + kAddress).flags == kReadOnly);
   CHECK(first_op("0010 ffffffff 1 R4 LDG.E.STRONG.GPU 1 R2" + kAddress).flags == kBypassL1);

@@ -73,6 +73,38 @@ TEST_CASE("an address of local memory outside of a thread's window is named with
   CHECK(contains(failure_of_line("0010 00000001 1 R4 LDL.64 1 R1 8 0 0xfffffc"), ":16: an address of local memory"));
 }
 
+TEST_CASE("an atomic access to local memory, which no GPU executes, is named with its line and lane") {
+  CHECK(contains(failure_of_line("0010 0000000c 1 R4 ATOM.E.ADD 2 R2 R5 4 1 0x7f0003000100 4 0"),
+                 ":16: an atomic of lane 2 in local memory, which has none; is 'local mem base_addr' right?"));
+  CHECK(contains(failure_of_line("0010 0000000c 1 R4 ATOM.E.ADD 2 R2 R5 4 0 0x7fb0fc400000 0x7f0003000100 0"),
+                 ":16: an atomic of lane 3 in local memory"));
+}
+
+TEST_CASE("an access whose last byte lies above 2^63 is refused as well as one whose first byte does") {
+  CHECK(contains(failure_of_line("0010 00000001 1 R4 LDG.E.128 1 R2 16 0 0x7ffffffffffffff8 0"),
+                 ":16: an access of 16 bytes at 0x7ffffffffffffff8 that does not end below 2^63"));
+  CHECK(failure_of_line("0010 00000001 1 R4 LDG.E.128 1 R2 16 0 0x7ffffffffffffff0 0") == "no error");
+  CHECK(contains(failure_of_line("0010 00000001 1 R4 LDG.E 1 R2 4 0 0x8000000000000000 0"), "does not end below 2^63"));
+  CHECK(contains(failure_of_line("0010 00000001 1 R4 LDG.E 1 R2 4 0 0xffffffffffffffff 0"), "does not end below 2^63"));
+  CHECK(contains(failure_of_line("0010 00000001 0 UTMASTG.1D 2 R2 R3 32 4 0x7fffffffffffffe0 2 16 0"),
+                 ":16: an access of 32 bytes at 0x7ffffffffffffff0 that does not end below 2^63"));
+}
+
+TEST_CASE("a byte order mark in front of a trace or a list is said to be one") {
+  const Scratch scratch;
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string says = ":1: begins with a byte order mark; save it without";
+  CHECK(contains(failure(mark + one_warp({kExit})), "kernel-1.traceg" + says));
+  scratch.write("kernel-1.traceg", one_warp({kExit}));
+  const auto open = [&](const std::string& text) {
+    const std::string list = scratch.write("kernelslist.g", text);
+    return message_of([&] { AccelSimWorkload{list}; });
+  };
+  for (const char* text : {"kernel-1.traceg\n", "MemcpyHtoD,0x10,1\nkernel-1.traceg\n"})
+    CHECK(contains(open(mark + text), "kernelslist.g" + says));
+  CHECK(open("kernel-1.traceg\n# " + mark + "\n") == "no error");
+}
+
 TEST_CASE("address modes of bulk accesses are refused where lanes have addresses") {
   CHECK(contains(failure_of_line("0010 ffffffff 0 LDG.E 0 4 3 1 0x100"),
                  ":16: address modes 3 and 4 are for bulk accesses (TMA)"));
@@ -198,6 +230,10 @@ TEST_CASE("broken lists name the line") {
     return message_of([&] { AccelSimWorkload workload(list); });
   };
   CHECK(contains(open("MemcpyHtoD,0xzz,1\n"), "kernelslist.g:1: expected 'MemcpyHtoD,0x<address>,<bytes>'"));
+  CHECK(contains(open("\nMemcpyHtoD,0xffffffffffffff00,4096\n"),
+                 "kernelslist.g:2: a copy of 4096 bytes to 0xffffffffffffff00 does not end below 2^63"));
+  CHECK(contains(open("MemcpyHtoD,0x7fffffffffffffff,2\n"), "kernelslist.g:1: a copy of 2 bytes"));
+  CHECK(contains(open("MemcpyHtoD,0x7fffffffffffffff,1\n"), "no line names a kernel's trace"));
   CHECK(contains(open("\nkernel-9.traceg\n"), "kernelslist.g:2: the kernel's file"));
   CHECK(contains(open("kernel-" + std::string(300, '9') + ".traceg\n"), "kernelslist.g:1: the kernel's file"));
   CHECK(contains(open("hello\n"), "no line names a kernel's trace"));

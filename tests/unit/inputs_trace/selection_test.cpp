@@ -125,7 +125,7 @@ TEST_CASE("a choice of nothing is refused") {
   CHECK(contains(message_of([&] {
                    select(std::make_unique<AccelSimWorkload>(list), {"", "4-" + std::string("9")});
                  }),
-                 "--ctas: chooses nothing"));
+                 "--ctas: no kernel has a CTA 4"));
 }
 
 }  // namespace

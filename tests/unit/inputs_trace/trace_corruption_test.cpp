@@ -237,6 +237,27 @@ TEST_CASE("a sample that its launch cannot have, and a launch larger than any, a
   CHECK(contains(of_launch(1u << 31, 3), ":/kernels/000000: launched_grid is larger than any that a GPU accepts"));
 }
 
+TEST_CASE("attributes that no kernel has are refused by name, and so is a place in a launch without its grid") {
+  const auto with = [](const char* name) {
+    return after([=](H5::H5File& file) {
+      const std::uint64_t value = 1;
+      file.openGroup("/kernels/000000")
+          .createAttribute(name, H5::PredType::STD_U64LE, H5::DataSpace())
+          .write(H5::PredType::NATIVE_UINT64, &value);
+    });
+  };
+  CHECK(contains(with("launched_gird"), ":/kernels/000000: attribute 'launched_gird' is unknown; there are name,"));
+  CHECK(contains(with("first_cta"), ":/kernels/000000: has first_cta, but no launched_grid"));
+}
+
+TEST_CASE("a file that announces fewer kernels than it has groups is refused") {
+  CHECK(contains(after([](H5::H5File& file) {
+                   REQUIRE(H5Lcreate_hard(file.getId(), "/kernels/000000", file.getId(), "/kernels/000001", H5P_DEFAULT,
+                                          H5P_DEFAULT) >= 0);
+                 }),
+                 ":/kernels: has 2 groups, but the attribute 'kernels' counts 1:"));
+}
+
 TEST_CASE("devices and the places of launches are refused where they do not fit the trace") {
   const auto of_devices = [](std::uint32_t count, std::uint64_t bytes, std::uint32_t device, hsize_t rows) {
     return after([=](H5::H5File& file) {

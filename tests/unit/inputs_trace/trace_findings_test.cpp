@@ -46,6 +46,59 @@ TEST_CASE("instructions with registers beyond the header's, or more sources than
         "2 instructions name a register beyond the header's nregs; 1 instruction names more than 4 source registers");
 }
 
+/// The same of all that a kernel lacks, in words.
+std::string lacks(const std::vector<std::string>& lines) {
+  const Scratch scratch;
+  accelsim::KernelFile file(scratch.write("kernel-1.traceg", one_warp(lines)));
+  CtaProgram program;
+  std::uint64_t cta = 0;
+  while (file.next_cta(cta, program)) {
+  }
+  return file.incomplete();
+}
+
+TEST_CASE("instructions with addresses and an opcode that is not known are counted by opcode, as they become compute") {
+  const std::string at = " 4 1 0x7fb0fc400000 4 0";
+  CHECK(lacks({"0010 ffffffff 1 R3 LDQQ.E 1 R2" + at, kExit}) ==
+        "1 instruction of LDQQ has addresses and is taken for compute");
+  CHECK(lacks({"0010 ffffffff 1 R3 SULD.D 1 R2" + at, "0020 ffffffff 1 R3 LDQQ.E 1 R2" + at,
+               "0030 00000001 1 R3 LDQQ.64 1 R2" + at, kExit}) ==
+        "3 instructions of LDQQ, SULD have addresses and are taken for compute");
+  std::vector<std::string> many;
+  for (const char* opcode : {"AA", "BB", "CC", "DD", "EE", "FF"})
+    many.push_back(std::string("0010 ffffffff 1 R3 ") + opcode + " 1 R2" + at);
+  CHECK(lacks(many) == "6 instructions of AA, BB, CC, DD and 2 more have addresses and are taken for compute");
+  // The header has nregs = 20. Of a damaged opcode only the characters that opcodes have are shown.
+  CHECK(lacks({"0010 ffffffff 1 R20 LD\xFFQ 1 R2" + at, kExit}) ==
+        "1 instruction names a register beyond the header's nregs; "
+        "1 instruction of LD has addresses and is taken for compute");
+}
+
+TEST_CASE("opcodes that are known to be compute, inactive ones and those without addresses lack nothing") {
+  const std::string at = " 4 1 0x7fb0fc400000 4 0";
+  for (const char* known : {"TEX.SCR.B.LL", "TLD.LZ", "LDC.64", "ULDC", "CCTL.E.PF2", "QSPC.E.S", "ARRIVES.LDGSTSBAR.64",
+                            "SYNCS.EXCH.64", "SYNCS.PHASECHK.TRANS64.TRYWAIT", "LDG.E", "RED.E.ADD", "LDS", "STSM.16.M88"})
+    CHECK_MESSAGE(lacks({std::string("0010 ffffffff 1 R3 ") + known + " 1 R2" + at, kExit}) == "", known);
+  CHECK(lacks({"0010 00000000 1 R3 LDQQ.E 1 R2" + at, "0020 ffffffff 1 R3 SULD.D 1 R2 0 0", kExit}) == "");
+}
+
+TEST_CASE("a trace with opcodes that are not known says so when imported and read, and is an error if asked for") {
+  const Scratch scratch;
+  const std::string file =
+      scratch.write("kernel-1.traceg", one_warp({"0010 ffffffff 1 R3 SULD.D 1 R2 4 1 0x7fb0fc400000 4 0", kExit}));
+  const std::string list = scratch.write("kernelslist.g", "kernel-1.traceg\n");
+  const std::string what = "1 instruction of SULD has addresses and is taken for compute";
+  std::vector<std::string> told;
+  ImportOptions options;
+  options.warn = [&](const std::string& text) { told.push_back(text); };
+  import_accel_sim(list, scratch.path("out.h5"), options);
+  CHECK(told == std::vector<std::string>{file + ": " + what});
+  CHECK(TraceWorkload(scratch.path("out.h5")).incomplete(0) == what);
+  CHECK(AccelSimWorkload(list).incomplete(0) == what);
+  options.strict = true;
+  CHECK(message_of([&] { import_accel_sim(list, scratch.path("strict.h5"), options); }) == file + ": " + what);
+}
+
 TEST_CASE("what a trace lacks is told when it is imported, stands in the container, and is an error if asked for") {
   const Scratch scratch;
   scratch.write("kernel-1.traceg", one_warp({kMov, kExit}));

@@ -247,7 +247,8 @@ TEST_CASE("a kernel that ends before its grid is full is a sample, and says of w
 TEST_CASE("a kernel that is whole is no other name of one that is not, though they have the same warps") {
   const Scratch scratch;
   std::mt19937_64 random(6);
-  const CtaProgram cta = random_cta(random, 4, 30);
+  CtaProgram cta = random_cta(random, 4, 30);
+  cta.warps.resize(info_of(1, "k").warps());  // all that the block promises
   TraceWriter writer(scratch.path("t.h5"), {});
   for (const char* what : {"", "1 warp missing", ""}) {
     writer.begin_kernel(info_of(1, "k"));

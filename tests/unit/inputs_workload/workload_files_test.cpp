@@ -74,3 +74,25 @@ TEST_CASE("a file seen by several names is the same one, its copy is another") {
   CHECK(atl::workload_digest(file) == atl::workload_digest(copy));
   CHECK_THROWS_AS(atl::WorkloadFiles((folder.path / "none.json").string()), atl::InputError);
 }
+
+TEST_CASE("files that are read while a run goes on are seen to change; the others may") {
+  const WorkloadFolder folder;
+  const std::string text = folder.write("w.json", "{}"), list = folder.write("kernelslist.g", "kernel-1.traceg\n");
+  const std::string kernel = folder.write("kernel-1.traceg", "-kernel name = k\n");
+  const atl::WorkloadFiles json(text), sass(list);
+  CHECK(sass.touched().empty());
+  folder.write("w.json", "{ }"), folder.write("kernelslist.g", "kernel-1.traceg\n\n");
+  CHECK(json.touched().empty());
+  CHECK(sass.touched().empty());
+  folder.write("kernel-1.traceg", "-kernel name = other\n");
+  CHECK(sass.touched() == kernel);
+  const std::string magic("\x89HDF\r\n\x1a\n", 8), container = folder.write("t.h5", magic);
+  const atl::WorkloadFiles trace(container);
+  CHECK(trace.touched().empty());
+  folder.write("other.h5", magic + "x");
+  std::filesystem::rename(folder.path / "other.h5", folder.path / "t.h5");  // who has opened the old one goes on reading it
+  CHECK(trace.touched().empty());
+  const atl::WorkloadFiles written(container);
+  folder.write("t.h5", magic + "yz");
+  CHECK(written.touched() == container);
+}

@@ -47,5 +47,17 @@ TEST_CASE("a member that fits into padding is told by the sizes of all") {
   CHECK(more.list == std::string("\1\1\4"));
 }
 
+/// As Few, with its members the other way round.
+struct Turned {
+  std::uint32_t number = 0;
+  bool flag = false;
+};
+static_assert(sizeof(Turned) == sizeof(Few));
+
+TEST_CASE("members that change places are told by where they lie") {
+  CHECK(member_places(&Few::flag, &Few::number) == std::array<std::uint64_t, 2>{0, 4});
+  CHECK(member_places(&Turned::flag, &Turned::number) == std::array<std::uint64_t, 2>{4, 0});
+}
+
 }  // namespace
 }  // namespace atl::plugin_layout_test
