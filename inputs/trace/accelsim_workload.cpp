@@ -115,12 +115,13 @@ class KernelImport {
 
 std::string import_accel_sim(const std::string& list_path, const std::string& out_path, const ImportOptions& options) {
   const accelsim::KernelList list = accelsim::read_kernel_list(list_path);
+  std::vector<KernelInfo> kernels;
   std::vector<std::size_t> chosen;
   for (std::size_t k = 0; k < list.kernels.size(); ++k) {
-    const KernelInfo info = accelsim::KernelFile(list.kernels[k]).header().info;
+    const KernelInfo& info = kernels.emplace_back(accelsim::KernelFile(list.kernels[k]).header().info);
     if (options.selection.has_kernel(k, info.name) && options.selection.count(info.ctas()) != 0) chosen.push_back(k);
   }
-  if (chosen.empty()) options.selection.refuse(list.kernels.size());
+  options.selection.check(kernels);
   std::string selected = options.selection.text(chosen.size(), list.kernels.size());
   std::string importer = "atoll import, Accel-Sim SASS traces; read-only: loads from blocks their kernel never writes";
   if (options.latencies == accelsim::Latencies::accel_sim) importer += "; latencies as in Accel-Sim's pipeline";

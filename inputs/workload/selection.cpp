@@ -48,7 +48,6 @@ class SelectedWorkload : public Workload {
       number_.push_back(k), kernels_.push_back(std::move(info));
     }
     selection_.check(all);
-    if (kernels_.empty()) selection_.refuse(all.size());
   }
 
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
@@ -151,11 +150,9 @@ void WorkloadSelection::check(const std::vector<KernelInfo>& kernels) const {
   for (const Range& r : ctas_)
     if (std::ranges::none_of(kernels, [&](const KernelInfo& info) { return r.first < info.ctas(); }))
       throw InputError("--ctas", fmt::format("no kernel has a CTA {}", r.first));
-}
-
-void WorkloadSelection::refuse(std::size_t kernels) const {
-  throw InputError(kernel_text_.empty() ? "--ctas" : "--kernels",
-                   fmt::format("chooses nothing of the workload's {} kernels; `atoll info` lists them, from 0", kernels));
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (has_kernel(k, kernels[k].name) && count(kernels[k].ctas()) != 0) return;
+  throw InputError("--ctas", "none of the chosen kernels has one of these CTAs");
 }
 
 std::unique_ptr<Workload> select(std::unique_ptr<Workload> workload, const WorkloadSelection& selection) {

@@ -27,10 +27,9 @@ class WorkloadSelection {
   std::uint64_t nth(std::uint64_t n) const;
   /// `kernels 3-10,name=conv*: 8 of 33; CTAs 0-99 of each`
   std::string text(std::size_t chosen, std::size_t kernels) const;
-  /// Throws InputError if a number, range or name of the texts chooses nothing.
+  /// Throws InputError if a number, range or name of the texts chooses none of these kernels or CTAs, or all together
+  /// choose nothing.
   void check(const std::vector<KernelInfo>& kernels) const;
-  /// Throws InputError: of `kernels` none is chosen.
-  [[noreturn]] void refuse(std::size_t kernels) const;
 
  private:
   using Range = std::pair<std::uint64_t, std::uint64_t>;  ///< first and last

@@ -52,6 +52,7 @@ PLANS = {
         instead={
             "atoll run SYSTEM ... -o OUT.h5 --checkpoint-every 10min":
                 f"atoll run sac-4chip -w {MIXED} -o O.h5 --checkpoint-every 10min --scale 16",
+            "atoll run SYSTEM ... --kernels": f"atoll run sac-4chip -w {MIXED} --scale 16 --kernels 3-10,name=up* --ctas 0-99",
             "atoll export OUT.h5": "atoll export OUT.h5 --perfetto T.json --csv tables",
             "atoll sweep EXPERIMENT.json": "atoll sweep EXPERIMENT.json --jobs 2 --out swept",
             "atoll record --check ...": "atoll record --check -o check.h5 -- build/release/workloads/gemm --ni 64 --nj 64 --nk 64",
@@ -122,7 +123,7 @@ PLANS = {
     ),
     "docs/traces.md": Plan(
         before=["cp sass/* ."],
-        instead={"atoll run rtx3070 -w kernelslist.g --kernels": "atoll run rtx3070 -w kernelslist.g --kernels '0,name=spill*'",
+        instead={"atoll run rtx3070 -w kernelslist.g --kernels": "atoll run rtx3070 -w kernelslist.g --kernels '0,name=k*'",
                  "atoll import accel-sim kernelslist.g": "atoll import accel-sim kernelslist.g -o part.h5 --kernels 0 --ctas 0"},
     ),
     "docs/plugins.md": Plan(

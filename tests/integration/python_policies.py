@@ -91,7 +91,7 @@ class PythonPolicies(Case):
             outcome = program.run(["run", "sac-4chip", "-w", self.folder, "--policy", path, "-f", "-o", output], ranks)
             self.assertEqual(outcome.code, 0, outcome)
             os.remove(output)
-            os.environ["CHANGE"] = ("R4 LDG,R5 LDG", "R5 LDG,R4 LDG")[ranks is None]
+            os.environ["CHANGE"] = ("R4 LDG,R5 LDG", "R5 LDG,R4 LDG")[ranks is not None]
             outcome = program.run(["run", "sac-4chip", "-w", self.folder, "--policy", path, "-f", "-o", output], ranks)
             self.assertEqual(outcome.code, 2, outcome)
             self.assertIn("kernel-3.traceg: has changed since the run began", outcome.err)

@@ -21,11 +21,16 @@ __global__ void halves(unsigned* out) {
 }
 __global__ void lonely(unsigned* out) {
   if (threadIdx.x < 8) out[threadIdx.x] = __ballot_sync(0xffffffffu, 1);
+  out[32 + threadIdx.x] = 1;  // by all lanes
 }
-int main(int argc, char**) {
+__global__ void early(unsigned* out) {
+  if (threadIdx.x >= 8) return;
+  out[threadIdx.x] = __ballot_sync(0xffffffffu, 1);
+}
+int main(int argc, char** argv) {
   unsigned *out, host[128];
   cudaMalloc(&out, sizeof host);
-  if (argc == 1) halves<<<1, 32>>>(out); else lonely<<<1, 32>>>(out);
+  if (argc == 1) halves<<<1, 32>>>(out); else if (argv[1][0] == 'l') lonely<<<1, 32>>>(out); else early<<<1, 32>>>(out);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   for (int at : {0, 1, 2, 3, 64, 65, 66, 67}) printf("%x ", host[at]);
   printf("\n");
@@ -103,6 +108,12 @@ class Warps(RecordTest):
         checked = self.record(binary, "lonely", options=["--check", "--force"])
         self.assertIn("kernel lonely, block (0, 0, 0), warp 0, program.0.ptx:", checked.err)
         self.assertIn("lanes 0xffffff00", checked.err)
+
+    def test_lanes_that_returned_before_are_no_lanes_which_never_come(self):
+        outcome = self.record(self.compiled(MASKS, "-std=c++17"), "early", options=["--check"])
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertTrue(outcome.out.startswith("ff ff ff ff "), outcome)
+        self.assertNotIn("member mask", outcome.err)
 
 
 class Schedule(RecordTest):

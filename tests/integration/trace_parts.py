@@ -68,8 +68,9 @@ class TraceParts(unittest.TestCase):
         self.assertEqual(digest[0], digest[1])
 
     def test_nothing_chosen_and_bad_lists_are_refused(self):
-        for part, said in ((["--kernels", "3"], "--kernels: chooses nothing of the workload's 3 kernels"),
-                           (["--ctas", "99"], "--ctas: chooses nothing"), (["--kernels", "a"], "--kernels: expected a number")):
+        for part, said in ((["--kernels", "3"], "--kernels: `3` chooses none of the workload's 3 kernels"),
+                           (["--kernels", "0,7-9"], "--kernels: `7-9` chooses none"),
+                           (["--ctas", "0,99"], "--ctas: no kernel has a CTA 99"), (["--kernels", "a"], "--kernels: expected a number")):
             for command in (["run", "sac-4chip", "-w", self.list], ["import", "accel-sim", self.list, "-o", self.path("x.h5")]):
                 self.assertIn(said, self.atoll(*command, *part, code=2).stderr)
         self.assertFalse(os.path.exists(self.path("x.h5")))

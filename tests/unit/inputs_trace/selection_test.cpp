@@ -121,7 +121,7 @@ TEST_CASE("a choice of nothing is refused") {
   ImportOptions options;
   options.selection = {"name=b*", ""};
   CHECK(contains(message_of([&] { import_accel_sim(list, scratch.path("o.h5"), options); }),
-                 "--kernels: chooses nothing of the workload's 1 kernels"));
+                 "--kernels: `name=b*` chooses none of the workload's 1 kernels"));
   CHECK(contains(message_of([&] {
                    select(std::make_unique<AccelSimWorkload>(list), {"", "4-" + std::string("9")});
                  }),
