@@ -127,6 +127,8 @@ class Sweep:
         return axes.mean_grid(axes.alike_points(axes.points(self.runs, self.axes, row, column, metric)))
 
     def _check(self, key: str, metric: str) -> None:
+        if key not in self.axes and key not in self.configs:
+            raise KeyError(unknown(key, self.configs, "configuration key"))
         if key not in self.axes:
             differ = f"these differ: {', '.join(self.axes)}" if self.axes else "no key differs between them"
             raise KeyError(f"{key} is the same in all variants; {differ}")

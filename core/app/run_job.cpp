@@ -184,7 +184,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
   options.moves.first = job.map.empty() && !one_process ? 1 : 0;
   if (sampler) options.sampler = &*sampler;
   options.policy = [&job](const SystemConfig& c) { return policy_of(job, c); };
-  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value());
+  ProgressLine progress(stderr, ProgressLine::style_for(stderr, job.quiet), job.from.has_value(), columns_of(stderr));
   if (here) options.progress = [&](const ProgressState& s) { progress.update(s); };
   if (job.monitor) {
     tell_address(t, monitor ? &*monitor : nullptr, host);

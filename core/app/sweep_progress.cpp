@@ -11,6 +11,7 @@
 
 #include "core/app/tell.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/progress.hpp"
 
 namespace atl {
 
@@ -28,7 +29,7 @@ void SweepProgress::draw(const PoolState& s) {
                                  s.ended, s.total, s.running);
   if (s.failed > 0) line += fmt::format(" | {} failed", s.failed);
   if (const auto left = estimate_.seconds_left(s.running)) line += fmt::format(" | {} left", duration(*left));
-  fmt::print("\r{:.79}\033[K", line);
+  fmt::print("\r{}\033[K", line.substr(0, columns_of(stdout) - 1));  // a line that wraps cannot be rewritten
   std::fflush(stdout);
 }
 

@@ -1,6 +1,7 @@
 #include "core/stats/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -21,6 +22,11 @@ std::string format_progress(const ProgressState& s) {
 std::optional<double> seconds_left(const ProgressState& s) {
   if (s.ctas_done <= s.ctas_before || s.ctas_done > s.ctas_total) return std::nullopt;
   return s.seconds * static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);
+}
+
+std::size_t columns_of(std::FILE* out) {
+  winsize size{};
+  return ::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 ProgressLine::Style ProgressLine::style_for(std::FILE* out, bool quiet) {

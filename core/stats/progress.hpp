@@ -25,6 +25,9 @@ std::optional<double> seconds_left(const ProgressState& state);
 /// `kernel 2/7 | cycle 1.20 M | CTAs 300/4096 | 512 k requests/s | 3 min 10 s left`
 std::string format_progress(const ProgressState& state);
 
+/// Of the terminal that `out` is; 80 if it is none, or does not say.
+std::size_t columns_of(std::FILE* out);
+
 /// Shows how far a run is. Looks at host time to decide when to speak, and tells nothing back to the simulation.
 class ProgressLine {
  public:

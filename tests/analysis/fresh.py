@@ -208,6 +208,8 @@ class Fresh(support.FolderTest):
         self.assertIn(f"sm_side: {mean:.2f} at 4", drawn.alt)
         self.assertNotIn("memory_side", drawn.alt)
         self.assertIn("By what was swept", sweep_report.page(sweep, self.folder))
+        with self.assertRaisesRegex(KeyError, "there is no configuration key llc.wayz; near it: llc.ways"):
+            sweep.along("llc.wayz")
         with self.assertRaisesRegex(KeyError, "llc.ways is the same in all variants; these differ: llc.organisation"):
             sweep.along("llc.ways")
         with self.assertRaisesRegex(KeyError, "no metric hits"):
