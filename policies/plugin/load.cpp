@@ -16,6 +16,7 @@
 #include "core/engine/archive_bytes.hpp"
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
+#include "core/engine/printable.hpp"
 #include "policies/plugin/api.hpp"
 #include "policies/plugin/in_plugin.hpp"
 #include "policies/resume_check.hpp"
@@ -92,7 +93,7 @@ const PolicyPlugin& open_plugin(const std::string& library, const std::string& p
 std::string name_of(const PolicyPlugin& plugin, const std::string& file) {
   if (is_python(file)) return fs::path(file).stem().string();
   std::string name = plugin.name == nullptr ? "" : plugin.name;
-  if (name.empty() || std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+  if (name.empty() || !printable(name))
     throw InputError(file, "has no name, or one of signs that do not print: give it another one in ATOLL_POLICY_PLUGIN");
   if (std::ranges::find(kOrganisations, name, &OrganisationRow::word) != kOrganisations.end())
     throw InputError(file, fmt::format("is named `{}`, as an `llc.organisation` of Atoll's own: give it another name in "
