@@ -122,6 +122,27 @@ inline std::uint32_t check_global(Warp& w, const AddressLayout& at) {
   return look_up(w, at, seen);
 }
 
+/// Lanes of one access may lie in several memories. In the trace these are an access to each: to global memory, which
+/// takes longest, last.
+void record_windows(Warp& w, const std::uint64_t* address) {
+  const std::uint32_t active = w.active;
+  const auto in = [&](std::uint64_t window) {
+    return active & lanes_where([=](unsigned l) { return (address[l] & kWindowMask) == window; });
+  };
+  const std::uint32_t shared = in(kSharedWindow), local = in(kLocalWindow);
+  if (w.recorder == nullptr || shared == active || local == active) return record_addresses(w, address, 0);
+  if (w.launch->spec->check != nullptr) w.launch->spec->check->access(w, address, 0);
+  const std::uint32_t id = w.events.back().id;
+  w.events.pop_back();
+  for (const std::uint32_t lanes : {shared, local, active & ~(shared | local)}) {
+    if (lanes == 0) continue;
+    w.events.emplace_back(id, lanes);
+    w.active = lanes;
+    trace_addresses(w, address, 0);
+  }
+  w.active = active;
+}
+
 /// Lanes out of bounds go to zeroes that nobody reads again, and are in the trace at the end of the nearest allocation, or
 /// at the begin of shared memory.
 void redirect(Warp& w, std::uint64_t* address, std::uint32_t outside, unsigned bytes, std::uint64_t window) {
@@ -268,7 +289,7 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
   }
   for_active(w.active,
              [&](unsigned l) { out.host[l] = reinterpret_cast<std::uint64_t>(translate(w, l, address[l], bytes, bytes)); });
-  record_addresses(w, address, 0);
+  record_windows(w, address);
   const std::uint64_t first = out.host[std::countr_zero(w.active)];
   for_active(~w.active, [&](unsigned l) { out.host[l] = first; });
 }

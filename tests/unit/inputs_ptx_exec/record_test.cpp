@@ -250,6 +250,36 @@ TEST_CASE("shared-memory accesses take as many passes as their worst bank has wo
   CHECK(ops[1].issue == 1);
 }
 
+TEST_CASE("lanes of one access in several memories are an access to each, and the one to global memory gives the result") {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 p)
+{
+  .shared .align 16 .b8 s[128]; .local .align 16 .b8 l[16];
+  .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<10>;
+  ld.param.u64 %rd1,[p]; mov.u32 %r1,%tid.x; mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2;
+  mov.u64 %rd4,s; cvta.shared.u64 %rd5,%rd4; add.s64 %rd5,%rd5,%rd2; mov.u64 %rd6,l; cvta.local.u64 %rd7,%rd6;
+  setp.lt.u32 %p1,%r1,16; selp.u64 %rd8,%rd5,%rd3,%p1; setp.eq.u32 %p2,%r1,31; selp.u64 %rd9,%rd7,%rd8,%p2;
+  ld.u32 %r2,[%rd9]; st.global.u32 [%rd3],%r2; ret;
+})");
+  const Aligned memory(4096);
+  h.device.memory.add({memory.address(), 4096, "memory"});
+  LaunchSpec spec = h.spec("k", 2, 32);  // the second block is recorded after what was kept of the first
+  h.set(spec, memory.address());
+  Kept kept;
+  Recorder recorder(kept);
+  execute(spec, h.device, &recorder);
+  for (const CtaProgram& cta : kept.ctas) {
+    const auto ops = memory_ops(cta, 0);
+    REQUIRE(ops.size() == 4);
+    CHECK(ops[0].kind == OpKind::shared);
+    CHECK(ops[1].kind == OpKind::load);  // of local memory
+    CHECK(ops[2].kind == OpKind::load);
+    CHECK(accesses(cta, ops[2]) == std::vector{Access::make(memory.address(), 0xC)});
+    CHECK(ops[3].kind == OpKind::store);
+    CHECK(accesses(cta, ops[3]) == std::vector{Access::make(memory.address(), 0xF)});
+  }
+}
+
 TEST_CASE("asynchronous copies are loads that the wait for their group waits for") {
   const std::string text = kHeader + R"(
 .visible .entry k(.param .u64 pi, .param .u64 po)

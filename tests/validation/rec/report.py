@@ -4,7 +4,8 @@
     report.py [--jobs N] [--out DIR] [--atoll PATH] [--only PATTERN] [--no-run]
 
 The runs are `atoll sweep` of the experiments of EXPERIMENTS in inputs/experiments, on traces of record.py: what is in DIR
-already is not run again. What is missing (--only, --no-run) stays out of tables and means. Needs h5py (Debian:
+already is not run again. What is missing (--only, --no-run) stays out of tables and means; of what was not run at all the
+page keeps what it has, and says so. Needs h5py (Debian:
 python3-h5py, /usr/bin/python3)."""
 
 import argparse
@@ -29,6 +30,12 @@ SIZED = ("C2D", "FIR", "J2D", "PR")  # programs of rec_sizes.json
 ORDER = ("directory", "directory_2x", "hmg", "rec", "ideal")
 NOT_RUN = "Not run with this version."
 EARLIER = "Not run with this version: figures of an earlier one."
+
+
+def kept(heading):
+    """For what was not run with this version: what the page has under a heading."""
+    lines = [line for line in results_page.section(PAGE, heading)[2:] if line != NOT_RUN]
+    return [heading, ""] + ([NOT_RUN, ""] if not any(lines) else lines if lines[0] == EARLIER else [EARLIER, "", *lines])
 
 
 def table(head, rows):
@@ -273,7 +280,8 @@ def rotation(results):
 
 
 def messages(variants, plain, where):
-    """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`."""
+    """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`. None: it was
+    not run."""
     slots, ranges, both = (variants.under(prefix + "_") for prefix in ("slots", "range", "both"))
     readings = {"bytes, by line": plain, "bytes, by range": ranges.over(plain) if ranges.workloads("rec") else ranges,
                 "slots, by line": slots, "slots, by range": both.over(slots)}
@@ -289,7 +297,7 @@ def messages(variants, plain, where):
         rows.append([name, *(f"{geometric(c.values()):.2f}" if len(c) == len(paper.WORKLOADS) else "-" for c in ours.values()),
                      f"{mean(results.ratio('packets', 'rec').values()):.2f}", f"{sent:.2f}", f"{error:.2f}"])
     if len(rows) <= 2:
-        return []
+        return None
     out = [f"{where}: geometric means of the twelve over the baseline; packets under REC over the baseline's, and its "
            "invalidations in GB/s as above, means; mean |ln(here / paper)| of REC.", ""] \
         + table(["", *columns, "packets", "GB/s", "off"], rows)
@@ -304,7 +312,7 @@ def messages(variants, plain, where):
 
 def sizes_study(results, rec):
     if not results.workloads("directory_6x"):
-        return ["### Directory size and range", "", NOT_RUN, ""]
+        return kept("### Directory size and range")
     ours = {"directory_2x": rec.speedup("directory_2x")}
     ours |= {v: results.speedup(v) for v in ("directory_4x", "directory_6x")}
     names = results.workloads("directory")
@@ -328,8 +336,7 @@ def sizes_study(results, rec):
 
 
 def footprints(whole, rec, places):
-    """The whole machine at the footprints of Table 3 beside a quarter of both. It takes longer than all else: without these
-    runs the page keeps what it has."""
+    """The whole machine at the footprints of Table 3 beside a quarter of both."""
     heading = "### The whole machine, whole footprints"
     out = [heading, ""]
     for kind, quarter in (("pages", places.under("pages_")), ("chunks", rec)):
@@ -337,8 +344,7 @@ def footprints(whole, rec, places):
         ours, theirs = ({v: r.speedup(v) for v in ORDER[1:]} for r in (results, quarter))
         names = [w for w in paper.WORKLOADS if all(w in c for c in (*ours.values(), *theirs.values()))]
         if not names:
-            kept = [line for line in results_page.section(PAGE, heading)[2:] if line != NOT_RUN]
-            return out + ([NOT_RUN, ""] if not any(kept) else kept if kept[0] == EARLIER else [EARLIER, "", *kept])
+            return kept(heading)
         packets = [r.ratio("packets", "rec") for r in (results, quarter)]
         rows = [[w, *(f"{ours[v][w]:.2f} / {theirs[v][w]:.2f}" for v in ORDER[1:]), f"{packets[0][w]:.2f} / {packets[1][w]:.2f}"]
                 for w in names]
@@ -362,15 +368,17 @@ def main():
         subprocess.run(command + (["--only", arguments.only] if arguments.only else []), check=not arguments.only)
     rec, sizes = Results(out, "rec", "rec_products"), Results(out, "rec_sizes")
     places = Results(out, "rec_placement", "rec_placement_others")
-    costs = [line for variants, plain, where in (
+    costs = [messages(variants, plain, where) for variants, plain, where in (
         (Results(out, "rec_messages"), places.under("pages_"), "Pages in rotation"),
-        (Results(out, "rec_messages_chunks"), rec, "Chunks")) for line in messages(variants, plain, where)]
+        (Results(out, "rec_messages_chunks"), rec, "Chunks"))]
+    links = "### Links of slots, invalidations by range"
     whole = Results(out, "rec_full")
     parts = [speedups(rec), claims(rec, sizes, places), misses(rec), invalidations(rec), placement(places, rec),
              sizes_study(sizes, rec), footprints(whole, rec, places),
-             ["### Links of slots, invalidations by range", "",
+             kept(links) if None in costs else
+             [links, "",
               "Links of bytes, as above, or of slots of 150 bytes (`link.slot_bytes`); invalidations by line, as above, or by range "
-              "and sharer (`coherence.invalidate`).", "", *costs] if costs else []]
+              "and sharer (`coherence.invalidate`).", "", *costs[0], *costs[1]]]
     results_page.write(PAGE, [line for part in parts for line in part])
 
 
