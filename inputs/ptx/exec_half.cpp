@@ -1,3 +1,6 @@
+#include <bit>
+#include <type_traits>
+
 #include "inputs/ptx/exec_decoder.hpp"
 #include "inputs/ptx/exec_float.hpp"
 
@@ -40,7 +43,76 @@ template <class N, class W, unsigned kParts, HalfFunction kF> void half(Warp& w,
   });
 }
 
+// Most programs add, multiply and fuse f16 without .ftz and .sat. For these float has digits enough, and its range holds
+// every product, so that lanes are computed side by side, without a branch. bf16 has products that float has not.
+
+/// By a mask: what could be a branch is not vectorised.
+std::uint32_t select(bool first, std::uint32_t a, std::uint32_t b) { return b ^ ((a ^ b) & (0u - std::uint32_t{first})); }
+
+float widen(std::uint32_t half) {
+  const std::uint32_t magnitude = half & 0x7FFF;
+  const auto subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
+  std::uint32_t bits = select(magnitude < 0x0400, subnormal, (magnitude << 13) + (112u << 23));
+  bits = select(magnitude >= 0x7C00, 0x7F800000 | magnitude << 13, bits);
+  return std::bit_cast<float>(bits | (half & 0x8000) << 16);
+}
+
+/// To nearest even.
+std::uint32_t narrow(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFF;
+  const auto subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;  // ulp: 2^-24
+  std::uint32_t half = (magnitude - (112u << 23) + 0x0FFF + (magnitude >> 13 & 1)) >> 13;
+  half = select(magnitude < 0x38800000, subnormal, half);
+  half = select(magnitude >= 0x47800000, 0x7C00, half);  // 65,536; from 65,520 on the sum above gives infinity as well
+  return select(magnitude > 0x7F800000, lane::F16::kNan, half | (bits >> 16 & 0x8000));
+}
+
+enum class Quick { add, sub, mul, fma };
+
+template <Quick kOp> float quick(float a, float b, float c) {
+  if constexpr (kOp == Quick::add) return a + b;
+  if constexpr (kOp == Quick::sub) return a - b;
+  const float product = a * b;
+  if constexpr (kOp == Quick::mul) return product;
+  // As lane::fma_odd(), with signs and zeroes as bits.
+  const float sum = product + c, back = sum - product, error = (product - (sum - back)) + (c - back);
+  const auto bits = std::bit_cast<std::uint32_t>(sum), lost = std::bit_cast<std::uint32_t>(error);
+  const std::uint32_t towards = 1 - 2 * ((lost ^ bits) >> 31);
+  const auto any = [](std::uint32_t x) { return (x + 0x7FFFFFFF) >> 31; };                   // of 31 bits: 1 if one is set
+  const std::uint32_t moves = any(lost & 0x7FFFFFFF) & any(~bits & 0x7F800000) & ~bits & 1;  // inexact, finite, even
+  return std::bit_cast<float>(bits + (towards & (0 - moves)));
+}
+
+template <class W, unsigned kParts, Quick kOp> void quick_half(Warp& w, const Inst& i) {
+  const W *a = w.at<W>(i.src[0]), *b = w.at<W>(i.src[1]), *c = w.at<W>(i.src[2]);
+  each_lane<W>(w, i.dst[0], [=](unsigned l) {
+    std::uint32_t packed = narrow(quick<kOp>(widen(a[l] & 0xFFFF), widen(b[l] & 0xFFFF), widen(c[l] & 0xFFFF)));
+    if constexpr (kParts == 2) packed |= narrow(quick<kOp>(widen(a[l] >> 16), widen(b[l] >> 16), widen(c[l] >> 16))) << 16;
+    return static_cast<W>(packed);
+  });
+}
+
+template <class W, unsigned kParts> Handler quick_handler(const Instruction& in) {
+  if ((in.flags & (kFtz | kSat | kRelu)) != 0) return nullptr;
+  switch (in.op) {
+    case Op::add:
+      return &quick_half<W, kParts, Quick::add>;
+    case Op::sub:
+      return &quick_half<W, kParts, Quick::sub>;
+    case Op::mul:
+      return &quick_half<W, kParts, Quick::mul>;
+    case Op::mad:
+    case Op::fma:
+      return &quick_half<W, kParts, Quick::fma>;
+    default:
+      return nullptr;
+  }
+}
+
 template <class N, class W, unsigned kParts> Handler half_handler(const Instruction& in) {
+  if constexpr (std::is_same_v<N, lane::F16>)
+    if (const Handler quick = quick_handler<W, kParts>(in); quick != nullptr) return quick;
   switch (in.op) {
     case Op::add:
       return &half<N, W, kParts, add>;

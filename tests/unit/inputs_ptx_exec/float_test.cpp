@@ -29,6 +29,39 @@ static F64 f64(const std::string& body, const F64& a, const F64& b = {}, const F
   return evaluate<double>("f64", "f64", body, a, b, c);
 }
 
+TEST_CASE("every half in both places, with others of all kinds, gives what one rounding of the exact result gives") {
+  using H = lane::F16;
+  constexpr unsigned kAll = 1u << 16;
+  const auto model = [](const std::string& op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    const double x = H::widen(a), y = H::widen(b), z = H::widen(c);
+    const double exact = op == "add" ? x + y : op == "sub" ? x - y : op == "mul" ? x * y : lane::fma_odd(x, y, z);
+    return H::round(exact, lane::Round::rn);
+  };
+  U32 others{0,      0x8000, 1,      0x83FF, 0x0400, 0x3C00, 0xBC01, 0x3555,
+             0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0xFD55, 0x1400, 0x9401};
+  std::uint32_t seed = 7;
+  while (others.size() < 40) others.push_back((seed = seed * 1664525 + 1013904223) >> 16);
+  for (const std::string op : {"add", "sub", "mul", "fma.rn"}) {
+    Harness h(elementwise("b32", "b32", op + ".f16x2 %d,%a,%b" + (op == "fma.rn" ? ",%c;" : ";")));
+    U32 a(kAll), b(kAll), c(kAll), d(kAll);
+    const std::uint64_t at[] = {h.buffer(d), h.buffer(a), h.buffer(b), h.buffer(c)};
+    std::size_t wrong = 0;
+    for (std::size_t n = 0; n < others.size(); ++n) {
+      const std::uint32_t other = others[n], third = others[(n * 7 + 3) % others.size()];
+      for (std::uint32_t v = 0; v < kAll; ++v)
+        a[v] = v | other << 16, b[v] = other | v << 16, c[v] = third | (v ^ 0x5A5A) << 16;
+      h.run("k", kAll / 1024, 1024, at[0], at[1], at[2], at[3]);
+      for (std::uint32_t v = 0; v < kAll; ++v) {
+        const std::string name = op.substr(0, 3);
+        const std::uint32_t low = model(name, v, other, third), high = model(name, other, v, v ^ 0x5A5A);
+        wrong += d[v] != (low | high << 16);
+      }
+    }
+    CAPTURE(op);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("additions round to nearest even, towards zero, down and up") {
   const F32 a{1, -1}, b{0x1p-25F, -0x1p-25F};
   const float above = std::nextafter(1.0F, 2.0F);
