@@ -79,7 +79,7 @@ std::string convert(Warp& w, unsigned lane, const std::string& format, std::size
       return wide ? formatted(spec + "ll" + kind, static_cast<unsigned long long>(arguments.take(8)))
                   : formatted(spec + kind, static_cast<unsigned>(arguments.take(4)));
     case 'p':
-      return formatted(spec + 's', fmt::format("{:#x}", arguments.take(8)).c_str());
+      return formatted(spec + 'p', reinterpret_cast<const void*>(arguments.take(8)));  // as the host has it: null is (nil)
     case 's': {
       const std::uint64_t text = arguments.take(8);
       return formatted(spec + 's', text != 0 ? read_string(w, lane, text).c_str() : "(null)");

@@ -205,8 +205,9 @@ TEST_CASE("policies of the L2 change nothing, of a range as well") {
   CHECK(v[1] == 7);
 }
 
-TEST_CASE("hints of where lines are kept change nothing, and a pointer is printed in its width") {
-  Harness h(kHeader + R"(
+TEST_CASE("hints of where lines are kept change nothing, and pointers are printed as the host prints them") {
+  const auto text = [](const std::string& pointer) {
+    return kHeader + R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
 .global .align 1 .b8 format[16] = {91,37,49,50,112,124,37,45,56,112,93,0};
 .global .align 128 .b8 line[128];
@@ -215,15 +216,20 @@ TEST_CASE("hints of where lines are kept change nothing, and a pointer is printe
   .local .align 8 .b8 depot[16]; .reg .b32 %r<4>; .reg .b64 %rd<8>;
   mov.u64 %rd1,line; cvta.global.u64 %rd2,%rd1;
   applypriority.global.L2::evict_normal [%rd1],128; applypriority.L2::evict_normal [%rd2],128;
-  mov.u64 %rd1,43981; st.local.u64 [depot],%rd1; st.local.u64 [depot+8],%rd1;
+  mov.u64 %rd1,)" +
+           pointer + R"(; st.local.u64 [depot],%rd1; st.local.u64 [depot+8],%rd1;
   mov.u64 %rd3,depot; cvta.local.u64 %rd4,%rd3; mov.u64 %rd5,format; cvta.global.u64 %rd6,%rd5;
   { .param .b64 p0; st.param.b64 [p0],%rd6; .param .b64 p1; st.param.b64 [p1],%rd4; .param .b32 q; call.uni (q), vprintf, (p0, p1); ld.param.b32 %r2,[q]; }
   ret;
-})");
-  std::string printed;
-  h.device.print = [&](std::string_view t) { printed += t; };
-  h.run("k", 1, 1);
-  CHECK(printed == "[      0xabcd|0xabcd  ]");
+})";
+  };
+  for (const auto& [pointer, expected] : {std::pair{"43981", "[      0xabcd|0xabcd  ]"}, {"0", "[       (nil)|(nil)   ]"}}) {
+    Harness h(text(pointer));
+    std::string printed;
+    h.device.print = [&](std::string_view t) { printed += t; };
+    h.run("k", 1, 1);
+    CHECK(printed == expected);
+  }
 }
 
 TEST_CASE("textures are read by texel or by place, with clamped and filtered coordinates") {
