@@ -8,7 +8,8 @@
 #include "inputs/workload/workload_files.hpp"
 #include "partition/rank_map.hpp"
 
-/// What can be wrong with a run, looked at before it begins. All throw InputError; the collective ones do so on every rank.
+/// What can be wrong with a run, looked at before it begins, or, of its files, when it has ended. All throw InputError; the
+/// collective ones do so on every rank.
 namespace atl {
 
 /// Options that are at odds, with each other or with so many ranks.

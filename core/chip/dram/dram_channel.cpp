@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::uint32_t kSectorBytes = 32;
 
+/// Bursts that hold some sectors. They begin at multiples of their length, so that two sectors of one length may lie in
+/// one or in two.
+std::uint32_t bursts_of(std::uint32_t sectors, std::uint32_t burst_bytes) {
+  if (burst_bytes <= kSectorBytes) return static_cast<std::uint32_t>(std::popcount(sectors)) * (kSectorBytes / burst_bytes);
+  const std::uint32_t each = burst_bytes / kSectorBytes, firsts = 0xFF / ((1u << each) - 1);
+  for (std::uint32_t n = 1; n < each; n *= 2) sectors |= sectors >> n;
+  return static_cast<std::uint32_t>(std::popcount(sectors & firsts));
+}
+
 }  // namespace
 
 DramCycles::DramCycles(const Machine& m) {
@@ -34,7 +43,6 @@ DramChannel::DramChannel(Context& c, std::uint16_t id)
       id_(id),
       t_(c.machine),
       row_hit_cap_(c.machine.config.dram.row_hit_cap),
-      burst_bytes_(c.machine.config.dram.timing.burst_bytes),
       bank_groups_(c.machine.config.dram.timing.bank_groups),
       gate_(c.machine.config.dram.queue),
       pool_(c.machine.config.dram.queue),
@@ -42,6 +50,8 @@ DramChannel::DramChannel(Context& c, std::uint16_t id)
       candidate_(bank_.size()),
       group_(bank_.size()),
       group_column_(bank_groups_, -(Time{1} << 40)) {
+  for (std::uint32_t sectors = 0; sectors < bursts_.size(); ++sectors)
+    bursts_[sectors] = static_cast<std::uint8_t>(bursts_of(sectors, c.machine.config.dram.timing.burst_bytes));
   for (auto i = static_cast<std::uint32_t>(pool_.size()); i-- > 0;) free_.push_back(i);
   for (std::uint32_t i = 0; i < bank_.size(); ++i) group_[i] = i % bank_groups_;
   activates_.fill(-(Time{1} << 40));
@@ -185,16 +195,6 @@ DramChannel::Time DramChannel::lost(Time waiting_since, Time bytes_move) const {
   return std::max<Time>(0, bytes_move - std::max(bus_free_, waiting_since + idle_channel));
 }
 
-/// Bursts that hold these sectors. They begin at multiples of their length, so that two sectors of one length may lie in
-/// one or in two.
-std::uint32_t DramChannel::bursts_of(std::uint32_t sectors) const {
-  if (burst_bytes_ <= kSectorBytes)
-    return static_cast<std::uint32_t>(std::popcount(sectors)) * (kSectorBytes / burst_bytes_);
-  const std::uint32_t each = burst_bytes_ / kSectorBytes, firsts = 0xFF / ((1u << each) - 1);
-  for (std::uint32_t n = 1; n < each; n *= 2) sectors |= sectors >> n;
-  return static_cast<std::uint32_t>(std::popcount(sectors & firsts));
-}
-
 void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   Bank& b = bank_[bank];
   const std::uint32_t r = b.chosen;
@@ -202,7 +202,7 @@ void DramChannel::serve(std::uint32_t bank, Time at, Time waiting_since) {
   if (c_.observer != nullptr) [[unlikely]]
     c_.observer->on_dram_column(c_, id_, request.packet, at);
   const auto bytes = static_cast<std::uint32_t>(std::popcount(request.packet.sectors)) * kSectorBytes;
-  const std::uint32_t bursts = bursts_of(request.packet.sectors);
+  const std::uint32_t bursts = bursts_[request.packet.sectors];
   const Time data = at + (request.write ? t_.wl : t_.cl), end = data + bursts * t_.ccd;
   last_column_ = group_column_[bank % bank_groups_] = at + (bursts - 1) * t_.ccd;
   writing_ = request.write;

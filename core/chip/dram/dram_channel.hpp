@@ -88,7 +88,6 @@ class DramChannel {
   }
   /// Serves the bank's chosen request. `waiting_since`: arrival of the oldest request that a bank is prepared for.
   void serve(std::uint32_t bank, Time at, Time waiting_since);
-  std::uint32_t bursts_of(std::uint32_t sectors) const;
   /// Time up to `bytes_move` in which the bus stood still although a request waited for longer than an idle channel takes.
   Time lost(Time waiting_since, Time bytes_move) const;
   void wake(Time at);
@@ -96,7 +95,8 @@ class DramChannel {
   Context& c_;
   const std::uint16_t id_;
   const DramCycles t_;
-  const std::uint32_t row_hit_cap_, burst_bytes_, bank_groups_;
+  const std::uint32_t row_hit_cap_, bank_groups_;
+  std::array<std::uint8_t, 256> bursts_{};  ///< by sectors (bit mask)
   Gate gate_;
   std::vector<Request> pool_;
   std::vector<std::uint32_t> free_;
