@@ -343,25 +343,35 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
   }
 }
 
-std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
+namespace {
+
+/// False: out of bounds, which is borne with.
+bool holds_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
   Range& seen = w.seen[w.pc % w.seen.size()];
-  auto* const place = reinterpret_cast<std::byte*>(address);
-  if (address >= seen.low && address + bytes <= seen.high) return place;
+  if (address >= seen.low && address + bytes <= seen.high) return true;
   std::uint64_t one[kLanes];
   std::fill(one, one + kLanes, address);
   const std::uint32_t active = w.active;
   w.active = 1u << lane;
   const std::uint32_t outside = look_up(w, AddressLayout(one, bytes), seen);
   w.active = active;
-  if (outside == 0) return place;
-  note_outside(w, one, outside, bytes, 0);
+  return outside == 0;
+}
+
+}  // namespace
+
+std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
+  if (holds_texel(w, lane, address, bytes)) return reinterpret_cast<std::byte*>(address);
+  std::uint64_t at[kLanes];
+  at[lane] = address;
+  note_outside(w, at, 1u << lane, bytes, 0);
   return nullptr;
 }
 
-void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
-  if (texel_at(w, lane, address, bytes) == nullptr)
+void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, bool accessed) {
+  if (!holds_texel(w, lane, address, bytes))
     address = nearest_inside(w, address, bytes);
-  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
+  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr && accessed)
     check->access(w, lane, address, bytes);
   if (w.recorder != nullptr) w.addresses.push_back(address);
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/exec_memory.hpp"
 
 /// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
@@ -40,10 +39,8 @@ void access(Warp& w, const Inst& i) {
       throw Fault{ExecutionError::Kind::illegal_address, l, "surface access out of bounds"};
     const std::uint64_t address = s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
                                   static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]);
+    record_texel(w, l, address, static_cast<unsigned>(width), inside);
     std::byte* const place = texel_at(w, l, address, static_cast<unsigned>(width));
-    if (w.launch->spec->check != nullptr && inside)
-      w.launch->spec->check->access(w, l, address, static_cast<std::uint32_t>(width));
-    if (w.recorder != nullptr) w.addresses.push_back(address);
     for (unsigned e = 0; e < elements; ++e) {
       std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * in_register;
       if ((i.option & kLoads) == 0) {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "harness.hpp"
+#include "inputs/ptx/access_check.hpp"
 #include "inputs/ptx/out_of_bounds.hpp"
 
 using namespace atl::ptx;
@@ -280,9 +281,11 @@ TEST_CASE("texels and elements of surfaces beyond the memory that they were made
     CHECK(has(said, "thread (4, 0, 0)"));
     CHECK(has(said, "out of bounds: right behind buffer (16 bytes at "));
     OutOfBounds outside;
-    spec.outside = &outside;
+    AccessCheck check;
+    spec.outside = &outside, spec.check = &check;
     execute(spec, h.device);
-    CHECK(outside.sites().size() == 1);
+    REQUIRE(outside.sites().size() == 1);
+    CHECK(outside.sites()[0].count == 1);  // though the check asks, too, where the access lies
   }
   CHECK(out[4] == 0);
   CHECK(texels[3] != 40);  // stored to, within
