@@ -229,10 +229,14 @@ void LlcSlice::check(StateCheck& s) const {
   for (std::uint32_t i = 0; i < tags_.entries(); ++i)
     if (tags_.occupied(i)) s.line(tags_.line(i));
   for (const std::uint8_t home : home_of_) s.chip(home);
+  std::uint32_t remote = 0, answered = 0;  // of lines of which all were answered early nobody here says whose they are
   mshr_.for_each([&](const auto& entry, auto&& for_each_waiter) {
     s.line(entry.line);
-    for_each_waiter([&](const Packet& p) { s.request(p); });
+    bool elsewhere = false;
+    for_each_waiter([&](const Packet& p) { s.request(p), elsewhere |= p.home != c_.chip; });
+    remote += elsewhere, answered += entry.waiting == 0;
   });
+  require_state(remote <= remote_misses_ && remote_misses_ <= remote + answered);
   if (full_map_) {
     full_map_->directory().for_each([&](LineAddr line, std::uint64_t sharers, std::uint8_t owner) {
       s.line(line), s.sharers(sharers);

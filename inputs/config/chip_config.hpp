@@ -181,8 +181,8 @@ struct LlcConfig {
     v(s.mshr_merges, {"mshr_merges", "", 1, 256, "requests that may wait for one missed line"});
     v(s.remote_mshrs,
       {"remote_mshrs", "", 0, 4096,
-       "static, dynamic, home directories: a miss on another chip's line waits while as many MSHRs of its slice are in "
-       "use, by whatever line; 0: three of four"});
+       "static, dynamic, home directories: MSHRs of a slice that other chips' lines which its own SMs miss may hold; 0: "
+       "three of four"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096,
                        "reads of remote chips, and their write-backs, that may bypass a slice at a time (sm_side)"});
     v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});

@@ -226,14 +226,14 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
   return true;
 }
 
-/// One MSHR more for requests of other chips where this chip's own may wait for other chips. Were all held by reads of
-/// remote lines, another chip's request would wait for that chip, in front of that chip's own, and the two for each other.
-/// Under split and home directories all of another chip's reads come here, and remote lines may leave it more than that one
-/// (`llc.remote_mshrs`).
-std::uint32_t LlcSlice::mshr_limit(const Packet& p, std::uint32_t queue) const {
-  const std::uint32_t n = level_.mshrs;
-  if (queue == kFromLinks) return n + (c_.role == LlcRole::memory_side ? 0 : 1);
-  return (c_.role == LlcRole::split || uses_home_directory()) && p.home != c_.chip ? remote_mshrs_ : n;
+/// Whether a request finds an MSHR for a line that is not under way. One more is there for requests of other chips where
+/// this chip's own may wait for other chips: were all held by reads of remote lines, another chip's request would wait for
+/// that chip, in front of that chip's own, and the two for each other. Under split and home directories all of another
+/// chip's reads come here, and what the own SMs read of other chips may hold fewer still (`llc.remote_mshrs`).
+bool LlcSlice::finds_mshr(const Packet& p, std::uint32_t queue) const {
+  const bool spare = queue == kFromLinks && c_.role != LlcRole::memory_side;
+  if (mshr_.in_use() >= level_.mshrs + (spare ? 1 : 0)) return false;
+  return p.home == c_.chip || remote_misses_ < remote_mshrs_ || !(c_.role == LlcRole::split || uses_home_directory());
 }
 
 /// The entry that a line of chip `home` replaces. Under split the kinds of lines keep to their quotas: a kind that has its
@@ -267,7 +267,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
   // With directories an atomic may wait for the line's owner, in front of the owner's requests here: it must not keep its
   // MSHR from others. Their number is bounded by what SMs may have unacknowledged.
   const bool never_waits = queue == kFromLinks && uses_full_map();
-  const bool full = e == mshr_.kNone ? mshr_.in_use() >= mshr_limit(p, queue) : !mshr_.can_merge(e);
+  const bool full = e == mshr_.kNone ? !finds_mshr(p, queue) : !mshr_.can_merge(e);
   if (full && !never_waits) return stall(queue);
   const auto fetch = static_cast<std::uint8_t>(e == mshr_.kNone ? wanted : wanted & ~(mshr_[e].pending | mshr_[e].arrived));
   if (fetch == 0) {
@@ -288,7 +288,7 @@ bool LlcSlice::miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, Ll
                .slice = number_};
   const bool elsewhere = local && uses_full_map() && full_map_->elsewhere(p.line);
   if (!elsewhere && !take(gate_below(below), queue)) return false;
-  if (e == mshr_.kNone) e = mshr_.open(p.line);
+  if (e == mshr_.kNone) e = mshr_.open(p.line), remote_misses_ += local ? 0 : 1;
   mshr_[e].pending |= fetch;
   mshr_[e].arrived |= p.sectors & valid;  // read now: the line may be replaced before the rest comes
   mshr_.add_waiter(e, p), missing_.enter(c_.now());

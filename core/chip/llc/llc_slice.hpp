@@ -137,7 +137,8 @@ class LlcSlice {
     for (Input& in : in_) f(in.lined_up), f(in.granted);
   }
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, tags_, fixed(home_of_), mshr_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_, writebacks_);
+    state(a, tags_, fixed(home_of_), mshr_, remote_misses_, in_, lookup_, turn_, lookup_timed_, out_, write_, bypassing_,
+          writebacks_);
     state(a, bypassing_reads_);
     state(a, invalidations_, flush_next_, flush_, accesses_, hits_, requests_, queued_, missing_);
     if (l2_) state(a, fill_port_);
@@ -179,7 +180,7 @@ class LlcSlice {
   bool atomic(const Packet& p, std::uint32_t queue);
   bool pass_atomic(const Packet& p, std::uint32_t queue);
   bool miss(const Packet& p, std::uint32_t queue, std::uint8_t valid, LlcOutcome& outcome);
-  std::uint32_t mshr_limit(const Packet& p, std::uint32_t queue) const;
+  bool finds_mshr(const Packet& p, std::uint32_t queue) const;
   std::uint32_t victim(std::uint32_t set, std::uint8_t home) const;
   bool bypass(const Packet& p, std::uint32_t queue);
   bool take(Gate& gate, std::uint32_t queue);
@@ -198,6 +199,7 @@ class LlcSlice {
   void return_granted(Input& in);
   void unstall();
   void fill(const Packet& p);
+  void close_mshr(std::uint32_t entry, std::uint8_t home);
   std::uint32_t lane_of(const Packet& p) const;
   bool response_room(const Packet& request) const;
   void respond(const Packet& request, std::uint8_t flags);
@@ -234,6 +236,7 @@ class LlcSlice {
   /// which little moves in large caches.
   std::array<std::uint32_t, 2> held_{};
   MshrFile<Packet> mshr_;
+  std::uint32_t remote_misses_ = 0;  ///< MSHRs in use for lines of other chips
   std::optional<FullMap> full_map_;  ///< of these two the run's protocol
   std::optional<Home> home_;
   std::array<Input, 2> in_;

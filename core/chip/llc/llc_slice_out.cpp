@@ -73,7 +73,7 @@ void LlcSlice::fill(const Packet& p) {
   std::uint32_t i = tags_.find(s, line);
   if (i == TagArray::kMiss && e.waiting == 0) {  // a write has answered those who waited, and the line has gone since
     e.pending &= static_cast<std::uint8_t>(~p.sectors);
-    if (e.pending == 0) mshr_.close(p.entry), unstall();
+    if (e.pending == 0) close_mshr(p.entry, home);
     return;
   }
   if (i == TagArray::kMiss) install(i = victim(s, home), line, home);
@@ -95,11 +95,14 @@ void LlcSlice::fill(const Packet& p) {
     return true;
   });
   if (e.void_on_arrival) drop_copy(line);  // before the rest of it comes: others would find it here
-  if (e.pending == 0) {
-    mshr_.close(p.entry);
-    unstall();
-  }
+  if (e.pending == 0) close_mshr(p.entry, home);
   pump_out();
+}
+
+void LlcSlice::close_mshr(std::uint32_t entry, std::uint8_t home) {
+  mshr_.close(entry);
+  if (home != c_.chip) --remote_misses_;
+  unstall();
 }
 
 void LlcSlice::pump_out() {

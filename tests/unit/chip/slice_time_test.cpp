@@ -196,5 +196,35 @@ TEST_CASE("lines of other chips hold as many MSHRs as llc.remote_mshrs says, own
   CHECK(last(CoherenceProtocol::software, 1, 1) == last(CoherenceProtocol::software, 8, 1));
 }
 
+TEST_CASE("a lone read of another chip's line finds an MSHR beside as many own lines as leave one") {
+  for (const LlcOrganisation organisation : {LlcOrganisation::fixed_split, LlcOrganisation::sm_side}) {
+    const auto read_behind = [&](std::uint32_t own_lines, std::uint32_t remote) {
+      SystemConfig config = two_under(CoherenceProtocol::rec);
+      config.llc.organisation = organisation;
+      if (organisation == LlcOrganisation::fixed_split)
+        config.coherence.protocol = CoherenceProtocol::software, config.llc.local_ways = 2;
+      config.partition.placement = Placement::interleaved;
+      config.llc.slices = 1, config.dram.channels = 1, config.llc.mshrs = 8, config.llc.remote_mshrs = remote;
+      const std::uint64_t page = config.partition.page_kib * 1024, of_chip_1 = page, of_chip_0 = 2 * page;
+      ScriptedWorkload w;
+      w.kernel(4);
+      for (std::uint64_t i = 0; i < own_lines; ++i) w.warp(2).load(of_chip_1 + i * 128, static_cast<std::uint8_t>(i));
+      w.warp(2).load(of_chip_0, static_cast<std::uint8_t>(own_lines));
+      ResponseLog log;
+      run(config, w, &log);
+      for (const auto& r : log.responses)
+        if (r.line.value * 128 == of_chip_0) return r.latency;
+      FAIL("no response");
+      return Cycle{0};
+    };
+    for (std::uint32_t remote = 1; remote <= 8; ++remote) {
+      CAPTURE(remote);
+      CHECK(read_behind(7, remote) == read_behind(7, 8));
+      CHECK(read_behind(8, remote) == read_behind(8, 8));
+    }
+    CHECK(read_behind(8, 8) > read_behind(7, 8) + 1);  // it waits for one of the own
+  }
+}
+
 }  // namespace
 }  // namespace atl::slice_time_test
