@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "core/engine/error.hpp"
 #include "core/engine/hdf5_lock.hpp"
@@ -53,20 +54,27 @@ void numbers(const H5::H5Object& object, const std::string& where, const char* n
   }
 }
 
+constexpr std::string_view kRootAttributes[] = {"format", "version", "source",  "importer",     "selection",
+                                                "lacks",  "kernels", "devices", "device_memory"};
+constexpr std::string_view kKernelAttributes[] = {"name",         "grid",          "block",     "registers_per_thread",
+                                                  "shared_bytes", "launched_grid", "first_cta", "incomplete"};
+
 /// A misspelt attribute would be left out without a word.
-void refuse_unknown_attributes(const H5::Group& kernel, const std::string& where) {
-  static constexpr std::string_view kKnown[] = {"name",         "grid",          "block",     "registers_per_thread",
-                                                "shared_bytes", "launched_grid", "first_cta", "incomplete"};
-  std::string unknown;
-  const auto look = [](hid_t, const char* name, const H5A_info_t*, void* found) -> herr_t {
-    const bool known = std::ranges::find(kKnown, name) != std::end(kKnown);
-    if (!known) *static_cast<std::string*>(found) = name;
-    return known ? 0 : 1;
+void refuse_unknown_attributes(const H5::Group& group, const std::string& where, std::span<const std::string_view> known) {
+  struct Search {
+    std::span<const std::string_view> known;
+    std::string unknown;
+  } search{known, {}};
+  const auto look = [](hid_t, const char* name, const H5A_info_t*, void* data) -> herr_t {
+    auto& [there_are, unknown] = *static_cast<Search*>(data);
+    if (std::ranges::find(there_are, name) != there_are.end()) return 0;
+    unknown = name;
+    return 1;
   };
-  if (H5Aiterate2(kernel.getId(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, look, &unknown) < 0)
+  if (H5Aiterate2(group.getId(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, look, &search) < 0)
     throw InputError(where, "its attributes cannot be listed; the file is damaged");
-  if (!unknown.empty())
-    throw InputError(where, fmt::format("attribute '{}' is unknown; there are {}", unknown, fmt::join(kKnown, ", ")));
+  if (!search.unknown.empty())
+    throw InputError(where, fmt::format("attribute '{}' is unknown; there are {}", search.unknown, fmt::join(known, ", ")));
 }
 
 H5::H5File open_file(const std::string& path) {
@@ -148,6 +156,7 @@ void TraceWorkload::Impl::read_root() {
   if (version < kOldestVersion || version > kVersion)
     throw InputError(path, "trace version " + std::to_string(version) + ", but this program reads versions " +
                                std::to_string(kOldestVersion) + " to " + std::to_string(kVersion));
+  refuse_unknown_attributes(root, path, kRootAttributes);
   provenance = {text(root, path, "source"), text(root, path, "importer"), {}, {}};
   if (root.attrExists("selection")) provenance.selection = text(root, path, "selection");
   if (root.attrExists("lacks")) provenance.lacks = text(root, path, "lacks");
@@ -156,7 +165,9 @@ void TraceWorkload::Impl::read_root() {
   if (count == 0) throw InputError(path, "its attribute 'kernels' is 0: there is nothing in it to run");
   read_kernels(count);
   read_allocations();
-  if (root.attrExists("devices")) read_devices(root);
+  if (root.attrExists("devices")) return read_devices(root);
+  if (root.attrExists("device_memory")) throw InputError(path, "has attribute 'device_memory', but not how many 'devices'");
+  if (root.nameExists("launches")) throw InputError(path, "has /launches, but no attribute 'devices'");
 }
 
 void TraceWorkload::Impl::read_devices(const H5::Group& root) {
@@ -201,7 +212,7 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
     } catch (const H5::Exception&) {
       throw InputError(where, "this group is missing, though the file announces " + std::to_string(count) + " kernels");
     }
-    refuse_unknown_attributes(group, where);
+    refuse_unknown_attributes(group, where, kKernelAttributes);
     KernelInfo info;
     info.name = text(group, where, "name");
     numbers(group, where, "grid", info.grid, 3);

@@ -237,17 +237,20 @@ TEST_CASE("a sample that its launch cannot have, and a launch larger than any, a
   CHECK(contains(of_launch(1u << 31, 3), ":/kernels/000000: launched_grid is larger than any that a GPU accepts"));
 }
 
-TEST_CASE("attributes that no kernel has are refused by name, and so is a place in a launch without its grid") {
-  const auto with = [](const char* name) {
+TEST_CASE("attributes that no kernel or trace has are refused by name, and so are those that mean nothing alone") {
+  const auto with = [](const char* name, const char* group = "/kernels/000000") {
     return after([=](H5::H5File& file) {
       const std::uint64_t value = 1;
-      file.openGroup("/kernels/000000")
+      file.openGroup(group)
           .createAttribute(name, H5::PredType::STD_U64LE, H5::DataSpace())
           .write(H5::PredType::NATIVE_UINT64, &value);
     });
   };
   CHECK(contains(with("launched_gird"), ":/kernels/000000: attribute 'launched_gird' is unknown; there are name,"));
   CHECK(contains(with("first_cta"), ":/kernels/000000: has first_cta, but no launched_grid"));
+  CHECK(contains(with("device_memroy", "/"), ": attribute 'device_memroy' is unknown; there are format,"));
+  CHECK(contains(with("device_memory", "/"), ": has attribute 'device_memory', but not how many 'devices'"));
+  CHECK(contains(after([](H5::H5File& file) { file.createGroup("/launches"); }), ": has /launches, but no attribute"));
 }
 
 TEST_CASE("a file that announces fewer kernels than it has groups is refused") {
