@@ -67,8 +67,8 @@ def write_outputs(outputs: Sequence[Path], page: Callable[[], str], charts: dict
         _write(png / f"{name}.png", chart.write_image)
 
 
-def _changed(sweep: Sweep) -> list[str]:
-    return [f"warning: {sweep.changed_note}"] if sweep.changed else []
+def _warnings(sweep: Sweep) -> list[str]:
+    return [f"warning: {note}" for note in (sweep.version_note, sweep.changed_note) if note]
 
 
 def _gaps(sweep: Sweep) -> list[str]:
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
         charts = sweep_report.charts(sweep)
         image = "speedups" if "speedups" in charts else "means"
         write_outputs(outputs, lambda: sweep_report.page(sweep, outputs[0].parent), charts, image, options.png)
-        for line in [*sentences(rankings(sweep)), *filter(None, [sweep.work_note, sweep.clock_note]), *_changed(sweep), *_gaps(sweep)]:
+        for line in [*sentences(rankings(sweep)), *filter(None, [sweep.work_note, sweep.clock_note]), *_warnings(sweep), *_gaps(sweep)]:
             print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
     else:
         result = load(source, options.force_damaged)

@@ -11,6 +11,7 @@ from atoll_analysis.decisions import options, reigns
 from atoll_analysis.errors import BadResult
 from atoll_analysis.policies import policy_of
 from atoll_analysis.result import Result, mean_stack
+from atoll_analysis.warned import warned
 
 _IDENTITY = ("llc.organisation", "llc.replication", "coherence.protocol", "cluster.sharing")
 
@@ -44,7 +45,7 @@ class Comparison:
     @property
     def written_by(self) -> dict[str, str]:
         """[run] version and commit of the Atoll that wrote it."""
-        return {name: f"{run.provenance['version']} ({run.provenance['git_commit']})" for name, run in self.runs.items()}
+        return {name: run.written_by for name, run in self.runs.items()}
 
     @property
     def version_note(self) -> str:
@@ -54,6 +55,17 @@ class Comparison:
             return ""
         return (f"The runs are of different versions of Atoll, which alone can make them differ: "
                 f"{', '.join(f'{name} of {version}' for name, version in written.items())}.")
+
+    @property
+    def lacking(self) -> list[str]:
+        """What the workload's trace lacks, as the runs were told."""
+        told = dict.fromkeys(str(run.provenance.get("incomplete", "")) for run in self.runs.values())
+        return [names.first_line(what) for what in told if what]
+
+    @property
+    def warned(self) -> dict[str, tuple[str, ...]]:
+        """What runs warned of, and which."""
+        return warned(self.runs)
 
     def differences(self) -> pd.DataFrame:
         """[part, run] cycles more than the baseline's, what separates the run times most first. They add up to the

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from atoll_analysis import markup, names
+from atoll_analysis import extent, markup, names
 from atoll_analysis.comparison import Comparison, beaten, choices, keys_that_differ
 from atoll_analysis.config import text
 from atoll_analysis.figures import comparison as figure
@@ -81,6 +81,7 @@ def lines(comparison: Comparison) -> list[str]:
     said += [f"{run:<{width}}  warning: {percent(loss)} slower than {best}, whose organisation is fixed"
              for run, (best, loss) in beaten(comparison).items()]
     said += [f"{run:<{width}}  warning: {UNSOUND}" for run, result in comparison.runs.items() if not result.sound]
+    said += [f"warning: the workload is not whole: {what}." for what in comparison.lacking]
     said += [f"warning: {comparison.version_note}"] * bool(comparison.version_note)
     return said + [comparison.clock_note] * bool(comparison.clock_note)
 
@@ -88,6 +89,11 @@ def lines(comparison: Comparison) -> list[str]:
 def _summary(comparison: Comparison) -> str:
     shown = markup.tiles([Tile(f"{fixed(comparison.speedups[run])} x", run, _cycles(comparison, run))
                           for run in comparison.runs])
+    for what in comparison.lacking:
+        shown += markup.paragraph(f"The workload is not whole: {what}.", "warn")
+    for what, runs in comparison.warned.items():
+        who = "All runs" if len(runs) == len(comparison.runs) else ", ".join(runs)
+        shown += markup.paragraph(f"{who} warned: {what}.", "warn")
     for run, result in comparison.runs.items():
         if not result.sound:
             shown += markup.paragraph(f"{run}: {UNSOUND}", "warn")
@@ -95,7 +101,9 @@ def _summary(comparison: Comparison) -> str:
         shown += markup.paragraph(note, "warn")
     for run, (best, loss) in beaten(comparison).items():
         shown += markup.paragraph(f"{run} is {percent(loss)} slower than {best}, whose organisation is fixed: see Decisions.", "warn")
-    return shown
+    of = comparison.runs[comparison.baseline]  # the others are of the same work
+    return shown + markup.facts([("system", str(of.provenance["system"])), ("workload", str(of.provenance["workload"])),
+                                 *extent.facts(of)])
 
 
 def _differences(comparison: Comparison) -> str:
@@ -195,6 +203,7 @@ def page(comparison: Comparison) -> str:
                 ("kernels", "Kernels", _kernels(comparison)),
                 ("configuration", "Configuration", _configuration(comparison))]
     title = f"{names.workload(str(base.provenance['workload']))} on {base.provenance['system']}"
-    return markup.page(title, f"{len(comparison.runs)} runs: {', '.join(comparison.runs)}", [s for s in sections if s[2]],
+    subtitle = [f"{len(comparison.runs)} runs: {', '.join(comparison.runs)}", *extent.marks(base)]
+    return markup.page(title, " · ".join(subtitle), [s for s in sections if s[2]],
                        f"From {', '.join(r.path.name for r in comparison.runs.values())}, written by Atoll "
                        f"{', '.join(dict.fromkeys(comparison.written_by.values()))}.")

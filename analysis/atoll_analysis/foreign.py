@@ -4,7 +4,9 @@ They are told as `atoll table` tells them, but from the results and experiment.j
 be that the experiment leaves alone, nor what a policy's file holds: the newest result knows."""
 
 import json
+import os
 from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,6 +14,10 @@ import pandas as pd
 from atoll_analysis import config
 from atoll_analysis.file_digest import digest_of_file
 from atoll_analysis.result import Head
+
+_BEGIN = 4096  # bytes of a file that say what it is
+_HDF5 = b"\x89HDF"
+_MOST_BYTES = 16 << 20
 
 Point = tuple[str, str]  # workload, variant
 
@@ -114,6 +120,39 @@ def _other_workloads(heads: Mapping[Point, Head], baselines: Mapping[str, str]) 
         found.update({(workload, v): f"of another version of the workload than {like}" for v, digest in digests.items()
                       if digest != digests[like]})
     return found
+
+
+def changed_workloads(folder: Path, heads: Mapping[Point, Head], experiment: Mapping[str, Any]) -> tuple[str, ...]:
+    """Files of workloads that are others than when they were run, as `atoll table` has them. One is read only if it is newer
+    than a result, and once; those that are large, or of many files as SASS traces are, are left to `atoll table`."""
+    files = {w["name"]: os.path.normpath(folder / str(w["path"])) for w in experiment.get("workloads", ()) if w.get("path")}
+    found: dict[str, None] = {}
+    digests: dict[str, str] = {}
+    for (workload, _), head in heads.items():
+        file = files.get(workload, "")
+        if not os.path.isfile(file) or not _is_newer(file, head.path):
+            continue
+        if file not in digests:
+            digests[file] = _workload_digest(file)
+        if digests[file] not in ("", head.provenance.get("workload_digest")):
+            found[file] = None
+    return tuple(found)
+
+
+def _is_newer(file: str, result: Path) -> bool:
+    """By its content or by its name, as a file that was moved there keeps the time of its content."""
+    of = os.stat(file)
+    return max(of.st_mtime_ns, of.st_ctime_ns) >= result.stat().st_mtime_ns
+
+
+def _workload_digest(file: str) -> str:
+    """Of a profile or a trace of one file; nothing for others, and for large ones, which take long in Python."""
+    try:
+        with open(file, "rb") as opened:
+            begin = opened.read(_BEGIN).lstrip()
+    except OSError:
+        return ""
+    return digest_of_file(file) if begin.startswith((b"{", _HDF5)) and os.path.getsize(file) <= _MOST_BYTES else ""
 
 
 def changed_policies(heads: Iterable[Head]) -> tuple[str, ...]:

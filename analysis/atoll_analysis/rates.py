@@ -49,10 +49,10 @@ def edges(counters: pd.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def per_cycle(counters: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """[sample x chip] the named counters per cycle. NaN in a last period that the end cuts short: chips hear of it up to two
-    controller latencies later, and what they do until then is in it."""
+    """[sample x chip] the named counters per cycle. NaN in a last period that the end cuts short, unless it is the only one:
+    chips hear of the end up to two controller latencies later, and what they do until then is in it."""
     of = lengths(counters)
-    if len(of) > 2 and of.iloc[-1] < of.iloc[-2]:
+    if len(of) > 1 and of.iloc[-1] < of.iloc[-2]:
         of.iloc[-1] = np.nan
     return by_chip(counters, *names).div(of, axis=0)
 

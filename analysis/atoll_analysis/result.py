@@ -62,6 +62,11 @@ class Head:
         return float(self.cycles) if self.sampling is None else float(self.sampling.figures.at["cycles", "value"])
 
     @property
+    def written_by(self) -> str:
+        """Version and commit of Atoll."""
+        return f"{self.provenance['version']} ({self.provenance['git_commit']})"
+
+    @property
     def chips(self) -> int:
         return len(self.totals)
 

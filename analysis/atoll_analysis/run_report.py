@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from atoll_analysis import capacity, config, markup, names, structure_tables
+from atoll_analysis import capacity, config, extent, markup, names, structure_tables
 from atoll_analysis.decisions import judged
 from atoll_analysis.energy_range import total_range
 from atoll_analysis.figures import balance, energy, responses, sharing, stack, timeline
@@ -93,11 +93,8 @@ def _facts(result: Result) -> str:
     ranks = len(p.get("hosts", []))
     host = f"{duration(float(p.get('host_seconds', 0)))} on {ranks} rank{'' if ranks == 1 else 's'}"
     chips = f"{result.chips} chip{'' if result.chips == 1 else 's'}"
-    scale = result.config.get("scale", 1)
-    divided = [("scale", f"LLC and footprints divided by {scale}")] if scale != 1 else []
-    part = [("part of it", str(p["selection"]))] if p.get("selection") else []
     return markup.facts([
-        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), *part, *divided,
+        ("system", f"{p['system']}, {chips}"), ("workload", str(p["workload"])), *extent.facts(result),
         ("organisation", _organisation(result)),
         ("digest", result.digest), ("command", str(p["command"])), ("simulated", f"{p['started_at']}, in {host}"),
         ("written by", f"Atoll {p['version']} ({p['git_commit']}), schema {result.schema_version}")])
@@ -265,7 +262,7 @@ def page(result: Result) -> str:
                 ("configuration", "Configuration", _configuration(result)),
                 ("data", "Data", _data(result))]
     title = f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
-    subtitle = f"{_organisation(result)} · {grouped(result.cycles)} cycles · {_digest(result.digest)}"
-    return markup.page(title, subtitle, [s for s in sections if s[2]],
+    subtitle = [_organisation(result), *extent.marks(result), extent.cycles(result), _digest(result.digest)]
+    return markup.page(title, " · ".join(subtitle), [s for s in sections if s[2]],
                      f"From {result.path.name}, written by Atoll {result.provenance['version']}.")
 

@@ -164,7 +164,8 @@ def page(sweep: Sweep, folder: Path) -> str:
         facts.append(("scale", f"LLC and footprints divided by {' or '.join(map(str, scales))}"))
     if source := experiment.get("reference", {}).get("source"):
         facts.append(("paper", str(source)))
-    gaps = "".join(markup.paragraph(note, "warn") for note in (sweep.work_note, sweep.clock_note, sweep.changed_note) if note)
+    notes = sweep.version_note, sweep.work_note, sweep.clock_note, sweep.changed_note
+    gaps = "".join(markup.paragraph(note, "warn") for note in notes if note)
     if sweep.runs["sampled"].any():
         gaps += markup.paragraph(f"{int(sweep.runs['sampled'].sum())} of {done} runs are sampled: their figures are "
                                  "extrapolated (docs/sampling.md).", "warn")

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 
 import pandas as pd
 
-from atoll_analysis import axes, clocks, means
+from atoll_analysis import axes, clocks, means, units
 from atoll_analysis.config import WORK, differences, text
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
 from atoll_analysis.result import Head, load_head
-from atoll_analysis.foreign import changed_policies, foreign
+from atoll_analysis.foreign import changed_policies, changed_workloads, foreign
+from atoll_analysis.warned import warned
 from atoll_analysis.work import LAYOUT, counted, unlike
 
 
@@ -39,7 +41,8 @@ class Sweep:
     missing: Mapping[str, str]        #: points without a usable result, and why
     lacking: Mapping[str, str] = field(default_factory=dict)  #: workloads whose traces are not whole, and what they lack, in lines
     warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: what runs warned of: their points, WORKLOAD__VARIANT
-    changed: tuple[str, ...] = ()     #: files of policies that are others now than when they were run
+    changed: tuple[str, ...] = ()     #: files of workloads and policies that are others now than when they were run
+    versions: Mapping[str, int] = field(default_factory=dict)  #: runs by the version and commit of Atoll that wrote them
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -74,10 +77,17 @@ class Sweep:
 
     @property
     def changed_note(self) -> str:
-        """A sentence where files of policies have changed, in the words of `atoll table`; else nothing."""
+        """A sentence where files of workloads or policies have changed, in the words of `atoll table`; else nothing."""
         have = "have" if len(self.changed) > 1 else "has"
         return (f"{', '.join(self.changed)} {have} changed since these runs; `atoll sweep --force` runs them again."
                 if self.changed else "")
+
+    @property
+    def version_note(self) -> str:
+        """A sentence where runs were written by different versions; else nothing."""
+        shown = ", ".join(f"{version} ({units.counted(runs, 'run')})" for version, runs in self.versions.items())
+        return (f"The results are of {len(self.versions)} versions of Atoll, which alone can make them differ: {shown}."
+                if len(self.versions) > 1 else "")
 
     @property
     def work_keys(self) -> list[str]:
@@ -238,17 +248,9 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     done = pd.DataFrame([counted(head) for head in heads.values()], index=index)
     lacking = {w: str(head.provenance["incomplete"]) for (w, _), head in heads.items() if head.provenance.get("incomplete")}
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking,
-                 _warned(heads), changed_policies(heads.values()))
-
-
-def _warned(heads: Mapping[tuple[str, str], Head]) -> dict[str, tuple[str, ...]]:
-    """A key without effect in some of the points is set for the others: only one that is idle in all is told of."""
-    found: dict[str, list[str]] = {}
-    for (workload, variant), head in heads.items():
-        for what in str(head.provenance.get("warnings", "")).splitlines():
-            found.setdefault(what, []).append(f"{workload}__{variant}")
-    return {what: tuple(points) for what, points in found.items()
-            if "` has no effect: it needs " not in what or len(points) == len(heads)}
+                 warned({f"{w}__{v}": head for (w, v), head in heads.items()}),
+                 (*changed_workloads(path, heads, raw), *changed_policies(heads.values())),
+                 Counter(head.written_by for head in heads.values()))
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

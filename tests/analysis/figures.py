@@ -1,6 +1,7 @@
 """Figures show what the tables say: titles, bars and lines are read back from what is drawn."""
 
 import dataclasses
+import html
 import re
 import unittest.mock
 
@@ -9,8 +10,10 @@ import h5py
 import matplotlib
 import numpy as np
 
+import pandas as pd
+
 import atoll_analysis
-from atoll_analysis import names, palette, run_report, svg, sweep_report
+from atoll_analysis import names, palette, rates, run_report, svg, sweep_report
 from atoll_analysis.figures import balance, energy, responses, speedups, stack, timeline
 from atoll_analysis.figures.chart import NARROW, Chart, settle, shortened
 from atoll_analysis.palette import LIGHT
@@ -58,6 +61,32 @@ class RunFigures(support.FolderTest):
             for chip, line in enumerate(lines):
                 np.testing.assert_allclose(line.get_ydata()[:-1], values[:, chip], err_msg=title)
                 np.testing.assert_array_equal(line.get_xdata()[1:], ends)
+
+    def test_a_last_period_that_the_end_cuts_short_has_no_rate_unless_it_is_the_only_one(self) -> None:
+        cases: list[tuple[tuple[int, ...], list[float]]]
+        cases = [((10, 20, 25), [1, 1, np.nan]), ((10, 13), [1, np.nan]), ((10, 20), [1, 1]), ((3,), [1])]
+        for ends, expected in cases:
+            index = pd.MultiIndex.from_product([range(len(ends)), [0]], names=["sample", "chip"])
+            lengths = np.diff([0, *ends])
+            counters = pd.DataFrame({"begin": ends - lengths, "end": ends, "llc.hits": lengths}, index=index)
+            np.testing.assert_array_equal(rates.per_cycle(counters, "llc.hits")[0], expected)
+
+    def test_the_time_line_alone_says_how_much_of_the_workload_it_is_of(self) -> None:
+        path = self.result()
+        run = atoll_analysis.load(path)
+        start, end = "sac-4chip: workload, ", f", digest {run.digest}"
+        self.assertEqual(timeline.timeline(run).heading, f"{start}{run.cycles:,} cycles{end}")
+        support.set_key(path, "scale", 16)
+        with support.edited(path) as file:
+            file.attrs["complete"] = np.uint8(0)
+            file["provenance"].attrs.update(selection="kernels 3-5", incomplete="kernel 1: no warps")
+        self.assertEqual(timeline.timeline(atoll_analysis.load(path)).heading, f"{start}scale 16, only kernels 3-5, workload not "
+                         f"whole, {run.cycles:,} cycles (stopped early){end}")
+        sampled = self.result()
+        support.make_sampled(sampled)
+        launches = f"sampled: 1 of {len(run.kernels)} launches simulated"
+        self.assertEqual(timeline.timeline(atoll_analysis.load(sampled)).heading,
+                         f"{start}~1,000,000 cycles ± 2.0 % ({launches}, {run.cycles:,} cycles shown){end}")
 
     def test_ranges_over_chips_are_of_those_that_can_be_busy(self) -> None:
         path = self.result()
@@ -157,6 +186,30 @@ class RunFigures(support.FolderTest):
         self.assertEqual([t.get_text() for t in chips.get_yticklabels()], ["all chips", "chip 0", "chip 1", "chip 2"])
         self.assertIn((launched, cycles - launched), [(bar.get_x(), bar.get_width()) for bar in kernels.patches])
 
+    def test_a_kernel_that_the_end_of_a_stopped_run_cut_is_called_unfinished(self) -> None:
+        path = self.result()
+        with support.edited(path) as file:
+            file.attrs["schema_version"] = np.uint64(4)
+            file["stack/dram"] = np.full((3, 4), 30.0)
+        self.assertNotIn("finished", stack.stack(atoll_analysis.load(path)).note)
+        with support.edited(path) as file:
+            file.attrs["complete"] = np.uint8(0)
+            file["kernels/finished"][2] = np.uint64(2**64 - 1)
+            length = int(file.attrs["cycles"]) - int(file["kernels/launched"][2])
+        run = atoll_analysis.load(path)
+        self.assertIn("Kernel 2 had not finished", stack.stack(run).note)
+        for chart in (stack.stack(run), timeline.timeline(run)):
+            tips = [tip for tip in chart.draw(LIGHT).tips.values() if tip.startswith("kernel ")]
+            self.assertEqual([tip.startswith("kernel 2") for tip in tips], ["unfinished" in tip for tip in tips])
+            self.assertIn(f"unfinished after {length:,} cycles", tips[-1])
+
+    def test_an_image_that_stands_alone_has_the_words_below_the_figure_too(self) -> None:
+        path = self.folder / "speedups.svg"
+        for chart in sweep_report.charts(atoll_analysis.load_sweep(self.sweep())).values():
+            chart.write_image(path)
+            shown = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+            self.assertIn(chart.note, html.unescape(shown))
+
     def test_images_are_written(self) -> None:
         for chart in run_report.charts(atoll_analysis.load(self.result())).values():
             path = self.folder / f"{chart.name}.png"
@@ -244,6 +297,32 @@ class SweepFigures(support.FolderTest):
         table = sweep.means()
         expected = [table.loc[("ALL", mean), variant] for mean in ("harmonic", "ipc_first") for variant in ("sm", "narrow")]
         np.testing.assert_allclose([bar.get_width() for bar in drawn[0].patches], expected)
+        self.assertFalse(any(bar.get_hatch() for axes in drawn for bar in axes.patches))
+
+    def test_means_of_fewer_workloads_than_others_are_hatched_and_say_of_how_many(self) -> None:
+        folder = self.sweep()
+        (folder / "alone__sm.h5").unlink()
+        chart = speedups.means(atoll_analysis.load_sweep(folder))
+        self.assertIn("Hatched: of fewer workloads", chart.note)
+        self.assertRegex(chart.alt, r"sm [\d.]+ and [\d.]+ \(of 1 of 2\); narrow [\d.]+ and [\d.]+\.")
+        every, shared, private = axes_of(chart)
+        self.assertEqual([bool(bar.get_hatch()) for bar in every.patches], [True, False] * 2)
+        self.assertEqual([text.get_text().partition(" ")[2] for text in every.texts], ["(1 of 2)", ""] * 2)
+        self.assertFalse(any(bar.get_hatch() for axes in (shared, private) for bar in axes.patches))
+        self.assertEqual([text.get_text() for text in every.get_legend().get_texts()][2:], ["of fewer workloads"])
+        self.assertNotRegex(svg.inline(chart).replace("url(#", "url("), r"#[0-9a-f]{6}\b", "colours follow the theme")
+
+    def test_means_of_the_same_workloads_that_are_not_all_are_titled_so(self) -> None:
+        folder = self.sweep()
+        for variant in ("sm", "narrow"):
+            (folder / f"alone__{variant}.h5").unlink()
+        chart = speedups.means(atoll_analysis.load_sweep(folder))
+        drawn = axes_of(chart)
+        self.assertEqual([axes.get_title(loc="left") for axes in drawn],
+                         ["1 of 2 workloads", "shared", "private, 0 of 1 workloads"])
+        self.assertFalse(any(bar.get_hatch() for axes in drawn for bar in axes.patches))
+        self.assertNotIn("Hatched", chart.note)
+        self.assertIn("means over 1 of 2 workloads", chart.alt)
 
     def test_all_figures_have_titles_and_words_for_those_who_cannot_see_them(self) -> None:
         charts = [*run_report.charts(atoll_analysis.load(self.result())).values(),

@@ -181,6 +181,20 @@ class RunPage(PageTest):
         self.assertIn("1 run warned: pages are <far>.", page)
         self.assertNotIn("sac.threshold", page)
 
+    def test_the_line_below_the_title_says_how_much_of_the_workload_a_run_is_of(self) -> None:
+        def line(text: str) -> str:
+            self.check(text)
+            return text.partition("</h1><p>")[2].partition("</p>")[0]
+
+        path = self.result("sac.h5")
+        cycles = f"{atoll_analysis.load(path).cycles:,} cycles"
+        self.assertIn(f" = sac · {cycles} · digest ", line(page_of("sac.h5")))
+        support.make_sampled(path)
+        support.set_key(path, "scale", 16)
+        self.assertIn(f"· scale 16 · ~1,000,000 cycles ± 2.0 % (sampled: 1 of 3 launches simulated, {cycles} shown) · digest ",
+                      line(run_report.page(atoll_analysis.load(path))))
+        self.assertIn("12,000 cycles (stopped early) · digest ", line(page_of("cut.h5")))
+
     def test_variants_that_are_one_simulation_are_named(self) -> None:
         folder = self.sweep()
         before = self.check(sweep_report.page(atoll_analysis.load_sweep(folder), folder)).text

@@ -3,6 +3,7 @@ what cannot be compared is refused."""
 
 import contextlib
 import dataclasses
+import html
 import io
 import os
 import pathlib
@@ -225,6 +226,22 @@ class SideBySide(support.FolderTest):
         page = comparison_report.page(found)
         self.assertIn(found.version_note, page)
         self.assertIn("written by Atoll 9.0 (abc), 9.0 (def).", page)
+
+    def test_what_runs_are_of_and_warned_of_is_on_the_page_even_where_it_is_the_same_in_all(self) -> None:
+        for path, warned in zip(self.paths, ("pages are far", "pages are far\nno <caches>")):
+            support.set_key(path, "scale", 16)
+            with support.edited(path) as file:
+                file["provenance"].attrs.update(selection="kernels 3-5", incomplete="kernel 1: no warps\nkernel 2", warnings=warned)
+        found = comparison.compare([atoll_analysis.load(path) for path in self.paths[:2]])
+        page = html.unescape(comparison_report.page(found))
+        for said in ("2 runs: memory_side, sm_side · scale 16 · only kernels 3-5 · workload not whole", "All runs warned: pages are far.",
+                     "sm_side warned: no <caches>.", "The workload is not whole: kernel 1: no warps; and 1 more.",
+                     "LLC and footprints divided by 16"):
+            self.assertEqual(page.count(said), 1, said)
+        self.assertIn("warning: the workload is not whole: kernel 1: no warps; and 1 more.", comparison_report.lines(found))
+        page = comparison_report.page(self.compared)
+        self.assertIn("memory_side warned: chip 2 is the home of ", page)
+        self.assertNotIn("sac.window_cycles", page)  # which has no effect in two of them, and is set for the third
 
     def test_what_is_no_result_is_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "at least one result"):

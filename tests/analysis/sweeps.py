@@ -1,7 +1,11 @@
 """A sweep's tidy table, speed-ups and means, against what h5py and a pencil say."""
 
+import contextlib
 import html
+import io
 import json
+import os
+import pathlib
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +15,7 @@ import h5py
 import numpy as np
 
 import atoll_analysis
-from atoll_analysis import BadResult, means, sweep_report
+from atoll_analysis import BadResult, cli, means, sweep_report
 from atoll_analysis.figures import speedups as figures
 from atoll_analysis.file_digest import digest_of_file
 from atoll_analysis.palette import LIGHT
@@ -310,6 +314,47 @@ class Strangers(support.FolderTest):
                       html.unescape(sweep_report.page(sweep, self.path)))
         policy.unlink()  # as where the folder was taken elsewhere
         self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
+
+    def workload(self, text: str) -> pathlib.Path:
+        """One that all points of `mixed` are of, as if they ran now."""
+        file = self.path.parent / "web.json"
+        file.write_text(text)
+        self.experiment(lambda e: e["workloads"][0].update(path="../web.json"))
+        for variant in ("mem", "sm", "narrow"):
+            self.provenance(f"mixed__{variant}", workload=str(file), workload_digest=digest_of_file(file))
+        return file
+
+    def test_a_workload_that_was_edited_behind_its_runs_is_told_of_whatever_time_it_is_given(self) -> None:
+        file = self.workload('{"seed": 1}')
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual((sweep.changed, sweep.missing), ((), {}))
+        file.write_text('{"seed": 2}')
+        os.utime(file, (1, 1))
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual((sweep.changed, len(sweep.runs)), ((str(file),), 6))
+        self.assertIn(f"{file} has changed since these runs; `atoll sweep --force` runs them again.",
+                      html.unescape(sweep_report.page(sweep, self.path)))
+        file.write_text('{"seed": 1}')  # as it was
+        self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
+        file.unlink()  # as where the folder was taken elsewhere
+        self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
+
+    def test_workloads_of_several_files_and_large_ones_are_left_to_atoll_table(self) -> None:
+        for text in ("kernel-1.traceg\n", '{"doc": "' + "x" * (16 << 20) + '"}'):
+            self.workload('{"seed": 1}').write_text(text)
+            self.assertEqual(atoll_analysis.load_sweep(self.path).changed, ())
+
+    def test_results_of_several_versions_are_told_of(self) -> None:
+        self.assertEqual(atoll_analysis.load_sweep(self.path).version_note, "")
+        self.provenance("mixed__sm", version="9.0", git_commit="abc")
+        sweep = atoll_analysis.load_sweep(self.path)
+        self.assertEqual(len(sweep.runs), 6)
+        self.assertRegex(sweep.version_note, r"are of 2 versions of Atoll, .*: .* \(5 runs\), 9\.0 \(abc\) \(1 run\)\.$")
+        self.assertIn(sweep.version_note, html.unescape(sweep_report.page(sweep, self.path)))
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            self.assertEqual(cli.report([str(self.path)]), 0)
+        self.assertIn(f"warning: {sweep.version_note}", said.getvalue().replace("\n  ", " "))
 
     def test_results_of_one_point_under_the_name_of_another(self) -> None:
         shutil.copy(self.path / "mixed__mem.h5", self.path / "mixed__sm.h5")

@@ -27,6 +27,7 @@ NARROW = 4.4  # inches: the same page on a telephone, whose text must not become
 _NARROW_TITLE, _NARROW_NAME = 40, 16  # characters in a line
 _NAME, _SHORT_NAME = 28, 20  # characters of a shortened name; in narrow figures
 _LETTER = 0.078  # inches, on average
+_IMAGE_TITLE, _IMAGE_NOTE = 115, 160  # characters in a line above and below an image
 
 
 @dataclass
@@ -73,9 +74,16 @@ class Chart:
         with matplotlib.rc_context(_style(palette.LIGHT)):
             figure = self.draw(palette.LIGHT).figure
             settle(figure)
-            figure.text(0.005, 1.0 + 0.12 / figure.get_figheight(), self.heading or self.title, fontsize=11,
+            high = figure.get_figheight()
+            lowest = min(figure.get_tightbbox().y0 / high, 0.0)  # legends may hang below
+            figure.text(0.005, 1.0 + 0.12 / high, _lines(self.heading or self.title, _IMAGE_TITLE), fontsize=11,
                         fontweight="bold", va="bottom")
+            figure.text(0.005, lowest - 0.08 / high, _lines(self.note, _IMAGE_NOTE), color=palette.LIGHT.muted, va="top")
             figure.savefig(to, dpi=110, facecolor=palette.LIGHT.paper, bbox_inches="tight", pad_inches=0.12, **options)
+
+
+def _lines(text: str, most: int) -> str:
+    return textwrap.fill(text, most, break_on_hyphens=False, break_long_words=False)
 
 
 def is_narrow() -> bool:

@@ -1,6 +1,9 @@
 """Speed-ups of a sweep: by workload and in the mean."""
 
+import itertools
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,44 +95,91 @@ def speedups(sweep: Sweep) -> Chart | None:
                  f"{ratio}; 1 is the baseline." + (f" Paper: {source}." if source else ""))
 
 
-def _draw_means(table: pd.DataFrame, colours: Palette) -> Drawing:
-    groups = sorted(dict.fromkeys(table.index.get_level_values("group")), key=lambda group: group != "ALL")
-    variants = list(table.columns)
+@dataclass(frozen=True)
+class Known:
+    """Of how many workloads the means of a group are."""
+
+    planned: int                    #: workloads of the group
+    drawn: int                      #: of which any variant has a speed-up
+    by_variant: "pd.Series[int]"    #: [variant] of which it has one
+
+    def is_of_fewer(self, variant: str) -> bool:
+        return int(self.by_variant[variant]) < self.drawn
+
+    def text(self, variant: str) -> str:
+        return f"{self.by_variant[variant]} of {self.planned}"
+
+
+def _known(sweep: Sweep, variants: list[str], group: str) -> Known:
+    groups = {w["name"]: w.get("group", "") for w in sweep.experiment.get("workloads", ())}
+    workloads = [w for w in sweep.workloads if group in ("ALL", groups.get(w))]
+    table = sweep.speedups().loc[workloads, variants].notna()
+    return Known(len(workloads), int(table.any(axis=1).sum()), table.sum())
+
+
+def _group_title(group: str, known: Known) -> str:
+    of = f"{known.drawn} of {known.planned} workloads"
+    if known.drawn == known.planned:
+        return "All workloads" if group == "ALL" else group
+    return of if group == "ALL" else f"{group}, {of}"
+
+
+def _draw_means(table: pd.DataFrame, known: dict[str, Known], colours: Palette) -> Drawing:
+    groups, variants = list(known), list(table.columns)
     rows = len(groups) if is_narrow() else 1
     drawing = Drawing(new_figure(rows * (0.9 + 0.36 * len(variants))))
     panels = np.atleast_1d(drawing.figure.subplots(rows, 1 if is_narrow() else len(groups), sharey=True))
     most = 1.06 * max(1.0, float(np.nanmax(table.to_numpy())))
-    for axes, group in zip(panels, groups):
-        for at, (mean, text) in enumerate(NAMES.items()):
-            for row, variant in enumerate(variants):
-                value = float(table.loc[(group, mean), variant])
-                if value != value:
-                    continue
-                axes.barh(row - 0.2 + 0.4 * at, value, height=0.37, color=colours.categories[(0, 5)[at]],
-                          gid=drawing.tip(f"{group}, {variant}: {text} {fixed(value)}"), label=text if row == 0 else None)
-                inside = value > 0.25 * most  # at the left end, away from the line of the baseline
-                axes.annotate(fixed(value), (0 if inside else value, row - 0.2 + 0.4 * at), (4, 0), va="center", fontsize=8,
-                              textcoords="offset points",
-                              color=(colours.on_strong, colours.on_pale)[at] if inside else colours.ink)
+    means = [(0.4 * at - 0.2, mean, text, colours.categories[(0, 5)[at]], (colours.on_strong, colours.on_pale)[at])
+             for at, (mean, text) in enumerate(NAMES.items())]
+    for axes, (group, of) in zip(panels, known.items()):
+        for (shift, mean, text, colour, on_colour), (row, variant) in itertools.product(means, enumerate(variants)):
+            value, fewer = float(table.loc[(group, mean), variant]), of.is_of_fewer(variant)
+            if value != value:
+                continue
+            tip = f"{group}, {variant}: {text} {fixed(value)}" + (f", of {of.text(variant)} workloads" if fewer else "")
+            axes.barh(row + shift, value, height=0.37, gid=drawing.tip(tip), **_look(colour, fewer, colours))
+            inside = value > 0.25 * most  # at the left end, away from the line of the baseline
+            axes.annotate(fixed(value) + (f" ({of.text(variant)})" if fewer else ""), (0 if inside else value, row + shift), (4, 0),
+                          va="center", fontsize=8, textcoords="offset points",
+                          color=on_colour if inside and not fewer else colours.ink,
+                          bbox={"facecolor": colours.paper, "linewidth": 0, "pad": 0.6} if fewer else None)
         axes.axvline(1, color=colours.ink, linewidth=0.9)
         axes.set_yticks(range(len(variants)), [folded(v) for v in shortened(variants)])
         axes.set_xlim(0, most)
         axes.set_ylim(len(variants) - 0.45, -0.55)
         axes.grid(axis="x")
-        label(axes, "All workloads" if group == "ALL" else str(group))
-    handles, names = panels[0].get_legend_handles_labels()
-    legend_at(panels[0], -0.32, "upper left", 2 if len(groups) < 3 else 1, handles, names)
+        label(axes, _group_title(group, of))
+    handles = [(text, Patch(**_look(colour, False, colours))) for _, _, text, colour, _ in means]
+    if _hatched(known):
+        handles.append(("of fewer workloads", Patch(**_look(colours.muted, True, colours))))
+    legend_at(panels[0], -0.32, "upper left", len(handles) if len(groups) < 3 else 1, [patch for _, patch in handles],
+              [text for text, _ in handles])
     return drawing
+
+
+def _look(colour: str, fewer: bool, colours: Palette) -> dict[str, Any]:
+    """Of a bar; one of fewer workloads than others does not compare with them, and is hatched."""
+    return {"facecolor": colours.paper, "edgecolor": colour, "hatch": "////", "linewidth": 0.8} if fewer else {"color": colour}
+
+
+def _hatched(known: dict[str, Known]) -> bool:
+    return any(of.is_of_fewer(str(variant)) for of in known.values() for variant, count in of.by_variant.items() if count)
 
 
 def means(sweep: Sweep) -> Chart | None:
     table = sweep.means()[compared(sweep)].dropna(how="all", axis=1)
     if table.empty or table.shape[1] == 0:
         return None
-    of_all = table.loc["ALL"]
-    everything = "; ".join(f"{v} {fixed(of_all.at['harmonic', v])} and {fixed(of_all.at['ipc_first', v])}" for v in table)
+    groups = sorted(dict.fromkeys(table.index.get_level_values("group")), key=lambda group: group != "ALL")
+    known = {str(group): _known(sweep, list(table), str(group)) for group in groups}
+    of_all, every = table.loc["ALL"], known["ALL"]
+    everything = "; ".join(f"{v} {fixed(of_all.at['harmonic', v])} and {fixed(of_all.at['ipc_first', v])}"
+                           + (f" (of {every.text(v)})" if every.is_of_fewer(v) else "") for v in table)
     rates = "instructions per second" if sweep.clock_note else "IPCs"
-    return Chart("means", "Mean speed-ups", f"Harmonic and IPC-first means over all workloads: {everything}.",
-                 lambda colours: _draw_means(table, colours),
+    fewer = " Hatched: of fewer workloads than others, with which it does not compare." if _hatched(known) else ""
+    over = "all workloads" if every.drawn == every.planned else f"{every.drawn} of {every.planned} workloads"
+    return Chart("means", "Mean speed-ups", f"Harmonic and IPC-first means over {over}: {everything}.",
+                 lambda colours: _draw_means(table, known, colours),
                  f"Harmonic mean of the speed-ups: every workload weighs alike. IPC-first: harmonic mean of the {rates} over "
-                 "the baseline's; workloads of low IPC weigh most.")
+                 f"the baseline's; workloads of low IPC weigh most.{fewer}")

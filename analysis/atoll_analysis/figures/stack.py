@@ -9,6 +9,7 @@ from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import grouped, percent
 
+UNFINISHED = "unfinished after "  # so many cycles
 _HATCHES = ("", "////", "....", "xxxx")
 _LEAST = 0.0005    # of the run: smaller parts are not seen
 _NARROWEST = 1500  # of the run: nor are shorter kernels
@@ -52,15 +53,16 @@ def _draw_kernels(axes: Axes, result: Result, kernels: pd.DataFrame, drawing: Dr
             continue
         below = 0.0
         begin = float(row["launched"])
-        length = result.cycles - begin if row["cycles"] is pd.NA else float(row["cycles"])  # until the run was stopped
+        ended = row["cycles"] is not pd.NA
+        length = float(row["cycles"]) if ended else result.cycles - begin  # until the run was stopped
         if length < result.cycles / _NARROWEST:
             continue
         for at, part in enumerate(shares):
             value = float(shares.at[kernel, part])
             if value < _LEAST:
                 continue
-            gid = drawing.tip(f"kernel {kernel}, {names.kernel(str(row['name']))}, {grouped(length)} cycles\n"
-                              f"{part}: {percent(value)}")
+            gid = drawing.tip(f"kernel {kernel}, {names.kernel(str(row['name']))}, {'' if ended else UNFINISHED}"
+                              f"{grouped(length)} cycles\n{part}: {percent(value)}")
             axes.bar(begin, value, width=length, bottom=below, align="edge", gid=gid, **fill(at, colours))
             below += value
     axes.set_xlim(0, result.cycles)
@@ -94,5 +96,7 @@ def stack(result: Result) -> Chart | None:
     parts.columns = [names.part(part) for part in parts]
     alt = "Stacked bars per chip of what the run's cycles were spent on: " + ", ".join(
         f"{part} {percent(means[original])}" for part, original in zip(parts, means.index)) + "."
+    cut = result.kernels.index[result.kernels["started"].notna() & result.kernels["finished"].isna()]
+    stopped = f" Kernel {', '.join(map(str, cut))} had not finished when the run was stopped." if len(cut) else ""
     return Chart("stack", "Where the cycles went", alt, lambda colours: _draw(result, parts, colours),
-                 "Parts of less than 0.05 % of the run are left out. atoll explain says it in words.")
+                 f"Parts of less than 0.05 % of the run are left out. atoll explain says it in words.{stopped}")

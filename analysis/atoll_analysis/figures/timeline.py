@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
 
-from atoll_analysis import capacity, names, rates
+from atoll_analysis import capacity, extent, names, rates
 from atoll_analysis.figures.chart import (WIDTH, Chart, Drawing, count_axis, is_narrow, label, legend_above, new_figure,
                                           percent_axis, settle)
+from atoll_analysis.figures.stack import UNFINISHED
 from atoll_analysis.palette import Palette
 from atoll_analysis.result import Result
 from atoll_analysis.units import fixed, grouped, percent
@@ -116,7 +117,8 @@ def _draw_kernels(axes: Axes, result: Result, drawing: Drawing, colours: Palette
         if end <= begin or end - begin < result.cycles / _NARROWEST:
             continue
         name = names.kernel(str(kernel["name"]))
-        tip = drawing.tip(f"kernel {at}: {name}\n{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
+        cut = UNFINISHED if kernel["finished"] is pd.NA else ""
+        tip = drawing.tip(f"kernel {at}: {name}\n{cut}{grouped(end - begin)} cycles, {grouped(kernel['ctas'])} CTAs")
         axes.add_patch(Rectangle((begin, 0.08), end - begin, 0.84, facecolor=colours.muted, linewidth=0.6,
                                  edgecolor=colours.paper, alpha=0.28 if int(at) % 2 else 0.45, gid=tip))
         room = int((end - begin) / max(result.cycles, 1) * 150 * axes.figure.get_figwidth() / WIDTH)  # characters that fit
@@ -200,7 +202,7 @@ def timeline(result: Result) -> Chart | None:
                       + ("" if p.unit == "%" else f" {p.unit}") for p in panels)
     step = grouped(np.median(np.diff(edges)))
     period = f"Each step is the mean of {step} cycles; dotted lines and the strip above: kernels."
-    heading = (f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
-               f"{'' if result.complete else ' (stopped early)'}, {grouped(result.cycles)} cycles, digest {result.digest}")
+    workload = f"{result.provenance['system']}: {names.workload(str(result.provenance['workload']))}"
+    heading = [workload, *extent.marks(result), extent.cycles(result), f"digest {result.digest}"]
     return Chart("timeline", "The run over time", f"Time series with a panel for each of: {means}.",
-                 lambda colours: _draw(result, colours), period, heading)
+                 lambda colours: _draw(result, colours), period, ", ".join(heading))
