@@ -11,6 +11,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/file_digest.hpp"
 #include "core/engine/file_exists.hpp"
+#include "core/stats/result_versions.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/workload/workload_files.hpp"
 
@@ -111,9 +112,9 @@ PointStatus PointInspector::inspect_result(const Point& point) {
   } catch (const InputError& error) {  // of another version, or damaged
     return {PointState::differs, std::string(error.what()).substr(result.size() + 2)};
   }
-  const std::string what = difference(point, stored.provenance);
-  if (!what.empty()) return {PointState::differs, what};
-  return {stored.complete ? PointState::done : PointState::incomplete, ""};
+  const std::string what = difference(point, stored.provenance), version = written_by(stored.provenance);
+  if (!what.empty()) return {PointState::differs, what, version};
+  return {stored.complete ? PointState::done : PointState::incomplete, "", version};
 }
 
 }  // namespace atl

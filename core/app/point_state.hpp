@@ -18,7 +18,8 @@ enum class PointState {
 
 struct PointStatus {
   PointState state = PointState::missing;
-  std::string note;  ///< what differs, why it failed, or that there is no workload
+  std::string note;       ///< what differs, why it failed, or that there is no workload
+  std::string version{};  ///< that wrote the result; "": there is none that could be read
 };
 
 std::string_view word_of(PointState state);

@@ -20,6 +20,7 @@
 #include "core/engine/error.hpp"
 #include "core/stats/durable_file.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/result_versions.hpp"
 #include "inputs/config/keys_at_odds.hpp"
 #include "inputs/config/reader.hpp"
 #include "inputs/experiment/experiment.hpp"
@@ -107,6 +108,20 @@ void print_list(const std::vector<Selected>& points) {
   std::string line;
   for (const auto& [state, n] : counts) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", n, word_of(state));
   fmt::print("{}\n", line);
+}
+
+/// Of the results that stay, and of those that this program is to write.
+void tell_versions(const std::vector<Selected>& points, bool list) {
+  ResultVersions versions;
+  std::size_t to_run = 0;
+  for (const Selected& s : points) {
+    if (s.status.state == PointState::done) ++versions[s.status.version];
+    to_run += s.status.state != PointState::done;
+  }
+  const bool more = !list && to_run > 0;
+  if (more) versions[this_version()] += to_run;
+  if (const std::string note = versions_note(versions); !note.empty())
+    tell("note: {}{}\n", more ? "when this sweep has ended, " : "", note);
 }
 
 /// For scripts: what a sweep would run, a line of number and name each, and nothing else.
@@ -255,12 +270,14 @@ int sweep(const SweepOptions& o) {
   if (!o.force && (!o.list || o.missing)) refuse_to_replace(points, folder);
   if (o.list) {
     o.missing ? print_missing(points) : print_list(points);
+    if (!o.missing) tell_versions(points, true);
     return 0;
   }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw IoError(folder, "cannot be created: " + error.message());
   store_experiment(e, folder);
+  tell_versions(points, false);
   return run_missing(e, points, o, folder, inspector);
 }
 

@@ -1,10 +1,11 @@
 #include "core/app/sweep_table.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,7 +24,6 @@
 namespace atl {
 namespace {
 
-namespace fs = std::filesystem;
 using Figure = std::optional<double>;
 
 TextTable::Cell shown(const Figure& value, int digits = 2) {
@@ -203,14 +203,22 @@ std::string wanted_config(SweepResults& s, const Point& p) {
   }
 }
 
-/// Which files of workloads are others than they were. One is read only if it is newer than a result, as traces are large,
-/// and once.
+using Moment = std::pair<std::int64_t, std::int64_t>;  // seconds and nanoseconds
+
+std::optional<struct stat> stat_of(const std::string& file) {
+  struct stat s {};
+  return ::stat(file.c_str(), &s) == 0 ? std::optional(s) : std::nullopt;
+}
+Moment moment(const timespec& t) { return {t.tv_sec, t.tv_nsec}; }
+
+/// Which files of workloads are others than they were. One is read only if it has been written to, moved or copied since a
+/// result was, as traces are large, and once.
 class ChangedWorkloads {
  public:
   void look(const std::string& workload, const std::string& result, const std::string& digest) {
-    std::error_code error;
-    const auto then = fs::last_write_time(result, error), now = fs::last_write_time(workload, error);
-    if (error || now <= then) return;
+    const auto then = stat_of(result), now = stat_of(workload);
+    // What has an old time of writing, from an archive say, has that of its coming here besides.
+    if (!then || !now || std::max(moment(now->st_mtim), moment(now->st_ctim)) <= moment(then->st_mtim)) return;
     if (!digests_.contains(workload)) digests_[workload] = digest_of(workload);
     if (digests_[workload] != digest) files_.insert(workload);
   }
@@ -261,6 +269,12 @@ std::map<std::string, std::vector<std::string>> warnings_of(const SweepResults& 
   for (const auto& [point, run] : s.runs)
     for (const std::string& what : lines_of(run.provenance.warnings))
       if (!s.idle.somewhere.contains(what)) out[what].push_back(point.first + "__" + point.second);
+  return out;
+}
+
+ResultVersions versions_of(const SweepResults& s) {
+  ResultVersions out;
+  for (const auto& [point, run] : s.runs) ++out[written_by(run.provenance)];
   return out;
 }
 

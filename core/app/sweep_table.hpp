@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/stats/metric.hpp"
+#include "core/stats/result_versions.hpp"
 #include "core/stats/text_table.hpp"
 #include "inputs/experiment/experiment.hpp"
 #include "inputs/experiment/idle_points.hpp"
@@ -33,6 +34,9 @@ std::map<std::string, std::string> incomplete_workloads(const SweepResults& swee
 
 /// What runs warned of, and of which points, but for keys without effect (SweepResults::idle).
 std::map<std::string, std::vector<std::string>> warnings_of(const SweepResults& sweep);
+
+/// Which versions of Atoll wrote the runs.
+ResultVersions versions_of(const SweepResults& sweep);
 
 /// Variants that are one simulation in all workloads: what they set changes nothing.
 std::vector<std::vector<std::string>> same_simulations(const SweepResults& sweep);

@@ -40,8 +40,11 @@ Metric metric_named(const std::string& name) {
 std::string heading(const SweepResults& sweep, const std::string& metric, bool relative, const std::string& by,
                     const std::string& over) {
   const Experiment& e = sweep.experiment;
-  std::string out =
-      metric == kSpeedup ? "Speed-up (ratio of times)" : fmt::format("{}: {}", metric, metric_named(metric).doc);
+  std::string out = "Speed-up (ratio of times)";
+  if (metric != kSpeedup) {
+    const Metric m = metric_named(metric);
+    out = fmt::format("{}: {}", relative ? metric : m.with_unit(), m.doc);
+  }
   if (metric == kSpeedup && !over.empty()) out += fmt::format(" over {} = {}", by, over);
   if (metric != kSpeedup && relative)
     out += over.empty() ? "; over the baseline's" : fmt::format("; over that at {} = {}", by, over);
@@ -94,6 +97,7 @@ void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector
   if (!fewer.empty())
     notes.add(fmt::format("means that do not compare with the others, as they are of fewer workloads{}: {}",
                           o.csv ? ", and are left out" : "", listed(fewer)));
+  if (const std::string note = versions_note(versions_of(sweep)); !note.empty()) notes.add(note);
   for (const auto& same : same_simulations(sweep))
     notes.add(fmt::format("one and the same simulation in every workload (equal digests): {}", listed(same)));
   if (sweep.missing.empty()) return;
@@ -144,7 +148,8 @@ std::string footer() {
       "  atoll table results/sac --metric energy.total --relative\n"
       "  atoll table results/bandwidth --by link.bandwidth_gbps\n"
       "Metrics: speedup, any counter (docs/results.md), and\n";
-  for (const Metric& m : derived_metrics()) out += fmt::format("  {:<22} {}\n", m.name, m.doc);
+  for (const Metric& m : derived_metrics())
+    out += fmt::format("  {:<22} {}{}\n", m.name, m.unit.empty() ? "" : fmt::format("{}, ", m.unit), m.doc);
   out +=
       "Means of speed-ups: the harmonic mean weighs all workloads alike; the IPC-first mean divides the harmonic mean of "
       "the\n"

@@ -8,13 +8,13 @@ namespace {
 constexpr auto energy_rows() {
   using enum EnergyComponent;
   return std::array<EnergyInfo, kEnergyComponents>{{
-      {core, "energy.core", "cores", false, "warp instructions, apart from the caches"},
-      {l1, "energy.l1", "L1", false, "look-ups, reads, writes and fills of the L1s"},
-      {l2, "energy.l2", "L2", false, "look-ups, reads, writes, fills and write-backs of the L2 slices"},
-      {llc, "energy.llc", "LLC", false, "look-ups, reads, writes, fills and write-backs of the LLC slices"},
-      {noc, "energy.noc", "NoC", false, "bytes through the crossbars"},
-      {link, "energy.link", "links", false, "bytes that the chip sent over inter-chip links, those passed on included"},
-      {dram, "energy.dram", "DRAM", false, "rows opened, bytes read and written in the chip's memory"},
+      {core, "energy.core", "cores", false, "for warp instructions, apart from the caches"},
+      {l1, "energy.l1", "L1", false, "for look-ups, reads, writes and fills of the L1s"},
+      {l2, "energy.l2", "L2", false, "for look-ups, reads, writes, fills and write-backs of the L2 slices"},
+      {llc, "energy.llc", "LLC", false, "for look-ups, reads, writes, fills and write-backs of the LLC slices"},
+      {noc, "energy.noc", "NoC", false, "for bytes through the crossbars"},
+      {link, "energy.link", "links", false, "for bytes sent over inter-chip links, those passed on included"},
+      {dram, "energy.dram", "DRAM", false, "for rows opened, bytes read and written in memory"},
       {sm_static, "energy.sm_static", "SMs at rest", true, "static power of the SMs x time"},
       {llc_static, "energy.llc_static", "LLC at rest", true, "static power of LLC and L2 x time"},
       {chip_static, "energy.chip_static", "chip at rest", true, "static power of the rest of the chip x time"},

@@ -7,6 +7,7 @@
 
 #include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
+#include "core/stats/run_conditions.hpp"
 #include "core/stats/summary.hpp"
 
 namespace atl {
@@ -223,24 +224,29 @@ std::string busy_table(const RunResult& r, const Capacities& capacities) {
 }
 
 std::string kernel_table(const RunResult& r) {
-  std::vector<std::size_t> order(r.stack.size());
-  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  std::vector<std::size_t> order;
   std::vector<Stack> sums;
-  for (const auto& chips : r.stack) sums.push_back(over_chips(chips));
+  for (std::size_t k = 0; k < r.stack.size(); ++k)
+    if (sums.push_back(over_chips(r.stack[k])); sums[k].total() > 0) order.push_back(k);
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sums[a].total() > sums[b].total(); });
   const auto chips_of_mean = static_cast<double>(chips_with_stacks(r.stack));
   std::string out = fmt::format("  {:<20}\n", "kernels, longest first");
   for (std::size_t i = 0; i < std::min(order.size(), kKernelsShown); ++i) {
     const std::size_t k = order[i];
     const double cycles = sums[k].total() / chips_of_mean;
-    if (cycles <= 0) break;
     const Part limit = limit_of(sums[k]);
-    out += fmt::format(
-        "    {:>4}  {:<28} {:>14} cycles, {:>5} % {}\n", k, fmt::format("{:.28}", function_name(r.kernels[k].name)),
-        grouped(static_cast<std::uint64_t>(cycles + 0.5)), share(time_of(sums[k], limit), sums[k].total()), verb(limit));
+    out += fmt::format("    {:>4}  {:<28} {:>14} cycles, {:>5} % {}{}\n", k,
+                       fmt::format("{:.28}", function_name(r.kernels[k].name)),
+                       grouped(static_cast<std::uint64_t>(cycles + 0.5)), share(time_of(sums[k], limit), sums[k].total()),
+                       verb(limit), r.kernels[k].finished == kNever ? "; unfinished, these are its cycles so far" : "");
   }
   if (order.size() > kKernelsShown) out += fmt::format("    ... and {} more\n", order.size() - kKernelsShown);
   return out;
+}
+
+/// Of what was never simulated, as kernels behind the end of a stopped run, nothing.
+nlohmann::ordered_json limit_json(const Stack& s) {
+  return s.total() > 0 ? nlohmann::ordered_json(info(limit_of(s)).name) : nlohmann::ordered_json();
 }
 
 nlohmann::ordered_json stack_json(const Stack& s) {
@@ -261,8 +267,9 @@ StackPart limit_of(const Stack& stack) {
 std::string explanation_text(const RunResult& r, const Capacities& capacities) {
   std::string out = fmt::format("  {:<12} {} ({} chips)\n", "system", r.provenance.system, r.chips.size());
   if (const std::string caches = caches_text(r); !caches.empty()) out += fmt::format("  {:<12} {}\n", "caches", caches);
-  out += fmt::format("  {:<12} {}\n  {:<12} {}{}\n\n", "workload", r.provenance.workload, "cycles", grouped(r.cycles),
-                     r.complete ? "" : "  (stopped early)");
+  out += fmt::format("  {:<12} {}\n", "workload", r.provenance.workload);
+  for (const RunCondition& c : conditions_of(r)) out += fmt::format("  {:<12} {}\n", c.name, c.text);
+  out += fmt::format("  {:<12} {}{}\n\n", "cycles", grouped(r.cycles), r.complete ? "" : "  (stopped early)");
   if (r.sampling)
     out.insert(out.size() - 1, fmt::format("  {:<12} {}; what follows is of the former\n", "sampled", sampled_text(r)));
   out += stack_table(r) + "\n" + busy_table(r, capacities) + "\n";
@@ -277,12 +284,13 @@ std::string explanation_json(const RunResult& r, const Capacities& capacities) {
   out["cycles"] = r.cycles;
   out["complete"] = r.complete;
   if (r.sampling) out["sampled"] = sampled_text(r);
+  out["conditions"] = conditions_json(conditions_of(r));
   Stack run;
   Json chips = Json::array();
   for (std::size_t c = 0; c < r.chips.size(); ++c) {
     const Stack s = over_kernels(r, c);
     run += s;
-    Json chip = {{"limit", info(limit_of(s)).name}, {"verdict", verdict(r, capacities, c)}, {"stack", stack_json(s)}};
+    Json chip = {{"limit", limit_json(s)}, {"verdict", verdict(r, capacities, c)}, {"stack", stack_json(s)}};
     for (const ResourceInfo& i : resources()) {
       const Utilisation u = utilisation(r, capacities, c, i.id);
       chip["utilisation"][std::string(i.name)] = {{"mean", u.mean}, {"most", u.most}};
@@ -291,15 +299,17 @@ std::string explanation_json(const RunResult& r, const Capacities& capacities) {
   }
   const auto chips_of_mean = static_cast<double>(chips_with_stacks(r.stack));
   for (double& cycles : run.cycles) cycles /= chips_of_mean;
-  out["limit"] = info(limit_of(run)).name;
+  out["limit"] = limit_json(run);
   out["stack"] = stack_json(run);
   out["chips"] = std::move(chips);
   out["kernels"] = Json::array();
   for (std::size_t k = 0; k < r.stack.size(); ++k) {
     Stack mean = over_chips(r.stack[k]);
     for (double& cycles : mean.cycles) cycles /= chips_of_mean;
-    out["kernels"].push_back(
-        {{"name", r.kernels[k].name}, {"limit", info(limit_of(mean)).name}, {"stack", stack_json(mean)}});
+    out["kernels"].push_back({{"name", r.kernels[k].name},
+                              {"finished", r.kernels[k].finished != kNever},
+                              {"limit", limit_json(mean)},
+                              {"stack", stack_json(mean)}});
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

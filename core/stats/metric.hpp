@@ -14,9 +14,11 @@ enum class Mean { none, arithmetic, harmonic };
 
 /// A figure of one run that tables can show: a counter or joules summed over the chips, or a ratio of sums.
 struct Metric {
-  std::string_view name, doc;
-  Mean mean;           ///< over workloads; amounts of different workloads have none
-  bool whole = false;  ///< a count
+  std::string_view name, unit, doc;  ///< shares have no unit
+  Mean mean;                         ///< over workloads; amounts of different workloads have none
+  bool whole = false;                ///< a count
+  bool summed = false;               ///< over the chips
+  std::string with_unit() const;     ///< `energy.link (J, all chips)`
 };
 
 /// Those that are no counter.
@@ -43,6 +45,9 @@ std::vector<LinearFigure> linear_figures(const Counters& sum, double cycles);
 
 /// Megahertz of the core clock, by which cycles of different machines compare. Files without a configuration: 1000.
 double core_clock_mhz(const RunResult& result);
+
+/// Cycles of a sampling period as chips keep it; results of long runs have joined several. Files without a configuration: 1.
+Cycle sample_cycles(const RunResult& result);
 
 /// Nothing where a ratio has no denominator. Of a sampled run: the extrapolated figure, nothing if it has none.
 std::optional<double> value_of(const Metric& metric, const RunResult& result);

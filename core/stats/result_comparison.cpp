@@ -19,6 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kNameWidth = 34;
+
 /// Keys like `llc.ways` with their values as text. An empty text says that there is none, as does a key that is not there.
 void keys_of(const Json& node, const std::string& name, std::vector<std::pair<std::string, std::string>>& out) {
   if (node.is_string() && node.get<std::string>().empty()) return;
@@ -93,15 +95,14 @@ bool added_at_samples(const std::string& name) {
                              [&](Counter c) { return counter_table()[static_cast<std::size_t>(c)].name == name; });
 }
 
-std::uint64_t looks(const RunResult& result) {
-  using namespace nlohmann::literals;
-  const auto config = nlohmann::json::parse(result.provenance.effective_config, nullptr, false);
-  const std::uint64_t period =
-      config.is_object() ? config.value("/control/sample_cycles"_json_pointer, std::uint64_t{1}) : 1;
-  return result.cycles / std::max<std::uint64_t>(period, 1);
+std::uint64_t looks(const RunResult& result) { return result.cycles / sample_cycles(result); }
+
+std::optional<double> half_width(const RunResult& r, std::string_view figure) {
+  const SampledFigure* const f = r.sampling ? r.sampling->find(figure) : nullptr;
+  return f == nullptr ? std::nullopt : std::optional(f->half_width);
 }
 
-std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, double least, double few) {
+std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, const LeastDifference& least) {
   std::vector<Effect> out;
   for (const std::string& name : metric_names()) {
     if (name == "time" && core_clock_mhz(a) == core_clock_mhz(b)) continue;  // as cycles differ
@@ -109,43 +110,49 @@ std::vector<Effect> differing_results(const RunResult& a, const RunResult& b, do
     const Metric metric = *find_metric(name);
     const auto x = value_of(metric, a), y = value_of(metric, b);
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const Effect e{name, std::string(metric.doc), x.value_or(kNone), y.value_or(kNone), metric.whole};
+    Effect e{name, std::string(metric.unit), std::string(metric.doc)};
+    e.a = x.value_or(kNone), e.b = y.value_or(kNone), e.whole = metric.whole;
+    e.half_a = half_width(a, name), e.half_b = half_width(b, name);
     if (!x && !y) continue;
-    if (e.whole && std::max(x.value_or(0), y.value_or(0)) < few) continue;
-    if (differs(e, least)) out.push_back(e);
+    if (e.whole && std::max(x.value_or(0), y.value_or(0)) < least.count) continue;
+    if (differs(e, least.relative)) out.push_back(e);
   }
   largest_first(out);
   return out;
 }
 
-std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b) {
+std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b, double clocks, double least) {
   std::vector<Effect> out;
   if (a.stack.empty() || b.stack.empty() || a.sampling || b.sampling) return out;  // of another part of the workload
-  const auto mean = [](const RunResult& r) {
+  const auto mean = [](const RunResult& r, double clocks) {
     Stack sum;
     for (const auto& kernel : r.stack)
       for (const Stack& s : kernel) sum += s;
     const auto chips = static_cast<double>(chips_with_stacks(r.stack));
-    for (double& part : sum.cycles) part /= chips;
+    for (double& part : sum.cycles) part *= clocks / chips;
     return sum;
   };
-  const Stack x = mean(a), y = mean(b);
+  const Stack x = mean(a, 1), y = mean(b, clocks);
   for (const StackPartInfo& p : stack_parts())
-    if (std::abs(y[p.id] - x[p.id]) >= 0.5)
-      out.push_back({std::string(p.name), fmt::format("{}: cycles", p.doc), x[p.id], y[p.id], true});
+    if (std::abs(y[p.id] - x[p.id]) > least)
+      out.push_back({std::string(p.name), "cycles", std::string(p.doc), x[p.id], y[p.id], true});
   most_cycles_first(out);
   return out;
 }
 
 /// `alike`: there are kernels that both ended under one name.
-std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double least, bool& alike) {
+std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double clocks, double least, bool& alike) {
   std::vector<Effect> out;
   for (std::size_t k = 0; k < std::min(a.kernels.size(), b.kernels.size()); ++k) {
     const KernelResult &x = a.kernels[k], &y = b.kernels[k];
     if (x.name != y.name || x.finished == kNever || y.finished == kNever) continue;
     alike = true;
-    const Effect e{fmt::format("{} {}", k, function_name(x.name)), "cycles", static_cast<double>(x.finished - x.launched),
-                   static_cast<double>(y.finished - y.launched), true};
+    const Effect e{fmt::format("{} {}", k, function_name(x.name)),
+                   "cycles",
+                   "from its launch to its end",
+                   static_cast<double>(x.finished - x.launched),
+                   clocks * static_cast<double>(y.finished - y.launched),
+                   true};
     if (differs(e, least)) out.push_back(e);
   }
   most_cycles_first(out);
@@ -181,14 +188,20 @@ std::string settings_text(const char* title, const std::vector<Setting>& setting
   return out + left_out(settings.size(), top);
 }
 
+/// With its unit, where there is room for it.
+std::string row_name(const Effect& e, bool units) {
+  const std::string name = units && !e.unit.empty() ? fmt::format("{} ({})", e.name, e.unit) : e.name;
+  return name.size() <= kNameWidth ? name : fmt::format("{:.{}}", e.name, kNameWidth);
+}
+
 /// `order`: which of them comes first, where some differ.
-std::string effects_text(std::string_view what, std::string_view order, const std::vector<Effect>& effects,
-                         std::size_t top) {
+std::string effects_text(std::string_view what, std::string_view order, const std::vector<Effect>& effects, std::size_t top,
+                         bool units = true) {
   if (effects.empty()) return fmt::format("  {:<14} equal, within 1 %\n", what);
   std::string out = fmt::format("  {}, {}\n", what, order);
   for (std::size_t i = 0; i < std::min(top, effects.size()); ++i) {
     const Effect& e = effects[i];
-    out += fmt::format("    {:<34} {:>18} {:>18} {:>10}\n", fmt::format("{:.34}", e.name), figure(e.a, e.whole),
+    out += fmt::format("    {:<{}} {:>18} {:>18} {:>10}\n", row_name(e, units), kNameWidth, figure(e.a, e.whole),
                        figure(e.b, e.whole), change(e));
   }
   return out + left_out(effects.size(), top);
@@ -219,12 +232,32 @@ Json settings_json(const std::vector<Setting>& settings) {
   return out;
 }
 
-Json effects_json(const std::vector<Effect>& effects) {
+/// Whether its ratio says by how much one machine is better. Of unlike work it does not.
+bool judges_machines(const Effect& e) { return e.name == "cycles" || e.name == "time" || e.name.starts_with("energy."); }
+
+template <class HasRatio> Json effects_json(const std::vector<Effect>& effects, const HasRatio& has_ratio) {
   Json out = Json::array();
-  for (const Effect& e : effects)
-    out.push_back(
-        {{"name", e.name}, {"doc", e.doc}, {"a", e.a}, {"b", e.b}, {"ratio", e.a != 0 ? Json(e.b / e.a) : Json()}});
+  for (const Effect& e : effects) {
+    const bool ratio = e.a != 0 && has_ratio(e);
+    Json effect = {{"name", e.name}, {"unit", e.unit}, {"doc", e.doc}, {"a", e.a}, {"b", e.b}};
+    effect["ratio"] = ratio ? Json(e.b / e.a) : Json();
+    if (e.half_a) effect["half_width_a"] = *e.half_a;
+    if (e.half_b) effect["half_width_b"] = *e.half_b;
+    out.push_back(std::move(effect));
+  }
   return out;
+}
+
+/// What is said of one run, or of both.
+std::string conditions_text(std::string_view runs, const std::vector<RunCondition>& conditions) {
+  std::string out;
+  for (const RunCondition& c : conditions) out += fmt::format("  {:<14} {:<10} {}\n", runs, c.name, c.text);
+  return out;
+}
+
+std::string conditions_text(const ResultComparison& c) {
+  if (c.conditions_a == c.conditions_b) return conditions_text("A and B", c.conditions_a);
+  return conditions_text("A", c.conditions_a) + conditions_text("B", c.conditions_b);
 }
 
 /// Of a sampled run, with half of the interval.
@@ -241,14 +274,21 @@ double Effect::size() const {
   return a > 0 && b > 0 ? std::abs(std::log(b / a)) : std::numeric_limits<double>::infinity();
 }
 
-ResultComparison compare(const RunResult& a, const RunResult& b, double least, double few) {
+ResultComparison compare(const RunResult& a, const RunResult& b, const LeastDifference& least) {
   ResultComparison c;
   c.same_simulation = a.digest == b.digest;
+  c.mhz_a = core_clock_mhz(a), c.mhz_b = core_clock_mhz(b);
+  c.unlike_work = unlike_work(a, b);
+  const Metric time = *find_metric("time");
+  const double x = value_of(time, a).value_or(0), y = value_of(time, b).value_or(0);
+  if (c.unlike_work.empty() && x != 0 && y != 0) c.speedup = x / y;
+  c.conditions_a = conditions_of(a), c.conditions_b = conditions_of(b);
   c.configuration = differing_keys(a.provenance.effective_config, b.provenance.effective_config);
   c.inputs = differing_inputs(a, b);
-  c.cycles = differing_cycles(a, b);
-  c.results = differing_results(a, b, least, few);
-  c.kernels = differing_kernels(a, b, least, c.kernels_alike);
+  const double clocks = c.mhz_a / c.mhz_b;  // cycles of A's clock in one of B's
+  c.cycles = differing_cycles(a, b, clocks, least.cycles);
+  c.results = differing_results(a, b, least);
+  c.kernels = differing_kernels(a, b, clocks, least.relative, c.kernels_alike);
   return c;
 }
 
@@ -258,6 +298,7 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
     return fmt::format("{}, {}{}{}", r.provenance.system, r.provenance.workload, caches.empty() ? "" : "; ", caches);
   };
   std::string out = fmt::format("  A              {}\n  B              {}\n", system(a), system(b));
+  out += conditions_text(c);
   out += settings_text("configuration", c.configuration, top) + settings_text("inputs", c.inputs, top);
   if (c.same_simulation) {
     out +=
@@ -270,18 +311,20 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
   const Metric cycles = *find_metric("cycles");
   const double x = value_of(cycles, a).value_or(0), y = value_of(cycles, b).value_or(0);
-  const std::vector<std::string> unlike = unlike_work(a, b);
-  const double clocks = core_clock_mhz(b) / core_clock_mhz(a);
+  const bool one_clock = c.mhz_a == c.mhz_b;
   if (x != 0 && y != 0)
-    out += fmt::format("  cycles         {} and {}: {}\n", shown_cycles(a, x), shown_cycles(b, y),
-                       !unlike.empty() ? fmt::format("no speed-up, of unlike work ({})", fmt::join(unlike, ", "))
-                       : clocks == 1   ? fmt::format("B is {:.3f} times as fast", x / y)
-                                       : fmt::format("at {:g} and {:g} MHz, B is {:.3f} times as fast", core_clock_mhz(a),
-                                                     core_clock_mhz(b), x / y * clocks));
+    out += fmt::format("  cycles         {} and {}: {}{}\n", shown_cycles(a, x), shown_cycles(b, y),
+                       one_clock ? "" : fmt::format("at {:g} and {:g} MHz, ", c.mhz_a, c.mhz_b),
+                       c.speedup ? fmt::format("B is {:.3f} times as fast", *c.speedup)
+                                 : fmt::format("no speed-up, of unlike work ({})", fmt::join(c.unlike_work, ", ")));
+  if (!one_clock)
+    out +=
+        "  clocks         cycles of parts and kernels are counted at A's; rates and latencies are in each run's own "
+        "cycles\n";
   out += cycles_text(c.cycles, top);
   out += effects_text("results", "largest relative difference first", c.results, top);
   if (a.kernels.size() + b.kernels.size() > 2)
-    out += c.kernels_alike ? effects_text("cycles of kernels", "largest difference first", c.kernels, top)
+    out += c.kernels_alike ? effects_text("cycles of kernels", "largest difference first", c.kernels, top, false)
                            : "  cycles of kernels: none that both ended has one name in both\n";
   return out;
 }
@@ -289,11 +332,17 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
 std::string comparison_json(const ResultComparison& c) {
   Json out;
   out["same_simulation"] = c.same_simulation;
+  out["unlike_work"] = c.unlike_work;
+  out["speedup"] = c.speedup ? Json(*c.speedup) : Json();
+  out["core_clock_mhz"] = {{"a", c.mhz_a}, {"b", c.mhz_b}};
+  out["conditions"] = {{"a", conditions_json(c.conditions_a)}, {"b", conditions_json(c.conditions_b)}};
   out["configuration"] = settings_json(c.configuration);
   out["inputs"] = settings_json(c.inputs);
-  out["cycles"] = effects_json(c.cycles);
-  out["results"] = effects_json(c.results);
-  out["kernels"] = effects_json(c.kernels);
+  const bool alike = c.unlike_work.empty();
+  const auto if_alike = [alike](const Effect&) { return alike; };
+  out["cycles"] = effects_json(c.cycles, if_alike);
+  out["results"] = effects_json(c.results, [alike](const Effect& e) { return alike || !judges_machines(e); });
+  out["kernels"] = effects_json(c.kernels, if_alike);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -9,7 +9,8 @@
 
 #include "core/engine/function_name.hpp"
 #include "core/stats/human.hpp"
-#include "core/stats/unlike_work.hpp"
+#include "core/stats/result_versions.hpp"
+#include "core/stats/run_conditions.hpp"
 
 using nlohmann::literals::operator""_json_pointer;
 
@@ -213,10 +214,8 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("system", fmt::format("{} ({} chip{})", p.system, result.chips.size(), result.chips.size() == 1 ? "" : "s"));
   if (const std::string caches = caches_text(result); !caches.empty()) out += row("caches", caches);
   out += row("workload", p.workload);
-  if (const std::uint64_t scale = scale_of(result); scale > 1)
-    out += row("scale", fmt::format("{}: LLC and footprints are divided by it", scale));
-  if (!p.selection.empty()) out += row("selection", p.selection);
-  if (!p.incomplete.empty()) out += row("incomplete", first_line(p.incomplete));
+  for (const RunCondition& c : conditions_of(result))
+    if (c.name != "warning") out += row(c.name, c.text);
   if (result.sampling) out += sampling_rows(*result.sampling);
   out += row("cycles", grouped(result.cycles) + (result.sampling   ? "  (simulated; so is all below the kernels)"
                                                  : result.complete ? ""
@@ -332,11 +331,11 @@ std::string info_text(const RunResult& result) {
   std::string out = table(result, kAllKernels);
   if (!result.decisions.empty()) out += row("decisions", "with what the model saw and predicted") + decisions_text(result);
   out += row("started", p.started_at);
-  out += row("written by", fmt::format("Atoll {} ({})", p.version, p.git_commit));
+  out += row("written by", "Atoll " + written_by(p));
   out += row("command", p.command);
   const std::string known = placement_warning(result);  // stands above
-  for (const std::string& what : lines_of(p.warnings))
-    if (what != known) out += row("warning", what);
+  for (const RunCondition& c : conditions_of(result))
+    if (c.name == "warning" && c.text != known) out += row(c.name, c.text);
   out += row("samples", grouped(result.samples.size()));
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) {
     out += row("energy", "sum over chips");

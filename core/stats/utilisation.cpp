@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/stats/metric.hpp"
+
 namespace atl {
 namespace {
 
@@ -64,7 +66,9 @@ double work_of(const Counters& c, const Capacity& capacity, Resource resource) {
 
 std::size_t periods_with_rates(const RunResult& result) {
   const std::size_t n = result.samples.size();
-  return n > 2 && length_of(result, n - 1) < length_of(result, n - 2) ? n - 1 : n;  // the first has the launch in it
+  if (n < 2) return n;
+  const Cycle whole = n > 2 ? length_of(result, n - 2) : sample_cycles(result);  // the first has the launch in it
+  return length_of(result, n - 1) < whole ? n - 1 : n;
 }
 
 Utilisation utilisation(const RunResult& result, const Capacities& capacities, std::size_t chip, Resource resource) {

@@ -31,8 +31,8 @@ struct Capacity {
 
 using Capacities = std::vector<Capacity>;  ///< [chip]
 
-/// The sampling periods of which rates can be given: all, but for a last one that the end cuts short. Chips hear of the end
-/// up to two controller latencies later, and what they do until then is in it.
+/// The sampling periods of which rates can be given: all, but for a last one of several that the end cuts short. Chips hear
+/// of the end up to two controller latencies later, and what they do until then is in it.
 std::size_t periods_with_rates(const RunResult& result);
 
 struct Utilisation {

@@ -221,7 +221,7 @@ class Commands(program.ProgramTest):
     def test_list_counters_has_a_line_each_and_list_says_so(self):
         self.assertIn("atoll list counters", self.succeeds(["list"]).out)
         listed = self.succeeds(["list", "counters"])
-        self.assertRegex(listed.out, r"(?m)^dram\.reads +requests +reads served by this chip's memory$")
+        self.assertRegex(listed.out, r"(?m)^dram\.reads +requests +reads served by the chip's memory$")
         self.assertNotIn("Systems (", listed.out)
         self.assertIn("| `dram.reads` | requests | reads served by", self.succeeds(["list", "counters", "--markdown"]).out)
 

@@ -67,6 +67,33 @@ class Insight(program.ProgramTest):
         for chip in seen["chips"]:
             self.assertAlmostEqual(total(chip["stack"]) / seen["cycles"], 1, 9)
 
+    def test_a_kernel_that_did_not_end_is_said_to_be_unfinished_and_what_did_not_begin_has_no_limit(self):
+        path = self.result("part", more=("--max-cycles", "2500"))
+        ended = [k["cycles"] is not None for k in self.info(path)["kernels"]]
+        seen = self.explained(path)["kernels"]
+        self.assertEqual([k["finished"] for k in seen], ended)
+        begun = [total(k["stack"]) > 0 for k in seen]
+        self.assertEqual([k["limit"] is not None for k in seen], begun)
+        self.assertIn(False, begun)
+        unfinished = [k for k in range(len(seen)) if begun[k] and not ended[k]]
+        self.assertEqual(len(unfinished), 1)
+        said = [line for line in self.succeeds(["explain", path]).out.splitlines() if "; unfinished" in line]
+        self.assertEqual([line.split()[0] for line in said], [str(unfinished[0])])
+
+    def test_a_chip_without_sms_has_no_limit(self):
+        seen = self.explained(self.result("memory", "partition.compute_chips=2", "partition.memory_chips=2"))
+        self.assertEqual([chip["limit"] is None for chip in seen["chips"]], [False, False, True, True])
+        self.assertIsNotNone(seen["limit"])
+
+    def test_no_resource_is_busier_than_all_the_time_in_a_last_period_of_two_cycles(self):
+        whole = self.info(self.result("whole", "link.bandwidth_gbps=4"))
+        self.assertGreater(whole["cycles"], 4100)
+        seen = self.explained(self.result("short", "link.bandwidth_gbps=4", "control.sample_cycles=4000", more=("--max-cycles", "3802")))
+        self.assertEqual(seen["cycles"], 4002)
+        for chip in seen["chips"]:
+            for name, busy in chip["utilisation"].items():
+                self.assertLess(busy["most"], 1.02, name)
+
     def test_narrow_links_are_named_with_how_busy_they_are(self):
         path = self.result("narrow", "link.bandwidth_gbps=2")
         text = self.succeeds(["explain", path]).out
@@ -116,13 +143,58 @@ class Insight(program.ProgramTest):
         sizes = [max(e["ratio"], 1 / e["ratio"]) for e in seen["results"] if e["ratio"]]
         for one, other in itertools.pairwise(sizes):
             self.assertGreaterEqual(one, other * (1 - 1e-12))
-        self.assertGreater(sizes[-1], 1.01)
+        self.assertGreater(sizes[-1], 1)
+        self.assertLess(sizes[-1], 1.01)  # the text leaves such out
+        self.assertEqual((seen["unlike_work"], seen["speedup"]), ([], 1 / figures["cycles"]["ratio"]))
+        self.assertEqual([figures[name]["unit"] for name in ("cycles", "energy.link", "link.bytes")], ["cycles", "J", "bytes"])
         more = [e["b"] - e["a"] for e in seen["cycles"]]
         self.assertEqual(more, sorted(more, key=abs, reverse=True))
-        self.assertLess(abs(sum(more) - (figures["cycles"]["b"] - figures["cycles"]["a"])), 10)  # parts under half a cycle
+        self.assertAlmostEqual(sum(more), figures["cycles"]["b"] - figures["cycles"]["a"], 6)
         text = self.succeeds(["compare", a, b, "--top", "3"]).out
         self.assertIn("times as fast", text)
         self.assertIn("more (--top)", text)
+
+    def test_runs_of_unlike_work_have_no_ratio_of_cycles_and_energy(self):
+        a, b = self.result("a"), self.result("b", more=("--max-cycles", "2500"))
+        seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)
+        self.assertEqual((seen["unlike_work"], seen["speedup"]), (["complete"], None))
+        ratios = {e["name"]: e["ratio"] for e in seen["results"]}
+        self.assertIsNone(ratios["cycles"])
+        self.assertIsNone(ratios["energy.total"])
+        self.assertIsNotNone(ratios["l1.hit_rate"])
+        self.assertTrue(seen["cycles"])
+        self.assertEqual({e["ratio"] for e in seen["cycles"] + seen["kernels"]}, {None})
+
+    def test_parts_and_kernels_are_compared_at_one_clock(self):
+        a, b = self.result("a"), self.result("b", "core_clock_mhz=2000")
+        seen = json.loads(self.succeeds(["compare", "--json", a, b]).out)
+        self.assertEqual(seen["core_clock_mhz"], {"a": 1000, "b": 2000})
+        cycles = self.info(a)["cycles"], self.info(b)["cycles"] / 2
+        self.assertAlmostEqual(seen["speedup"], cycles[0] / cycles[1], 9)
+        self.assertAlmostEqual(sum(e["b"] - e["a"] for e in seen["cycles"]), cycles[1] - cycles[0], 6)
+        kernel = next(k for k in seen["kernels"] if k["name"].startswith("0 "))
+        self.assertEqual((kernel["a"], kernel["b"]), (self.info(a)["kernels"][0]["cycles"], self.info(b)["kernels"][0]["cycles"] / 2))
+        self.assertIn("cycles of parts and kernels are counted at A's", self.succeeds(["compare", a, b]).out)
+        self.assertNotIn("counted at A's", self.succeeds(["compare", a, a]).out)
+
+    def test_scale_part_and_warnings_stand_with_what_is_said_of_a_run(self):
+        mixed = os.path.join(SOURCE, "inputs", "workloads", "mixed.json")
+        a, b = (self.result(name, of=mixed, more=("--scale", "16", "--kernels", kernels)) for name, kernels in
+                (("a", "0"), ("b", "1")))
+        warnings = [line.split(None, 1)[1] for line in self.succeeds(["info", a]).out.splitlines() if line.startswith("  warning ")]
+        self.assertGreater(len(warnings), 0)
+        of_a = [("scale", "16: LLC and footprints are divided by it"), ("selection", self.info(a)["provenance"]["selection"]),
+                *(("warning", what) for what in warnings)]
+        seen = self.explained(a)["conditions"]
+        self.assertEqual([(c["name"], c["text"]) for c in seen], of_a)
+        text = self.succeeds(["explain", a]).out
+        for name, what in of_a:
+            self.assertIn(f"  {name:<12} {what}\n", text)
+        same, other = self.succeeds(["compare", a, a]).out, self.succeeds(["compare", a, b]).out
+        for name, what in of_a:
+            self.assertIn(f"  A and B        {name:<10} {what}\n", same)
+            self.assertIn(f"  A              {name:<10} {what}\n", other)
+        self.assertIn("  B              selection  kernels 1", other)
 
     # ---- export ----
 

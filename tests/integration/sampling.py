@@ -114,6 +114,11 @@ class Sampling(unittest.TestCase):
         self.assertIn("B is sampled", compared)
         self.assertRegex(compared, rf"sampled +no +{ASKED}")
         self.assertRegex(compared, r"cycles +[\d,]+ and ~[\d,]+ \(± [\d.]+ %\): B is (0\.9|1\.0)\d+ times as fast")
+        seen = json.loads(self.atoll("compare", "--json", self.full, self.sampled).stdout)
+        cycles = next(e for e in seen["results"] if e["name"] == "cycles")
+        wanted = next(f for name, f in self.info(self.sampled)["sampling"]["figures"].items() if name == "cycles")
+        self.assertEqual((cycles["b"], cycles["half_width_b"]), (wanted["value"], wanted["half_width"]))
+        self.assertNotIn("half_width_a", cycles)
         self.assertIn("sampled: ", self.atoll("export", self.sampled, "--csv", self.path("tables")).stdout)
         with open(os.path.join(self.path("tables"), "sampled_launches.csv"), encoding="utf-8") as file:
             launches = list(csv.DictReader(file))

@@ -11,6 +11,7 @@ import unittest
 
 import program
 from program import ATOLL, SMALL
+from result_seal import seal
 from sweep_test import SweepTest
 
 
@@ -146,6 +147,33 @@ class Tables(SweepTest):
         self.refused(["table", out, "--by", "link.bandwidth_gbp"], 2, "did you mean `link.bandwidth_gbps`", layouts=(None,))
         self.refused(["table", out, "--by", "x"], 2, "they set link.bandwidth_gbps, llc.organisation", layouts=(None,))
 
+    def test_variants_that_give_two_keys_one_value_have_rows_of_their_own(self):
+        settings: list[dict] = [{}, {"l1.mshrs": 8}, {"llc.mshrs": 8}]
+        variants = [{"name": f"{organisation}{n}", "set": {"llc.organisation": organisation + "_side", **setting}}
+                    for n, setting in enumerate(settings) for organisation in ("memory", "sm")]
+        self.sweep(experiment=self.experiment(variants=variants))
+        plain, _ = self.table("-m", "cycles")
+        table, _ = self.table("--by", "llc.organisation", "-m", "cycles")
+        for row, n in (("a", 0), ("a l1.mshrs=8", 1), ("a llc.mshrs=8", 2)):
+            self.assertEqual(list(table[row].values()), [plain["a"][f"memory{n}"], plain["a"][f"sm{n}"]], row)
+        self.assertEqual(len({tuple(table[row].values()) for row in table if row.startswith("a")}), 3)
+
+    def test_words_of_rows_have_their_keys_where_they_alone_tell_none_apart(self):
+        ways = {"key": "llc.ways", "values": [8, 16]}
+        variants = [{"name": "none"}, {"name": "network", "set": {"llc.network": "shared"}},
+                    {"name": "replication", "set": {"llc.replication": "shared"}}]
+        for chosen, rows in ((variants, ["a", "a llc.network=shared", "a llc.replication=shared"]), (variants[:2], ["a", "a shared"])):
+            file = self.experiment(variants=chosen, sweeps=[ways], workloads=[{"name": "a", "path": "w/a.json"}])
+            self.sweep("--only", "a__none*", "--force", experiment=file)
+            table, _ = self.table("--by", "llc.ways", "-m", "cycles")
+            self.assertEqual(list(table), rows)
+
+    def test_a_cell_that_two_variants_share_is_refused_with_both_names(self):
+        sm = {"llc.organisation": "sm_side"}
+        self.sweep("--only", "a__mem", experiment=self.experiment(variants=[
+            {"name": "mem", "set": {"llc.organisation": "memory_side"}}, {"name": "sm", "set": sm}, {"name": "again", "set": sm}]))
+        self.refused(["table", self.path("out"), "--by", "llc.organisation"], 2, "`sm` and `again`", layouts=(None,))
+
     def test_a_swept_variant_alone_is_compared_along_the_key_with_its_first_value(self):
         bandwidths = [8, 16, 64]
         file = self.experiment(variants=[{"name": "v"}],
@@ -160,7 +188,7 @@ class Tables(SweepTest):
                 for ways in (8, 16):
                     for b in bandwidths:
                         ratio = cycles[w, 8, ways] / cycles[w, b, ways]
-                        shown = float(table[f"{w} {ways}"][f"link.bandwidth_gbps={b}"])
+                        shown = float(table[f"{w} llc.ways={ways}"][f"link.bandwidth_gbps={b}"])
                         self.assertAlmostEqual(shown, ratio if "speedup" in relative else 1 / ratio, places=6)
         self.assertNotEqual(cycles["a", 8, 8], cycles["a", 64, 8])
         text = self.succeeds(["table", out, "--by", "link.bandwidth_gbps", "-m", "speedup,cycles", "--relative"]).out
@@ -246,6 +274,42 @@ class Tables(SweepTest):
         os.utime(self.path("w/b.json"), (2e9, 2e9))
         self.assertRegex(self.succeeds(["table", self.path("out")]).err,
                          r"^atoll: warning: .*w/b.json has changed since these runs; `atoll sweep --force` runs them again\n$")
+
+    def test_a_changed_workload_is_told_of_whose_file_has_an_old_time(self):
+        self.sweep(experiment=self.experiment())
+        new = self.write("new.json", self.read("w/b.json").replace("256", "512"))
+        os.utime(new, (1e9, 1e9))
+        os.rename(new, self.path("w/b.json"))
+        self.assertRegex(self.succeeds(["table", self.path("out")]).err, r"^atoll: warning: .*w/b.json has changed since these runs")
+
+    def test_results_of_two_versions_are_told_of_by_table_and_sweep(self):
+        experiment = self.experiment()
+        self.sweep(experiment=experiment)
+        said = self.succeeds(["table", self.path("out")])
+        self.assertNotIn("versions", said.out + self.sweep("--list", experiment=experiment).err)
+        result = self.path("out", "a__sm.h5")
+        provenance = json.loads(self.succeeds(["info", "--json", result]).out)["provenance"]
+        commit, other = provenance["git_commit"], "0" * len(provenance["git_commit"])
+        with open(result, "rb") as file:
+            image = file.read()[:-16].replace(commit.encode(), other.encode())
+        with open(result, "wb") as file:
+            file.write(seal(image))
+        note = (f"results are of 2 versions of Atoll, which alone can make them differ: "
+                f"1 of {provenance['version']} ({other}), 3 of {provenance['version']} ({commit})\n")
+        self.assertIn(f"\n{note}", self.succeeds(["table", self.path("out")]).out)
+        self.assertEqual(self.sweep("--list", experiment=experiment).err, f"note: {note}")
+        self.assertEqual(self.sweep("--list", "--missing", experiment=experiment).err, "")
+        for point in ("a__mem", "b__mem", "b__sm"):
+            os.remove(self.path("out", point + ".h5"))
+        self.assertIn(f"note: when this sweep has ended, {note}", self.sweep(experiment=experiment).err)
+
+    def test_headings_have_the_unit_and_say_what_is_summed(self):
+        self.sweep(experiment=self.experiment())
+        text = self.succeeds(["table", self.path("out"), "-m", "energy.link,link.bytes,cycles,llc.hit_rate"]).out
+        for heading in ("energy.link (J, all chips): for bytes sent over", "link.bytes (bytes, all chips): bytes sent",
+                        "cycles (cycles): end of the last kernel\n", "llc.hit_rate: requests that hit"):
+            self.assertIn(heading, text)
+        self.assertIn("energy.link: for bytes", self.succeeds(["table", self.path("out"), "-m", "energy.link", "--relative"]).out)
 
     def test_variants_are_named_whose_means_lack_workloads_that_others_have(self):
         self.sweep(experiment=self.experiment())

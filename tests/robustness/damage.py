@@ -8,6 +8,7 @@ import struct
 
 from lab import Failure
 from program import SMALL, sets, workload
+from result_seal import seal
 
 _CRC64 = ctypes.CDLL(ctypes.util.find_library("lzma") or "liblzma.so.5").lzma_crc64
 _CRC64.restype = ctypes.c_uint64
@@ -139,15 +140,6 @@ def sealed(lab):
     path = lab.write("crafted.h5.1.ckpt", checkpoint.image())
     outcome = lab.run(["resume", path, "-o", lab.fresh(".h5"), "--checkpoint-every", "none", "--max-cycles", 30000], timeout=90)
     return "refused" if lab.refused(outcome) else "kept"
-
-
-def seal(image):
-    """The bytes of a result with their checksum behind them: the program's digest of words of eight bytes, and the length."""
-    word, state = (1 << 64) - 1, 0x243F6A8885A308D3
-    for (n,) in [*struct.iter_unpack("<Q", image + bytes(-len(image) % 8)), (len(image),)]:
-        mixed = state ^ n
-        state = (mixed << 29 | mixed >> 35) * 0x9E3779B97F4A7C15 & word
-    return image + b"ATOLSEAL" + struct.pack("<Q", state ^ state >> 31)
 
 
 def sealed_results(lab):

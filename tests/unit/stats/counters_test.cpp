@@ -53,3 +53,11 @@ TEST_CASE("what a counter or metric is stands as a whole phrase, also where no o
   for (const CounterInfo& c : counter_table()) CHECK_MESSAGE(!c.doc.starts_with("."), c.name);
   for (const Metric& m : derived_metrics()) CHECK_MESSAGE(!m.doc.starts_with("."), m.name);
 }
+
+TEST_CASE("a metric is called by its unit, and by what it is summed over") {
+  CHECK(find_metric("energy.link")->with_unit() == "energy.link (J, all chips)");
+  CHECK(find_metric("link.bytes")->with_unit() == "link.bytes (bytes, all chips)");
+  CHECK(find_metric("time")->with_unit() == "time (s)");
+  CHECK(find_metric("llc.hit_rate")->with_unit() == "llc.hit_rate");
+  for (const CounterInfo& c : counter_table()) CHECK_MESSAGE(c.doc.find("this chip") == std::string_view::npos, c.name);
+}

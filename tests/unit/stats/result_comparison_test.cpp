@@ -82,7 +82,7 @@ TEST_CASE("figures are listed by relative size from 1 % on, those that began or 
   CHECK(c.results[0].size() == doctest::Approx(std::log(2)));
   CHECK(c.results[1].name == "dram.writes");
   CHECK(c.results[2].name == "link.packets");
-  CHECK(compare(a, b, 0.6).results.size() == 2);
+  CHECK(compare(a, b, {.relative = 0.6}).results.size() == 2);
 }
 
 TEST_CASE("the parts of the run times are compared in cycles of a chip, and add up to what separates the runs") {
@@ -190,6 +190,63 @@ TEST_CASE("kernels are compared where both runs finished one of the same name, b
   CHECK(c.kernels[0].name == "1 g");
   CHECK(c.kernels[0].b == 12000);
   CHECK(c.kernels[1].name == "0 f");
+}
+
+TEST_CASE("where clocks differ, parts and kernels are compared in cycles of A's clock") {
+  RunResult a = whole_result(1, 1), b = a;
+  b.digest ^= 1;
+  a.kernels = b.kernels = {{"f", 1, 0, 10, 1000}};
+  for (auto* r : {&a, &b}) r->stack = {std::vector<Stack>(1)}, r->stack[0][0][StackPart::issue] = 1000;
+  a.provenance.effective_config = R"({"core_clock_mhz": 1000})";
+  CHECK(compare(a, b).cycles.empty());
+  CHECK(comparison_text(compare(a, b), a, b, 10).find("counted at A's") == std::string::npos);
+  b.provenance.effective_config = R"({"core_clock_mhz": 2000})";
+  const auto c = compare(a, b);
+  REQUIRE(c.cycles.size() == 1);
+  CHECK(c.cycles[0].b == 500);
+  REQUIRE(c.kernels.size() == 1);
+  CHECK(c.kernels[0].b == 500);
+  CHECK(c.speedup == 2);
+  CHECK(comparison_text(c, a, b, 10).find("counted at A's") != std::string::npos);
+}
+
+TEST_CASE("for programs nothing that differs is left out, and unlike work has no ratio of cycles") {
+  RunResult a = whole_result(1, 1), b = a;
+  b.digest ^= 1;
+  a.chips[0].totals = {}, b.chips[0].totals = {};
+  a.chips[0].totals[Counter::page_touches] = 3, b.chips[0].totals[Counter::page_touches] = 4;
+  a.stack = b.stack = {std::vector<Stack>(1)};
+  b.stack[0][0][StackPart::issue] = 0.25;
+  CHECK(compare(a, b).results.empty());
+  CHECK(compare(a, b).cycles.empty());
+  const LeastDifference none{.relative = 0, .count = 0, .cycles = 0};
+  CHECK(find(compare(a, b, none).results, "mmu.page_touches") != nullptr);
+  CHECK(compare(a, b, none).cycles.size() == 1);
+  b.cycles = a.cycles / 2;
+  const auto json = [&] { return comparison_json(compare(a, b, none)); };
+  CHECK(json().find("\"speedup\": 2.0,") != std::string::npos);
+  CHECK(json().find("\"ratio\": 0.5") != std::string::npos);
+  b.provenance.workload_digest = "another";
+  CHECK(json().find("\"speedup\": null,") != std::string::npos);
+  CHECK(json().find("\"workload_digest\"\n  ]") != std::string::npos);
+  CHECK(json().find("\"ratio\": 0.5") == std::string::npos);
+  CHECK(json().find("\"ratio\": 1.3") != std::string::npos);  // of page touches
+}
+
+TEST_CASE("scale, part, gaps and warnings of runs are said of both at once where they are the same") {
+  RunResult a = whole_result();
+  a.provenance.effective_config = R"({"scale": 8})";
+  a.provenance.selection = "kernels 0: 1 of 2", a.provenance.incomplete = "kernel 1 lacks CTAs\nkernel 2, too";
+  a.provenance.warnings = "first\nsecond";
+  RunResult b = a;
+  const auto text = [&] { return comparison_text(compare(a, b), a, b, 10); };
+  CHECK(text().find("  A and B        scale      8: LLC and footprints are divided by it\n"
+                    "  A and B        selection  kernels 0: 1 of 2\n"
+                    "  A and B        incomplete kernel 1 lacks CTAs; and 1 more\n"
+                    "  A and B        warning    first\n"
+                    "  A and B        warning    second\n") != std::string::npos);
+  b.provenance.warnings.clear();
+  CHECK(text().find("  A              warning    second\n  B              scale      8") != std::string::npos);
 }
 
 TEST_CASE("what a sampled run cannot say is no figure of it, and no zero") {

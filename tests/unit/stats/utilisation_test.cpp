@@ -61,7 +61,11 @@ TEST_CASE("the busiest period is looked for in all but a last one that was cut s
   CHECK(u.most == Approx(0.9));
   CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2400, 700}})).most == Approx(0.4));  // what came after the end is in it
   CHECK(buses_of(run_of({{1500, 0}, {2000, 400}, {2500, 700}})).most == Approx(0.7));
-  CHECK(buses_of(run_of({{1500, 300}, {1600, 200}})).most == Approx(1));  // all there is but the launch
+  RunResult two = run_of({{1500, 300}, {1600, 200}});  // the first is as long as the launch makes it
+  two.provenance.effective_config = R"({"control": {"sample_cycles": 500}})";
+  CHECK(buses_of(two).most == Approx(500.0 / (2 * 1600)));
+  two.provenance.effective_config = R"({"control": {"sample_cycles": 100}})";
+  CHECK(buses_of(two).most == Approx(1));
   CHECK(buses_of(run_of({{1000, 500}})).most == Approx(0.25));
 }
 
