@@ -38,6 +38,7 @@ struct DeviceQueue {
   unsigned devices = 1;
   const char* (*error_string)(int) = nullptr;  ///< as the host's; null: empty texts
   const char* (*error_name)(int) = nullptr;
+  std::function<std::uint32_t(const DeviceWork&)> check;  ///< the status of a launch, as the host's; null: none is refused
   std::function<bool(std::uint32_t, std::int32_t&)> attribute;  ///< of cudaDeviceGetAttribute; false: none of that number
 };
 

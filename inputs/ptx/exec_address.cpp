@@ -369,9 +369,11 @@ std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned byte
 }
 
 void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, bool accessed) {
-  if (!holds_texel(w, lane, address, bytes))
+  if (!accessed)
+    address = kReadsNothing;
+  else if (!holds_texel(w, lane, address, bytes))
     address = nearest_inside(w, address, bytes);
-  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr && accessed)
+  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
     check->access(w, lane, address, bytes);
   if (w.recorder != nullptr) w.addresses.push_back(address);
 }

@@ -156,7 +156,8 @@ bool decode_copies(Decoder& d) {
   take_address(d, in.src[1], 1);
   const bool narrow_source = (out.option & kNarrowBase) != 0;
   out.target = static_cast<std::uint32_t>(out.value);
-  out.option = static_cast<std::uint8_t>((narrow_source ? kNarrowSource : 0) | (narrow_barrier ? kNarrowBarrier : 0));
+  out.option = static_cast<std::uint8_t>((narrow_source ? kNarrowSource : 0) | (narrow_barrier ? kNarrowBarrier : 0) |
+                                         strength_of_bulk(in));
   take_address(d, in.src[0], 0);
   d.take(2, Type::u32);
   if (in.has(kMulticast)) out.dst[0] = d.source(in.src[4], Type::u16);
@@ -168,6 +169,10 @@ bool decode_copies(Decoder& d) {
 }
 
 }  // namespace
+
+std::uint8_t strength_of_bulk(const Instruction& in) {
+  return in.mode == Mode::copy || in.mode == Mode::prefetch ? 0 : kIsStrong;
+}
 
 void check_shared_range(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes) {
   const std::uint32_t active = w.active;
@@ -191,7 +196,10 @@ void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t addr
     at.host[lane] = address + offset;
     if (value != nullptr) std::memcpy(&stored[lane], value + offset, step);
     const StoredValues values(stored);
-    show(w, i, at, step, value != nullptr ? &values : nullptr);
+    if (value != nullptr && (i.option & kIsStrong) != 0)
+      show_update(w, i, at, step);
+    else
+      show(w, i, at, step, value != nullptr ? &values : nullptr);
   }
   w.active = active;
 }

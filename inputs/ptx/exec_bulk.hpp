@@ -10,8 +10,10 @@ enum BulkOption : std::uint8_t { kNarrowSource = 32, kNarrowBarrier = 64 };
 
 /// What --check hears of a lane's side in shared memory.
 void check_shared_range(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes);
-/// What others may notice of a lane's side in global memory, `step` bytes, at most 8, at a time; `value`: what it stores
-/// there, null for loads.
+/// kIsStrong of reductions: each element's is a relaxed atomic (PTX ISA). What they combine comes from shared memory.
+std::uint8_t strength_of_bulk(const Instruction& in);
+/// What others may notice of a lane's side in global memory, `step` bytes, at most 8, at a time; `value`: what it stores or
+/// combines there, null for loads.
 void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t address, std::uint64_t bytes, unsigned step,
                        const std::byte* value);
 /// `each(rank)` for the CTAs of a multicast, as a part of a generic address.

@@ -8,8 +8,7 @@ namespace atl::ptx::exec {
 namespace {
 
 constexpr std::uint64_t kTailStream = 3;
-constexpr std::uint32_t kSuccess = 0, kInvalidValue = 1, kInvalidConfiguration = 9, kInvalidDeviceFunction = 98;
-constexpr std::uint64_t kMostSharedBytes = 48 << 10;
+constexpr std::uint32_t kSuccess = 0, kInvalidValue = 1, kInvalidDeviceFunction = 98;
 
 /// One thread's call.
 class DeviceCall {
@@ -131,16 +130,14 @@ class DeviceCall {
       return false;
     }
     work.kernel = static_cast<std::uint32_t>(index);
-    std::uint64_t threads = 1, ctas = 1;
     for (std::uint32_t n = 0; n < 3; ++n) {
       work.grid[n] = static_cast<std::uint32_t>(argument(grid, 4 * n, 4));
       work.block[n] = static_cast<std::uint32_t>(argument(block, 4 * n, 4));
-      ctas *= work.grid[n], threads *= work.block[n];
     }
     work.dynamic_shared = static_cast<std::uint32_t>(argument(shared));
-    if (ctas != 0 && threads != 0 && threads <= 1024 && work.dynamic_shared <= kMostSharedBytes) return true;
-    fail(kInvalidConfiguration);
-    return false;
+    const std::uint32_t status = queue_.check ? queue_.check(work) : kSuccess;
+    if (status != kSuccess) fail(status);
+    return status == kSuccess;
   }
 
   std::uint64_t launch(DeviceWork work, std::uint64_t buffer, std::uint64_t stream) {

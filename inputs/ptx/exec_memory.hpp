@@ -42,9 +42,9 @@ void resolve_part(Warp& w, const std::uint64_t* address, unsigned bytes, unsigne
 /// Where a texel, or elements of a surface, lie, checked like any access of global memory. Null: out of bounds, which is
 /// borne with and will be told of.
 std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes);
-/// What stands for the access in the trace: the recorder hears of it, and, where it is `accessed`, the check of accesses.
-/// Out of bounds, it is the nearest end of the allocation.
-void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, bool accessed = true);
+/// What stands for the access in the trace: the recorder and the check of accesses hear of it. Out of bounds, it is the
+/// nearest end of the allocation. Not `accessed`: the lane gets a border, say, and there is no access.
+void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, bool accessed);
 
 template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   if constexpr (kSpace == Space::shared)

@@ -2,8 +2,8 @@
 
 #include "inputs/ptx/exec_memory.hpp"
 
-/// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, loads
-/// otherwise give zero or the nearest element (.clamp), and stores do nothing. A cube is six layers.
+/// suld.b and sust.b: raw elements of surfaces. The first coordinate counts bytes. Out of bounds, .trap is an error, .clamp
+/// accesses the nearest element, and otherwise loads give zero and stores do nothing. A cube is six layers.
 namespace atl::ptx::exec {
 namespace {
 
@@ -39,16 +39,17 @@ void access(Warp& w, const Inst& i) {
       throw Fault{ExecutionError::Kind::illegal_address, l, "surface access out of bounds"};
     const std::uint64_t address = s.address + static_cast<std::uint64_t>(at[2]) * s.slice +
                                   static_cast<std::uint64_t>(at[1]) * s.pitch + static_cast<std::uint64_t>(at[0]);
-    record_texel(w, l, address, static_cast<unsigned>(width), inside);
-    std::byte* const place = texel_at(w, l, address, static_cast<unsigned>(width));
+    const bool accessed = inside || (i.option & kClamps) != 0;
+    record_texel(w, l, address, static_cast<unsigned>(width), accessed);
+    std::byte* const place = accessed ? texel_at(w, l, address, static_cast<unsigned>(width)) : nullptr;
     for (unsigned e = 0; e < elements; ++e) {
       std::byte* reg = w.at<std::byte>(refs[e]) + std::size_t{l} * in_register;
       if ((i.option & kLoads) == 0) {
-        if (inside && place != nullptr) std::memcpy(place + e * i.bytes, reg, i.bytes);
+        if (place != nullptr) std::memcpy(place + e * i.bytes, reg, i.bytes);
         continue;
       }
       std::memset(reg, 0, in_register);
-      if (place != nullptr && (inside || (i.option & kClamps) != 0)) std::memcpy(reg, place + e * i.bytes, i.bytes);
+      if (place != nullptr) std::memcpy(reg, place + e * i.bytes, i.bytes);
     }
   });
 }

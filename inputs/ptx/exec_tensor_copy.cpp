@@ -204,7 +204,7 @@ bool decode_tensor_copy(Decoder& d) {
   if (coordinates.size() != in.shape || d.width(in.src[map], 8) != 8) return false;
   std::vector<Ref> refs;
   for (const Operand& c : coordinates) refs.push_back(d.source(c, Type::s32));
-  std::uint8_t option = 0;
+  std::uint8_t option = strength_of_bulk(in);
   if (load) {
     take_address(d, in.src[3], 3);
     refs.push_back(static_cast<Ref>(out.value));

@@ -61,7 +61,16 @@ bool wrap(std::int64_t& at, std::uint64_t size, Texture::Address mode) {
 
 struct Texel {
   double v[4] = {0, 0, 0, 0};
+  bool read = false;  ///< from memory: not all of it is border
 };
+
+/// As results of the texture's type have it: the bits of border colours of integers are integers.
+double border_of(const Texture& t, unsigned channel) {
+  const float colour = t.border[channel];
+  if (t.read_as_normalized || is_float(t.type)) return colour;
+  if (is_signed(t.type)) return std::bit_cast<std::int32_t>(colour);
+  return std::bit_cast<std::uint32_t>(colour);
+}
 
 std::uint64_t address_of(const Texture& t, const std::int64_t at[3]) {
   return t.address + static_cast<std::uint64_t>(at[2]) * t.slice + static_cast<std::uint64_t>(at[1]) * t.pitch +
@@ -75,10 +84,11 @@ Texel fetch(Warp& w, unsigned lane, const Texture& t, std::int64_t x, std::int64
   Texel texel;
   for (unsigned n = 0; n < dimensions; ++n)
     if (!wrap(at[n], size[n], t.mode[n])) {
-      std::copy(t.border, t.border + 4, texel.v);
+      for (unsigned c = 0; c < 4; ++c) texel.v[c] = border_of(t, c);
       return texel;
     }
   const std::byte* const from = texel_at(w, lane, address_of(t, at), t.channels * size_of(t.type));
+  texel.read = true;
   if (from == nullptr) return texel;
   for (unsigned c = 0; c < t.channels; ++c) texel.v[c] = element(t, from + c * size_of(t.type));
   constexpr unsigned kColours = 3;  // the fourth channel is not encoded
@@ -110,6 +120,7 @@ Texel sample(Warp& w, unsigned lane, const Texture& t, const double* coordinate,
     const Texel texel =
         fetch(w, lane, t, low[0] + (corner & 1), low[1] + (corner >> 1 & 1), low[2] + (corner >> 2 & 1), dimensions);
     for (unsigned c = 0; c < 4; ++c) sum.v[c] += factor * texel.v[c];
+    sum.read |= texel.read;
   }
   return sum;
 }
@@ -128,16 +139,17 @@ const Texture& object(Warp& w, unsigned lane, std::uint64_t handle) {
   return found->second;
 }
 
-/// The texel nearest to the coordinate stands for the access in the trace.
-void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions) {
+/// The texel nearest to the coordinate stands for the access in the trace; if there is one: `read`.
+void record(Warp& w, unsigned lane, const Texture& t, const double* coordinate, unsigned dimensions, bool read) {
   if (w.recorder == nullptr && w.launch->spec->check == nullptr) return;
   std::int64_t at[3] = {0, 0, static_cast<std::int64_t>(coordinate[2])};
   const std::uint64_t size[3] = {t.width, t.height, t.depth};
   for (unsigned n = 0; n < dimensions; ++n) {
     at[n] = static_cast<std::int64_t>(std::floor(finite(coordinate[n])));
-    if (!wrap(at[n], size[n], t.mode[n])) at[n] = 0;
+    // A filter that read something has mixed the border with what is at the edge.
+    if (!wrap(at[n], size[n], t.mode[n])) wrap(at[n], size[n], Texture::Address::clamp);
   }
-  record_texel(w, lane, address_of(t, at), t.channels * size_of(t.type));
+  record_texel(w, lane, address_of(t, at), t.channels * size_of(t.type), read);
 }
 
 enum TextureOption : std::uint8_t { kIntegers = 1, kLayers = 2, kCube = 4 };
@@ -193,11 +205,11 @@ void texture(Warp& w, const Inst& i) {
       }
     }
     if (i.count < 3) at[2] = static_cast<double>(std::min(layer, t.depth - 1));
-    record(w, l, t, at, i.count);
     const Texel texel = (i.option & kIntegers) != 0
                             ? fetch(w, l, t, static_cast<std::int64_t>(at[0]), static_cast<std::int64_t>(at[1]),
                                     static_cast<std::int64_t>(at[2]), i.count)
                             : sample(w, l, t, at, i.count);
+    record(w, l, t, at, i.count, texel.read);
     for (unsigned c = 0; c < 4; ++c) out[c][l] = result_bits(texel.v[c], type);
   });
   for (unsigned c = 0; c < 4; ++c) each_lane<std::uint32_t>(w, refs[c], [&](unsigned l) { return out[c][l]; });

@@ -37,7 +37,7 @@ void assume_rows(OpMemo::Step& step) {
   for (OpMemo::Item& item : step.items) {
     for (; op <= item.op; ++op) step.ops[op].first_access = accesses;
     item.stores = step.ops[item.op].kind == OpKind::store;
-    step.copies |= item.place == OpMemo::Place::copy;
+    step.some_lanes |= item.place == OpMemo::Place::some_lanes;
     if (item.place != OpMemo::Place::global) continue;
     step.ops[item.op].accesses = 1;
     step.ops[item.op].flags &= static_cast<std::uint8_t>(~kPartial);

@@ -14,8 +14,8 @@ namespace atl::ptx {
 /// depends on no address and no lane, so that only the accesses must be worked out again. Any number of threads may use it.
 class OpMemo {
  public:
-  /// How a memory instruction reaches memory.
-  enum class Place : std::uint8_t { global, shared, copy };
+  /// How a memory instruction reaches memory; `some_lanes`: in global memory those that RecordInfo has under this name.
+  enum class Place : std::uint8_t { global, shared, some_lanes };
   struct Item {
     std::uint32_t op = 0;     ///< in Step::ops
     std::uint32_t event = 0;  ///< in the batch
@@ -31,7 +31,7 @@ class OpMemo {
     /// memory have one access each, of which the first is number 0, and fill their sectors.
     std::vector<atl::Op> ops;
     std::vector<Item> items;  ///< memory instructions that some lane executed
-    bool copies = false;      ///< one of these is a copy
+    bool some_lanes = false;  ///< one of these is of this place
     WarpTimeline::State after;
     std::atomic<Step*> next{nullptr};  ///< the newest of those that came after it
     Step* sibling = nullptr;           ///< an older one that came after the same

@@ -36,11 +36,12 @@ void append(WarpTimeline& warp, atl::Op& op, const Access* found, unsigned count
     warp.accesses.insert(warp.accesses.end(), found, found + count);
 }
 
-/// Of a copy, the global addresses of those lanes that read something, at the begin of `found`.
-unsigned sources_of(const WarpEvent& event, const std::uint64_t* address, std::array<std::uint64_t, exec::kLanes>& found) {
+/// The global addresses of those lanes that access something, at the begin of `found`.
+unsigned some_lanes(const RecordInfo& info, const WarpEvent& event, const std::uint64_t* address,
+                    std::array<std::uint64_t, exec::kLanes>& found) {
   const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
-  const auto end =
-      std::copy_if(address + lanes, address + 2 * lanes, found.begin(), [](std::uint64_t a) { return a != kReadsNothing; });
+  if (info.kind == RecordInfo::copy) address += lanes;  // behind those in shared memory
+  const auto end = std::copy_if(address, address + lanes, found.begin(), [](std::uint64_t a) { return a != kReadsNothing; });
   return static_cast<unsigned>(end - found.begin());
 }
 
@@ -118,10 +119,12 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
   const std::uint64_t* at = addresses.data();
   for (const OpMemo::Item& item : step.items) {
     const WarpEvent& event = events[item.event];
+    const RecordInfo& info = table_->infos[event.id];
     const OpMemo::Place place = in_shared(*at) ? OpMemo::Place::shared : OpMemo::Place::global;
-    if (item.place == OpMemo::Place::copy ? sources_of(event, at, sources_) == 0 : place != item.place || in_local(*at))
+    if (item.place == OpMemo::Place::some_lanes ? some_lanes(info, event, at, some_) == 0
+                                                : place != item.place || in_local(*at))
       return false;
-    at += event.addresses(table_->infos[event.id].pieces);
+    at += event.addresses(info.pieces);
   }
   check_all_taken(addresses, at);
   std::size_t next = 0;
@@ -139,8 +142,8 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
       op.issue = passes_of(info, event, address);
     } else {
       op.flags = info.flags;
-      if (item.place == OpMemo::Place::copy)
-        coalesced(warp, op, sources_.data(), sources_of(event, address, sources_), info.width);
+      if (item.place == OpMemo::Place::some_lanes)
+        coalesced(warp, op, some_.data(), some_lanes(info, event, address, some_), info.width);
       else
         coalesced(warp, op, info, event, address);
     }
@@ -154,7 +157,7 @@ bool CtaRecorder::replay(WarpTimeline& warp, const OpMemo::Step& step, std::span
 /// nothing has changed: it is not so.
 bool CtaRecorder::replay_rows(WarpTimeline& warp, const OpMemo::Step& step, std::span<const WarpEvent> events,
                               std::span<const std::uint64_t> addresses) {
-  if (step.copies || addresses.size() != step.items.size()) return false;  // each has one at least
+  if (step.some_lanes || addresses.size() != step.items.size()) return false;  // each has one at least
   const std::size_t accesses = warp.accesses.size();
   warp.accesses.resize(accesses + step.items.size());
   atl::Access* access = warp.accesses.data() + accesses;
@@ -199,9 +202,9 @@ void CtaRecorder::execute(WarpTimeline& timeline, std::span<const WarpEvent> eve
   for (const WarpEvent& event : events) {
     const RecordInfo& info = table_->infos[event.id];
     const bool executed = event.mask != 0;
-    if (executed && info.kind == RecordInfo::copy && sources_of(event, address, sources_) == 0) {
-      fits_memo_ = false;  // others that execute the same do read something
-      timeline.compute(need_of(timeline, info), info.issue, info.latency, {});
+    if (executed && info.some_lanes && some_lanes(info, event, address, some_) == 0) {
+      fits_memo_ = false;  // others that execute the same do access something
+      timeline.compute(need_of(timeline, info), info.issue, info.latency, results_of(info));
       address += event.addresses(info.pieces);
       continue;
     }
@@ -232,10 +235,10 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
   const auto lanes = static_cast<unsigned>(std::popcount(event.mask));
   if (info.kind == RecordInfo::copy) {
     // The arrival in shared memory costs nothing of its own.
-    items_.back().place = OpMemo::Place::copy;
+    items_.back().place = OpMemo::Place::some_lanes;
     atl::Op& op = warp.copy(need_of(warp, info));
     op.flags = info.flags;
-    coalesced(warp, op, sources_.data(), sources_of(event, address, sources_), info.width);
+    coalesced(warp, op, some_.data(), some_lanes(info, event, address, some_), info.width);
     return;
   }
   if (info.kind >= RecordInfo::bulk_load && info.kind <= RecordInfo::bulk_prefetch) {
@@ -265,6 +268,10 @@ void CtaRecorder::memory(WarpTimeline& warp, const RecordInfo& info, const WarpE
     const bool answers = kind == OpKind::load || (kind == OpKind::atomic && info.results != 0);
     atl::Op& op = warp.memory(kind, need_of(warp, info), answers, results_of(info));
     op.flags = info.flags;
+    if (info.some_lanes) {
+      items_.back().place = OpMemo::Place::some_lanes;
+      return coalesced(warp, op, some_.data(), some_lanes(info, event, address, some_), info.width);
+    }
     coalesced(warp, op, info, event, address);
   }
 }

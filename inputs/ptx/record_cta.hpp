@@ -56,7 +56,7 @@ class CtaRecorder {
   /// Of an instruction: each lane touches two blocks at most, or a warp's tile 32 rows of 64 bytes, in pieces that many
   /// lanes may have.
   std::array<Access, 64> found_;
-  std::array<std::uint64_t, exec::kLanes> sources_;  // of a copy
+  std::array<std::uint64_t, exec::kLanes> some_;  // addresses of those lanes that have one
   std::vector<Access> rows_;
   std::vector<std::uint64_t> offsets_;
   std::vector<WarpView> views_;

@@ -34,7 +34,8 @@ struct WarpEvent {
 };
 static_assert(sizeof(WarpEvent) == 8);
 
-/// Instead of the global address of a lane whose asynchronous copy writes zeros only.
+/// Instead of the global address of a lane whose asynchronous copy writes zeros only, or whose texel or element of a surface
+/// lies in no memory: beyond the edge.
 inline constexpr std::uint64_t kReadsNothing = ~std::uint64_t{0};
 
 /// Hears what warps execute, in batches: a virtual call per some thousand instructions. Between begin_kernel() and

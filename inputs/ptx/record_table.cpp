@@ -96,6 +96,7 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
     case Op::tex:
       info.kind = RecordInfo::load;
       info.width = 4;  // the texel nearest to the coordinate stands for what a filter reads
+      info.some_lanes = true;
       info.flags |= kReadOnly;
       break;
     case Op::st:
@@ -130,6 +131,7 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
     case Op::sust:
       info.kind = in.op == Op::suld ? RecordInfo::load : RecordInfo::store;
       info.width = static_cast<std::uint16_t>(inst.bytes * inst.value);
+      info.some_lanes = true;
       break;
     case Op::atom:
     case Op::red:
@@ -145,6 +147,7 @@ RecordInfo info_of(const Instruction& in, const Function& f, const exec::Inst& i
                   : in.mode == Mode::commit_group ? RecordInfo::copy_commit
                   : in.mode == Mode::wait_group   ? RecordInfo::copy_wait
                                                   : RecordInfo::copy_wait_all;
+      info.some_lanes = info.kind == RecordInfo::copy;
       if (in.mode == Mode::wait_group) info.outstanding = static_cast<std::uint16_t>(in.src[0].value);
       break;
     case Op::bar:

@@ -36,6 +36,7 @@ struct RecordInfo {
                             ///< bulk ones: address and bytes
   std::uint32_t first = 0;  ///< in RecordTable::registers: sources, then results
   std::uint16_t sources = 0, results = 0;
+  bool some_lanes = false;  ///< those of others have kReadsNothing for an address
   bool accesses() const { return kind >= load && kind <= phase_wait; }
 };
 

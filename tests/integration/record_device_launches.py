@@ -26,6 +26,7 @@ __global__ void branch(int name) {
     leaf<<<1, 32, 0, cudaStreamFireAndForget>>>(name + 2, odd);
   }
 }
+__global__ void __launch_bounds__(32) bounded(int* p) { *p = 0; }
 __global__ void root(int* p) {
   if (threadIdx.x != 0) return;
   cudaStream_t s;
@@ -44,6 +45,10 @@ __global__ void root(int* p) {
   good &= cudaGetLastError() == cudaErrorInvalidValue;
   leaf<<<1, 2048>>>(0, Odd{});  // too many threads
   good &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration && cudaGetLastError() == cudaErrorInvalidConfiguration;
+  bounded<<<1, 64>>>(p);  // beyond its launch bounds
+  good &= cudaGetLastError() == cudaErrorInvalidValue;
+  bounded<<<1, 32, 48 * 1024 + 1>>>(p);
+  good &= cudaGetLastError() == cudaErrorInvalidValue;
   good &= cudaGetLastError() == cudaSuccess;
   int device = -1, count = 0, sms = 0;
   good &= cudaGetDevice(&device) == cudaSuccess && cudaGetDeviceCount(&count) == cudaSuccess;
@@ -75,6 +80,7 @@ int main() {
         tails = "90 91 92 99"  # after all that went before, and what came of that
         self.assertEqual((outcome.code, outcome.out), (0, f"1 10 11 12 19 20 21 22 29 {tails} 3030303 3030303 1\n"), outcome)
         self.assertEqual(self.kernels_in_trace(outcome), 13)
+        self.assertIn("3 launches were refused, as on a GPU; the first: kernel leaf: 2048 threads per block", outcome.err)
         self.simulated()
 
 

@@ -90,6 +90,16 @@ int main() {
   OK(cuArrayDestroy(array));
   EXPECT(cuArrayDestroy(array) == CUDA_ERROR_INVALID_HANDLE);
 
+  // A filter across the edges of a cube.
+  CUDA_ARRAY3D_DESCRIPTOR faces = {};
+  faces.Width = faces.Height = 4, faces.Depth = 6, faces.Format = CU_AD_FORMAT_FLOAT, faces.NumChannels = 1;
+  faces.Flags = CUDA_ARRAY3D_CUBEMAP;
+  OK(cuArray3DCreate(&array, &faces));
+  resource.res.array.hArray = array;
+  CUDA_TEXTURE_DESC seamless = texture;
+  seamless.filterMode = CU_TR_FILTER_MODE_LINEAR, seamless.flags = CU_TRSF_SEAMLESS_CUBEMAP | CU_TRSF_NORMALIZED_COORDINATES;
+  EXPECT(cuTexObjectCreate(&t, &resource, &seamless, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
+
   // Bytes of four channels in a row, as integers.
   unsigned char bytes[32 * 4];
   for (int i = 0; i < 128; i++) bytes[i] = i;

@@ -24,6 +24,8 @@ static int failures = 0;
 __managed__ int managed_variable[1024];
 __global__ void nothing() {}
 __global__ void __cluster_dims__(16, 1, 1) sixteen() {}
+__device__ unsigned seen_size;
+__global__ void size_of_cluster() { asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(seen_size)); }
 
 void flags() {
   cudaEvent_t event;
@@ -157,6 +159,43 @@ void clusters() {
   OK(cudaFuncSetAttribute(nothing, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
   EXPECT(launch(nothing, 144, 9) == cudaErrorInvalidClusterSize);
   cudaGetLastError();
+  // What the program sets is as what a kernel was compiled for.
+  INVALID(cudaFuncSetAttribute(nothing, cudaFuncAttributeClusterDimMustBeSet, 1));
+  INVALID(cudaFuncSetAttribute(nothing, cudaFuncAttributeRequiredClusterWidth, -1));
+  EXPECT(cudaFuncSetAttribute(sixteen, cudaFuncAttributeRequiredClusterWidth, 16) == cudaErrorNotPermitted);
+  OK(cudaFuncSetAttribute(size_of_cluster, cudaFuncAttributeRequiredClusterWidth, 2));
+  size_of_cluster<<<4, 32>>>();  // of no height
+  EXPECT(cudaGetLastError() == cudaErrorInvalidClusterSize);
+  CUfunction driver;
+  OK(cudaGetFuncBySymbol(&driver, (void*)size_of_cluster));
+  EXPECT(cuFuncSetAttribute(driver, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1) == CUDA_SUCCESS);
+  EXPECT(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1, (CUkernel)driver, 0) == CUDA_SUCCESS);
+  EXPECT(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, driver) == CUDA_SUCCESS && most == 2);
+  OK(cudaFuncGetAttributes(&known, size_of_cluster));
+  EXPECT(known.requiredClusterWidth == 2 && known.requiredClusterDepth == 1);
+  size_of_cluster<<<4, 32>>>();
+  OK(cudaGetLastError());
+  unsigned size = 0;
+  OK(cudaMemcpyFromSymbol(&size, seen_size, sizeof size));
+  EXPECT(size == 2);
+  size_of_cluster<<<3, 32>>>();
+  EXPECT(cudaGetLastError() == cudaErrorInvalidClusterSize);
+}
+
+/// Attributes of launches that give something back.
+void launch_attributes() {
+  cudaLaunchConfig_t config = {};
+  cudaLaunchAttribute attribute = {};
+  config.gridDim = 1, config.blockDim = 32, config.attrs = &attribute, config.numAttrs = 1;
+  attribute.id = cudaLaunchAttributeDeviceUpdatableKernelNode, attribute.val.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  EXPECT(cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported);
+  cudaEvent_t event;
+  OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  attribute = {}, attribute.id = cudaLaunchAttributeLaunchCompletionEvent, attribute.val.launchCompletionEvent.event = event;
+  OK(cudaLaunchKernelEx(&config, nothing));
+  OK(cudaEventDestroy(event));
+  EXPECT(cudaLaunchKernelEx(&config, nothing) == cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
 }
 
 void names() {
@@ -174,7 +213,7 @@ void names() {
 }
 
 int main() {
-  flags(), preferences(), arrays(), hints(), places(), clusters(), names();
+  flags(), preferences(), arrays(), hints(), places(), clusters(), launch_attributes(), names();
   printf("failures %d\n", failures);
 }
 """

@@ -233,6 +233,73 @@ void captured() {
   OK(cudaStreamSynchronize(s));
   OK(cudaStreamIsCapturing(s, &status));
   EXPECT(status == cudaStreamCaptureStatusNone);
+  for (const auto wait : {cudaEventQuery, cudaEventSynchronize}) {
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaEventRecord(fork, s));
+    EXPECT(wait(fork) == cudaErrorCapturedEvent);
+    EXPECT(cudaStreamEndCapture(s, &graph) == cudaErrorStreamCaptureInvalidated);
+    OK(wait(fork));
+  }
+  cudaGetLastError();
+
+  // The legacy stream, which the null stream is unless each thread has one of its own.
+  EXPECT(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  OK(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal));
+  OK(cudaStreamEndCapture(0, &graph));
+#else
+  EXPECT(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
+#endif
+  OK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeGlobal));
+  OK(cudaStreamEndCapture(cudaStreamPerThread, &graph));
+  cudaGetLastError();
+}
+
+// Events that launches record, of the two kinds that there are.
+void events_of_launches() {
+  int *a, *b, got[2];
+  OK(cudaMalloc(&a, 4));
+  OK(cudaMalloc(&b, 4));
+  cudaStream_t s, side;
+  cudaEvent_t done, join;
+  OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  OK(cudaStreamCreateWithFlags(&side, cudaStreamNonBlocking));
+  OK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  OK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticEvent, attributes[0].val.programmaticEvent.event = done;
+  attributes[1].id = cudaLaunchAttributeLaunchCompletionEvent, attributes[1].val.launchCompletionEvent.event = done;
+  for (cudaLaunchAttribute& attribute : attributes) {
+    OK(cudaMemset(a, 0, 4));
+    OK(cudaMemset(b, 0, 4));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 1, config.blockDim = 1, config.stream = s, config.attrs = &attribute, config.numAttrs = 1;
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    OK(cudaLaunchKernelEx(&config, add, a, 5, 1));
+    OK(cudaStreamWaitEvent(side, done));
+    cudaStreamCaptureStatus status;
+    OK(cudaStreamIsCapturing(side, &status));
+    EXPECT(status == cudaStreamCaptureStatusActive);
+    sum<<<1, 1, 0, side>>>(a, b, b, 1);
+    OK(cudaEventRecord(join, side));
+    OK(cudaStreamWaitEvent(s, join));
+    cudaGraph_t graph;
+    OK(cudaStreamEndCapture(s, &graph));
+    size_t nodes = 0, edges = 0;
+    OK(cudaGraphGetNodes(graph, nullptr, &nodes));
+    OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+    EXPECT(nodes == 2 && edges == 1);
+    cudaGraphNode_t kernels[2];
+    OK(cudaGraphGetNodes(graph, kernels, &nodes));
+    EXPECT(cudaGraphKernelNodeSetAttribute(kernels[0], attribute.id, &attribute.val) == cudaErrorInvalidValue);
+    cudaGraphExec_t exec;
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 2; i++) OK(cudaGraphLaunch(exec, s));
+    OK(cudaMemcpyAsync(got, a, 4, cudaMemcpyDeviceToHost, s));
+    OK(cudaMemcpyAsync(got + 1, b, 4, cudaMemcpyDeviceToHost, s));
+    OK(cudaStreamSynchronize(s));
+    EXPECT(got[0] == 10 && got[1] == 15);
+  }
   cudaGetLastError();
 }
 
@@ -297,6 +364,7 @@ int main() {
   explicit_nodes();
   captured();
   kept();
+  events_of_launches();
   printf("failures %d\n", failures);
 }
 """
@@ -309,8 +377,8 @@ class Graphs(OneProgram):
     def test_every_answer_is_right_and_every_kernel_of_every_launch_is_recorded(self):
         outcome = self.record(self.binary)
         self.assertEqual((outcome.code, outcome.out), (0, "failures 0\n"), outcome)
-        # 9 launches of two kernels, one of which is left out once; 3 of three, one kernel more, and 3 of one.
-        self.assertEqual(self.kernels_in_trace(outcome), 9 * 2 - 1 + 3 * 3 + 1 + 3)
+        # 9 launches of two kernels, one of which is left out once; 3 of three, one kernel more, 3 of one, and 4 of two.
+        self.assertEqual(self.kernels_in_trace(outcome), 9 * 2 - 1 + 3 * 3 + 1 + 3 + 4 * 2)
         self.simulated()
 
     def test_with_a_default_stream_for_each_thread(self):

@@ -131,6 +131,16 @@ int refusals() {
   EXPECT(created(r, normalised, cudaFilterModePoint) == cudaErrorInvalidNormSetting);
   r.res.linear.desc = cudaCreateChannelDesc<short>();
   EXPECT(created(r, normalised, cudaFilterModePoint) == 0);
+  cudaResourceDesc cube = {};
+  cube.resType = cudaResourceTypeArray;
+  EXPECT((cube.res.array.array = filled(size, 6, cudaArrayCubemap)) != nullptr);
+  cudaTextureDesc seamless = {};
+  seamless.normalizedCoords = seamless.seamlessCubemap = 1;
+  cudaTextureObject_t of_cube;
+  EXPECT(cudaCreateTextureObject(&of_cube, &cube, &seamless, nullptr) == 0);  // a point lies on one face
+  seamless.filterMode = cudaFilterModeLinear;
+  EXPECT(cudaCreateTextureObject(&of_cube, &cube, &seamless, nullptr) == cudaErrorNotSupported);
+  cudaGetLastError();
   r.res.linear.devPtr = memory + 16;
   EXPECT(created(r, as_it_is, cudaFilterModePoint) == cudaErrorInvalidValue);
   r.res.linear.devPtr = memory;
@@ -217,9 +227,10 @@ class Textures(OneProgram):
             "120",
             "0", "4", "8", "0"])  # beyond linear memory there is 0, whatever the address mode
         said = [line for line in outcome.err.splitlines() if line.startswith("atoll: the program calls")]
-        self.assertEqual(len(said), 2, outcome)
-        self.assertIn("cudaCreateTextureObject with a view of another format or size", said[0])
-        self.assertIn("cudaCreateTextureObject with sRGB but for bytes that are read as normalised floats", said[1])
+        self.assertEqual(len(said), 3, outcome)
+        self.assertIn("cudaCreateTextureObject with seamlessCubemap and a linear filter", said[0])
+        self.assertIn("cudaCreateTextureObject with a view of another format or size", said[1])
+        self.assertIn("cudaCreateTextureObject with sRGB but for bytes that are read as normalised floats", said[2])
         self.simulated()
 
 

@@ -41,6 +41,7 @@ enum Status : int {
   kCaptureUnmatched = 903,
   kCaptureUnjoined = 904,
   kCaptureIsolation = 905,
+  kCapturedEvent = 907,
   kGraphUpdateFailure = 910,
   kInvalidClusterSize = 912,
 };
@@ -64,8 +65,8 @@ struct ChannelFormat {
 };
 static_assert(sizeof(ChannelFormat) == 20);
 
-/// cudaArraySurfaceLoadStore; the driver calls it CUDA_ARRAY3D_SURFACE_LDST.
-enum ArrayFlag : unsigned { kSurfaceArray = 2 };
+/// cudaArraySurfaceLoadStore and cudaArrayCubemap; the driver calls them CUDA_ARRAY3D_SURFACE_LDST and ...CUBEMAP.
+enum ArrayFlag : unsigned { kSurfaceArray = 2, kCubeArray = 4 };
 
 struct Extent {
   std::size_t width = 0, height = 0, depth = 0;
@@ -155,11 +156,18 @@ struct LaunchAttribute {
   union {
     int number;
     Dim3 dimensions;
+    void* event;
     std::uint8_t bytes[64];
   };
 };
 static_assert(sizeof(LaunchAttribute) == 72);
-enum LaunchAttributeId : int { kAttributeCooperative = 2, kAttributeClusterDimension = 4 };
+enum LaunchAttributeId : int {
+  kAttributeCooperative = 2,
+  kAttributeClusterDimension = 4,
+  kAttributeProgrammaticEvent = 7,
+  kAttributeLaunchCompletionEvent = 12,
+  kAttributeDeviceUpdatableNode = 13,
+};
 
 struct LaunchConfig {
   Dim3 grid, block;

@@ -9,7 +9,12 @@ namespace {
 enum CaptureStatus : int { kNone = 0, kActive = 1, kInvalidated = 2 };
 enum : unsigned { kReplaceDependencies = 1 };
 
-int begin(Runtime& r, void* stream, Graph* graph, const std::vector<GraphNode*>& after) {
+/// What the null stream is depends on how the program was built: with _ptsz in the names of its calls, one of the thread.
+enum class NullStream : std::uint8_t { legacy, per_thread };
+
+int begin(Runtime& r, void* stream, NullStream null, Graph* graph, const std::vector<GraphNode*>& after) {
+  // The legacy stream waits for all others, which no graph can.
+  if (stream ? stream == reinterpret_cast<void*>(kLegacyStream) : null == NullStream::legacy) return kCaptureUnsupported;
   if (r.graphs.capture_of(stream)) return kCaptureMerge;
   r.graphs.begin_capture(stream, graph, after);
   return kSuccess;
@@ -26,14 +31,10 @@ bool joined(const Capture& c) {
   return true;
 }
 
-}  // namespace
-
-extern "C" {
-
-int cudaStreamBeginCapture(void* stream, int) {
+int begin_own_graph(void* stream, NullStream null) {
   return call([&](Runtime& r) {
     Graph* graph = r.graphs.create();
-    const int status = begin(r, stream, graph, {});
+    const int status = begin(r, stream, null, graph, {});
     if (status != kSuccess)
       r.graphs.destroy(graph);
     else
@@ -42,11 +43,26 @@ int cudaStreamBeginCapture(void* stream, int) {
   });
 }
 
-int cudaStreamBeginCaptureToGraph(void* stream, Graph* graph, GraphNode** after, const void*, std::size_t count, int) {
+int begin_in_graph(void* stream, NullStream null, Graph* graph, GraphNode** after, std::size_t count) {
   return call([&](Runtime& r) -> int {
     if (!r.graphs.known(graph) || (count != 0 && !after)) return kInvalidValue;
-    return begin(r, stream, graph, std::vector<GraphNode*>(after, after + count));
+    return begin(r, stream, null, graph, std::vector<GraphNode*>(after, after + count));
   });
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaStreamBeginCapture(void* stream, int) { return begin_own_graph(stream, NullStream::legacy); }
+int cudaStreamBeginCapture_ptsz(void* stream, int) { return begin_own_graph(stream, NullStream::per_thread); }
+
+int cudaStreamBeginCaptureToGraph(void* stream, Graph* graph, GraphNode** after, const void*, std::size_t count, int) {
+  return begin_in_graph(stream, NullStream::legacy, graph, after, count);
+}
+
+int cudaStreamBeginCaptureToGraph_ptsz(void* stream, Graph* graph, GraphNode** after, const void*, std::size_t count, int) {
+  return begin_in_graph(stream, NullStream::per_thread, graph, after, count);
 }
 
 int cudaStreamEndCapture(void* stream, Graph** out) {

@@ -29,6 +29,7 @@ struct Kernel {
   std::uint32_t function = ptx::kNone;  ///< in the binary's module, once that is loaded
   std::optional<std::size_t> max_dynamic_shared{};  ///< that the program has set
   bool wide_clusters = false;                       ///< of more blocks than every GPU takes, as the program has set
+  Dim3 cluster{0, 0, 0};                            ///< the same: blocks, of a kernel that was compiled for none
   /// What cuFuncSetBlockShape and its like have set for the launches that name nothing but a grid.
   struct {
     Dim3 block;

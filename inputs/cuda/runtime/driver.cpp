@@ -69,12 +69,15 @@ int driver_status(int status) {
   }
 }
 
-void* driver_function(const std::string& name, int version) {
+void* driver_function(const std::string& name, int version, std::uint64_t flags) {
+  constexpr std::uint64_t kPerThreadStreams = 2;
   for (const Since& s : kChanged)
     if (name == s.name && version >= s.version) return exported(s.exported);
-  for (const char* suffix : {"_v4", "_v3", "_v2"})
-    if (void* found = exported(name + suffix)) return found;
-  return exported(name);
+  for (const std::string suffix : {"_v4", "_v3", "_v2", ""}) {
+    void* const twin = (flags & kPerThreadStreams) != 0 ? exported(name + suffix + "_ptsz") : nullptr;
+    if (void* found = twin ? twin : exported(name + suffix)) return found;
+  }
+  return nullptr;
 }
 
 extern "C" {
@@ -98,9 +101,9 @@ int cuGetErrorString(int status, const char** out) {
   return e ? 0 : kDriverInvalidValue;
 }
 
-int cuGetProcAddress_v2(const char* name, void** out, int version, std::uint64_t, int* found) {
+int cuGetProcAddress_v2(const char* name, void** out, int version, std::uint64_t flags, int* found) {
   if (!name || !out) return kDriverInvalidValue;
-  *out = driver_function(name, version);
+  *out = driver_function(name, version, flags);
   if (found) *found = *out ? 0 : 1;
   return *out ? 0 : kDriverNotFound;
 }
@@ -110,10 +113,10 @@ int cuGetProcAddress(const char* name, void** out, int version, std::uint64_t fl
 }
 
 /// A name that is not there is no error, but a result.
-int cudaGetDriverEntryPointByVersion(const char* name, void** out, unsigned version, std::uint64_t, int* result) {
+int cudaGetDriverEntryPointByVersion(const char* name, void** out, unsigned version, std::uint64_t flags, int* result) {
   return call([&](Runtime&) -> int {
     if (!name || !out) return kInvalidValue;
-    *out = driver_function(name, static_cast<int>(version));
+    *out = driver_function(name, static_cast<int>(version), flags);
     if (result) *result = *out ? 0 : 1;
     return kSuccess;
   });

@@ -53,6 +53,7 @@ Kernel* kernel_named(Runtime& r, Binary& binary, const std::string& name);
 bool variable_named(Runtime& r, Binary& binary, const std::string& name, std::uint64_t& address, std::uint64_t& size);
 
 /// The function behind a name of the driver API, for a program made for this version of CUDA (12040: 12.4); or null.
-void* driver_function(const std::string& name, int version);
+/// `flags`: of cuGetProcAddress.
+void* driver_function(const std::string& name, int version, std::uint64_t flags);
 
 }  // namespace atl::cudart

@@ -93,7 +93,7 @@ struct DriverTexture {
   int reserved[12];
 };
 static_assert(sizeof(DriverTexture) == 104);
-enum TextureFlag : unsigned { kReadAsInteger = 1, kNormalisedCoordinates = 2, kSrgb = 16 };
+enum TextureFlag : unsigned { kReadAsInteger = 1, kNormalisedCoordinates = 2, kSrgb = 16, kSeamlessCube = 64 };
 
 enum ResourceKind : int { kArray = 0, kLinear = 2, kPitched = 3 };
 
@@ -275,6 +275,7 @@ int cuTexObjectCreate(unsigned long long* out, const DriverResource* resource, c
     t.filter = d->filter, t.read_mode = as_it_is ? 0 : 1;
     t.normalised_coordinates = (d->flags & kNormalisedCoordinates) != 0 ? 1 : 0;
     t.srgb = (d->flags & kSrgb) != 0 ? 1 : 0;
+    t.seamless_cubemap = (d->flags & kSeamlessCube) != 0 ? 1 : 0;
     return cudaCreateTextureObject(out, &*r, &t, view);
   });
 }

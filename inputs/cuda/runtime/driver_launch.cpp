@@ -35,7 +35,7 @@ static_assert(sizeof(DriverLaunchConfig) == 56);
 
 int launch_function(Runtime& r, const void* function, const DriverLaunchConfig& config, void** arguments, void** extra) {
   LaunchRequest q{function, config.grid, config.block, arguments, config.shared_bytes, false, {}};
-  for (unsigned i = 0; i < config.attribute_count; ++i) q.take(config.attributes[i]);
+  if (const int status = q.take(config.attributes, config.attribute_count); status != kSuccess) return status;
   if (arguments && extra) return kInvalidValue;
   if (extra && !parameters_from_extra(extra, q.parameters)) return kInvalidValue;
   return launch_in_stream(r, config.stream, std::move(q));

@@ -13,6 +13,7 @@ int cudaStreamGetFlags(void* stream, unsigned* flags);
 int cudaStreamGetId(void* stream, unsigned long long* id);
 int cudaStreamIsCapturing(void* stream, int* status);
 int cudaStreamBeginCapture(void* stream, int mode);
+int cudaStreamBeginCapture_ptsz(void* stream, int mode);
 int cudaStreamEndCapture(void* stream, Graph** out);
 int cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), void* data, unsigned flags);
 int cudaThreadExchangeStreamCaptureMode(int* mode);
@@ -58,6 +59,10 @@ int cuStreamIsCapturing(void* stream, int* status) {
 
 int cuStreamBeginCapture_v2(void* stream, int mode) {
   return driver_call([&](Runtime&) { return cudaStreamBeginCapture(stream, mode); });
+}
+
+int cuStreamBeginCapture_v2_ptsz(void* stream, int mode) {
+  return driver_call([&](Runtime&) { return cudaStreamBeginCapture_ptsz(stream, mode); });
 }
 
 int cuStreamEndCapture(void* stream, Graph** out) {

@@ -8,13 +8,31 @@
 namespace atl::cudart {
 namespace {
 
-enum FunctionAttribute : int { kMaxDynamicShared = 8, kSharedCarveout = 9, kWideClusters = 14, kClusterPolicy = 15 };
+enum FunctionAttribute : int {
+  kMaxDynamicShared = 8,
+  kSharedCarveout = 9,
+  kClusterMustBeSet = 10,  // can be asked for only
+  kClusterWidth = 11,
+  kClusterHeight = 12,
+  kClusterDepth = 13,
+  kWideClusters = 14,
+  kClusterPolicy = 15
+};
 
 std::size_t static_shared(const ptx::Function& f) { return f.shared_bytes; }
 
 /// Estimated; the module is loaded.
 int registers(const Kernel& kernel) {
   return static_cast<int>(ptx::estimate_registers(*kernel.binary->module, kernel.function));
+}
+
+/// A dimension of the kernel's clusters. Whether all of them make one is looked at when it is launched.
+int set_cluster(Kernel& kernel, const ptx::Function& f, int attribute, int value) {
+  if (f.cluster[0] != 0) return kNotPermitted;
+  if (value < 0) return kInvalidValue;
+  Dim3& c = kernel.cluster;
+  (attribute == kClusterWidth ? c.x : attribute == kClusterHeight ? c.y : c.z) = static_cast<std::uint32_t>(value);
+  return kSuccess;
 }
 
 }  // namespace
@@ -59,7 +77,9 @@ int cudaFuncGetAttributes(FunctionAttributes* out, const void* host) {
     out->registers = registers(*kernel), out->ptx_version = static_cast<int>(kernel->binary->module->target);
     out->binary_version = static_cast<int>(r.model.arch);
     out->max_dynamic_shared = static_cast<int>(most_dynamic_shared(*kernel, f)), out->carveout = -1;
-    for (int i = 0; i < 3; ++i) out->required_cluster[i] = static_cast<int>(f.cluster[i]);
+    const Dim3 cluster = required_cluster(*kernel, f);
+    out->required_cluster[0] = static_cast<int>(cluster.x), out->required_cluster[1] = static_cast<int>(cluster.y);
+    out->required_cluster[2] = static_cast<int>(cluster.z);
     out->wide_clusters = kernel->wide_clusters ? 1 : 0;
     return kSuccess;
   });
@@ -71,6 +91,9 @@ int cudaFuncSetAttribute(const void* host, int attribute, int value) {
     if (!kernel) return kInvalidDeviceFunction;
     if (attribute < kMaxDynamicShared || attribute > kClusterPolicy) return kInvalidValue;
     if (attribute == kSharedCarveout && (value < -1 || value > 100)) return kInvalidValue;  // percent, or no preference
+    if (attribute == kClusterMustBeSet) return kInvalidValue;
+    if (attribute >= kClusterWidth && attribute <= kClusterDepth)
+      return set_cluster(*kernel, r.code.function(*kernel), attribute, value);
     if (attribute == kWideClusters) kernel->wide_clusters = value != 0;
     if (attribute != kMaxDynamicShared) return kSuccess;
     const auto in_all = static_cast<std::int64_t>(static_shared(r.code.function(*kernel))) + value;
@@ -146,9 +169,9 @@ int cudaOccupancyMaxActiveClusters(int* clusters, const void* host, const Launch
     Kernel* kernel = r.code.find_kernel(host);
     if (!kernel) return kInvalidDeviceFunction;
     LaunchRequest q{host, config->grid, config->block, nullptr, config->shared_bytes, false, {}};
-    for (unsigned i = 0; i < config->attribute_count; ++i) q.take(config->attributes[i]);
+    if (const int status = q.take(config->attributes, config->attribute_count); status != kSuccess) return status;
     const ptx::Function& function = r.code.function(*kernel);
-    const Dim3 cluster = cluster_of(q, function);
+    const Dim3 cluster = cluster_of(q, *kernel, function);
     const std::uint64_t each = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     const std::uint32_t blocks = resident_blocks(r, *kernel, function, q);
     *clusters = static_cast<int>(blocks / std::max<std::uint64_t>(each, 1));

@@ -124,8 +124,9 @@ Capture* Graphs::find_capture(void* stream) {
   return found == streams_.end() ? nullptr : &captures_.at(found->second);
 }
 
-Capture* Graphs::capture(std::uint64_t id) {
-  const auto found = captures_.find(id);
+Capture* Graphs::capture_of_event(void* event) {
+  const auto mark = marks.find(event);
+  const auto found = mark == marks.end() ? captures_.end() : captures_.find(mark->second.capture);
   return found == captures_.end() ? nullptr : &found->second;
 }
 

@@ -118,7 +118,8 @@ class Graphs {
 
   /// The capture that a stream takes part in, or null.
   Capture* capture_of(void* stream) { return streams_.empty() ? nullptr : find_capture(stream); }
-  Capture* capture(std::uint64_t id);
+  /// The one under way in which an event was recorded last, or null.
+  Capture* capture_of_event(void* event);
   Capture& begin_capture(void* stream, Graph* graph, const std::vector<GraphNode*>& after);
   void end_capture(std::uint64_t id);
   void join(Capture& capture, void* stream, const std::vector<GraphNode*>& after);

@@ -306,12 +306,12 @@ int cudaGraphExecKernelNodeSetParams(void* exec, GraphNode* node, const KernelPa
 
 int cudaGraphKernelNodeSetAttribute(GraphNode* node, int attribute, const void* value) {
   return with_work<KernelWork>(node, [&](Runtime&, KernelWork& work) -> int {
-    if (!value) return kInvalidValue;
+    const bool event = attribute == kAttributeProgrammaticEvent || attribute == kAttributeLaunchCompletionEvent;
+    if (!value || event) return kInvalidValue;  // events are for launches
     LaunchAttribute given{};
     given.id = attribute;
     std::memcpy(given.bytes, value, sizeof given.bytes);
-    work.request.take(given);
-    return kSuccess;
+    return work.request.take(given);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,6 +25,8 @@ extern "C" {
 int cudaDeviceGetAttribute(int* value, int attribute, int device);
 const char* cudaGetErrorString(int status);
 const char* cudaGetErrorName(int status);
+int cudaEventRecord(void* event, void* stream);
+int atoll_cudart_unsupported(const char* name);
 }
 
 namespace {
@@ -58,10 +61,9 @@ std::uint64_t blocks_of(const LaunchRequest& q) { return std::uint64_t{q.grid.x}
 /// A grid that can be divided into its clusters, which have no more blocks than the kernel may ask for, and are those that
 /// it was made for.
 bool fits_cluster(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& f) {
-  const Dim3 own{f.cluster[0], f.cluster[1], f.cluster[2]};
-  const Dim3 c = cluster_of(q, f);
-  if (c.x == 0) return true;
-  if (c.y == 0 || c.z == 0 || (own.x != 0 && (c.x != own.x || c.y != own.y || c.z != own.z))) return false;
+  const Dim3 own = required_cluster(kernel, f), c = cluster_of(q, kernel, f);
+  if (c.x == 0 && c.y == 0 && c.z == 0) return true;
+  if (c.x == 0 || c.y == 0 || c.z == 0 || (own.x != 0 && (c.x != own.x || c.y != own.y || c.z != own.z))) return false;
   return std::uint64_t{c.x} * c.y * c.z <= most_cluster_blocks(kernel) && q.grid.x % c.x == 0 && q.grid.y % c.y == 0 &&
          q.grid.z % c.z == 0;
 }
@@ -85,7 +87,7 @@ std::string why_refused(const Runtime& r, const LaunchRequest& q, const Kernel& 
     return fmt::format("a grid of {} x {} x {} blocks of {} x {} x {} threads", q.grid.x, q.grid.y, q.grid.z, q.block.x,
                        q.block.y, q.block.z);
   if (status == kInvalidClusterSize) {
-    const Dim3 c = cluster_of(q, function);
+    const Dim3 c = cluster_of(q, kernel, function);
     const std::uint64_t blocks = std::uint64_t{c.x} * c.y * c.z;
     if (blocks > most_cluster_blocks(kernel) && blocks <= ptx::kMostClusterCtas)
       return fmt::format("clusters of {} blocks (cudaFuncAttributeNonPortableClusterSizeAllowed would allow them)", blocks);
@@ -126,13 +128,39 @@ int refuse_unknown(Runtime& r, const void* host) {
 
 }  // namespace
 
-Dim3 cluster_of(const LaunchRequest& q, const ptx::Function& f) {
-  return q.cluster.x != 0 ? q.cluster : Dim3{f.cluster[0], f.cluster[1], f.cluster[2]};
+Dim3 required_cluster(const Kernel& kernel, const ptx::Function& f) {
+  return f.cluster[0] != 0 ? Dim3{f.cluster[0], f.cluster[1], f.cluster[2]} : kernel.cluster;
 }
 
-void LaunchRequest::take(const LaunchAttribute& attribute) {
-  if (attribute.id == kAttributeCooperative) cooperative = attribute.number != 0;
-  if (attribute.id == kAttributeClusterDimension) cluster = attribute.dimensions;
+Dim3 cluster_of(const LaunchRequest& q, const Kernel& kernel, const ptx::Function& f) {
+  return q.cluster.x != 0 ? q.cluster : required_cluster(kernel, f);
+}
+
+int LaunchRequest::take(const LaunchAttribute& attribute) {
+  switch (attribute.id) {
+    case kAttributeCooperative:
+      cooperative = attribute.number != 0;
+      break;
+    case kAttributeClusterDimension:
+      cluster = attribute.dimensions;
+      break;
+    case kAttributeProgrammaticEvent:  // when blocks trigger it is open, which behind the launch they all have
+    case kAttributeLaunchCompletionEvent:
+      event = attribute.event;
+      break;
+    case kAttributeDeviceUpdatableNode:  // gives back a handle
+      if (attribute.number != 0) return atoll_cudart_unsupported("cudaLaunchAttributeDeviceUpdatableKernelNode");
+      break;
+    default:  // hints, and when the launch may begin
+      break;
+  }
+  return kSuccess;
+}
+
+int LaunchRequest::take(const LaunchAttribute* attributes, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (const int status = take(attributes[i]); status != kSuccess) return status;
+  return kSuccess;
 }
 
 std::vector<std::byte> parameter_block(const ptx::Function& function, void** arguments) {
@@ -172,14 +200,25 @@ int check_launch(Runtime& r, const LaunchRequest& q) {
   return status;
 }
 
-int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {
-  if (!is_default_stream(stream) && device_of(r, stream) != q.device) return kInvalidResourceHandle;
+namespace {
+
+int give(Runtime& r, void* stream, LaunchRequest q) {
   Capture* capture = r.graphs.capture_of(stream);
   const InStream in(r, stream);
   if (!capture) return launch(r, std::move(q));
   if (const int status = check_launch(r, q); status != kSuccess) return status;
   own_parameters(r, q);
   return r.graphs.add(*capture, stream, NodeType::kernel, KernelWork{std::move(q), {}});
+}
+
+}  // namespace
+
+int launch_in_stream(Runtime& r, void* stream, LaunchRequest q) {
+  if (!is_default_stream(stream) && device_of(r, stream) != q.device) return kInvalidResourceHandle;
+  void* const event = std::exchange(q.event, nullptr);
+  if (event && !r.events.contains(event)) return kInvalidResourceHandle;
+  const int status = give(r, stream, std::move(q));
+  return status == kSuccess && event ? cudaEventRecord(event, stream) : status;
 }
 
 void own_parameters(Runtime& r, LaunchRequest& q) {
@@ -197,7 +236,8 @@ std::unique_ptr<RecordedLaunch> begin(Runtime& r, const LaunchRequest& q) {
   spec.kernel = kernel->function;
   spec.grid = {q.grid.x, q.grid.y, q.grid.z};
   spec.block = {q.block.x, q.block.y, q.block.z};
-  spec.cluster = {q.cluster.x, q.cluster.y, q.cluster.z};
+  const Dim3 cluster = cluster_of(q, *kernel, function);
+  spec.cluster = {cluster.x, cluster.y, cluster.z};
   spec.dynamic_shared = static_cast<std::uint32_t>(q.dynamic_shared);
   spec.cooperative = q.cooperative;
   spec.device = q.device, spec.visible = r.peers[q.device] | r.pool_peers[q.device];
@@ -249,6 +289,11 @@ class LaunchTask final : public StreamTask {
     queue_ = ptx::DeviceQueue{};
     queue_.devices = r.devices, queue_.runtime_version = cuda::DeviceModel::kRuntimeVersion;
     queue_.error_string = cudaGetErrorString, queue_.error_name = cudaGetErrorName;
+    queue_.check = [this, &r](const ptx::DeviceWork& work) {
+      LaunchRequest asked = request_of(r, work);
+      asked.parameters.resize(work.module->functions[work.kernel].param_block);  // which come later
+      return static_cast<std::uint32_t>(check_launch(r, asked));
+    };
     queue_.attribute = [device = q.device](std::uint32_t number, std::int32_t& value) {
       return cudaDeviceGetAttribute(&value, static_cast<int>(number), static_cast<int>(device)) == kSuccess;
     };
@@ -276,14 +321,19 @@ class LaunchTask final : public StreamTask {
       return set_elements(r, SetWork{to, work.bytes, work.value, 1, work.bytes, 1});
     if (work.kind == ptx::DeviceWork::Kind::copy)
       return copy_bytes(r, to, reinterpret_cast<const void*>(work.from), work.bytes, kDefaultCopy);
+    const LaunchRequest q = request_of(r, work);
+    const int status = check_launch(r, q);
+    if (status == kSuccess) begin_kernel(r, q);
+    return status;
+  }
+
+  LaunchRequest request_of(Runtime& r, const ptx::DeviceWork& work) const {
     const auto dim = [](const std::array<std::uint32_t, 3>& n) { return Dim3{n[0], n[1], n[2]}; };
     LaunchRequest q;
     q.kernel = kernel_named(r, r.code.binary_of(*work.module), work.module->functions[work.kernel].name);
     q.grid = dim(work.grid), q.block = dim(work.block), q.dynamic_shared = work.dynamic_shared;
     q.parameters = work.params, q.device = request_.device;
-    const int status = check_launch(r, q);
-    if (status == kSuccess) begin_kernel(r, q);
-    return status;
+    return q;
   }
 
   LaunchRequest request_;
@@ -345,7 +395,7 @@ int cudaLaunchKernelExC(const LaunchConfig* config, const void* kernel, void** a
   return call([&](Runtime& r) -> int {
     if (!config) return kInvalidValue;
     LaunchRequest q{kernel, config->grid, config->block, arguments, config->shared_bytes, false, {}};
-    for (unsigned i = 0; i < config->attribute_count; ++i) q.take(config->attributes[i]);
+    if (const int status = q.take(config->attributes, config->attribute_count); status != kSuccess) return status;
     return launch_in_stream(r, config->stream, std::move(q));
   });
 }

@@ -19,9 +19,11 @@ struct LaunchRequest {
   std::vector<std::byte> parameters{};  ///< where `arguments` is null: the same as a block, laid out as in the PTX
   unsigned device = current_device();
   Dim3 cluster{0, 0, 0};  ///< blocks; 0: as the kernel says
+  void* event = nullptr;  ///< that the launch is to record in its stream
 
-  /// Takes what an attribute of cudaLaunchConfig_t or CUlaunchConfig says.
-  void take(const LaunchAttribute& attribute);
+  /// Takes what an attribute of cudaLaunchConfig_t or CUlaunchConfig says. The call's status.
+  int take(const LaunchAttribute& attribute);
+  int take(const LaunchAttribute* attributes, unsigned count);
 };
 
 /// The block of a kernel's parameters from the addresses of its arguments.
@@ -35,8 +37,10 @@ bool parameters_from_extra(void** extra, std::vector<std::byte>& out);
 std::uint64_t most_threads(const ptx::Function& function);
 /// Bytes of dynamic shared memory that a block may have: what the program has set, or what static memory leaves of 48 KiB.
 std::size_t most_dynamic_shared(const Kernel& kernel, const ptx::Function& function);
-/// Blocks of a cluster: as the launch says, or else as the kernel does; 0: neither.
-Dim3 cluster_of(const LaunchRequest& request, const ptx::Function& function);
+/// Blocks of a cluster that the kernel was compiled for, or else that the program has set; 0: neither.
+Dim3 required_cluster(const Kernel& kernel, const ptx::Function& function);
+/// The same of a launch, which may say it, too.
+Dim3 cluster_of(const LaunchRequest& request, const Kernel& kernel, const ptx::Function& function);
 /// CTAs that its clusters may have.
 std::uint64_t most_cluster_blocks(const Kernel& kernel);
 /// CTAs of the kernel that the whole device holds at a time; at least one for each SM.
@@ -46,7 +50,7 @@ std::uint32_t resident_blocks(const Runtime& r, const Kernel& kernel, const ptx:
 /// Whether the kernel may be launched so: its status.
 int check_launch(Runtime& r, const LaunchRequest& request);
 
-/// Makes it a node, while the stream is captured; else as below.
+/// Makes it a node, while the stream is captured; else as below. Its event is recorded behind it.
 int launch_in_stream(Runtime& r, void* stream, LaunchRequest request);
 
 /// Runs the kernel, and records it if it is to be: to its end, or until it waits for something from outside, or after what

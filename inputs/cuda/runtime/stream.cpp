@@ -52,6 +52,8 @@ int waited_for(void* stream, bool asked_only) {
 int waited_for_event(void* event, bool asked_only) {
   return call([&](Runtime& r) -> int {
     if (r.events.count(event) == 0) return kInvalidResourceHandle;
+    Capture* const capture = r.graphs.capture_of_event(event);
+    if (capture) return capture->invalid = true, kCapturedEvent;
     const std::vector<std::uint64_t> task{static_cast<Event*>(event)->task};
     if (asked_only && !r.backlog.done(r, task)) return kNotReady;
     r.backlog.finish(r, task);
@@ -111,11 +113,10 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
     if (!is_stream(r, stream) || r.events.count(event) == 0) return kInvalidResourceHandle;
     Capture* own = r.graphs.capture_of(stream);
     if (own && (flags & kExternal) != 0) return r.graphs.add(*own, stream, NodeType::wait_event, EventWork{event});
-    const auto mark = r.graphs.marks.find(event);
-    Capture* capture = mark == r.graphs.marks.end() ? nullptr : r.graphs.capture(mark->second.capture);
+    Capture* const capture = r.graphs.capture_of_event(event);
     if (!capture && own) return own->invalid = true, kCaptureIsolation;
     if (capture && own && own != capture) return own->invalid = true, kCaptureMerge;
-    if (capture) r.graphs.join(*capture, stream, mark->second.nodes);
+    if (capture) r.graphs.join(*capture, stream, r.graphs.marks.at(event).nodes);
     if (capture) return kSuccess;
     const InStream in(r, stream);
     const auto wait = [=, device = device_of(r, stream)](Runtime& now) -> int {

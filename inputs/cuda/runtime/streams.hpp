@@ -5,7 +5,8 @@
 namespace atl::cudart {
 struct Runtime;
 
-constexpr int kGreatestPriority = -5;             // of streams, as on real devices; the least is 0
+constexpr int kGreatestPriority = -5;  // of streams, as on real devices; the least is 0
+constexpr std::uintptr_t kLegacyStream = 1;
 constexpr std::uintptr_t kLastBuiltInStream = 2;  // null, legacy and per-thread stream are small numbers
 
 inline bool is_default_stream(const void* stream) { return reinterpret_cast<std::uintptr_t>(stream) <= kLastBuiltInStream; }

@@ -128,6 +128,9 @@ int cudaCreateTextureObject(unsigned long long* out, const Resource* resource, c
     ChannelFormat format;
     if (const int error = describe(r, *resource, t, format)) return error;
     if (const int error = check_reading(*d, format)) return error;
+    if (d->seamless_cubemap != 0 && d->filter == kLinearFilter && resource->type == kArrayResource &&
+        (resource->array->flags & kCubeArray) != 0)
+      return atoll_cudart_unsupported("cudaCreateTextureObject with seamlessCubemap and a linear filter");
     if (view && !shows_all(*view, *resource, format))
       return atoll_cudart_unsupported("cudaCreateTextureObject with a view of another format or size");
     t.srgb = d->srgb != 0;

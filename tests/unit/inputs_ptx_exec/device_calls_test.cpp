@@ -84,10 +84,13 @@ mov.u64 %rd1,child;
 mov.u64 %rd4,3; mov.u32 %r1,5;)" +
             call + "mov.u64 %rd4,0; mov.u32 %r1,6;" + call + "ret; }");
   DeviceQueue queue;
+  std::vector<std::array<std::uint32_t, 3>> asked;
+  queue.check = [&](const DeviceWork& w) { return asked.push_back(w.grid), 0u; };
   h.device.queue = &queue;
   std::vector<std::uint32_t> out(1);
   const std::uint64_t at = h.buffer(out);
   h.run("k", 1, 1, at);
+  CHECK(asked == std::vector<std::array<std::uint32_t, 3>>{{5, 2, 1}, {6, 2, 1}});
   REQUIRE(queue.work.size() == 2);
   CHECK(queue.buffers.empty());
   for (const std::uint32_t n : {0u, 1u}) {
@@ -102,6 +105,31 @@ mov.u64 %rd4,3; mov.u32 %r1,5;)" +
     const std::uint32_t number = 5 + n;
     CHECK(std::memcmp(w.params.data() + 8, &number, 4) == 0);
   }
+}
+
+TEST_CASE("a launch from the device that the host would refuse is the thread's error, which is told once") {
+  Harness h(kHeader + R"(
+.extern .func (.param .b64 q) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);
+.extern .func (.param .b32 q) __cudaCDP2GetLastError();
+.visible .entry child() { ret; }
+.visible .entry k(.param .u64 out) {
+.reg .b64 %rd<4>; .reg .b32 %r<4>;
+ld.param.u64 %rd3,[out]; mov.u64 %rd1,child;
+{ .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 q;
+  st.param.b64 [f],%rd1; st.param.b32 [g],1; st.param.b32 [g+4],1; st.param.b32 [g+8],1;
+  st.param.b32 [b],64; st.param.b32 [b+4],1; st.param.b32 [b+8],1; st.param.b32 [s],0;
+  call.uni (q), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %rd2,[q]; }
+{ .param .b32 q; call.uni (q), __cudaCDP2GetLastError, (); ld.param.b32 %r1,[q]; }
+{ .param .b32 q; call.uni (q), __cudaCDP2GetLastError, (); ld.param.b32 %r2,[q]; }
+st.global.u64 [%rd3],%rd2; st.global.u32 [%rd3+8],%r1; st.global.u32 [%rd3+12],%r2; ret; })");
+  DeviceQueue queue;
+  queue.check = [](const DeviceWork& w) { return w.block[0] > 32 ? 1u : 0u; };
+  h.device.queue = &queue;
+  std::vector<std::uint32_t> out(4, 9);
+  h.run("k", 1, 1, h.buffer(out));
+  CHECK(out == std::vector<std::uint32_t>{0, 0, 1, 0});
+  CHECK(queue.work.empty());
+  CHECK(queue.buffers.empty());
 }
 
 TEST_CASE("memory of the heap is freed once, by the address that malloc returned") {

@@ -114,6 +114,19 @@ TEST_CASE("what one warp stores again and again makes no race, and hides none") 
   CHECK(races_of(again + "ld.global.u32 %r7,[%rd6+128]; bar.sync 0; " + again, 4, 32).locations == 96);
 }
 
+TEST_CASE("reductions of bulk copies are atomics, each of one element: only what is none of these races with them") {
+  const std::string tile = ".shared .align 16 .b32 tile[8]; st.shared.u32 [tile],%r2;";
+  const std::string sum = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1],[tile],32;";
+  const std::string copy = "cp.async.bulk.global.shared::cta.bulk_group [%rd1],[tile],32;";
+  for (const Schedule schedule : kSchedules) {
+    const auto locations = [&](const std::string& body) { return races_of(tile + body, 4, 1, 1, schedule).locations; };
+    CHECK(locations(sum) == 0);
+    CHECK(locations(sum + "red.global.add.u32 [%rd1],1;") == 0);
+    CHECK(locations(sum + "ld.global.u32 %r5,[%rd1];") == 1);
+    CHECK(locations(copy) == 1);  // different numbers in the first word alone
+  }
+}
+
 TEST_CASE("lanes of one warp are not compared") {
   CHECK(races_of("xor.b32 %r6,%r1,1; mul.wide.u32 %rd7,%r6,4; add.s64 %rd8,%rd1,%rd7; st.global.u32 [%rd4],%r1; "
                  "ld.global.u32 %r7,[%rd8];",

@@ -37,7 +37,11 @@ RecordTable table_of_all_kinds() {
   add(info(RecordInfo::store), {5, 6}, 0);
   add(info(RecordInfo::store, 1), {1}, 0);
   add(info(RecordInfo::atomic), {6, 7}, 1);
-  add(info(RecordInfo::copy, 16, 2), {0, 1}, 0);
+  RecordInfo copy = info(RecordInfo::copy, 16, 2), texel = info(RecordInfo::load), element = info(RecordInfo::store, 8);
+  copy.some_lanes = texel.some_lanes = element.some_lanes = true;
+  add(copy, {0, 1}, 0);
+  add(texel, {3, 7}, 1);
+  add(element, {7, 2}, 0);
   add(info(RecordInfo::copy_commit), {}, 0);
   add(info(RecordInfo::copy_wait), {}, 0);
   add(info(RecordInfo::copy_wait_all), {}, 0);
@@ -66,20 +70,22 @@ Batch batch_of(const RecordTable& table, unsigned path, std::mt19937_64& random)
     if (mask == 0 || !info.accesses()) continue;
     const auto lanes = static_cast<unsigned>(std::popcount(mask));
     const std::uint64_t windows[] = {0, 0, 0, 0, 0, 0, 0, 0, exec::kSharedWindow, exec::kLocalWindow};
-    const bool generic = info.kind == RecordInfo::load || info.kind == RecordInfo::store;
+    const bool generic = !info.some_lanes && (info.kind == RecordInfo::load || info.kind == RecordInfo::store);
     const std::uint64_t window = generic ? windows[random() % 10] : 0;
-    if (rows && info.pieces == 1 && window != exec::kLocalWindow) {  // local memory has all addresses
+    if (rows && info.pieces == 1 && !info.some_lanes && window != exec::kLocalWindow) {  // local memory has all addresses
       WarpEvent& event = batch.events.back();
       event.mask = 0xFFFFFFFF, event.spread = random() % 2 == 0 ? Spread::row : Spread::same;
       batch.addresses.push_back(window | (random() % 4096 * (random() % 4 == 0 ? info.width : 128)));
       continue;
     }
+    const bool none = random() % 8 == 0;  // of the lanes that need not access anything
     for (unsigned piece = 0; piece < info.pieces; ++piece) {
       const bool length = info.kind == RecordInfo::bulk_load && piece == 1;
       const std::uint64_t first = random() % 4096 * 16, step = random() % 3 * info.width;
       for (unsigned l = 0; l < lanes; ++l) {
         const std::uint64_t address = first + (random() % 16 == 0 ? random() % 64 * 16 : l * step);
-        batch.addresses.push_back(length ? 16 * (1 + random() % 64) : window | address);
+        const bool nowhere = info.some_lanes && piece + 1 == info.pieces && (none || random() % 3 == 0);
+        batch.addresses.push_back(nowhere ? kReadsNothing : length ? 16 * (1 + random() % 64) : window | address);
       }
     }
   }
