@@ -314,20 +314,25 @@ void resolve_generic(Warp& w, const Inst& i, unsigned bytes, Addresses& out) {
   resolve_given(w, address, bytes, out);
 }
 
+bool is_global(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
+  Range& seen = w.seen[w.pc % w.seen.size()];
+  if (address >= seen.low && address + bytes <= seen.high) return true;
+  std::uint64_t one[kLanes];
+  std::fill(one, one + kLanes, address);
+  const std::uint32_t active = w.active;
+  w.active = 1u << lane;
+  const std::uint32_t outside = look_up(w, AddressLayout(one, bytes), seen);
+  w.active = active;
+  return outside == 0;
+}
+
 std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_t bytes, std::uint64_t alignment) {
   if ((address & (alignment - 1)) != 0) misaligned(lane, address, bytes);
   const std::uint64_t offset = address & ~kWindowMask;
   switch (address & kWindowMask) {
-    case 0: {
-      std::uint64_t one[kLanes];
-      std::fill(one, one + kLanes, address);
-      const std::uint32_t active = w.active;
-      w.active = 1u << lane;
-      const std::uint32_t outside = check_global(w, AddressLayout(one, static_cast<unsigned>(bytes)));
-      w.active = active;
-      if (outside != 0) illegal(w, lane, address, bytes);
+    case 0:
+      if (!is_global(w, lane, address, static_cast<unsigned>(bytes))) illegal(w, lane, address, bytes);
       return reinterpret_cast<std::byte*>(address);
-    }
     case kSharedWindow: {
       Cta* const cta = shared_owner(w, offset);
       const std::uint64_t own = offset & kOwnOffset, size = w.launch->shared_bytes;
@@ -341,41 +346,6 @@ std::byte* translate(Warp& w, unsigned lane, std::uint64_t address, std::uint64_
     default:
       illegal(w, lane, address, bytes);
   }
-}
-
-namespace {
-
-/// False: out of bounds, which is borne with.
-bool holds_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
-  Range& seen = w.seen[w.pc % w.seen.size()];
-  if (address >= seen.low && address + bytes <= seen.high) return true;
-  std::uint64_t one[kLanes];
-  std::fill(one, one + kLanes, address);
-  const std::uint32_t active = w.active;
-  w.active = 1u << lane;
-  const std::uint32_t outside = look_up(w, AddressLayout(one, bytes), seen);
-  w.active = active;
-  return outside == 0;
-}
-
-}  // namespace
-
-std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes) {
-  if (holds_texel(w, lane, address, bytes)) return reinterpret_cast<std::byte*>(address);
-  std::uint64_t at[kLanes];
-  at[lane] = address;
-  note_outside(w, at, 1u << lane, bytes, 0);
-  return nullptr;
-}
-
-void record_texel(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes, bool accessed) {
-  if (!accessed)
-    address = kReadsNothing;
-  else if (!holds_texel(w, lane, address, bytes))
-    address = nearest_inside(w, address, bytes);
-  else if (AccessCheck* const check = w.launch->spec->check; check != nullptr)
-    check->access(w, lane, address, bytes);
-  if (w.recorder != nullptr) w.addresses.push_back(address);
 }
 
 std::string read_string(Warp& w, unsigned lane, std::uint64_t address) {

@@ -39,6 +39,8 @@ void resolve_given(Warp& w, const std::uint64_t* address, unsigned bytes, Addres
 /// `bytes` may be any number. Lanes that are not active have the host address of one that is.
 void resolve_part(Warp& w, const std::uint64_t* address, unsigned bytes, unsigned alignment, Addresses& out);
 
+/// Whether a lane may access this in global memory. False: it is out of bounds, which is borne with.
+bool is_global(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes);
 /// Where a texel, or elements of a surface, lie, checked like any access of global memory. Null: out of bounds, which is
 /// borne with and will be told of.
 std::byte* texel_at(Warp& w, unsigned lane, std::uint64_t address, unsigned bytes);
