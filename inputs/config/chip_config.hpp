@@ -182,7 +182,7 @@ struct LlcConfig {
     v(s.remote_mshrs,
       {"remote_mshrs", "", 0, 4096,
        "static, dynamic, home directories: MSHRs of a slice that other chips' lines which its own SMs miss may hold; 0: "
-       "three of four"});
+       "all"});
     v(s.bypass_reads, {"bypass_reads", "", 1, 4096,
                        "reads of remote chips, and their write-backs, that may bypass a slice at a time (sm_side)"});
     v(s.write_buffer, {"write_buffer", "", 1, 4096, "dirty lines a slice may hold for write-back before it stalls"});

@@ -37,7 +37,7 @@ enum PacketFlags : std::uint8_t {
   kPartialWrite = 32,  ///< bytes of its sectors stay as they are
   kFromL2 = 32,        ///< of data: they came out of the L2
   kLlcRemote = 16,     ///< the data came out of a slice of another chip than the requester's
-  kRides = 128,        ///< an invalidation that another one's message names as well: no bytes of its own
+  kRides = 128,        ///< no bytes of its own: an invalidation that another one's message names, or its acknowledgement
   kFromOwner = 64,     ///< asked of the chip that wrote the line last: `home` is that chip, `token` the line's home
 };
 

@@ -33,8 +33,7 @@ LlcSlice::LlcSlice(Context& c, PacketQueues& packets, std::uint16_t id, std::uin
               !c.machine.has_l2),
       number_(static_cast<std::uint8_t>(l2_ ? id - c.machine.llc.slices : id)),
       level_(l2_ ? c.machine.l2 : c.machine.llc),
-      remote_mshrs_(c.machine.config.llc.remote_mshrs != 0 ? c.machine.config.llc.remote_mshrs
-                                                           : level_.mshrs - level_.mshrs / 4),
+      remote_mshrs_(c.machine.config.llc.remote_mshrs != 0 ? c.machine.config.llc.remote_mshrs : level_.mshrs),
       n_(l2_ ? kL2Counters : kLlcCounters),
       map_(l2_ ? c.machine.front_map : c.machine.map),
       sets_(level_.index, level_.sets, map_.folds_to_slice(level_.sets)),
@@ -229,7 +228,7 @@ bool LlcSlice::read(const Packet& p, std::uint32_t queue) {
 /// Whether a request finds an MSHR for a line that is not under way. One more is there for requests of other chips where
 /// this chip's own may wait for other chips: were all held by reads of remote lines, another chip's request would wait for
 /// that chip, in front of that chip's own, and the two for each other. Under split and home directories all of another
-/// chip's reads come here, and what the own SMs read of other chips may hold fewer still (`llc.remote_mshrs`).
+/// chip's reads come here, and what the own SMs read of other chips may be held to fewer (`llc.remote_mshrs`).
 bool LlcSlice::finds_mshr(const Packet& p, std::uint32_t queue) const {
   const bool spare = queue == kFromLinks && c_.role != LlcRole::memory_side;
   if (mshr_.in_use() >= level_.mshrs + (spare ? 1 : 0)) return false;

@@ -181,8 +181,13 @@ TEST_CASE("copies that end together are told by line, or by range: one message f
     CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 3);
     CHECK(at(r, 2, Counter::coherence_invalidation_hits) == 2);
     CHECK(total(r, Counter::coherence_invalidation_bytes) == messages * c.noc.header_bytes);
-    // Six reads with their answers, and an acknowledgement from each slice that was told of a line, where nothing is saved.
-    CHECK(at(r, 0, Counter::link_packets) == 6 + messages);
+    CHECK(at(r, 0, Counter::link_packets) == 6 + messages);  // the answers to six reads
+    // Each asks for its lines, and acknowledges at no cost.
+    for (const std::uint32_t sharer : {1, 2}) {
+      const std::uint64_t reads = sharer == 1 ? 3 : 2;
+      CHECK(at(r, sharer, Counter::link_packets) == reads);
+      CHECK(at(r, sharer, Counter::link_bytes) == reads * c.noc.header_bytes);
+    }
   }
 }
 

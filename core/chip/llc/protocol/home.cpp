@@ -27,8 +27,8 @@ bool Home::process(LlcSlice& s, const Packet& p, std::uint32_t queue) {
   }
 }
 
-/// Acknowledgements of one home travel together: only the end of a kernel waits for them, and one by one they would take as
-/// much of the links as the invalidations.
+/// Acknowledgements of one home travel together, and take nothing of the links: REC has none (section 4), and HMG (section
+/// V) asks for one at a release. Only the end of a kernel waits for them here.
 bool Home::take_invalidation(LlcSlice& s, const Packet& p) {
   constexpr Cycle kGather = 256;
   Context& c = s.c_;
@@ -53,7 +53,7 @@ void Home::acknowledge(LlcSlice& s) {
                    .source = static_cast<std::uint8_t>(i / slices_),
                    .home = s.c_.chip,
                    .kind = PacketKind::invalidate_ack,
-                   .flags = kToSlice,
+                   .flags = kToSlice | kRides,
                    .slice = static_cast<std::uint8_t>(own_number_ ? s.id_ : i % slices_)};
     s.out_.push(s.lane_of(p), p);
   }
