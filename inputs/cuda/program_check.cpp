@@ -48,7 +48,8 @@ void check_ptx(const std::vector<FatbinEntry>& entries, const std::string& path)
   const std::string number = std::to_string(std::clamp(arch, 75u, 90u));
   throw InputError(path, std::string("its kernels are there only as ") + (lto ? "LTO code" : "machine code") + " for sm_" +
                              std::to_string(arch) + ", without PTX; rebuild it with nvcc -gencode arch=compute_" + number +
-                             ",code=compute_" + number + (lto ? " and without -dlto" : ""));
+                             ",code=compute_" + number +
+                             (lto ? " and without -dlto" : ", which NVCC_APPEND_FLAGS adds to any makefile's"));
 }
 
 /// nvcc leaves device code without kernels in what it links, too.

@@ -88,8 +88,10 @@ struct TraceWriter::Impl {
   void write_launches(bool last);
 };
 
-/// Calls `f`, and says of what HDF5 throws that it happened in `doing` this kernel.
+/// Calls `f`, and says of what HDF5 throws that it happened in `doing` this kernel. HDF5 prints it as well, unless told by
+/// the thread that calls it.
 template <typename F> void TraceWriter::Impl::with_file(const char* doing, F f) {
+  H5::Exception::dontPrint();
   try {
     f();
   } catch (const H5::Exception& e) {

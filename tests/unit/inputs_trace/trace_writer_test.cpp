@@ -263,6 +263,29 @@ TEST_CASE("a kernel that is whole is no other name of one that is not, though th
   CHECK(trace.incomplete(2).empty());
 }
 
+TEST_CASE("what HDF5 would print of a failure stays unprinted in whichever thread writes") {
+  const Scratch scratch;
+  std::mt19937_64 random(8);
+  const CtaProgram cta = random_cta(random, 6, 20);
+  TraceWriter writer(scratch.path("t.h5"), {});
+  writer.begin_kernel(info_of(1, "k"));
+  const auto prints = [] {
+    H5E_auto2_t printer = nullptr;
+    void* data = nullptr;
+    H5Eget_auto2(H5E_DEFAULT, &printer, &data);
+    return printer != nullptr;
+  };
+  bool before = false, after = true;
+  std::thread([&] {
+    before = prints();
+    writer.add_cta(cta), writer.end_kernel();
+    after = prints();
+  }).join();
+  CHECK(before);  // HDF5's default, in each thread anew
+  CHECK(!after);
+  writer.finish();
+}
+
 TEST_CASE("a trace whose writer was killed between its last byte and its name is whole") {
   const Scratch scratch;
   const std::string path = scratch.path("t.h5");
