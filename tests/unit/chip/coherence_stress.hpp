@@ -138,7 +138,7 @@ inline StressCase stress_case(std::uint32_t seed) {
   // By the seed, so that what is drawn above stays what it was.
   c.selrep.flush = seed % 3 == 0 ? ReplicaFlush::everything : ReplicaFlush::replicas;
   c.selrep.restart = seed % 2 == 0 ? EpochRestart::never : EpochRestart::kernel;
-  c.llc.remote_mshrs = seed % 3 == 1 ? c.llc.mshrs : 0;
+  c.llc.remote_mshrs = seed % 3 == 1 ? c.llc.mshrs - c.llc.mshrs / 4 : 0;
   c.llc.write_back_at_end = seed % 5 < 2 && c.llc.remote_writes == RemoteWrites::through;
   const bool plain = c.coherence.protocol == CoherenceProtocol::software && c.llc.replication == Replication::shared;
   if (plain && c.llc.organisation == LlcOrganisation::memory_side && seed % 2 == 0) {
