@@ -27,8 +27,8 @@ bool Home::process(LlcSlice& s, const Packet& p, std::uint32_t queue) {
   }
 }
 
-/// Acknowledgements of one home travel together, and take nothing of the links: REC has none (section 4), and HMG (section
-/// V) asks for one at a release. Only the end of a kernel waits for them here.
+/// Acknowledgements of one home travel together, and take nothing of the links: REC (section 4.1) and HMG (HPCA 2020) have
+/// none, and HMG's release one marker. Only the end of a kernel waits for them here.
 bool Home::take_invalidation(LlcSlice& s, const Packet& p) {
   constexpr Cycle kGather = 256;
   Context& c = s.c_;
