@@ -89,10 +89,11 @@ prepare_mpi() {
 }
 
 # build FOLDER [TARGET...]: the folder has the name of its preset. With Debian 12's compiler there are no warnings. Of
-# several sources at a time the compiler reads the headers once.
+# all sources of a target the compiler reads the headers once.
 build() {
   step "building $1"
-  cmake --preset "${1#build/}" -D ATOLL_WERROR=ON -D CMAKE_UNITY_BUILD=ON >build/configure.log 2>&1 || {
+  cmake --preset "${1#build/}" -D ATOLL_WERROR=ON -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=0 \
+    >build/configure.log 2>&1 || {
     cat build/configure.log >&2
     fail "cmake could not configure the build"
   }
