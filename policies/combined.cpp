@@ -32,8 +32,7 @@ struct Part {
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const ChipEpoch& from = epoch.chips[i];
       sum[i].count += from.count;
-      sum[i].at_home = from.at_home, sum[i].at_requester = from.at_requester;  // counted from the profile's beginning
-      sum[i].crd_requests = from.crd_requests, sum[i].crd_hits = from.crd_hits;
+      sum[i].profile = from.profile;  // counted from the profile's beginning
       sum[i].degrees += from.degrees;
     }
   }

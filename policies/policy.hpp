@@ -9,6 +9,7 @@
 #include "core/stats/counters.hpp"
 #include "core/stats/decision.hpp"
 #include "inputs/config/organisations.hpp"
+#include "policies/llc/llc_profile.hpp"
 #include "policies/replication/degree_counts.hpp"
 
 /// Decisions. A policy runs in the controller and is a function of what it is told: it knows no chip, no message, no file.
@@ -47,13 +48,10 @@ struct Modes {
 
 /// What one chip counted in one epoch.
 struct ChipEpoch {
-  Counters count;                                    ///< increments
-  std::vector<std::uint64_t> at_home, at_requester;  ///< [slice] requests, as memory-side and SM-side caching route them
-  std::uint64_t crd_requests = 0, crd_hits = 0;      ///< of SAC's Chip Request Directory
+  Counters count;  ///< increments
+  LlcProfile profile;
   DegreeCounts degrees;
-  template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, count, at_home, at_requester, crd_requests, crd_hits, degrees);
-  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, count, profile, degrees); }
 };
 
 struct Epoch {

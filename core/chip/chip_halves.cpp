@@ -365,7 +365,8 @@ void Chip::swap_profiles() {
   if (!uncore_) return;
   std::swap(c_.degrees, uncore_->degrees);
   std::swap(c_.profiler, uncore_->profiler);
-  std::swap(c_.profiler.at_requester, uncore_->profiler.at_requester);
+  std::swap(c_.profiler.counts.local, uncore_->profiler.counts.local);
+  std::swap(c_.profiler.counts.remote, uncore_->profiler.counts.remote);
 }
 
 /// All events are in c_.queue, in their order: so one thread works alone, and so a checkpoint has them.

@@ -43,10 +43,9 @@ void Chip::send_epoch(std::uint32_t of_modes) {
   body.modes = of_modes;
   body.end = c_.now();
   body.counters.assign(d.value.begin(), d.value.end());
-  const LlcProfiler& p = uncore().profiler;
-  if (p.on()) {
-    body.at_home = p.at_home, body.at_requester = c_.profiler.at_requester;
-    body.crd_requests = p.crd_requests, body.crd_hits = p.crd_hits;
+  if (const LlcProfiler& p = uncore().profiler; p.on()) {
+    body.profile = p.counts;
+    body.profile.local = c_.profiler.counts.local, body.profile.remote = c_.profiler.counts.remote;
   }
   if (DegreeProfiler& degrees = uncore().degrees; degrees.on()) body.degrees = degrees.take();
   tell_controller(ControlKind::epoch_report, body);

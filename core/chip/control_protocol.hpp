@@ -54,11 +54,11 @@ struct ModeStepBody {
 struct EpochBody {
   std::uint32_t modes = 0;  ///< how many modes the chip had obeyed: tells reports of old ones
   Cycle end = 0;
-  std::vector<std::uint64_t> counters, at_home, at_requester;
-  std::uint64_t crd_requests = 0, crd_hits = 0;
+  std::vector<std::uint64_t> counters;
+  LlcProfile profile;  ///< of this home: `at_requester` is [chip][slice]; empty without a profile
   DegreeCounts degrees;
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, modes, end, counters, at_home, at_requester, crd_requests, crd_hits, degrees);
+    state(a, modes, end, counters, profile, degrees);
   }
 };
 

@@ -36,17 +36,33 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   ChipEpoch& e = epoch_[chip];
   require_course(body.counters.size() == e.count.value.size());
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
-  e.at_home = body.at_home, e.at_requester = body.at_requester;
-  e.crd_requests = body.crd_requests, e.crd_hits = body.crd_hits;
+  const std::size_t slices = body.profile.at_home.size();
+  require_course((slices == 0 || slices == config_.llc.slices) &&
+                 body.profile.at_requester.size() == config_.chips * slices);
+  e.profile = body.profile;
   if (++epoch_reports_ < config_.chips) return;
   epoch_reports_ = 0;
   decide(body.end);
+}
+
+/// Requests as SM-side caching routes them: each home has counted them for all chips that ask it.
+void route_to_requesters(std::vector<ChipEpoch>& chips) {
+  std::vector<std::vector<std::uint64_t>> sum(chips.size());
+  for (const ChipEpoch& home : chips) {
+    const std::size_t slices = home.profile.at_home.size();
+    for (std::size_t i = 0; i < home.profile.at_requester.size(); ++i) {
+      sum[i / slices].resize(slices);
+      sum[i / slices][i % slices] += home.profile.at_requester[i];
+    }
+  }
+  for (std::size_t i = 0; i < chips.size(); ++i) chips[i].profile.at_requester = std::move(sum[i]);
 }
 
 void Controller::decide(Cycle end) {
   if (chips_drained_ == config_.chips) return;  // the kernel is over, and no chip would obey
   const Cycle begin = std::exchange(epoch_begin_, end);
   for (LpId chip = 0; chip < config_.chips; ++chip) epoch_[chip].degrees = std::exchange(degrees_[chip], {});
+  route_to_requesters(epoch_);
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
   if (!verdict) return;
   take_down(std::move(verdict->decisions), end);

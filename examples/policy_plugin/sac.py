@@ -4,8 +4,6 @@
 """
 import atoll
 
-N = atoll.COUNTERS
-
 
 class Policy:
     roles = ("memory_side", "sm_side")
@@ -44,13 +42,13 @@ class Policy:
         inter = chips * (links * c["link.bandwidth_gbps"])
         llc = chips * c["llc.slices"] * c["llc.slice_gbps"]
         mem = chips * (c["dram.channels"] * c["dram.timing.burst_bytes"] * c["dram.timing.clock_mhz"] / c["dram.timing.ccd"] / 1e3)
-        total = epoch.counters.sum(axis=0)
-        local, remote = int(total[N["requests.local"]]), int(total[N["requests.remote"]])
-        r = local / (local + remote) if local + remote else 0.0
-        hits = int(total[N["llc.hits"]]) + (int(total[N["llc.merges"]]) if c["sac.merged_is_hit"] else 0)
-        accesses, sampled = int(total[N["llc.accesses"]]), int(epoch.crd_requests.sum())
-        memory_hit = hits / accesses if accesses else 0.0
-        sm_hit = int(epoch.crd_hits.sum()) / sampled if sampled else 0.0
+        hits = epoch.profile_hits + (epoch.profile_merges if c["sac.merged_is_hit"] else 0)
+
+        def rate(part, whole):
+            return int(part.sum()) / int(whole.sum()) if whole.sum() else 0.0
+
+        r = rate(epoch.profile_local, epoch.profile_local + epoch.profile_remote)
+        memory_hit, sm_hit = rate(hits, epoch.profile_requests), rate(epoch.crd_hits, epoch.crd_requests)
 
         def uniformity(requests):
             most = int(requests.max())

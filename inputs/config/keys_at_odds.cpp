@@ -19,6 +19,11 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
         fmt::format("`noc.virtual_channels` = {} of `noc.channel_flits` = {} hold {} B with `noc.flit_bytes` = {}, and a "
                     "line with its header is {} B: a router's inputs hold one packet each, whatever these keys say",
                     c.noc.virtual_channels, c.noc.channel_flits, held, c.noc.flit_bytes, line));
+  if (c.chips == 1 && c.llc.organisation == LlcOrganisation::sac)
+    out.emplace_back(
+        "`llc.organisation` = sac on one chip: memory-side and SM-side caching are the same there, and it decides by the "
+        "error "
+        "of its samples; memory_side is that machine");
   if (c.chips == 1) return out;
   const HomeDirectoryTraits home = row_of(c.coherence.protocol).home;
   const std::uint32_t widest_range = home.range_per_kernel ? c.rec_adaptive.max_range_bytes : c.coherence.range_bytes;

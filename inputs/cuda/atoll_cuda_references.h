@@ -3,7 +3,7 @@
 #ifndef ATOLL_CUDA_REFERENCES_H
 #define ATOLL_CUDA_REFERENCES_H
 
-/* ---- texture references: a device variable that holds a texture object, which binding creates ---- */
+/* ---- texture references: a variable in constant memory that holds a texture object, which binding creates ---- */
 
 #if defined(__CUDACC__) && !defined(ATOLL_NO_TEXTURE_REFERENCES)
 
@@ -253,11 +253,11 @@ ATOLL_TEXTURE_FETCH texCubemapLayered(const AtollTexture<T, cudaTextureTypeCubem
 #undef ATOLL_TEXTURE_FETCH
 #undef ATOLL_TEXTURE_CALL
 #undef ATOLL_TEXTURE
-#define texture __device__ AtollTexture
+#define texture __constant__ AtollTexture
 
 #endif /* texture references */
 
-/* ---- surface references: a device variable that holds a surface object, and stands for it in surf2Dread and the like ---- */
+/* ---- surface references: a variable in constant memory that holds a surface object, and stands for it in surf2Dread etc. ---- */
 
 #if defined(__CUDACC__) && defined(ATOLL_SURFACE_REFERENCES)
 
@@ -284,7 +284,7 @@ template <typename T, int D>
 static inline cudaError_t cudaBindSurfaceToArray(AtollSurface<T, D>& to, cudaArray_const_t array, const cudaChannelFormatDesc&) {
   return cudaBindSurfaceToArray(to, array);
 }
-#define surface __device__ AtollSurface
+#define surface __constant__ AtollSurface
 
 #endif /* surface references */
 

@@ -14,7 +14,7 @@ class Sac final : public PolicyWithState<Sac> {
   explicit Sac(const SystemConfig& config) : config_(config) {}
 
   Verdict at_kernel_start(std::size_t, Cycle) override {
-    windows_ = 0, window_.clear();  // of a kernel that ended within them
+    windows_ = 0;  // of a kernel that ended within them
     return {{}, all(profiling())};
   }
 
@@ -26,8 +26,7 @@ class Sac final : public PolicyWithState<Sac> {
       v.modes = all(profiling());
       return v;
     }
-    gather(epoch.chips);
-    const EabInputs in = eab_inputs(config_, window_);
+    const EabInputs in = eab_inputs(config_, epoch.chips);
     const Eab memory = eab_memory_side(in), sm = eab_sm_side(in);
     const double wanted = memory.total() * (1 + config_.sac.threshold);
     const bool sm_side = sm.total() > wanted;
@@ -35,7 +34,7 @@ class Sac final : public PolicyWithState<Sac> {
     decision.values = report(in, memory, sm);
     // How much the two hit rates rest on: a window has some ten thousand requests, of which the directory sees one in 256.
     std::uint64_t requests = 0, sampled = 0;
-    for (const ChipEpoch& c : window_) requests += c.count[Counter::llc_accesses], sampled += c.crd_requests;
+    for (const ChipEpoch& c : epoch.chips) requests += c.profile.requests, sampled += c.profile.crd_requests;
     decision.values.emplace_back("memory_side.requests", static_cast<double>(requests));
     decision.values.emplace_back("sm_side.sampled_requests", static_cast<double>(sampled));
     if (config_.sac.confidence > 0) {
@@ -47,24 +46,13 @@ class Sac final : public PolicyWithState<Sac> {
         return v;
       }
     }
-    profiling_ = false, windows_ = 0, window_.clear();
+    profiling_ = false, windows_ = 0;
     v.modes = all({.llc = sm_side ? LlcRole::sm_side : LlcRole::memory_side, .epoch_cycles = config_.sac.reprofile_cycles});
     return v;
   }
-  template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, profiling_, windows_, window_);
-    require_state(window_.empty() || window_.size() == config_.chips);
-  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, profiling_, windows_); }
 
  private:
-  /// Adds a window to those before it. Chips report what they counted in it, but their profilers' sums since the first.
-  void gather(std::span<const ChipEpoch> chips) {
-    std::vector<Counters> before(chips.size());
-    for (std::size_t i = 0; i < window_.size(); ++i) before[i] = window_[i].count;
-    window_.assign(chips.begin(), chips.end());
-    for (std::size_t i = 0; i < before.size(); ++i) window_[i].count += before[i];
-  }
-
   Modes profiling() {
     profiling_ = true;
     return {.llc = LlcRole::memory_side, .profile = true, .epoch_cycles = config_.sac.window_cycles};
@@ -93,40 +81,42 @@ class Sac final : public PolicyWithState<Sac> {
 
   const SystemConfig config_;
   bool profiling_ = false;
-  std::uint32_t windows_ = 0;      ///< of the profile under way, that have not sufficed
-  std::vector<ChipEpoch> window_;  ///< what they counted
+  std::uint32_t windows_ = 0;  ///< of the profile under way, that have not sufficed
 };
 
 }  // namespace
 
 std::unique_ptr<Policy> make_sac(const SystemConfig& config) { return std::make_unique<Sac>(config); }
 
-double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> ChipEpoch::*requests) {
+double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> LlcProfile::*requests) {
   std::uint64_t sum = 0, most = 0, slices = 0;
   for (const ChipEpoch& c : chips) {
-    for (const std::uint64_t r : c.*requests) sum += r, most = std::max(most, r), ++slices;
+    for (const std::uint64_t r : c.profile.*requests) sum += r, most = std::max(most, r), ++slices;
   }
   return most == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(slices) / static_cast<double>(most);
 }
 
 EabInputs eab_inputs(const SystemConfig& config, std::span<const ChipEpoch> chips) {
-  Counters sum;
-  std::uint64_t crd_requests = 0, crd_hits = 0;
-  for (const ChipEpoch& c : chips) sum += c.count, crd_requests += c.crd_requests, crd_hits += c.crd_hits;
+  LlcProfile sum;
+  for (const ChipEpoch& c : chips) {
+    for (const auto member : {&LlcProfile::requests, &LlcProfile::hits, &LlcProfile::merges, &LlcProfile::local,
+                              &LlcProfile::remote, &LlcProfile::crd_requests, &LlcProfile::crd_hits})
+      sum.*member += c.profile.*member;
+  }
   const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   };
   const SystemBandwidth b = system_bandwidth(config);
   // A request that joins a pending miss of its line costs no memory access: the CRD calls it a hit, and so must the LLC's
   // counter, or SM-side caching looks better than it is wherever chips share lines at the same time.
-  const std::uint64_t hits = sum[Counter::llc_hits] + (config.sac.merged_is_hit ? sum[Counter::llc_merges] : 0);
+  const std::uint64_t hits = sum.hits + (config.sac.merged_is_hit ? sum.merges : 0);
   return {.b_intra = b.intra,
           .b_inter = b.inter,
           .b_llc = b.llc,
           .b_mem = b.memory,
-          .r_local = ratio(sum[Counter::requests_local], sum[Counter::requests_local] + sum[Counter::requests_remote]),
-          .memory_side = {ratio(hits, sum[Counter::llc_accesses]), slice_uniformity(chips, &ChipEpoch::at_home)},
-          .sm_side = {ratio(crd_hits, crd_requests), slice_uniformity(chips, &ChipEpoch::at_requester)}};
+          .r_local = ratio(sum.local, sum.local + sum.remote),
+          .memory_side = {ratio(hits, sum.requests), slice_uniformity(chips, &LlcProfile::at_home)},
+          .sm_side = {ratio(sum.crd_hits, sum.crd_requests), slice_uniformity(chips, &LlcProfile::at_requester)}};
 }
 
 std::pair<double, double> eab_within(const EabInputs& in, std::uint64_t sampled, double errors) {

@@ -21,7 +21,7 @@ EabInputs eab_inputs(const SystemConfig& config, std::span<const ChipEpoch> chip
 std::pair<double, double> eab_within(const EabInputs& in, std::uint64_t sampled, double errors);
 
 /// LLC slice uniformity over all slices of the system: 1/N sum R / max R; 1 without requests.
-double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> ChipEpoch::*requests);
+double slice_uniformity(std::span<const ChipEpoch> chips, std::vector<std::uint64_t> LlcProfile::*requests);
 
 /// Bytes of the profilers in one chip (SAC section 3.6).
 struct SacStorage {

@@ -23,7 +23,7 @@
 namespace atl {
 
 /// Raised whenever a plug-in must be compiled anew: the types that pass between it and Atoll have changed.
-inline constexpr std::uint32_t kPolicyApiVersion = 2;
+inline constexpr std::uint32_t kPolicyApiVersion = 3;
 
 /// The name of a value of an enum, as compilers tell it: `atl::Topology::ring`; `(atl::Topology)9` if it has none. The
 /// tables of words are no part of headers, and plug-ins link nothing.
@@ -71,8 +71,9 @@ inline std::uint64_t policy_api_layout() {
   places(&Modes::llc, &Modes::local_ways, &Modes::profile, &Modes::epoch_cycles, &Modes::replication, &Modes::range_bytes,
          &Modes::epoch_gone, &Modes::beside_cycles, &Modes::beside_gone);
   places(&ReplicationModes::level, &ReplicationModes::all_lines, &ReplicationModes::profile, &ReplicationModes::restart);
-  places(&ChipEpoch::count, &ChipEpoch::at_home, &ChipEpoch::at_requester, &ChipEpoch::crd_requests, &ChipEpoch::crd_hits,
-         &ChipEpoch::degrees);
+  places(&ChipEpoch::count, &ChipEpoch::profile, &ChipEpoch::degrees);
+  places(&LlcProfile::at_home, &LlcProfile::at_requester, &LlcProfile::requests, &LlcProfile::hits, &LlcProfile::merges,
+         &LlcProfile::local, &LlcProfile::remote, &LlcProfile::crd_requests, &LlcProfile::crd_hits);
   places(&DegreeCounts::sampled, &DegreeCounts::hits, &DegreeCounts::routed, &DegreeCounts::sending,
          &DegreeCounts::conflicts);
   places(&Epoch::kernel, &Epoch::end, &Epoch::length, &Epoch::chips);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <span>
 #include <system_error>
@@ -102,6 +103,12 @@ std::string name_of(const PolicyPlugin& plugin, const std::string& file) {
   return name;
 }
 
+/// The role of that name; none: a text of another meaning.
+std::optional<LlcRole> role_named(std::string_view choice) {
+  const auto role = std::ranges::find(kRoleNames, choice) - kRoleNames.begin();
+  return role == std::ssize(kRoleNames) ? std::nullopt : std::optional(static_cast<LlcRole>(role));
+}
+
 constexpr std::size_t kLongestChoice = 200;
 
 /// What a result could not keep as it was meant: values are columns under their names, in which NaN says that there is none,
@@ -118,9 +125,8 @@ void check_decisions(const std::string& file, std::string_view what, std::span<c
     if (d.choice.front() == ' ' || d.choice.back() == ' ')
       throw InputError(file, fmt::format("{} returns a decision whose choice, `{}`, has a blank at an end: leave it out",
                                          what, d.choice));
-    const auto role = std::ranges::find(kRoleNames, d.choice) - kRoleNames.begin();
-    if (!modes.empty() && d.kernel == kernel && role != std::ssize(kRoleNames) && modes[0].llc <= LlcRole::split &&
-        modes[0].llc != static_cast<LlcRole>(role))
+    const auto role = role_named(d.choice);
+    if (!modes.empty() && d.kernel == kernel && role && modes[0].llc <= LlcRole::split && modes[0].llc != *role)
       throw InputError(file, fmt::format("{} decides `{}`, and its modes have `llc` = {}, which is what chips obey", what,
                                          d.choice, name_of(modes[0].llc)));
     std::set<std::string_view> names;
@@ -145,6 +151,7 @@ class GuardedPolicy final : public Policy {
         policy_(make_()) {}
   Verdict at_kernel_start(std::size_t kernel, Cycle start) override {
     Verdict v = guarded(file_, "at_kernel_start", [&] { return policy_->at_kernel_start(kernel, start); });
+    decided_.clear();
     check("at_kernel_start", v, kernel);
     return v;
   }
@@ -156,6 +163,12 @@ class GuardedPolicy final : public Policy {
   std::vector<Decision> at_kernel_end(const KernelEnd& end) override {
     auto decisions = guarded(file_, "at_kernel_end", [&] { return policy_->at_kernel_end(end); });
     check_decisions(file_, "at_kernel_end", decisions, {}, end.kernel);
+    for (const Decision& d : decisions)
+      if (role_named(d.choice))
+        throw InputError(file_,
+                         fmt::format("at_kernel_end decides `{}`, and no chip obeys that: a decision of a role's name "
+                                     "comes with modes that have it, from at_kernel_start or at_epoch_end",
+                                     d.choice));
     return decisions;
   }
   /// Bytes with their number: a `load` that takes others reads no state but its own, and can be named.
@@ -164,11 +177,11 @@ class GuardedPolicy final : public Policy {
     std::string bytes = bytes_of(*policy_);
     if (!tried_) try_to_load(bytes);
     tried_ = true;
-    state(archive, bytes);
+    state(archive, bytes, decided_);
   }
   void load(LoadArchive& archive) override {
     std::string bytes;
-    state(archive, bytes);
+    state(archive, bytes, decided_);
     load_from(bytes, *policy_);
   }
 
@@ -189,9 +202,17 @@ class GuardedPolicy final : public Policy {
                        "`load` does not bring back what `save` wrote: one of its kind that was loaded from it saves "
                        "something else, and a run that is resumed could differ");
   }
-  void check(std::string_view what, const Verdict& v, std::uint64_t kernel) const {
+  void check(std::string_view what, const Verdict& v, std::uint64_t kernel) {
     check_modes(v.modes, kernel);
     check_decisions(file_, what, v.decisions, v.modes, kernel);
+    if (!v.decisions.empty()) decided_ = v.decisions.back().choice;
+    // Reports take a decision to rule until the next one.
+    const LlcRole llc = v.modes[0].llc;
+    if (const auto role = role_named(decided_); role && llc <= LlcRole::split && llc != *role)
+      throw InputError(file_,
+                       fmt::format("{} returns modes with `llc` = {} and no decision, and in reports `{}`, which it has "
+                                   "decided before in this kernel, would go on: return a decision along",
+                                   what, name_of(llc), decided_));
   }
   /// Policies of Atoll that make theirs of these (combined.hpp) count on what the controller would refuse only behind them.
   void check_modes(std::span<const Modes> modes, std::uint64_t kernel) const {
@@ -207,7 +228,7 @@ class GuardedPolicy final : public Policy {
     throw InputError("policy " + name_, fmt::format("its modes for kernel {} cannot be obeyed: {}", kernel, why));
   }
 
-  std::string file_, name_;
+  std::string file_, name_, decided_;  ///< the last decision of the kernel
   std::uint32_t chips_;
   bool saves_, tried_ = false;
   PolicyMaker make_;

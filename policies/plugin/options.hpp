@@ -1,7 +1,8 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <charconv>
-#include <cmath>
+#include <cstdint>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -17,6 +18,9 @@ struct PolicyOption {
   std::string name;
   double value = 0;  ///< where the run gives none
 };
+
+/// By its bits: a plug-in may be compiled with -ffast-math, for which every number is finite.
+inline bool is_finite(double value) { return (std::bit_cast<std::uint64_t>(value) >> 52 & 0x7FF) != 0x7FF; }
 
 /// `known` with the values of `text`. Throws std::invalid_argument, with what is wrong: a name that the policy does not
 /// have would change nothing, and nobody would see.
@@ -37,7 +41,7 @@ inline std::vector<PolicyOption> policy_options(const std::string& text, std::ve
     if (!given.insert(name).second) refuse("`" + name + "` is given twice");
     const char *first = word.data() + std::min(equals, word.size() - 1) + 1, *last = word.data() + word.size();
     const auto [end, error] = std::from_chars(first, last, option->value);
-    if (error != std::errc{} || end != last || !std::isfinite(option->value)) refuse("`" + word + "` has no number");
+    if (error != std::errc{} || end != last || !is_finite(option->value)) refuse("`" + word + "` has no number");
   }
   return known;
 }

@@ -113,8 +113,11 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
     CAPTURE(protocol);
     SystemConfig config = small_system(organisation, "ring", protocol);
     config.coherence.directory_entries = 64;
-    config.rec_adaptive.narrow_below = 0.5, config.rec_adaptive.widen_above = 0.51;              // so that the range changes
-    if (organisation == "sac") config.sac.window_cycles = 5000, config.link.bandwidth_gbps = 4;  // so that SM-side wins once
+    config.rec_adaptive.narrow_below = 0.5, config.rec_adaptive.widen_above = 0.51;  // so that the range changes
+    if (organisation == "sac") {                                                     // so that SM-side wins once
+      config.sac.window_cycles = 5000, config.sac.threshold = 0, config.link.bandwidth_gbps = 4;
+      config.sac.crd_always = true, config.sac.crd_clear = CrdClear::change;
+    }
     const RunResult one = run_on(config, "stores", 1);
     const Counters sum = sum_of_chips(one);
     CHECK(sum[Counter::link_packets] > 0);
@@ -122,6 +125,8 @@ TEST_CASE("every result is the same on 1 to 5 ranks under every home directory, 
       CHECK(sum[Counter::coherence_invalidation_hits] > 0);
       CHECK((sum[Counter::directory_evictions] > 0) == (protocol != "ideal"));
     }
+    const auto sm_side = [](const Decision& d) { return d.choice == "sm_side"; };
+    CHECK(std::any_of(one.decisions.begin(), one.decisions.end(), sm_side) == (organisation == "sac"));
     if (protocol == "rec_adaptive") {
       const auto changed = [](const Decision& d) { return d.choice == "512 B" || d.choice == "2048 B"; };
       CHECK(std::any_of(one.decisions.begin(), one.decisions.end(), changed));

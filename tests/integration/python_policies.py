@@ -97,6 +97,45 @@ class PythonPolicies(Case):
             self.assertIn("kernel-3.traceg: has changed since the run began", outcome.err)
             self.assertFalse(os.path.exists(output))
 
+    def test_a_result_names_no_role_that_chips_do_not_have(self):
+        text = """\
+            import atoll
+            class Policy:
+                roles = ("memory_side", "sm_side")
+                switches = True
+                def __init__(self, config): self.n = 0
+                def at_kernel_start(self, kernel, start): return atoll.Modes(epoch_cycles=500)
+                def at_epoch_end(self, epoch):
+                    self.n += 1
+                    if self.n == 1: return atoll.Modes(llc="sm_side", epoch_cycles=500), atoll.Decision("sm_side")
+                    return atoll.Modes(epoch_cycles=500), atoll.Decision("memory_side")
+            """
+        self.digest("--policy", self.policy(text))
+        self.assertIn("at_epoch_end returns modes with `llc` = memory_side and no decision, and in reports `sm_side`",
+                      self.refused("--policy", self.policy(text.replace(', atoll.Decision("memory_side")', ""))))
+        self.assertIn("at_kernel_end decides `memory_side`, and no chip obeys that", self.refused("--policy", self.policy("""\
+            import atoll
+            class Policy:
+                roles = ("memory_side",)
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes()
+                def at_kernel_end(self, end): return atoll.Decision("memory_side")
+            """)))
+
+    def test_zero_divided_by_zero_decides_nothing(self):
+        text = """\
+            import atoll
+            class Policy:
+                roles = ("memory_side", "sm_side")
+                switches = True
+                def __init__(self, config): pass
+                def at_kernel_start(self, kernel, start): return atoll.Modes(epoch_cycles=500)
+                def at_epoch_end(self, epoch):
+                    better = epoch.crd_hits.sum() / epoch.crd_requests.sum() > 0.5
+                    return atoll.Modes(llc="sm_side" if better else "memory_side", epoch_cycles=500)
+            """
+        self.assertIn("mine.py:8: FloatingPointError: invalid value", self.refused("--policy", self.policy(text)))
+
     def test_what_a_result_cannot_keep_and_names_that_nobody_knows_are_refused(self):
         def policy(returns="atoll.Modes()", more="pass"):
             return self.policy(f"""\

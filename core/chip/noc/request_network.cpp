@@ -52,7 +52,7 @@ void RequestNetwork::resume_later(const Packet& p) {
 void RequestNetwork::enter(const Packet& p) {
   ++c_.count[p.home == c_.chip ? Counter::requests_local : Counter::requests_remote];
   c_.structures.request(p);
-  if (c_.profiler.on()) c_.profiler.own_request(p.slice);
+  if (c_.profiler.on()) c_.profiler.own_request(p);
   const std::uint32_t port = port_of(p);
   port_[port].push(lane_of(p), p);
   pump(port);

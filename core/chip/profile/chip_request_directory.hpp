@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "core/chip/base/packet.hpp"
 #include "core/engine/archive.hpp"
 #include "core/engine/types.hpp"
 #include "inputs/config/system_config.hpp"
@@ -25,23 +26,25 @@ class ChipRequestDirectory {
         sectored_(c.llc.sectored),
         block_(std::size_t{c.sac.crd_sets} * c.sac.crd_ways) {}
 
-  /// A request of `chip` for `sectors` of `line`, which falls into sampled set `set`. True: a hit.
-  bool access(std::uint32_t set, LineAddr line, std::uint32_t chip, std::uint8_t sectors) {
+  /// A request of `p.source` that falls into sampled set `set`. True: a hit, by the rules of the LLC itself: a store hits a
+  /// line of which any sector is there, and one of part of a sector's bytes does not bring the sector.
+  bool access(std::uint32_t set, const Packet& p) {
     Block* const first = &block_[std::size_t{set} * ways_];
     Block* b = first;
-    while (b != first + ways_ && b->tag != line.value) ++b;
+    while (b != first + ways_ && b->tag != p.line.value) ++b;
     if (b == first + ways_) {
       b = victim(first);
       *b = {};
-      b->tag = line.value;
+      b->tag = p.line.value;
     }
     b->used = ++clock_;
-    const std::uint64_t bit = std::uint64_t{1} << chip;
-    bool hit = true;
-    for (unsigned rest = sectored_ ? sectors : 1u; rest != 0; rest &= rest - 1) {
+    const std::uint64_t bit = std::uint64_t{1} << p.source;
+    const bool write = p.kind == PacketKind::write, partial = write && sectored_ && p.has(kPartialWrite);
+    bool hit = write ? b->has(bit) : true;
+    for (unsigned rest = sectored_ ? p.sectors : 1u; rest != 0; rest &= rest - 1) {
       std::uint64_t& present = b->present[static_cast<std::size_t>(std::countr_zero(rest))];
-      hit &= (present & bit) != 0;
-      present |= bit;
+      hit &= write || (present & bit) != 0;
+      if (!partial) present |= bit;
     }
     if (counts_copies_) evict_copies(first, b);
     return hit;
@@ -55,11 +58,13 @@ class ChipRequestDirectory {
     using PlainState = void;
     std::uint64_t tag = kNone, used = 0;
     std::array<std::uint64_t, 8> present{};  ///< [sector] one bit per chip; without sectors only the first
-    std::uint32_t copies() const {
+    std::uint64_t chips() const {
       std::uint64_t any = 0;
       for (const std::uint64_t p : present) any |= p;
-      return static_cast<std::uint32_t>(std::popcount(any));
+      return any;
     }
+    bool has(std::uint64_t bit) const { return (chips() & bit) != 0; }
+    std::uint32_t copies() const { return static_cast<std::uint32_t>(std::popcount(chips())); }
   };
 
   /// Least recently used of a set, free ones first.

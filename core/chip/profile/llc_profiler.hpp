@@ -1,9 +1,12 @@
 #pragma once
 #include <vector>
 
+#include "core/chip/base/observer.hpp"
+#include "core/chip/base/packet.hpp"
 #include "core/chip/profile/chip_request_directory.hpp"
 #include "core/chip/profile/sampled_sets.hpp"
 #include "core/engine/archive.hpp"
+#include "policies/llc/llc_profile.hpp"
 
 namespace atl {
 
@@ -12,12 +15,13 @@ namespace atl {
 class LlcProfiler {
  public:
   explicit LlcProfiler(const SystemConfig& c)
-      : at_home(c.llc.slices),
-        at_requester(c.llc.slices),
+      : slices_(c.llc.slices),
         directory_(c),
         sampled_(c),
         clear_(c.sac.crd_clear),
-        always_(c.sac.crd_always && row_of(c.llc.organisation).traits.llc_profile) {}
+        always_(c.sac.crd_always && row_of(c.llc.organisation).traits.llc_profile) {
+    counts.at_home.resize(slices_), counts.at_requester.resize(std::size_t{c.chips} * slices_);
+  }
 
   bool on() const { return on_; }
   /// Requests at home slices are to be told: a profile runs, or the directory follows what lies between profiles.
@@ -29,31 +33,42 @@ class LlcProfiler {
     on_ = on;
     if (changed && clear_ == CrdClear::change) directory_.clear();
     if (!begins) return;
-    std::fill(at_home.begin(), at_home.end(), 0);
-    std::fill(at_requester.begin(), at_requester.end(), 0);
-    crd_requests = crd_hits = 0;
+    std::fill(counts.at_home.begin(), counts.at_home.end(), 0);
+    std::fill(counts.at_requester.begin(), counts.at_requester.end(), 0);
+    counts.requests = counts.hits = counts.merges = 0;
+    counts.local = counts.remote = counts.crd_requests = counts.crd_hits = 0;
     if (clear_ == CrdClear::profile) directory_.clear();
   }
 
-  /// A request of any chip at its home slice, as memory-side caching routes it; `set` is its set there.
-  void home_request(std::uint32_t slice, std::uint32_t set, LineAddr line, std::uint32_t chip, std::uint8_t sectors) {
-    at_home[slice] += on_;
+  /// A request of any chip that its home slice has looked up, in `set` there. Both organisations' slices are counted here,
+  /// since requests that still wait for a slice or a link would otherwise be in one count and not in the other.
+  void home_request(std::uint32_t slice, std::uint32_t set, const Packet& p, LlcOutcome outcome) {
+    if (p.kind == PacketKind::atomic) return;
+    if (on_) {
+      ++counts.at_home[slice], ++counts.at_requester[p.source * slices_ + slice];
+      ++counts.requests, counts.hits += outcome == LlcOutcome::hit, counts.merges += outcome == LlcOutcome::merge;
+    }
     const std::uint32_t sampled = sampled_.find(slice, set);
     if (sampled == SampledSets::kNone) return;
-    const bool hit = directory_.access(sampled, line, chip, sectors);
-    crd_requests += on_, crd_hits += hit && on_;
+    const bool hit = directory_.access(sampled, p);
+    counts.crd_requests += on_, counts.crd_hits += hit && on_;
   }
-  /// A request of the own SMs, for the slice that SM-side caching would send it to.
-  void own_request(std::uint32_t slice) { ++at_requester[slice]; }
+  /// A request of the own SMs, when it leaves them.
+  void own_request(const Packet& p) {
+    if (p.kind == PacketKind::atomic) return;
+    ++(p.home == p.source ? counts.local : counts.remote);
+  }
 
-  std::vector<std::uint64_t> at_home, at_requester;  ///< [slice]
-  std::uint64_t crd_requests = 0, crd_hits = 0;
+  /// Here `at_requester` is [chip][slice]. A chip that two threads run counts `local` and `remote` with its SMs.
+  LlcProfile counts;
 
   template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, fixed(at_home), fixed(at_requester), crd_requests, crd_hits, directory_, on_);
+    state(a, fixed(counts.at_home), fixed(counts.at_requester), counts.requests, counts.hits, counts.merges, counts.local,
+          counts.remote, counts.crd_requests, counts.crd_hits, directory_, on_);
   }
 
  private:
+  std::uint32_t slices_;
   ChipRequestDirectory directory_;
   SampledSets sampled_;
   CrdClear clear_;

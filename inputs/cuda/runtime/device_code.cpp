@@ -145,6 +145,10 @@ Symbol* DeviceCode::find_symbol(const void* host) {
   return found == symbols_.end() ? nullptr : found->second;
 }
 
+bool DeviceCode::has_variable(std::string_view name) const {
+  return std::ranges::any_of(symbols_, [&](const auto& entry) { return entry.second->name == name; });
+}
+
 const ptx::Function& DeviceCode::function(Kernel& kernel, unsigned device) {
   load(*kernel.binary, device);
   const ptx::Module& module = *kernel.binary->module;

@@ -1,14 +1,37 @@
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
 
 namespace atl::cudart {
 namespace {
 
+/// Programs from before CUDA 5 name a variable by a text, and many do not look at the error that they get for it. The
+/// pointer may be anything, so that the kernel of the host copies what is there, up to the end of its page.
+void warn_of_text(Runtime& r, const void* host) {
+  constexpr std::uintptr_t kPage = 4096;
+  std::array<char, 256> text{};
+  const std::size_t bytes = std::min<std::size_t>(text.size() - 1, kPage - reinterpret_cast<std::uintptr_t>(host) % kPage);
+  const iovec to{text.data(), bytes}, from{const_cast<void*>(host), bytes};
+  if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) <= 0 || !r.code.has_variable(text.data())) return;
+  std::fprintf(
+      stderr,
+      "atoll: warning: the program names variable %s by a text, which CUDA took up to version 4: nothing is copied, and "
+      "it gets cudaErrorInvalidSymbol (without the quotes it works)\n",
+      text.data());
+}
+
 /// Runs `body` with the address of `count` bytes at `offset` of the variable.
 template <typename Body> int with_symbol(const void* host, std::size_t offset, std::size_t count, Body&& body) {
   return call([&](Runtime& r) -> int {
     Symbol* symbol = r.code.find_symbol(host);
-    if (!symbol) return kInvalidSymbol;
+    if (!symbol) return warn_of_text(r, host), kInvalidSymbol;
     const std::uint64_t address = r.code.address(*symbol);
     if (offset > symbol->size || count > symbol->size - offset) return kInvalidValue;
     return body(r, reinterpret_cast<void*>(address + offset), *symbol);

@@ -32,7 +32,12 @@ template <class Chips, class Value> Numbers column(const Chips& chips, Value&& v
   return out;
 }
 
-py::object record(const py::dict& attributes) { return py::module_::import("types").attr("SimpleNamespace")(**attributes); }
+/// What a policy is told, its arrays made. numpy's NaN of 0 / 0 is smaller than any threshold and no larger than it: a
+/// policy that forgets to turn a profile on would decide by it, and a line on stderr be all that tells of it.
+py::object record(const py::dict& attributes) {
+  py::module_::import("numpy").attr("seterr")(py::arg("divide") = "raise", py::arg("invalid") = "raise");
+  return py::module_::import("types").attr("SimpleNamespace")(**attributes);
+}
 
 /// The elements of a list or tuple of which each is a T.
 template <class T> std::optional<std::vector<T>> list_of(const py::object& o) {
@@ -109,11 +114,16 @@ py::object epoch_values(const Epoch& e) {
   d["counters"] = table(
       e.chips, [](const ChipEpoch& c) -> const auto& { return c.count.value; });
   d["at_home"] = table(
-      e.chips, [](const ChipEpoch& c) -> const auto& { return c.at_home; });
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.profile.at_home; });
   d["at_requester"] = table(
-      e.chips, [](const ChipEpoch& c) -> const auto& { return c.at_requester; });
-  d["crd_requests"] = column(e.chips, [](const ChipEpoch& c) { return c.crd_requests; });
-  d["crd_hits"] = column(e.chips, [](const ChipEpoch& c) { return c.crd_hits; });
+      e.chips, [](const ChipEpoch& c) -> const auto& { return c.profile.at_requester; });
+  const auto number = [&](const char* name, std::uint64_t LlcProfile::*member) {
+    d[name] = column(e.chips, [member](const ChipEpoch& c) { return c.profile.*member; });
+  };
+  number("profile_requests", &LlcProfile::requests), number("profile_hits", &LlcProfile::hits);
+  number("profile_merges", &LlcProfile::merges), number("profile_local", &LlcProfile::local);
+  number("profile_remote", &LlcProfile::remote);
+  number("crd_requests", &LlcProfile::crd_requests), number("crd_hits", &LlcProfile::crd_hits);
   d["degrees_sampled"] = table(
       e.chips, [](const ChipEpoch& c) -> const auto& { return c.degrees.sampled; });
   d["degrees_hits"] = table(

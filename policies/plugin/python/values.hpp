@@ -14,8 +14,8 @@ namespace atl {
 
 /// All keys of the configuration, dotted: `config["llc.ways"]`.
 py::dict config_values(const SystemConfig& config);
-/// Attributes kernel, end, length; counters [chip, counter]; at_home, at_requester [chip, slice]; crd_requests, crd_hits
-/// [chip]; degrees_sampled, degrees_hits, degrees_routed [chip, ...].
+/// Attributes kernel, end, length; counters [chip, counter]; at_home, at_requester [chip, slice]; profile_requests and the
+/// rest of LlcProfile [chip]; degrees_sampled, degrees_hits, degrees_routed [chip, ...].
 py::object epoch_values(const Epoch& epoch);
 /// Attributes kernel, end; counters [chip, counter].
 py::object kernel_end_values(const KernelEnd& end);

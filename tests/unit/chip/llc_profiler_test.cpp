@@ -13,11 +13,13 @@ SystemConfig clearing(CrdClear clear, bool always = false) {
   return c;
 }
 
+constexpr Packet kRequest{.line = {42}, .source = 1, .home = 1, .kind = PacketKind::read, .sectors = 0xF};
+
 /// A request of chip 1 for one line that falls into a sampled set, in a profile that begins now; whether it was known.
 bool known(LlcProfiler& p, bool changed = false) {
   p.turn(true, true, changed);
-  p.home_request(0, 5, {42}, 1, 0xF);
-  return p.crd_hits == 1;
+  p.home_request(0, 5, kRequest, LlcOutcome::fetch);
+  return p.counts.crd_hits == 1;
 }
 
 TEST_CASE("the directory is emptied before each profile, when the organisation changed, or never") {
@@ -36,17 +38,33 @@ TEST_CASE("the directory is emptied before each profile, when the organisation c
 TEST_CASE("a profile goes on when other modes come in the middle of a kernel, and begins anew with the next one") {
   LlcProfiler p(clearing(CrdClear::profile));
   known(p);
-  p.own_request(3);
+  p.own_request(kRequest);
   p.turn(true, false, false);
-  CHECK(p.crd_requests == 1);
-  CHECK(p.at_requester[3] == 1);
-  p.home_request(0, 5, {42}, 1, 0xF);
-  CHECK(p.crd_hits == 1);
+  CHECK(p.counts.crd_requests == 1);
+  CHECK(p.counts.local == 1);
+  p.home_request(0, 5, kRequest, LlcOutcome::fetch);
+  CHECK(p.counts.crd_hits == 1);
   p.turn(true, true, false);
-  CHECK(p.crd_requests == 0);
-  CHECK(p.at_requester[3] == 0);
-  p.home_request(0, 5, {42}, 1, 0xF);
-  CHECK(p.crd_hits == 0);
+  CHECK(p.counts.crd_requests == 0);
+  CHECK(p.counts.local == 0);
+  p.home_request(0, 5, kRequest, LlcOutcome::fetch);
+  CHECK(p.counts.crd_hits == 0);
+}
+
+TEST_CASE("both organisations' slices are counted of the same requests, and no atomic is") {
+  LlcProfiler p(clearing(CrdClear::profile));
+  p.turn(true, true, false);
+  Packet r = kRequest;
+  r.source = 3;
+  p.home_request(2, 5, r, LlcOutcome::hit), p.home_request(2, 5, r, LlcOutcome::merge);
+  r.kind = PacketKind::atomic;
+  p.home_request(2, 5, r, LlcOutcome::hit), p.own_request(r);
+  CHECK(p.counts.at_home[2] == 2);
+  CHECK(p.counts.at_requester[3 * 16 + 2] == 2);
+  CHECK(p.counts.requests == 2);
+  CHECK(p.counts.hits == 1);
+  CHECK(p.counts.merges == 1);
+  CHECK(p.counts.local + p.counts.remote == 0);
 }
 
 TEST_CASE("between profiles the directory follows requests with sac.crd_always only, and nothing is counted") {
@@ -56,12 +74,12 @@ TEST_CASE("between profiles the directory follows requests with sac.crd_always o
     p.turn(false, false, false);
     CHECK(p.watches(LlcRole::memory_side) == always);
     CHECK_FALSE(p.watches(LlcRole::sm_side));
-    if (p.watches(LlcRole::memory_side)) p.home_request(0, 5, {42}, 1, 0xF);
-    CHECK(p.crd_requests == 0);
-    CHECK(p.at_home[0] == 0);
+    if (p.watches(LlcRole::memory_side)) p.home_request(0, 5, kRequest, LlcOutcome::fetch);
+    CHECK(p.counts.crd_requests == 0);
+    CHECK(p.counts.at_home[0] == 0);
     CHECK(known(p) == always);
-    CHECK(p.crd_requests == 1);
-    CHECK(p.at_home[0] == 1);
+    CHECK(p.counts.crd_requests == 1);
+    CHECK(p.counts.at_home[0] == 1);
   }
 }
 

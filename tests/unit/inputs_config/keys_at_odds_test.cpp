@@ -20,6 +20,13 @@ TEST_CASE("nothing is at odds in a preset") {
   }
 }
 
+TEST_CASE("SAC on one chip is named, where nothing is to be decided") {
+  CHECK(at_odds({"llc.organisation=sac"}).empty());
+  CHECK(at_odds({"llc.organisation=memory_side", "chips=1"}).empty());
+  REQUIRE(at_odds({"llc.organisation=sac", "chips=1"}).size() == 1);
+  CHECK(at_odds({"llc.organisation=sac", "chips=1"})[0].starts_with("`llc.organisation` = sac on one chip: "));
+}
+
 TEST_CASE("a range wider than a page is named, where the protocol has ranges") {
   const auto said = [](const std::vector<std::string>& sets) { return keys_at_odds(read_system("rec-4gpu", sets)); };
   CHECK(said({"coherence.range_bytes=4096"}).empty());

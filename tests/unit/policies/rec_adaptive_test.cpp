@@ -111,7 +111,7 @@ TEST_CASE("epochs of SAC and SelRep go on beside it, and all their modes have th
   CHECK(modes[0].replication.profile);
   CHECK(modes[0].range_bytes == 2048);
   std::vector<ChipEpoch> chips(4);
-  for (ChipEpoch& e : chips) e.at_home.assign(4, 1), e.at_requester.assign(4, 1);
+  for (ChipEpoch& e : chips) e.profile.at_home.assign(4, 1), e.profile.at_requester.assign(4, 1);
   const auto verdict = policy->at_epoch_end({1, c.sac.window_cycles, c.sac.window_cycles, chips});
   REQUIRE(verdict);
   CHECK(!verdict->decisions.empty());

@@ -29,7 +29,7 @@ struct Report {
 
 Report report(std::initializer_list<DegreeCounts> counts) {
   Report r;
-  for (const DegreeCounts& c : counts) r.chips.push_back({{}, {}, {}, 0, 0, c});
+  for (const DegreeCounts& c : counts) r.chips.push_back({{}, {}, c});
   return r;
 }
 
@@ -174,7 +174,10 @@ TEST_CASE("beside SelRep, SAC sees what its directory sampled in the window") {
   policy->at_kernel_start(0, 0);
   Report r =
       report({evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0}), evenly({900, 0, 0, 0, 0})});
-  for (ChipEpoch& c : r.chips) c.crd_requests = 25, c.crd_hits = 10, c.at_home.assign(16, 10), c.at_requester.assign(16, 10);
+  for (ChipEpoch& c : r.chips) {
+    c.profile.crd_requests = 25, c.profile.crd_hits = 10;
+    c.profile.at_home.assign(16, 10), c.profile.at_requester.assign(16, 10);
+  }
   const auto v = policy->at_epoch_end(r.at(2000, 2000));
   REQUIRE(v->decisions.size() == 1);
   double sampled = 0, hit = 0;

@@ -113,9 +113,9 @@ TEST_CASE("the built-in policies save all that they decide by") {
     policy->at_kernel_start(k, 10 * window * k);
     for (std::uint64_t e = 1; e < 5; ++e) {
       for (ChipEpoch& chip : chips) {
-        chip.at_home.assign(c.llc.slices, e + k), chip.at_requester.assign(c.llc.slices, 2 * e);
-        chip.crd_requests = 100, chip.crd_hits = 20 * e;
-        chip.count[Counter::llc_accesses] = 1000, chip.count[Counter::llc_hits] = 100 * (k + 1);
+        LlcProfile& p = chip.profile;
+        p.at_home.assign(c.llc.slices, e + k), p.at_requester.assign(c.llc.slices, 2 * e);
+        p.crd_requests = 100, p.crd_hits = 20 * e, p.requests = 1000, p.hits = 100 * (k + 1);
       }
       const auto verdict = policy->at_epoch_end({k, (10 * k + e) * window, window, chips});
       decisions += verdict ? verdict->decisions.size() : 0;

@@ -17,10 +17,10 @@ namespace {
 std::vector<ChipEpoch> window(std::uint64_t llc_hits, std::uint64_t crd_hits) {
   std::vector<ChipEpoch> chips(4);
   for (ChipEpoch& c : chips) {
-    c.count[Counter::requests_local] = 250, c.count[Counter::requests_remote] = 750;
-    c.count[Counter::llc_accesses] = 1000, c.count[Counter::llc_hits] = llc_hits;
-    c.at_home.assign(16, 10), c.at_requester.assign(16, 10);
-    c.crd_requests = 100, c.crd_hits = crd_hits;
+    LlcProfile& p = c.profile;
+    p.local = 250, p.remote = 750, p.requests = 1000, p.hits = llc_hits;
+    p.at_home.assign(16, 10), p.at_requester.assign(16, 10);
+    p.crd_requests = 100, p.crd_hits = crd_hits;
   }
   return chips;
 }
@@ -50,10 +50,10 @@ TEST_CASE("profilers take 544 + 64 + 12 = 620 bytes per chip, and 736 + 64 + 12 
 
 TEST_CASE("slice uniformity is the mean over the maximum, over all slices of the system") {
   std::vector<ChipEpoch> chips(2);
-  chips[0].at_home = {4, 2}, chips[1].at_home = {1, 1};
-  CHECK(slice_uniformity(chips, &ChipEpoch::at_home) == 0.5);
-  chips[0].at_home = chips[1].at_home = {0, 0};
-  CHECK(slice_uniformity(chips, &ChipEpoch::at_home) == 1);
+  chips[0].profile.at_home = {4, 2}, chips[1].profile.at_home = {1, 1};
+  CHECK(slice_uniformity(chips, &LlcProfile::at_home) == 0.5);
+  chips[0].profile.at_home = chips[1].profile.at_home = {0, 0};
+  CHECK(slice_uniformity(chips, &LlcProfile::at_home) == 1);
 }
 
 TEST_CASE("a kernel starts memory-side with a profile of 2,000 cycles, and goes SM-side if that promises 5 % more") {
@@ -134,7 +134,7 @@ TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profil
   const auto policy = make_sac(read_system("sac-4chip", {"llc.organisation=sac"}));
   policy->at_kernel_start(0, 0);
   auto chips = window(900, 5);
-  for (ChipEpoch& c : chips) c.count[Counter::requests_local] = 9000;  // hardly anything is remote
+  for (ChipEpoch& c : chips) c.profile.local = 9000;  // hardly anything is remote
   const auto v = policy->at_epoch_end({0, 2000, 2000, chips});
   REQUIRE(v.has_value());
   CHECK(v->decisions[0].choice == "memory_side");
@@ -144,7 +144,7 @@ TEST_CASE("a kernel whose copies would not fit stays memory-side, and its profil
 TEST_CASE("requests that join a pending miss count as hits of the LLC, unless sac.merged_is_hit is off") {
   SystemConfig c = read_system("sac-4chip", {"llc.organisation=sac"});
   auto chips = window(500, 50);
-  for (ChipEpoch& e : chips) e.count[Counter::llc_merges] = 200;
+  for (ChipEpoch& e : chips) e.profile.merges = 200;
   CHECK(eab_inputs(c, chips).memory_side.hit == doctest::Approx(0.7));
   c.sac.merged_is_hit = false;
   CHECK(eab_inputs(c, chips).memory_side.hit == doctest::Approx(0.5));
@@ -183,7 +183,11 @@ TEST_CASE("sac.confidence: a choice within the error takes further windows, whos
   REQUIRE(first.has_value());
   CHECK(first->decisions[0].choice == "profile");
   CHECK(first->modes[0] == profile);
-  for (ChipEpoch& e : chips) e.crd_requests = 200, e.crd_hits = 48;  // the profilers' sums go on
+  const auto windows = [&](unsigned n) {  // the profilers' sums go on
+    for (LlcProfile* p : {&chips[0].profile, &chips[1].profile, &chips[2].profile, &chips[3].profile})
+      p->requests = n * 1000, p->hits = n * 900, p->crd_requests = n * 100, p->crd_hits = n * 24;
+  };
+  windows(2);
   const auto second = policy->at_epoch_end({0, 4000, 2000, chips});
   CHECK(second->decisions[0].choice == "profile");
   const auto& values = second->decisions[0].values;
@@ -192,7 +196,7 @@ TEST_CASE("sac.confidence: a choice within the error takes further windows, whos
   };
   CHECK(value("memory_side.requests") == 8000);
   CHECK(value("sm_side.sampled_requests") == 800);
-  for (ChipEpoch& e : chips) e.crd_requests = 300, e.crd_hits = 72;
+  windows(3);
   const auto last = policy->at_epoch_end({0, 6000, 2000, chips});
   CHECK(last->decisions[0].choice != "profile");
   CHECK_FALSE(last->modes[0].profile);
