@@ -57,9 +57,7 @@ struct EpochBody {
   std::vector<std::uint64_t> counters;
   LlcProfile profile;  ///< of this home: `at_requester` is [chip][slice]; empty without a profile
   DegreeCounts degrees;
-  template <class Archive> void serialize(Archive& a, unsigned) {
-    state(a, modes, end, counters, profile, degrees);
-  }
+  template <class Archive> void serialize(Archive& a, unsigned) { state(a, modes, end, counters, profile, degrees); }
 };
 
 struct EmptyBody {
