@@ -86,7 +86,7 @@ class Head:
 
     @property
     def seconds(self) -> float:
-        """Simulated time."""
+        """Simulated time; of a sampled run that of the launches that were simulated."""
         return self.cycles / self.clock_ghz * 1e-9
 
 

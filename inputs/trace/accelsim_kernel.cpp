@@ -62,7 +62,7 @@ void triple(const LineReader& lines, std::string_view text, const std::string& w
 }  // namespace
 
 KernelFile::KernelFile(const std::string& path, Latencies latencies) : lines_(path) {
-  read_header();
+  const std::set<std::string, std::less<>> keys = read_header();
   const unsigned version = header_.tracer_version;
   if (version < 1 || version > 6)
     lines_.fail("tracer version " + std::to_string(version) + " is not supported (1 to 6 are)");
@@ -71,27 +71,32 @@ KernelFile::KernelFile(const std::string& path, Latencies latencies) : lines_(pa
   if (header_.info.threads() > 1024)
     lines_.fail("expected at most 1024 threads in a block, found " + std::to_string(header_.info.threads()));
   if (!header_.info.launchable()) lines_.fail("the grid or the block is larger than any that a GPU accepts");
+  // Every tracer writes these, and without them more CTAs fit than did.
+  for (const char* key : {"nregs", "shmem"})
+    if (!keys.contains(key)) lines_.fail("the header has no '-" + std::string(key) + " = N': is it misspelt?");
   format_ = {version < 3, header_.source_lines, version >= 6};
   opcodes_ = OpcodeTable(header_.architecture, latencies);
 }
 
-void KernelFile::read_header() {
+std::set<std::string, std::less<>> KernelFile::read_header() {
   header_.info.grid[0] = header_.info.block[0] = 0;  // so that a header without them is noticed
   std::string_view line;
+  std::set<std::string, std::less<>> seen;
   while (lines_.next(line)) {
-    if (line.starts_with('#')) return;  // the format line: what follows is fixed by the tracer's version
+    if (line.starts_with('#')) return seen;  // the format line: what follows is fixed by the tracer's version
     if (trim(line).empty()) continue;
     if (!line.starts_with('-'))
       lines_.fail("expected a header line '-key = value', found '" + std::string(line.substr(0, 40)) + "'");
-    read_header_line(line.substr(1));
+    read_header_line(line.substr(1), seen);
   }
   lines_.fail("the file ends within the header");
 }
 
-void KernelFile::read_header_line(std::string_view line) {
+void KernelFile::read_header_line(std::string_view line, std::set<std::string, std::less<>>& seen) {
   std::string_view key, value;
   if (!split(line, key, value))
     lines_.fail("expected a header line '-key = value', found '-" + std::string(line.substr(0, 40)) + "'");
+  if (!seen.emplace(key).second) lines_.fail("'-" + std::string(key) + "' is in the header twice");
   if (key == "kernel name")
     header_.info.name = std::string(value);
   else if (key == "grid dim")

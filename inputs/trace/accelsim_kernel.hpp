@@ -33,8 +33,8 @@ class KernelFile {
   [[noreturn]] void fail(const std::string& what) const { lines_.fail(what); }
 
  private:
-  void read_header();
-  void read_header_line(std::string_view line);
+  std::set<std::string, std::less<>> read_header();  ///< the keys that it has
+  void read_header_line(std::string_view line, std::set<std::string, std::less<>>& seen);
   std::uint64_t read_block_id(std::string_view line) const;
   Space space_of(std::uint64_t address) const;
   void find_offsets();

@@ -122,6 +122,13 @@ class PythonPolicies(Case):
                 def at_kernel_end(self, end): return atoll.Decision("memory_side")
             """)))
 
+    def test_a_sampled_run_says_that_the_policy_sees_fewer_launches(self):
+        said = "warning: --sample calls .*alternating.py for launches that are simulated alone"
+        outcome = run("--policy", PYTHON, "--sample", "error=5%")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertRegex(outcome.err, said)
+        self.assertNotRegex(run("--policy", PYTHON).err, said)
+
     def test_zero_divided_by_zero_decides_nothing(self):
         text = """\
             import atoll

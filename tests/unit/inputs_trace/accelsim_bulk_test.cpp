@@ -9,8 +9,8 @@ const std::string kExit = "0ff0 ffffffff 0 EXIT 0 0 0 0 NoVal";
 
 std::string sm(unsigned architecture, const std::vector<std::string>& lines) {
   std::string text = one_warp(lines, "6");
-  const std::string shared = "-shmem = 512\n";
-  return text.replace(text.find(shared), shared.size(), "-binary version = " + std::to_string(architecture) + "\n");
+  const std::string id = "-kernel id = 1\n";  // which says nothing of how the kernel runs
+  return text.replace(text.find(id), id.size(), "-binary version = " + std::to_string(architecture) + "\n");
 }
 CtaProgram hopper(std::vector<std::string> lines) {
   lines.push_back(kExit);

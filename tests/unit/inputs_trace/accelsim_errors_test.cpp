@@ -133,6 +133,16 @@ TEST_CASE("a file that ends early is reported at its last line, wherever it ends
   }
 }
 
+TEST_CASE("a header that lacks registers or shared memory, under a misspelt name for one, or has a key twice is refused") {
+  const auto with = [](std::string_view what, std::string_view by) {
+    std::string text = header();
+    return text.replace(text.find(what), what.size(), by);
+  };
+  CHECK(contains(failure(with("-nregs", "-nreg")), "the header has no '-nregs = N': is it misspelt?"));
+  CHECK(contains(failure(with("-shmem =", "-smem =")), "the header has no '-shmem = N': is it misspelt?"));
+  CHECK(contains(failure(with("-shmem =", "-nregs = 7\n-shmem =")), "'-nregs' is in the header twice"));
+}
+
 TEST_CASE("headers without grid, of an unknown version or with broken numbers are refused") {
   CHECK(contains(failure("-kernel name = k\n-accelsim tracer version = 5\n#x\n"),
                  ":3: expected '-grid dim' and '-block dim'"));
