@@ -143,9 +143,10 @@ std::vector<std::string> warnings_of(const RunJob& job, const Workload& workload
   for (const std::string& what : {misfit(job, workload), workload.scaled_otherwise()})
     if (!what.empty()) out.push_back(what);
   if (job.sample && !job.config.llc.policy.empty())
-    out.push_back(fmt::format("--sample calls {} for launches that are simulated alone: what it carries over from one to the "
-                              "next is that of fewer, and no interval knows of it (docs/sampling.md)",
-                              job.config.llc.policy));
+    out.push_back(
+        fmt::format("--sample calls {} for launches that are simulated alone: what it carries over from one to the "
+                    "next is that of fewer, and no interval knows of it (docs/sampling.md)",
+                    job.config.llc.policy));
   return out;
 }
 
