@@ -307,6 +307,14 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
     return c.results.empty() ? out
                              : out + effects_text("what is worked out of it", "largest difference first", c.results, top);
   }
+  const Provenance &p = a.provenance, &q = b.provenance;
+  if (c.configuration.empty() && c.inputs.empty() && a.complete && b.complete && p.git_commit == q.git_commit &&
+      !p.policy.empty())
+    out += fmt::format(
+        "  simulation     not equal, though all that goes into it is: policy `{}` decides by what it is not told, as the "
+        "clock, "
+        "an address or a random number without a seed; nothing can be concluded from such runs\n",
+        p.policy);
   for (const auto& [name, run] : {std::pair("A", &a), std::pair("B", &b)})
     if (run->sampling) out += fmt::format("  {} is sampled   {}\n", name, sampled_text(*run));
   const Metric cycles = *find_metric("cycles");

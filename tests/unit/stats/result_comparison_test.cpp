@@ -35,6 +35,21 @@ TEST_CASE("a result does not differ from itself") {
   CHECK(c.kernels.empty());
 }
 
+TEST_CASE("runs of a policy that differ where nothing that they got does are named as such") {
+  RunResult a = whole_result(), b = a;
+  ++b.digest;
+  const auto said = [&] {
+    return comparison_text(compare(a, b), a, b, 5).find("simulation     not equal, though") != std::string::npos;
+  };
+  CHECK_FALSE(said());
+  a.provenance.policy = b.provenance.policy = "mine";
+  CHECK(said());
+  b.complete = false;
+  CHECK_FALSE(said());
+  b.complete = true, b.provenance.git_commit += "x";
+  CHECK_FALSE(said());
+}
+
 TEST_CASE("a text that is empty in one configuration and that the other lacks is no difference") {
   RunResult a = whole_result(), b = a;
   a.provenance.effective_config = R"({"llc": {"ways": 16}})";
