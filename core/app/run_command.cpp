@@ -52,19 +52,23 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
   return parse_effective(text);
 }
 
-/// Whether the command line has given the system another memory, and no prices of its energy.
-std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
+/// Whether the system's file or the command line has given it another memory, and no prices of its energy.
+std::string unpriced_memory(const RunOptions& o, const std::optional<OwnLayer>& own, const SystemConfig& config) {
   try {
-    return other_memory(read_system(o.system), config);
+    return other_memory(own ? own->base : read_system(o.system), config);
   } catch (const InputError&) {  // a system that is none without --set
     return "";
   }
 }
 
-/// What the command line sets and may not mean.
+/// What the user's file and the command line set and may not mean.
 std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
-  std::vector<std::string> out = idle_keys(config, keys_set(o.sets));
-  if (std::string memory = unpriced_memory(o, config); !memory.empty()) out.push_back(std::move(memory));
+  const std::optional<OwnLayer> own = own_layer(o.system);
+  std::vector<std::string> keys = own ? own->keys : std::vector<std::string>();
+  for (const std::string& key : keys_set(o.sets))
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  std::vector<std::string> out = idle_keys(config, keys);
+  if (std::string memory = unpriced_memory(o, own, config); !memory.empty()) out.push_back(std::move(memory));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "core/engine/error.hpp"
 #include "core/engine/file_exists.hpp"
 #include "inputs/config/assign.hpp"
+#include "inputs/config/dump.hpp"
 #include "inputs/config/json_text.hpp"
 #include "inputs/config/link_edges.hpp"
 #include "inputs/config/suggest.hpp"
@@ -188,6 +189,26 @@ SystemConfig read_system(const std::string& name_or_path, const std::vector<std:
   validate(config);
   refuse_idle_link_keys(config, overrides);
   return config;
+}
+
+std::optional<OwnLayer> own_layer(const std::string& name_or_path) {
+  if (find_preset(name_or_path) != nullptr) return std::nullopt;
+  const json layer = read_json(name_or_path, JsonKind::system);
+  const auto named = layer.is_object() ? layer.find("base") : layer.end();
+  if (named == layer.end() || !named->is_string()) return std::nullopt;
+  OwnLayer own;
+  std::vector<std::string> above;
+  apply_base(own.base, named->get<std::string>(), name_or_path, above);
+  SystemConfig whole;
+  apply_system(whole, name_or_path, above = {});
+  const json before = parse_json(effective_json(own.base), "base").flatten();
+  const json after = parse_json(effective_json(whole), name_or_path).flatten();
+  for (const auto& [path, value] : after.items()) {
+    if (before.value(path, json()) == value) continue;
+    own.keys.push_back(path.substr(1));
+    std::ranges::replace(own.keys.back(), '/', '.');
+  }
+  return own;
 }
 
 SystemConfig parse_effective(const std::string& text) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ namespace atl {
 ///
 /// Every fault is an InputError whose `where` is the file, the preset or `--set`, and whose text has the full dotted key.
 SystemConfig read_system(const std::string& name_or_path, const std::vector<std::string>& sets = {});
+
+/// What a system's file says itself: the system that it builds on, and the keys that are otherwise in it. Nothing for a
+/// preset, or for a file without "base", which has every key.
+struct OwnLayer {
+  SystemConfig base;
+  std::vector<std::string> keys;
+};
+std::optional<OwnLayer> own_layer(const std::string& name_or_path);
 
 /// Reads back what effective_json() wrote: how the configuration travels from rank 0 to the others.
 SystemConfig parse_effective(const std::string& text);

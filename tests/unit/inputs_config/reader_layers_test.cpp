@@ -92,3 +92,15 @@ TEST_CASE("an override is JSON if it parses and a word otherwise") {
   CHECK(c.name == "my system");
   CHECK(c.dram.queue == 100);
 }
+
+TEST_CASE(
+    "what a file says otherwise than its base is its own; presets and files without a base have nothing of that kind") {
+  CHECK_FALSE(own_layer("sac-4chip"));
+  const TempFile whole("whole.json", R"({"llc": {"ways": 8}})");
+  CHECK_FALSE(own_layer(whole.path()));
+  const TempFile mine("mine.json", R"({"base": "sac-4chip", "chips": 4, "sac": {"threshold": 0.5}, "llc": {"ways": 8}})");
+  const auto own = own_layer(mine.path());
+  REQUIRE(own);
+  CHECK(own->base.llc.ways == 16);
+  CHECK(own->keys == std::vector<std::string>{"llc.ways", "name", "sac.threshold"});
+}
