@@ -37,9 +37,7 @@ void add_config(Commands& c) {
   cmd->callback([&c, o] {
     c.chosen = [o] {
       const SystemConfig config = read_system(o->system, o->sets);
-      std::vector<std::string> keys = keys_set(o->sets);
-      if (const auto own = own_layer(o->system)) keys.insert(keys.end(), own->keys.begin(), own->keys.end());
-      for (const std::string& what : idle_keys(config, keys)) tell("atoll: warning: {}\n", what);
+      for (const std::string& what : idle_keys(config, keys_given(o->system, o->sets))) tell("atoll: warning: {}\n", what);
       if (o->storage) return fmt::print("{}", storage_table(config));
       fmt::print("{}\n", o->explain ? explain(config) : effective_json(config));
     };

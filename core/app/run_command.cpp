@@ -53,8 +53,9 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
 }
 
 /// Whether the system's file or the command line has given it another memory, and no prices of its energy.
-std::string unpriced_memory(const RunOptions& o, const std::optional<OwnLayer>& own, const SystemConfig& config) {
+std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
   try {
+    const std::optional<OwnLayer> own = own_layer(o.system);
     return other_memory(own ? own->base : read_system(o.system), config);
   } catch (const InputError&) {  // a system that is none without --set
     return "";
@@ -63,12 +64,8 @@ std::string unpriced_memory(const RunOptions& o, const std::optional<OwnLayer>& 
 
 /// What the user's file and the command line set and may not mean.
 std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
-  const std::optional<OwnLayer> own = own_layer(o.system);
-  std::vector<std::string> keys = own ? own->keys : std::vector<std::string>();
-  for (const std::string& key : keys_set(o.sets))
-    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-  std::vector<std::string> out = idle_keys(config, keys);
-  if (std::string memory = unpriced_memory(o, own, config); !memory.empty()) out.push_back(std::move(memory));
+  std::vector<std::string> out = idle_keys(config, keys_given(o.system, o.sets));
+  if (std::string memory = unpriced_memory(o, config); !memory.empty()) out.push_back(std::move(memory));
   return out;
 }
 
@@ -146,7 +143,8 @@ void add_run(Commands& c) {
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
         run_collectively(t, [&] {
           job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
-          job.warnings = warnings_of_sets(*o, job.config);
+          if (t.rank() == 0)
+            job.warnings = warnings_of_sets(*o, job.config);  // which writes the result, and may alone have the file
           const std::string hidden = t.rank() == 0 && !job.quiet ? hidden_workload(job.workload) : "";
           if (!hidden.empty()) tell("note: {}\n", hidden);
         });

@@ -367,6 +367,9 @@ void Chip::swap_profiles() {
   std::swap(c_.profiler, uncore_->profiler);
   std::swap(c_.profiler.counts.local, uncore_->profiler.counts.local);
   std::swap(c_.profiler.counts.remote, uncore_->profiler.counts.remote);
+  // Both halves count, and of a checkpoint one has been read.
+  const bool on = c_.profiler.on() || uncore_->profiler.on();
+  c_.profiler.set_on(on), uncore_->profiler.set_on(on);
 }
 
 /// All events are in c_.queue, in their order: so one thread works alone, and so a checkpoint has them.

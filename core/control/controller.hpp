@@ -102,6 +102,7 @@ class Controller final : public LogicalProcess {
   void on_epoch(LpId chip, const EpochBody& body);
   void keep_degrees(LpId chip, const EpochBody& body);
   bool are_of_machine(const DegreeCounts& d) const;
+  bool are_of_machine(const LlcProfile& p) const;
   void decide(Cycle end);
   void take_down(std::vector<Decision>&& decisions, Cycle now);
   void take_up(const std::vector<Modes>& modes);

@@ -36,14 +36,19 @@ void Controller::on_epoch(LpId chip, const EpochBody& body) {
   ChipEpoch& e = epoch_[chip];
   require_course(body.counters.size() == e.count.value.size());
   std::copy(body.counters.begin(), body.counters.end(), e.count.value.begin());
-  const std::size_t slices = body.profile.at_home.size();
-  require_course((slices == 0 || slices == config_.llc.slices) &&
-                 body.profile.at_requester.size() == config_.chips * slices);
+  require_course(are_of_machine(body.profile));
   e.profile = body.profile;
   if (++epoch_reports_ < config_.chips) return;
   epoch_reports_ = 0;
   decide(body.end);
 }
+
+bool Controller::are_of_machine(const LlcProfile& p) const {
+  const std::size_t slices = p.at_home.size();
+  return (slices == 0 || slices == config_.llc.slices) && p.at_requester.size() == config_.chips * slices;
+}
+
+namespace {
 
 /// Requests as SM-side caching routes them: each home has counted them for all chips that ask it.
 void route_to_requesters(std::vector<ChipEpoch>& chips) {
@@ -58,12 +63,15 @@ void route_to_requesters(std::vector<ChipEpoch>& chips) {
   for (std::size_t i = 0; i < chips.size(); ++i) chips[i].profile.at_requester = std::move(sum[i]);
 }
 
+}  // namespace
+
 void Controller::decide(Cycle end) {
   if (chips_drained_ == config_.chips) return;  // the kernel is over, and no chip would obey
   const Cycle begin = std::exchange(epoch_begin_, end);
   for (LpId chip = 0; chip < config_.chips; ++chip) epoch_[chip].degrees = std::exchange(degrees_[chip], {});
   route_to_requesters(epoch_);
   auto verdict = policy_->at_epoch_end({kernel_, end, end - begin, epoch_});
+  epoch_.clear();
   if (!verdict) return;
   take_down(std::move(verdict->decisions), end);
   take_up(rules_.accept(std::move(verdict->modes), modes_, kernel_));

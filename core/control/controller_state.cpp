@@ -28,7 +28,8 @@ void Controller::check_state_at(Cycle boundary) const {
                 chips_paused_ <= chips && chips_flushed_ <= chips);
   of_chips(kernel_counts_.size()), of_chips(result_.chips.size()), of_chips(census_.size()), of_chips(structures_.size());
   require_state(modes_.empty() ? !running_ && launching_ == kNever : modes_.size() == chips);
-  require_state(epoch_.empty() || epoch_.size() == chips);
+  require_state(epoch_.size() == chips || (epoch_.empty() && epoch_reports_ == 0));
+  for (const ChipEpoch& e : epoch_) require_state(are_of_machine(e.profile));
   of_chips(degrees_.size());
   for (const DegreeCounts& d : degrees_) require_state(are_of_machine(d));
   require_state(step_.from <= LlcRole::split && step_.to <= LlcRole::split);

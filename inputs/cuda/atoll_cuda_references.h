@@ -257,7 +257,7 @@ ATOLL_TEXTURE_FETCH texCubemapLayered(const AtollTexture<T, cudaTextureTypeCubem
 
 #endif /* texture references */
 
-/* ---- surface references: a variable in constant memory that holds a surface object, and stands for it in surf2Dread etc. ---- */
+/* ---- surface references: a variable in constant memory that holds a surface object, which surf2Dread and the like get ---- */
 
 #if defined(__CUDACC__) && defined(ATOLL_SURFACE_REFERENCES)
 

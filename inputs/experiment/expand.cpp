@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/engine/file_exists.hpp"
 #include "inputs/config/dump.hpp"
@@ -88,6 +90,14 @@ std::vector<std::string> keys_set(const std::vector<std::string>& sets) {
   const ordered_json all = sets_json(sets);
   std::vector<std::string> out;
   for (const auto& [key, value] : all.items()) out.push_back(key);
+  return out;
+}
+
+std::vector<std::string> keys_given(const std::string& system, const std::vector<std::string>& sets) {
+  std::vector<std::string> out = keys_set(sets);
+  if (const std::optional<OwnLayer> own = own_layer(system))
+    for (const std::string& key : own->keys)
+      if (std::ranges::find(out, key) == out.end()) out.push_back(key);
   return out;
 }
 

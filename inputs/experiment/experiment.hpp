@@ -87,6 +87,8 @@ std::vector<Point> expand(const Experiment& experiment);
 
 /// The keys of `key=value` overrides; a section as its keys: `llc={"ways":8}` has llc.ways.
 std::vector<std::string> keys_set(const std::vector<std::string>& sets);
+/// These, and those in which the system's file departs from its base, each once.
+std::vector<std::string> keys_given(const std::string& system, const std::vector<std::string>& sets);
 
 /// `key=value` overrides of a point, weakest first.
 std::vector<std::string> overrides(const Experiment& experiment, const Point& point);

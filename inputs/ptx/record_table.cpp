@@ -179,7 +179,7 @@ class Builder {
       if (in.op == Op::call)
         for (const Operand& o : f.calls[in.table].arguments) add(o);
       info.sources = static_cast<std::uint16_t>(table_.registers.size() - info.first);
-      // nvcc writes `atom` with a register for a result that nobody reads, and ptxas makes that `RED`, which answers nobody.
+      // nvcc writes `atom` with a register for a result that nobody reads. Machine code has none: a sum, say, becomes `RED`.
       const bool unread = in.op == Op::atom && code.code[n].dst[0] == exec::make_ref(exec::kSink, 0);
       if (!unread)
         for (const Operand& o : in.dst) add(o);

@@ -205,7 +205,8 @@ class GuardedPolicy final : public Policy {
   void check(std::string_view what, const Verdict& v, std::uint64_t kernel) {
     check_modes(v.modes, kernel);
     check_decisions(file_, what, v.decisions, v.modes, kernel);
-    if (!v.decisions.empty()) decided_ = v.decisions.back().choice;
+    for (const Decision& d : v.decisions)
+      if (d.kernel == kernel) decided_ = d.choice;
     // Reports take a decision to rule until the next one.
     const LlcRole llc = v.modes[0].llc;
     if (const auto role = role_named(decided_); role && llc <= LlcRole::split && llc != *role)

@@ -1,4 +1,4 @@
-"""What stands in a trace is what the hardware would do: no answer that nobody reads, no access that a variable's kind saves."""
+"""Traces have what the hardware does: no answer that nobody reads, no access that constant memory saves."""
 
 import os
 import re

@@ -27,7 +27,7 @@ class ChipRequestDirectory {
         block_(std::size_t{c.sac.crd_sets} * c.sac.crd_ways) {}
 
   /// A request of `p.source` that falls into sampled set `set`. True: a hit, by the rules of the LLC itself: a store hits a
-  /// line of which any sector is there, and one of part of a sector's bytes does not bring the sector.
+  /// line whose tag is there, and one of part of a sector's bytes does not bring the sector.
   bool access(std::uint32_t set, const Packet& p) {
     Block* const first = &block_[std::size_t{set} * ways_];
     Block* b = first;
@@ -40,7 +40,8 @@ class ChipRequestDirectory {
     b->used = ++clock_;
     const std::uint64_t bit = std::uint64_t{1} << p.source;
     const bool write = p.kind == PacketKind::write, partial = write && sectored_ && p.has(kPartialWrite);
-    bool hit = write ? b->has(bit) : true;
+    bool hit = !write || (b->chips & bit) != 0;
+    b->chips |= bit;
     for (unsigned rest = sectored_ ? p.sectors : 1u; rest != 0; rest &= rest - 1) {
       std::uint64_t& present = b->present[static_cast<std::size_t>(std::countr_zero(rest))];
       hit &= write || (present & bit) != 0;
@@ -56,15 +57,9 @@ class ChipRequestDirectory {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   struct Block {
     using PlainState = void;
-    std::uint64_t tag = kNone, used = 0;
-    std::array<std::uint64_t, 8> present{};  ///< [sector] one bit per chip; without sectors only the first
-    std::uint64_t chips() const {
-      std::uint64_t any = 0;
-      for (const std::uint64_t p : present) any |= p;
-      return any;
-    }
-    bool has(std::uint64_t bit) const { return (chips() & bit) != 0; }
-    std::uint32_t copies() const { return static_cast<std::uint32_t>(std::popcount(chips())); }
+    std::uint64_t tag = kNone, used = 0, chips = 0;  ///< which would have the tag, with or without its sectors
+    std::array<std::uint64_t, 8> present{};          ///< [sector] one bit per chip; without sectors only the first
+    std::uint32_t copies() const { return static_cast<std::uint32_t>(std::popcount(chips)); }
   };
 
   /// Least recently used of a set, free ones first.

@@ -24,6 +24,7 @@ class LlcProfiler {
   }
 
   bool on() const { return on_; }
+  void set_on(bool on) { on_ = on; }
   /// Requests at home slices are to be told: a profile runs, or the directory follows what lies between profiles.
   bool watches(LlcRole role) const { return on_ || (always_ && role == LlcRole::memory_side); }
   /// A profile begins where there was none, and with a kernel; in the middle of one, other modes that come are not about it.
@@ -42,16 +43,18 @@ class LlcProfiler {
 
   /// A request of any chip that its home slice has looked up, in `set` there. Both organisations' slices are counted here,
   /// since requests that still wait for a slice or a link would otherwise be in one count and not in the other.
-  void home_request(std::uint32_t slice, std::uint32_t set, const Packet& p, LlcOutcome outcome) {
-    if (p.kind == PacketKind::atomic) return;
-    if (on_) {
+  /// An atomic is none of them: it goes to the home in either organisation, and leaves the line there.
+  void home_request(std::uint32_t slice, std::uint32_t set, Packet p, LlcOutcome outcome) {
+    const bool counts_it = on_ && p.kind != PacketKind::atomic;
+    if (p.kind == PacketKind::atomic) p.source = p.home;
+    if (counts_it) {
       ++counts.at_home[slice], ++counts.at_requester[p.source * slices_ + slice];
       ++counts.requests, counts.hits += outcome == LlcOutcome::hit, counts.merges += outcome == LlcOutcome::merge;
     }
     const std::uint32_t sampled = sampled_.find(slice, set);
     if (sampled == SampledSets::kNone) return;
     const bool hit = directory_.access(sampled, p);
-    counts.crd_requests += on_, counts.crd_hits += hit && on_;
+    counts.crd_requests += counts_it, counts.crd_hits += hit && counts_it;
   }
   /// A request of the own SMs, when it leaves them.
   void own_request(const Packet& p) {

@@ -146,7 +146,8 @@ Symbol* DeviceCode::find_symbol(const void* host) {
 }
 
 bool DeviceCode::has_variable(std::string_view name) const {
-  return std::ranges::any_of(symbols_, [&](const auto& entry) { return entry.second->name == name; });
+  return std::ranges::any_of(symbols_,
+                             [&](const auto& entry) { return ptx::source_name_of_variable(entry.second->name) == name; });
 }
 
 const ptx::Function& DeviceCode::function(Kernel& kernel, unsigned device) {

@@ -90,7 +90,7 @@ class DeviceCode {
   /// By the address of the host function or by handle; null: not registered. The module need not be loaded.
   Kernel* find_kernel(const void* host_or_handle);
   Symbol* find_symbol(const void* host);
-  bool has_variable(std::string_view name) const;
+  bool has_variable(std::string_view name) const;  ///< as the source names it
   /// Loads the module if necessary. Throws InputError: no PTX, none that the device can compile, PTX that cannot be parsed,
   /// a kernel that is not in it.
   const ptx::Function& function(Kernel& kernel, unsigned device = current_device());

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string_view>
+#include <set>
+#include <string>
 
 #include "inputs/cuda/runtime/copy.hpp"
 #include "inputs/cuda/runtime/runtime.hpp"
@@ -20,6 +21,8 @@ void warn_of_text(Runtime& r, const void* host) {
   const std::size_t bytes = std::min<std::size_t>(text.size() - 1, kPage - reinterpret_cast<std::uintptr_t>(host) % kPage);
   const iovec to{text.data(), bytes}, from{const_cast<void*>(host), bytes};
   if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) <= 0 || !r.code.has_variable(text.data())) return;
+  static std::set<std::string> told;  // a program may go on for a thousand copies
+  if (!told.emplace(text.data()).second) return;
   std::fprintf(
       stderr,
       "atoll: warning: the program names variable %s by a text, which CUDA took up to version 4: nothing is copied, and "

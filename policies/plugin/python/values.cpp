@@ -32,8 +32,8 @@ template <class Chips, class Value> Numbers column(const Chips& chips, Value&& v
   return out;
 }
 
-/// What a policy is told, its arrays made. numpy's NaN of 0 / 0 is smaller than any threshold and no larger than it: a
-/// policy that forgets to turn a profile on would decide by it, and a line on stderr be all that tells of it.
+/// What a policy is told, its arrays made. numpy's NaN of 0 / 0 is neither above nor below a threshold: a policy that
+/// forgets to turn a profile on would decide by it, and a line on stderr be all that tells of it.
 py::object record(const py::dict& attributes) {
   py::module_::import("numpy").attr("seterr")(py::arg("divide") = "raise", py::arg("invalid") = "raise");
   return py::module_::import("types").attr("SimpleNamespace")(**attributes);

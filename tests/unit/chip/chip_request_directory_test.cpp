@@ -82,6 +82,8 @@ TEST_CASE("a store hits a line as in the LLC, by its tag, and one of part of a s
   CHECK(read(d, 0, 1, 0, 0x3));
   CHECK(access(d, PacketKind::write, 0, 1, 0, 0x4, kPartialWrite));
   CHECK_FALSE(read(d, 0, 1, 0, 0x4));
+  CHECK_FALSE(access(d, PacketKind::write, 0, 2, 3, 0x1, kPartialWrite));
+  CHECK(access(d, PacketKind::write, 0, 2, 3, 0x1, kPartialWrite));
 }
 
 TEST_CASE("clear forgets everything") {

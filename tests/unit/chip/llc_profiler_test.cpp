@@ -67,6 +67,20 @@ TEST_CASE("both organisations' slices are counted of the same requests, and no a
   CHECK(p.counts.local + p.counts.remote == 0);
 }
 
+TEST_CASE("what an atomic leaves at its home is there for the home's own requests, in either organisation") {
+  LlcProfiler p(clearing(CrdClear::profile));
+  p.turn(true, true, false);
+  Packet r = kRequest;  // of chip 1, which is the home
+  r.kind = PacketKind::atomic, r.source = 3;
+  p.home_request(0, 5, r, LlcOutcome::fetch);
+  CHECK(p.counts.crd_requests == 0);
+  r.kind = PacketKind::read;
+  p.home_request(0, 5, r, LlcOutcome::hit);
+  CHECK(p.counts.crd_hits == 0);
+  p.home_request(0, 5, kRequest, LlcOutcome::hit);
+  CHECK(p.counts.crd_hits == 1);
+}
+
 TEST_CASE("between profiles the directory follows requests with sac.crd_always only, and nothing is counted") {
   for (const bool always : {false, true}) {
     LlcProfiler p(clearing(CrdClear::change, always));
