@@ -143,8 +143,8 @@ void add_run(Commands& c) {
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
         run_collectively(t, [&] {
           job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
-          if (t.rank() == 0)
-            job.warnings = warnings_of_sets(*o, job.config);  // which writes the result, and may alone have the file
+          // Rank 0 writes them into the result, and may be the only one that has the system's file.
+          if (t.rank() == 0) job.warnings = warnings_of_sets(*o, job.config);
           const std::string hidden = t.rank() == 0 && !job.quiet ? hidden_workload(job.workload) : "";
           if (!hidden.empty()) tell("note: {}\n", hidden);
         });

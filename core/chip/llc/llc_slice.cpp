@@ -197,7 +197,7 @@ void LlcSlice::count_access(const Packet& p, LlcOutcome outcome) {
   c_.count[n_.sector_accesses] += static_cast<unsigned>(std::popcount(p.sectors));
   if (c_.degrees.on() && p.kind == PacketKind::read) count_degrees(p);
   if (c_.profiler.watches(c_.role)) {
-    // A store does not ask what it fetches along with: that its line is under way already its MSHR says.
+    // A store finds no tag of a line that is under way, although a read of it would join the fetch.
     const bool joins = p.kind == PacketKind::write && outcome == LlcOutcome::fetch && mshr_.find(p.line) != mshr_.kNone;
     c_.profiler.home_request(id_, set(p.line), p, joins ? LlcOutcome::merge : outcome);
   }
