@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "comm/collective_errors.hpp"
 #include "comm/mpi_transport.hpp"
@@ -66,6 +68,19 @@ std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
 std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
   std::vector<std::string> out = idle_keys(config, keys_given(o.system, o.sets));
   if (std::string memory = unpriced_memory(o, config); !memory.empty()) out.push_back(std::move(memory));
+  return out;
+}
+
+/// The same on all ranks: the controller's tells them, and rank 0 alone may have the system's file.
+std::vector<std::string> shared_warnings(Transport& t, const RunOptions& o, const SystemConfig& config) {
+  std::string text;
+  run_collectively(t, [&] {
+    if (t.rank() == 0) text = fmt::format("{}", fmt::join(warnings_of_sets(o, config), "\n"));
+  });
+  t.broadcast(text, 0);
+  std::vector<std::string> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out.push_back(line);
   return out;
 }
 
@@ -140,11 +155,10 @@ void add_run(Commands& c) {
           if (!o->sample.empty()) job.sample = SamplingOptions::parse(o->sample);
         });
         job.config = shared_config(t, *o);
+        job.warnings = shared_warnings(t, *o, job.config);
         job.command = c.line, job.started_at = started, job.inputs = {o->system};
         run_collectively(t, [&] {
           job.workload_file = workload_file(job.workload), job.plan = o->checkpoints.plan();
-          // Rank 0 writes them into the result, and may be the only one that has the system's file.
-          if (t.rank() == 0) job.warnings = warnings_of_sets(*o, job.config);
           const std::string hidden = t.rank() == 0 && !job.quiet ? hidden_workload(job.workload) : "";
           if (!hidden.empty()) tell("note: {}\n", hidden);
         });

@@ -73,6 +73,13 @@ class IdleKeys(program.ProgramTest):
                 covered |= set(idle)
         self.assertEqual(covered, set(OTHER))
 
+    def test_a_file_and_set_are_looked_at_on_any_number_of_ranks(self):
+        system = self.write("mine.json", json.dumps({"base": "sac-4chip", "l2": {"size_kib": 1024}, "dram": {"preset": "hbm2"}}))
+        for ranks in (None, 2, 5):
+            done = program.run(["run", system, "-w", program.workload("stores"), *sets(*SMALL, "sac.threshold=0.5")], ranks)
+            self.assertEqual(re.findall(r"warning: `([\w.]+)` (?:has no effect|= hbm2)", done.err),
+                             ["sac.threshold", "l2.size_kib", "dram.preset"], ranks)
+
     def idle_in(self, base):
         """What the program says has no effect there, asked one by one at the price of no run."""
         kept = {}
