@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -216,7 +218,7 @@ int run_watched(Transport& t, RunJob& job, const std::string& host, std::optiona
     complete_result(*result, job, *workload, facts);
     if (job.check && result->complete) checker.check_final_image();
     if (sampler) extrapolate(*result, job, *sampler);
-    if (const std::string what = placement_warning(*result); !what.empty()) facts.warnings.push_back(what);
+    std::ranges::move(doubts(*result), std::back_inserter(facts.warnings));
     result->provenance.warnings = fmt::format("{}", fmt::join(facts.warnings, "\n"));
     hand_out(*result, job, checker);
     if (interrupted)

@@ -123,6 +123,14 @@ void ModeRules::check_range(const Modes& m, std::size_t kernel) const {
            fmt::format("no set of entries of `range_bytes` = {} has room where `coherence.directory_entries` = {} of "
                        "{} bytes are",
                        m.range_bytes, config_.coherence.directory_entries, config_.coherence.range_bytes));
+  // Who configures such a range is told of it (keys_at_odds); a policy that chooses one by itself has nobody to tell.
+  const bool own = row_of(config_.coherence.protocol).home.range_per_kernel;
+  const std::uint32_t asked = own ? config_.rec_adaptive.max_range_bytes : config_.coherence.range_bytes;
+  if (const std::uint32_t page = config_.partition.page_bytes(); m.range_bytes > std::max(page, asked))
+    refuse(kernel, fmt::format("`range_bytes` = {} is more than a page holds (`partition.page_kib` = {}), and than `{}` "
+                               "asks for: an entry would cover pages that are not neighbours",
+                               m.range_bytes, config_.partition.page_kib,
+                               own ? "rec_adaptive.max_range_bytes" : "coherence.range_bytes"));
 }
 
 }  // namespace atl

@@ -139,6 +139,35 @@ std::vector<std::uint64_t> requests_by_home(const RunResult& result) {
   return sum;
 }
 
+std::string placement_doubt(const RunResult& result) {
+  constexpr std::string_view kWhere = "see `partition.placement`, `partition.interleave_kib` and `partition.cta_to_chip`";
+  const std::size_t chips = result.chips.size();
+  const Counters sum = sum_of_chips(result);
+  if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
+  if (sum[requests_remote] == 0)
+    return fmt::format("all requests of L1s stayed on their chip, so that links and remote caching did nothing: {}", kWhere);
+  const std::vector<std::uint64_t> homes = requests_by_home(result);
+  if (homes.empty()) return "";
+  const auto busiest = std::ranges::max_element(homes);
+  const double share = static_cast<double>(*busiest) / static_cast<double>(std::reduce(homes.begin(), homes.end()));
+  if (share <= (chips == 2 ? 0.75 : 0.5)) return "";  // of two chips one always has half
+  return fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(), 100 * share, kWhere);
+}
+
+/// Of requests that no SM is known to have meant: a writer of traces who takes bytes for blocks of 128 puts them all there.
+std::string address_doubt(const RunResult& result) {
+  if (!result.structures || result.structures->structures.size() < 2) return "";
+  const StructuresResult& s = *result.structures;
+  const std::size_t of_one = s.homes.size() / s.structures.size();
+  const auto others = s.homes.end() - static_cast<std::ptrdiff_t>(of_one);
+  if (std::reduce(others, s.homes.end()) == 0 || std::reduce(s.homes.begin(), others) != 0) return "";
+  return fmt::format(
+      "no request is to {} that the workload names: columns of traces have block addresses (bytes / 128), and "
+      "`/allocations` has bytes",
+      s.structures.size() == 2 ? "the one data structure"
+                               : fmt::format("any of the {} data structures", s.structures.size() - 1));
+}
+
 std::string bytes(std::uint64_t amount) {
   const std::string text = si(static_cast<double>(amount));
   return text + (text.find(' ') == std::string::npos ? " B" : "B");
@@ -231,7 +260,7 @@ std::string table(const RunResult& result, std::size_t kernels_shown) {
   out += row("LLC", percent(count(llc_hits), count(llc_accesses)) + " hits of " + si(count(llc_accesses)) + " requests");
   out += row("remote", percent(count(requests_remote), requests) + " of " + si(requests) +
                            " requests of L1s: read misses, stores, atomics");
-  if (const std::string what = placement_warning(result); !what.empty()) out += row("warning", what);
+  for (const std::string& what : doubts(result)) out += row("warning", what);
   out += responses_row(result);
   out += row("DRAM",
              per(dram_bytes, cycles) + " bytes per cycle, " + percent(count(dram_bus_busy), cycles * channels) + " busy");
@@ -299,19 +328,11 @@ std::string sampled_text(const RunResult& result) {
                      simulated < all ? ", the others extrapolated" : "");
 }
 
-std::string placement_warning(const RunResult& result) {
-  constexpr std::string_view kWhere = "see `partition.placement`, `partition.interleave_kib` and `partition.cta_to_chip`";
-  const std::size_t chips = result.chips.size();
-  const Counters sum = sum_of_chips(result);
-  if (chips == 1 || sum[requests_local] + sum[requests_remote] == 0) return "";
-  if (sum[requests_remote] == 0)
-    return fmt::format("all requests of L1s stayed on their chip, so that links and remote caching did nothing: {}", kWhere);
-  const std::vector<std::uint64_t> homes = requests_by_home(result);
-  if (homes.empty()) return "";
-  const auto busiest = std::ranges::max_element(homes);
-  const double share = static_cast<double>(*busiest) / static_cast<double>(std::reduce(homes.begin(), homes.end()));
-  if (share <= (chips == 2 ? 0.75 : 0.5)) return "";  // of two chips one always has half
-  return fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(), 100 * share, kWhere);
+std::vector<std::string> doubts(const RunResult& result) {
+  std::vector<std::string> out;
+  for (std::string what : {placement_doubt(result), address_doubt(result)})
+    if (!what.empty()) out.push_back(std::move(what));
+  return out;
 }
 
 std::string summary_table(const RunResult& result) { return table(result, kKernelRows); }
@@ -333,9 +354,9 @@ std::string info_text(const RunResult& result) {
   out += row("started", p.started_at);
   out += row("written by", "Atoll " + written_by(p));
   out += row("command", p.command);
-  const std::string known = placement_warning(result);  // stands above
+  const auto above = doubts(result);
   for (const RunCondition& c : conditions_of(result))
-    if (c.name == "warning" && c.text != known) out += row(c.name, c.text);
+    if (c.name == "warning" && std::ranges::find(above, c.text) == above.end()) out += row(c.name, c.text);
   out += row("samples", grouped(result.samples.size()));
   if (const Energy energy = energy_of_chips(result); energy.total() > 0) {
     out += row("energy", "sum over chips");

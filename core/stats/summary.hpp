@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/stats/run_result.hpp"
 
@@ -18,9 +19,10 @@ Energy energy_of_chips(const RunResult& result);
 /// `12 of 400 launches simulated (error=3%,confidence=95%), the others extrapolated`; nothing of a run without --sample.
 std::string sampled_text(const RunResult& result);
 
-/// Of several chips: that nothing of what is between them was used, or that most requests go to one of them; else empty. A
-/// comparison of organisations or protocols then says little, and often a size that divides the data by chance is behind it.
-std::string placement_warning(const RunResult& result);
+/// What a run that has ended shows to be hardly meant, a sentence each. Of several chips: that nothing of what is between
+/// them was used, or that most requests go to one of them; a comparison of organisations or protocols then says little, and
+/// often a size that divides the data by chance is behind it. Of a workload that names its data: that no request is to any.
+std::vector<std::string> doubts(const RunResult& result);
 
 /// `organisation sac, protocol software, replication shared`, and the sharing of clusters if there is any; nothing of a
 /// result that does not say.

@@ -114,6 +114,21 @@ TEST_CASE("a range is a power of two of lines, for a protocol with ranges") {
   CHECK(range(8192).find("no set of entries of `range_bytes` = 8192 has room") != std::string::npos);
 }
 
+TEST_CASE("a policy's range is within a page, unless wider ones are configured") {
+  SystemConfig c = two_chips();
+  c.coherence.protocol = CoherenceProtocol::rec;
+  const auto range = [&](std::uint32_t bytes) { return refusal(c, kAnything, both({.range_bytes = bytes})); };
+  CHECK(range(4096).empty());
+  CHECK(range(8192).find("`range_bytes` = 8192 is more than a page holds (`partition.page_kib` = 4), and than "
+                         "`coherence.range_bytes` asks for") != std::string::npos);
+  c.coherence.range_bytes = 8192;
+  CHECK(range(8192).empty());
+  c.coherence.range_bytes = 1024, c.partition.page_kib = 8;
+  CHECK(range(8192).empty());
+  c.partition.page_kib = 0.5, c.coherence.protocol = CoherenceProtocol::rec_adaptive;
+  CHECK(range(c.rec_adaptive.max_range_bytes).empty());
+}
+
 TEST_CASE("where slices hold no remote lines, SM-side caching is memory-side caching, and that is no change") {
   SystemConfig c = two_chips();
   c.coherence.protocol = CoherenceProtocol::l1_only;

@@ -193,6 +193,21 @@ TEST_CASE("a home of more than half of the requests gets a warning, of two chips
   CHECK(contains(summary_table(result), "chip 0 is the home of 51.0 % of the requests"));
 }
 
+TEST_CASE("requests to none of the data structures that a workload names get a warning") {
+  auto result = two_chips();
+  result.structures.emplace();
+  result.structures->structures = {{"A", 4096, 4096}, {"B", 8192, 4096}, {"other", 0, 0}};
+  const auto warns = [&](std::vector<std::uint64_t> homes) {  // [structure][chip that asked][home chip]
+    result.structures->homes = std::move(homes);
+    return contains(summary_table(result), "warning      no request is to any of the 2 data structures");
+  };
+  CHECK(warns({0, 0, 0, 0, 0, 0, 0, 0, 10, 10, 10, 10}));
+  CHECK_FALSE(warns({0, 0, 0, 0, 0, 0, 1, 0, 10, 10, 10, 10}));
+  CHECK_FALSE(warns(std::vector<std::uint64_t>(12)));
+  result.structures->structures = {{"other", 0, 0}};  // a workload that names none
+  CHECK_FALSE(contains(summary_table(result), "no request is to any"));
+}
+
 TEST_CASE("decisions are counted by choice, and those of SAC that rest on no sampled request are named") {
   RunResult r = two_chips();
   const auto decide = [&](const char* choice, double sampled) {
