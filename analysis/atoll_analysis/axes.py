@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
@@ -10,9 +10,14 @@ from atoll_analysis import means
 from atoll_analysis.config import text
 
 
-def varied(configs: pd.DataFrame) -> list[str]:
-    """Keys of [workload, variant] that differ between variants of one workload."""
-    return [key for key in configs if bool((configs[key].map(repr).groupby(level="workload").nunique() > 1).any())]
+def varied(configs: pd.DataFrame, given: Collection[str] = ()) -> list[str]:
+    """Keys of [workload, variant] that differ between variants of one workload, without those that only follow: that no run
+    was given, and that have one value for each value of a key that runs were given, as timings of memories have by preset."""
+    words = {key: configs[key].map(repr) for key in configs}
+    differ = [key for key, of in words.items() if bool((of.groupby(level="workload").nunique() > 1).any())]
+    set_ = [key for key in differ if key in given]
+    follows = lambda key: any(words[key].groupby(words[other]).nunique().max() == 1 for other in set_)
+    return [key for key in differ if key in set_ or not follows(key)]
 
 
 def numeric(values: "pd.Series[object]") -> bool:
@@ -95,10 +100,10 @@ def seed_bars(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(bars, orient="index", columns=pd.MultiIndex.from_product([table.columns, ["lowest", "highest"]]))
 
 
-def pairs(configs: pd.DataFrame) -> list[tuple[str, str]]:
+def pairs(configs: pd.DataFrame, varied: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of varied keys of numbers that vary independently: at least one value of the one goes with several of the
     other, and the other way round."""
-    keys = [key for key in varied(configs) if numeric(configs[key])]
+    keys = [key for key in varied if numeric(configs[key])]
     found = []
     for one, other in itertools.combinations(keys, 2):
         met = configs[[one, other]].drop_duplicates()

@@ -107,7 +107,8 @@ def compare(results: Sequence[Result]) -> Comparison:
             raise BadResult(result.path, f"has {key} {own}, and {first.path} {other}: the work differs, and cycles of it cannot be "
                             "compared")
         if _workload(result) != _workload(first):
-            raise BadResult(result.path, f"is of another workload than {first.path}: only runs of one can be compared")
+            what = "part of the workload" if _file(result) == _file(first) else "workload"
+            raise BadResult(result.path, f"is of another {what} than {first.path}: only runs of one can be compared")
     runs = dict(zip(labels, results))
     clock = {name: first.clock_ghz / r.clock_ghz for name, r in runs.items()}  # the baseline's cycles in one of the run's
     return Comparison(runs, pd.Series({name: r.cycles * clock[name] for name, r in runs.items()}),

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from atoll_analysis import axes, clocks, means, units
-from atoll_analysis.config import WORK, differences, text
+from atoll_analysis.config import WORK, differences, overrides, text
 from atoll_analysis.errors import BadResult, check_input
 from atoll_analysis.metrics import UNITS, metrics
 from atoll_analysis.named import unknown, with_units
@@ -43,6 +43,7 @@ class Sweep:
     warned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: what runs warned of: their points, WORKLOAD__VARIANT
     changed: tuple[str, ...] = ()     #: files of workloads and policies that are others now than when they were run
     versions: Mapping[str, int] = field(default_factory=dict)  #: runs by the version and commit of Atoll that wrote them
+    given: frozenset[str] = frozenset()  #: keys that command lines of runs set
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -115,7 +116,7 @@ class Sweep:
     @property
     def axes(self) -> list[str]:
         """The keys that differ between variants; each is a column of `runs`."""
-        return axes.varied(self.configs)
+        return axes.varied(self.configs, self.given)
 
     def along(self, key: str, metric: str = "speedup") -> pd.DataFrame:
         """[workload, others x value of the key] one figure of every run: `others` is what else its variant sets."""
@@ -125,7 +126,7 @@ class Sweep:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of keys of numbers that variants vary independently."""
-        return axes.pairs(self.configs)
+        return axes.pairs(self.configs, self.axes)
 
     def grid(self, row: str, column: str, metric: str = "speedup") -> pd.DataFrame:
         """[others, value of `row` x value of `column`] harmonic mean of one figure over the workloads that have it at every
@@ -242,7 +243,8 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     runs = pd.DataFrame([_row(heads, w, v, groups.get(w, ""), baselines.get(v, first)) for w, v in heads])
     index = pd.MultiIndex.from_tuples(list(heads), names=["workload", "variant"])
     configs = pd.DataFrame([head.config.to_dict() for head in heads.values()], index=index, dtype=object)
-    runs = with_units(runs.join(configs[axes.varied(configs)].reset_index(drop=True)), UNITS)
+    given = frozenset(key for head in heads.values() for key in overrides(str(head.provenance.get("command", ""))))
+    runs = with_units(runs.join(configs[axes.varied(configs, given)].reset_index(drop=True)), UNITS)
     spent = pd.DataFrame([{} if head.spent is None else head.spent.to_dict() for head in heads.values()], index=index)
     decides = pd.Series([head.decides for head in heads.values()], index=index)
     done = pd.DataFrame([counted(head) for head in heads.values()], index=index)
@@ -250,7 +252,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     return Sweep(path, raw, tuple(workloads), tuple(variants), runs, configs, spent, decides, done, missing, lacking,
                  warned({f"{w}__{v}": head for (w, v), head in heads.items()}),
                  (*changed_workloads(path, heads, raw), *changed_policies(heads.values())),
-                 Counter(head.written_by for head in heads.values()))
+                 Counter(head.written_by for head in heads.values()), given)
 
 
 def _row(heads: Mapping[tuple[str, str], Head], workload: str, variant: str, group: str, baseline: str) -> dict[str, Any]:

@@ -248,7 +248,12 @@ void refuse_keys_of_points(const Experiment& e, const std::vector<std::string>& 
 Experiment read_for(const SweepOptions& o) {
   Experiment e = read_experiment(o.file, shipped_workload);
   refuse_keys_of_points(e, o.sets);
-  if (o.scale > 0) e.scale = o.scale;
+  const auto scales = [](const std::string& set) { return keys_set({set}) == std::vector<std::string>{"scale"}; };
+  if (o.scale > 0) {
+    if (std::ranges::any_of(o.sets, scales)) throw InputError("--scale", "and --set scale=... set one key; use one of them");
+    std::erase_if(e.sets, scales);
+    e.scale = o.scale;
+  }
   if (!o.sample.empty()) e.sample = SamplingOptions::parse(o.sample).text();
   e.sets.insert(e.sets.end(), o.sets.begin(), o.sets.end());
   return e;

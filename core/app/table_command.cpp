@@ -94,6 +94,13 @@ void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector
   if (const auto names = unlike_work(sweep); !names.empty())
     notes.add(fmt::format("no ratios of unlike work ({}): runs that differ in it do not compare machines",
                           fmt::join(names, ", ")));
+  std::set<double> clocks;
+  for (const auto& [point, run] : sweep.runs) clocks.insert(core_clock_mhz(run));
+  if (clocks.size() > 1 && std::ranges::any_of(o.metrics, [](const std::string& m) { return m != kSpeedup; }))
+    notes.add(
+        fmt::format("the runs have different core clocks ({} MHz): figures in cycles are of each one's own; `speedup` "
+                    "and `time` are times",
+                    fmt::join(clocks, ", ")));
   if (!fewer.empty())
     notes.add(fmt::format("means that do not compare with the others, as they are of fewer workloads{}: {}",
                           o.csv ? ", and are left out" : "", listed(fewer)));

@@ -39,6 +39,13 @@ template <class Linear> Prediction of_the_rest(const std::vector<RatePeriod>& wi
 
 double cycles_of(const RatePeriod& p) { return p.cycles; }
 
+/// Whether a counter follows a launch's work. What grows by looks follows the cycles of the machine, with whatever was in
+/// it; the busiest port of each period follows where periods begin, which launches that are left out move.
+bool of_work(Counter c) {
+  return !counter_table()[static_cast<std::size_t>(c)].sampled && c != Counter::link_busiest_bytes &&
+         c != Counter::link_busiest_received_bytes;
+}
+
 }  // namespace
 
 void KernelSampler::ended(std::size_t launch, Cycle cycles, const Counters& counters, LaunchCut cut) {
@@ -195,18 +202,15 @@ SamplingResult KernelSampler::extrapolate(const SystemConfig& config, const RunR
 
   Counters sum = sum_of_chips(run);
   std::vector<SampledFigure> counters;
-  // What grows by looks follows the cycles of the machine, with whatever was in it, and not a launch's work.
   for (const CounterInfo& c : counter_table()) {
-    if (c.sampled) continue;
+    if (!of_work(c.id)) continue;
     const Prediction p = predict([&](const RatePeriod& s) { return static_cast<double>(s.counters[c.id]); });
     sum[c.id] += static_cast<std::uint64_t>(std::llround(p.value()));
     counters.push_back({std::string(c.name), static_cast<double>(sum[c.id]), p.half_width(confidence)});
   }
   // A ratio is about linear in the sums near to where these are: its error is that of this linear form (Cochran, chapter 6).
   for (const LinearFigure& f : linear_figures(sum, cycles)) {
-    if (std::ranges::any_of(f.of_counters,
-                            [](const auto& c) { return counter_table()[static_cast<std::size_t>(c.first)].sampled; }))
-      continue;
+    if (!std::ranges::all_of(f.of_counters, of_work, [](const auto& c) { return c.first; })) continue;
     const Prediction p = predict([&](const RatePeriod& s) {
       double value = f.of_cycles * s.cycles;
       for (const auto& [counter, slope] : f.of_counters) value += slope * static_cast<double>(s.counters[counter]);

@@ -105,7 +105,7 @@ struct ControlConfig {
 };
 
 enum class DirectoryReplacement : std::uint8_t { automatic, fifo, lru };
-enum class InvalidationMessage : std::uint8_t { line, range };
+enum class InvalidationMessage : std::uint8_t { line, each_line, range };
 
 /// How copies of remote lines are kept coherent, and the directory at the home that does it (REC section 4).
 struct CoherenceConfig {

@@ -210,7 +210,9 @@ template <> std::span<const Word<DirectoryReplacement>> words() {
 
 template <> std::span<const Word<InvalidationMessage>> words() {
   static constexpr auto list = std::to_array<Word<InvalidationMessage>>({
-      {InvalidationMessage::line, "line", "one line: a message for each line and sharer"},
+      {InvalidationMessage::line, "line",
+       "one line, or the lines that share a field of sharers, as HMG's four do: a message for each sharer"},
+      {InvalidationMessage::each_line, "each_line", "one line, HMG's as well"},
       {InvalidationMessage::range, "range",
        "the lines of an entry that end together: a message for each sharer, which looks every line up"},
   });

@@ -265,6 +265,7 @@ ATOLL_TEXTURE_FETCH texCubemapLayered(const AtollTexture<T, cudaTextureTypeCubem
 
 template <typename T, int D = 1> struct AtollSurface {
   cudaSurfaceObject_t object; /* on the host: to destroy it */
+  cudaChannelFormatDesc channelDesc; /* that programs set, though the array has it */
   __device__ operator cudaSurfaceObject_t() const { return object; }
 };
 

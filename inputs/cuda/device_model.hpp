@@ -22,7 +22,8 @@ struct DeviceModel {
   int shared_per_sm = 228 * 1024, reserved_shared = 1024;
   int l2_bytes = 32 * 1024 * 1024;
   int clock_khz = 1500000;
-  std::uint64_t memory_bytes = 16ull << 30;
+  /// Less than 16 GiB, as a GPU keeps a part for itself; of 16 GiB the lower 32 bits, which old programs print, are 0.
+  std::uint64_t memory_bytes = (16ull << 30) - (256ull << 20);
 
   int major() const { return static_cast<int>(arch / 10); }
   int minor() const { return static_cast<int>(arch % 10); }

@@ -66,7 +66,7 @@ std::string to_json(const Experiment& e, const std::string& folder) {
   if (!e.recorded_by.empty()) out["recorded_by"] = e.recorded_by;
   if (!e.sample.empty()) out["sample"] = e.sample;
   out["system"] = e.system.ends_with(".json") ? relative(e.system, folder) : e.system;
-  out["scale"] = e.scale;
+  if (e.scale > 0) out["scale"] = e.scale;
   out["ranks"] = e.ranks;
   out["set"] = sets_json(e.sets);
   for (const ExperimentWorkload& w : e.workloads)
@@ -103,7 +103,7 @@ std::vector<std::string> keys_given(const std::string& system, const std::vector
 
 std::vector<std::string> overrides(const Experiment& e, const Point& point) {
   std::vector<std::string> out;
-  if (e.scale > 1) out.push_back(fmt::format("scale={}", e.scale));  // first: whatever else says `scale` knows better
+  if (e.scale > 0) out.push_back(fmt::format("scale={}", e.scale));  // first: workloads and variants know better
   out.insert(out.end(), e.sets.begin(), e.sets.end());
   out.insert(out.end(), point.workload->sets.begin(), point.workload->sets.end());
   out.insert(out.end(), point.variant->sets.begin(), point.variant->sets.end());

@@ -85,10 +85,14 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
   Addresses at;
   resolve<kSpace>(w, i, sizeof(T), at);
   w.suspicious = true;
-  if (kSpace != Space::shared && shows(w, i)) show_update(w, i, at, sizeof(T));
+  const bool shown = kSpace != Space::shared && shows(w, i);
+  // A compare-and-swap that finds something else writes nothing. What it finds is known if no CTA runs beside this one.
+  const bool judged = std::is_same_v<F, CasOf> && !w.launch->concurrent;
+  if (shown && !judged) show_update(w, i, at, sizeof(T), w.active);
   const T *b = w.at<T>(i.src[1]), *c = w.at<T>(i.src[2]);
   T* d = w.at<T>(i.dst[0]);
   bool changes = false;
+  std::uint32_t writers = 0;
   const auto next_of = [&](unsigned l, T old) {
     if constexpr (kFlushes<T, F>)
       if ((flushes >> l & 1) != 0) return FlushedAddOf::of(old, b[l], c[l]);
@@ -107,9 +111,12 @@ template <Space kSpace, class T, class F> void atomic(Warp& w, const Inst& i) {
     std::memcpy(&old, reinterpret_cast<const void*>(at.host[l]), sizeof old);
     const T next = next_of(l, old);
     std::memcpy(reinterpret_cast<void*>(at.host[l]), &next, sizeof next);
-    changes |= std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
+    const bool other =
+        std::memcmp(&old, &next, sizeof old) != 0;  // NOLINT(bugprone-suspicious-memory-comparison): bits count
+    changes |= other, writers |= std::uint32_t{other} << l;
     d[l] = old;
   });
+  if (shown && judged) show_update(w, i, at, sizeof(T), writers);
   if (!changes)
     note_unchanged(w, i);
   else if (kSpace == Space::shared)

@@ -1,4 +1,5 @@
 #include "inputs/ptx/access_check.hpp"
+#include "inputs/ptx/exec_cta.hpp"
 #include "inputs/ptx/exec_decoder.hpp"
 
 /// Barriers of a CTA count threads, as GPUs since Volta do. A warp that arrives with a part of its lanes is split: the
@@ -75,7 +76,7 @@ void check_barrier(Cta& cta, Barrier& b) {
   for (std::size_t n = 0; n < b.waiters.size(); ++n) {
     const Barrier::Waiter& waiter = b.waiters[n];
     Warp& w = *cta.warps[waiter.warp];
-    w.state = WarpState::ready, w.leaves_barrier = true;
+    w.state = WarpState::ready, w.first_turns = turns_after_barrier(w);
     const auto mode = static_cast<Mode>(waiter.instruction->option);
     if (!reduces(mode)) continue;
     w.active = waiter.mask;

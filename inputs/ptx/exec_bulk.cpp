@@ -197,7 +197,7 @@ void show_global_range(Warp& w, const Inst& i, unsigned lane, std::uint64_t addr
     if (value != nullptr) std::memcpy(&stored[lane], value + offset, step);
     const StoredValues values(stored);
     if (value != nullptr && (i.option & kIsStrong) != 0)
-      show_update(w, i, at, step);
+      show_update(w, i, at, step, w.active);
     else
       show(w, i, at, step, value != nullptr ? &values : nullptr);
   }

@@ -145,6 +145,7 @@ struct Image {
   std::vector<SpecialSlot> specials;
   std::uint32_t special_bytes = 0;
   std::uint32_t instructions = 0;  ///< ids
+  bool in_step = false;            ///< its warps may count on each other's pace: volatile accesses of shared memory
   std::uint32_t registers = 0;     ///< 32-bit registers per thread, estimated
   std::size_t stack_bytes = 0;     ///< of a warp: registers and local memory on the deepest way of calls, recursion once
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kTurn = 8192;       // instructions of a warp before the next one has its turn
 constexpr std::int64_t kSharedTurn = 128;  // where warps of a CTA may see each other's stores to shared memory
 constexpr std::int64_t kFirstTurn = 16;    // of these, the first after a barrier, which all leave together
+constexpr std::uint32_t kSteps = 32;       // turns of one instruction instead, where warps may count on each other's pace
 constexpr std::int64_t kShortTurn = 64;    // where turns end at accesses of global memory as well
 constexpr unsigned kIdleRounds = 4;        // of all warps, in which nothing changed
 constexpr unsigned kRounds = 16;           // of all warps, before it is looked whether they get on
@@ -237,11 +238,13 @@ void turn(Warp& w, std::int64_t budget, std::string& failed) {
 RoundOutcome run_round(Cta& cta, std::int64_t budget) {
   RoundOutcome r;
   std::string failed;
-  const std::int64_t first = shares(cta) ? std::min(budget, kFirstTurn) : budget;
+  const std::int64_t first = cta.warps.front()->launch->image->in_step ? 1 : std::min(budget, kFirstTurn);
   for (std::size_t n = 0; n < cta.warps.size(); ++n) {  // a turn may add warps
     Warp& w = *cta.warps[n];
     if (w.state == WarpState::ready) {
-      turn(w, std::exchange(w.leaves_barrier, false) ? first : budget, failed);
+      const bool leaves_barrier = w.first_turns != 0;
+      w.first_turns -= leaves_barrier;
+      turn(w, leaves_barrier ? first : budget, failed);
       r.any = true;
       r.changed |= w.changed || w.state != WarpState::ready;
       r.suspicious |= w.suspicious;
@@ -268,6 +271,8 @@ std::array<std::uint32_t, 3> thread_of(const Warp& w, unsigned lane) {
   const std::array<std::uint32_t, 3>& block = w.launch->spec->block;
   return {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
 }
+
+std::uint32_t turns_after_barrier(const Warp& w) { return !shares(*w.cta) ? 0 : w.launch->image->in_step ? kSteps : 1; }
 
 std::uint32_t reserved_shared_offset(const LaunchSpec& spec) { return (shared_bytes(spec) + 15) / 16 * 16; }
 
@@ -310,7 +315,7 @@ void start_cta(Cta& cta, Launch& launch, std::uint64_t number, const std::shared
     w.recorder = cta.recorded ? launch.sink : nullptr;
     w.executed = w.thread_executed = w.missed = w.repeated_polls = 0;
     w.spin.forget();
-    w.alone = w.polled = w.timed = w.leaves_barrier = false;
+    w.alone = w.polled = w.timed = false, w.first_turns = 0;
     w.cluster_phase = 0, w.cluster_lanes = 0;
     if (w.seen_at != launch.device->memory.changes()) w.seen.fill({}), w.seen_at = launch.device->memory.changes();
     w.specials.resize(launch.image->special_bytes);

@@ -17,6 +17,7 @@ class Decoder {
   void function(std::uint32_t index);
 
   const Module& module() const { return module_; }
+  Image& image() { return image_; }
   const Function& function() const { return *code_->function; }
   Code& code() { return *code_; }
 

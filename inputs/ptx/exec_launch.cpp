@@ -95,7 +95,7 @@ struct Execution::Impl {
 
   /// All CTAs have ended.
   State end() {
-    device.time += 1000 + stats.warp_instructions;
+    device.time += 1000 + stats.warp_instructions + launch.waited;
     if (launch.sink != nullptr) launch.sink->end_kernel();
     if (spec.races != nullptr) spec.races->end_kernel();
     return State::done;

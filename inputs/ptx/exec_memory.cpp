@@ -184,6 +184,7 @@ bool decode_access(Decoder& d, bool loads) {
                    ? kWaits
                    : 0;
   out.option |= strength_of(in);
+  d.image().in_step |= in.has(kVolatile) && (kind == Kind::shared || kind == Kind::generic);
   // What a plain load saw before a loop of compare-and-swaps is compared again: if it was old, the loop goes on.
   if (loads && d.begins_swap(in)) out.option |= kIsStrong;
   out.traced = in.space != Space::constant && in.space != Space::param;  // these two have caches of their own

@@ -60,8 +60,8 @@ template <Space kSpace> inline void resolve(Warp& w, const Inst& i, unsigned byt
 /// Other CTAs may notice this access, or change its outcome: it ends a short turn, and LaunchSpec::races hears of it.
 /// `bytes` from each address, as resolved; `stored`: up to 8 bytes of each lane (null: loads).
 void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const StoredValues* stored);
-/// An atomic.
-void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes);
+/// An atomic; lanes that are none of the `writers` only read.
+void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, std::uint32_t writers);
 /// A fence; `others`: of other CTAs as well.
 void show_fence(Warp& w, bool others);
 inline bool shows(const Warp& w, const Inst& i) { return (i.watch & w.launch->watched) != 0; }

@@ -33,8 +33,9 @@ template <class S, class P> void unpack(Warp& w, const Inst& i) {
     each_lane<P>(w, refs[part], [&](unsigned l) { return static_cast<P>(whole[l] >> (8 * sizeof(P) * part)); });
 }
 
-/// One cycle per instruction of the warp, plus what the launch had executed before: repeats, and never stands still.
-std::uint64_t now(const Warp& w) { return w.launch->clock + w.executed; }
+/// One cycle per instruction of the warp, plus what the launch had executed before and what it has waited: repeats, and
+/// never stands still.
+std::uint64_t now(const Warp& w) { return w.launch->clock + w.launch->waited + w.executed; }
 
 template <class T> void read_clock(Warp& w, const Inst& i) {
   const std::uint64_t value = (i.option ? w.launch->device->time : 0) + now(w);

@@ -17,6 +17,8 @@ constexpr std::size_t kLiveBytes = std::size_t{256} << 20;  // of CTAs that wait
 // Rounds without any change after which it is looked whether there is anything but polling. Those that read a clock may
 // wait for it, much longer; less is enough to see that those go on polling who did nothing else before.
 constexpr std::uint64_t kLongEpoch = 16, kShortEpoch = 1024, kTimedEpochs = 1000, kTimedPatience = 4;
+// Then time passes faster and faster: a second of a GPU takes some 20 looks, and what is waited for in vain has its time.
+constexpr std::uint64_t kPassesAfter = 16, kPassesAtFirst = 4096, kPassesAtMost = std::uint64_t{1} << 40;
 constexpr std::uint64_t kKnownPart = 16;
 
 // Who reads memory that could be polled, and is at no time where he was before, may be following pointers, adding up, or
@@ -44,7 +46,7 @@ void PollWatch::round(const std::deque<std::unique_ptr<Cta>>& live, bool ended, 
     progressed |= std::exchange(cta->progressed, false);
     stirred |= std::exchange(cta->stirred, false);
   }
-  changed_ = by_value_ ? stirred : progressed;
+  changed_ = by_value_ ? stirred : progressed, passes_ = 0;
   const std::uint64_t look = known_ ? std::max<std::uint64_t>(epoch / kKnownPart, 2) : epoch;
   if (progressed)
     moves();
@@ -71,6 +73,9 @@ void PollWatch::look(const std::deque<std::unique_ptr<Cta>>& live, std::uint64_t
     }
   if (idle_ == 1) before_ = executed;
   waits_ = polls_ && (!timed_ || known_ || idle_ >= epoch * kTimedPatience);
+  const std::uint64_t looks = idle_ / epoch;
+  if (polls_ && timed_ && looks >= kPassesAfter)
+    passes_ = std::min(kPassesAtFirst << std::min<std::uint64_t>(looks - kPassesAfter, 40), kPassesAtMost);
   proved_ = polls_ && same && !timed_;
   stuck_ = proved_ || (polls_ && idle_ >= epoch * (timed_ ? kTimedEpochs : kUnprovedEpochs) &&
                        (timed_ || executed >= before_ + std::max(kUnproved, warps * kUnprovedEach)));
@@ -115,6 +120,7 @@ bool Scheduler::round() {
     interleaved_round();
   else
     long_round();
+  launch_.waited += watch_.passes();
   launch_.only_polls = watch_.only_polls(), launch_.by_value = watch_.by_value();
   return !live_.empty() || next_ < total_;
 }

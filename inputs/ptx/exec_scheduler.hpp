@@ -27,6 +27,8 @@ class PollWatch {
   bool waits() const { return waits_; }        ///< only polling goes on, perhaps until a time has come
   bool stuck() const { return stuck_; }        ///< only polling, and no time that could come
   bool proved() const { return proved_; }      ///< stuck, and each poll is the same as the one before
+  /// Cycles that pass after the last round, so that a wait for a clock ends: the more, the longer nothing else goes on.
+  std::uint64_t passes() const { return passes_; }
 
  private:
   void moves() { idle_ = 0, known_ = polls_ = waits_ = stuck_ = proved_ = circles_ = false; }
@@ -35,6 +37,7 @@ class PollWatch {
 
   std::uint64_t idle_ = 0;    // rounds
   std::uint64_t busy_ = 0;    // rounds with changes
+  std::uint64_t passes_ = 0;  // cycles
   std::uint64_t before_ = 0;  // instructions that the live CTAs had executed when nothing had changed for the first time
   bool known_ = false, changed_ = false, polls_ = false, timed_ = false, waits_ = false, stuck_ = false, proved_ = false;
   bool by_value_ = false, circles_ = false;

@@ -31,7 +31,7 @@ void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const Sto
   GlobalRaces* const races = w.launch->spec->races;
   if (races == nullptr || !at.global) return;
   RaceView& view = w.cta->view;
-  GlobalLanes lanes{at.host, w.active, bytes, at.spread == Spread::row};
+  GlobalLanes lanes{at.host, w.active, bytes, at.spread == Spread::row && w.active == kFullMask};
   // Of lanes that read one place, or leave one value there, one is enough.
   if (at.spread == Spread::same && (stored == nullptr || stored == &kUpdated)) lanes.mask &= -lanes.mask;
   if (stored != nullptr)
@@ -42,10 +42,13 @@ void show(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, const Sto
   if ((i.option & kIsStrong) != 0 && stored == nullptr) races->acquire(view);
 }
 
-void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes) {
+void show_update(Warp& w, const Inst& i, const Addresses& at, unsigned bytes, std::uint32_t writers) {
   GlobalRaces* const races = w.launch->spec->races;
   if (races != nullptr && (i.option & kOrders) != 0) races->fence(w.cta->view, w.cta->number);
-  show(w, i, at, bytes, &kUpdated);
+  const std::uint32_t active = w.active;
+  if (w.active = active & ~writers; w.active != 0) show(w, i, at, bytes, nullptr);
+  if (w.active = writers; w.active != 0) show(w, i, at, bytes, &kUpdated);
+  w.active = active;
   if (races != nullptr) races->acquire(w.cta->view);
 }
 

@@ -53,7 +53,7 @@ struct Warp {
   std::uint32_t number = 0;         ///< in its CTA
   std::uint32_t alive = 0;          ///< lanes of this object that have not exited
   std::uint32_t slot = 0;           ///< in Cta::warps
-  bool leaves_barrier = false;      ///< its next turn is the first after one
+  std::uint32_t first_turns = 0;    ///< turns that are short, as it has just left a barrier with the others
   std::uint32_t stuck = 0;          ///< turns that a part of its lanes has been spinning
   bool whole = true;                ///< false after a split
   std::uint32_t members = 0;        ///< at_meeting: the lanes that its instruction names
@@ -123,6 +123,7 @@ struct Launch {
   RecordSink* sink = nullptr;
   std::uint32_t shared_bytes = 0;
   std::uint64_t clock = 0;
+  std::uint64_t waited = 0;  ///< cycles that have passed besides, while nothing but a clock was waited for
   bool concurrent = false;   ///< other CTAs run at the same time
   bool short_turns = false;  ///< a turn ends at an access that other CTAs may notice
   bool only_polls = false;   ///< nothing else was seen for a while: is it the same each time?

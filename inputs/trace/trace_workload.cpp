@@ -234,7 +234,9 @@ void TraceWorkload::Impl::read_kernels(std::uint64_t count) {
       throw InputError(where, "has first_cta, but no launched_grid of the launch that it is a sample of");
     }
     incomplete.push_back(group.attrExists("incomplete") ? text(group, where, "incomplete") : "");
-    if (info.ctas() == 0 || info.threads() == 0) throw InputError(where, "the grid or the block is empty");
+    const auto none = [](std::uint32_t n) { return n == 0; };  // products of what no GPU accepts may be 0 as well
+    if (std::ranges::any_of(info.grid, none) || std::ranges::any_of(info.block, none))
+      throw InputError(where, "the grid or the block is empty");
     if (!info.launchable()) throw InputError(where, "the grid or the block is larger than any that a GPU accepts");
     kernels.push_back(std::move(info));
   }

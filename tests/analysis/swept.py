@@ -38,6 +38,19 @@ class Values(support.unittest.TestCase):
         self.assertEqual(list(table[48]), [1.0, 2.0])
 
 
+class Keys(support.unittest.TestCase):
+    """Which keys a sweep varies."""
+
+    def test_a_key_that_only_follows_a_given_one_is_not_varied(self) -> None:
+        index = pd.MultiIndex.from_product([["web"], list("abcd")], names=["workload", "variant"])
+        configs = pd.DataFrame({"dram.preset": ["gddr6", "gddr6", "hbm2", "hbm2"], "dram.timing.rcd": [20, 20, 14, 14],
+                                "llc.ways": [8, 16, 8, 16], "sm.count": [1, 2, 3, 4]}, index=index, dtype=object)
+        given = {"dram.preset", "llc.ways"}
+        self.assertEqual(axes.varied(configs, given), ["dram.preset", "llc.ways", "sm.count"])  # differs by more than either
+        self.assertEqual(axes.varied(configs, given | {"dram.timing.rcd"}), list(configs))
+        self.assertEqual(axes.varied(configs), list(configs))  # of systems that files describe
+
+
 class Lines(support.unittest.TestCase):
     """The figure along a swept key."""
 

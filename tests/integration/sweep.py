@@ -222,6 +222,14 @@ class Sweep(SweepTest):
         file = self.experiment(workloads=[{"name": "t", "path": trace}], scale=2)
         self.assertIn("is a recorded trace, which cannot be scaled by 2", self.sweep(experiment=file, code=2).err)
 
+    def test_a_scale_for_all_takes_the_place_of_the_experiments_own_in_set_as_well(self):
+        file = self.experiment(workloads=[{"name": "a", "path": "w/a.json"}], variants=[{"name": "mem"}],
+                               set=dict(s.split("=") for s in SMALL) | {"scale": 8})
+        self.sweep("--scale", "4", experiment=file)
+        command = json.loads(self.succeeds(["info", "--json", self.path("out/a__mem.h5")]).out)["provenance"]["command"]
+        self.assertIn("--set scale=4", command)
+        self.assertNotIn("scale=8", command)
+
     def test_scale_is_stored_and_shrinks_footprint_and_llc_together(self):
         file = self.experiment(scale=2)
         self.sweep("--only", "a__mem", experiment=file)

@@ -75,6 +75,9 @@ class Tables(SweepTest):
         self.assertAlmostEqual(of_a("speedup")[1], 2 * slow / fast, delta=1e-6)
         said = program.run(["compare", self.path("out", "a__slow.h5"), self.path("out", "a__fast.h5")]).out
         self.assertIn(f"at 1000 and 2000 MHz, B is {2 * slow / fast:.3f} times as fast", said)
+        note = "the runs have different core clocks (1000, 2000 MHz): figures in cycles are of each one's own"
+        self.assertIn(note, program.run(["table", self.path("out"), "--metric", "cycles", "--relative"]).out)
+        self.assertNotIn("core clocks", program.run(["table", self.path("out")]).out)
 
     def table(self, *more):
         """The rows of `atoll table --csv` by their first cell, and what is said of missing points."""

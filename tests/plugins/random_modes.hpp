@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <random>
 
@@ -38,7 +39,9 @@ class RandomModes final : public Policy {
     m.epoch_cycles = below(5) == 0 ? 0 : 200 + below(1500);
     m.profile = below(4) == 0;
     const auto local_ways = [&] { return m.llc == LlcRole::split ? 1 + below(c_.llc.ways - 1) : 0; };
-    if (protocol.home.ranges && below(2) == 0) m.range_bytes = (2u << below(4)) * c_.line_bytes;
+    if (protocol.home.ranges && below(2) == 0)
+      m.range_bytes =
+          std::min((2u << below(4)) * c_.line_bytes, std::max(c_.partition.page_bytes(), c_.coherence.range_bytes));
     if (c_.llc.replication == Replication::policy) {
       m.replication.level = below(ReplicaMap(c_).levels());
       m.replication.profile = below(2) == 0;

@@ -166,7 +166,7 @@ TEST_CASE("an invalidation takes a whole slot of every link that it crosses") {
 
 TEST_CASE("copies that end together are told by line, or by range: one message for each sharer, and every line looked up") {
   // Chip 1 has lines 0, 1 and 2 of a range, chip 2 has 1 and 2, and chip 3 takes the only entry for another range.
-  for (const auto reading : {InvalidationMessage::line, InvalidationMessage::range}) {
+  for (const auto reading : {InvalidationMessage::line, InvalidationMessage::each_line, InvalidationMessage::range}) {
     SystemConfig c = coherent(rec);
     c.link.topology = Topology::full;
     c.coherence.directory_entries = c.coherence.directory_ways = 1, c.coherence.range_bytes = 512;
@@ -176,7 +176,7 @@ TEST_CASE("copies that end together are told by line, or by range: one message f
     ConsistencyChecker checker;
     const RunResult r = run(c, w, &checker);
     checker.check_final_image();
-    const std::uint64_t messages = reading == InvalidationMessage::line ? 5 : 2;
+    const std::uint64_t messages = reading == InvalidationMessage::range ? 2 : 5;
     CHECK(total(r, Counter::coherence_invalidations) == 5);
     CHECK(at(r, 1, Counter::coherence_invalidation_hits) == 3);
     CHECK(at(r, 2, Counter::coherence_invalidation_hits) == 2);
@@ -191,16 +191,21 @@ TEST_CASE("copies that end together are told by line, or by range: one message f
   }
 }
 
-TEST_CASE("by range HMG's four lines go in one message to each sharer, of an evicted entry and of a written one") {
+TEST_CASE(
+    "HMG's four lines go in one message to each sharer, of an evicted entry and of a written one, unless each has its own") {
   // Chip 1 has two lines of an entry of four; chip 2's write of another takes the entry.
   SystemConfig c = coherent(hmg);
   c.link.topology = Topology::full;
-  c.coherence.directory_entries = c.coherence.directory_ways = 1, c.coherence.invalidate = InvalidationMessage::range;
-  Turns w;
-  w.reads(1, 0).reads(1, 128).writes(2, 4096).reads(1, 4096).writes(0, 4096);
-  const RunResult r = run(c, w);
-  CHECK(total(r, Counter::coherence_invalidations) == 4 + 4 * 2);
-  CHECK(total(r, Counter::coherence_invalidation_bytes) == (1 + 2) * c.noc.header_bytes);
+  c.coherence.directory_entries = c.coherence.directory_ways = 1;
+  for (const auto reading : {InvalidationMessage::line, InvalidationMessage::each_line, InvalidationMessage::range}) {
+    c.coherence.invalidate = reading;
+    Turns w;
+    w.reads(1, 0).reads(1, 128).writes(2, 4096).reads(1, 4096).writes(0, 4096);
+    const RunResult r = run(c, w);
+    CHECK(total(r, Counter::coherence_invalidations) == 4 + 4 * 2);
+    const std::uint64_t messages = (1 + 2) * (reading == InvalidationMessage::each_line ? 4 : 1);
+    CHECK(total(r, Counter::coherence_invalidation_bytes) == messages * c.noc.header_bytes);
+  }
 }
 
 TEST_CASE("own writes wait behind invalidations only where their queue has an end") {

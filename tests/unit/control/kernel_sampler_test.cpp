@@ -132,6 +132,9 @@ TEST_CASE("what a launch that ended early left out comes from its window") {
   CHECK(r.find("cycles")->value == Approx(1400 + 800));
   CHECK(r.find("warp.instructions")->value == Approx(10'000));
   CHECK(r.find("llc.hits")->value == Approx(600 + 400));
+  REQUIRE(r.find("link.bytes") != nullptr);
+  CHECK(r.find("link.busiest_bytes") == nullptr);  // another port in each period, and periods move
+  CHECK(r.find("link.busiest_received_bytes") == nullptr);
   CHECK(r.find("cycles")->half_width > 0);
   CHECK(r.find("warp.instructions")->half_width == Approx(0).scale(1));
   CHECK(r.launches[0].simulated);

@@ -83,6 +83,24 @@ TEST_CASE("a variant's setting wins over the experiment's, and the scale is part
   CHECK(config_value(swept, 1, "/scale") == "2");
 }
 
+TEST_CASE("an experiment's scale is that of all points, 1 too; without one it is the system's") {
+  const Folder f;
+  f.write("eighth.json", R"({"base": "sac-4chip", "scale": 8})");
+  const auto scale = [&](const char* given) {
+    const Experiment e = f.read(R"({"system": "eighth.json", )" + std::string(given) + R"("workloads": [{"name": "a",
+      "path": "w/a.json"}], "variants": [{"name": "x"}]})");
+    f.write("copy.json", to_json(e, f / ""));
+    CHECK(config_value(read_experiment(f / "copy.json"), 0, "/scale") == config_value(e, 0, "/scale"));
+    return config_value(e, 0, "/scale");
+  };
+  CHECK(scale("") == "8");
+  CHECK(scale(R"("scale": 1, )") == "1");
+  CHECK(scale(R"("scale": 2, )") == "2");
+  CHECK(scale(R"("set": {"scale": 4}, )") == "4");
+  CHECK(f.fault(R"({"system": "sac-4chip", "scale": 4, "set": {"scale": 8}, "workloads": [{"name": "a",
+    "path": "w/a.json"}], "variants": [{"name": "x"}]})") == "`scale` and `set.scale` set one key; use one of them");
+}
+
 TEST_CASE("a workload's setting wins over the experiment's, and a variant's over both; another file keeps it") {
   const Folder f;
   std::filesystem::create_directory(f / "out");

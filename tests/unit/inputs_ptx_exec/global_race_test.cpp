@@ -141,6 +141,20 @@ TEST_CASE("atomics and volatile accesses do not race among themselves, but with 
   CHECK(races_of("red.global.add.u32 [%rd4],1; st.volatile.global.u32 [%rd4],%r4;", 2, 32).locations == 0);
 }
 
+TEST_CASE("a compare-and-swap that finds another value only reads") {
+  // Of two warps the first loads what the second compares, and swaps if all of it is as `expected`.
+  const auto cas = [](int expected, int lanes = 32) {
+    return races_of("setp.lt.u32 %p1,%r1,32; @%p1 bra LOAD; setp.lt.u32 %p2,%r1," + std::to_string(32 + lanes) +
+                        "; @!%p2 ret; atom.global.cas.b32 %r7,[%rd4+-128]," + std::to_string(expected) +
+                        ",8; ret; LOAD: ld.global.u32 %r5,[%rd4];",
+                    1, 64)
+        .locations;
+  };
+  CHECK(cas(7) == 0);
+  CHECK(cas(0) == 32);
+  CHECK(cas(0, 5) == 5);
+}
+
 TEST_CASE("a plain load that only begins a loop of compare-and-swaps does not race with them; any other does") {
   const std::string loop =
       "L: add.u32 %r6,%r5,1; atom.global.cas.b32 %r7,[%rd4],%r5,%r6; setp.ne.u32 %p1,%r7,%r5; mov.u32 %r5,%r7; @%p1 bra L;";

@@ -127,6 +127,62 @@ TEST_CASE("a lock that is never given back is polling as well; a wait for the cl
             .empty());
 }
 
+TEST_CASE("a wait for a clock ends whatever time it waits for, as time passes faster where nothing else goes on") {
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved})
+    for (const char* clock : {"%clock64", "%globaltimer"}) {
+      const std::string read = "mov.u64 %rd2," + std::string(clock) + "; WAIT: mov.u64 %rd3," + clock;
+      CHECK(
+          error_of(read + "; sub.s64 %rd3,%rd3,%rd2; setp.lt.s64 %p1,%rd3,2000000000; @%p1 bra WAIT;", schedule, 2).empty());
+    }
+}
+
+TEST_CASE("what has been waited for has passed for the next launch, too") {
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 px, .param .u64 cycles)
+{
+  .reg .pred %p<2>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1,[px]; ld.param.u64 %rd4,[cycles]; mov.u64 %rd2,%globaltimer;
+  WAIT: mov.u64 %rd3,%globaltimer; sub.s64 %rd5,%rd3,%rd2; setp.lt.s64 %p1,%rd5,%rd4; @%p1 bra WAIT;
+  st.global.u64 [%rd1],%rd3; ret;
+})");
+  std::vector<std::uint64_t> time(1);
+  const auto run = [&](std::uint64_t cycles) {
+    LaunchSpec s = h.spec("k", 1, 32);
+    h.set(s, h.buffer(time), cycles);
+    execute(s, h.device);
+    return time[0];
+  };
+  const std::uint64_t first = run(1'000'000'000);
+  CHECK(first >= 1'000'000'000);
+  CHECK(run(1) > first);
+}
+
+TEST_CASE("warps that use volatile shared memory leave a barrier in step: one may count on the pace of another") {
+  // A reduction whose last halving but one has no barrier behind it, as many of the time before __syncwarp have.
+  Harness h(kHeader + R"(
+.visible .entry k(.param .u64 px)
+{
+  .shared .align 4 .b32 s[128];
+  .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1,[px]; mov.u32 %r1,%tid.x; shl.b32 %r2,%r1,2; mov.u32 %r3,s; add.u32 %r3,%r3,%r2;
+  st.volatile.shared.u32 [%r3],%r1; bar.sync 0;
+  setp.ge.u32 %p1,%r1,64; @%p1 ret;
+  ld.volatile.shared.u32 %r4,[%r3]; ld.volatile.shared.u32 %r5,[%r3+256]; add.u32 %r4,%r4,%r5;
+  st.volatile.shared.u32 [%r3],%r4;
+  setp.ge.u32 %p2,%r1,32; @%p2 ret;
+  ld.volatile.shared.u32 %r4,[%r3]; ld.volatile.shared.u32 %r5,[%r3+128]; add.u32 %r4,%r4,%r5;
+  mul.wide.u32 %rd2,%r1,4; add.s64 %rd3,%rd1,%rd2; st.global.u32 [%rd3],%r4; ret;
+})");
+  for (const Schedule schedule : {Schedule::long_turns, Schedule::interleaved}) {
+    U32 sums(32);
+    LaunchSpec s = h.spec("k", 1, 128);
+    s.schedule = schedule;
+    h.set(s, h.buffer(sums));
+    execute(s, h.device);
+    for (std::uint32_t t = 0; t < 32; ++t) CHECK(sums[t] == 4 * t + 192);
+  }
+}
+
 TEST_CASE("who reads volatile memory for long, and does something else with it each time, does not wait") {
   // A chain of pointers, a sum, and polls that give up after a while: each of more loads than those of a loop that waits.
   const std::string count = "add.u32 %r4,%r4,1; setp.lt.u32 %p1,%r4,40000; @%p1 bra NEXT; st.global.u32 [%rd1+4],%r5;";

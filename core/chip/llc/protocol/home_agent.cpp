@@ -6,11 +6,21 @@
 #include "policies/coherence/directory_layout.hpp"
 
 namespace atl {
+namespace {
+
+/// HMG's entry has one field of sharers for its lines, and an invalidation that comes down its hierarchy ends a whole entry
+/// (HPCA 2020, table of transitions); REC's section 4.2 invalidates the sharers of each position.
+bool one_message_per_entry(const CoherenceConfig& c) {
+  return c.invalidate == InvalidationMessage::range ||
+         (c.invalidate == InvalidationMessage::line && row_of(c.protocol).home.common_sharers);
+}
+
+}  // namespace
 
 HomeAgent::HomeAgent(Context& c)
     : c_(c),
       unbounded_(row_of(c.machine.config.coherence.protocol).home.unbounded),
-      by_range_(c.machine.config.coherence.invalidate == InvalidationMessage::range),
+      together_(one_message_per_entry(c.machine.config.coherence)),
       range_bytes_(c.machine.config.coherence.range_bytes),
       pages_(c.machine.config, c.chip),
       directory_(unbounded_ ? DirectoryShape{.sets = 1, .ways = 1} : directory_shape(c.machine.config)) {}
@@ -25,7 +35,7 @@ auto HomeAgent::sender() {
                                                                     InvalidationCause cause) mutable {
     if (std::exchange(range, directory_.range(local)) != range) told = 0;
     send(pages_.global(local), chips, cause, told);
-    if (by_range_) told |= chips;
+    if (together_) told |= chips;
   };
 }
 

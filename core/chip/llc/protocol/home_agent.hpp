@@ -50,7 +50,8 @@ class HomeAgent {
   void tally(const HomeDirectory::Outcome& outcome);
 
   Context& c_;
-  const bool unbounded_, by_range_;
+  const bool unbounded_;
+  const bool together_;  ///< lines that end because of one entry go in one message to each sharer
   std::uint32_t range_bytes_;
   HomePages pages_;
   HomeDirectory directory_;  ///< of lines by their number here
