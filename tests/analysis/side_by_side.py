@@ -203,7 +203,7 @@ class SideBySide(support.FolderTest):
                 file["provenance"].attrs["selection"] = part
         one, other = (atoll_analysis.load(path) for path in self.paths[:2])
         assert one.energy_prices is not None and other.energy_prices is not None
-        with self.assertRaisesRegex(atoll_analysis.BadResult, "another workload"):
+        with self.assertRaisesRegex(atoll_analysis.BadResult, "another part of the workload"):
             comparison.compare([one, other])
         with self.assertRaisesRegex(atoll_analysis.BadResult, "another workload"):
             ratio_range(one.energy_prices, other.energy_prices)
