@@ -101,19 +101,21 @@ bool DeviceArena::unmap(std::uint64_t address) {
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) return false;
   const std::uint64_t size = found->second.size;
-  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t first = round_up(address, page), last = (address + size) / page * page;
-  // Whole pages return to the system and read as zero afterwards; the ends may share theirs with neighbours.
-  if (first < last) {
-    madvise(pointer(first), last - first, MADV_DONTNEED);
-    std::memset(pointer(address), 0, first - address);
-    std::memset(pointer(last), 0, address + size - last);
-  } else {
-    std::memset(pointer(address), 0, size);
-  }
+  zero(address, size);
   used_[devices_ == 1 ? 0 : device_of(address)] -= size;
   blocks_.erase(found);
   return true;
+}
+
+void DeviceArena::zero(std::uint64_t address, std::uint64_t size) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = round_up(address, page), last = (address + size) / page * page;
+  if (first < last && madvise(pointer(first), last - first, MADV_DONTNEED) == 0) {
+    std::memset(pointer(address), 0, first - address);
+    std::memset(pointer(last), 0, address + size - last);  // the ends may share their pages with neighbours
+  } else {
+    std::memset(pointer(address), 0, size);
+  }
 }
 
 const Allocation* DeviceArena::find(std::uint64_t address) const {

@@ -53,6 +53,10 @@ class DeviceArena {
   /// The addresses stay reserved. False: no block begins at `address`.
   bool unmap(std::uint64_t address);
 
+  /// Zeroes bytes of a block. Whole pages return to the system and read as zero, so that what is never touched takes no
+  /// memory.
+  static void zero(std::uint64_t address, std::uint64_t size);
+
   bool in_arena(std::uint64_t address) const { return address - base_ < reserved_; }
   std::uint64_t base() const { return base_; }
   std::uint64_t capacity() const { return capacity_; }

@@ -33,6 +33,10 @@ bool reachable(const Runtime& r, const void* pointer) {
 
 namespace {
 
+/// Bytes from which on it pays to take memory where it is touched only, which costs a fault for each page: pools of a
+/// program that manages its memory itself.
+constexpr std::size_t kPool = std::size_t{64} << 20;
+
 int copy_now(Runtime& r, void* to, const void* from, std::size_t size) {
   std::memmove(to, from, size);
   Traffic traffic(r);
@@ -83,8 +87,15 @@ int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t heig
   if (width == 0 || height == 0) return kSuccess;
   if (height > 1 && width > to.pitch) return kInvalidValue;
   if (!reachable(r, to.begin) || !rows_in_one_block(r, to, width, height)) return kInvalidValue;
-  return r.backlog.in_turn(r, [=](Runtime&) -> int {
-    for (std::size_t y = 0; y < height; ++y) std::memset(to.begin + y * to.pitch, value, width);
+  return r.backlog.in_turn(r, [=](Runtime& now) -> int {
+    for (std::size_t y = 0; y < height; ++y) {
+      char* const row = to.begin + y * to.pitch;
+      const auto address = reinterpret_cast<std::uint64_t>(row);
+      if ((value & 0xFF) == 0 && width >= kPool && now.arena.in_arena(address))
+        cuda::DeviceArena::zero(address, width);
+      else
+        std::memset(row, value, width);
+    }
     return kSuccess;
   });
 }

@@ -63,6 +63,19 @@ TEST_CASE("freed addresses are used again, lowest first, and read as zero") {
   CHECK(arena.allocate(1 << 18) > b);
 }
 
+TEST_CASE("a part of a block that is zeroed has whole pages and ends of pages, and its neighbours keep what they hold") {
+  DeviceArena arena(kCapacity, kBase, kReserved);
+  constexpr std::uint64_t kSize = 5 * 4096;
+  const std::uint64_t at = arena.allocate(kSize);
+  for (const auto& [first, size] : {std::pair(100u, 3u * 4096u), {4096u, 4096u}, {5000u, 10u}, {0u, 5u * 4096u}}) {
+    std::memset(bytes(at), 7, kSize);
+    DeviceArena::zero(at + first, size);
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < kSize; ++i) wrong += bytes(at)[i] != (i >= first && i < first + size ? 0 : 7);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("neighbouring free blocks join") {
   DeviceArena arena(kCapacity, kBase, 3 * 65536);
   const std::uint64_t a = arena.allocate(65536 - 512), b = arena.allocate(65536 - 512), c = arena.allocate(65536 - 512);

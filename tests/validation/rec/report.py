@@ -282,8 +282,8 @@ def rotation(results):
 def messages(variants, plain, where):
     """Links of bytes or of slots, invalidations by line or by range. `variants` has what differs from `plain`. None: it was
     not run."""
-    slots, ranges, both = (variants.under(prefix + "_") for prefix in ("slots", "range", "both"))
-    readings = {"bytes, by line": plain, "bytes, by range": ranges.over(plain) if ranges.workloads("rec") else ranges,
+    slots, ranges, both, lines = (variants.under(prefix + "_") for prefix in ("slots", "range", "both", "line"))
+    readings = {"bytes, by line": lines.over(plain), "bytes, by range": ranges.over(plain) if ranges.workloads("rec") else ranges,
                 "slots, by line": slots, "slots, by range": both.over(slots)}
     columns = ("l1_only", "directory_2x", "hmg", "rec", "ideal")
     rows = [["paper", *(f"{geometric(paper.SPEEDUP[v].values()):.2f}" for v in columns),

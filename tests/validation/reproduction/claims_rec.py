@@ -185,10 +185,12 @@ CLAIMS = (
           (("", 0.156),), averages(135), MAIN, ".3f", link=TRAFFIC),
     Claim(136, "behaviour", "transactions between GPUs, REC over the baseline", "5.2, Fig. 14", "0.651", "ratio",
           (("", 0.651),), averages(136), MAIN, ".3f",
-          why="The products' links carry stores in the main.", link=TRAFFIC),
+          why="Packets of all kinds are counted, as the paper does not say what a transaction is. The products' links carry "
+          "stores in the main.", link=TRAFFIC),
     Claim(137, "behaviour", "bandwidth of REC's invalidations", "5.2, Fig. 15", "2.95 GB/s", "amount", (("", 2.95),),
           bandwidth, MAIN, ".1f",
-          why="Every tracked line costs one in the end; the paper has less than one per line streamed.", link=OFF),
+          why="Of all GPUs together, in runs of another length than the paper's, which does not say whether it means one GPU "
+          "(here 3.6) or all.", link=OFF),
     Claim(138, "behaviour", "latency of an L2 look-up, REC over the baseline", "5.2, Fig. 16", "0.852", "ratio",
           (("", 0.852),), lookups, MAIN, ".3f",
           why=LOOKUP + "single programs are not the published ones.", link=OFF),
@@ -199,7 +201,7 @@ CLAIMS = (
           why="GEMM is bound by stores that are written through, GEMV by latency.", link=OFF),
     Claim(153, "behaviour", "look-up latency falls in most workloads, not in PR and ST", "Fig. 16", "1.067, 1.007", "cases",
           ("others: falls", "PR, ST: rises"), lookup_directions, MAIN,
-          why=LOOKUP + "PR falls most, and ATAX not at all.", link=OFF),
+          why=LOOKUP + "PR falls most; ATAX, FIR and SC do not.", link=OFF),
     Claim(156, "behaviour", "a release writes back, an acquire leaves the L2 alone", "2.3, 5.1", "as in HMG", "test",
           tests=(Test("chip", "dirty lines are written back when a kernel ends, once, and stay", "dram_writes) == 1"),
           Test("chip", "a remote line stays in the reader's slice and the home's from kernel to kernel",
