@@ -17,9 +17,12 @@ def varied(configs: pd.DataFrame, given: Collection[str] = ()) -> list[str]:
     words = {key: configs[key].map(repr) for key in configs}
     differ = [key for key, of in words.items() if bool((of.groupby(level="workload").nunique() > 1).any())]
     set_ = [key for key in differ if key in given]
-    section = lambda key: key.partition(".")[0]
-    follows = lambda key: any(words[key].groupby(words[other]).nunique().max() == 1
-                              for other in set_ if section(other) == section(key))
+
+    def follows(key: str) -> bool:
+        section = key.partition(".")[0]
+        return any(words[key].groupby(words[other]).nunique().max() == 1
+                   for other in set_ if other.partition(".")[0] == section)
+
     return [key for key in differ if key in set_ or not follows(key)]
 
 

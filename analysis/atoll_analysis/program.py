@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def run(system: PathLike, workload: PathLike, *, output: PathLike | None = None,
     with tempfile.TemporaryDirectory(prefix="atoll-") as folder:
         path = Path(folder, "out.h5") if output is None else Path(output)
         words = [program(), "run", os.fspath(system), "--workload", os.fspath(workload), "--output", str(path), "--quiet",
-                 *_sets({**(set or {}), **keys})]
+                 *_sets(set or {}, keys)]
         if ranks:
             words = ["mpirun", "--oversubscribe", "-n", str(ranks), *words]
         _call([*words, *(["--force"] if force else [])])
@@ -62,7 +63,7 @@ def sweep(experiment: PathLike | Mapping[str, Any], out: PathLike, *, jobs: int 
             file = Path(folder, "experiment.json")
             file.write_text(json.dumps(_absolute(experiment)), encoding="utf-8")
         words = [program(), "sweep", str(file) if isinstance(experiment, Mapping) else os.fspath(experiment), "--out",
-                 os.fspath(out), *_sets({**(set or {}), **keys})]
+                 os.fspath(out), *_sets(set or {}, keys)]
         words += ["--jobs", str(jobs)] * bool(jobs) + ["--force"] * force
         try:
             _call(words)
@@ -73,8 +74,11 @@ def sweep(experiment: PathLike | Mapping[str, Any], out: PathLike, *, jobs: int 
     return load_sweep(out)
 
 
-def _sets(keys: Mapping[str, Any]) -> list[str]:
-    return [word for key, value in keys.items() for word in ("--set", f"{key.replace('__', '.')}={_word(value)}")]
+def _sets(named: Mapping[str, Any], keys: Mapping[str, Any]) -> list[str]:
+    names = [(key.replace("__", "."), value) for key, value in (*named.items(), *keys.items())]
+    if twice := [key for key, times in Counter(key for key, _ in names).items() if times > 1]:
+        raise ValueError(f"{twice[0]} is given twice")
+    return [word for key, value in names for word in ("--set", f"{key}={_word(value)}")]
 
 
 def _word(value: Any) -> str:

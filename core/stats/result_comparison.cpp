@@ -140,13 +140,14 @@ std::vector<Effect> differing_cycles(const RunResult& a, const RunResult& b, dou
   return out;
 }
 
-/// `alike`: there are kernels that both ended under one name.
-std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double clocks, double least, bool& alike) {
+/// `alike`: how many kernels both ended under one name.
+std::vector<Effect> differing_kernels(const RunResult& a, const RunResult& b, double clocks, double least,
+                                      std::size_t& alike) {
   std::vector<Effect> out;
   for (std::size_t k = 0; k < std::min(a.kernels.size(), b.kernels.size()); ++k) {
     const KernelResult &x = a.kernels[k], &y = b.kernels[k];
     if (x.name != y.name || x.finished == kNever || y.finished == kNever) continue;
-    alike = true;
+    ++alike;
     const Effect e{fmt::format("{} {}", k, function_name(x.name)),
                    "cycles",
                    "from its launch to its end",
@@ -331,9 +332,13 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
         "cycles\n";
   out += cycles_text(c.cycles, top);
   out += effects_text("results", "largest relative difference first", c.results, top);
-  if (a.kernels.size() + b.kernels.size() > 2)
-    out += c.kernels_alike ? effects_text("cycles of kernels", "largest difference first", c.kernels, top, false)
-                           : "  cycles of kernels: none that both ended has one name in both\n";
+  const std::size_t kernels = std::max(a.kernels.size(), b.kernels.size());
+  if (kernels > 1 && c.kernels_alike == 0) out += "  cycles of kernels: none that both ended has one name in both\n";
+  if (kernels > 1 && c.kernels_alike > 0)
+    out += effects_text(c.kernels_alike == kernels
+                            ? "cycles of kernels"
+                            : fmt::format("cycles of the {} of {} kernels that both ended", c.kernels_alike, kernels),
+                        "largest difference first", c.kernels, top, false);
   return out;
 }
 

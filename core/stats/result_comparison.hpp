@@ -35,7 +35,7 @@ struct ResultComparison {
   std::vector<Effect> cycles;
   std::vector<Effect> results;           ///< largest relative difference first, those between something and nothing last
   std::vector<Effect> kernels;           ///< cycles of kernels that both have under the same name, largest difference first
-  bool kernels_alike = false;            ///< there are such kernels
+  std::size_t kernels_alike = 0;         ///< how many such kernels there are
   std::vector<std::string> unlike_work;  ///< what makes it so (core/stats/unlike_work.hpp)
   std::optional<double> speedup;         ///< A's time over B's; nothing of unlike work
   double mhz_a = 0, mhz_b = 0;           ///< core clocks

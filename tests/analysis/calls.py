@@ -35,7 +35,11 @@ class Calls(support.FolderTest):
         self.assertEqual([run.config[key] for key in ("link.bandwidth_gbps", "core_clock_mhz", "llc.latency_cycles")],
                          [123.4567891, 1410.125, 61])
         for value, word in ((True, "true"), (np.bool_(False), "false"), (1e21, "1e+21"), (48, "48"), ("sac", "sac")):
-            self.assertEqual(program._sets({"some__key": value}), ["--set", f"some.key={word}"])
+            self.assertEqual(program._sets({"some__key": value}, {}), ["--set", f"some.key={word}"])
+
+    def test_a_key_that_is_given_twice_is_refused(self) -> None:
+        with self.assertRaisesRegex(ValueError, "llc.ways is given twice"):
+            atoll_analysis.run("sac-4chip", WORKLOAD, set={"llc.ways": 8}, llc__ways=16)
 
     def test_what_the_simulator_refuses_is_said_in_its_words(self) -> None:
         with self.assertRaisesRegex(atoll_analysis.RunFailed, "llc.way"):

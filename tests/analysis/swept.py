@@ -44,7 +44,8 @@ class Keys(support.unittest.TestCase):
     def test_a_key_that_only_follows_a_given_one_is_not_varied(self) -> None:
         index = pd.MultiIndex.from_product([["web"], list("abcd")], names=["workload", "variant"])
         configs = pd.DataFrame({"dram.preset": ["gddr6", "gddr6", "hbm2", "hbm2"], "dram.timing.rcd": [20, 20, 14, 14],
-                                "llc.ways": [8, 16, 8, 16], "scale": [1, 16, 1, 16], "llc.size_kib": [1, 2, 3, 4]}, index=index, dtype=object)
+                                "llc.ways": [8, 16, 8, 16], "scale": [1, 16, 1, 16], "llc.size_kib": [1, 2, 3, 4]},
+                               index=index, dtype=object)
         given = {"dram.preset", "llc.ways"}
         # The scale is of another section, and the size has several values at either number of ways.
         self.assertEqual(axes.varied(configs, given), ["dram.preset", "llc.ways", "scale", "llc.size_kib"])
