@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -54,20 +55,23 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
   return parse_effective(text);
 }
 
-/// Whether the system's file or the command line has given it another memory, and no prices of its energy.
-std::string unpriced_memory(const RunOptions& o, const SystemConfig& config) {
+/// What the system's file or the command line has changed, and may not mean: against the file's base, or the system.
+std::vector<std::string> warnings_of_changes(const RunOptions& o, const SystemConfig& config) {
   try {
     const std::optional<OwnLayer> own = own_layer(o.system);
-    return other_memory(own ? own->base : read_system(o.system), config);
+    const SystemConfig base = own ? own->base : read_system(o.system);
+    std::vector<std::string> out = unlike_base(base, config, keys_given(o.system, o.sets));
+    if (std::string memory = other_memory(base, config); !memory.empty()) out.push_back(std::move(memory));
+    return out;
   } catch (const InputError&) {  // a system that is none without --set
-    return "";
+    return {};
   }
 }
 
 /// What the user's file and the command line set and may not mean.
 std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
   std::vector<std::string> out = idle_keys(config, keys_given(o.system, o.sets));
-  if (std::string memory = unpriced_memory(o, config); !memory.empty()) out.push_back(std::move(memory));
+  std::ranges::move(warnings_of_changes(o, config), std::back_inserter(out));
   return out;
 }
 

@@ -52,7 +52,8 @@ template <std::size_t N> std::string find(const std::string& name, const Place (
 template <std::size_t N> std::string file_of(const std::string& word, const Place (&places)[N], std::string_view what) {
   std::error_code error;
   const bool is_path = word.find_first_of("./") != std::string::npos;
-  const bool folder = !is_path && fs::is_directory(word, error);  // of results, it may be, of what is asked for
+  // A folder may be of results of what is asked for; with a list in it, it is a workload.
+  const bool folder = !is_path && fs::is_directory(word, error) && !fs::exists(fs::path(word) / "kernelslist.g", error);
   if (!folder && (is_path || fs::exists(word, error))) return word;
   if (std::string file = find(word, places); !file.empty()) return file;
   if (folder) return word;
@@ -66,7 +67,9 @@ template <std::size_t N> std::string hidden(const std::string& word, const Place
   const bool is_path = word.find_first_of("./") != std::string::npos;
   const std::string other = !is_path && file_of(word, places, what) == word ? find(word, places) : "";
   if (other.empty()) return "";
-  return fmt::format("`{}` is the file in this folder; the {} of this name that comes with Atoll is {}", word, what, other);
+  std::error_code error;
+  return fmt::format("`{}` is the {} in this folder; the {} of this name that comes with Atoll is {}", word,
+                     fs::is_directory(word, error) ? "folder" : "file", what, other);
 }
 
 }  // namespace

@@ -218,6 +218,12 @@ std::string LiveView::ended(const LiveEnd& end, Clock::time_point now) {
     if (r->complete) p.ctas_done = p.ctas_total;  // with those that a sampled run skips
     state_["progress"] = progress(p, r->kernels, now);
     state_["progress"]["seconds_left"] = nullptr;
+    if (first_cycle_ && !resumed_)
+      for (std::size_t c = 0; c < all_.size(); ++c) all_[c] = r->chips[c].totals;
+    if (first_cycle_) {  // what was seen last is of before the end
+      state_["rates"] = rates(p, 0);
+      state_["rates"]["now"] = state_["rates"]["mean"];
+    }
     state_["kernels"] = kernels_json(r->kernels), state_["decisions"] = decisions_json(r->decisions);
     for (std::size_t c = 0; c < state_["chips"].size(); ++c)  // the rest is what was seen last
       state_["chips"][c]["does"] = "ended",

@@ -57,6 +57,22 @@ template <class Section> void explain_section(std::string& out, const Section& s
   });
 }
 
+/// What several keys come to, which is where a slip in one of them shows.
+std::string peaks(const SystemConfig& c) {
+  const DramTiming& t = c.dram.timing;
+  const auto of_port = [&](double gbps, std::string_view what) {
+    return fmt::format("    {} of {:.4g} GB/s: {:.4g} B per cycle\n", what, gbps, gbps * 1000 / c.core_clock_mhz);
+  };
+  return fmt::format(
+             "\n[these keys come to] of a chip\n    memory: {:.4g} GB/s, {} channels of {} B in {} clocks at {:g} MHz; "
+             "rcd {:.3g} ns, cl {:.3g} ns\n",
+             c.dram.channels * t.burst_bytes * t.clock_mhz / t.ccd / 1000, c.dram.channels, t.burst_bytes, t.ccd,
+             t.clock_mhz, t.rcd * 1000 / t.clock_mhz, t.cl * 1000 / t.clock_mhz) +
+         of_port(c.noc.cluster_gbps, fmt::format("a crossbar port for {} SMs", c.noc.sms_per_cluster)) +
+         of_port(c.noc.slice_gbps, "a slice's port") + of_port(c.llc.slice_gbps, "a slice") +
+         (c.chips > 1 ? of_port(c.link.bandwidth_gbps, "a link, each way,") : "");
+}
+
 }  // namespace
 
 std::string effective_json(const SystemConfig& config) { return to_json(config).dump(2) + "\n"; }
@@ -64,7 +80,7 @@ std::string effective_json(const SystemConfig& config) { return to_json(config).
 std::string explain(const SystemConfig& config) {
   std::string out;
   explain_section(out, config, "");
-  return out;
+  return out + peaks(config);
 }
 
 }  // namespace atl

@@ -24,6 +24,13 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
         "`llc.organisation` = sac on one chip: memory-side and SM-side caching are the same there, and it decides by the "
         "error "
         "of its samples; memory_side is that machine");
+  const bool split =
+      c.llc.organisation == LlcOrganisation::fixed_split || c.llc.organisation == LlcOrganisation::dynamic_split;
+  if (c.chips == 1 && split)
+    out.push_back(fmt::format(
+        "`llc.organisation` = {} on one chip: nothing is remote, so that the ways for remote lines stay empty; memory_side "
+        "is that machine with all of them",
+        row_of(c.llc.organisation).word));
   if (c.chips == 1) return out;
   const HomeDirectoryTraits home = row_of(c.coherence.protocol).home;
   const std::uint32_t widest_range = home.range_per_kernel ? c.rec_adaptive.max_range_bytes : c.coherence.range_bytes;
@@ -56,6 +63,28 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
                     "links wait for buffers; {:.0f} would do",
                     c.link.buffer_packets, 100 * c.link.buffer_packets / needed(longest), longest.name, longest.gbps,
                     there_and_back(longest), needed(longest)));
+  return out;
+}
+
+std::vector<std::string> unlike_base(const SystemConfig& base, const SystemConfig& changed,
+                                     const std::vector<std::string>& given) {
+  std::vector<std::string> out;
+  const auto is_given = [&](std::string_view of) {
+    return std::ranges::any_of(given, [&](const std::string& key) { return key.starts_with(of); });
+  };
+  if (base.chips == 1 && changed.chips > 1 && !is_given("link"))
+    out.push_back(
+        fmt::format("`chips` = {} of a system of one chip, whose links are the default: a {} of {:g} GB/s each way "
+                    "and {} cycles; set `link.topology`, `link.bandwidth_gbps` and `link.latency_cycles`",
+                    changed.chips, words<Topology>()[static_cast<std::size_t>(changed.link.topology)].word,
+                    changed.link.bandwidth_gbps, changed.link.latency_cycles));
+  if (base.core_clock_mhz != changed.core_clock_mhz && !is_given("noc.cluster_gbps") && !is_given("noc.slice_gbps") &&
+      !is_given("llc.slice_gbps"))
+    out.push_back(
+        fmt::format("`core_clock_mhz` = {:g} is not the base's {:g}, and `noc.cluster_gbps`, `noc.slice_gbps` and "
+                    "`llc.slice_gbps` are: a port passes {:.4g} B per cycle where it passed {:.4g}",
+                    changed.core_clock_mhz, base.core_clock_mhz, changed.noc.cluster_gbps * 1000 / changed.core_clock_mhz,
+                    base.noc.cluster_gbps * 1000 / base.core_clock_mhz));
   return out;
 }
 

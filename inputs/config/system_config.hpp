@@ -211,7 +211,7 @@ struct SystemConfig {
   template <class Self, class V> static void fields(Self& s, V&& v) {
     v(s.name, {"name", "", 0, 0, "shown in results"});
     v(s.chips, {"chips", "", 1, 64, "GPU chips"});
-    v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 1, 1e5, "clock of the SMs, and the unit of simulated time"});
+    v(s.core_clock_mhz, {"core_clock_mhz", "MHz", 10, 1e5, "clock of the SMs, and the unit of simulated time"});
     v(s.line_bytes, {"line_bytes", "B", 64, 128, "cache line, a power of two"});
     v(s.scale,
       {"scale", "", 1, 1024, "divides L2, LLC, its directory and the footprint of a parametric workload; 1: as published"});

@@ -313,6 +313,7 @@ class PythonPolicies(Case):
         shown, said = watch(0)
         self.assertEqual(shown, alone)
         self.assertIn("mine.py: at_epoch_end was never called, as no modes had `epoch_cycles`", said)
+        self.assertIn("mine.py: at_epoch_end was never called, as no kernel lasted as long as `epoch_cycles`", watch(10 ** 8)[1])
 
     def test_check_finds_what_save_leaves_out(self):
         text = """\

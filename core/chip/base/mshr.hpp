@@ -23,7 +23,7 @@ template <class Waiter, class Index = std::uint16_t> class MshrFile {
     std::uint8_t pending = 0;      ///< sectors asked for and not yet here
     std::uint8_t arrived = 0;      ///< sectors that came since the entry was opened
     bool has_front = false;        ///< `front` is a waiter
-    bool void_on_arrival = false;  ///< the line was invalidated meanwhile: it answers those who wait, and does not stay
+    bool void_on_arrival = false;  ///< the line has changed meanwhile: it answers those who wait, and does not stay
     std::uint32_t waiting = 0;
     std::uint32_t first = kNone, last = kNone;  ///< waiters after `front`, in order of coming
     Waiter front{};                             ///< most lines have one waiter only: it needs no list node

@@ -56,7 +56,7 @@ struct Packet {
   std::uint8_t flags = 0;
   /// Slice index of the line, the same in every chip; of the L2 where there is one, but towards memory.
   std::uint8_t slice = 0;
-  std::uint32_t unused = 0;  ///< no padding: a copy is then of two whole words of 16 bytes
+  std::uint32_t in_part = 0;  ///< of a write-back: sectors whose other bytes nobody has read. A copy is of two whole words
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
   LpId destination() const { return is_response(kind) ? source : home; }

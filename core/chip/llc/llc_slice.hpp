@@ -209,7 +209,7 @@ class LlcSlice {
   void send_below(const Packet& p, Cycle depart);
   void answer_l2(const Packet& p, std::uint32_t lane, Cycle depart);
   void make_room(std::uint32_t victim);
-  void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors);
+  void write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors, std::uint8_t valid);
   bool write_room(std::uint32_t victim);
   void put(std::uint32_t i, LineAddr line, std::uint8_t home);
   void take_out(std::uint32_t i);

@@ -159,17 +159,19 @@ void LlcSlice::make_room(std::uint32_t victim) {
     c_.observer->on_llc_leave(c_, id_, tags_.line(victim), tags_.dirty(victim));
   if (tags_.dirty(victim) == 0) return;
   c_.count[n_.writeback_sectors] += static_cast<unsigned>(std::popcount(tags_.dirty(victim)));
-  write_back(tags_.line(victim), home_of_[victim], tags_.dirty(victim));
+  write_back(tags_.line(victim), home_of_[victim], tags_.dirty(victim), tags_.valid(victim));
 }
 
-void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors) {
+/// `valid`: sectors that are here whole.
+void LlcSlice::write_back(LineAddr line, std::uint8_t home, std::uint8_t sectors, std::uint8_t valid) {
   const Packet p{.line = line,
                  .source = c_.chip,
                  .home = home,
                  .kind = PacketKind::writeback,
                  .sectors = sectors,
                  .flags = kToSlice,
-                 .slice = number_};
+                 .slice = number_,
+                 .in_part = static_cast<std::uint8_t>(sectors & ~valid)};
   ++writebacks_;
   ++c_.count[n_.writebacks];
   write_.push(0, p);

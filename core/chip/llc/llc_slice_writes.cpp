@@ -40,7 +40,7 @@ bool LlcSlice::write_to_memory(const Packet& p, std::uint32_t queue) {
   hits_ += hit;
   count_access(p, hit ? LlcOutcome::hit : LlcOutcome::fetch);
   ++c_.count[Counter::llc_writes];
-  write_back(p.line, p.home, p.sectors);
+  write_back(p.line, p.home, p.sectors, p.sectors);  // to memory, which fetches nothing
   respond(p, 0);
   pump_out();
   return true;
@@ -76,7 +76,7 @@ void LlcSlice::put_written(std::uint32_t i, const Packet& p) {
   if (!sectored_) {
     tags_.valid(i) = c_.machine.full_line;
   } else if (!p.has(kPartialWrite)) {
-    tags_.valid(i) |= p.sectors;
+    tags_.valid(i) |= static_cast<std::uint8_t>(p.sectors & ~p.in_part);
   }
 }
 

@@ -106,7 +106,8 @@ void ConsistencyChecker::put(const Context& c, std::uint32_t slice, Line& l, con
   raise(l, copy.floor, p.sectors, data);
   if (!allocates && !hit && !coming) return;
   // A whole line becomes valid by a write to a part of it: what the rest would hold had it been read is not known here.
-  if (!hit && !c.machine.config.llc.sectored) copy.data.fill(kUnknown);
+  const bool sectored = is_l2(c, slice) ? c.machine.config.l2.sectored : c.machine.config.llc.sectored;
+  if (!hit && !sectored) copy.data.fill(kUnknown);
   each(p.sectors, [&](unsigned s) { copy.data[s] = data[s]; });
 }
 

@@ -64,6 +64,7 @@ void L1Cache::allocate(LineAddr line, std::uint8_t sectors) {
 void L1Cache::atomic(LineAddr line) {
   const std::uint32_t i = tags_.find(sets_(line.value), line);
   if (i != TagArray::kMiss) tags_.invalidate(i);
+  if (const std::uint32_t e = mshr_.find(line); e != mshr_.kNone) mshr_[e].void_on_arrival = true;
 }
 
 }  // namespace atl

@@ -41,8 +41,10 @@ class L1Cache {
   void store(LineAddr line);
   /// A store of whole sectors of local memory passes: they can be read from here.
   void allocate(LineAddr line, std::uint8_t sectors);
-  /// An atomic passes: the copy is stale afterwards.
+  /// An atomic passes: the copy is stale afterwards, and so is what is under way.
   void atomic(LineAddr line);
+  /// What arrives for MSHR `entry` is as old as that: it answers those who wait, and does not stay.
+  bool stale(std::uint32_t entry) const { return mshr_[entry].void_on_arrival; }
   /// Where data went; `replaced`: into the place of another line, or of none.
   struct Filled {
     std::uint32_t at;

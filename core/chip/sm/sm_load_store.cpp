@@ -279,7 +279,7 @@ void Sm::on_response(const Packet& p, bool from_neighbour) {
   } else {
     if (c_.observer != nullptr) [[unlikely]]
       c_.observer->on_l1_fill(c_, id_, p.line, p.sectors);
-    if (p.home != c_.chip && !c_.machine.l1_keeps_remote) {
+    if ((p.home != c_.chip && !c_.machine.l1_keeps_remote) || l1_.stale(p.token & 0xFFFF)) {
       l1_.pass_on(p.token & 0xFFFF, p.sectors, done);
     } else {
       const auto [at, replaced] = l1_.fill(p.token & 0xFFFF, p.sectors, done);

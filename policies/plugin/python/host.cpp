@@ -141,7 +141,7 @@ class PythonPolicy final : public Policy {
   ~PythonPolicy() override {  // NOLINT(bugprone-exception-escape): the lock can only fail where there is no interpreter
     const py::gil_scoped_acquire lock;
     const bool failed = std::uncaught_exceptions() != 0;  // the run says why it ended, and that is enough
-    if (started_ && !failed && !has_epochs_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
+    if (started_ && !failed && !asked_ && py::hasattr(object_, "at_epoch_end")) tell_of_no_epochs();
     object_ = py::object();
   }
 
@@ -156,6 +156,7 @@ class PythonPolicy final : public Policy {
   std::optional<Verdict> at_epoch_end(const Epoch& epoch) override {
     return in_python(file_, "at_epoch_end", [&]() -> std::optional<Verdict> {
       if (!py::hasattr(object_, "at_epoch_end")) return std::nullopt;
+      asked_ = true;
       return verdict(object_.attr("at_epoch_end")(epoch_values(epoch)), config_.chips, {epoch.kernel, epoch.end, {}, {}});
     });
   }
@@ -186,15 +187,16 @@ class PythonPolicy final : public Policy {
   void tell_of_no_epochs() const {
     static bool told = false;
     if (std::exchange(told, true)) return;
-    std::fputs(
-        fmt::format("atoll: warning: {}: at_epoch_end was never called, as no modes had `epoch_cycles`\n", file_).c_str(),
-        stderr);
+    std::fputs(fmt::format("atoll: warning: {}: at_epoch_end was never called, as no {}\n", file_,
+                           has_epochs_ ? "kernel lasted as long as `epoch_cycles`" : "modes had `epoch_cycles`")
+                   .c_str(),
+               stderr);
   }
 
   const SystemConfig config_;
   const std::string file_;
   py::object object_;
-  bool started_ = false, has_epochs_ = false;
+  bool started_ = false, has_epochs_ = false, asked_ = false;
 };
 
 PolicyTraits python_traits(const SystemConfig& c) {

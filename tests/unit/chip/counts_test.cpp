@@ -35,6 +35,7 @@ class Comparison : public ChipObserver {
   }
   void on_l1_atomic(const Context& c, std::uint32_t sm, LineAddr line) override {
     l1_[c.chip][sm].forget(l1_set(line), line.value);
+    l1_[c.chip][sm].make_stale(line.value);
   }
   void on_l1_fill(const Context& c, std::uint32_t sm, LineAddr line, std::uint8_t sectors) override {
     const bool keep = c.machine.config.coherence.protocol != CoherenceProtocol::none_remote || home_[line.value] == c.chip;
@@ -132,6 +133,21 @@ TEST_CASE("hits, merges and misses are those of plain caches that lose what is i
       compare(c, seed++);
     }
   }
+}
+
+TEST_CASE("an atomic ends what its L1 is fetching of the line: the next load asks for it again") {
+  SystemConfig c = tiny(1);
+  for (const bool waits : {false, true})
+    for (const std::uint8_t result : {std::uint8_t{1}, Program::kNoResult}) {
+      ScriptedWorkload w;
+      w.kernel(1);
+      Program& p = w.warp(0).load(0, 0);
+      if (waits) p.after({0});
+      p.atomic(0, result).pause(2000).load(0, 2);
+      const RunResult r = run(c, w);
+      CHECK(total(r, Counter::l1_hits) == 0);
+      CHECK(total(r, Counter::llc_reads) == 2);
+    }
 }
 
 }  // namespace

@@ -208,6 +208,38 @@ TEST_CASE("an atomic finds at the home's LLC what its own chip has written: the 
   CHECK(r.chips[0].totals[Counter::llc_atomics] == 1);
 }
 
+TEST_CASE("what an L2 writes back of a sector written in part is no whole one at the home: its reader has it from memory") {
+  for (const L2Writes writes : {L2Writes::back, L2Writes::through}) {
+    for (const bool partly : {true, false}) {
+      SystemConfig config = with_l2(1, writes);
+      config.l1.sectored = config.llc.sectored = config.l2.sectored = true;
+      ScriptedWorkload w;
+      w.kernel(1);
+      w.warp(0).store(kHere, 0x1);
+      if (partly) w.warp(0).partly();
+      w.kernel(1);  // the L2 has been written back
+      w.warp(0).load(kHere, 0, 0x1);
+      ConsistencyChecker checker;
+      const RunResult r = run(config, w, &checker);
+      checker.check_final_image();
+      CHECK(total(r, Counter::dram_reads) == (partly ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("a whole line behind an L2 of whole lines, in an LLC of sectors, is none that the check knows nothing of") {
+  SystemConfig config = with_l2(2);
+  config.llc.sectored = true, config.l2.sectored = false;
+  ScriptedWorkload w;
+  w.kernel(2);
+  w.warp(1).store(kHere, 0x3);
+  w.kernel(2);
+  w.warp(0).store(kHere, 0x1).pause(2000).load(kHere, 0, 0x3);
+  ConsistencyChecker checker;
+  CHECK_NOTHROW(run(config, w, &checker));
+  CHECK_NOTHROW(checker.check_final_image());
+}
+
 /// Cycles between the answers to 16 loads or stores of lines of one L2 slice that are asked for at once, after `warm` has
 /// loaded them.
 std::vector<Cycle> answer_gaps(const SystemConfig& config, std::uint32_t warm, bool store) {

@@ -49,11 +49,16 @@ class ReferenceCache {
     if (const auto at = find(set, line); at != sets_[set].end()) sets_[set].erase(at);
   }
 
+  /// What is under way of the line will be old when it comes.
+  void make_stale(std::uint64_t line) {
+    if (const auto p = pending_.find(line); p != pending_.end()) p->second.stale = true;
+  }
+
   /// Data arrives; unless `keep`, only for those who wait. False: nobody had asked for it.
   bool fill(std::uint32_t set, std::uint64_t line, std::uint8_t sectors, bool keep = true) {
     const auto p = pending_.find(line);
     if (p == pending_.end() || (sectors & ~p->second.coming) != 0) return false;
-    if (!keep) {
+    if (!keep || p->second.stale) {
       p->second.coming &= ~sectors, p->second.came |= sectors;
       if (p->second.coming == 0) pending_.erase(p);
       return true;
@@ -80,6 +85,7 @@ class ReferenceCache {
   };
   struct Pending {
     std::uint8_t coming = 0, came = 0;
+    bool stale = false;
     std::vector<std::uint8_t> atomics;
   };
   using Set = std::list<Entry>;  ///< most recently used first

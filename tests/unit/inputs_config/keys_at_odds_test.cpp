@@ -27,6 +27,29 @@ TEST_CASE("SAC on one chip is named, where nothing is to be decided") {
   CHECK(at_odds({"llc.organisation=sac", "chips=1"})[0].starts_with("`llc.organisation` = sac on one chip: "));
 }
 
+TEST_CASE("ways for remote lines are named on one chip, which stay empty") {
+  CHECK(at_odds({"llc.organisation=static"}).empty());
+  REQUIRE(at_odds({"llc.organisation=static", "chips=1"}).size() == 1);
+  CHECK(at_odds({"llc.organisation=static", "chips=1"})[0].starts_with("`llc.organisation` = static on one chip: "));
+  CHECK(at_odds({"llc.organisation=dynamic", "chips=1"})[0].starts_with("`llc.organisation` = dynamic on one chip: "));
+}
+
+TEST_CASE("links that a system of one chip never had, and ports that do not follow the clock, are named") {
+  const auto said = [](const char* system, const std::vector<std::string>& sets, const std::vector<std::string>& given) {
+    return unlike_base(read_system(system), read_system(system, sets), given);
+  };
+  CHECK(said("a100", {}, {}).empty());
+  const Lines links = said("a100", {"chips=2"}, {"chips"});
+  REQUIRE(links.size() == 1);
+  CHECK(links[0].find("whose links are the default: a ring of 96 GB/s each way and 32 cycles") != std::string::npos);
+  CHECK(said("a100", {"chips=2", "link.bandwidth_gbps=300"}, {"chips", "link.bandwidth_gbps"}).empty());
+  CHECK(said("sac-4chip", {"chips=8"}, {"chips"}).empty());
+  const Lines clock = said("selrep-gpu", {"core_clock_mhz=2800"}, {"core_clock_mhz"});
+  REQUIRE(clock.size() == 1);
+  CHECK(clock[0].find("a port passes 16 B per cycle where it passed 32") != std::string::npos);
+  CHECK(said("selrep-gpu", {"core_clock_mhz=2800", "llc.slice_gbps=89.6"}, {"core_clock_mhz", "llc.slice_gbps"}).empty());
+}
+
 TEST_CASE("a range wider than a page is named, where the protocol has ranges") {
   const auto said = [](const std::vector<std::string>& sets) { return keys_at_odds(read_system("rec-4gpu", sets)); };
   CHECK(said({"coherence.range_bytes=4096"}).empty());
