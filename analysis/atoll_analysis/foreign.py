@@ -47,7 +47,7 @@ def _wanted(experiment: Mapping[str, Any], workload: str, variant: str) -> dict[
     """The keys that the experiment sets for a point; those of a variant are above its workload's."""
     system = str(experiment.get("system", ""))
     keys: dict[str, Any] = {"name": system.rpartition("/")[2].removesuffix(".json")} if system else {}
-    if experiment.get("scale", 1) != 1:
+    if "scale" in experiment:
         keys["scale"] = experiment["scale"]
     for layer in (experiment, *(entry for part, name in (("workloads", workload), ("variants", variant))
                                 for entry in experiment.get(part, ()) if entry["name"] == name)):

@@ -72,8 +72,13 @@ std::string manual_page(const CLI::App& app) {
   page += "\\fBatoll\\fR" + synopsis + "\n.SH DESCRIPTION\n" + paragraphs(app.get_description()) + "\n";
   const auto below = app.get_subcommands([](const CLI::App* c) { return !c->get_name().empty(); });
   if (!below.empty()) page += ".SH COMMANDS\n";
-  for (const CLI::App* c : below)
+  for (const CLI::App* c : below) {
     page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(c->get_name()), roff(c->get_description()));
+    if (whole) continue;  // which have pages of their own
+    page += ".RS\n";
+    for (const CLI::Option* o : c->get_options()) page += entry(*o);
+    page += ".RE\n";
+  }
   if (!arguments.empty()) page += ".SH ARGUMENTS\n" + arguments;
   if (!options.empty()) page += ".SH OPTIONS\n" + options;
   if (!app.get_footer().empty()) page += ".SH NOTES\n" + paragraphs(app.get_footer());

@@ -52,8 +52,9 @@ template <std::size_t N> std::string find(const std::string& name, const Place (
 template <std::size_t N> std::string file_of(const std::string& word, const Place (&places)[N], std::string_view what) {
   std::error_code error;
   const bool is_path = word.find_first_of("./") != std::string::npos;
-  // A folder may be of results of what is asked for; with a list in it, it is a workload.
-  const bool folder = !is_path && fs::is_directory(word, error) && !fs::exists(fs::path(word) / "kernelslist.g", error);
+  // A folder may be of results of what is asked for; with a list in it, it is a workload itself.
+  const bool traces = what == "workload" && fs::exists(fs::path(word) / "kernelslist.g", error);
+  const bool folder = !is_path && fs::is_directory(word, error) && !traces;
   if (!folder && (is_path || fs::exists(word, error))) return word;
   if (std::string file = find(word, places); !file.empty()) return file;
   if (folder) return word;

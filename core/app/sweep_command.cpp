@@ -249,11 +249,9 @@ Experiment read_for(const SweepOptions& o) {
   Experiment e = read_experiment(o.file, shipped_workload);
   refuse_keys_of_points(e, o.sets);
   const auto scales = [](const std::string& set) { return keys_set({set}) == std::vector<std::string>{"scale"}; };
-  if (o.scale > 0) {
-    if (std::ranges::any_of(o.sets, scales)) throw InputError("--scale", "and --set scale=... set one key; use one of them");
-    std::erase_if(e.sets, scales);
-    e.scale = o.scale;
-  }
+  const bool set = std::ranges::any_of(o.sets, scales);
+  if (o.scale > 0 && set) throw InputError("--scale", "and --set scale=... set one key; use one of them");
+  if (o.scale > 0 || set) std::erase_if(e.sets, scales), e.scale = o.scale;
   if (!o.sample.empty()) e.sample = SamplingOptions::parse(o.sample).text();
   e.sets.insert(e.sets.end(), o.sets.begin(), o.sets.end());
   return e;

@@ -81,6 +81,11 @@ class Notes {
   bool markdown_, begun_ = false;
 };
 
+/// Whether a figure is of a core clock's cycles.
+bool in_cycles(const std::string& metric) {
+  return metric != kSpeedup && metric_named(metric).with_unit().find("cycle") != std::string::npos;
+}
+
 /// What the figures are not, and what they lack.
 void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector<std::string>& fewer, Notes notes) {
   if (o.by.empty() && (o.relative || std::ranges::count(o.metrics, kSpeedup) > 0))
@@ -96,7 +101,7 @@ void tell_of(const SweepResults& sweep, const TableOptions& o, const std::vector
                           fmt::join(names, ", ")));
   std::set<double> clocks;
   for (const auto& [point, run] : sweep.runs) clocks.insert(core_clock_mhz(run));
-  if (clocks.size() > 1 && std::ranges::any_of(o.metrics, [](const std::string& m) { return m != kSpeedup; }))
+  if (clocks.size() > 1 && std::ranges::any_of(o.metrics, in_cycles))
     notes.add(
         fmt::format("the runs have different core clocks ({} MHz): figures in cycles are of each one's own; `speedup` "
                     "and `time` are times",

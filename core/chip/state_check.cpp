@@ -17,7 +17,8 @@ void StateCheck::packet(const Packet& p, bool home_known, std::uint32_t slices) 
   const bool notice = p.kind == PacketKind::own || p.kind == PacketKind::own_ack;
   const bool invalidation = p.kind == PacketKind::invalidate || p.kind == PacketKind::invalidate_ack;
   require_state(static_cast<std::size_t>(p.kind) < kPacketKinds && p.sm < c.sm.count &&
-                p.slice < (invalidation ? machine.llc.slices : slices) && (p.sectors & ~machine.full_line) == 0);
+                p.slice < (invalidation ? machine.llc.slices : slices) && (p.sectors & ~machine.full_line) == 0 &&
+                (p.in_part & ~p.sectors) == 0);
   require_state((!notice || machine.full_map) && (!invalidation || machine.directories()));
   if (p.has(kToSlice)) {
     const bool referral =

@@ -218,9 +218,8 @@ std::string LiveView::ended(const LiveEnd& end, Clock::time_point now) {
     if (r->complete) p.ctas_done = p.ctas_total;  // with those that a sampled run skips
     state_["progress"] = progress(p, r->kernels, now);
     state_["progress"]["seconds_left"] = nullptr;
-    if (first_cycle_ && !resumed_)
+    if (first_cycle_ && !resumed_) {  // what was seen last is of before the end; of a resumed run only that is known
       for (std::size_t c = 0; c < all_.size(); ++c) all_[c] = r->chips[c].totals;
-    if (first_cycle_) {  // what was seen last is of before the end
       state_["rates"] = rates(p, 0);
       state_["rates"]["now"] = state_["rates"]["mean"];
     }

@@ -22,7 +22,7 @@ std::string format_progress(const ProgressState& s) {
 std::optional<double> seconds_left(const ProgressState& s) {
   if (s.ctas_done <= s.ctas_before || s.ctas_done > s.ctas_total) return std::nullopt;
   // CTAs that were nearly done at the checkpoint say nothing, nor do those that were to begin with and take long to end.
-  if (s.ctas_before > 0 && (s.ctas_done - s.ctas_before) * 100 < s.ctas_total) return std::nullopt;
+  if (s.ctas_before > 0 && (s.ctas_done - s.ctas_before) * 100 < s.ctas_total - s.ctas_before) return std::nullopt;
   return s.seconds * static_cast<double>(s.ctas_total - s.ctas_done) / static_cast<double>(s.ctas_done - s.ctas_before);
 }
 

@@ -335,10 +335,11 @@ std::string comparison_text(const ResultComparison& c, const RunResult& a, const
   const std::size_t kernels = std::max(a.kernels.size(), b.kernels.size());
   if (kernels > 1 && c.kernels_alike == 0) out += "  cycles of kernels: none that both ended has one name in both\n";
   if (kernels > 1 && c.kernels_alike > 0)
-    out += effects_text(c.kernels_alike == kernels
-                            ? "cycles of kernels"
-                            : fmt::format("cycles of the {} of {} kernels that both ended", c.kernels_alike, kernels),
-                        "largest difference first", c.kernels, top, false);
+    out += effects_text(
+        c.kernels_alike == kernels
+            ? "cycles of kernels"
+            : fmt::format("cycles of the {} of {} kernels that both ended under one name", c.kernels_alike, kernels),
+        "largest difference first", c.kernels, top, false);
   return out;
 }
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "inputs/config/link_edges.hpp"
 #include "inputs/config/walk.hpp"
 
 namespace atl {
@@ -57,6 +59,16 @@ template <class Section> void explain_section(std::string& out, const Section& s
   });
 }
 
+/// Of the narrowest and the widest link.
+std::string links(const SystemConfig& c) {
+  if (c.chips == 1) return "";
+  const std::vector<Wire> all = wires(c);
+  const auto [least, most] = std::ranges::minmax_element(all, {}, &Wire::gbps);
+  const std::string range = least->gbps == most->gbps ? "" : fmt::format("{:.4g} to ", least->gbps);
+  return fmt::format("    a link, each way, of {}{:.4g} GB/s: up to {:.4g} B per cycle\n", range, most->gbps,
+                     most->gbps * 1000 / c.core_clock_mhz);
+}
+
 /// What several keys come to, which is where a slip in one of them shows.
 std::string peaks(const SystemConfig& c) {
   const DramTiming& t = c.dram.timing;
@@ -70,7 +82,7 @@ std::string peaks(const SystemConfig& c) {
              t.clock_mhz, t.rcd * 1000 / t.clock_mhz, t.cl * 1000 / t.clock_mhz) +
          of_port(c.noc.cluster_gbps, fmt::format("a crossbar port for {} SMs", c.noc.sms_per_cluster)) +
          of_port(c.noc.slice_gbps, "a slice's port") + of_port(c.llc.slice_gbps, "a slice") +
-         (c.chips > 1 ? of_port(c.link.bandwidth_gbps, "a link, each way,") : "");
+         (c.l2.present() ? of_port(c.l2.slice_gbps, "a slice of the L2") : "") + links(c);
 }
 
 }  // namespace

@@ -275,7 +275,8 @@ Experiment read_experiment(const std::string& path, const ShippedFile& shipped) 
   if (!e.sample.empty()) e.sample = SamplingOptions::parse(e.sample, path).text();
   if (e.system.ends_with(".json")) e.system = beside(path, e.system);
   e.sets = read_sets(root, {path, "set"});
-  if (const auto keys = keys_set(e.sets); e.scale > 0 && std::ranges::find(keys, "scale") != keys.end())
+  // Beside 1, which earlier versions stored of every experiment, `set` counts.
+  if (const auto keys = keys_set(e.sets); e.scale > 1 && std::ranges::find(keys, "scale") != keys.end())
     throw InputError(path, "`scale` and `set.scale` set one key; use one of them");
   read_workloads(e, root, path, shipped);
   read_variants(e, root, path);

@@ -22,9 +22,10 @@ CtaState run_cta(Cta& cta, bool patient);
 /// The same in one short turn of each warp.
 CtaState step_cta(Cta& cta);
 
-/// Ends the launch because of a warp of this CTA that polls: nothing else goes on. `proved`: and it is always the same.
 /// How many of its turns are short when a warp leaves a barrier, as all leave it together.
 std::uint32_t turns_after_barrier(const Warp& w);
+
+/// Ends the launch because of a warp of this CTA that polls: nothing else goes on. `proved`: and it is always the same.
 [[noreturn]] void raise_livelock(const Cta& cta, bool proved, const std::string& who);
 
 /// Runs all CTAs on LaunchSpec::threads threads.

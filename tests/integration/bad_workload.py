@@ -38,6 +38,11 @@ class BadWorkload(program.ProgramTest):
         self.assertIn("is the file in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
         self.assertNotIn("in this folder", self.succeeds(["info", "./stencil2d"], cwd=self.folder).err)
         os.remove(self.path("stencil2d"))
+        os.mkdir(self.path("stencil2d"))  # a folder of results of it, perhaps
+        self.assertNotIn("in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
+        self.write("stencil2d/kernelslist.g", "kernel-1.traceg\n")  # SASS traces: refused here, as there is none
+        self.refused(["info", "stencil2d"], 2, "kernel-1.traceg", layouts=(None,), cwd=self.folder)
+        shutil.rmtree(self.path("stencil2d"))
         self.assertNotIn("in this folder", self.succeeds(["info", "stencil2d"], cwd=self.folder).err)
 
     def test_another_memory_with_the_energy_of_the_one_before_is_warned_of(self):

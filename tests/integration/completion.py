@@ -67,6 +67,8 @@ class Completion(program.ProgramTest):
             self.assertIn(option.replace("-", "\\-"), page)
         for command in self.commands():
             self.assertIn(f"atoll\\-{command}", self.succeeds(["manual"]).out)
+        for word in ("accel\\-sim", "\\-\\-latencies", "kernelslist.g"):
+            self.assertIn(word, self.succeeds(["manual", "import"]).out)
         self.refused(["manual", "rum"], 2, "rum: there is no such command", layouts=(None,))
 
     @unittest.skipUnless(shutil.which("man"), "there is no man")

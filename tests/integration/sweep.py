@@ -229,6 +229,9 @@ class Sweep(SweepTest):
         command = json.loads(self.succeeds(["info", "--json", self.path("out/a__mem.h5")]).out)["provenance"]["command"]
         self.assertIn("--set scale=4", command)
         self.assertNotIn("scale=8", command)
+        file = self.experiment(workloads=[{"name": "a", "path": "w/a.json"}], variants=[{"name": "mem"}], scale=8)
+        self.sweep("--set", "scale=4", experiment=file)
+        self.succeeds(["table", self.path("out"), "-m", "cycles"])  # the folder's own experiment is read again
 
     def test_scale_is_stored_and_shrinks_footprint_and_llc_together(self):
         file = self.experiment(scale=2)

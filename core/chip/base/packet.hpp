@@ -56,11 +56,13 @@ struct Packet {
   std::uint8_t flags = 0;
   /// Slice index of the line, the same in every chip; of the L2 where there is one, but towards memory.
   std::uint8_t slice = 0;
-  std::uint32_t in_part = 0;  ///< of a write-back: sectors whose other bytes nobody has read. A copy is of two whole words
+  /// Of a write-back: sectors whose other bytes nobody has read. With it a copy is of two whole words of 16 bytes.
+  std::uint32_t in_part = 0;
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
   LpId destination() const { return is_response(kind) ? source : home; }
-  /// For digests: what tells this packet from another, in two words. The slice follows from the line, and so does the home
+  /// For digests: what tells this packet from another, in two words. What it was written in part tells in what is read
+  /// later. The slice follows from the line, and so does the home
   /// unless kFromOwner, where the token is the line's and the home the owner.
   std::uint64_t word0() const { return line.value ^ (std::uint64_t{token} << 40); }
   std::uint64_t word1() const {

@@ -35,7 +35,7 @@ namespace {
 
 /// Bytes from which on it pays to take memory where it is touched only, which costs a fault for each page: pools of a
 /// program that manages its memory itself.
-constexpr std::size_t kPool = std::size_t{64} << 20;
+constexpr std::size_t kZeroedByPages = std::size_t{64} << 20;
 
 int copy_now(Runtime& r, void* to, const void* from, std::size_t size) {
   std::memmove(to, from, size);
@@ -91,7 +91,7 @@ int set_rows(Runtime& r, Rows to, int value, std::size_t width, std::size_t heig
     for (std::size_t y = 0; y < height; ++y) {
       char* const row = to.begin + y * to.pitch;
       const auto address = reinterpret_cast<std::uint64_t>(row);
-      if ((value & 0xFF) == 0 && width >= kPool && now.arena.in_arena(address))
+      if ((value & 0xFF) == 0 && width >= kZeroedByPages && now.arena.in_arena(address))
         cuda::DeviceArena::zero(address, width);
       else
         std::memset(row, value, width);

@@ -74,6 +74,10 @@ TEST_CASE("the explanation tells each key's value, unit, range, words and meanin
         std::string::npos);
   CHECK(text.find("llc.sectored = false\n") != std::string::npos);
   CHECK(text.find("link.topology = ring\n") != std::string::npos);
+  CHECK(text.find("\n[these keys come to] of a chip\n    memory: ") != std::string::npos);
+  CHECK(text.find("    a link, each way, of 96 GB/s: up to 96 B per cycle\n") != std::string::npos);
+  CHECK(explain(read_system("mi300x")).find("a link, each way, of 1075 to 2150 GB/s: ") != std::string::npos);
+  CHECK(explain(read_system("selrep-gpu")).find("a link, each way") == std::string::npos);
   CHECK(text.find("      switch: every chip has one port on a common switch\n") != std::string::npos);
   for (const auto& [key, value] : leaves(SystemConfig{})) CHECK_MESSAGE(text.find(key + " = ") != std::string::npos, key);
 }

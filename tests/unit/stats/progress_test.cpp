@@ -39,6 +39,15 @@ TEST_CASE("progress promises no time left before the first CTA is done") {
   CHECK(format_progress({}) == "kernel 0/0 | cycle 0 | CTAs 0/0");
 }
 
+TEST_CASE("the time left of a run that was gone on with is known once a hundredth of what was left has ended") {
+  ProgressState s;
+  s.ctas_total = 2000, s.ctas_before = 1000, s.seconds = 2;
+  s.ctas_done = 1009;
+  CHECK_FALSE(seconds_left(s));
+  s.ctas_done = 1010;
+  CHECK(*seconds_left(s) == doctest::Approx(2.0 * 990 / 10));
+}
+
 TEST_CASE("what was done before a run was gone on with counts neither for its speed nor for the time left") {
   std::FILE* file = std::tmpfile();
   const auto start = ProgressLine::Clock::now();

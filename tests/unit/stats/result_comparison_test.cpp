@@ -190,8 +190,8 @@ TEST_CASE("where no kernel has one name in both runs, nothing is said to be equa
   b.kernels = {{"u", 1, 0, 10, 1000}, {"v", 1, 1000, 1010, 9000}};
   CHECK(comparison_text(compare(a, b), a, b, 10).find("none that both ended has one name in both") != std::string::npos);
   b.kernels[1].name = "g";
-  CHECK(comparison_text(compare(a, b), a, b, 10).find("  cycles of the 1 of 2 kernels that both ended equal, within 1 %") !=
-        std::string::npos);
+  CHECK(comparison_text(compare(a, b), a, b, 10)
+            .find("  cycles of the 1 of 2 kernels that both ended under one name equal, within 1 %") != std::string::npos);
   b.kernels[0].name = "f";
   CHECK(comparison_text(compare(a, b), a, b, 10).find("  cycles of kernels equal, within 1 %") != std::string::npos);
 }
