@@ -49,7 +49,7 @@ inline constexpr std::string_view kAllGroups = "ALL";
 struct Experiment {
   std::string doc, recorded_by, system, baseline, sample;
   std::uint32_t scale = 0, ranks = 0;  ///< scale 0: as the system has it
-  std::vector<std::string> sets;  ///< key=value, below those of workloads and variants
+  std::vector<std::string> sets;       ///< key=value, below those of workloads and variants
   std::vector<ExperimentWorkload> workloads;
   std::vector<Variant> variants;  ///< multiplied by `sweeps`, each with its baseline, without those of `except`
   Reference reference;
@@ -61,7 +61,7 @@ struct Experiment {
     v(s.system, {"system", "", 0, 0, "preset or JSON file, relative to the experiment's file"});
     v(s.baseline, {"baseline", "", 0, 0, "variant that speed-ups refer to; the first one, if not given"});
     v(s.sample, {"sample", "", 0, 0, "all runs are sampled: what --sample takes, such as error=3%"});
-    v(s.scale, {"scale", "", 1, 1024, "divides the LLC and the footprints; 1: as published; without it: as the system has it"});
+    v(s.scale, {"scale", "", 1, 1024, "divides LLC and footprints; 1: as published; without it: as the system has it"});
     v(s.ranks, {"ranks", "", 0, 65, "MPI ranks of each run; 0: one process without MPI"});
   }
 };
