@@ -56,11 +56,12 @@ SystemConfig shared_config(Transport& t, const RunOptions& o) {
 }
 
 /// What the system's file or the command line has changed, and may not mean: against the file's base, or the system.
-std::vector<std::string> warnings_of_changes(const RunOptions& o, const SystemConfig& config) {
+std::vector<std::string> warnings_of_changes(const RunOptions& o, const SystemConfig& config,
+                                             const std::vector<std::string>& given) {
   try {
     const std::optional<OwnLayer> own = own_layer(o.system);
     const SystemConfig base = own ? own->base : read_system(o.system);
-    std::vector<std::string> out = unlike_base(base, config, keys_given(o.system, o.sets));
+    std::vector<std::string> out = unlike_base(base, config, given);
     if (std::string memory = other_memory(base, config); !memory.empty()) out.push_back(std::move(memory));
     return out;
   } catch (const InputError&) {  // a system that is none without --set
@@ -70,8 +71,9 @@ std::vector<std::string> warnings_of_changes(const RunOptions& o, const SystemCo
 
 /// What the user's file and the command line set and may not mean.
 std::vector<std::string> warnings_of_sets(const RunOptions& o, const SystemConfig& config) {
-  std::vector<std::string> out = idle_keys(config, keys_given(o.system, o.sets));
-  std::ranges::move(warnings_of_changes(o, config), std::back_inserter(out));
+  const std::vector<std::string> given = keys_given(o.system, o.sets);
+  std::vector<std::string> out = idle_keys(config, given);
+  std::ranges::move(warnings_of_changes(o, config, given), std::back_inserter(out));
   return out;
 }
 

@@ -154,7 +154,7 @@ std::string placement_doubt(const RunResult& result) {
   return fmt::format("chip {} is the home of {:.1f} % of the requests: {}", busiest - homes.begin(), 100 * share, kWhere);
 }
 
-/// Of requests that no SM is known to have meant: a writer of traces who takes bytes for blocks of 128 puts them all there.
+/// That all requests are to none of the structures: who writes byte addresses into a trace, where blocks belong, has it so.
 std::string address_doubt(const RunResult& result) {
   if (!result.structures || result.structures->structures.size() < 2) return "";
   const StructuresResult& s = *result.structures;

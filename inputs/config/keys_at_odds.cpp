@@ -22,8 +22,7 @@ std::vector<std::string> keys_at_odds(const SystemConfig& c) {
   if (c.chips == 1 && c.llc.organisation == LlcOrganisation::sac)
     out.emplace_back(
         "`llc.organisation` = sac on one chip: memory-side and SM-side caching are the same there, and it decides by the "
-        "error "
-        "of its samples; memory_side is that machine");
+        "error of its samples; memory_side is that machine");
   const bool split =
       c.llc.organisation == LlcOrganisation::fixed_split || c.llc.organisation == LlcOrganisation::dynamic_split;
   if (c.chips == 1 && split)

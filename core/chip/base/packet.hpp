@@ -61,9 +61,8 @@ struct Packet {
 
   bool has(PacketFlags f) const { return (flags & f) != 0; }
   LpId destination() const { return is_response(kind) ? source : home; }
-  /// For digests: what tells this packet from another, in two words. What it was written in part tells in what is read
-  /// later. The slice follows from the line, and so does the home
-  /// unless kFromOwner, where the token is the line's and the home the owner.
+  /// For digests: what tells this packet from another, in two words. The slice follows from the line, and so does the home
+  /// unless kFromOwner, where the token is the line's and the home the owner. `in_part` shows in what is read afterwards.
   std::uint64_t word0() const { return line.value ^ (std::uint64_t{token} << 40); }
   std::uint64_t word1() const {
     return std::uint64_t{entry} | std::uint64_t{sm} << 32 | std::uint64_t{source} << 42 |
