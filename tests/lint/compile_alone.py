@@ -16,7 +16,6 @@ from pathlib import Path
 build = Path(sys.argv[1]).resolve()
 
 # The dearest first: a source gets the first set that it includes whole. A set that none includes costs only its time.
-STREAMS = ("array", "cstdint", "string", "string_view", "utility", "vector")
 CONTAINERS = ("algorithm", "array", "cstdint", "map", "memory", "optional", "stdexcept", "string", "utility", "vector")
 CHIP = (*CONTAINERS, "atomic", "bit", "deque", "functional", "mutex", "span", "string_view", "unordered_map")
 SETS = (
@@ -90,8 +89,9 @@ def main() -> None:
     chosen: dict[str, int] = {}
     for file, entry in sources.items():
         headers = system_headers(Path(file), [Path(word[2:]) for word in words_of(entry) if word.startswith("-I")])
-        fits = [number for number, names in enumerate(SETS) if headers.issuperset(names)]
-        chosen |= {file: number for number in fits[:1]}
+        fits = next((number for number, names in enumerate(SETS) if headers.issuperset(names)), None)
+        if fits is not None:
+            chosen[file] = fits
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         first = {number: file for file, number in reversed(chosen.items())}
         made = dict(zip(first, pool.map(lambda number: compile_set(number, sources[first[number]]), first), strict=True))
