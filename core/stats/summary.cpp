@@ -162,8 +162,8 @@ std::string address_doubt(const RunResult& result) {
   const auto others = s.homes.end() - static_cast<std::ptrdiff_t>(of_one);
   if (std::reduce(others, s.homes.end()) == 0 || std::reduce(s.homes.begin(), others) != 0) return "";
   return fmt::format(
-      "no request is to {} that the workload names: columns of traces have block addresses (bytes / 128), and "
-      "`/allocations` has bytes",
+      "no request is to {} that the workload names: a list of SASS traces names only what was copied to; of a trace of "
+      "another program, columns have block addresses (bytes / 128), and `/allocations` has bytes",
       s.structures.size() == 2 ? "the one data structure"
                                : fmt::format("any of the {} data structures", s.structures.size() - 1));
 }

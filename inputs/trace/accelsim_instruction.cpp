@@ -47,6 +47,8 @@ void parse_addresses(Scanner& line, SassInstruction& out) {
   switch (line.one_of("an address mode (0, 1 or 2)", 4)) {
     case 0:
       for (unsigned i = 0; i < out.lanes; ++i) out.address[i] = line.hex("one address per active lane");
+      if (Scanner(line).token().starts_with("0x"))  // immediates are decimal
+        line.lines().fail(fmt::format("expected {} addresses, one per active lane, found more", out.lanes));
       break;
     case 1:
       parse_strided(line, out);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/engine/printable.hpp"
 #include "core/engine/whole_number.hpp"
 
 namespace atl::accelsim {
@@ -74,6 +75,7 @@ KernelFile::KernelFile(const std::string& path, Latencies latencies) : lines_(pa
   // Every tracer writes these, and without them more CTAs fit than did.
   for (const char* key : {"nregs", "shmem"})
     if (!keys.contains(key)) lines_.fail("the header has no '-" + std::string(key) + " = N': is it misspelt?");
+  windows_ = keys.contains("shmem base_addr") && keys.contains("local mem base_addr");
   format_ = {version < 3, header_.source_lines, version >= 6};
   opcodes_ = OpcodeTable(header_.architecture, latencies);
 }
@@ -97,9 +99,10 @@ void KernelFile::read_header_line(std::string_view line, std::set<std::string, s
   if (!split(line, key, value))
     lines_.fail("expected a header line '-key = value', found '-" + std::string(line.substr(0, 40)) + "'");
   if (!seen.emplace(key).second) lines_.fail("'-" + std::string(key) + "' is in the header twice");
-  if (key == "kernel name")
+  if (key == "kernel name") {
+    if (!printable(value)) lines_.fail("the kernel's name has signs that do not print");
     header_.info.name = std::string(value);
-  else if (key == "grid dim")
+  } else if (key == "grid dim")
     triple(lines_, value, "the grid dimensions", header_.info.grid);
   else if (key == "block dim")
     triple(lines_, value, "the block dimensions", header_.info.block);
@@ -165,6 +168,10 @@ void KernelFile::find_offsets() {
 void KernelFile::add_instruction(bool last) {
   SassInstruction& i = instruction_;
   const auto elsewhere = [&](std::uint64_t address) { return space_of(address) != i.space; };
+  if (i.lanes > 0 && !windows_ && (i.opcode->generic || i.opcode->action == Action::async_copy))
+    lines_.fail(fmt::format("{} may access shared or local memory, but the header does not say where they lie: it has no "
+                            "'-shmem base_addr = ADDRESS' or no '-local mem base_addr = ADDRESS'; is it misspelt?",
+                            base_of(i.name)));
   i.space = i.lanes > 0 ? space_of(i.address[0]) : Space::global;
   if (i.opcode->generic && std::any_of(i.address, i.address + i.lanes, elsewhere)) return add_parts();
   if (i.space == Space::local) find_offsets();

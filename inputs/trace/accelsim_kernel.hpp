@@ -46,6 +46,7 @@ class KernelFile {
 
   LineReader lines_;
   KernelHeader header_;
+  bool windows_ = false;  ///< the header says where shared and local memory lie in generic addresses
   LineFormat format_;
   OpcodeTable opcodes_;
   WarpConverter converter_;

@@ -65,6 +65,10 @@ constexpr std::array kEntries = {
     Entry{"TEX", Action::compute, kTexture},
     Entry{"TLD", Action::compute, kTexture},
     Entry{"TLD4", Action::compute, kTexture},
+    // Pascal's short forms of the three.
+    Entry{"TEXS", Action::compute, kTexture},
+    Entry{"TLDS", Action::compute, kTexture},
+    Entry{"TLD4S", Action::compute, kTexture},
     Entry{"TMML", Action::compute, kTexture},
     Entry{"TXD", Action::compute, kTexture},
     Entry{"TXQ", Action::compute, kTexture},
@@ -200,7 +204,9 @@ static OpcodeInfo decode_published(std::string_view opcode, unsigned architectur
 OpcodeInfo decode_opcode(std::string_view opcode, unsigned architecture, Latencies latencies) {
   OpcodeInfo info = decode_published(opcode, architecture);
   if (latencies == Latencies::accel_sim) {
-    if (info.latency == kConstant) info.latency = kInteger;  // Accel-Sim's LDC and ULDC are integer operations
+    const std::string_view base = opcode.substr(0, opcode.find('.'));
+    // Accel-Sim's are integer operations.
+    if (base == "LDC" || base == "ULDC" || base == "LDCU") info.latency = kInteger;
     info.latency = static_cast<std::uint8_t>(info.latency + kAccelSimPipeline);
   }
   return info;

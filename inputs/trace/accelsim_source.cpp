@@ -8,6 +8,7 @@
 
 #include "core/engine/error.hpp"
 #include "core/engine/input_file.hpp"
+#include "core/engine/printable.hpp"
 #include "inputs/trace/accelsim_tracez.hpp"
 
 namespace atl::accelsim {
@@ -99,7 +100,9 @@ std::unique_ptr<ByteSource> open_source(const std::string& path) {
 
 LineReader::LineReader(const std::string& path) : path_(path), source_(open_source(path)), buffer_(kWindow) {}
 
-void LineReader::fail(const std::string& what) const { throw InputError(path_ + ":" + std::to_string(number_), what); }
+void LineReader::fail(const std::string& what) const {
+  throw InputError(path_ + ":" + std::to_string(number_), cited(what));
+}
 
 bool LineReader::refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine/error.hpp"
@@ -51,6 +53,7 @@ class Cursor {
     return value;
   }
   std::uint64_t offset() const { return offset_; }
+  const std::string& path() const { return path_; }
   [[noreturn]] void fail(const char* what) const { refuse(fmt::format("expected {}, but the file ends", what)); }
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(path_, fmt::format("{} at byte {}; the .tracez file is damaged", what, offset_));
@@ -96,6 +99,12 @@ class TracezFile : public ByteSource {
   };
 
   void read_header() {
+    char first[4] = {};
+    data_.read(first, sizeof first, "a header");
+    using namespace std::literals;
+    if (std::string_view(first, sizeof first) == "\x28\xb5\x2f\xfd"sv)
+      throw InputError(data_.path(), "is named .tracez but is plain zstd: decompress it (zstd -d), as .traceg");
+    data_.go_to(0, "a header");
     for (char c = 1; c != 0;) {
       data_.read(&c, 1, "the header's end, a zero byte");
       if (c != 0) text_ += c;

@@ -18,7 +18,9 @@ constexpr std::uint8_t kFlags = kReadOnly | kBypassL1 | kPartial | kLocal;
 const char* fault_of(const Op& op, std::span<const Access> accesses) {
   if (op.kind > OpKind::exit) return "an unknown kind";
   if (op.issue == 0) return "no issue slot";
+  if (op.issue != 1 && !has_issue_slots(op.kind)) return "several issue slots, and is neither compute nor a shared access";
   if (op.slot != kNoSlot && op.slot >= kScoreboardSlots) return "a scoreboard slot above 31";
+  if (op.slot != kNoSlot && !has_result(op.kind)) return "a scoreboard slot, and is no load, atomic or shared access";
   if (op.flags & ~kFlags) return "an unknown flag";
   if (op.accesses > kMaxAccesses) return "more than 64 accesses";
   if (op.accesses > 0 && std::uint64_t{op.first_access} + op.accesses > accesses.size()) return "accesses outside its CTA's";
@@ -34,8 +36,9 @@ const char* fault_of(const Op& op, std::span<const Access> accesses) {
 
 /// Quicker than fault_of(), and true only if there is none but in the accesses.
 bool is_plain(const Op& op) {
-  const bool slot = (op.slot < kScoreboardSlots) | (op.slot == kNoSlot);
-  return slot & (op.kind <= OpKind::exit) & (op.issue != 0) & ((op.flags & ~(kFlags & ~kLocal)) == 0) &
+  const bool slot = (op.slot == kNoSlot) | ((op.slot < kScoreboardSlots) & has_result(op.kind));
+  const bool issue = (op.issue == 1) | ((op.issue != 0) & has_issue_slots(op.kind));
+  return slot & issue & (op.kind <= OpKind::exit) & ((op.flags & ~(kFlags & ~kLocal)) == 0) &
          (op.accesses <= kMaxAccesses) & ((op.accesses == 0) | has_accesses(op.kind));
 }
 

@@ -142,7 +142,7 @@ class AccessesUnderWay {
 
   bool take(const Op& op) {
     for (std::uint32_t free = op.wait; free != 0; free &= free - 1) of_slot_[std::countr_zero(free)] = 0;
-    if (op.slot == kNoSlot || op.kind == OpKind::store) return true;
+    if (op.slot == kNoSlot) return true;
     return (of_slot_[op.slot] += std::max<unsigned>(op.accesses, 1)) <= kMost;
   }
 
@@ -244,10 +244,17 @@ void TraceKernelReader::check_block(std::size_t block) const {
     fail(op_accesses_.where(), block, "has an op with more than 64 accesses");
   if (!all(kind_, [](std::uint8_t k) { return k <= static_cast<std::uint8_t>(OpKind::exit); }))
     fail(op_kind_.where(), block, "has an op of unknown kind");
-  bool touch_memory = true;  // ops that have accesses
-  for (std::size_t i = 0; i < kind_.size(); ++i)
-    touch_memory &= (accesses_[i] == 0) | has_accesses(static_cast<OpKind>(kind_[i]));
+  bool touch_memory = true, have_results = true, take_slots = true;  // ops that have accesses, a slot, issue slots
+  for (std::size_t i = 0; i < kind_.size(); ++i) {
+    const auto kind = static_cast<OpKind>(kind_[i]);
+    touch_memory &= (accesses_[i] == 0) | has_accesses(kind);
+    have_results &= (slot_[i] == kNoSlot) | has_result(kind);
+    take_slots &= (issue_[i] <= 1) | has_issue_slots(kind);
+  }
   if (!touch_memory) fail(op_accesses_.where(), block, "has accesses of an op that is no load, store or atomic");
+  if (!have_results) fail(op_slot_.where(), block, "has a scoreboard slot of an op that is no load, atomic or shared access");
+  if (!take_slots)
+    fail(op_issue_.where(), block, "has several issue slots of an op that is neither compute nor a shared access");
   if (!all(slot_, [](std::uint8_t s) { return (s < kScoreboardSlots) | (s == kNoSlot); }))
     fail(op_slot_.where(), block, "has a scoreboard slot above 31");
   if (!all(flags_, [](std::uint8_t f) { return f <= (kReadOnly | kBypassL1 | kPartial | kLocal); }))

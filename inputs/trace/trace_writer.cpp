@@ -115,7 +115,10 @@ TraceWriter::TraceWriter(const std::string& path, const TraceProvenance& provena
     if (!provenance.selection.empty()) put(root, "selection", provenance.selection);
     link(*impl_->file, create(*impl_->file), "/kernels");
   } catch (const H5::Exception& e) {
-    throw IoError(impl_->part, "cannot be created (" + write_failure(impl_->part, e) + ")");
+    const std::string why = write_failure(impl_->part, e);
+    std::error_code ignored;
+    std::filesystem::remove(impl_->part, ignored);
+    throw IoError(impl_->part, "cannot be created (" + why + ")");
   }
 }
 

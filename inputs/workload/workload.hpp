@@ -25,6 +25,10 @@ enum class OpKind : std::uint8_t {
 };
 
 constexpr bool has_accesses(OpKind kind) { return kind >= OpKind::load && kind <= OpKind::atomic; }
+constexpr bool has_result(OpKind kind) {
+  return kind == OpKind::load || kind == OpKind::atomic || kind == OpKind::shared;
+}
+constexpr bool has_issue_slots(OpKind kind) { return kind == OpKind::compute || kind == OpKind::shared; }
 
 enum OpFlags : std::uint8_t {
   kReadOnly = 1,  ///< the data structure is never written in this kernel (SelRep section III-A)
@@ -42,7 +46,7 @@ inline constexpr std::uint64_t kLocalRows = std::uint64_t{1} << 22;
 struct Op {
   std::uint32_t wait = 0;          ///< scoreboard slots (bit mask) that must be free before this op issues
   std::uint32_t first_access = 0;  ///< index into CtaProgram::accesses
-  std::uint16_t issue = 1;         ///< issue slots taken (>= 1)
+  std::uint16_t issue = 1;         ///< issue slots of compute, passes of shared accesses (>= 1); 1 of all others
   std::uint16_t latency = 1;       ///< cycles from the first issue slot until the warp's next op may issue
   OpKind kind = OpKind::compute;
   std::uint8_t slot = kNoSlot;  ///< scoreboard slot that receives the result (load, atomic, shared)

@@ -14,7 +14,9 @@ inline void check_program(const KernelInfo& kernel, const CtaProgram& cta) {
     for (std::uint32_t i = 0; i < warp.count; ++i) {
       const Op& op = cta.ops[warp.first + i];
       require(op.kind <= OpKind::exit && op.issue > 0, "an op has a kind and an issue slot");
+      require(op.issue == 1 || has_issue_slots(op.kind), "only compute and shared accesses have several issue slots");
       require(op.slot < kScoreboardSlots || op.slot == kNoSlot, "a scoreboard slot exists");
+      require(op.slot == kNoSlot || has_result(op.kind), "what has a scoreboard slot has a result");
       require(std::uint64_t{op.first_access} + op.accesses <= cta.accesses.size(), "an op's accesses are its CTA's");
     }
   }

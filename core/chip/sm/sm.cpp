@@ -102,7 +102,7 @@ void Sm::try_issue(std::uint32_t s) {
 bool Sm::greedy_comes(const Scheduler& s) const {
   if (c_.machine.config.sm.scheduler != WarpScheduler::gto || (s.ready >> s.last & 1) != 0) return false;
   const Warp& w = warp_[s.last];
-  return w.live && !w.waiting && w.ready_at == static_cast<std::uint32_t>(c_.now());
+  return w.live && !w.waiting && !w.at_barrier && w.ready_at == static_cast<std::uint32_t>(c_.now());
 }
 
 std::uint32_t Sm::pick(const Scheduler& s) const {
@@ -204,6 +204,7 @@ void Sm::barrier(std::uint32_t warp) {
   Warp& w = warp_[warp];
   CtaSlot& cta = cta_[w.cta];
   w.at_barrier = true;
+  w.ready_at = static_cast<std::uint32_t>(c_.now()) + std::max<std::uint32_t>(1, op_of(w).latency);
   if (++cta.at_barrier == cta.live_warps - cta.draining) release_barrier(cta, w.cta);
 }
 
@@ -211,9 +212,12 @@ void Sm::release_barrier(CtaSlot& cta, std::uint32_t slot) {
   cta.at_barrier = 0;
   for (std::uint32_t i = 0; i < warps_per_cta_; ++i) {
     const std::uint32_t id = slot * warps_per_cta_ + i;
-    if (!warp_[id].live || !warp_[id].at_barrier) continue;
-    warp_[id].at_barrier = false;
-    advance(id, c_.now() + 1);
+    Warp& w = warp_[id];
+    if (!w.live || !w.at_barrier) continue;
+    w.at_barrier = false;
+    // What the next op needs may come later than the last warp, by the barrier's own latency.
+    const auto ahead = static_cast<std::int32_t>(w.ready_at - static_cast<std::uint32_t>(c_.now()));
+    advance(id, c_.now() + static_cast<Cycle>(std::max(ahead, 1)));
   }
 }
 

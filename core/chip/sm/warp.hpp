@@ -15,7 +15,7 @@ struct alignas(64) Warp {
   std::uint32_t wait = 0;      ///< slots that the next op waits for; copied here so that a fill touches this line only
   std::uint32_t access = 0;    ///< first access of the next op, to be prefetched
   std::uint32_t age = 0;       ///< order of assignment to the SM, for GTO
-  std::uint32_t ready_at = 0;  ///< low bits of the cycle from which the next op may issue
+  std::uint32_t ready_at = 0;  ///< low bits of the cycle from which the next op may issue; at a barrier, if all are there
   std::uint8_t cta = 0;        ///< CTA slot
   bool live = false;
   bool waiting = false;                                      ///< the next op waits for the scoreboard

@@ -37,9 +37,10 @@ class Program {
     op.kind = OpKind::shared, op.issue = passes, op.slot = slot;
     return push(op);
   }
-  Program& barrier() {
+  Program& barrier(std::uint16_t latency = 1) {
     Op op;
     op.kind = OpKind::barrier;
+    op.latency = latency;
     return push(op);
   }
   /// The next op waits for these scoreboard slots.

@@ -248,6 +248,24 @@ TEST_CASE("a barrier lets its CTA go on one cycle after the last warp came, and 
   CHECK(b.stores.lines == Addresses{kD, kC, kB, kA});  // the warp that came last goes on first, to its exit
 }
 
+TEST_CASE("what a barrier's next op needs may come later than the last warp") {
+  Bench b(tiny(1), 2);
+  b.warp(0).barrier(64).store(kA, 1);
+  b.warp(1).pause(20).barrier().store(kB, 1);
+  b.run();
+  CHECK(b.stores.cycles == Cycles{23, 65});  // the second comes in 2 + 20, the first one's latency runs from 1
+  CHECK(b.stores.lines == Addresses{kB, kA});
+}
+
+TEST_CASE("a barrier's latency that ends before the last warp comes keeps no other warp, nor the barrier") {
+  Bench b(tiny(1), 2);
+  b.warp(0).pause(5).barrier(10).store(kA, 1);         // there in 6, the last that issued; its latency ends in 16
+  b.warp(1).pause(14).store(kB, 1).barrier().store(kC, 1);  // ready in 16
+  b.run();
+  CHECK(b.stores.cycles == Cycles{16, 18, 20});  // the barrier issues in 17; the exit goes first
+  CHECK(b.stores.lines == Addresses{kB, kC, kA});
+}
+
 TEST_CASE("a barrier does not wait for a warp that has ended, even if that was the last to come") {
   Bench b(tiny(1), 2);
   b.warp(0).barrier().store(kA, 1);

@@ -202,6 +202,7 @@ TEST_CASE("with Accel-Sim's latencies results come six cycles later, and constan
     CHECK(decode_opcode(opcode, 86).latency == gpu);
     CHECK(decode_opcode(opcode, 86, Latencies::accel_sim).latency == accel_sim);
   }
+  CHECK(decode_opcode("HMMA.884.F32.F32.STEP0", 70, Latencies::accel_sim).latency == 14);  // 8, as a constant's
   CHECK(decode_opcode("HMMA.16816.F32", 80, Latencies::accel_sim).interval == decode_opcode("HMMA.16816.F32", 80).interval);
 }
 

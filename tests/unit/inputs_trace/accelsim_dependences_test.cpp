@@ -55,7 +55,7 @@ TEST_CASE("opcode classes differ in latency: special function 21, double 64, ten
   CHECK(latency("DADD") == 65);
   CHECK(latency("HMMA.16816.F32") == 33);
   CHECK(latency("LDC") == 9);
-  CHECK(latency("TEX") == 201);
+  for (const char* texture : {"TEX", "TEXS", "TLDS", "TLD4S"}) CHECK(latency(texture) == 201);
 }
 
 TEST_CASE("a fixed-latency result that is still due behind a load delays the op after the load") {

@@ -56,6 +56,8 @@ TEST_CASE("every register that instructions name is read: general, uniform, pred
 }
 
 TEST_CASE("missing addresses are reported, for each address mode") {
+  CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 0 0x100 0x200 0x300 0"),
+                 ":16: expected 2 addresses, one per active lane, found more"));
   CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 0 0x100"),
                  ":16: expected one address per active lane, found the end of the line"));
   CHECK(contains(failure_of_line("0010 00000003 1 R4 LDG.E 1 R2 4 1 0x100"),
@@ -141,6 +143,27 @@ TEST_CASE("a header that lacks registers or shared memory, under a misspelt name
   CHECK(contains(failure(with("-nregs", "-nreg")), "the header has no '-nregs = N': is it misspelt?"));
   CHECK(contains(failure(with("-shmem =", "-smem =")), "the header has no '-shmem = N': is it misspelt?"));
   CHECK(contains(failure(with("-shmem =", "-nregs = 7\n-shmem =")), "'-nregs' is in the header twice"));
+}
+
+TEST_CASE("generic accesses need a header that says where shared and local memory lie, and others do not") {
+  const auto of = [](const std::string& opcode, std::string_view key) {
+    std::string text = one_warp({"0010 ffffffff 1 R4 " + opcode + " 1 R2 4 1 0x7f0000 4 0", kExit});
+    if (!key.empty()) text.replace(text.find(key), key.size(), "-no such");
+    return failure(text);
+  };
+  for (const char* opcode : {"LD.E", "LDG.E"}) CHECK(of(opcode, "") == "no error");
+  for (const char* key : {"-shmem base_addr", "-local mem base_addr"}) {
+    CHECK(contains(of("LD.E", key), ":16: LD may access shared or local memory, but the header does not say where they lie"));
+    CHECK(contains(of("LDGSTS.E", key), ":16: LDGSTS may access shared or local memory"));
+    CHECK(of("LDG.E", key) == "no error");
+  }
+}
+
+TEST_CASE("what does not print is refused as a kernel's name, and in no message") {
+  std::string text = header();
+  text.insert(text.find('\n', text.find("-kernel name")), "\x1b[2J");
+  CHECK(contains(failure(text), ":1: the kernel's name has signs that do not print"));
+  CHECK(contains(failure_of_line(std::string("\x1b[2J\0q ffffffff 0 NOP 0 0", 27)), "expected a program counter, found '?[2J?q'"));
 }
 
 TEST_CASE("headers without grid, of an unknown version or with broken numbers are refused") {

@@ -135,6 +135,7 @@ TEST_CASE("a .tracez that is cut, or whose index does not fit its data, is refus
     CAPTURE(size);
     CHECK(contains(failure(good.substr(0, size)), "kernel-1.tracez"));
   }
+  CHECK(contains(failure("\x28\xb5\x2f\xfd and what follows"), "is named .tracez but is plain zstd: decompress it"));
   std::string bytes = good;
   bytes.replace(bytes.size() - 8, 8, number64(1u << 30));
   CHECK(contains(failure(bytes), "an index at byte 1073741824, outside the file at byte "));

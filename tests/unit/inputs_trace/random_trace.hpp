@@ -18,9 +18,9 @@ inline CtaProgram random_cta(std::mt19937_64& random, unsigned most_warps, unsig
       Op op;
       op.kind = i + 1 == count ? OpKind::exit : static_cast<OpKind>(below(6));
       op.wait = static_cast<std::uint32_t>(random());
-      op.issue = static_cast<std::uint16_t>(1 + below(0xFFFF));
+      op.issue = static_cast<std::uint16_t>(has_issue_slots(op.kind) ? 1 + below(0xFFFF) : 1);
       op.latency = static_cast<std::uint16_t>(random());
-      op.slot = below(2) ? kNoSlot : static_cast<std::uint8_t>(below(32));
+      op.slot = !has_result(op.kind) || below(2) ? kNoSlot : static_cast<std::uint8_t>(below(32));
       op.flags = static_cast<std::uint8_t>(below(4));
       op.first_access = static_cast<std::uint32_t>(cta.accesses.size());
       op.accesses = static_cast<std::uint8_t>(!has_accesses(op.kind) || below(3) ? 0 : below(65));

@@ -200,9 +200,16 @@ TEST_CASE("values that no writer writes are found when their block is decoded") 
                  "/op_accesses: block 0 has accesses of an op that is no load, store or atomic"));
   CHECK(contains(after([](H5::H5File& f) {
                    poke("op_accesses", 0, 0)(f);
+                   poke("op_slot", 0, kNoSlot)(f);
                    poke("op_kind", 0, 6)(f);
                  }),
                  "/op_kind: block 0 has ops behind the exit of a warp"));
+  CHECK(contains(after(poke("op_kind", 0, 2)),
+                 "/op_slot: block 0 has a scoreboard slot of an op that is no load, atomic or shared access"));
+  CHECK(contains(after(poke("op_slot", 1, 3)),
+                 "/op_slot: block 0 has a scoreboard slot of an op that is no load, atomic or shared access"));
+  CHECK(contains(after(poke("op_issue", 0, 2)),
+                 "/op_issue: block 0 has several issue slots of an op that is neither compute nor a shared access"));
   CHECK(contains(after(poke("access_delta", 0, 0)), "/access_delta: block 0 holds more addresses than accesses"));
 }
 

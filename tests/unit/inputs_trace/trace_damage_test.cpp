@@ -27,7 +27,7 @@ void write_trace(const std::string& path, unsigned compression) {
           Op op;
           op.kind = random() % 3 == 0 ? OpKind::store : OpKind::load;
           op.slot = op.kind == OpKind::load ? static_cast<std::uint8_t>(random() % kScoreboardSlots) : kNoSlot;
-          op.issue = static_cast<std::uint16_t>(1 + random() % 9);
+          op.issue = static_cast<std::uint16_t>(has_issue_slots(op.kind) ? 1 + random() % 9 : 1);
           op.first_access = static_cast<std::uint32_t>(cta.accesses.size());
           op.accesses = static_cast<std::uint8_t>(1 + random() % 4);
           for (unsigned a = 0; a < op.accesses; ++a)

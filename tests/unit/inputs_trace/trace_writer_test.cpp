@@ -195,6 +195,10 @@ TEST_CASE("the writer refuses what it cannot represent, naming kernel, CTA and o
   CHECK(contains(write(cta, 2, 3), "a CTA too many for kernel 'k'"));
   cta.ops[0].slot = 32;
   CHECK(contains(write(cta, 1, 1), "kernel 0, CTA 0, op 0 has a scoreboard slot above 31"));
+  cta.ops[0].slot = 31;
+  CHECK(contains(write(cta, 1, 1), "op 0 has a scoreboard slot, and is no load, atomic or shared access"));
+  cta.ops[0].slot = kNoSlot, cta.ops[0].issue = 2;
+  CHECK(contains(write(cta, 1, 1), "op 0 has several issue slots, and is neither compute nor a shared access"));
   cta.ops[0] = {};
   cta.ops[0].accesses = 1;
   CHECK(contains(write(cta, 1, 1), "op 0 has accesses outside its CTA's"));
