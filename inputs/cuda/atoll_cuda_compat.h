@@ -110,42 +110,6 @@ template <typename T> static inline cudaError_t cudaLaunch(T* kernel) {
                           dim3(call.block[0], call.block[1], call.block[2]), call.arguments, call.shared, call.stream);
 }
 
-/* ---- members of cudaDeviceProp that became attributes ---- */
-
-struct AtollDeviceProp : cudaDeviceProp {
-  int clockRate, deviceOverlap, computeMode, kernelExecTimeoutEnabled, memoryClockRate;
-  int maxTexture1DLinear, singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch;
-};
-
-static inline cudaError_t cudaGetDeviceProperties(AtollDeviceProp* out, int device) {
-  const cudaError_t status = cudaGetDeviceProperties(static_cast<cudaDeviceProp*>(out), device);
-  if (status != cudaSuccess) return status;
-  out->cooperativeMultiDeviceLaunch = 0;
-  cudaDeviceGetAttribute(&out->clockRate, cudaDevAttrClockRate, device);
-  cudaDeviceGetAttribute(&out->deviceOverlap, cudaDevAttrGpuOverlap, device);
-  cudaDeviceGetAttribute(&out->computeMode, cudaDevAttrComputeMode, device);
-  cudaDeviceGetAttribute(&out->kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout, device);
-  cudaDeviceGetAttribute(&out->memoryClockRate, cudaDevAttrMemoryClockRate, device);
-  cudaDeviceGetAttribute(&out->maxTexture1DLinear, cudaDevAttrMaxTexture1DLinearWidth, device);
-  return cudaDeviceGetAttribute(&out->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
-}
-#define cudaDeviceProp AtollDeviceProp
-
-/* ---- members of cudaPointerAttributes that `type` replaced ---- */
-
-struct AtollPointerAttributes : cudaPointerAttributes {
-  cudaMemoryType memoryType;
-  int isManaged;
-};
-
-static inline cudaError_t cudaPointerGetAttributes(AtollPointerAttributes* out, const void* at) {
-  const cudaError_t status = cudaPointerGetAttributes(static_cast<cudaPointerAttributes*>(out), at);
-  if (status != cudaSuccess) return status;
-  out->isManaged = out->type == cudaMemoryTypeManaged;
-  return out->memoryType = out->isManaged ? cudaMemoryTypeDevice : out->type, cudaSuccess;
-}
-#define cudaPointerAttributes AtollPointerAttributes
-
 /* ---- a device number where there is a memory location now ---- */
 
 static inline cudaMemLocation atoll_location(int device) {
@@ -173,6 +137,7 @@ static inline auto cuCtxCreate_v4(Context** context, unsigned flags, int device)
 }
 #endif
 
+#include "atoll_cuda_properties.h"
 #include "atoll_cuda_references.h"
 
 #endif /* CUDA 13 */

@@ -190,6 +190,18 @@ INLINE = {
     "second.cu": '#include "inline.h"\nvoid other(int* p) { add<6><<<1, 32>>>(p); add<7><<<1, 32>>>(p); }\n',
 }
 
+# Half of a program sees the old members of CUDA's structures, as makefiles compile .cpp files by themselves.
+HALVES = {
+    "gpu.h": "#include <cuda_runtime.h>\nstruct Gpu { cudaDeviceProp prop[2]; cudaPointerAttributes at; float scale; };\nvoid run(Gpu*);\n",
+    "main.cpp": '#include "gpu.h"\nint main() { Gpu g; for (auto& p : g.prop) cudaGetDeviceProperties(&p, 0); void* m; cudaMalloc(&m, 4);\n'
+                "cudaPointerGetAttributes(&g.at, m); g.scale = 2; run(&g); }\n",
+    "kernel.cu": '#include "gpu.h"\n#include <cstdio>\n__global__ void k(float* o, float s) { o[threadIdx.x] = s * threadIdx.x; }\n'
+                 "void run(Gpu* g) { float* o; cudaMallocManaged(&o, 256); k<<<1, 64>>>(o, g->scale); cudaDeviceSynchronize();\n"
+                 "cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); cudaPointerAttributes a; cudaPointerGetAttributes(&a, o);\n"
+                 "int d = -1; cudaChooseDevice(&d, &p);\n"
+                 'printf("%g %d %d %d %d %d\\n", o[3], g->prop[1].warpSize, g->at.device, p.clockRate > 0, a.isManaged, d); }\n',
+}
+
 # One word of shared memory has the maximum and then, after a loop and without a barrier, the sum: right on every GPU.
 BEHIND_A_BARRIER = r"""
 #include <cstdio>
@@ -320,6 +332,15 @@ class GoodPrograms(RecordTest):
                                    "-L" + stubs, "-lcuda")
             outcome = self.record(binary, options=["--force"])
             self.assertEqual((outcome.code, outcome.out), (0, "right\n"), outcome)
+
+    def test_the_compatibility_header_moves_nothing_that_files_without_it_see(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.nvcc(["-c", "-o", self.path("main.o"), self.path("main.cpp")], self.path("main.o"))
+        binary = self.nvcc(["-include", COMPAT, "-o", self.path("halves"), self.path("main.o"), self.path("kernel.cu")],
+                           self.path("halves"))
+        outcome = self.record(binary)
+        self.assertEqual((outcome.code, outcome.out), (0, "6 32 0 1 1 0\n"), outcome)
 
     def test_the_compatibility_header_spoils_none_of_the_toolkit_s_own(self):
         text = "".join(f"#include <{name}>\n" for name in ("cooperative_groups/reduce.h", "cuda/atomic", "cub/block/block_reduce.cuh"))

@@ -53,5 +53,6 @@ if(TARGET atoll)
   add_dependencies(atoll atoll_cudart atoll_cuda)
 endif()
 install(TARGETS atoll_cudart atoll_cuda LIBRARY DESTINATION lib/atoll/cuda)
-install(FILES ${PROJECT_SOURCE_DIR}/inputs/cuda/atoll_cuda_compat.h ${PROJECT_SOURCE_DIR}/inputs/cuda/atoll_cuda_references.h
+install(FILES ${PROJECT_SOURCE_DIR}/inputs/cuda/atoll_cuda_compat.h ${PROJECT_SOURCE_DIR}/inputs/cuda/atoll_cuda_properties.h
+              ${PROJECT_SOURCE_DIR}/inputs/cuda/atoll_cuda_references.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/atoll)

@@ -26,7 +26,7 @@ void warn_of_text(Runtime& r, const void* host) {
   std::fprintf(
       stderr,
       "atoll: warning: the program names variable %s by a text, which CUDA took up to version 4: nothing is copied, and "
-      "it gets cudaErrorInvalidSymbol (without the quotes it works)\n",
+      "it gets cudaErrorInvalidSymbol (without the quotes it works, in the .cu file that defines the variable)\n",
       text.data());
 }
 
